@@ -1,0 +1,83 @@
+# make help lists the targets. Plural is built without cgo; only the race
+# detector of `make test` needs it, and with it a C compiler (gcc).
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+FUZZTIME ?= 30s
+BENCH    ?= .
+
+# SQLite is C translated to Go, and the race detector on every one of its
+# memory accesses makes it about fifty times slower. We look for races in our
+# code and in the driver, so that one package goes without: about six times.
+RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: run
+run: ## Start the server on 127.0.0.1:8080 with the example schema
+	go run ./cmd/plural serve
+
+.PHONY: build
+build: ## Build bin/plural, a static binary
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/plural ./cmd/plural
+
+.PHONY: setup
+setup: ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc
+	@missing=; \
+	if [ -z "$${PLURAL_TEST_POSTGRES:-}$${PLURAL_PG_BIN:-}" ] && ! command -v initdb >/dev/null && \
+		! compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then missing=postgresql; fi; \
+	cc=($$(go env CC)); if ! command -v "$${cc[0]}" >/dev/null; then missing="$$missing gcc libc6-dev"; fi; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	sudo=; if [ "$$(id -u)" != 0 ]; then sudo=sudo; fi; \
+	if ! command -v apt-get >/dev/null || { [ -n "$$sudo" ] && ! command -v sudo >/dev/null; }; then \
+		echo "The tests need what Debian calls:" $$missing >&2; \
+		echo "Install it, or set PLURAL_PG_BIN to the directory of PostgreSQL's initdb and postgres," >&2; \
+		echo "or PLURAL_TEST_POSTGRES to the URL of a running server. No C compiler: make test-fast." >&2; \
+		exit 1; \
+	fi; \
+	set -x; \
+	$$sudo apt-get update -q; \
+	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing
+
+.PHONY: fmt
+fmt: ## Format the code
+	go fmt ./...
+
+.PHONY: lint
+lint: ## Check the format, go vet, staticcheck
+	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +); \
+	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi >&2
+	go vet ./...
+	go tool staticcheck ./...
+
+# Nothing from the test cache here: it does not know of PostgreSQL.
+.PHONY: test
+test: setup lint ## Everything CI runs: setup, lint, all tests with the race detector
+	CGO_ENABLED=1 go test $(RACE) -count=1 -timeout 8m ./...
+
+.PHONY: test-fast
+test-fast: ## All tests without the race detector, from the cache where nothing changed
+	go test -timeout 4m ./...
+
+# go test fuzzes one target at a time, and lists the targets of a package above
+# its "ok" line.
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME (30s) each
+	@targets=$$(go test -list '^Fuzz' ./... | awk '/^Fuzz/ { t[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, t[i]; n = 0 }'); \
+	if [ -z "$$targets" ]; then echo "no fuzz targets found" >&2; exit 1; fi; \
+	while read -r package target; do \
+		(set -x; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package"); \
+	done <<< "$$targets"
+
+.PHONY: bench
+bench: ## Run the benchmarks that match BENCH (all)
+	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: clean
+clean: ## Remove what was built; the data (plural.db) stays
+	rm -rf bin dist
+	rm -f *.out *.prof *.test

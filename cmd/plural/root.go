@@ -1,0 +1,19 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "plural",
+		Short: "A JSON HTTP API from a schema of collections",
+		Long: `Plural turns a declared schema of collections into a JSON HTTP API that
+follows one resource convention to the letter.
+
+Start with "plural serve"; "plural init" writes a schema file to change.`,
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(newServeCommand(), newInitCommand(), newSchemaCommand())
+	return root
+}

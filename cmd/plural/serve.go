@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
+)
+
+func newServeCommand() *cobra.Command {
+	var s settings
+	command := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the collections of a schema",
+		Long: `Serve the collections of a schema over HTTP, on an embedded database by default.
+
+Every flag can also be given as an environment variable (--max-body as
+PLURAL_MAX_BODY), or under "server" in the schema file (max_body: 2MiB). A flag
+wins over the environment, and that over the file.`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			file, err := s.load(command.Flags())
+			if err != nil {
+				return err
+			}
+			return serve(command.Context(), &s, file, command.OutOrStdout(), command.ErrOrStderr())
+		},
+	}
+	s.register(command.Flags())
+	return command
+}
+
+// serve runs a server until the context ends, and then stops it.
+func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writer) error {
+	logger, err := s.logger(log)
+	if err != nil {
+		return err
+	}
+	config := s.config
+	config.Schema, config.Logger = file.Schema, logger
+	server, err := plural.Open(ctx, config)
+	if err != nil {
+		return err
+	}
+	addr, err := server.Start(s.addr)
+	if err != nil {
+		return errors.Join(err, server.Stop(context.Background()))
+	}
+	fmt.Fprint(out, greeting(s, config.Schema, addr))
+	select {
+	case <-ctx.Done():
+	case err = <-server.Failed():
+	}
+	logger.Info("stopping")
+	return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
+}
+
+// greeting tells a newcomer where to look.
+func greeting(s *settings, c *schema.Schema, addr net.Addr) string {
+	var b strings.Builder
+	source := "the collections of " + s.schemaFile
+	if s.schemaFile == "" {
+		source = "the built-in example (\"plural init\" writes a schema file of your own)"
+	}
+	base := "http://" + addr.String()
+	fmt.Fprintf(&b, "Plural %s serves %s.\n\n", version, source)
+	fmt.Fprintf(&b, "  API   %s/\n", base)
+	fmt.Fprintf(&b, "  Try   %s\n", tryLine(s, c, base))
+	fmt.Fprintf(&b, "  Data  %s\n\n", strings.TrimPrefix(withoutPassword(s.config.Database), "sqlite:"))
+	return b.String()
+}
+
+func tryLine(s *settings, c *schema.Schema, base string) string {
+	first := base + "/" + c.Collections()[0].Name
+	if s.schemaFile != "" {
+		return "curl " + first
+	}
+	return "curl " + first + ` -H 'Content-Type: application/json' -d '{"name":"Ada","email":"ada@example.com"}'`
+}
+
+func (s *settings) logger(out io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
+		return nil, fmt.Errorf("the log level must be debug, info, warn or error, but is %q", s.logLevel)
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch s.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(out, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(out, options)), nil
+	}
+	return nil, fmt.Errorf("the log format must be text or json, but is %q", s.logFormat)
+}
+
+// readSchema reads the schema file. Without a name it is plural.yaml if there
+// is one, and else the built-in example.
+func (s *settings) readSchema() (*schema.File, error) {
+	name := s.schemaFile
+	if name == "" {
+		name = "plural.yaml"
+	}
+	data, err := os.ReadFile(name)
+	if s.schemaFile == "" && errors.Is(err, os.ErrNotExist) {
+		return &schema.File{Schema: schema.Example()}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.schemaFile = name
+	file, err := schema.Parse(data)
+	var problems schema.Problems
+	if errors.As(err, &problems) {
+		lines := make([]string, len(problems))
+		for i, problem := range problems {
+			lines[i] = name + ":" + problem.String()
+		}
+		return nil, fmt.Errorf("the schema file has mistakes:\n%s", strings.Join(lines, "\n"))
+	}
+	return file, err
+}

@@ -1,0 +1,125 @@
+package plural
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Config says what a server serves, from where, and within which limits. The
+// zero value of every field means its default.
+type Config struct {
+	// Schema declares the collections. Default: the built-in example.
+	Schema *schema.Schema
+
+	// Database is a URL: sqlite:FILE. Default: sqlite:plural.db.
+	Database string
+
+	// Prefix is the path under which the server is mounted in another one, such
+	// as /api/v1. It is part of the paths that come in, and of every Location
+	// and Link that goes out. Default: none.
+	Prefix string
+
+	// Logger takes the access log and what goes wrong. Default: slog.Default().
+	Logger *slog.Logger
+
+	// DefaultLimit is how many resources a collection gives when the request
+	// does not say. Default: 100.
+	DefaultLimit int64
+
+	// MaxLimit is the largest limit a request may give. Default: none.
+	MaxLimit int64
+
+	// MaxBody is the largest request body in bytes. Default: 1 MiB.
+	MaxBody int64
+
+	// MaxDepth is how deeply a body may be nested. Default: 64.
+	MaxDepth int
+
+	// MaxItems is how many resources one array may create. Default: 1,000.
+	MaxItems int
+
+	// HeaderTimeout is how long a client may take to send a request's header.
+	// Default: 10 s.
+	HeaderTimeout time.Duration
+
+	// ReadTimeout is how long it may take to send a whole request. Default: 30 s.
+	ReadTimeout time.Duration
+
+	// WriteTimeout is how long it may take to receive each piece of an answer,
+	// some 32 KiB. Default: 30 s.
+	WriteTimeout time.Duration
+
+	// IdleTimeout is how long a connection is kept for the next request.
+	// Default: 2 min.
+	IdleTimeout time.Duration
+
+	// ShutdownTimeout is how long Stop waits for requests that were accepted.
+	// Default: 30 s.
+	ShutdownTimeout time.Duration
+
+	// ChangeRetention is how long the change log remembers a change, and with it
+	// where a deleted resource had its place. Default: 7 days. Negative: forever.
+	ChangeRetention time.Duration
+}
+
+// withDefaults fills in what was left out.
+func (c Config) withDefaults() Config {
+	if c.Schema == nil {
+		c.Schema = schema.Example()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	c.Database = orDefault(c.Database, "sqlite:plural.db")
+	c.DefaultLimit = orDefault(c.DefaultLimit, 100)
+	c.MaxBody = orDefault(c.MaxBody, 1<<20)
+	c.MaxDepth = orDefault(c.MaxDepth, 64)
+	c.MaxItems = orDefault(c.MaxItems, 1000)
+	c.HeaderTimeout = orDefault(c.HeaderTimeout, 10*time.Second)
+	c.ReadTimeout = orDefault(c.ReadTimeout, 30*time.Second)
+	c.WriteTimeout = orDefault(c.WriteTimeout, 30*time.Second)
+	c.IdleTimeout = orDefault(c.IdleTimeout, 2*time.Minute)
+	c.ShutdownTimeout = orDefault(c.ShutdownTimeout, 30*time.Second)
+	c.ChangeRetention = orDefault(c.ChangeRetention, 7*24*time.Hour)
+	return c
+}
+
+func orDefault[T comparable](value, fallback T) T {
+	var zero T
+	if value == zero {
+		return fallback
+	}
+	return value
+}
+
+// validate reports everything that cannot be meant.
+func (c Config) validate() error {
+	var problems []error
+	positive := func(name string, value int64) {
+		if value < 0 {
+			problems = append(problems, fmt.Errorf("%s must not be negative, but is %d", name, value))
+		}
+	}
+	positive("DefaultLimit", c.DefaultLimit)
+	positive("MaxLimit", c.MaxLimit)
+	positive("MaxBody", c.MaxBody)
+	positive("MaxDepth", int64(c.MaxDepth))
+	positive("MaxItems", int64(c.MaxItems))
+	positive("HeaderTimeout", int64(c.HeaderTimeout))
+	positive("ReadTimeout", int64(c.ReadTimeout))
+	positive("WriteTimeout", int64(c.WriteTimeout))
+	positive("IdleTimeout", int64(c.IdleTimeout))
+	positive("ShutdownTimeout", int64(c.ShutdownTimeout))
+	if c.MaxLimit > 0 && c.DefaultLimit > c.MaxLimit {
+		problems = append(problems, fmt.Errorf("DefaultLimit (%d) must not exceed MaxLimit (%d)", c.DefaultLimit, c.MaxLimit))
+	}
+	if c.Prefix != "" && (!strings.HasPrefix(c.Prefix, "/") || strings.HasSuffix(c.Prefix, "/") || strings.ContainsAny(c.Prefix, "?#%") || strings.Contains(c.Prefix, "//")) {
+		problems = append(problems, fmt.Errorf("the Prefix must be a path such as /api/v1, but is %q", c.Prefix))
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,143 @@
+// Package api is the HTTP side: routing, negotiation, envelope, headers and
+// limits. It is the only room that writes a response.
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/observe"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/schema"
+)
+
+// Config is what an API is made of.
+type Config struct {
+	Schema    *schema.Schema
+	Resources *resource.Resources
+	Observer  *observe.Observer
+
+	Prefix       string // path under which the API is mounted, without a slash at its end
+	Query        query.Limits
+	MaxBody      int64
+	MaxDepth     int
+	MaxItems     int
+	WriteTimeout time.Duration // for the client to take each piece of an answer
+
+	// Ready reports why requests should go elsewhere, nil when they should not.
+	Ready func(context.Context) error
+}
+
+// API answers requests.
+type API struct {
+	Config
+	metrics http.Handler
+}
+
+// New makes an API.
+func New(config Config) *API {
+	return &API{Config: config, metrics: config.Observer.Metrics()}
+}
+
+// ServeHTTP answers one request. Whatever happens, it leaves by the same door.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout}
+	a.Observer.Arrived()
+	defer func() {
+		reason := recover()
+		if reason != nil && reason != http.ErrAbortHandler {
+			a.Observer.Panicked(out.id, reason, debug.Stack())
+			if !out.begun() {
+				out.send(r, failure(fault.List{fault.Internal(nil)}))
+				reason = nil
+			}
+		}
+		a.Observer.Answered(out.summary(r))
+		if reason != nil {
+			panic(http.ErrAbortHandler) // too late to say so: the client must see that it broke off
+		}
+	}()
+	answer, err := a.answer(r, out)
+	if err != nil {
+		answer = a.refuse(r, out, err)
+	}
+	if err := out.send(r, answer); err != nil {
+		a.Observer.BrokenOff(out.id, err)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// answer takes a request through the rooms: where it leads, whether that can be
+// asked so, and what comes of it.
+func (a *API) answer(r *http.Request, out *response) (*reply, error) {
+	target, err := a.route(r)
+	if err != nil {
+		return nil, err
+	}
+	out.route = target.pattern
+	if target.redirect != "" {
+		return &reply{status: http.StatusPermanentRedirect, header: header("Location", target.redirect)}, nil
+	}
+	if refusal := target.refuseMethod(r.Method); refusal != nil {
+		return refusal, nil
+	}
+	if target.kind == systemPath {
+		return a.system(r, target)
+	}
+	if err := acceptable(r); err != nil {
+		return nil, err
+	}
+	if err := takesBody(r); err != nil {
+		return nil, err
+	}
+	if target.lists() && isRead(r.Method) {
+		return a.list(r, target)
+	}
+	if err := query.ParseNone(r.URL.RawQuery); err != nil {
+		return nil, err
+	}
+	switch {
+	case target.kind == rootPath:
+		return a.collections(r)
+	case r.Method == http.MethodPost:
+		return a.create(r, out, target)
+	case r.Method == http.MethodPut:
+		return a.replace(r, out, target)
+	case r.Method == http.MethodPatch:
+		return a.patch(r, out, target)
+	case r.Method == http.MethodDelete:
+		return a.delete(r, target)
+	default:
+		return a.read(r, target)
+	}
+}
+
+// refuse turns an error into a reply, and notes what the reply does not show.
+func (a *API) refuse(r *http.Request, out *response, err error) *reply {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		// The client is gone, or its time is over: nobody reads this.
+		err = fault.New(fault.CodeUnavailable, "The request was given up.")
+	}
+	faults := fault.From(err)
+	answer := failure(faults)
+	switch answer.status {
+	case http.StatusInternalServerError:
+		a.Observer.Failed(out.id, err)
+	case http.StatusServiceUnavailable:
+		a.Observer.Unavailable(out.id, err)
+		answer.header.Set("Retry-After", retryAfter)
+	case http.StatusUnsupportedMediaType:
+		answer.header.Set("Accept", "application/json")
+		if r.Method == http.MethodPatch {
+			answer.header.Set("Accept-Patch", "application/json")
+		}
+	}
+	return answer
+}
+
+func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }

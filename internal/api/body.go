@@ -1,0 +1,75 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// decode reads the body of a write and validates it against its collection.
+func (a *API) decode(r *http.Request, out *response, t *target, mode schema.Mode) ([]schema.Input, bool, error) {
+	body, err := a.readBody(r, out)
+	if err != nil {
+		return nil, false, err
+	}
+	options := schema.DecodeOptions{Mode: mode, ID: t.id, MaxDepth: a.MaxDepth, MaxItems: a.MaxItems}
+	if t.path.Parent != nil {
+		options.Parent, options.ParentID = t.path.Collection.ParentLink(), *t.path.Parent
+	}
+	return t.path.Collection.Decode(body, options)
+}
+
+func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
+	if r.ContentLength > a.MaxBody {
+		out.Header().Set("Connection", "close") // what follows is not read
+		return nil, a.tooLarge()
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(out, r.Body, a.MaxBody))
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return nil, a.tooLarge()
+	}
+	if err != nil {
+		return nil, &fault.Error{Code: fault.CodeMalformedRequest, Detail: "The body could not be read to its end.", Cause: err}
+	}
+	return body, nil
+}
+
+func (a *API) tooLarge() error {
+	return fault.New(fault.CodeBodyTooLarge, "A body can have at most %d bytes.", a.MaxBody)
+}
+
+// takesBody refuses a body where none is expected, and one that is not JSON
+// where one is.
+func takesBody(r *http.Request) error {
+	switch r.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		return checkMediaType(r)
+	}
+	if r.ContentLength == 0 || r.Body == nil {
+		return nil
+	}
+	if n, _ := io.ReadFull(r.Body, make([]byte, 1)); n > 0 {
+		return fault.New(fault.CodeUnexpectedBody, "%s takes no body.", r.Method)
+	}
+	return nil
+}
+
+func checkMediaType(r *http.Request) error {
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return fault.Header("Content-Encoding", fault.CodeUnsupportedMediaType, "Bodies are taken without content coding.")
+	}
+	given := r.Header.Get("Content-Type")
+	media, parameters, err := mime.ParseMediaType(given)
+	charset, hasCharset := parameters["charset"]
+	delete(parameters, "charset")
+	if given == "" || err != nil || media != "application/json" || len(parameters) > 0 || hasCharset && !strings.EqualFold(charset, "utf-8") {
+		return fault.Header("Content-Type", fault.CodeUnsupportedMediaType, "A body must be application/json, in UTF-8.")
+	}
+	return nil
+}

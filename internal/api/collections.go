@@ -1,0 +1,53 @@
+package api
+
+import (
+	"crypto/sha1"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// collections answers GET /: the collections as resources.
+func (a *API) collections(r *http.Request) (*reply, error) {
+	all := a.Schema.Collections()
+	totals, err := a.Resources.Totals(r.Context(), all)
+	if err != nil {
+		return nil, err
+	}
+	type representation struct {
+		ID         string          `json:"id"`
+		Type       string          `json:"type"`
+		Name       string          `json:"name"`
+		Singular   string          `json:"singular"`
+		Total      int64           `json:"total"`
+		Attributes json.RawMessage `json:"attributes"`
+	}
+	list := make([]representation, len(all))
+	for i, c := range all {
+		list[i] = representation{
+			ID: collectionID(c.Name).String(), Type: "collections", Name: c.Name, Singular: c.Singular,
+			Total: totals[i], Attributes: c.Describe(),
+		}
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	answer := enveloped(http.StatusOK, text)
+	answer.header.Set("X-Total-Count", strconv.Itoa(len(all)))
+	return answer, nil
+}
+
+// collectionNamespace makes the ids of collections ours.
+var collectionNamespace = [16]byte{0x6e, 0x1f, 0x2b, 0x9c, 0x57, 0x0d, 0x4a, 0x83, 0x9a, 0x41, 0xd2, 0x7c, 0x35, 0xe8, 0x06, 0xb4}
+
+// collectionID is the UUIDv5 of a collection's name.
+func collectionID(name string) schema.ID {
+	sum := sha1.Sum(append(collectionNamespace[:], name...))
+	id := schema.ID(sum[:16])
+	id[6] = id[6]&0x0f | 0x50
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}

@@ -1,0 +1,156 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/schema"
+)
+
+// list answers with a range of a collection.
+func (a *API) list(r *http.Request, t *target) (*reply, error) {
+	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, a.Query)
+	if err != nil {
+		return nil, err
+	}
+	exact := prefers(r, "count", "exact")
+	listing, err := a.Resources.List(r.Context(), t.path, q, exact)
+	if err != nil {
+		return nil, err
+	}
+	stream := newListStream(listing, t.path.Collection)
+	head, err := a.listHeader(r, t, q, stream)
+	if err != nil {
+		stream.close()
+		return nil, err
+	}
+	if exact {
+		head.Set("Preference-Applied", "count=exact")
+	}
+	return &reply{status: http.StatusOK, header: head, stream: stream}, nil
+}
+
+// listHeader reads the first piece of a stream, or for HEAD the first row, and
+// then knows what the headers say.
+func (a *API) listHeader(r *http.Request, t *target, q query.Query, stream *listStream) (http.Header, error) {
+	size := pieceSize
+	if r.Method == http.MethodHead {
+		size = 0
+	}
+	if err := stream.fill(size); err != nil {
+		return nil, err
+	}
+	previous, next, err := stream.listing.Neighbours()
+	if err != nil {
+		return nil, err
+	}
+	head := http.Header{}
+	if links := links(a.address(t.path), q, previous, next); links != "" {
+		head.Set("Link", links)
+	}
+	if stream.listing.Known {
+		head.Set("X-Total-Count", strconv.FormatInt(stream.listing.Total, 10))
+	}
+	return head, nil
+}
+
+// links is the Link header of a range: RFC 8288.
+func links(address string, q query.Query, previous, next *query.Range) string {
+	size := q.Range.Size()
+	if size == 0 {
+		return ""
+	}
+	var all []string
+	add := func(relation string, r *query.Range) {
+		if r != nil {
+			all = append(all, "<"+address+"?"+q.Link(*r)+`>; rel="`+relation+`"`)
+		}
+	}
+	add("first", &query.Range{Limit: size})
+	add("prev", previous)
+	add("next", next)
+	add("last", &query.Range{Limit: -size})
+	return strings.Join(all, ", ")
+}
+
+// pieceSize is how much of a stream is put together before it is sent. A range
+// that fits is sent whole, and what is behind it has been seen by then.
+const pieceSize = 32 << 10
+
+// listStream writes a range as it is read.
+type listStream struct {
+	listing    *resource.Listing
+	collection *schema.Collection
+	buffer     []byte
+	rows       int
+	ended      bool
+}
+
+var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize+4<<10)) }}
+
+func newListStream(listing *resource.Listing, c *schema.Collection) *listStream {
+	buffer := *buffers.Get().(*[]byte)
+	return &listStream{listing: listing, collection: c, buffer: append(buffer[:0], `{"data":[`...)}
+}
+
+// close ends the listing. A buffer that a large resource has blown up is not kept.
+func (s *listStream) close() {
+	s.listing.Close()
+	if cap(s.buffer) <= 4*pieceSize {
+		buffers.Put(&s.buffer)
+	}
+}
+
+// fill reads rows until the buffer holds a size, or to the end.
+func (s *listStream) fill(size int) error {
+	for {
+		row, err := s.listing.Next()
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			s.buffer = append(s.buffer, "]}"...)
+			s.ended = true
+			return nil
+		}
+		if s.rows > 0 {
+			s.buffer = append(s.buffer, ',')
+		}
+		s.buffer = s.collection.Append(s.buffer, row)
+		s.rows++
+		if len(s.buffer) >= size {
+			return nil
+		}
+	}
+}
+
+// send writes the stream piece by piece. An error breaks the answer off, so
+// that nobody takes it for complete.
+func (s *listStream) send(out *response, headOnly bool) error {
+	if s.ended && !headOnly {
+		out.Header().Set("Content-Length", strconv.Itoa(len(s.buffer)))
+	}
+	out.WriteHeader(http.StatusOK)
+	if headOnly {
+		return nil
+	}
+	for {
+		if _, err := out.Write(s.buffer); err != nil {
+			return err
+		}
+		if s.ended {
+			return nil
+		}
+		if err := http.NewResponseController(out.ResponseWriter).Flush(); err != nil {
+			return err
+		}
+		s.buffer = s.buffer[:0]
+		if err := s.fill(pieceSize); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/plural-go/plural/internal/fault"
+)
+
+// Listener makes net/http speak our language: what it refuses before any
+// handler sees it (a broken request line, a header too large, …) it answers in
+// plain text of its own. The listener replaces these answers by ours, so that
+// the envelope holds on every response.
+func Listener(l net.Listener) net.Listener { return listener{l} }
+
+type listener struct{ net.Listener }
+
+func (l listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &connection{Conn: c}, nil
+}
+
+type connection struct{ net.Conn }
+
+// plainHeader is what net/http puts between the status line and the text of an
+// answer that did not come from a handler; it writes such an answer at once.
+var plainHeader = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
+
+// refusals says in our words what net/http refuses.
+var refusals = map[int]*fault.Error{
+	400: fault.New(fault.CodeMalformedRequest, "The request line, the path or a header is not valid HTTP."),
+	417: fault.Header("Expect", fault.CodeExpectationFailed, "The only expectation that can be met is 100-continue."),
+	431: fault.New(fault.CodeHeadersTooLarge, "The request line and the headers are larger than this server takes."),
+	501: fault.Header("Transfer-Encoding", fault.CodeNotImplemented, "The only transfer coding is chunked."),
+	505: fault.New(fault.CodeHTTPVersion, "The versions spoken here are HTTP/1.0 and HTTP/1.1."),
+}
+
+// Write passes everything on but the answers that are not ours.
+func (c *connection) Write(p []byte) (int, error) {
+	refusal := refusalFor(p)
+	if refusal == nil {
+		return c.Conn.Write(p)
+	}
+	answer := failure(fault.List{refusal})
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: %s\r\nContent-Length: %d\r\nX-Request-Id: %s\r\n\r\n%s",
+		answer.status, refusal.Code.Title(), contentType, len(answer.body), newRequestID(), answer.body)
+	if _, err := c.Conn.Write(out.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func refusalFor(p []byte) *fault.Error {
+	if !bytes.HasPrefix(p, []byte("HTTP/1.1 ")) {
+		return nil
+	}
+	line := bytes.IndexByte(p, '\r')
+	if line < len("HTTP/1.1 400") {
+		return nil
+	}
+	status, err := strconv.Atoi(string(p[9:12]))
+	if err != nil {
+		return nil
+	}
+	// No handler of ours answers 417; all else is recognised by its header.
+	if status != 417 && !bytes.HasPrefix(p[line:], plainHeader) {
+		return nil
+	}
+	if refusal, ok := refusals[status]; ok {
+		return refusal
+	}
+	return refusals[400]
+}

@@ -1,0 +1,179 @@
+package api
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/observe"
+)
+
+// contentType is exactly what the convention says.
+const contentType = "application/json;charset=utf-8"
+
+// retryAfter is how many seconds a client should wait when the store is away.
+const retryAfter = "5"
+
+// reply is an answer that has not been sent: a body, a stream, a handler, or none.
+type reply struct {
+	status  int
+	header  http.Header
+	body    []byte
+	stream  *listStream
+	handler http.Handler // for what is not ours to write
+}
+
+func header(name, value string) http.Header {
+	return http.Header{http.CanonicalHeaderKey(name): {value}}
+}
+
+// enveloped is the reply with a representation, or several, under data.
+func enveloped(status int, representation []byte) *reply {
+	body := make([]byte, 0, len(representation)+len(`{"data":}`))
+	body = append(body, `{"data":`...)
+	body = append(body, representation...)
+	return &reply{status: status, header: http.Header{}, body: append(body, '}')}
+}
+
+// failure is the reply with errors.
+func failure(faults fault.List) *reply {
+	type source struct {
+		Pointer   *string `json:"pointer,omitempty"`
+		Parameter string  `json:"parameter,omitempty"`
+		Header    string  `json:"header,omitempty"`
+	}
+	type object struct {
+		Status int        `json:"status"`
+		Code   fault.Code `json:"code"`
+		Title  string     `json:"title"`
+		Detail string     `json:"detail"`
+		Source *source    `json:"source,omitempty"`
+	}
+	objects := make([]object, len(faults))
+	for i, f := range faults {
+		objects[i] = object{Status: f.Status(), Code: f.Code, Title: f.Code.Title(), Detail: f.Detail}
+		if f.Source != (fault.Source{}) {
+			objects[i].Source = &source{Parameter: f.Source.Parameter, Header: f.Source.Header}
+			if f.Source.Pointer != "" {
+				objects[i].Source.Pointer = &f.Source.Pointer
+			}
+		}
+	}
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	// Strings, numbers and slices of them: this cannot fail.
+	_ = encoder.Encode(map[string]any{"errors": objects})
+	return &reply{status: faults[0].Status(), header: http.Header{}, body: bytes.TrimSpace(body.Bytes())}
+}
+
+// response is the way out, and remembers what went through it.
+type response struct {
+	http.ResponseWriter
+	id      string
+	route   string
+	started time.Time
+	timeout time.Duration
+	status  int
+	bytes   int64
+}
+
+func (out *response) begun() bool { return out.status != 0 }
+
+// WriteHeader notes the status.
+func (out *response) WriteHeader(status int) {
+	if out.status == 0 {
+		out.status = status
+	}
+	out.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts what is written, and gives the client time to take it.
+func (out *response) Write(p []byte) (int, error) {
+	if out.status == 0 {
+		out.WriteHeader(http.StatusOK)
+	}
+	out.extend()
+	n, err := out.ResponseWriter.Write(p)
+	out.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (out *response) Unwrap() http.ResponseWriter { return out.ResponseWriter }
+
+// extend moves the deadline of the client's reading on. Not every
+// ResponseWriter has one: an embedded handler's may be a test's.
+func (out *response) extend() {
+	if out.timeout > 0 {
+		_ = http.NewResponseController(out.ResponseWriter).SetWriteDeadline(time.Now().Add(out.timeout))
+	}
+}
+
+// send is the one door by which answers leave.
+func (out *response) send(r *http.Request, answer *reply) error {
+	head := out.Header()
+	for name, values := range answer.header {
+		head[name] = values
+	}
+	head.Set("X-Request-Id", out.id)
+	switch {
+	case answer.handler != nil:
+		answer.handler.ServeHTTP(out, r)
+		return nil
+	case answer.stream != nil:
+		defer answer.stream.close()
+		head.Set("Content-Type", contentType)
+		return answer.stream.send(out, r.Method == http.MethodHead)
+	case answer.body != nil:
+		if head.Get("Content-Type") == "" {
+			head.Set("Content-Type", contentType)
+		}
+		head.Set("Content-Length", strconv.Itoa(len(answer.body)))
+	case answer.status != http.StatusNoContent:
+		head.Set("Content-Length", "0")
+	}
+	out.WriteHeader(answer.status)
+	if answer.body == nil || r.Method == http.MethodHead {
+		return nil
+	}
+	_, err := out.Write(answer.body)
+	return err
+}
+
+func (out *response) summary(r *http.Request) observe.Request {
+	remote, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		remote = r.RemoteAddr
+	}
+	return observe.Request{
+		ID: out.id, Method: r.Method, Path: r.URL.Path, Route: out.route, Remote: remote,
+		Status: out.status, Bytes: out.bytes, Duration: time.Since(out.started),
+	}
+}
+
+// requestID keeps the id that the client sent if it is sane, and else makes one.
+func requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	if id == "" || len(id) > 128 {
+		return newRequestID()
+	}
+	for i := range len(id) {
+		if id[i] <= ' ' || id[i] > '~' || id[i] == '"' || id[i] == '\\' {
+			return newRequestID()
+		}
+	}
+	return id
+}
+
+func newRequestID() string {
+	var random [16]byte
+	rand.Read(random[:])
+	return hex.EncodeToString(random[:])
+}

@@ -1,0 +1,179 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/schema"
+)
+
+type pathKind int
+
+const (
+	rootPath       pathKind = iota // /
+	serverPath                     // *, as in OPTIONS *
+	systemPath                     // /-/…
+	collectionPath                 // /users, /users/<id>/posts
+	itemPath                       // /users/<id>, /users/<id>/posts/<id>
+	singularPath                   // /user/<id>
+)
+
+// methods that a kind of path knows. HEAD and OPTIONS go without saying.
+var methods = map[pathKind][]string{
+	rootPath:       {"GET", "HEAD", "OPTIONS"},
+	serverPath:     {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"},
+	systemPath:     {"GET", "HEAD", "OPTIONS"},
+	collectionPath: {"GET", "HEAD", "POST", "OPTIONS"},
+	itemPath:       {"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"},
+	singularPath:   {"GET", "HEAD", "OPTIONS"},
+}
+
+// target is where a request leads.
+type target struct {
+	kind     pathKind
+	pattern  string // for metrics
+	redirect string // set when the request should be sent elsewhere
+	system   string // name below /-/
+	path     resource.Path
+	id       schema.ID
+}
+
+func (t *target) lists() bool { return t.kind == collectionPath }
+
+// route finds the target of a path, or answers 404.
+func (a *API) route(r *http.Request) (*target, error) {
+	if r.RequestURI == "*" {
+		return &target{kind: serverPath, pattern: "*"}, nil
+	}
+	escaped := r.URL.EscapedPath()
+	path, mounted := strings.CutPrefix(escaped, a.Prefix)
+	if !mounted || path != "" && path[0] != '/' {
+		return nil, unknownPath()
+	}
+	if path == "" || path == "/" {
+		return &target{kind: rootPath, pattern: "/"}, nil
+	}
+	segments := strings.Split(path[1:], "/")
+	trailing := segments[len(segments)-1] == ""
+	if trailing {
+		segments = segments[:len(segments)-1]
+	}
+	for i := range segments {
+		segment, err := url.PathUnescape(segments[i])
+		if err != nil || segment == "" {
+			// An empty segment leads nowhere, and must not become a
+			// redirection to another host either.
+			return nil, unknownPath()
+		}
+		segments[i] = segment
+	}
+	if trailing {
+		location := strings.TrimSuffix(escaped, "/")
+		if r.URL.RawQuery != "" {
+			location += "?" + r.URL.RawQuery
+		}
+		return &target{pattern: "redirect", redirect: location}, nil
+	}
+	if segments[0] == "-" {
+		return systemTarget(segments[1:])
+	}
+	return a.resourceTarget(segments)
+}
+
+func unknownPath() error {
+	return fault.New(fault.CodeNotFound, "Nothing is at this path. GET / lists the collections.")
+}
+
+func (a *API) resourceTarget(segments []string) (*target, error) {
+	c := a.Schema.Collection(segments[0])
+	if c == nil {
+		return a.singularTarget(segments)
+	}
+	t := &target{kind: collectionPath, pattern: "/" + c.Name, path: resource.Path{Collection: c}}
+	if len(segments) == 1 {
+		return t, nil
+	}
+	if err := t.item(segments[1]); err != nil {
+		return nil, err
+	}
+	if len(segments) == 2 {
+		return t, nil
+	}
+	child := c.Child(segments[2])
+	if child == nil || len(segments) > 4 {
+		return nil, unknownPath()
+	}
+	parent := t.id
+	t.kind, t.path, t.id = collectionPath, resource.Path{Collection: child, Parent: &parent}, schema.ID{}
+	t.pattern += "/" + child.Name
+	if len(segments) == 4 {
+		if err := t.item(segments[3]); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// item makes the target one resource.
+func (t *target) item(segment string) error {
+	id, ok := schema.ParseID(segment)
+	if !ok {
+		return fault.New(fault.CodeNotFound, "%s is not an id. Ids are UUIDs such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.", shorten(segment))
+	}
+	t.kind, t.id = itemPath, id
+	t.pattern += "/{id}"
+	return nil
+}
+
+func shorten(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if runes := []rune(text); len(runes) > 40 {
+		text = string(runes[:40]) + "…"
+	}
+	return `"` + text + `"`
+}
+
+func (a *API) singularTarget(segments []string) (*target, error) {
+	c := a.Schema.Singular(segments[0])
+	if c == nil || len(segments) != 2 {
+		return nil, unknownPath()
+	}
+	t := &target{pattern: "/" + c.Singular, path: resource.Path{Collection: c}}
+	if err := t.item(segments[1]); err != nil {
+		return nil, err
+	}
+	t.kind = singularPath
+	return t, nil
+}
+
+// refuseMethod answers OPTIONS, and methods that the path does not know.
+func (t *target) refuseMethod(method string) *reply {
+	allowed := methods[t.kind]
+	allow := header("Allow", strings.Join(allowed, ", "))
+	if method == http.MethodOptions {
+		return &reply{status: http.StatusNoContent, header: allow}
+	}
+	if slices.Contains(allowed, method) && t.kind != serverPath {
+		return nil
+	}
+	refusal := failure(fault.List{fault.New(fault.CodeMethodNotAllowed, "%s is not possible here. Possible are %s.", shorten(method), allow.Get("Allow"))})
+	refusal.header = allow
+	return refusal
+}
+
+// locate is the canonical path of a resource.
+func (a *API) locate(c *schema.Collection, id schema.ID) string {
+	return a.Prefix + "/" + c.Name + "/" + id.String()
+}
+
+// address is the path of a collection or sub-collection.
+func (a *API) address(p resource.Path) string {
+	if p.Parent == nil {
+		return a.Prefix + "/" + p.Collection.Name
+	}
+	return a.locate(p.Collection.ParentLink().To, *p.Parent) + "/" + p.Collection.Name
+}

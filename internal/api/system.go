@@ -1,0 +1,44 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// What is not part of the resource interface lives below /-/.
+
+func systemTarget(segments []string) (*target, error) {
+	if len(segments) == 1 {
+		switch name := segments[0]; name {
+		case "health", "ready", "metrics":
+			return &target{kind: systemPath, pattern: "/-/" + name, system: name}, nil
+		}
+	}
+	return nil, unknownPath()
+}
+
+// readyTimeout bounds how long the database may take to show that it is there.
+const readyTimeout = 2 * time.Second
+
+func (a *API) system(r *http.Request, t *target) (*reply, error) {
+	switch t.system {
+	case "metrics":
+		return &reply{handler: a.metrics}, nil
+	case "ready":
+		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+		defer cancel()
+		if err := a.Ready(ctx); err != nil {
+			return state(http.StatusServiceUnavailable, "unavailable"), nil
+		}
+		return state(http.StatusOK, "ready"), nil
+	default:
+		return state(http.StatusOK, "ok"), nil
+	}
+}
+
+func state(status int, text string) *reply {
+	head := header("Content-Type", "application/json")
+	head.Set("Cache-Control", "no-store")
+	return &reply{status: status, header: head, body: []byte(`{"status":"` + text + `"}`)}
+}

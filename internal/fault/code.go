@@ -1,0 +1,153 @@
+package fault
+
+// Code is the machine-readable kind of an error. Codes are part of the
+// interface: they are documented in docs/errors.md and never change meaning.
+type Code string
+
+// The codes, by the status they answer with.
+const (
+	// 400: the request itself is malformed.
+	CodeMalformedRequest   Code = "malformed_request"
+	CodeMalformedJSON      Code = "malformed_json"
+	CodeTooDeep            Code = "too_deep"
+	CodeUnexpectedBody     Code = "unexpected_body"
+	CodeMalformedQuery     Code = "malformed_query"
+	CodeUnknownParameter   Code = "unknown_parameter"
+	CodeDuplicateParameter Code = "duplicate_parameter"
+	CodeInvalidParameter   Code = "invalid_parameter"
+	CodeConflictingRange   Code = "conflicting_range"
+	CodeLimitTooLarge      Code = "limit_too_large"
+	CodeTooManyValues      Code = "too_many_values"
+	CodeUnknownCursor      Code = "unknown_cursor"
+
+	// 404 to 406: what was asked for is not to be had.
+	CodeNotFound         Code = "not_found"
+	CodeMethodNotAllowed Code = "method_not_allowed"
+	CodeNotAcceptable    Code = "not_acceptable"
+
+	// 409: in conflict with what is stored.
+	CodeIDExists   Code = "id_exists"
+	CodeNotUnique  Code = "not_unique"
+	CodeReferenced Code = "referenced"
+
+	// 413 to 415: the body cannot be taken.
+	CodeBodyTooLarge         Code = "body_too_large"
+	CodeTooManyItems         Code = "too_many_items"
+	CodeUnsupportedMediaType Code = "unsupported_media_type"
+
+	// 422: the body was read, and is not valid.
+	CodeNotAnObject      Code = "not_an_object"
+	CodeWrapped          Code = "wrapped"
+	CodeUnknownAttribute Code = "unknown_attribute"
+	CodeReadOnly         Code = "read_only"
+	CodeRequired         Code = "required"
+	CodeType             Code = "type"
+	CodeOutOfRange       Code = "out_of_range"
+	CodeNullCharacter    Code = "null_character"
+	CodeFormat           Code = "format"
+	CodeMinLength        Code = "min_length"
+	CodeMaxLength        Code = "max_length"
+	CodePattern          Code = "pattern"
+	CodeEnum             Code = "enum"
+	CodeMinimum          Code = "minimum"
+	CodeMaximum          Code = "maximum"
+	CodeMultipleOf       Code = "multiple_of"
+	CodeMinItems         Code = "min_items"
+	CodeMaxItems         Code = "max_items"
+	CodeUnknownReference Code = "unknown_reference"
+	CodeParentMismatch   Code = "parent_mismatch"
+
+	// 417 and 431: headers that the server does not take.
+	CodeExpectationFailed Code = "expectation_failed"
+	CodeHeadersTooLarge   Code = "headers_too_large"
+
+	// 5xx: not the client's doing.
+	CodeInternal       Code = "internal"
+	CodeNotImplemented Code = "not_implemented"
+	CodeUnavailable    Code = "unavailable"
+	CodeStorageFull    Code = "storage_full"
+	CodeHTTPVersion    Code = "http_version"
+)
+
+type meaning struct {
+	status int
+	title  string
+}
+
+// meanings is the one table from code to status and title.
+var meanings = map[Code]meaning{
+	CodeMalformedRequest:   {400, "The request is not valid HTTP"},
+	CodeMalformedJSON:      {400, "The body is not valid JSON"},
+	CodeTooDeep:            {400, "The body is nested too deeply"},
+	CodeUnexpectedBody:     {400, "This request takes no body"},
+	CodeMalformedQuery:     {400, "The query string is malformed"},
+	CodeUnknownParameter:   {400, "Unknown query parameter"},
+	CodeDuplicateParameter: {400, "Query parameter given twice"},
+	CodeInvalidParameter:   {400, "Invalid query parameter"},
+	CodeConflictingRange:   {400, "Offset and cursor exclude each other"},
+	CodeLimitTooLarge:      {400, "The limit is larger than this server allows"},
+	CodeTooManyValues:      {400, "Too many filter values or sort keys"},
+	CodeUnknownCursor:      {400, "Unknown cursor"},
+
+	CodeNotFound:         {404, "Not found"},
+	CodeMethodNotAllowed: {405, "Method not allowed"},
+	CodeNotAcceptable:    {406, "Not acceptable"},
+
+	CodeIDExists:   {409, "The id exists already"},
+	CodeNotUnique:  {409, "The value is taken"},
+	CodeReferenced: {409, "Other resources refer to this one"},
+
+	CodeBodyTooLarge:         {413, "The body is too large"},
+	CodeTooManyItems:         {413, "Too many items"},
+	CodeUnsupportedMediaType: {415, "Unsupported media type"},
+
+	CodeNotAnObject:      {422, "Not a JSON object"},
+	CodeWrapped:          {422, "Bodies are not wrapped"},
+	CodeUnknownAttribute: {422, "Unknown attribute"},
+	CodeReadOnly:         {422, "Read-only member"},
+	CodeRequired:         {422, "Required attribute"},
+	CodeType:             {422, "Wrong type"},
+	CodeOutOfRange:       {422, "Number out of range"},
+	CodeNullCharacter:    {422, "U+0000 in a string"},
+	CodeFormat:           {422, "Wrong format"},
+	CodeMinLength:        {422, "Too short"},
+	CodeMaxLength:        {422, "Too long"},
+	CodePattern:          {422, "Pattern not matched"},
+	CodeEnum:             {422, "Not one of the allowed values"},
+	CodeMinimum:          {422, "Too small"},
+	CodeMaximum:          {422, "Too large"},
+	CodeMultipleOf:       {422, "Not a multiple"},
+	CodeMinItems:         {422, "Too few items"},
+	CodeMaxItems:         {422, "Too many items"},
+	CodeUnknownReference: {422, "The resource referred to does not exist"},
+	CodeParentMismatch:   {422, "The parent in the body is not the one in the path"},
+
+	CodeExpectationFailed: {417, "Expectation failed"},
+	CodeHeadersTooLarge:   {431, "The request header is too large"},
+
+	CodeInternal:       {500, "Internal error"},
+	CodeNotImplemented: {501, "Not implemented"},
+	CodeUnavailable:    {503, "The store cannot be reached"},
+	CodeStorageFull:    {503, "The storage is full"},
+	CodeHTTPVersion:    {505, "HTTP version not supported"},
+}
+
+// Status is the HTTP status that the code answers with.
+func (c Code) Status() int {
+	if m, ok := meanings[c]; ok {
+		return m.status
+	}
+	return 500
+}
+
+// Title is a short summary of the code, the same for every error of the code.
+func (c Code) Title() string { return meanings[c].title }
+
+// Codes lists every code there is, in no order.
+func Codes() []Code {
+	codes := make([]Code, 0, len(meanings))
+	for code := range meanings {
+		codes = append(codes, code)
+	}
+	return codes
+}

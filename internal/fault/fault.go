@@ -1,0 +1,114 @@
+// Package fault holds the one error type of the program: a stable code that a
+// client can act on, a detail that is safe to show, the place in the request
+// that is to blame, and a cause that only the log sees.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Source says which part of a request an error is about. At most one of its
+// members is set.
+type Source struct {
+	Pointer   string // JSON Pointer into the body, for example "/email"
+	Parameter string // query parameter as the client wrote it, for example "filter[nope]"
+	Header    string // name of a request header
+}
+
+// Error is one thing that is wrong with a request, or with us.
+type Error struct {
+	Code   Code
+	Detail string // for people; never SQL, stack traces or file names
+	Source Source
+	Cause  error // for the log only
+}
+
+// New makes an error without a place.
+func New(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// At makes an error about the member of the body at a JSON Pointer.
+func At(pointer string, code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: Source{Pointer: pointer}}
+}
+
+// Parameter makes an error about a query parameter.
+func Parameter(name string, code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: Source{Parameter: name}}
+}
+
+// Header makes an error about a request header.
+func Header(name string, code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: Source{Header: name}}
+}
+
+// Internal hides an unexpected error behind a detail that tells nothing.
+func Internal(cause error) *Error {
+	return &Error{Code: CodeInternal, Detail: "The server failed to answer this request. The log has the reason under this request id.", Cause: cause}
+}
+
+// Error describes the fault for logs; clients are given Detail alone.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(string(e.Code))
+	if place := e.Source.Pointer + e.Source.Parameter + e.Source.Header; place != "" {
+		b.WriteString(" at " + place)
+	}
+	b.WriteString(": " + e.Detail)
+	if e.Cause != nil {
+		b.WriteString(" (" + e.Cause.Error() + ")")
+	}
+	return b.String()
+}
+
+// Unwrap gives the hidden cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Status is the HTTP status of the error's code.
+func (e *Error) Status() int { return e.Code.Status() }
+
+// List is several errors that are reported together. The status of the first
+// is the status of the answer.
+type List []*Error
+
+// Error joins the descriptions of all errors.
+func (l List) Error() string {
+	texts := make([]string, len(l))
+	for i, e := range l {
+		texts[i] = e.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Add appends an error.
+func (l *List) Add(e *Error) { *l = append(*l, e) }
+
+// Err is the list as an error: nil when nothing was added.
+func (l List) Err() error {
+	if len(l) == 0 {
+		return nil
+	}
+	return l
+}
+
+// From turns any error into a list of faults. An error that is none becomes
+// "internal", with itself as the hidden cause.
+func From(err error) List {
+	var list List
+	if errors.As(err, &list) {
+		return list
+	}
+	var one *Error
+	if errors.As(err, &one) {
+		return List{one}
+	}
+	return List{Internal(err)}
+}
+
+// Is reports whether the first fault of err has the code.
+func Is(err error, code Code) bool {
+	return err != nil && From(err)[0].Code == code
+}

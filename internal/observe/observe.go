@@ -1,0 +1,124 @@
+// Package observe decides what becomes of the things that happen: a log line, a
+// metric, or both. The rest of the program only says that they happened.
+package observe
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Observer takes note of what happens.
+type Observer struct {
+	log      *slog.Logger
+	registry *prometheus.Registry
+	duration *prometheus.HistogramVec
+	sent     *prometheus.CounterVec
+	inFlight prometheus.Gauge
+	failures *prometheus.CounterVec
+}
+
+// New makes an observer that logs to a logger and keeps its own metrics.
+func New(log *slog.Logger) *Observer {
+	o := &Observer{
+		log:      log,
+		registry: prometheus.NewRegistry(),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "plural_request_duration_seconds", Help: "Time from the arrival of a request to the end of its answer.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"method", "route", "status"}),
+		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "plural_response_bytes_total", Help: "Bytes of answer bodies.",
+		}, []string{"method", "route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "plural_requests_in_flight", Help: "Requests that are being answered.",
+		}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "plural_failures_total", Help: "Things that went wrong and are not the client's doing, by kind.",
+		}, []string{"kind"}),
+	}
+	o.registry.MustRegister(o.duration, o.sent, o.inFlight, o.failures,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return o
+}
+
+// Request is one request and how it was answered.
+type Request struct {
+	ID       string
+	Method   string
+	Path     string
+	Route    string // the pattern of the path, of which there are few
+	Remote   string
+	Status   int
+	Bytes    int64
+	Duration time.Duration
+}
+
+// Arrived notes that a request has come; Answered must follow.
+func (o *Observer) Arrived() { o.inFlight.Inc() }
+
+// Answered notes the end of a request.
+func (o *Observer) Answered(r Request) {
+	o.inFlight.Dec()
+	method := knownMethod(r.Method)
+	o.duration.WithLabelValues(method, r.Route, strconv.Itoa(r.Status)).Observe(r.Duration.Seconds())
+	o.sent.WithLabelValues(method, r.Route).Add(float64(r.Bytes))
+	level := slog.LevelInfo
+	if r.Status >= 500 {
+		level = slog.LevelError
+	}
+	o.log.LogAttrs(context.Background(), level, "request",
+		slog.String("method", r.Method), slog.String("path", r.Path), slog.Int("status", r.Status),
+		slog.Int64("bytes", r.Bytes), slog.Duration("duration", r.Duration),
+		slog.String("remote", r.Remote), slog.String("request_id", r.ID))
+}
+
+// knownMethod keeps clients from making up metrics.
+func knownMethod(method string) string {
+	switch method {
+	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
+		return method
+	}
+	return "other"
+}
+
+// Failed notes the reason of an answer that hides it.
+func (o *Observer) Failed(requestID string, err error) {
+	o.failures.WithLabelValues("internal").Inc()
+	o.log.Error("request failed", "request_id", requestID, "error", err)
+}
+
+// Unavailable notes that the store could not be used.
+func (o *Observer) Unavailable(requestID string, err error) {
+	o.failures.WithLabelValues("unavailable").Inc()
+	o.log.Error("store unavailable", "request_id", requestID, "error", err)
+}
+
+// Panicked notes a panic while a request was answered.
+func (o *Observer) Panicked(requestID string, reason any, stack []byte) {
+	o.failures.WithLabelValues("panic").Inc()
+	o.log.Error("panic", "request_id", requestID, "reason", reason, "stack", string(stack))
+}
+
+// BrokenOff notes an answer that ended in the middle.
+func (o *Observer) BrokenOff(requestID string, err error) {
+	o.failures.WithLabelValues("broken_off").Inc()
+	o.log.Warn("answer broken off", "request_id", requestID, "error", err)
+}
+
+// ForgetFailed notes that the change log could not be cleaned up.
+func (o *Observer) ForgetFailed(err error) {
+	o.failures.WithLabelValues("retention").Inc()
+	o.log.Error("change log retention failed", "error", err)
+}
+
+// Metrics serves the metrics in the format of Prometheus.
+func (o *Observer) Metrics() http.Handler {
+	return promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{})
+}

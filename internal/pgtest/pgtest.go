@@ -1,0 +1,128 @@
+// Package pgtest gives tests an empty PostgreSQL database each. It starts one
+// throw-away cluster per test process, on first use, and needs nothing but the
+// server binaries: no running service, no password, no free port.
+//
+// A package that uses it hands its tests to [Run], so that the cluster goes
+// when they are done:
+//
+//	func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+//
+// Environment:
+//
+//	PLURAL_TEST_POSTGRES  URL of a running server to create the databases in,
+//	                      instead of starting one; its user must be allowed to
+//	PLURAL_PG_BIN         directory of initdb and postgres, if they are neither
+//	                      in PATH nor where Debian puts them
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// One statement on an idle server takes milliseconds; this only keeps a server
+// that hangs from holding the tests until their own timeout.
+const adminTimeout = time.Minute
+
+var (
+	running atomic.Bool // inside Run: somebody will stop the cluster
+	serial  atomic.Int64
+
+	mu      sync.Mutex
+	started *cluster // for Run to stop; nil until the first URL
+)
+
+// Run runs the tests of a package and then stops the cluster, if one was
+// started, and removes its files. It returns the exit code.
+func Run(m *testing.M) int {
+	running.Store(true)
+	defer stop()
+	return m.Run()
+}
+
+// URL returns the URL of a new, empty database, which is dropped at the end of
+// the test, connections or not. A machine without PostgreSQL fails the test: a
+// skipped test looks too much like one that passed.
+func URL(t testing.TB) string {
+	t.Helper()
+	if !running.Load() {
+		// Without Run the files of the cluster would pile up in the temporary
+		// directory, a few dozen megabytes with each test run.
+		t.Fatal("pgtest: the package needs func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }")
+	}
+	server, err := serverURL()
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+
+	// The process id and the time keep apart processes that share a server.
+	name := fmt.Sprintf("plural_test_%d_%d_%d", os.Getpid(), time.Now().UnixNano(), serial.Add(1))
+	if err := adminExec(server, "CREATE DATABASE "+name); err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := adminExec(server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("pgtest: %v", err)
+		}
+	})
+
+	u := *server
+	u.Path = "/" + name
+	return u.String()
+}
+
+// serverURL is the URL of a database from which others can be created. The
+// first call decides for the whole process, also when it fails: a server that
+// did not start once is not waited for again by every test.
+var serverURL = sync.OnceValues(func() (*url.URL, error) {
+	if env := os.Getenv("PLURAL_TEST_POSTGRES"); env != "" {
+		u, err := url.Parse(env)
+		if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {
+			// Not the error itself: it quotes the URL, password and all.
+			return nil, errors.New("PLURAL_TEST_POSTGRES is not a postgres:// URL")
+		}
+		return u, nil
+	}
+	c, err := start()
+	if err != nil {
+		return nil, err
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	started = c
+	return c.url(), nil
+})
+
+func stop() {
+	mu.Lock()
+	defer mu.Unlock()
+	if started != nil {
+		started.stop()
+	}
+}
+
+// adminExec runs one statement on a connection of its own: CREATE and DROP DATABASE
+// cannot be in a transaction, and are too rare to keep a connection for.
+func adminExec(server *url.URL, statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), adminTimeout)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, server.String())
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package query
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Filter is a condition on a resource: a tree of And, Or and Not over Compare,
+// In, IsNull and All. It is two-valued: a comparison with null is false, and
+// its negation is true.
+//
+// Query parameters and the scope of a caller are both filters, so that a store
+// knows one language only.
+type Filter interface {
+	// Match decides for one resource in memory. It defines what the SQL of a
+	// filter must select.
+	Match(schema.Record) bool
+}
+
+// And holds when all its filters hold; an empty And always does.
+type And []Filter
+
+// Or holds when one of its filters holds; an empty Or never does.
+type Or []Filter
+
+// Not holds when its filter does not.
+type Not struct{ Filter Filter }
+
+// IsNull holds when the column has no value.
+type IsNull struct{ Column int }
+
+// In holds when the column has one of the values. None of them is null.
+type In struct {
+	Column int
+	Values []schema.Value
+}
+
+// Compare holds when the column has a value that compares so with Value, which
+// is not null.
+type Compare struct {
+	Column int
+	Op     Op
+	Value  schema.Value
+}
+
+// Op is a comparison.
+type Op string
+
+// The comparisons. Contains and StartsWith are for text only.
+const (
+	Equal          Op = "eq"
+	Less           Op = "lt"
+	LessOrEqual    Op = "lte"
+	Greater        Op = "gt"
+	GreaterOrEqual Op = "gte"
+	Contains       Op = "contains"
+	StartsWith     Op = "starts_with"
+)
+
+// All is the filter that every resource passes.
+var All Filter = And(nil)
+
+// None is the filter that no resource passes.
+var None Filter = Or(nil)
+
+// Both joins two filters, either of which may be nil.
+func Both(a, b Filter) Filter {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return And{a, b}
+}
+
+// Match reports whether all filters match.
+func (f And) Match(r schema.Record) bool {
+	return !slices.ContainsFunc(f, func(f Filter) bool { return !f.Match(r) })
+}
+
+// Match reports whether any filter matches.
+func (f Or) Match(r schema.Record) bool {
+	return slices.ContainsFunc(f, func(f Filter) bool { return f.Match(r) })
+}
+
+// Match reports whether the filter does not match.
+func (f Not) Match(r schema.Record) bool { return !f.Filter.Match(r) }
+
+// Match reports whether the column is null.
+func (f IsNull) Match(r schema.Record) bool { return r[f.Column].IsNull() }
+
+// Match reports whether the column has one of the values.
+func (f In) Match(r schema.Record) bool { return slices.Contains(f.Values, r[f.Column]) }
+
+// Match compares the column with the value.
+func (f Compare) Match(r schema.Record) bool {
+	value := r[f.Column]
+	return !value.IsNull() && f.Op.holds(value, f.Value)
+}
+
+func (op Op) holds(a, b schema.Value) bool {
+	switch op {
+	case Contains:
+		return strings.Contains(a.Text(), b.Text())
+	case StartsWith:
+		return strings.HasPrefix(a.Text(), b.Text())
+	}
+	order := schema.Compare(a, b)
+	switch op {
+	case Less:
+		return order < 0
+	case LessOrEqual:
+		return order <= 0
+	case Greater:
+		return order > 0
+	case GreaterOrEqual:
+		return order >= 0
+	default:
+		return order == 0
+	}
+}

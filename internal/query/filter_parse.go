@@ -1,0 +1,232 @@
+package query
+
+import (
+	"strings"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// filterName takes filter[field] and filter[field][op] apart.
+func filterName(name string) (field, op string, ok bool) {
+	rest, ok := strings.CutPrefix(name, "filter[")
+	if !ok || !strings.HasSuffix(rest, "]") {
+		return "", "", false
+	}
+	field, op, hasOp := strings.Cut(strings.TrimSuffix(rest, "]"), "][")
+	if hasOp && op == "" {
+		return "", "", false
+	}
+	return field, op, true
+}
+
+// plainFilter is filter[field], of which any may hold when a field has several.
+type plainFilter struct {
+	field      *schema.Field
+	conditions Or
+}
+
+func (p *parser) filterField(given parameter, name string) *schema.Field {
+	p.query.kept = append(p.query.kept, given.encoded)
+	field := p.collection.Field(name)
+	if field == nil {
+		p.fail(given, fault.CodeUnknownParameter, "The collection %s has no field %q to filter by.", p.collection.Name, name)
+	}
+	return field
+}
+
+func (p *parser) plainFilter(given parameter, name string) {
+	field := p.filterField(given, name)
+	if field == nil {
+		return
+	}
+	condition := p.plainCondition(given, field)
+	if condition == nil {
+		return
+	}
+	for i := range p.plain {
+		if p.plain[i].field == field {
+			p.plain[i].conditions = append(p.plain[i].conditions, condition)
+			return
+		}
+	}
+	p.plain = append(p.plain, plainFilter{field: field, conditions: Or{condition}})
+}
+
+func (p *parser) plainCondition(given parameter, field *schema.Field) Filter {
+	switch {
+	case field.Kind == schema.KindBoolean && given.value == "":
+		return p.compare(field, Equal, schema.BoolValue(true))
+	case given.bare:
+		return Not{p.isNull(field)}
+	case field.Kind == schema.KindJSON:
+		p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which can be filtered by filter[%s][null] only.", field.Name, field.Name)
+		return nil
+	}
+	value, ok := p.value(given, field, given.value)
+	if !ok {
+		return nil
+	}
+	return p.compare(field, Equal, value)
+}
+
+func (p *parser) operatorFilter(given parameter, name, op string) {
+	field := p.filterField(given, name)
+	if field == nil {
+		return
+	}
+	condition := p.operatorCondition(given, field, op)
+	if condition != nil {
+		p.conditions = append(p.conditions, condition)
+	}
+}
+
+func (p *parser) operatorCondition(given parameter, field *schema.Field, op string) Filter {
+	switch op {
+	case "eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "null":
+	default:
+		p.fail(given, fault.CodeInvalidParameter, "There is no operator %q. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.", op)
+		return nil
+	}
+	switch {
+	case given.bare:
+		p.fail(given, fault.CodeInvalidParameter, "The operator %s needs a value: filter[%s][%s]=…", op, field.Name, op)
+		return nil
+	case op == "null":
+		return p.nullCondition(given, field)
+	case field.Kind == schema.KindJSON:
+		p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which can be filtered by filter[%s][null] only.", field.Name, field.Name)
+		return nil
+	case (op == "contains" || op == "starts_with") && field.Kind != schema.KindText:
+		p.fail(given, fault.CodeInvalidParameter, "The operator %s is for strings; the field %q holds %s.", op, field.Name, plural(field.Kind))
+		return nil
+	case op == "in" || op == "not_in":
+		return p.listCondition(given, field, op)
+	}
+	value, ok := p.value(given, field, given.value)
+	if !ok {
+		return nil
+	}
+	if op == "ne" {
+		return Not{p.compare(field, Equal, value)}
+	}
+	return p.compare(field, Op(op), value)
+}
+
+func (p *parser) nullCondition(given parameter, field *schema.Field) Filter {
+	switch given.value {
+	case "true":
+		return p.isNull(field)
+	case "false":
+		return Not{p.isNull(field)}
+	}
+	p.fail(given, fault.CodeInvalidParameter, "Must be true or false.")
+	return nil
+}
+
+func (p *parser) listCondition(given parameter, field *schema.Field, op string) Filter {
+	var values []schema.Value
+	valid := true
+	for _, text := range splitList(given.value) {
+		value, ok := p.value(given, field, text)
+		values = append(values, value)
+		valid = valid && ok
+	}
+	if !valid {
+		return nil
+	}
+	var condition Filter = In{Column: field.Column, Values: values}
+	if field.Column == schema.NoColumn {
+		condition = constant(In{Column: 0, Values: values}.Match(schema.Record{schema.TextValue(p.collection.Name)}))
+	}
+	if op == "not_in" {
+		return Not{condition}
+	}
+	return condition
+}
+
+// splitList splits at commas; a comma behind a backslash belongs to the value.
+func splitList(text string) []string {
+	const placeholder = "\x00" // no parameter contains it
+	parts := strings.Split(strings.ReplaceAll(text, `\,`, placeholder), ",")
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(parts[i], placeholder, ",")
+	}
+	return parts
+}
+
+func (p *parser) value(given parameter, field *schema.Field, text string) (schema.Value, bool) {
+	if p.values++; p.values > MaxValues {
+		if p.values == MaxValues+1 {
+			p.fail(given, fault.CodeTooManyValues, "At most %d filter values can be given.", MaxValues)
+		}
+		return schema.Null, false
+	}
+	value, problem := field.Kind.Parse(text)
+	if problem != "" {
+		p.fail(given, fault.CodeInvalidParameter, "The value %q must be %s.", text, problem)
+		return schema.Null, false
+	}
+	return value, true
+}
+
+// compare and isNull decide filters on type at once: it has no column, as it is
+// the same for every resource of the collection.
+func (p *parser) compare(field *schema.Field, op Op, value schema.Value) Filter {
+	if field.Column == schema.NoColumn {
+		return constant(op.holds(schema.TextValue(p.collection.Name), value))
+	}
+	return Compare{Column: field.Column, Op: op, Value: value}
+}
+
+func (p *parser) isNull(field *schema.Field) Filter {
+	if field.Column == schema.NoColumn {
+		return None
+	}
+	return IsNull{Column: field.Column}
+}
+
+func constant(holds bool) Filter {
+	if holds {
+		return All
+	}
+	return None
+}
+
+func (p *parser) finishFilters() {
+	var all And
+	for _, plain := range p.plain {
+		if len(plain.conditions) == 1 {
+			all = append(all, plain.conditions[0])
+		} else {
+			all = append(all, plain.conditions)
+		}
+	}
+	all = append(all, p.conditions...)
+	switch len(all) {
+	case 0:
+	case 1:
+		p.query.Filter = all[0]
+	default:
+		p.query.Filter = all
+	}
+}
+
+func plural(kind schema.Kind) string {
+	switch kind {
+	case schema.KindInteger:
+		return "integers"
+	case schema.KindNumber:
+		return "numbers"
+	case schema.KindBoolean:
+		return "booleans"
+	case schema.KindUUID:
+		return "UUIDs"
+	case schema.KindDate:
+		return "dates"
+	case schema.KindDateTime:
+		return "date-times"
+	default:
+		return "objects or arrays"
+	}
+}

@@ -1,0 +1,277 @@
+// Package query turns the parameters of a URL into a Query on a collection.
+// It is pure: no input or output, and nothing behind it looks at the text of a
+// parameter again.
+package query
+
+import (
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// Query is a checked request for a part of a collection.
+type Query struct {
+	Range  Range
+	Filter Filter // nil: none given
+	Sort   []Key  // empty: by id
+
+	// kept is the filters and the sort as they go into links to other pages.
+	kept []string
+}
+
+// Key is one field to sort by. Null is smallest. What is equal in all keys is
+// ordered by id.
+type Key struct {
+	Column     int
+	Descending bool
+}
+
+// Limits bounds what a query may ask for.
+type Limits struct {
+	DefaultLimit int64 // of resources, when none is given
+	MaxLimit     int64 // of resources; 0 is no maximum
+}
+
+// MaxValues is how many filter values and how many sort keys a query may have:
+// far more than anybody writes, and fewer than what a database refuses.
+const MaxValues = 1000
+
+// Parse reads the raw query string of a request for a collection. All mistakes
+// are reported together, as a fault.List.
+func Parse(c *schema.Collection, raw string, limits Limits) (Query, error) {
+	p := parser{collection: c, limits: limits, seen: map[string]string{}}
+	p.query.Range.Limit = limits.DefaultLimit
+	for _, parameter := range p.split(raw) {
+		p.parameter(parameter)
+	}
+	p.finish()
+	return p.query, p.faults.Err()
+}
+
+// ParseNone checks the query string of a request that takes no parameters.
+func ParseNone(raw string) error {
+	var p parser
+	for _, parameter := range p.split(raw) {
+		p.faults.Add(fault.Parameter(parameter.name, fault.CodeUnknownParameter, "This request takes no query parameters."))
+	}
+	return p.faults.Err()
+}
+
+// Link is the query string of another range with the same filters and sort.
+func (q Query) Link(r Range) string {
+	parts := slices.Clone(q.kept)
+	switch r.Anchor {
+	case AtOffset:
+		parts = append(parts, "offset="+strconv.FormatInt(r.Offset, 10))
+	case AtCursor:
+		parts = append(parts, "cursor="+r.Cursor.String())
+	}
+	return strings.Join(append(parts, "limit="+strconv.FormatInt(r.Limit, 10)), "&")
+}
+
+// parameter is one decoded parameter as the client wrote it.
+type parameter struct {
+	name, value string
+	bare        bool // without "="
+	encoded     string
+}
+
+type parser struct {
+	collection *schema.Collection
+	limits     Limits
+	query      Query
+	faults     fault.List
+	seen       map[string]string // long name -> name as written
+	plain      []plainFilter
+	conditions []Filter
+	values     int
+}
+
+// split takes the query string apart and decodes it, strictly.
+func (p *parser) split(raw string) []parameter {
+	var parameters []parameter
+	for piece := range strings.SplitSeq(raw, "&") {
+		if piece == "" {
+			continue
+		}
+		if strings.Contains(piece, ";") {
+			p.faults.Add(fault.Parameter(piece, fault.CodeMalformedQuery, "Parameters are separated by &, not by a semicolon. Write a semicolon within a value as %%3B."))
+			continue
+		}
+		name, value, hasValue := strings.Cut(piece, "=")
+		decodedName, problem := decode(name)
+		decodedValue, valueProblem := decode(value)
+		if problem == "" {
+			problem = valueProblem
+		} else {
+			decodedName = name
+		}
+		if problem != "" {
+			p.faults.Add(fault.Parameter(strings.ToValidUTF8(decodedName, "\uFFFD"), fault.CodeMalformedQuery, "The parameter %s.", problem))
+			continue
+		}
+		encoded := url.QueryEscape(decodedName)
+		if hasValue {
+			encoded += "=" + url.QueryEscape(decodedValue)
+		}
+		parameters = append(parameters, parameter{name: decodedName, value: decodedValue, bare: !hasValue, encoded: encoded})
+	}
+	return parameters
+}
+
+func decode(text string) (decoded, problem string) {
+	decoded, err := url.QueryUnescape(text)
+	switch {
+	case err != nil:
+		return "", "has a broken percent-encoding"
+	case !utf8.ValidString(decoded):
+		return "", "is not valid UTF-8"
+	case strings.IndexByte(decoded, 0) >= 0:
+		return "", "contains U+0000, which no string can hold"
+	}
+	return decoded, ""
+}
+
+func (p *parser) parameter(given parameter) {
+	long := given.name
+	switch long {
+	case "o":
+		long = "offset"
+	case "l":
+		long = "limit"
+	}
+	field, op, isFilter := filterName(given.name)
+	if isFilter && op == "" {
+		p.plainFilter(given, field)
+		return
+	}
+	if first, twice := p.seen[long]; twice {
+		p.fail(given, fault.CodeDuplicateParameter, "The parameter %s is given twice%s.", long, asWritten(first, given.name))
+		return
+	}
+	p.seen[long] = given.name
+	switch {
+	case isFilter:
+		p.operatorFilter(given, field, op)
+	case long == "offset":
+		p.offset(given)
+	case long == "limit":
+		p.limit(given)
+	case long == "cursor":
+		p.cursor(given)
+	case long == "sort":
+		p.sort(given)
+	default:
+		p.fail(given, fault.CodeUnknownParameter, "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator].")
+	}
+}
+
+func asWritten(first, second string) string {
+	if first == second {
+		return ""
+	}
+	return ", as " + first + " and as " + second
+}
+
+func (p *parser) fail(given parameter, code fault.Code, format string, args ...any) {
+	p.faults.Add(fault.Parameter(given.name, code, format, args...))
+}
+
+func (p *parser) offset(given parameter) {
+	p.query.Range.Anchor = AtOffset
+	n, ok := parseInt(given.value)
+	if !ok || n < 0 {
+		p.fail(given, fault.CodeInvalidParameter, "Must be an integer that is not negative, such as 30.")
+		return
+	}
+	p.query.Range.Offset = n
+}
+
+func (p *parser) limit(given parameter) {
+	n, ok := parseInt(given.value)
+	if !ok {
+		p.fail(given, fault.CodeInvalidParameter, "Must be an integer such as 30, or -30 to count backwards.")
+		return
+	}
+	p.query.Range.Limit = n
+	if most := p.limits.MaxLimit; most > 0 && p.query.Range.Size() > most {
+		p.fail(given, fault.CodeLimitTooLarge, "This server gives at most %d resources at once.", most)
+	}
+}
+
+// parseInt reads decimal digits with an optional minus. What int64 cannot hold
+// saturates: a collection has fewer resources than that.
+func parseInt(text string) (int64, bool) {
+	digits := strings.TrimPrefix(text, "-")
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil && text[0] == '-' {
+		return math.MinInt64, true
+	}
+	if err != nil {
+		return math.MaxInt64, true
+	}
+	return n, true
+}
+
+func (p *parser) cursor(given parameter) {
+	id, ok := schema.ParseID(given.value)
+	if !ok {
+		p.fail(given, fault.CodeInvalidParameter, "Must be the id of a resource, a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.")
+		return
+	}
+	p.query.Range.Cursor = id
+}
+
+func (p *parser) sort(given parameter) {
+	p.query.kept = append(p.query.kept, given.encoded)
+	names := strings.Split(given.value, ",")
+	if len(names) > MaxValues {
+		p.fail(given, fault.CodeTooManyValues, "At most %d sort keys can be given.", MaxValues)
+		return
+	}
+	seen := map[string]bool{}
+	for _, text := range names {
+		name, descending := strings.CutPrefix(text, "-")
+		field := p.collection.Field(name)
+		switch {
+		case name == "":
+			p.fail(given, fault.CodeInvalidParameter, "Must be names of fields, separated by commas, each with a minus before it to sort downwards: -created_at,name.")
+		case field == nil:
+			p.fail(given, fault.CodeInvalidParameter, "The collection %s has no field %q to sort by.", p.collection.Name, name)
+		case field.Kind == schema.KindJSON:
+			p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which have no order.", name)
+		case seen[name]:
+			p.fail(given, fault.CodeInvalidParameter, "The field %q is given twice.", name)
+		case field.Column != schema.NoColumn:
+			p.query.Sort = append(p.query.Sort, Key{Column: field.Column, Descending: descending})
+		}
+		seen[name] = true
+	}
+}
+
+// finish looks at what concerns several parameters at once.
+func (p *parser) finish() {
+	if written, ok := p.seen["cursor"]; ok {
+		if _, both := p.seen["offset"]; both {
+			p.faults.Add(fault.Parameter(written, fault.CodeConflictingRange, "Give either a cursor or an offset: both say where the range starts."))
+		}
+		p.query.Range.Anchor = AtCursor
+	}
+	// Nothing can differ behind an id, and ascending ids are the order anyway.
+	if at := slices.IndexFunc(p.query.Sort, func(k Key) bool { return k.Column == schema.IDColumn }); at >= 0 {
+		p.query.Sort = p.query.Sort[:at+1]
+		if !p.query.Sort[at].Descending {
+			p.query.Sort = p.query.Sort[:at]
+		}
+	}
+	p.finishFilters()
+}

@@ -1,0 +1,53 @@
+package query
+
+import (
+	"math"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Anchor is what the position of a range is counted from.
+type Anchor int
+
+// The anchors.
+const (
+	// AtEdge: neither offset nor cursor is given. The range starts at the
+	// beginning, or with a negative limit ends at the end.
+	AtEdge Anchor = iota
+	AtOffset
+	AtCursor
+)
+
+// Range is the part of a collection that is asked for: from the anchor up to
+// limit resources further, or back.
+type Range struct {
+	Anchor Anchor
+	Offset int64
+	Cursor schema.ID
+	Limit  int64
+}
+
+// Size is the number of resources asked for, in either direction.
+func (r Range) Size() int64 {
+	if r.Limit >= 0 {
+		return r.Limit
+	}
+	if r.Limit == math.MinInt64 {
+		return math.MaxInt64
+	}
+	return -r.Limit
+}
+
+// Span is the whole algebra of ranges: the half-open interval of positions
+// between anchor and anchor+limit, whichever is smaller first, cut to the
+// total number of positions that exist. The anchor is not negative.
+func Span(anchor, limit, total int64) (from, to int64) {
+	from, to = anchor, anchor+limit
+	if limit > 0 && to < 0 {
+		to = math.MaxInt64
+	}
+	if to < from {
+		from, to = to, from
+	}
+	return min(max(from, 0), total), min(max(to, 0), total)
+}

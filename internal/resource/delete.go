@@ -1,0 +1,166 @@
+package resource
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/schema"
+)
+
+// Delete deletes a resource, and does with those that refer to it what the
+// schema says. It returns the resource as it last was.
+func (r *Resources) Delete(ctx context.Context, path Path, id schema.ID) (Resource, error) {
+	resource := Resource{ID: id}
+	err := r.store.Write(ctx, func(tx *store.Tx) error {
+		record, err := path.get(tx, id)
+		if err != nil {
+			return err
+		}
+		d := deletion{tx: tx, doomed: map[identity]bool{}}
+		if err := d.doom(path.Collection, record); err != nil {
+			return err
+		}
+		if err := d.checkRestricted(); err != nil {
+			return err
+		}
+		if err := d.release(); err != nil {
+			return err
+		}
+		resource.Representation, err = d.deleteAll()
+		return err
+	})
+	return resource, err
+}
+
+// deletion is a resource to be deleted with all that goes with it.
+type deletion struct {
+	tx     *store.Tx
+	doomed map[identity]bool
+	order  []victim // the resource itself first
+}
+
+type identity struct {
+	collection *schema.Collection
+	id         schema.ID
+}
+
+type victim struct {
+	collection *schema.Collection
+	record     schema.Record
+}
+
+// doom collects a resource and, from there, all that a cascade reaches. A
+// circle of references ends where it began.
+func (d *deletion) doom(c *schema.Collection, record schema.Record) error {
+	key := identity{c, record.ID(schema.IDColumn)}
+	if d.doomed[key] {
+		return nil
+	}
+	d.doomed[key] = true
+	d.order = append(d.order, victim{c, record})
+	for _, link := range c.Referrers() {
+		if link.OnDelete != schema.Cascade {
+			continue
+		}
+		children, err := d.referring(link, key.id)
+		if err != nil {
+			return err
+		}
+		for _, child := range children {
+			if err := d.doom(link.From, child); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// referring reads the resources that refer to an id and are not doomed.
+func (d *deletion) referring(link schema.Link, id schema.ID) ([]schema.Record, error) {
+	rows, err := d.tx.Select(link.From, store.Selection{
+		Filter: query.Compare{Column: link.Column, Op: query.Equal, Value: schema.IDValue(id)},
+		Order:  store.NewOrder(nil),
+		Take:   math.MaxInt64,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var records []schema.Record
+	for {
+		more, err := rows.Next()
+		if err != nil || !more {
+			return records, err
+		}
+		if !d.doomed[identity{link.From, rows.ID(schema.IDColumn)}] {
+			records = append(records, link.From.Scan(rows))
+		}
+	}
+}
+
+// each calls visit for every reference of the kind to a doomed resource, with
+// those that refer to it and stay.
+func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, victim, []schema.Record) error) error {
+	for _, victim := range d.order {
+		for _, link := range victim.collection.Referrers() {
+			if link.OnDelete != kind {
+				continue
+			}
+			staying, err := d.referring(link, victim.record.ID(schema.IDColumn))
+			if err != nil {
+				return err
+			}
+			if len(staying) == 0 {
+				continue
+			}
+			if err := visit(link, victim, staying); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *deletion) checkRestricted() error {
+	var faults fault.List
+	err := d.each(schema.Restrict, func(link schema.Link, victim victim, staying []schema.Record) error {
+		name := link.From.Columns()[link.Column].Name
+		faults.Add(fault.New(fault.CodeReferenced, "%d of %s refer to %s/%s by %s. Delete or change them first.",
+			len(staying), link.From.Name, victim.collection.Name, victim.record.ID(schema.IDColumn), name))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return faults.Err()
+}
+
+// release sets the references to null that are to outlive what they refer to.
+func (d *deletion) release() error {
+	return d.each(schema.SetNull, func(link schema.Link, _ victim, staying []schema.Record) error {
+		for _, before := range staying {
+			after := slices.Clone(before)
+			after[link.Column] = schema.Null
+			touch(d.tx, link.From, before, after)
+			if _, err := d.tx.Update(link.From, before, after); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// deleteAll deletes what is doomed, the last found first, and returns the last
+// representation of the resource itself.
+func (d *deletion) deleteAll() (representation []byte, err error) {
+	for _, victim := range slices.Backward(d.order) {
+		if representation, err = d.tx.Delete(victim.collection, victim.record); err != nil {
+			return nil, err
+		}
+	}
+	return representation, nil
+}

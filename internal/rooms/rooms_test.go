@@ -1,0 +1,220 @@
+package rooms
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	module   = "github.com/plural-go/plural"
+	root     = "../.." // of the module, from here
+	maxLines = 500     // a file is read in one sitting
+)
+
+// mayImport is the house: each room, and the rooms that its code imports. "."
+// is the package at the root of the module. The spine is
+//
+//	fault <- schema <- query <- store <- resource <- api <- . <- cmd/plural
+//
+// and a new arrow belongs here and in docs/architecture.md, in one commit.
+var mayImport = map[string][]string{
+	"internal/fault":    {},
+	"schema":            {"internal/fault"},
+	"internal/query":    {"internal/fault", "schema"},
+	"internal/store":    {"internal/fault", "schema", "internal/query"},
+	"internal/resource": {"internal/fault", "schema", "internal/query", "internal/store"},
+	"internal/observe":  {"internal/fault"},
+	// Not the store: a handler that reads rows by itself goes past the verbs,
+	// and with them past everything that holds for all of them.
+	"internal/api": {"internal/fault", "schema", "internal/query", "internal/resource", "internal/observe"},
+	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/resource",
+		"internal/observe", "internal/api"},
+	"cmd/plural": {".", "schema"},
+
+	"internal/pgtest": {},
+	"internal/rooms":  {},
+}
+
+// testSupport may be imported by the tests of every room, and by no code.
+var testSupport = []string{"internal/pgtest"}
+
+// listed is what we read of the output of go list.
+type listed struct {
+	ImportPath   string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+}
+
+func TestImportsFollowTheHouse(t *testing.T) {
+	packages := list(t)
+	if len(packages) < 2 {
+		t.Fatalf("go list found only %d packages; is %s the root of the module?", len(packages), root)
+	}
+	for _, p := range packages {
+		for _, violation := range check(p) {
+			t.Error(violation)
+		}
+	}
+}
+
+// TestCheck holds the check itself: it has to find what it is there for.
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		p    listed
+		want []string
+	}{
+		{"down the spine", listed{ImportPath: module + "/internal/store", Imports: ours("schema", "internal/query")}, nil},
+		{"the root", listed{ImportPath: module, Imports: ours("internal/api", "internal/store")}, nil},
+		{"others' packages", listed{ImportPath: module + "/internal/fault", Imports: []string{"errors", module + "ity/x"}}, nil},
+		{"up the spine", listed{ImportPath: module + "/schema", Imports: ours("internal/query")},
+			[]string{"schema imports internal/query: not an arrow of the house (mayImport in internal/rooms)"}},
+		{"past a room", listed{ImportPath: module + "/internal/api", Imports: ours("internal/store")},
+			[]string{"internal/api imports internal/store: not an arrow of the house (mayImport in internal/rooms)"}},
+		{"test support in code", listed{ImportPath: module, Imports: ours("internal/pgtest")},
+			[]string{". imports internal/pgtest: it is for tests only"}},
+		{"a room without a row", listed{ImportPath: module + "/internal/attic", Imports: ours("schema")},
+			[]string{"internal/attic is not in the table mayImport of internal/rooms: add it, with the rooms it may import"}},
+		{"tests further down, and support", listed{
+			ImportPath:   module + "/internal/api",
+			TestImports:  ours("internal/store", "internal/pgtest"),
+			XTestImports: ours("internal/api"),
+		}, nil},
+		{"tests upwards", listed{ImportPath: module + "/internal/store", XTestImports: ours("internal/resource")},
+			[]string{"a test of internal/store imports internal/resource, which is not below it"}},
+	} {
+		if got := check(c.p); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestFilesAreShort(t *testing.T) {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			// Others may write and remove files while we look.
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		if d.IsDir() {
+			if path != root && ignoredDir(d.Name()) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if n := bytes.Count(text, []byte("\n")); n > maxLines {
+			name, _ := filepath.Rel(root, path)
+			t.Errorf("%s has %d lines, and %d are allowed: split it", filepath.ToSlash(name), n, maxLines)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ignoredDir says whether the go command would not look into a directory.
+func ignoredDir(name string) bool {
+	return name[0] == '.' || name[0] == '_' || name == "testdata" || name == "node_modules"
+}
+
+// list asks the go command, which knows every package of the module. With -e
+// it goes on past packages that cannot be built; the build says so better.
+func list(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
+	cmd.Dir = root
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	var packages []listed
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := dec.Decode(&p); err == io.EOF {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+// check returns what is wrong with the imports of one package.
+func check(p listed) []string {
+	name, _ := room(p.ImportPath)
+	allowed, known := mayImport[name]
+	if !known {
+		return []string{name + " is not in the table mayImport of internal/rooms: add it, with the rooms it may import"}
+	}
+	var violations []string
+	for _, path := range p.Imports {
+		to, ok := room(path)
+		switch {
+		case !ok || slices.Contains(allowed, to):
+		case slices.Contains(testSupport, to):
+			violations = append(violations, fmt.Sprintf("%s imports %s: it is for tests only", name, to))
+		default:
+			violations = append(violations, fmt.Sprintf("%s imports %s: not an arrow of the house (mayImport in internal/rooms)", name, to))
+		}
+	}
+	// A test may prepare and look at what lies any number of rooms below.
+	below := append(reach(name), testSupport...)
+	for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
+		if to, ok := room(path); ok && !slices.Contains(below, to) {
+			violations = append(violations, fmt.Sprintf("a test of %s imports %s, which is not below it", name, to))
+		}
+	}
+	return violations
+}
+
+// room is the name in the table of an import path, if it is one of ours.
+func room(path string) (string, bool) {
+	if path == module {
+		return ".", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}
+
+// reach is a room and every room that can be come to from it.
+func reach(name string) []string {
+	rooms := []string{name}
+	for i := 0; i < len(rooms); i++ {
+		for _, next := range mayImport[rooms[i]] {
+			if !slices.Contains(rooms, next) {
+				rooms = append(rooms, next)
+			}
+		}
+	}
+	return rooms
+}
+
+func ours(rooms ...string) []string {
+	paths := make([]string, len(rooms))
+	for i, r := range rooms {
+		paths[i] = module + "/" + r
+	}
+	return paths
+}

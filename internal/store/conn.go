@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// The seam between the store and a database. It is what SQLite and PostgreSQL
+// do differently, and nothing else: connections, transactions, rows with typed
+// getters, and a dialect of SQL.
+type backend interface {
+	dialect
+
+	// read lends a connection on which everything is read from one snapshot,
+	// until release is called. The context ends its queries.
+	read(ctx context.Context) (c conn, release func(), err error)
+
+	// write runs fn in a transaction and returns nil only when it is committed
+	// and durable. When fn fails nothing of it remains. Others may share the
+	// transaction's commit, so the context can only end the wait for its start.
+	// fn may run more than once, each time on what the last run left undone.
+	write(ctx context.Context, fn func(conn) error) error
+
+	// fault translates an error of the database; nil means that it is unexpected.
+	fault(err error) error
+
+	close() error
+}
+
+// conn is a connection in the hands of one goroutine. Values are bound to $1,
+// $2, … in the order in which they first appear in the text. At most one rows
+// is open at a time.
+type conn interface {
+	query(sql string, args ...schema.Value) (rows, error)
+	exec(sql string, args ...schema.Value) (changed int, err error)
+}
+
+// rows is the result of a query. Its columns are read between a next that
+// returned true and the following one.
+type rows interface {
+	schema.Row
+	next() (bool, error)
+	close()
+}
+
+// dialect is what differs in the text of SQL.
+type dialect interface {
+	// columnType is the type of a column of the kind.
+	columnType(kind schema.Kind) string
+	// quote makes an identifier of a name from the schema.
+	quote(name string) string
+	// tableOptions stands behind the closing parenthesis of a CREATE TABLE.
+	tableOptions() string
+	// revisionType defines a column that counts up and never gives a number twice.
+	revisionType() string
+	// nullsFirst and nullsLast stand behind a sort key.
+	nullsFirst() string
+	nullsLast() string
+	// contains is a condition on a text column and a text.
+	contains(column, text string) string
+	// inlineReferences: foreign keys are part of CREATE TABLE. Otherwise they
+	// are added when all tables exist.
+	inlineReferences() bool
+	// describe reads which tables the database has.
+	describe(c conn) (map[string]*tableShape, error)
+}
+
+// one runs a query and hands its first row to read, if there is one.
+func one(c conn, read func(schema.Row), sql string, args ...schema.Value) (found bool, err error) {
+	found, err = false, each(c, func(row schema.Row) bool {
+		found = true
+		if read != nil {
+			read(row)
+		}
+		return false
+	}, sql, args...)
+	return found, err
+}
+
+// each runs a query and hands its rows to read until that returns false.
+func each(c conn, read func(schema.Row) bool, sql string, args ...schema.Value) error {
+	rows, err := c.query(sql, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.close()
+	for {
+		more, err := rows.next()
+		if err != nil || !more || !read(rows) {
+			return err
+		}
+	}
+}

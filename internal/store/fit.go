@@ -1,0 +1,138 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// tableShape is what a database says of one of its tables.
+type tableShape struct {
+	columns    []columnShape
+	indexes    []indexShape      // without the primary key's
+	references map[string]string // column -> table referred to
+}
+
+type columnShape struct {
+	name, kind string // kind as columnType writes it
+	notNull    bool
+}
+
+type indexShape struct {
+	unique  bool
+	columns []string
+}
+
+func (i indexShape) String() string {
+	return choose(i.unique, "unique index", "index") + " on " + strings.Join(i.columns, ", ")
+}
+
+// MisfitError says that a database was made for another schema.
+type MisfitError struct{ Differences []string }
+
+// Error lists the differences.
+func (e *MisfitError) Error() string {
+	return "the database does not fit the schema:\n  - " + strings.Join(e.Differences, "\n  - ")
+}
+
+// compare lists how the tables that were found differ from those of the schema.
+func (s *Store) compare(found map[string]*tableShape) []string {
+	var differences []string
+	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
+	if found[metaTable] == nil {
+		differ("it has tables that Plural did not make (%s), and none of Plural's own", strings.Join(sortedNames(found), ", "))
+		return differences
+	}
+	known := []string{metaTable, changesTable, totalsTable}
+	for _, c := range s.schema.Collections() {
+		known = append(known, c.Name)
+		table := found[c.Name]
+		if table == nil {
+			differ("collection %s: the database has no table for it", c.Name)
+			continue
+		}
+		s.compareColumns(c, table, differ)
+		s.compareIndexes(c, table, differ)
+		s.compareReferences(c, table, differ)
+	}
+	for _, name := range sortedNames(found) {
+		if !slices.Contains(known, name) {
+			differ("table %s: the schema has no collection for it", name)
+		}
+	}
+	return differences
+}
+
+func (s *Store) compareColumns(c *schema.Collection, table *tableShape, differ func(string, ...any)) {
+	columns := map[string]columnShape{}
+	for _, column := range table.columns {
+		columns[column.name] = column
+	}
+	for _, column := range c.Columns() {
+		have, ok := columns[column.Name]
+		delete(columns, column.Name)
+		want := columnShape{name: column.Name, kind: s.backend.columnType(column.Kind), notNull: column.NotNull}
+		switch {
+		case !ok:
+			differ("collection %s: the database has no column for %s", c.Name, column.Name)
+		case have.kind != want.kind:
+			differ("collection %s: %s is stored as %s, and the schema needs %s", c.Name, column.Name, have.kind, want.kind)
+		case have.notNull && !want.notNull:
+			differ("collection %s: %s is required in the database, and optional in the schema", c.Name, column.Name)
+		case !have.notNull && want.notNull:
+			differ("collection %s: %s is optional in the database, and required in the schema", c.Name, column.Name)
+		}
+	}
+	for _, column := range table.columns {
+		if _, left := columns[column.name]; left {
+			differ("collection %s: the database has a column %s, which the schema does not have", c.Name, column.name)
+		}
+	}
+}
+
+func (s *Store) compareIndexes(c *schema.Collection, table *tableShape, differ func(string, ...any)) {
+	same := func(a indexShape) func(indexShape) bool {
+		return func(b indexShape) bool { return a.unique == b.unique && slices.Equal(a.columns, b.columns) }
+	}
+	wanted := s.indexes(c)
+	for _, index := range wanted {
+		if !slices.ContainsFunc(table.indexes, same(index)) {
+			differ("collection %s: the database has no %s", c.Name, index)
+		}
+	}
+	for _, index := range table.indexes {
+		if !slices.ContainsFunc(wanted, same(index)) {
+			differ("collection %s: the database has a %s, which the schema does not have", c.Name, index)
+		}
+	}
+}
+
+func (s *Store) compareReferences(c *schema.Collection, table *tableShape, differ func(string, ...any)) {
+	wanted := map[string]string{}
+	for _, link := range c.Links() {
+		wanted[c.Columns()[link.Column].Name] = link.To.Name
+	}
+	for _, column := range c.Columns() {
+		have, want := table.references[column.Name], wanted[column.Name]
+		switch {
+		case have == want:
+		case have == "":
+			differ("collection %s: %s is no reference in the database, and refers to %s in the schema", c.Name, column.Name, want)
+		case want == "":
+			differ("collection %s: %s refers to %s in the database, and is no reference in the schema", c.Name, column.Name, have)
+		default:
+			differ("collection %s: %s refers to %s in the database, and to %s in the schema", c.Name, column.Name, have, want)
+		}
+	}
+}
+
+func sortedNames(tables map[string]*tableShape) []string {
+	var names []string
+	for name := range tables {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

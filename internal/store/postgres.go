@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// postgresBackend is a PostgreSQL database behind a pool of connections.
+type postgresBackend struct{ pool *pgxpool.Pool }
+
+func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("the database URL is not a PostgreSQL URL such as postgres://user@host/database")
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err == nil {
+		err = pool.Ping(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
+	}
+	return &postgresBackend{pool: pool}, nil
+}
+
+func (b *postgresBackend) read(ctx context.Context) (conn, func(), error) {
+	tx, err := b.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, nil, err
+	}
+	// The context may be over when the connection goes back to the pool.
+	return &postgresConn{ctx: ctx, tx: tx}, func() { tx.Rollback(context.WithoutCancel(ctx)) }, nil
+}
+
+// writeAttempts bounds how often a transaction that lost to another is run again.
+const writeAttempts = 10
+
+func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	var err error
+	for range writeAttempts {
+		err = pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+			return fn(&postgresConn{ctx: ctx, tx: tx})
+		})
+		if !isLostRace(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// isLostRace recognises serialization failures and deadlocks, and the unique
+// and foreign keys that another transaction has taken or removed meanwhile: a
+// second run sees what the other one did.
+func isLostRace(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && slices.Contains([]string{"40001", "40P01", "23505", "23503"}, pg.Code)
+}
+
+func (b *postgresBackend) close() error {
+	b.pool.Close()
+	return nil
+}
+
+func (b *postgresBackend) fault(err error) error {
+	var pg *pgconn.PgError
+	var connect *pgconn.ConnectError
+	unavailable := errors.As(err, &connect) || pgconn.SafeToRetry(err)
+	if errors.As(err, &pg) {
+		switch class := pg.Code[:2]; {
+		case pg.Code == "57014":
+			return context.Canceled
+		case pg.Code == "53100":
+			return &fault.Error{Code: fault.CodeStorageFull, Detail: "There is no room left to store this. Reading goes on; try again later.", Cause: err}
+		case class == "08" || class == "53" || class == "57" || class == "40":
+			unavailable = true
+		}
+	}
+	if unavailable {
+		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The database cannot be used at the moment. Try again later.", Cause: err}
+	}
+	return nil
+}
+
+func (*postgresBackend) columnType(kind schema.Kind) string {
+	switch kind {
+	case schema.KindUUID:
+		return "uuid"
+	case schema.KindInteger:
+		return "bigint"
+	case schema.KindNumber:
+		return "double precision"
+	case schema.KindBoolean:
+		return "boolean"
+	case schema.KindDateTime:
+		return "timestamp(3) with time zone"
+	default:
+		return `text COLLATE "C"`
+	}
+}
+
+// quote: PostgreSQL keeps a few column names to itself.
+func (*postgresBackend) quote(name string) string {
+	switch name {
+	case "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid":
+		return `"_` + name + `"`
+	}
+	return `"` + name + `"`
+}
+
+func (*postgresBackend) tableOptions() string { return "" }
+func (*postgresBackend) revisionType() string {
+	return "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+}
+func (*postgresBackend) nullsFirst() string     { return " NULLS FIRST" }
+func (*postgresBackend) nullsLast() string      { return " NULLS LAST" }
+func (*postgresBackend) inlineReferences() bool { return false }
+func (*postgresBackend) contains(column, text string) string {
+	return "strpos(" + column + ", " + text + ") > 0"
+}
+
+func (*postgresBackend) describe(c conn) (map[string]*tableShape, error) {
+	tables := map[string]*tableShape{}
+	text := func(row schema.Row, column int) string { return string(row.AppendText(nil, column)) }
+	unquoted := func(name string) string { // see quote
+		switch name {
+		case "_ctid", "_xmin", "_xmax", "_cmin", "_cmax", "_tableoid":
+			return name[1:]
+		}
+		return name
+	}
+	err := each(c, func(row schema.Row) bool {
+		name := text(row, 0)
+		if tables[name] == nil {
+			tables[name] = &tableShape{references: map[string]string{}}
+		}
+		tables[name].columns = append(tables[name].columns, columnShape{name: unquoted(text(row, 1)), kind: text(row, 2), notNull: row.Bool(3)})
+		return true
+	}, `SELECT t.relname::text, a.attname::text,
+			format_type(a.atttypid, a.atttypmod) || CASE WHEN l.collname = 'C' THEN ' COLLATE "C"' ELSE '' END, a.attnotnull
+		FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid LEFT JOIN pg_collation l ON l.oid = a.attcollation
+		WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+		ORDER BY t.relname, a.attnum`)
+	if err != nil {
+		return nil, err
+	}
+	lastIndex := ""
+	err = each(c, func(row schema.Row) bool {
+		table := tables[text(row, 0)]
+		if index := text(row, 1); index != lastIndex {
+			table.indexes = append(table.indexes, indexShape{unique: row.Bool(2)})
+			lastIndex = index
+		}
+		last := &table.indexes[len(table.indexes)-1]
+		last.columns = append(last.columns, unquoted(text(row, 3)))
+		return true
+	}, `SELECT t.relname::text, x.relname::text, i.indisunique, a.attname::text
+		FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
+			CROSS JOIN unnest(i.indkey::int[]) WITH ORDINALITY AS k(number, position) JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
+		WHERE t.relnamespace = current_schema()::regnamespace AND NOT i.indisprimary ORDER BY t.relname, x.relname, k.position`)
+	if err != nil {
+		return nil, err
+	}
+	err = each(c, func(row schema.Row) bool {
+		tables[text(row, 0)].references[unquoted(text(row, 1))] = text(row, 2)
+		return true
+	}, `SELECT t.relname::text, a.attname::text, r.relname::text
+		FROM pg_constraint f JOIN pg_class t ON t.oid = f.conrelid JOIN pg_class r ON r.oid = f.confrelid
+			JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = f.conkey[1]
+		WHERE f.contype = 'f' AND t.relnamespace = current_schema()::regnamespace`)
+	return tables, err
+}

@@ -1,0 +1,203 @@
+package store
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// statement is a piece of SQL under construction with its arguments. Names come
+// from the schema and values go through arg, so that no text of a client ever
+// becomes SQL.
+type statement struct {
+	strings.Builder
+	args    []schema.Value
+	dialect dialect
+	columns []string // quoted names of the collection's columns
+}
+
+func (s *statement) write(parts ...string) {
+	for _, part := range parts {
+		s.WriteString(part)
+	}
+}
+
+func (s *statement) arg(value schema.Value) {
+	s.args = append(s.args, value)
+	s.write("$", strconv.Itoa(len(s.args)))
+}
+
+func (s *statement) placeholder(value schema.Value) string {
+	s.args = append(s.args, value)
+	return "$" + strconv.Itoa(len(s.args))
+}
+
+// list writes n things with a separator, or the empty text when there are none.
+func (s *statement) list(n int, separator, empty string, item func(i int)) {
+	if n == 0 {
+		s.write(empty)
+		return
+	}
+	for i := range n {
+		if i > 0 {
+			s.write(separator)
+		}
+		item(i)
+	}
+}
+
+// condition writes a filter, or its negation. Negations are carried down to the
+// comparisons, because NOT in SQL knows a third value and filters do not.
+func (s *statement) condition(filter query.Filter, holds bool) {
+	switch f := filter.(type) {
+	case query.Not:
+		s.condition(f.Filter, !holds)
+	case query.And:
+		s.junction(f, holds, holds)
+	case query.Or:
+		s.junction(f, holds, !holds)
+	case query.IsNull:
+		s.write(s.columns[f.Column], choose(holds, " IS NULL", " IS NOT NULL"))
+	case query.In:
+		s.orNull(f.Column, holds, func(column string) {
+			s.write(column, choose(holds, " IN (", " NOT IN ("))
+			s.list(len(f.Values), ", ", "NULL", func(i int) { s.arg(f.Values[i]) })
+			s.write(")")
+		})
+	case query.Compare:
+		s.orNull(f.Column, holds, func(column string) { s.compare(column, f, holds) })
+	default:
+		panic("store: a filter of an unknown type")
+	}
+}
+
+// junction joins filters by AND or by OR. Without any, AND holds and OR does not.
+func (s *statement) junction(filters []query.Filter, holds, and bool) {
+	s.write("(")
+	s.list(len(filters), choose(and, " AND ", " OR "), choose(and, "1=1", "1=0"), func(i int) {
+		s.condition(filters[i], holds)
+	})
+	s.write(")")
+}
+
+// orNull adds the null values to a comparison that must not hold.
+func (s *statement) orNull(column int, holds bool, comparison func(column string)) {
+	name := s.columns[column]
+	if holds {
+		comparison(name)
+		return
+	}
+	s.write("(")
+	comparison(name)
+	s.write(" OR ", name, " IS NULL)")
+}
+
+func (s *statement) compare(column string, f query.Compare, holds bool) {
+	operators := map[query.Op][2]string{
+		query.Equal:          {" <> ", " = "},
+		query.Less:           {" >= ", " < "},
+		query.LessOrEqual:    {" > ", " <= "},
+		query.Greater:        {" <= ", " > "},
+		query.GreaterOrEqual: {" < ", " >= "},
+	}
+	switch f.Op {
+	case query.Contains:
+		s.write(choose(holds, "", "NOT "), s.dialect.contains(column, s.placeholder(f.Value)))
+	case query.StartsWith:
+		s.startsWith(column, f.Value.Text(), holds)
+	default:
+		operator := operators[f.Op]
+		s.write(column, choose(holds, operator[1], operator[0]))
+		s.arg(f.Value)
+	}
+}
+
+// startsWith is a range of strings, so that an index can serve it.
+func (s *statement) startsWith(column, prefix string, holds bool) {
+	s.write(choose(holds, "", "NOT "), "(", column, " >= ")
+	s.arg(schema.TextValue(prefix))
+	if end, ok := successor(prefix); ok {
+		s.write(" AND ", column, " < ")
+		s.arg(schema.TextValue(end))
+	}
+	s.write(")")
+}
+
+// successor is the smallest string by code point that is larger than every
+// string with the prefix. There is none for a prefix of the largest characters.
+func successor(prefix string) (string, bool) {
+	runes := []rune(prefix)
+	for len(runes) > 0 {
+		last := len(runes) - 1
+		switch runes[last] {
+		case 0x10FFFF:
+			runes = runes[:last]
+			continue
+		case 0xD7FF:
+			runes[last] = 0xE000 // behind the surrogates, which are no characters
+		default:
+			runes[last]++
+		}
+		return string(runes), true
+	}
+	return "", false
+}
+
+// order writes an ORDER BY.
+func (s *statement) order(keys []query.Key) {
+	s.write(" ORDER BY ")
+	s.list(len(keys), ", ", "", func(i int) {
+		s.write(s.columns[keys[i].Column], choose(keys[i].Descending, " DESC", ""))
+		if keys[i].Column != schema.IDColumn {
+			s.write(choose(keys[i].Descending, s.dialect.nullsLast(), s.dialect.nullsFirst()))
+		}
+	})
+}
+
+// beyond writes that a row stands behind a place in an order, or, if inclusive,
+// at it.
+func (s *statement) beyond(keys []query.Key, place []schema.Value, inclusive bool) {
+	column, value, last := s.columns[keys[0].Column], place[0], len(keys) == 1
+	operator := choose(keys[0].Descending, " < ", " > ")
+	if last && inclusive {
+		operator = choose(keys[0].Descending, " <= ", " >= ")
+	}
+	if !last {
+		s.write("(")
+	}
+	switch {
+	case value.IsNull() && keys[0].Descending:
+		s.write("1=0") // nothing stands behind null
+	case value.IsNull():
+		s.write(column, " IS NOT NULL")
+	case keys[0].Descending && !last:
+		s.write("(", column, operator)
+		s.arg(value)
+		s.write(" OR ", column, " IS NULL)")
+	default:
+		s.write(column, operator)
+		s.arg(value)
+	}
+	if last {
+		return
+	}
+	s.write(" OR ", column)
+	if value.IsNull() {
+		s.write(" IS NULL")
+	} else {
+		s.write(" = ")
+		s.arg(value)
+	}
+	s.write(" AND ")
+	s.beyond(keys[1:], place[1:], inclusive)
+	s.write(")")
+}
+
+func choose(condition bool, yes, no string) string {
+	if condition {
+		return yes
+	}
+	return no
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"slices"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// sqliteConn is a connection with the statements it has prepared.
+type sqliteConn struct {
+	raw        *sqlite.Conn
+	statements map[string]*sqlite.Stmt
+}
+
+// maxStatements bounds what filters of every shape leave behind.
+const maxStatements = 256
+
+func (c *sqliteConn) query(sql string, args ...schema.Value) (rows, error) {
+	stmt, err := c.prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	for i := range args {
+		args[i].Bind(sqliteBinder{stmt, i + 1})
+	}
+	return sqliteRows{stmt}, nil
+}
+
+func (c *sqliteConn) exec(sql string, args ...schema.Value) (int, error) {
+	rows, err := c.query(sql, args...)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.close()
+	if _, err := rows.next(); err != nil {
+		return 0, err
+	}
+	return c.raw.Changes(), nil
+}
+
+func (c *sqliteConn) prepare(sql string) (*sqlite.Stmt, error) {
+	if stmt := c.statements[sql]; stmt != nil {
+		return stmt, nil
+	}
+	if len(c.statements) >= maxStatements {
+		c.finalize()
+	}
+	stmt, _, err := c.raw.PrepareTransient(sql)
+	if err == nil {
+		c.statements[sql] = stmt
+	}
+	return stmt, err
+}
+
+func (c *sqliteConn) finalize() {
+	for sql, stmt := range c.statements {
+		stmt.Finalize()
+		delete(c.statements, sql)
+	}
+}
+
+func (c *sqliteConn) close() error {
+	c.finalize()
+	return c.raw.Close()
+}
+
+type sqliteBinder struct {
+	stmt  *sqlite.Stmt
+	param int
+}
+
+func (b sqliteBinder) BindNull()           { b.stmt.BindNull(b.param) }
+func (b sqliteBinder) BindBool(v bool)     { b.stmt.BindBool(b.param, v) }
+func (b sqliteBinder) BindInt(v int64)     { b.stmt.BindInt64(b.param, v) }
+func (b sqliteBinder) BindFloat(v float64) { b.stmt.BindFloat(b.param, v) }
+func (b sqliteBinder) BindID(v schema.ID)  { b.stmt.BindBytes(b.param, v[:]) }
+func (b sqliteBinder) BindTime(v string)   { b.stmt.BindText(b.param, v) }
+func (b sqliteBinder) BindText(v string)   { b.stmt.BindText(b.param, v) }
+
+type sqliteRows struct{ stmt *sqlite.Stmt }
+
+func (r sqliteRows) next() (bool, error)      { return r.stmt.Step() }
+func (r sqliteRows) close()                   { r.stmt.Reset() }
+func (r sqliteRows) Null(column int) bool     { return r.stmt.ColumnIsNull(column) }
+func (r sqliteRows) Bool(column int) bool     { return r.stmt.ColumnInt64(column) != 0 }
+func (r sqliteRows) Int(column int) int64     { return r.stmt.ColumnInt64(column) }
+func (r sqliteRows) Float(column int) float64 { return r.stmt.ColumnFloat(column) }
+
+func (r sqliteRows) ID(column int) (id schema.ID) {
+	r.stmt.ColumnBytes(column, id[:])
+	return id
+}
+
+func (r sqliteRows) AppendText(dst []byte, column int) []byte {
+	start := len(dst)
+	dst = slices.Grow(dst, r.stmt.ColumnLen(column))
+	dst = dst[:start+r.stmt.ColumnLen(column)]
+	r.stmt.ColumnBytes(column, dst[start:])
+	return dst
+}

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// sqliteWriter is the one goroutine that writes. Whoever is waiting when it
+// starts a transaction shares that transaction and its sync, each in a
+// savepoint of their own, so that one's failure harms no other.
+type sqliteWriter struct {
+	conn    *sqliteConn
+	jobs    chan *writeJob
+	stopped chan struct{}
+
+	mutex  sync.RWMutex // held for reading while a job is handed over
+	closed bool
+}
+
+type writeJob struct {
+	ctx  context.Context
+	run  func(conn) error
+	err  error
+	done chan struct{}
+}
+
+// maxSharing bounds how long the first of a transaction waits for its commit.
+const maxSharing = 256
+
+var errClosed = errors.New("the database is closed")
+
+func startSQLiteWriter(c *sqliteConn) *sqliteWriter {
+	w := &sqliteWriter{conn: c, jobs: make(chan *writeJob, maxSharing), stopped: make(chan struct{})}
+	go w.loop()
+	return w
+}
+
+func (w *sqliteWriter) write(ctx context.Context, run func(conn) error) error {
+	job := &writeJob{ctx: ctx, run: run, done: make(chan struct{})}
+	if err := w.hand(job); err != nil {
+		return err
+	}
+	<-job.done
+	return job.err
+}
+
+func (w *sqliteWriter) hand(job *writeJob) error {
+	w.mutex.RLock()
+	defer w.mutex.RUnlock()
+	if w.closed {
+		return errClosed
+	}
+	select {
+	case w.jobs <- job:
+		return nil
+	case <-job.ctx.Done():
+		return job.ctx.Err()
+	}
+}
+
+func (w *sqliteWriter) loop() {
+	defer close(w.stopped)
+	for first := range w.jobs {
+		// On one core the others who are about to write must get to run, or
+		// each of them would find the writer alone.
+		runtime.Gosched()
+		batch := []*writeJob{first}
+		for len(batch) < maxSharing && len(w.jobs) > 0 {
+			batch = append(batch, <-w.jobs)
+		}
+		if err := w.runAll(batch); err != nil {
+			for _, job := range batch {
+				if job.err == nil {
+					job.err = err
+				}
+			}
+		}
+		for _, job := range batch {
+			close(job.done)
+		}
+	}
+}
+
+// runAll runs jobs in one transaction. An error means that none took effect.
+func (w *sqliteWriter) runAll(batch []*writeJob) error {
+	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	for _, job := range batch {
+		job.err = w.runOne(job)
+		// A full disk or a failing one takes the whole transaction with it.
+		if w.conn.raw.AutocommitEnabled() {
+			return fmt.Errorf("the transaction was rolled back: %w", job.err)
+		}
+	}
+	_, err := w.conn.exec("COMMIT")
+	if err != nil && !w.conn.raw.AutocommitEnabled() {
+		_, rollback := w.conn.exec("ROLLBACK")
+		err = errors.Join(err, rollback)
+	}
+	return err
+}
+
+func (w *sqliteWriter) runOne(job *writeJob) (err error) {
+	if err := job.ctx.Err(); err != nil {
+		return err
+	}
+	if _, err := w.conn.exec("SAVEPOINT job"); err != nil {
+		return err
+	}
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
+		}
+		if err != nil && !w.conn.raw.AutocommitEnabled() {
+			_, undo := w.conn.exec("ROLLBACK TO job")
+			if undo != nil {
+				err = errors.Join(err, undo)
+			}
+		}
+		if !w.conn.raw.AutocommitEnabled() {
+			if _, release := w.conn.exec("RELEASE job"); release != nil {
+				err = errors.Join(err, release)
+			}
+		}
+	}()
+	return job.run(w.conn)
+}
+
+// close takes no more jobs, finishes those it has, and moves the log into the
+// database file.
+func (w *sqliteWriter) close() error {
+	w.mutex.Lock()
+	already := w.closed
+	w.closed = true
+	if !already {
+		close(w.jobs)
+	}
+	w.mutex.Unlock()
+	<-w.stopped
+	if already {
+		return nil
+	}
+	checkpoint := sqlitex.ExecuteTransient(w.conn.raw, "PRAGMA wal_checkpoint(TRUNCATE)", nil)
+	return errors.Join(checkpoint, w.conn.close())
+}

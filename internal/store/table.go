@@ -1,0 +1,161 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// table is a collection with the SQL that never changes.
+type table struct {
+	collection *schema.Collection
+	name       string   // quoted
+	columns    []string // quoted
+	all        string   // all columns, separated by commas
+	insert     string
+	// update takes the values behind the id, then the id and the revision
+	// before; delete takes the id and the revision before.
+	update, delete string
+}
+
+func newTable(d dialect, c *schema.Collection) *table {
+	t := &table{collection: c, name: d.quote(c.Name)}
+	for _, column := range c.Columns() {
+		t.columns = append(t.columns, d.quote(column.Name))
+	}
+	t.all = strings.Join(t.columns, ", ")
+	id, revision := t.columns[schema.IDColumn], t.columns[c.RevisionColumn()]
+
+	insert := &statement{dialect: d}
+	insert.write("INSERT INTO ", t.name, " (", t.all, ") VALUES (")
+	insert.list(len(t.columns), ", ", "", func(int) { insert.arg(schema.Null) })
+	insert.write(") ON CONFLICT DO NOTHING")
+	t.insert = insert.String()
+
+	update := &statement{dialect: d}
+	update.write("UPDATE ", t.name, " SET ")
+	update.list(len(t.columns)-1, ", ", "", func(i int) {
+		update.write(t.columns[i+1], " = ")
+		update.arg(schema.Null)
+	})
+	update.write(" WHERE ", id, " = ")
+	update.arg(schema.Null)
+	update.write(" AND ", revision, " = ")
+	update.arg(schema.Null)
+	t.update = update.String()
+
+	t.delete = "DELETE FROM " + t.name + " WHERE " + id + " = $1 AND " + revision + " = $2"
+	return t
+}
+
+// statement starts a piece of SQL on the table.
+func (s *Store) statement(c *schema.Collection, parts ...string) *statement {
+	st := &statement{dialect: s.backend, columns: s.tables[c].columns}
+	st.write(parts...)
+	return st
+}
+
+// The tables that are ours. No collection's name starts with an underscore.
+const (
+	metaTable    = "_plural_meta"
+	changesTable = "_plural_changes"
+	totalsTable  = "_plural_totals"
+)
+
+// createTables makes all tables and indexes.
+func (s *Store) createTables(c conn) error {
+	d := s.backend
+	text, id, when := d.columnType(schema.KindText), d.columnType(schema.KindUUID), d.columnType(schema.KindDateTime)
+	statements := []string{
+		"CREATE TABLE " + metaTable + " (key " + text + " NOT NULL PRIMARY KEY, value " + text + " NOT NULL)" + d.tableOptions(),
+		"CREATE TABLE " + changesTable + " (revision " + d.revisionType() + ", collection " + text + " NOT NULL, id " + id +
+			" NOT NULL, kind " + text + " NOT NULL, at " + when + " NOT NULL, representation " + text + " NOT NULL)",
+		// A deleted resource is looked up when it is used as a cursor.
+		"CREATE INDEX " + changesTable + "_deleted ON " + changesTable + " (collection, id) WHERE kind = 'delete'",
+		"CREATE INDEX " + changesTable + "_at ON " + changesTable + " (at)",
+		"CREATE TABLE " + totalsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, total " +
+			d.columnType(schema.KindInteger) + " NOT NULL, PRIMARY KEY (collection, parent))" + d.tableOptions(),
+		"INSERT INTO " + metaTable + " (key, value) VALUES ('format', '1'), ('last_id', '')",
+	}
+	var references []string
+	for _, collection := range s.schema.Collections() {
+		create, later := s.createTable(collection)
+		statements = append(statements, create)
+		references = append(references, later...)
+		for _, index := range s.indexes(collection) {
+			statements = append(statements, s.createIndex(collection, index))
+		}
+	}
+	for _, statement := range append(statements, references...) {
+		if _, err := c.exec(statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) createTable(c *schema.Collection) (create string, later []string) {
+	d, t := s.backend, s.tables[c]
+	var b strings.Builder
+	b.WriteString("CREATE TABLE " + t.name + " (")
+	for i, column := range c.Columns() {
+		b.WriteString(t.columns[i] + " " + d.columnType(column.Kind) + choose(column.NotNull, " NOT NULL", "") + ", ")
+	}
+	b.WriteString("PRIMARY KEY (" + t.columns[schema.IDColumn] + ")")
+	for _, link := range c.Links() {
+		reference := "FOREIGN KEY (" + t.columns[link.Column] + ") REFERENCES " + s.tables[link.To].name + " (" +
+			s.tables[link.To].columns[schema.IDColumn] + ") DEFERRABLE INITIALLY DEFERRED"
+		if d.inlineReferences() {
+			b.WriteString(", " + reference)
+		} else {
+			later = append(later, "ALTER TABLE "+t.name+" ADD "+reference)
+		}
+	}
+	b.WriteString(")" + d.tableOptions())
+	return b.String(), later
+}
+
+// indexes lists what a collection's table must have beside its primary key. The
+// id stands behind the columns of an index, as it does in every order.
+func (s *Store) indexes(c *schema.Collection) []indexShape {
+	var indexes []indexShape
+	add := func(unique bool, columns ...int) {
+		index := indexShape{unique: unique}
+		for _, column := range columns {
+			index.columns = append(index.columns, c.Columns()[column].Name)
+		}
+		indexes = append(indexes, index)
+	}
+	for _, group := range c.UniqueGroups() {
+		add(true, group...)
+	}
+	for _, link := range c.Links() {
+		add(false, link.Column, schema.IDColumn)
+	}
+	for _, group := range c.IndexGroups() {
+		add(false, append(group[:len(group):len(group)], schema.IDColumn)...)
+	}
+	return indexes
+}
+
+func (s *Store) createIndex(c *schema.Collection, index indexShape) string {
+	columns := make([]string, len(index.columns))
+	for i, name := range index.columns {
+		columns[i] = s.backend.quote(name)
+	}
+	return "CREATE " + choose(index.unique, "UNIQUE ", "") + "INDEX " + s.backend.quote(indexName(c, index)) +
+		" ON " + s.tables[c].name + " (" + strings.Join(columns, ", ") + ")"
+}
+
+// indexName starts with an underscore, as no collection does, and is cut to
+// what every database can hold.
+func indexName(c *schema.Collection, index indexShape) string {
+	name := choose(index.unique, "_unique.", "_index.") + c.Name + "." + strings.Join(index.columns, ".")
+	if len(name) > 63 {
+		sum := sha256.Sum256([]byte(name))
+		name = name[:46] + "_" + hex.EncodeToString(sum[:8])
+	}
+	return name
+}

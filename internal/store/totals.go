@@ -1,0 +1,67 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// total names a number that is kept: of all resources of a collection, or of
+// those of one parent.
+type total struct {
+	collection string
+	parent     string // the parent's id as text; empty: of the whole collection
+}
+
+func totalOf(c *schema.Collection, parent *schema.ID) total {
+	if parent == nil {
+		return total{collection: c.Name}
+	}
+	return total{collection: c.Name, parent: parent.String()}
+}
+
+// Total is the number of resources of a collection, or of those of one parent.
+// It is kept, not counted.
+func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error) {
+	key := totalOf(c, parent)
+	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
+		"SELECT total FROM "+totalsTable+" WHERE collection = $1 AND parent = $2",
+		schema.TextValue(key.collection), schema.TextValue(key.parent))
+	return n, t.fault(err)
+}
+
+// countOne notes that a resource has come or gone.
+func (t *Tx) countOne(c *schema.Collection, record schema.Record, change int64) {
+	t.totals[totalOf(c, nil)] += change
+	if link := c.ParentLink(); link != nil && !record.Null(link.Column) {
+		parent := record.ID(link.Column)
+		t.totals[totalOf(c, &parent)] += change
+	}
+}
+
+// writeTotals brings the totals up to date, in one order for every transaction.
+func (t *Tx) writeTotals() error {
+	var changed []total
+	for key, change := range t.totals {
+		if change != 0 {
+			changed = append(changed, key)
+		}
+	}
+	slices.SortFunc(changed, func(a, b total) int {
+		return cmp.Or(cmp.Compare(a.collection, b.collection), cmp.Compare(a.parent, b.parent))
+	})
+	for _, key := range changed {
+		collection, parent := schema.TextValue(key.collection), schema.TextValue(key.parent)
+		_, err := t.conn.exec("INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+
+			" ON CONFLICT (collection, parent) DO UPDATE SET total = "+totalsTable+".total + excluded.total",
+			collection, parent, schema.IntValue(t.totals[key]))
+		if err == nil && t.totals[key] < 0 && key.parent != "" {
+			_, err = t.conn.exec("DELETE FROM "+totalsTable+" WHERE collection = $1 AND parent = $2 AND total = 0", collection, parent)
+		}
+		if err != nil {
+			return t.fault(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// Now is the time of all changes of the transaction.
+func (t *Tx) Now() schema.Value { return t.at }
+
+// NewID mints an id that is larger than every one minted before.
+func (t *Tx) NewID() schema.ID {
+	t.minted = true
+	return t.store.minter.next(t.store.now())
+}
+
+// Insert adds a resource and returns its representation. A conflict with
+// another resource is reported as a fault.List of 409, with pointers into the
+// resource; the transaction can go on then.
+func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) {
+	// The conflict is looked for only when the insert did nothing, so that it
+	// costs nothing otherwise. The revision is known by then: a conflict leaves
+	// its change to be rolled back with the transaction.
+	representation := c.Append(nil, record)
+	revision, err := t.appendChange(c, "create", record.ID(schema.IDColumn), representation)
+	if err != nil {
+		return nil, err
+	}
+	record[c.RevisionColumn()] = schema.IntValue(revision)
+	changed, err := t.conn.exec(t.store.tables[c].insert, record...)
+	if err != nil {
+		return nil, t.fault(err)
+	}
+	if changed == 0 {
+		conflicts, err := t.conflicts(c, nil, record)
+		if err == nil && len(conflicts) == 0 {
+			err = fmt.Errorf("an insert into %s was refused without a conflict", c.Name)
+		}
+		if err != nil {
+			return nil, t.fault(err)
+		}
+		return nil, conflicts
+	}
+	t.countOne(c, record, 1)
+	return representation, nil
+}
+
+// Update replaces a resource that was read in this transaction and returns its
+// new representation. Conflicts are reported as by Insert.
+func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, error) {
+	conflicts, err := t.conflicts(c, before, after)
+	if err != nil {
+		return nil, t.fault(err)
+	}
+	if len(conflicts) > 0 {
+		return nil, conflicts
+	}
+	id := after[schema.IDColumn]
+	representation := c.Append(nil, after)
+	revision, err := t.appendChange(c, "update", id.ID(), representation)
+	if err != nil {
+		return nil, err
+	}
+	after[c.RevisionColumn()] = schema.IntValue(revision)
+	args := append(schema.Record{}, after[1:]...)
+	changed, err := t.conn.exec(t.store.tables[c].update, append(args, id, before[c.RevisionColumn()])...)
+	if err == nil && changed != 1 {
+		err = fmt.Errorf("an update of %s changed %d rows", c.Name, changed)
+	}
+	if err != nil {
+		return nil, t.fault(err)
+	}
+	t.countOne(c, before, -1)
+	t.countOne(c, after, 1)
+	return representation, nil
+}
+
+// Delete removes a resource that was read in this transaction and returns its
+// last representation.
+func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) {
+	representation := c.Append(nil, record)
+	if _, err := t.appendChange(c, "delete", record.ID(schema.IDColumn), representation); err != nil {
+		return nil, err
+	}
+	changed, err := t.conn.exec(t.store.tables[c].delete, record[schema.IDColumn], record[c.RevisionColumn()])
+	if err == nil && changed != 1 {
+		err = fmt.Errorf("a deletion from %s removed %d rows", c.Name, changed)
+	}
+	if err != nil {
+		return nil, t.fault(err)
+	}
+	t.countOne(c, record, -1)
+	return representation, nil
+}
+
+// conflicts looks for other resources with the same id or the same values in a
+// unique group. Before is the resource as it was, nil for a new one: what has
+// not changed is in no conflict.
+func (t *Tx) conflicts(c *schema.Collection, before, after schema.Record) (fault.List, error) {
+	var conflicts fault.List
+	if before == nil {
+		taken, err := t.taken(c, []int{schema.IDColumn}, after)
+		if err != nil {
+			return nil, err
+		}
+		if taken {
+			conflicts.Add(fault.At("/id", fault.CodeIDExists, "A resource with the id %s exists already.", after.ID(schema.IDColumn)))
+		}
+	}
+	for _, group := range c.UniqueGroups() {
+		if before != nil && sameIn(group, before, after) {
+			continue
+		}
+		taken, err := t.taken(c, group, after)
+		if err != nil {
+			return nil, err
+		}
+		if taken {
+			conflicts.Add(conflictOf(c, group))
+		}
+	}
+	return conflicts, nil
+}
+
+func sameIn(group []int, a, b schema.Record) bool {
+	for _, column := range group {
+		if a[column] != b[column] {
+			return false
+		}
+	}
+	return true
+}
+
+// taken reports whether another resource has the values of a group. Null equals
+// nothing.
+func (t *Tx) taken(c *schema.Collection, group []int, record schema.Record) (bool, error) {
+	same := query.And{}
+	for _, column := range group {
+		if record[column].IsNull() {
+			return false, nil
+		}
+		same = append(same, query.Compare{Column: column, Op: query.Equal, Value: record[column]})
+	}
+	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].name, " WHERE ")
+	s.condition(same, true)
+	return one(t.conn, nil, s.String(), s.args...)
+}
+
+func conflictOf(c *schema.Collection, group []int) *fault.Error {
+	names := make([]string, len(group))
+	for i, column := range group {
+		names[i] = c.Columns()[column].Name
+	}
+	if len(names) == 1 {
+		return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource has this %s already.", names[0])
+	}
+	return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource has these values of %s already.", strings.Join(names, " and "))
+}

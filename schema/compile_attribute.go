@@ -1,0 +1,256 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/big"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/internal/fault"
+)
+
+// compiled is what an attribute is checked against, ready for use.
+type compiled struct {
+	kind     Kind
+	pattern  *regexp.Regexp
+	enum     []Value // empty: anything goes
+	fallback Value   // the default, or Null
+
+	// Integers: the bounds, exclusive ones included, as the first and the last
+	// integer that is valid.
+	minInt, maxInt int64
+
+	// Numbers: the tightest bounds, and whether the bound itself is excluded.
+	min, max         float64
+	minOpen, maxOpen bool
+
+	multiple *big.Rat // nil: none
+}
+
+func kindOf(t Type, format Format) Kind {
+	switch t {
+	case Integer:
+		return KindInteger
+	case Number:
+		return KindNumber
+	case Boolean:
+		return KindBoolean
+	case Object, Array:
+		return KindJSON
+	}
+	switch format {
+	case UUID:
+		return KindUUID
+	case Date:
+		return KindDate
+	case DateTime:
+		return KindDateTime
+	}
+	return KindText
+}
+
+// numberSyntax is JSON's syntax of numbers, with exponents that a rational number
+// can be made of in no time.
+var numberSyntax = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$`)
+
+const maxNumberText = 400
+
+// bounds compiles minimum, maximum, their exclusive forms and multipleOf.
+func (k *checker) bounds(a *Attribute, at path) {
+	a.minInt, a.maxInt = math.MinInt64, math.MaxInt64
+	a.min, a.max = math.Inf(-1), math.Inf(1)
+	if a.Type != Integer && a.Type != Number {
+		return
+	}
+	before := len(k.problems)
+	lower := k.rational(a.Minimum, at.to("minimum"))
+	upper := k.rational(a.Maximum, at.to("maximum"))
+	above := k.rational(a.ExclusiveMinimum, at.to("exclusiveMinimum"))
+	below := k.rational(a.ExclusiveMaximum, at.to("exclusiveMaximum"))
+	a.multiple = k.rational(a.MultipleOf, at.to("multipleOf"))
+	if a.multiple != nil && a.multiple.Sign() <= 0 {
+		k.report(at.to("multipleOf"), "multipleOf must be more than 0")
+	}
+	if len(k.problems) > before {
+		return
+	}
+	bound := a.boundNumbers
+	if a.Type == Integer {
+		bound = a.boundIntegers
+	}
+	if !bound(lower, above, upper, below) {
+		keyword := "minimum"
+		switch {
+		case upper != nil:
+			keyword = "maximum"
+		case below != nil:
+			keyword = "exclusiveMaximum"
+		case above != nil:
+			keyword = "exclusiveMinimum"
+		}
+		k.report(at.to(keyword), "no %s is within these bounds: nothing would be valid", a.Type)
+	}
+}
+
+// rational reads a bound. It is nil if there is none, or if it is no number.
+func (k *checker) rational(text json.Number, at path) *big.Rat {
+	if text == "" {
+		return nil
+	}
+	if len(text) <= maxNumberText && numberSyntax.MatchString(string(text)) {
+		if value, ok := new(big.Rat).SetString(string(text)); ok {
+			return value
+		}
+	}
+	k.report(at, "%s must be a decimal number such as 10 or 0.5, but is %s", at[len(at)-1], text)
+	return nil
+}
+
+// boundIntegers rounds the bounds inwards, to integers. It reports whether any
+// integer is left.
+func (a *Attribute) boundIntegers(lower, above, upper, below *big.Rat) bool {
+	first, last := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
+	one := big.NewInt(1)
+	raise := func(to *big.Int) {
+		if to.Cmp(first) > 0 {
+			first = to
+		}
+	}
+	reduce := func(to *big.Int) {
+		if to.Cmp(last) < 0 {
+			last = to
+		}
+	}
+	if lower != nil {
+		raise(ceiling(lower))
+	}
+	if above != nil {
+		raise(new(big.Int).Add(floor(above), one))
+	}
+	if upper != nil {
+		reduce(floor(upper))
+	}
+	if below != nil {
+		reduce(new(big.Int).Sub(ceiling(below), one))
+	}
+	if first.Cmp(last) > 0 {
+		return false
+	}
+	a.minInt, a.maxInt = first.Int64(), last.Int64()
+	return true
+}
+
+// floor is the greatest integer that is not greater: big.Int's Euclidean
+// division rounds that way, as a denominator is positive.
+func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
+
+func ceiling(r *big.Rat) *big.Int {
+	negated := floor(new(big.Rat).Neg(r))
+	return negated.Neg(negated)
+}
+
+// boundNumbers takes the doubles next to the bounds, as a value is also the
+// double next to what was written: 0.1 is within a maximum of 0.1. It reports
+// whether any number is left.
+func (a *Attribute) boundNumbers(lower, above, upper, below *big.Rat) bool {
+	if lower != nil {
+		a.min, _ = lower.Float64()
+	}
+	if above != nil {
+		if bound, _ := above.Float64(); bound >= a.min {
+			a.min, a.minOpen = bound, true
+		}
+	}
+	if upper != nil {
+		a.max, _ = upper.Float64()
+	}
+	if below != nil {
+		if bound, _ := below.Float64(); bound <= a.max {
+			a.max, a.maxOpen = bound, true
+		}
+	}
+	if math.IsInf(a.min, 1) || math.IsInf(a.max, -1) {
+		return false
+	}
+	return a.min < a.max || a.min == a.max && !a.minOpen && !a.maxOpen
+}
+
+// constants compiles the enumeration and the default.
+func (k *checker) constants(a *Attribute, at path) {
+	if a.Enum != nil && len(a.Enum) == 0 {
+		k.report(at.to("enum"), "enum must list at least one value: nothing would be valid")
+	}
+	// The list is complete before the attribute has it: it does not bind itself.
+	var enum []Value
+	for i, constant := range a.Enum {
+		place := at.to("enum").item(i)
+		value, ok := k.constant(a, constant, "this value", place)
+		switch {
+		case ok && slices.Contains(enum, value):
+			k.report(place, "this value is listed twice: remove one of them")
+		case ok:
+			enum = append(enum, value)
+		}
+	}
+	a.enum = enum
+	if a.Default != nil && len(enum) == len(a.Enum) {
+		a.fallback, _ = k.constant(a, a.Default, "the default", at.to("default"))
+	}
+}
+
+func (k *checker) constant(a *Attribute, constant any, what string, at path) (Value, bool) {
+	text, err := marshal(constant)
+	if err != nil {
+		k.report(at, "%s cannot be written as JSON: %s", what, err)
+		return Null, false
+	}
+	if string(text) == "null" {
+		k.report(at, "%s cannot be null: remove it, as every attribute that is not required can be null and is null by default", what)
+		return Null, false
+	}
+	value, problem := a.decodeConstant(text)
+	if problem == nil {
+		return value, true
+	}
+	message := constantProblem(what, problem)
+	if scalar := text[0] != '"' && text[0] != '{' && text[0] != '['; scalar && a.Type == String {
+		message += `: write it in quotes, "` + string(text) + `"`
+	}
+	k.report(at, "%s", message)
+	return Null, false
+}
+
+func marshal(value any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// constantProblem turns what a client would be told of a value into what the
+// author of the schema is told of a constant.
+func constantProblem(what string, problem *fault.Error) string {
+	if pointer := problem.Source.Pointer; pointer != "" {
+		what += " at " + pointer
+	}
+	detail := strings.TrimSuffix(problem.Detail, ".")
+	if rest, ok := strings.CutPrefix(detail, "Must "); ok {
+		return what + " must " + rest
+	}
+	return what + " is not valid: " + detail
+}
+
+// regexpProblem is the error of regexp.Compile without its preamble.
+func regexpProblem(err error) string {
+	var problem *syntax.Error
+	if errors.As(err, &problem) {
+		return string(problem.Code) + ": " + problem.Expr
+	}
+	return err.Error()
+}

@@ -1,0 +1,174 @@
+package schema
+
+import (
+	"cmp"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// File is what a schema file says.
+type File struct {
+	Schema   *Schema
+	Settings []Setting // of the server, in the order of the file
+}
+
+// Setting is one entry under "server". Whether there is such a setting, and
+// what its values are, is for the server to know.
+type Setting struct {
+	Name, Value  string
+	Line, Column int // of the value, from 1
+}
+
+// Parse reads a schema file. All mistakes are reported at once, as Problems with
+// line and column, in the order of the file.
+func Parse(data []byte) (*File, error) {
+	p := &parser{hidden: map[string]bool{}, places: map[string]place{}}
+	file := p.file(data)
+	if len(p.problems) == 0 {
+		return file, nil
+	}
+	slices.SortStableFunc(p.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	// What an alias repeats is wrong in one place only.
+	return nil, slices.CompactFunc(p.problems, func(a, b Problem) bool {
+		return a.Line == b.Line && a.Column == b.Column && a.Message == b.Message
+	})
+}
+
+func (p *parser) file(data []byte) *File {
+	root, ok := p.read(data)
+	if !ok {
+		return nil
+	}
+	file := &File{}
+	var declared []Collection
+	for _, e := range p.mapping(entry{name: "the file", node: root, place: place{root.Line, root.Column}}, rootKeys) {
+		switch e.name {
+		case "collections":
+			for i, e := range p.mapping(e, nil) {
+				declared = append(declared, p.collection(e, i))
+			}
+		case "server":
+			file.Settings = p.settings(e)
+		}
+	}
+	// The attributes of parents must be there before they can be required.
+	fillIn(declared)
+	p.require(declared)
+	p.adopt(complete(declared))
+	if len(p.problems) == 0 {
+		file.Schema = compile(declared)
+	}
+	return file
+}
+
+func (p *parser) settings(e entry) []Setting {
+	var settings []Setting
+	for _, e := range p.mapping(e, nil) {
+		if e.node.Kind != yaml.ScalarNode || isNullNode(e.node) {
+			p.wrong(e, "%s must be text, a number or a boolean, but is %s", e.name, describe(e.node))
+			continue
+		}
+		settings = append(settings, Setting{Name: e.name, Value: e.node.Value, Line: e.place.line, Column: e.place.column})
+	}
+	return settings
+}
+
+func (p *parser) collection(e entry, index int) Collection {
+	c := Collection{Name: e.name}
+	for _, e := range p.mapping(e, collectionKeys) {
+		switch e.name {
+		case "description":
+			c.Description = p.text(e)
+		case "attributes":
+			for _, e := range p.mapping(e, nil) {
+				c.Attributes = append(c.Attributes, p.attribute(e, false))
+			}
+		case "required":
+			for _, e := range p.list(e, "attributes") {
+				p.required = append(p.required, requirement{index, p.text(e), e})
+			}
+		case "unique":
+			c.Unique = p.groups(e)
+		case "index":
+			c.Index = p.groups(e)
+		case "parent":
+			c.Parent = p.parent(e, parentKeys)
+		case "singular":
+			c.Singular = p.text(e)
+		case "timestamps":
+			c.NoTimestamps = !p.boolean(e)
+		}
+	}
+	return c
+}
+
+// requirement is an item of a collection's list of required attributes.
+type requirement struct {
+	collection int
+	name       string
+	entry      entry
+}
+
+func (p *parser) require(declared []Collection) {
+	for _, r := range p.required {
+		c := &declared[r.collection]
+		a := c.attribute(r.name)
+		switch {
+		case p.isHidden(r.entry.at):
+		case a == nil:
+			p.wrong(r.entry, "%s has no attribute %q%s", c.Name, r.name, didYouMean(r.name, attributeNames(c)))
+		case a.Required:
+			p.wrong(r.entry, "%s is listed twice: remove one of them", r.name)
+		default:
+			a.Required = true
+		}
+	}
+}
+
+// groups reads a list of attributes and of lists of attributes; one attribute
+// alone will do.
+func (p *parser) groups(e entry) [][]string {
+	if isTextNode(e.node) {
+		return [][]string{{e.node.Value}}
+	}
+	groups := [][]string{}
+	for _, e := range p.list(e, "attributes, or of lists of them") {
+		var group []string
+		if e.node.Kind == yaml.SequenceNode {
+			for _, e := range p.list(e, "attributes") {
+				group = append(group, p.text(e))
+			}
+		} else {
+			group = []string{p.text(e)}
+		}
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+// parent reads the name of a collection, or a mapping that says more. A
+// reference is read the same way, with fewer keys.
+func (p *parser) parent(e entry, keys []key) *Parent {
+	if isTextNode(e.node) {
+		return &Parent{Collection: e.node.Value}
+	}
+	if e.node.Kind != yaml.MappingNode {
+		p.wrong(e, "%s must be the name of a collection, or a mapping with %s, but is %s", e.name, oneOf(keyNames(keys)), describe(e.node))
+		return nil
+	}
+	parent := &Parent{}
+	for _, e := range p.mapping(e, keys) {
+		switch e.name {
+		case "collection":
+			parent.Collection = p.text(e)
+		case "attribute":
+			parent.Attribute = p.text(e)
+		case "on_delete":
+			parent.OnDelete = OnDelete(p.text(e))
+		}
+	}
+	return parent
+}

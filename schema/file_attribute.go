@@ -1,0 +1,129 @@
+package schema
+
+import "go.yaml.in/yaml/v3"
+
+// attribute reads the definition of an attribute or, nested, of a value inside
+// one. The same keys are known in both, so that one in the wrong place is
+// reported as that.
+func (p *parser) attribute(e entry, nested bool) Attribute {
+	a := Attribute{Name: e.name}
+	if isTextNode(e.node) && isType(Type(e.node.Value)) {
+		p.wrong(e, "%s must be a mapping with a type: write {type: %s}", e.name, e.node.Value)
+		return a
+	}
+	var required *entry
+	for _, e := range p.mapping(e, attributeKeys) {
+		switch e.name {
+		case "type":
+			a.Type = p.typeName(e)
+		case "format":
+			a.Format = Format(p.text(e))
+		case "description":
+			a.Description = p.text(e)
+		case "minLength":
+			a.MinLength = p.count(e, 0)
+		case "maxLength":
+			a.MaxLength = p.count(e, 1)
+		case "pattern":
+			a.Pattern = p.text(e)
+		case "enum":
+			a.Enum = p.enum(e)
+		case "minimum":
+			a.Minimum = p.number(e)
+		case "maximum":
+			a.Maximum = p.number(e)
+		case "exclusiveMinimum":
+			a.ExclusiveMinimum = p.number(e)
+		case "exclusiveMaximum":
+			a.ExclusiveMaximum = p.number(e)
+		case "multipleOf":
+			a.MultipleOf = p.number(e)
+		case "items":
+			items := p.attribute(e, true)
+			items.Name = ""
+			a.Items = &items
+		case "minItems":
+			a.MinItems = p.count(e, 0)
+		case "maxItems":
+			a.MaxItems = p.count(e, 1)
+		case "properties":
+			a.Properties = []Attribute{}
+			for _, e := range p.mapping(e, nil) {
+				a.Properties = append(a.Properties, p.attribute(e, true))
+			}
+		case "required":
+			required = &e
+		case "additionalProperties":
+			a.Closed = !p.boolean(e)
+		case "default":
+			a.Default = p.constant(e)
+		case "unique":
+			a.Unique = p.boolean(e)
+		case "index":
+			a.Index = p.boolean(e)
+		case "references":
+			if link := p.parent(e, referenceKeys); link != nil {
+				a.References = &Reference{Collection: link.Collection, OnDelete: link.OnDelete}
+			} else {
+				p.hide(e.at[:len(e.at)-1].to("type")) // which a reference need not have
+			}
+		}
+	}
+	if required != nil {
+		p.requireProperties(&a, *required, nested)
+	}
+	return a
+}
+
+func (p *parser) typeName(e entry) Type {
+	if e.node.Kind == yaml.SequenceNode {
+		p.wrong(e, "type must be one type, but is a list: every attribute that is not required can be null anyway, so null need not be listed")
+		return ""
+	}
+	return Type(p.text(e))
+}
+
+func (p *parser) enum(e entry) []any {
+	before := len(p.problems)
+	values := []any{}
+	for _, item := range p.list(e, "values") {
+		values = append(values, p.constant(item))
+	}
+	if len(p.problems) > before {
+		// The positions in the list would not be those in the file.
+		p.hide(e.at)
+		p.hide(e.at[:len(e.at)-1].to("default"))
+		return nil
+	}
+	return values
+}
+
+// requireProperties applies the list of required members of an object. In JSON
+// Schema it is in the definition around a property, never in its own.
+func (p *parser) requireProperties(a *Attribute, e entry, nested bool) {
+	around := "collection"
+	if nested {
+		around = "object around it"
+	}
+	if e.node.Kind == yaml.ScalarNode && e.node.ShortTag() == "!!bool" {
+		p.wrong(e, "required is a list in JSON Schema: to make %s required, list it in the required of the %s", a.Name, around)
+		return
+	}
+	if a.Type != Object && isType(a.Type) {
+		p.wrong(e, "required belongs to objects, and this is %s: to make %s itself required, list it in the required of the %s", article(string(a.Type)), a.Name, around)
+		return
+	}
+	for _, e := range p.list(e, "properties") {
+		name := p.text(e)
+		property := a.property(name)
+		switch {
+		case p.isHidden(e.at) || p.hidden[e.at[:len(e.at)-2].to("properties").key()]:
+		case property == nil:
+			p.wrong(e, "there is no property %q: declare it in properties", name)
+		case property.Required:
+			p.wrong(e, "%s is listed twice: remove one of them", name)
+		default:
+			property.Required = true
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// parser turns a YAML document into declarations and collects what is wrong
+// with its structure. What the declarations mean is checked afterwards, as for
+// those made in Go.
+type parser struct {
+	problems Problems
+	hidden   map[string]bool // places that are wrong already, so that more would only confuse
+	places   map[string]place
+	nodes    int
+	required []requirement
+}
+
+// place is a position in the file, from 1.
+type place struct{ line, column int }
+
+// entry is a value in the document, with the key or the item that holds it.
+type entry struct {
+	name  string // "this item" in a list
+	node  *yaml.Node
+	at    path
+	place place
+}
+
+// reportAt notes a problem at a position.
+func (p *parser) reportAt(at path, where place, format string, args ...any) {
+	p.problems = append(p.problems, Problem{Path: at, Line: where.line, Column: where.column, Message: fmt.Sprintf(format, args...)})
+}
+
+// wrong notes that a value is not what it must be.
+func (p *parser) wrong(e entry, format string, args ...any) {
+	p.hide(e.at)
+	p.reportAt(e.at, e.place, format, args...)
+}
+
+// hide keeps quiet about problems at a path, and below it.
+func (p *parser) hide(at path) {
+	p.hidden[at.key()] = true
+	// Without its attributes, most of a collection would seem to be wrong; the
+	// parent is one of them.
+	if len(at) == 3 && (at[2] == "attributes" || at[2] == "parent") {
+		p.hidden[at[:2].key()] = true
+	}
+}
+
+func (p *parser) isHidden(at path) bool {
+	for end := range len(at) + 1 {
+		if p.hidden[at[:end].key()] {
+			return true
+		}
+	}
+	return false
+}
+
+// adopt gives problems that were found in the declarations their positions in
+// the file: of the path itself or, if something is missing there, of the
+// nearest thing around it.
+func (p *parser) adopt(problems Problems) {
+	for _, problem := range problems {
+		if p.isHidden(problem.Path) {
+			continue
+		}
+		where := place{1, 1}
+		for end := len(problem.Path); end > 0; end-- {
+			if known, ok := p.places[path(problem.Path[:end]).key()]; ok {
+				where = known
+				break
+			}
+		}
+		p.reportAt(problem.Path, where, "%s", problem.Message)
+	}
+}
+
+// mapping lists the entries of a mapping in their order. With keys, it can have
+// those and no others. An empty value is an empty mapping.
+func (p *parser) mapping(e entry, keys []key) []entry {
+	if isNullNode(e.node) {
+		return nil
+	}
+	if e.node.Kind != yaml.MappingNode {
+		p.wrong(e, "%s must be a mapping (lines of key: value, indented), but is %s", e.name, describe(e.node))
+		return nil
+	}
+	var entries []entry
+	lines := map[string]int{}
+	for i := 0; i < len(e.node.Content); i += 2 {
+		name, value := e.node.Content[i], e.node.Content[i+1]
+		here := place{name.Line, name.Column}
+		if name.Kind != yaml.ScalarNode {
+			p.reportAt(e.at, here, "a key must be a name, but this is %s", describe(name))
+			continue
+		}
+		at := e.at.to(name.Value)
+		if first, ok := lines[name.Value]; ok {
+			p.reportAt(at, here, "the key %s is here twice, first in line %d: remove one of them", name.Value, first)
+			continue
+		}
+		lines[name.Value] = name.Line
+		if keys != nil && findKey(keys, name.Value) == nil {
+			p.unknownKey(e, name.Value, here, keys)
+			continue
+		}
+		if value.Kind == yaml.ScalarNode && !(isNullNode(value) && value.Value == "") {
+			here = place{value.Line, value.Column}
+		}
+		p.places[at.key()] = here
+		entries = append(entries, entry{name.Value, value, at, here})
+	}
+	return entries
+}
+
+// unknownKey also hides that the key which was meant is missing.
+func (p *parser) unknownKey(e entry, name string, here place, keys []key) {
+	known := keyNames(keys)
+	if near := nearest(name, known); near != "" {
+		p.hide(e.at.to(near))
+	}
+	p.reportAt(e.at.to(name), here, "there is no key %q here%s: use %s", name, didYouMean(name, known), oneOf(known))
+}
+
+// list lists the items of a list.
+func (p *parser) list(e entry, of string) []entry {
+	if e.node.Kind != yaml.SequenceNode {
+		p.wrong(e, "%s must be a list of %s, but is %s", e.name, of, describe(e.node))
+		return nil
+	}
+	entries := make([]entry, len(e.node.Content))
+	for i, item := range e.node.Content {
+		entries[i] = entry{"this item", item, e.at.item(i), place{item.Line, item.Column}}
+		p.places[entries[i].at.key()] = entries[i].place
+	}
+	return entries
+}
+
+func isTextNode(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && (n.ShortTag() == "!!str" || n.ShortTag() == "!!timestamp")
+}
+
+func (p *parser) text(e entry) string {
+	if isTextNode(e.node) {
+		return e.node.Value
+	}
+	hint := ""
+	if e.node.Kind == yaml.ScalarNode && !isNullNode(e.node) {
+		hint = fmt.Sprintf(": write it in quotes, %q", e.node.Value)
+	}
+	p.wrong(e, "%s must be text, but is %s%s", e.name, describe(e.node), hint)
+	return ""
+}
+
+func (p *parser) boolean(e entry) bool {
+	if e.node.Kind == yaml.ScalarNode && e.node.ShortTag() == "!!bool" {
+		if value, err := strconv.ParseBool(e.node.Value); err == nil {
+			return value
+		}
+	}
+	p.wrong(e, "%s must be true or false, but is %s", e.name, describe(e.node))
+	return false
+}
+
+// count reads a length, which has a least value.
+func (p *parser) count(e entry, least int) int {
+	if e.node.Kind == yaml.ScalarNode && e.node.ShortTag() == "!!int" && numberSyntax.MatchString(e.node.Value) {
+		if value, err := strconv.ParseInt(e.node.Value, 10, 32); err == nil && int(value) >= least {
+			return int(value)
+		}
+	}
+	p.wrong(e, "%s must be an integer that is %d or more, but is %s", e.name, least, describe(e.node))
+	return 0
+}
+
+func isNumberNode(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && (n.ShortTag() == "!!int" || n.ShortTag() == "!!float")
+}
+
+// number keeps the decimal text, so that no digit is lost.
+func (p *parser) number(e entry) json.Number {
+	if isNumberNode(e.node) && len(e.node.Value) <= maxNumberText && numberSyntax.MatchString(e.node.Value) {
+		return json.Number(e.node.Value)
+	}
+	p.wrong(e, "%s must be a decimal number such as 10 or 0.5, but is %s", e.name, describe(e.node))
+	return ""
+}
+
+// constant reads any value but null. It is nil when it was wrong.
+func (p *parser) constant(e entry) any {
+	switch {
+	case isNullNode(e.node):
+		p.wrong(e, "%s cannot be null: remove it, as every attribute that is not required can be null and is null by default", e.name)
+		return nil
+	case e.node.Kind == yaml.ScalarNode:
+		return p.scalar(e)
+	}
+	before := len(p.problems)
+	text := p.appendJSON(nil, e)
+	if len(p.problems) > before {
+		p.hide(e.at)
+		return nil
+	}
+	return json.RawMessage(text)
+}
+
+func (p *parser) scalar(e entry) any {
+	switch {
+	case isNumberNode(e.node):
+		if number := p.number(e); number != "" {
+			return number
+		}
+		return nil
+	case e.node.ShortTag() == "!!bool":
+		return p.boolean(e)
+	case e.node.Style == 0 && slices.Contains(oldBooleans, strings.ToLower(e.node.Value)):
+		p.wrong(e, "%s is %s without quotes, which some programs read as text and some as a boolean: write it in quotes, %q, or write true or false", e.name, e.node.Value, e.node.Value)
+		return nil
+	}
+	return e.node.Value
+}
+
+// oldBooleans were booleans until YAML 1.2, and are text since.
+var oldBooleans = []string{"yes", "no", "on", "off"}
+
+// appendJSON appends a value as JSON, with its members in their order.
+func (p *parser) appendJSON(dst []byte, e entry) []byte {
+	switch {
+	case isNullNode(e.node):
+		return append(dst, "null"...)
+	case e.node.Kind == yaml.MappingNode:
+		dst = append(dst, '{')
+		for i, member := range p.mapping(e, nil) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendQuoted(dst, member.name), ':')
+			dst = p.appendJSON(dst, member)
+		}
+		return append(dst, '}')
+	case e.node.Kind == yaml.SequenceNode:
+		dst = append(dst, '[')
+		for i, item := range p.list(e, "values") {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = p.appendJSON(dst, item)
+		}
+		return append(dst, ']')
+	}
+	text, err := marshal(p.scalar(e))
+	if err != nil {
+		panic(err) // a string, boolean or number that was checked
+	}
+	return append(dst, text...)
+}

@@ -1,0 +1,125 @@
+package schema
+
+import "slices"
+
+// key is one key of the schema file: what the parser knows, and what editors
+// are told about it.
+type key struct {
+	name        string
+	description string
+	shape       map[string]any // JSON Schema of its value
+
+	// Keys of attributes: the types they belong to (none: all), and whether
+	// they are not for the values inside an attribute.
+	types          []Type
+	onlyAttributes bool
+}
+
+var rootKeys = []key{
+	{name: "collections", shape: referenceShape("collections"),
+		description: "The collections of resources, by name. Each name is a plural, such as users, and the first part of a path: /users."},
+	{name: "server", shape: referenceShape("server"),
+		description: "Settings of the server. Environment variables and flags come before them."},
+}
+
+var collectionKeys = []key{
+	{name: "description", shape: textShape,
+		description: "What the collection holds. Shown in the documentation of the API."},
+	{name: "attributes", shape: optionalShape(map[string]any{"propertyNames": referenceShape("attributeName"), "additionalProperties": referenceShape("attribute")}),
+		description: "The attributes of a resource, in the order in which they are shown. id, type, created_at and updated_at are always there."},
+	{name: "required", shape: namesShape,
+		description: "Attributes that must have a value other than null. A default provides one."},
+	{name: "unique", shape: groupListShape,
+		description: "Attributes, or lists of them, whose values no two resources share. Strings in it need a maxLength."},
+	{name: "index", shape: groupListShape,
+		description: "Attributes, or lists of them, that are often filtered or sorted by. Strings in it need a maxLength."},
+	{name: "parent", shape: nameOrShape(parentKeys, "collection"),
+		description: "Makes this a sub-collection, /users/<id>/posts, with an attribute for the id of the parent."},
+	{name: "singular", shape: referenceShape("collectionName"),
+		description: "The name of one of them. Default: derived from the name of the collection by the rules of English."},
+	{name: "timestamps", shape: with(flagShape, "default", true),
+		description: "Whether resources have created_at and updated_at."},
+}
+
+var parentKeys = []key{
+	{name: "collection", shape: referenceShape("collectionName"),
+		description: "The collection of the parents."},
+	{name: "attribute", shape: referenceShape("attributeName"),
+		description: "The attribute with the id of the parent. Default: the singular of the parent and _id. It need not be declared."},
+	{name: "on_delete", shape: onDeleteShape,
+		description: "What becomes of the children when their parent is deleted: it cannot be (restrict), they are deleted too (cascade), or they go on without it (set_null)."},
+}
+
+var referenceKeys = []key{
+	{name: "collection", shape: referenceShape("collectionName"),
+		description: "The collection that the attribute refers to."},
+	{name: "on_delete", shape: onDeleteShape,
+		description: "What becomes of the resource when the one it refers to is deleted: that cannot be (restrict), it is deleted too (cascade), or the attribute becomes null (set_null)."},
+}
+
+var attributeKeys = []key{
+	{name: "type", shape: map[string]any{"enum": types},
+		description: "The type of the value. Nothing is converted: \"1\" is no integer. Any attribute that is not required can also be null."},
+	{name: "format", shape: map[string]any{"enum": formats}, types: []Type{String},
+		description: "What the string must be. It is checked."},
+	{name: "description", shape: textShape,
+		description: "What the attribute means. Shown in the documentation of the API."},
+	{name: "minLength", shape: countShape(0), types: []Type{String},
+		description: "The least number of characters."},
+	{name: "maxLength", shape: countShape(1), types: []Type{String},
+		description: "The greatest number of characters. Needed for unique and index."},
+	{name: "pattern", shape: textShape, types: []Type{String},
+		description: "A regular expression in RE2 syntax that must match somewhere in the string; use ^ and $ to match all of it."},
+	{name: "enum", shape: map[string]any{"type": "array", "minItems": 1, "uniqueItems": true, "items": notNullShape},
+		description: "The only values allowed."},
+	{name: "minimum", shape: decimalShape, types: []Type{Integer, Number},
+		description: "The least value allowed."},
+	{name: "maximum", shape: decimalShape, types: []Type{Integer, Number},
+		description: "The greatest value allowed."},
+	{name: "exclusiveMinimum", shape: decimalShape, types: []Type{Integer, Number},
+		description: "Values must be greater than this."},
+	{name: "exclusiveMaximum", shape: decimalShape, types: []Type{Integer, Number},
+		description: "Values must be less than this."},
+	{name: "multipleOf", shape: with(decimalShape, "exclusiveMinimum", 0), types: []Type{Integer, Number},
+		description: "Values must be this number times an integer."},
+	{name: "items", shape: referenceShape("definition"), types: []Type{Array},
+		description: "What each item of the array must be. Default: anything."},
+	{name: "minItems", shape: countShape(0), types: []Type{Array},
+		description: "The least number of items."},
+	{name: "maxItems", shape: countShape(1), types: []Type{Array},
+		description: "The greatest number of items."},
+	{name: "properties", shape: optionalShape(map[string]any{"additionalProperties": referenceShape("definition")}), types: []Type{Object},
+		description: "The members of the object. Others are allowed too, unless additionalProperties is false."},
+	{name: "required", shape: namesShape, types: []Type{Object},
+		description: "Members that the object must have. An attribute itself is required by the list of its collection."},
+	{name: "additionalProperties", shape: with(flagShape, "default", true), types: []Type{Object},
+		description: "Whether the object can have members that are not in properties."},
+	{name: "default", shape: notNullShape, onlyAttributes: true,
+		description: "The value of the attribute when a new resource is sent without it."},
+	{name: "unique", shape: flagShape, onlyAttributes: true, types: []Type{String, Integer, Number, Boolean},
+		description: "Whether no two resources can have the same value. A string then needs a maxLength."},
+	{name: "index", shape: flagShape, onlyAttributes: true, types: []Type{String, Integer, Number, Boolean},
+		description: "Whether there is an index, which makes filters and sorting fast. A string then needs a maxLength."},
+	{name: "references", shape: nameOrShape(referenceKeys, "collection"), onlyAttributes: true,
+		description: "The collection whose ids the attribute holds. Type and format can be left out."},
+}
+
+// definitionKeys are the keys of a value inside an attribute.
+var definitionKeys = slices.DeleteFunc(slices.Clone(attributeKeys), func(k key) bool { return k.onlyAttributes })
+
+func findKey(keys []key, name string) *key {
+	for i := range keys {
+		if keys[i].name == name {
+			return &keys[i]
+		}
+	}
+	return nil
+}
+
+func keyNames(keys []key) []string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.name
+	}
+	return names
+}

@@ -1,0 +1,117 @@
+package schema
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/plural-go/plural/internal/fault"
+)
+
+func (d *decoder) checkText(a *Attribute, text string) {
+	d.checkNullCharacter(text)
+	if a.MinLength > 0 || a.MaxLength > 0 {
+		length := utf8.RuneCountInString(text)
+		if length < a.MinLength {
+			d.fail(fault.CodeMinLength, "Must be at least %d characters long, but has %d.", a.MinLength, length)
+		}
+		if a.MaxLength > 0 && length > a.MaxLength {
+			d.fail(fault.CodeMaxLength, "Must be at most %d characters long, but has %d.", a.MaxLength, length)
+		}
+	}
+	if a.pattern != nil && !a.pattern.MatchString(text) {
+		d.fail(fault.CodePattern, "Must match the pattern %s.", a.Pattern)
+	}
+}
+
+func (d *decoder) checkNullCharacter(text string) {
+	if strings.IndexByte(text, 0) >= 0 {
+		d.fail(fault.CodeNullCharacter, "Strings can hold any character but U+0000.")
+	}
+}
+
+func (d *decoder) checkInteger(a *Attribute, n int64) {
+	if n < a.minInt {
+		d.failMinimum(a)
+	}
+	if n > a.maxInt {
+		d.failMaximum(a)
+	}
+	if a.multiple != nil && !new(big.Rat).Quo(new(big.Rat).SetInt64(n), a.multiple).IsInt() {
+		d.fail(fault.CodeMultipleOf, "Must be a multiple of %s.", a.MultipleOf)
+	}
+}
+
+func (d *decoder) checkNumber(a *Attribute, f float64) {
+	if f < a.min || a.minOpen && f == a.min {
+		d.failMinimum(a)
+	}
+	if f > a.max || a.maxOpen && f == a.max {
+		d.failMaximum(a)
+	}
+	if a.multiple != nil {
+		// The decimal that people read decides, so that 0.3 is a multiple of 0.1.
+		decimal, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
+		if !decimal.Quo(decimal, a.multiple).IsInt() {
+			d.fail(fault.CodeMultipleOf, "Must be a multiple of %s.", a.MultipleOf)
+		}
+	}
+}
+
+func (d *decoder) failMinimum(a *Attribute) {
+	d.fail(fault.CodeMinimum, "Must be %s.", bounds("at least", a.Minimum.String(), "more than", a.ExclusiveMinimum.String()))
+}
+
+func (d *decoder) failMaximum(a *Attribute) {
+	d.fail(fault.CodeMaximum, "Must be %s.", bounds("at most", a.Maximum.String(), "less than", a.ExclusiveMaximum.String()))
+}
+
+func bounds(closed, limit, open, exclusive string) string {
+	var parts []string
+	if limit != "" {
+		parts = append(parts, closed+" "+limit)
+	}
+	if exclusive != "" {
+		parts = append(parts, open+" "+exclusive)
+	}
+	return strings.Join(parts, " and ")
+}
+
+func (d *decoder) checkEnum(a *Attribute, value Value) {
+	if len(a.enum) == 0 || slices.Contains(a.enum, value) {
+		return
+	}
+	var allowed []byte
+	for i, choice := range a.enum {
+		if i > 0 {
+			allowed = append(allowed, ", "...)
+		}
+		allowed = a.kind.appendJSON(allowed, Record{choice}, 0)
+	}
+	d.fail(fault.CodeEnum, "Must be one of %s.", allowed)
+}
+
+func (d *decoder) checkMembers(a *Attribute, seen []string) {
+	if a == nil {
+		return
+	}
+	for i := range a.Properties {
+		if name := a.Properties[i].Name; a.Properties[i].Required && !slices.Contains(seen, name) {
+			d.fail(fault.CodeRequired, "The member %q is required.", name)
+		}
+	}
+}
+
+func (d *decoder) checkItems(a *Attribute, count int) {
+	if a == nil {
+		return
+	}
+	if count < a.MinItems {
+		d.fail(fault.CodeMinItems, "Must have at least %d items, but has %d.", a.MinItems, count)
+	}
+	if a.MaxItems > 0 && count > a.MaxItems {
+		d.fail(fault.CodeMaxItems, "Must have at most %d items, but has %d.", a.MaxItems, count)
+	}
+}
