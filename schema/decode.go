@@ -141,6 +141,7 @@ type decoder struct {
 	body     []byte
 	maxDepth int
 	faults   fault.List
+	wrapped  bool // what is missing then is not missing, but elsewhere
 }
 
 func newDecoder(body []byte, maxDepth int) *decoder {
@@ -254,7 +255,7 @@ func (d *decoder) object(c *Collection, options DecodeOptions) (Input, error) {
 	if _, err := d.token(); err != nil {
 		return in, err
 	}
-	if options.Mode != Patch {
+	if options.Mode != Patch && !d.wrapped {
 		d.complete(c, options, &in)
 	}
 	return in, nil
@@ -330,6 +331,7 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 			in.Values[timestamp], in.Set[timestamp] = TimeValue(when), true
 		}
 	case name == "data" && (token.Kind() == '{' || token.Kind() == '['):
+		d.wrapped = true
 		d.fail(fault.CodeWrapped, "Request bodies are not wrapped in \"data\". Send the attributes themselves.")
 	default:
 		d.fail(fault.CodeUnknownAttribute, "The collection %s has no attribute of this name.", c.Name)

@@ -68,7 +68,7 @@ type dialect interface {
 
 // one runs a query and hands its first row to read, if there is one.
 func one(c conn, read func(schema.Row), sql string, args ...schema.Value) (found bool, err error) {
-	found, err = false, each(c, func(row schema.Row) bool {
+	err = each(c, func(row schema.Row) bool {
 		found = true
 		if read != nil {
 			read(row)
