@@ -21,6 +21,14 @@ const (
 	KindJSON // objects and arrays, as compact JSON text
 )
 
+var kindNames = [...]string{
+	KindText: "text", KindInteger: "integer", KindNumber: "number", KindBoolean: "boolean",
+	KindUUID: "uuid", KindDate: "date", KindDateTime: "date-time", KindJSON: "json",
+}
+
+// String is the name of the kind.
+func (k Kind) String() string { return kindNames[k] }
+
 // Value is one value of a field: null, or a value of the field's kind. The
 // zero Value is null. Values are comparable with ==.
 type Value struct {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,39 @@ type columnShape struct {
 	notNull    bool
 }
 
+// kinds says of what kind each column of each collection is. A database has
+// fewer types than there are kinds, so it is kept beside the tables.
+type kinds map[string]map[string]string
+
+func (s *Store) kinds() kinds {
+	all := kinds{}
+	for _, c := range s.schema.Collections() {
+		all[c.Name] = map[string]string{}
+		for _, column := range c.Columns() {
+			all[c.Name][column.Name] = column.Kind.String()
+		}
+	}
+	return all
+}
+
+func (s *Store) saveKinds(c conn) error {
+	text, err := json.Marshal(s.kinds())
+	if err != nil {
+		return err
+	}
+	_, err = c.exec("INSERT INTO "+metaTable+" (key, value) VALUES ('kinds', $1)", schema.TextValue(string(text)))
+	return err
+}
+
+func readKinds(c conn) (saved kinds, err error) {
+	var text []byte
+	_, err = one(c, func(row schema.Row) { text = row.AppendText(nil, 0) }, "SELECT value FROM "+metaTable+" WHERE key = 'kinds'")
+	if err == nil {
+		err = json.Unmarshal(text, &saved)
+	}
+	return saved, err
+}
+
 type indexShape struct {
 	unique  bool
 	columns []string
@@ -37,14 +71,24 @@ func (e *MisfitError) Error() string {
 	return "the database does not fit the schema:\n  - " + strings.Join(e.Differences, "\n  - ")
 }
 
-// compare lists how the tables that were found differ from those of the schema.
-func (s *Store) compare(found map[string]*tableShape) []string {
+// fit reports how the tables that were found differ from those of the schema.
+func (s *Store) fit(c conn, found map[string]*tableShape) error {
+	if found[metaTable] == nil {
+		return &MisfitError{[]string{fmt.Sprintf("it has tables that Plural did not make (%s), and none of Plural's own", strings.Join(sortedNames(found), ", "))}}
+	}
+	saved, err := readKinds(c)
+	if err != nil {
+		return err
+	}
+	if differences := s.compare(found, saved); len(differences) > 0 {
+		return &MisfitError{differences}
+	}
+	return nil
+}
+
+func (s *Store) compare(found map[string]*tableShape, saved kinds) []string {
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
-	if found[metaTable] == nil {
-		differ("it has tables that Plural did not make (%s), and none of Plural's own", strings.Join(sortedNames(found), ", "))
-		return differences
-	}
 	known := []string{metaTable, changesTable, totalsTable}
 	for _, c := range s.schema.Collections() {
 		known = append(known, c.Name)
@@ -53,7 +97,7 @@ func (s *Store) compare(found map[string]*tableShape) []string {
 			differ("collection %s: the database has no table for it", c.Name)
 			continue
 		}
-		s.compareColumns(c, table, differ)
+		s.compareColumns(c, table, saved[c.Name], differ)
 		s.compareIndexes(c, table, differ)
 		s.compareReferences(c, table, differ)
 	}
@@ -65,7 +109,7 @@ func (s *Store) compare(found map[string]*tableShape) []string {
 	return differences
 }
 
-func (s *Store) compareColumns(c *schema.Collection, table *tableShape, differ func(string, ...any)) {
+func (s *Store) compareColumns(c *schema.Collection, table *tableShape, saved map[string]string, differ func(string, ...any)) {
 	columns := map[string]columnShape{}
 	for _, column := range table.columns {
 		columns[column.name] = column
@@ -77,8 +121,10 @@ func (s *Store) compareColumns(c *schema.Collection, table *tableShape, differ f
 		switch {
 		case !ok:
 			differ("collection %s: the database has no column for %s", c.Name, column.Name)
+		case saved[column.Name] != column.Kind.String():
+			differ("collection %s: %s is stored as %s, and the schema needs %s", c.Name, column.Name, saved[column.Name], column.Kind)
 		case have.kind != want.kind:
-			differ("collection %s: %s is stored as %s, and the schema needs %s", c.Name, column.Name, have.kind, want.kind)
+			differ("collection %s: the column of %s has the type %s, and should have %s", c.Name, column.Name, have.kind, want.kind)
 		case have.notNull && !want.notNull:
 			differ("collection %s: %s is required in the database, and optional in the schema", c.Name, column.Name)
 		case !have.notNull && want.notNull:
@@ -104,7 +150,7 @@ func (s *Store) compareIndexes(c *schema.Collection, table *tableShape, differ f
 	}
 	for _, index := range table.indexes {
 		if !slices.ContainsFunc(wanted, same(index)) {
-			differ("collection %s: the database has a %s, which the schema does not have", c.Name, index)
+			differ("collection %s: the database has %s %s, which the schema does not have", c.Name, choose(index.unique, "a", "an"), index)
 		}
 	}
 }

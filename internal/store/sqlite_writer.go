@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync"
 
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -93,44 +92,45 @@ func (w *sqliteWriter) runAll(batch []*writeJob) error {
 		return err
 	}
 	for _, job := range batch {
-		job.err = w.runOne(job)
-		// A full disk or a failing one takes the whole transaction with it.
-		if w.conn.raw.AutocommitEnabled() {
-			return fmt.Errorf("the transaction was rolled back: %w", job.err)
+		if err := w.runOne(job); err != nil {
+			w.rollBack()
+			return err
 		}
 	}
 	_, err := w.conn.exec("COMMIT")
-	if err != nil && !w.conn.raw.AutocommitEnabled() {
-		_, rollback := w.conn.exec("ROLLBACK")
-		err = errors.Join(err, rollback)
+	if err != nil {
+		w.rollBack()
 	}
 	return err
 }
 
-func (w *sqliteWriter) runOne(job *writeJob) (err error) {
-	if err := job.ctx.Err(); err != nil {
-		return err
+// rollBack gives the whole transaction up. SQLite may have done so already.
+func (w *sqliteWriter) rollBack() {
+	if !w.conn.raw.AutocommitEnabled() {
+		_, _ = w.conn.exec("ROLLBACK") // after an error there is nothing that a second one could add
+	}
+}
+
+// runOne runs a job in a savepoint, which it undoes if the job fails. An error
+// means that the transaction itself is lost: a full disk takes it all.
+func (w *sqliteWriter) runOne(job *writeJob) error {
+	if job.err = job.ctx.Err(); job.err != nil {
+		return nil
 	}
 	if _, err := w.conn.exec("SAVEPOINT job"); err != nil {
 		return err
 	}
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
+	job.err = job.run(w.conn)
+	if w.conn.raw.AutocommitEnabled() {
+		return fmt.Errorf("the transaction was rolled back: %w", job.err)
+	}
+	if job.err != nil {
+		if _, err := w.conn.exec("ROLLBACK TO job"); err != nil {
+			return err
 		}
-		if err != nil && !w.conn.raw.AutocommitEnabled() {
-			_, undo := w.conn.exec("ROLLBACK TO job")
-			if undo != nil {
-				err = errors.Join(err, undo)
-			}
-		}
-		if !w.conn.raw.AutocommitEnabled() {
-			if _, release := w.conn.exec("RELEASE job"); release != nil {
-				err = errors.Join(err, release)
-			}
-		}
-	}()
-	return job.run(w.conn)
+	}
+	_, err := w.conn.exec("RELEASE job")
+	return err
 }
 
 // close takes no more jobs, finishes those it has, and moves the log into the

@@ -9,6 +9,8 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -63,8 +65,8 @@ func (s *Store) prepare(ctx context.Context) error {
 		}
 		if len(found) == 0 {
 			err = s.createTables(c)
-		} else if differences := s.compare(found); len(differences) > 0 {
-			err = &MisfitError{Differences: differences}
+		} else {
+			err = s.fit(c, found)
 		}
 		if err != nil {
 			return err
@@ -103,20 +105,28 @@ func (t *Tx) Close() { t.release() }
 // Write runs fn in a transaction. When it returns nil, everything is durable;
 // when not, nothing happened. The context can end only the wait for its start.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
-	err := s.backend.write(ctx, func(c conn) error {
-		tx := &Tx{store: s, conn: c, at: schema.TimeValue(schema.FormatTime(s.now())), totals: map[total]int64{}}
-		if err := fn(tx); err != nil {
-			return err
+	return s.fault(ctx, s.backend.write(ctx, func(c conn) error { return s.run(c, fn) }))
+}
+
+// run runs fn and completes what it wrote. A panic harms nobody who shares the
+// transaction's commit.
+func (s *Store) run(c conn, fn func(*Tx) error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
 		}
-		if err := tx.writeTotals(); err != nil {
-			return err
-		}
-		if tx.minted {
-			return s.minter.save(c)
-		}
-		return nil
-	})
-	return s.fault(ctx, err)
+	}()
+	tx := &Tx{store: s, conn: c, at: schema.TimeValue(schema.FormatTime(s.now())), totals: map[total]int64{}}
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := tx.writeTotals(); err != nil {
+		return err
+	}
+	if tx.minted {
+		return s.minter.save(c)
+	}
+	return nil
 }
 
 // Ping reports whether the database answers.

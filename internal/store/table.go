@@ -93,7 +93,7 @@ func (s *Store) createTables(c conn) error {
 			return err
 		}
 	}
-	return nil
+	return s.saveKinds(c)
 }
 
 func (s *Store) createTable(c *schema.Collection) (create string, later []string) {

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestFiltersSelectWhatTheyMatch takes random trees of filters to random rows:
+// Filter.Match says what the SQL must select, on every store.
+func TestFiltersSelectWhatTheyMatch(t *testing.T) {
+	s := parse(t, everyKind)
+	things := s.Collection("things")
+	eachStore(t, s, func(t *testing.T, st *Store) {
+		rapid.Check(t, func(rt *rapid.T) {
+			rows := rapid.SliceOfN(rapid.Custom(drawThing(things)), 0, 12).Draw(rt, "rows")
+			replaceAll(t, st, things, rows)
+			read(t, st, func(tx *Tx) {
+				for i := range 8 { // filters cost less than rows
+					filter := drawFilter(things, 3).Draw(rt, fmt.Sprint("filter", i))
+					checkFilter(rt, tx, things, filter, rows)
+				}
+			})
+		})
+	})
+}
+
+func checkFilter(t *rapid.T, tx *Tx, c *schema.Collection, filter query.Filter, rows []schema.Record) {
+	want := []schema.ID{}
+	for _, row := range rows {
+		if filter.Match(row) {
+			want = append(want, row.ID(schema.IDColumn))
+		}
+	}
+	slices.SortFunc(want, func(a, b schema.ID) int { return slices.Compare(a[:], b[:]) })
+	if got := selected(t, tx, c, filter); !slices.Equal(got, want) {
+		t.Fatalf("%#v\nselects %v\nmatches %v", filter, got, want)
+	}
+	count, err := tx.Count(c, filter)
+	if err != nil || count != int64(len(want)) {
+		t.Fatalf("%#v\ncounts %d (%v), but matches %d", filter, count, err, len(want))
+	}
+	for _, row := range rows {
+		id := row.ID(schema.IDColumn)
+		found, err := tx.View(c, filter, id, nil)
+		if err != nil || found != slices.Contains(want, id) {
+			t.Fatalf("%#v\nas a scope, it finds %s: %v (%v)", filter, id, found, err)
+		}
+	}
+}
+
+func selected(t *rapid.T, tx *Tx, c *schema.Collection, filter query.Filter) []schema.ID {
+	rows, err := tx.Select(c, Selection{Filter: filter, Order: NewOrder(nil), Take: math.MaxInt64})
+	if err != nil {
+		t.Fatalf("%#v: %v", filter, err)
+	}
+	defer rows.Close()
+	ids := []schema.ID{}
+	for {
+		more, err := rows.Next()
+		if err != nil {
+			t.Fatalf("%#v: %v", filter, err)
+		}
+		if !more {
+			return ids
+		}
+		ids = append(ids, rows.ID(schema.IDColumn))
+	}
+}
+
+// replaceAll makes rows the only ones of a collection. The ids of the rows are
+// made different by their place.
+func replaceAll(t *testing.T, st *Store, c *schema.Collection, rows []schema.Record) {
+	t.Helper()
+	write(t, st, func(tx *Tx) error {
+		old, err := tx.conn.query("SELECT " + tx.store.tables[c].all + " FROM " + tx.store.tables[c].name)
+		if err != nil {
+			return err
+		}
+		var gone []schema.Record
+		for {
+			more, err := old.next()
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+			gone = append(gone, c.Scan(old))
+		}
+		old.close()
+		for _, row := range gone {
+			if _, err := tx.Delete(c, row); err != nil {
+				return err
+			}
+		}
+		for i, row := range rows {
+			id := row.ID(schema.IDColumn)
+			id[15] = byte(i)
+			row[schema.IDColumn] = schema.IDValue(id)
+			if _, err := tx.Insert(c, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// drawThing draws a row of values that are few, so that they meet, and awkward.
+func drawThing(c *schema.Collection) func(*rapid.T) schema.Record {
+	return func(t *rapid.T) schema.Record {
+		record := make(schema.Record, len(c.Columns()))
+		for i, column := range c.Columns() {
+			if column.Kind == schema.KindJSON {
+				record[i] = rapid.SampledFrom([]schema.Value{schema.Null, schema.TextValue("{}")}).Draw(t, column.Name)
+			} else if column.NotNull || rapid.IntRange(0, 3).Draw(t, "null") > 0 {
+				record[i] = rapid.SampledFrom(values(column.Kind)).Draw(t, column.Name)
+			}
+		}
+		return record
+	}
+}
+
+func values(kind schema.Kind) []schema.Value {
+	switch kind {
+	case schema.KindBoolean:
+		return []schema.Value{schema.BoolValue(false), schema.BoolValue(true)}
+	case schema.KindInteger:
+		return valuesOf(schema.IntValue, 0, 1, -1, 2, 1<<53, 1<<53+1, math.MaxInt64, math.MaxInt64-1, math.MinInt64)
+	case schema.KindNumber:
+		return valuesOf(schema.FloatValue, 0, math.Copysign(0, -1), 1, -1, 0.1, 0.30000000000000004, 1e300, -math.MaxFloat64, math.SmallestNonzeroFloat64, 1<<53)
+	case schema.KindUUID:
+		return valuesOf(schema.IDValue, schema.ID{}, schema.ID{1}, schema.ID{0x7f}, schema.ID{0x80}, schema.ID{0xff, 0xff})
+	case schema.KindDate:
+		return valuesOf(schema.TextValue, "0000-01-01", "2024-02-29", "2026-11-14", "9999-12-31")
+	case schema.KindDateTime:
+		at := func(t time.Time) schema.Value { return schema.TimeValue(schema.FormatTime(t)) }
+		return valuesOf(at, time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1969, 12, 31, 23, 59, 59, 999e6, time.UTC),
+			time.Date(2026, 11, 14, 9, 30, 0, 123e6, time.UTC), time.Date(2026, 11, 14, 9, 30, 0, 124e6, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC))
+	default:
+		return valuesOf(schema.TextValue, "", "a", "A", "ab", "abc", "b", "aé", "%", "_", "a%", `\`, "'", `"`, "$1", "ß", "é", "e\u0301",
+			"\ud7ff", "\ue000", "\uffff", "\U0001d11e", "\U0010ffff", "a\U0010ffff", "\U0010ffff\U0010ffff", "\t", "1")
+	}
+}
+
+func valuesOf[T any](value func(T) schema.Value, of ...T) []schema.Value {
+	all := make([]schema.Value, len(of))
+	for i := range of {
+		all[i] = value(of[i])
+	}
+	return all
+}
+
+// drawFilter draws a tree of filters on any columns, with at most depth levels
+// of And, Or and Not.
+func drawFilter(c *schema.Collection, depth int) *rapid.Generator[query.Filter] {
+	leaf := rapid.Custom(func(t *rapid.T) query.Filter {
+		column := rapid.IntRange(0, len(c.Columns())-1).Draw(t, "column")
+		kind := c.Columns()[column].Kind
+		form := rapid.IntRange(0, 5).Draw(t, "form")
+		if form == 0 || kind == schema.KindJSON {
+			return query.IsNull{Column: column}
+		}
+		if form == 1 {
+			return query.In{Column: column, Values: rapid.SliceOfN(rapid.SampledFrom(values(kind)), 0, 4).Draw(t, "values")}
+		}
+		ops := []query.Op{query.Equal, query.Less, query.LessOrEqual, query.Greater, query.GreaterOrEqual}
+		if kind == schema.KindText {
+			ops = append(ops, query.Contains, query.StartsWith)
+		}
+		return query.Compare{Column: column, Op: rapid.SampledFrom(ops).Draw(t, "op"), Value: rapid.SampledFrom(values(kind)).Draw(t, "value")}
+	})
+	if depth == 0 {
+		return leaf
+	}
+	return rapid.Custom(func(t *rapid.T) query.Filter {
+		below := drawFilter(c, depth-1)
+		switch rapid.IntRange(0, 3).Draw(t, "node") {
+		case 0:
+			return query.And(rapid.SliceOfN(below, 0, 3).Draw(t, "and"))
+		case 1:
+			return query.Or(rapid.SliceOfN(below, 0, 3).Draw(t, "or"))
+		case 2:
+			return query.Not{Filter: below.Draw(t, "not")}
+		default:
+			return leaf.Draw(t, "leaf")
+		}
+	})
+}
