@@ -116,7 +116,7 @@ func (c Config) validate() error {
 	positive("IdleTimeout", int64(c.IdleTimeout))
 	positive("ShutdownTimeout", int64(c.ShutdownTimeout))
 	if c.MaxLimit > 0 && c.DefaultLimit > c.MaxLimit {
-		problems = append(problems, fmt.Errorf("DefaultLimit (%d) must not exceed MaxLimit (%d)", c.DefaultLimit, c.MaxLimit))
+		problems = append(problems, fmt.Errorf("the default limit, %d, must not exceed the largest limit, %d", c.DefaultLimit, c.MaxLimit))
 	}
 	if c.Prefix != "" && (!strings.HasPrefix(c.Prefix, "/") || strings.HasSuffix(c.Prefix, "/") || strings.ContainsAny(c.Prefix, "?#%") || strings.Contains(c.Prefix, "//")) {
 		problems = append(problems, fmt.Errorf("the Prefix must be a path such as /api/v1, but is %q", c.Prefix))

@@ -2,11 +2,8 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"net/url"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -34,12 +31,12 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.config.Database, "database", "sqlite:plural.db", "database `URL`")
 	flags.StringVar(&s.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
-	flags.Int64Var(&s.config.DefaultLimit, "default-limit", 100, "resources of a collection when the request gives no limit")
-	flags.Int64Var(&s.config.MaxLimit, "max-limit", 0, "largest limit a request may give (0 is none)")
-	s.config.MaxBody = 1 << 20
+	s.config.DefaultLimit, s.config.MaxBody, s.config.MaxDepth, s.config.MaxItems = 100, 1<<20, 64, 1000
+	flags.Var(count[int64]{&s.config.DefaultLimit, 1}, "default-limit", "resources of a collection when the request gives no limit")
+	flags.Var(count[int64]{&s.config.MaxLimit, 0}, "max-limit", "largest limit a request may give (0 is none)")
 	flags.Var((*byteSize)(&s.config.MaxBody), "max-body", "largest request body")
-	flags.IntVar(&s.config.MaxDepth, "max-depth", 64, "deepest nesting of a request body")
-	flags.IntVar(&s.config.MaxItems, "max-items", 1000, "most resources that one array creates")
+	flags.Var(count[int]{&s.config.MaxDepth, 1}, "max-depth", "deepest nesting of a request body")
+	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "most resources that one array creates")
 	durations := []struct {
 		target   *time.Duration
 		name     string
@@ -120,79 +117,6 @@ func fileKeys(flags *pflag.FlagSet) []string {
 	})
 	return keys
 }
-
-// byteSize is a flag for a number of bytes, such as 1MiB.
-type byteSize int64
-
-var byteUnits = []struct {
-	suffix string
-	factor int64
-}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"B", 1}, {"", 1}}
-
-func (b *byteSize) Set(text string) error {
-	unit := slices.IndexFunc(byteUnits, func(u struct {
-		suffix string
-		factor int64
-	}) bool {
-		return strings.HasSuffix(text, u.suffix)
-	})
-	number := strings.TrimSuffix(text, byteUnits[unit].suffix)
-	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
-	if err != nil || n < 1 || n > math.MaxInt64/byteUnits[unit].factor {
-		return fmt.Errorf("must be a number of bytes such as 65536, 512KiB or 1MiB")
-	}
-	*b = byteSize(n * byteUnits[unit].factor)
-	return nil
-}
-
-func (b *byteSize) String() string {
-	for _, unit := range []int{2, 1, 0} {
-		if n, factor := int64(*b), byteUnits[unit].factor; n > 0 && n%factor == 0 {
-			return strconv.FormatInt(n/factor, 10) + byteUnits[unit].suffix
-		}
-	}
-	return strconv.FormatInt(int64(*b), 10)
-}
-
-func (b *byteSize) Type() string { return "size" }
-
-// duration is a flag for a time span, which unlike Go's may be in days, or forever.
-type duration time.Duration
-
-const day = 24 * time.Hour
-
-func (d *duration) Set(text string) error {
-	if text == "forever" {
-		*d = -1
-		return nil
-	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.ParseInt(days, 10, 64)
-		if err == nil && n > 0 && n <= int64(math.MaxInt64/day) {
-			*d = duration(time.Duration(n) * day)
-			return nil
-		}
-	}
-	span, err := time.ParseDuration(text)
-	if err != nil || span <= 0 {
-		return fmt.Errorf("must be a time span such as 30s, 2m or 7d")
-	}
-	*d = duration(span)
-	return nil
-}
-
-func (d *duration) String() string {
-	switch span := time.Duration(*d); {
-	case span < 0:
-		return "forever"
-	case span > 0 && span%day == 0:
-		return strconv.FormatInt(int64(span/day), 10) + "d"
-	default:
-		return span.String()
-	}
-}
-
-func (d *duration) Type() string { return "duration" }
 
 // withoutPassword is a database URL that can be shown.
 func withoutPassword(database string) string {

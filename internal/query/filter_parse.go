@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -22,12 +23,33 @@ func filterName(name string) (field, op string, ok bool) {
 
 // plainFilter is filter[field], of which any may hold when a field has several.
 type plainFilter struct {
-	field      *schema.Field
-	conditions Or
+	field  *schema.Field
+	values []schema.Value // any of these, or
+	others Or             // any of these
+}
+
+func (f plainFilter) filter() Filter {
+	switch {
+	case len(f.values) == 0:
+	case len(f.values) == 1:
+		f.others = append(f.others, Compare{Column: f.field.Column, Op: Equal, Value: f.values[0]})
+	default:
+		f.others = append(f.others, In{Column: f.field.Column, Values: f.values})
+	}
+	if len(f.others) == 1 {
+		return f.others[0]
+	}
+	return f.others
 }
 
 func (p *parser) filterField(given parameter, name string) *schema.Field {
 	p.query.kept = append(p.query.kept, given.encoded)
+	if p.filters++; p.filters > MaxFilters {
+		if p.filters == MaxFilters+1 {
+			p.fail(given, fault.CodeTooManyValues, "At most %d filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
+		}
+		return nil
+	}
 	field := p.collection.Field(name)
 	if field == nil {
 		p.fail(given, fault.CodeUnknownParameter, "The collection %s has no field %q to filter by.", p.collection.Name, name)
@@ -40,34 +62,37 @@ func (p *parser) plainFilter(given parameter, name string) {
 	if field == nil {
 		return
 	}
-	condition := p.plainCondition(given, field)
-	if condition == nil {
-		return
+	at := slices.IndexFunc(p.plain, func(f plainFilter) bool { return f.field == field })
+	if at < 0 {
+		at = len(p.plain)
+		p.plain = append(p.plain, plainFilter{field: field})
 	}
-	for i := range p.plain {
-		if p.plain[i].field == field {
-			p.plain[i].conditions = append(p.plain[i].conditions, condition)
-			return
-		}
-	}
-	p.plain = append(p.plain, plainFilter{field: field, conditions: Or{condition}})
+	p.addPlain(&p.plain[at], given)
 }
 
-func (p *parser) plainCondition(given parameter, field *schema.Field) Filter {
+func (p *parser) addPlain(f *plainFilter, given parameter) {
+	field := f.field
 	switch {
 	case field.Kind == schema.KindBoolean && given.value == "":
-		return p.compare(field, Equal, schema.BoolValue(true))
+		f.values = append(f.values, schema.BoolValue(true))
 	case given.bare:
-		return Not{p.isNull(field)}
+		f.others = append(f.others, Not{p.isNull(field)})
 	case field.Kind == schema.KindJSON:
-		p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which can be filtered by filter[%s][null] only.", field.Name, field.Name)
-		return nil
+		p.failJSON(given, field)
+	default:
+		value, ok := p.value(given, field, given.value)
+		switch {
+		case !ok:
+		case field.Column == schema.NoColumn:
+			f.others = append(f.others, p.compare(field, Equal, value))
+		default:
+			f.values = append(f.values, value)
+		}
 	}
-	value, ok := p.value(given, field, given.value)
-	if !ok {
-		return nil
-	}
-	return p.compare(field, Equal, value)
+}
+
+func (p *parser) failJSON(given parameter, field *schema.Field) {
+	p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which can be filtered by filter[%s][null] only.", field.Name, field.Name)
 }
 
 func (p *parser) operatorFilter(given parameter, name, op string) {
@@ -95,7 +120,7 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 	case op == "null":
 		return p.nullCondition(given, field)
 	case field.Kind == schema.KindJSON:
-		p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which can be filtered by filter[%s][null] only.", field.Name, field.Name)
+		p.failJSON(given, field)
 		return nil
 	case (op == "contains" || op == "starts_with") && field.Kind != schema.KindText:
 		p.fail(given, fault.CodeInvalidParameter, "The operator %s is for strings; the field %q holds %s.", op, field.Name, plural(field.Kind))
@@ -196,11 +221,7 @@ func constant(holds bool) Filter {
 func (p *parser) finishFilters() {
 	var all And
 	for _, plain := range p.plain {
-		if len(plain.conditions) == 1 {
-			all = append(all, plain.conditions[0])
-		} else {
-			all = append(all, plain.conditions)
-		}
+		all = append(all, plain.filter())
 	}
 	all = append(all, p.conditions...)
 	switch len(all) {

@@ -38,9 +38,13 @@ type Limits struct {
 	MaxLimit     int64 // of resources; 0 is no maximum
 }
 
-// MaxValues is how many filter values and how many sort keys a query may have:
-// far more than anybody writes, and fewer than what a database refuses.
-const MaxValues = 1000
+// How much a query may hold: more than anybody writes, and less than what a
+// database refuses.
+const (
+	MaxFilters  = 100  // parameters that filter
+	MaxValues   = 1000 // values of all filters
+	MaxSortKeys = 16
+)
 
 // Parse reads the raw query string of a request for a collection. All mistakes
 // are reported together, as a fault.List.
@@ -90,7 +94,8 @@ type parser struct {
 	seen       map[string]string // long name -> name as written
 	plain      []plainFilter
 	conditions []Filter
-	values     int
+	filters    int // given so far
+	values     int // of all filters
 }
 
 // split takes the query string apart and decodes it, strictly.
@@ -234,8 +239,8 @@ func (p *parser) cursor(given parameter) {
 func (p *parser) sort(given parameter) {
 	p.query.kept = append(p.query.kept, given.encoded)
 	names := strings.Split(given.value, ",")
-	if len(names) > MaxValues {
-		p.fail(given, fault.CodeTooManyValues, "At most %d sort keys can be given.", MaxValues)
+	if len(names) > MaxSortKeys {
+		p.fail(given, fault.CodeTooManyValues, "At most %d sort keys can be given.", MaxSortKeys)
 		return
 	}
 	seen := map[string]bool{}

@@ -61,9 +61,13 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 	case query.IsNull:
 		s.write(s.columns[f.Column], choose(holds, " IS NULL", " IS NOT NULL"))
 	case query.In:
+		if len(f.Values) == 0 {
+			s.junction(nil, holds, !holds) // of no values it has none, as an Or of nothing
+			return
+		}
 		s.orNull(f.Column, holds, func(column string) {
 			s.write(column, choose(holds, " IN (", " NOT IN ("))
-			s.list(len(f.Values), ", ", "NULL", func(i int) { s.arg(f.Values[i]) })
+			s.list(len(f.Values), ", ", "", func(i int) { s.arg(f.Values[i]) })
 			s.write(")")
 		})
 	case query.Compare:

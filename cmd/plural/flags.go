@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// count is a flag for a whole number that must not be too small: a zero must
+// never quietly mean the default.
+type count[T int | int64] struct {
+	target *T
+	least  T
+}
+
+func (c count[T]) Set(text string) error {
+	n, err := strconv.ParseInt(text, 10, strconv.IntSize)
+	if err != nil || T(n) < c.least {
+		return fmt.Errorf("must be a whole number of at least %d", c.least)
+	}
+	*c.target = T(n)
+	return nil
+}
+
+func (c count[T]) String() string {
+	if c.target == nil { // pflag asks a zero value what it would show
+		return "0"
+	}
+	return strconv.FormatInt(int64(*c.target), 10)
+}
+
+func (c count[T]) Type() string { return "int" }
+
+// byteSize is a flag for a number of bytes, such as 1MiB.
+type byteSize int64
+
+// byteUnits is from the largest down, and ends with no unit at all.
+var byteUnits = []struct {
+	suffix string
+	factor int64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}, {"", 1}}
+
+func (b *byteSize) Set(text string) error {
+	for _, unit := range byteUnits {
+		number, ok := strings.CutSuffix(text, unit.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || n < 1 || n > math.MaxInt64/unit.factor {
+			break
+		}
+		*b = byteSize(n * unit.factor)
+		return nil
+	}
+	return errors.New("must be a number of bytes such as 65536, 512KiB or 1MiB")
+}
+
+func (b *byteSize) String() string {
+	for _, unit := range byteUnits[:3] {
+		if n := int64(*b); n > 0 && n%unit.factor == 0 {
+			return strconv.FormatInt(n/unit.factor, 10) + unit.suffix
+		}
+	}
+	return strconv.FormatInt(int64(*b), 10)
+}
+
+func (b *byteSize) Type() string { return "size" }
+
+// duration is a flag for a time span, which unlike Go's may be in days, or forever.
+type duration time.Duration
+
+const day = 24 * time.Hour
+
+func (d *duration) Set(text string) error {
+	if text == "forever" {
+		*d = -1
+		return nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseInt(days, 10, 64)
+		if err == nil && n > 0 && n <= int64(math.MaxInt64/day) {
+			*d = duration(time.Duration(n) * day)
+			return nil
+		}
+	}
+	span, err := time.ParseDuration(text)
+	if err != nil || span <= 0 {
+		return errors.New("must be a time span such as 30s, 2m or 7d")
+	}
+	*d = duration(span)
+	return nil
+}
+
+func (d *duration) String() string {
+	switch span := time.Duration(*d); {
+	case span < 0:
+		return "forever"
+	case span > 0 && span%day == 0:
+		return strconv.FormatInt(int64(span/day), 10) + "d"
+	default:
+		return span.String()
+	}
+}
+
+func (d *duration) Type() string { return "duration" }

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// Each query of the golden file stands above the SQL that it becomes on either
+// database.
+func TestQueriesBecomeSQL(t *testing.T) {
+	const file = "testdata/select.golden"
+	golden, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	things := parse(t, everyKind).Collection("things")
+	var got strings.Builder
+	for line := range strings.Lines(string(golden)) {
+		if strings.HasPrefix(line, "#") {
+			got.WriteString(line)
+		}
+		if raw, ok := strings.CutPrefix(line, "?"); ok {
+			got.WriteString(line)
+			got.WriteString("  sqlite:   " + selectSQL(t, &sqliteBackend{}, things, strings.TrimSpace(raw)) + "\n")
+			got.WriteString("  postgres: " + selectSQL(t, &postgresBackend{}, things, strings.TrimSpace(raw)) + "\n")
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if got.String() != string(golden) {
+		t.Errorf("got\n%s\nwant\n%s", &got, golden)
+	}
+}
+
+// selectSQL is the SQL of a query's page. A cursor stands at a resource whose
+// values are all null, behind a deleted one: the hardest place to stand.
+func selectSQL(t *testing.T, b backend, c *schema.Collection, raw string) string {
+	t.Helper()
+	q, err := query.Parse(c, raw, query.Limits{DefaultLimit: 100})
+	if err != nil {
+		t.Fatalf("?%s: %v", raw, err)
+	}
+	tx := &Tx{store: &Store{backend: b, tables: map[*schema.Collection]*table{c: newTable(b, c)}}}
+	selection := Selection{Filter: q.Filter, Order: NewOrder(q.Sort), Skip: q.Range.Offset, Take: q.Range.Size()}
+	if q.Range.Anchor == query.AtCursor {
+		cursor := make(schema.Record, len(c.Columns()))
+		cursor[schema.IDColumn] = schema.IDValue(q.Range.Cursor)
+		cursor[c.Field("integer").Column] = schema.IntValue(7)
+		place := selection.Order.PlaceOf(c, cursor)
+		if q.Range.Limit < 0 {
+			selection.Until = place
+		} else {
+			selection.From = place
+		}
+	}
+	return tx.selectStatement(c, "*", selection).String()
+}
+
+func TestSuccessorOfAPrefix(t *testing.T) {
+	for _, c := range []struct {
+		prefix, want string
+		ok           bool
+	}{
+		{"", "", false},
+		{"a", "b", true},
+		{"az", "a{", true},
+		{"a\uD7FF", "a\uE000", true},
+		{"a\U0010FFFF", "b", true},
+		{"\U0010FFFF\U0010FFFF", "", false},
+	} {
+		if got, ok := successor(c.prefix); got != c.want || ok != c.ok {
+			t.Errorf("%q: got %q, %v", c.prefix, got, ok)
+		}
+	}
+}
