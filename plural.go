@@ -10,6 +10,7 @@ package plural
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -97,6 +98,7 @@ func (s *Server) Start(addr string) (net.Addr, error) {
 		ReadTimeout:                  s.config.ReadTimeout,
 		IdleTimeout:                  s.config.IdleTimeout,
 		MaxHeaderBytes:               128 << 10,
+		ErrorLog:                     slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
 	}
 	go func() {
 		if err := s.http.Serve(api.Listener(l)); !errors.Is(err, http.ErrServerClosed) {

@@ -114,6 +114,10 @@ func (k *checker) singular(c *Collection, earlier []Collection, at path) {
 		k.report(at, "%s", problem)
 		return
 	}
+	if c.Singular == "operation" || c.Singular == "collection" { // of the reserved names
+		k.report(at, "the singular %s is reserved: add singular: with another name", c.Singular)
+		return
+	}
 	for i := range k.declared {
 		if c.Singular == k.declared[i].Name {
 			k.report(at, "the singular %s is also the name of a collection: add singular: with another name", c.Singular)
@@ -126,7 +130,14 @@ func (k *checker) singular(c *Collection, earlier []Collection, at path) {
 	}
 }
 
+// maxAttributes is within what every database can hold in one table.
+const maxAttributes = 1000
+
 func (k *checker) attributes(c *Collection, at path) {
+	if n := len(c.Attributes); n > maxAttributes {
+		k.report(at.to("attributes"), "there are %d attributes, and no database holds so many: declare at most %d, and put the rest into objects", n, maxAttributes)
+		return
+	}
 	for i := range c.Attributes {
 		a := &c.Attributes[i]
 		place := at.to("attributes", a.Name)

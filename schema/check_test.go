@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -171,5 +172,28 @@ func TestNewOfCompiled(t *testing.T) {
 		if got, want := c.Columns(), first.Collections()[i].Columns(); !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
+	}
+}
+
+func TestTooManyAttributes(t *testing.T) {
+	c := Collection{Name: "things"}
+	for i := range maxAttributes + 1 {
+		c.Attributes = append(c.Attributes, Attribute{Name: fmt.Sprintf("a%d", i), Type: String})
+	}
+	_, err := New(c)
+	want := "collections.things.attributes: there are 1001 attributes, and no database holds so many: declare at most 1000, and put the rest into objects"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	c.Attributes = c.Attributes[1:]
+	if _, err := New(c); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReservedSingular(t *testing.T) {
+	_, err := New(Collection{Name: "surgeries", Singular: "operation"})
+	if want := "collections.surgeries.singular: the singular operation is reserved: add singular: with another name"; err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
 	}
 }

@@ -236,6 +236,7 @@ func (d *decoder) array(c *Collection, options DecodeOptions) ([]Input, error) {
 // object reads the members of a resource after its opening brace.
 func (d *decoder) object(c *Collection, options DecodeOptions) (Input, error) {
 	in := Input{Values: make(Record, len(c.columns)), Set: make([]bool, len(c.columns))}
+	d.wrapped = false
 	for d.json.PeekKind() != '}' {
 		token, err := d.token()
 		if err != nil {

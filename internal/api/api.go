@@ -119,9 +119,10 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 
 // refuse turns an error into a reply, and notes what the reply does not show.
 func (a *API) refuse(r *http.Request, out *response, err error) *reply {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		// The client is gone, or its time is over: nobody reads this.
-		err = fault.New(fault.CodeUnavailable, "The request was given up.")
+	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
+		// Nobody reads this, and nothing is wrong with the server.
+		out.gone = true
+		return failure(fault.List{fault.New(fault.CodeUnavailable, "The client went away.")})
 	}
 	faults := fault.From(err)
 	answer := failure(faults)

@@ -21,7 +21,21 @@ func (a *API) decode(r *http.Request, out *response, t *target, mode schema.Mode
 	if t.path.Parent != nil {
 		options.Parent, options.ParentID = t.path.Collection.ParentLink(), *t.path.Parent
 	}
-	return t.path.Collection.Decode(body, options)
+	inputs, many, err := t.path.Collection.Decode(body, options)
+	if err != nil && fault.From(err)[0].Status() == http.StatusUnprocessableEntity {
+		// What does not exist cannot be changed by any body.
+		if missing := a.exists(r, t); missing != nil {
+			return nil, false, missing
+		}
+	}
+	return inputs, many, err
+}
+
+func (a *API) exists(r *http.Request, t *target) error {
+	if t.kind == collectionPath {
+		return a.Resources.Exists(r.Context(), t.path, nil)
+	}
+	return a.Resources.Exists(r.Context(), t.path, &t.id)
 }
 
 func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {

@@ -23,15 +23,21 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 		return nil, err
 	}
 	stream := newListStream(listing, t.path.Collection)
+	answer := &reply{status: http.StatusOK, stream: stream}
+	defer func() {
+		if answer.header == nil { // an error, or a panic: nobody else will close it
+			stream.close()
+		}
+	}()
 	head, err := a.listHeader(r, t, q, stream)
 	if err != nil {
-		stream.close()
 		return nil, err
 	}
 	if exact {
 		head.Set("Preference-Applied", "count=exact")
 	}
-	return &reply{status: http.StatusOK, header: head, stream: stream}, nil
+	answer.header = head
+	return answer, nil
 }
 
 // listHeader reads the first piece of a stream, or for HEAD the first row, and

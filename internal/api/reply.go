@@ -82,7 +82,11 @@ type response struct {
 	timeout time.Duration
 	status  int
 	bytes   int64
+	gone    bool // the client went away before it was answered
 }
+
+// statusGone is what the log says of a request that was given up. It is never sent.
+const statusGone = 499
 
 func (out *response) begun() bool { return out.status != 0 }
 
@@ -152,9 +156,13 @@ func (out *response) summary(r *http.Request) observe.Request {
 	if err != nil {
 		remote = r.RemoteAddr
 	}
+	status := out.status
+	if out.gone {
+		status = statusGone
+	}
 	return observe.Request{
 		ID: out.id, Method: r.Method, Path: r.URL.Path, Route: out.route, Remote: remote,
-		Status: out.status, Bytes: out.bytes, Duration: time.Since(out.started),
+		Status: status, Bytes: out.bytes, Duration: time.Since(out.started),
 	}
 }
 

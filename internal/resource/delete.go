@@ -66,7 +66,7 @@ func (d *deletion) doom(c *schema.Collection, record schema.Record) error {
 		if link.OnDelete != schema.Cascade {
 			continue
 		}
-		children, err := d.referring(link, key.id)
+		children, err := d.referring(link, key.id, everyone)
 		if err != nil {
 			return err
 		}
@@ -79,8 +79,12 @@ func (d *deletion) doom(c *schema.Collection, record schema.Record) error {
 	return nil
 }
 
-// referring reads the resources that refer to an id and are not doomed.
-func (d *deletion) referring(link schema.Link, id schema.ID) ([]schema.Record, error) {
+// everyone is no bound on how many resources are read at once.
+const everyone = math.MaxInt
+
+// referring reads the resources that refer to an id and are not doomed, or as
+// many of them as asked for.
+func (d *deletion) referring(link schema.Link, id schema.ID, most int) ([]schema.Record, error) {
 	rows, err := d.tx.Select(link.From, store.Selection{
 		Filter: query.Compare{Column: link.Column, Op: query.Equal, Value: schema.IDValue(id)},
 		Order:  store.NewOrder(nil),
@@ -91,7 +95,7 @@ func (d *deletion) referring(link schema.Link, id schema.ID) ([]schema.Record, e
 	}
 	defer rows.Close()
 	var records []schema.Record
-	for {
+	for len(records) < most {
 		more, err := rows.Next()
 		if err != nil || !more {
 			return records, err
@@ -100,24 +104,17 @@ func (d *deletion) referring(link schema.Link, id schema.ID) ([]schema.Record, e
 			records = append(records, link.From.Scan(rows))
 		}
 	}
+	return records, nil
 }
 
-// each calls visit for every reference of the kind to a doomed resource, with
-// those that refer to it and stay.
-func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, victim, []schema.Record) error) error {
+// each calls visit for every kind of reference to every doomed resource.
+func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, identity) error) error {
 	for _, victim := range d.order {
 		for _, link := range victim.collection.Referrers() {
 			if link.OnDelete != kind {
 				continue
 			}
-			staying, err := d.referring(link, victim.record.ID(schema.IDColumn))
-			if err != nil {
-				return err
-			}
-			if len(staying) == 0 {
-				continue
-			}
-			if err := visit(link, victim, staying); err != nil {
+			if err := visit(link, identity{victim.collection, victim.record.ID(schema.IDColumn)}); err != nil {
 				return err
 			}
 		}
@@ -125,13 +122,17 @@ func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, victim, []
 	return nil
 }
 
+// checkRestricted answers 409 when something that stays refers to what goes and
+// must not lose it.
 func (d *deletion) checkRestricted() error {
 	var faults fault.List
-	err := d.each(schema.Restrict, func(link schema.Link, victim victim, staying []schema.Record) error {
-		name := link.From.Columns()[link.Column].Name
-		faults.Add(fault.New(fault.CodeReferenced, "%d of %s refer to %s/%s by %s. Delete or change them first.",
-			len(staying), link.From.Name, victim.collection.Name, victim.record.ID(schema.IDColumn), name))
-		return nil
+	err := d.each(schema.Restrict, func(link schema.Link, victim identity) error {
+		staying, err := d.referring(link, victim.id, 1)
+		if len(staying) > 0 {
+			faults.Add(fault.New(fault.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
+				link.From.Name, staying[0].ID(schema.IDColumn), victim.collection.Name, victim.id, link.From.Columns()[link.Column].Name))
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -139,18 +140,27 @@ func (d *deletion) checkRestricted() error {
 	return faults.Err()
 }
 
+// releaseBatch bounds how many resources are held in memory to be released.
+const releaseBatch = 1000
+
 // release sets the references to null that are to outlive what they refer to.
+// Those that were released no longer refer to it, so the next batch is others.
 func (d *deletion) release() error {
-	return d.each(schema.SetNull, func(link schema.Link, _ victim, staying []schema.Record) error {
-		for _, before := range staying {
-			after := slices.Clone(before)
-			after[link.Column] = schema.Null
-			touch(d.tx, link.From, before, after)
-			if _, err := d.tx.Update(link.From, before, after); err != nil {
+	return d.each(schema.SetNull, func(link schema.Link, victim identity) error {
+		for {
+			staying, err := d.referring(link, victim.id, releaseBatch)
+			if err != nil || len(staying) == 0 {
 				return err
 			}
+			for _, before := range staying {
+				after := slices.Clone(before)
+				after[link.Column] = schema.Null
+				touch(d.tx, link.From, before, after)
+				if _, err := d.tx.Update(link.From, before, after); err != nil {
+					return err
+				}
+			}
 		}
-		return nil
 	})
 }
 
