@@ -100,21 +100,26 @@ func orDefault[T comparable](value, fallback T) T {
 // validate reports everything that cannot be meant.
 func (c Config) validate() error {
 	var problems []error
-	positive := func(name string, value int64) {
-		if value < 0 {
-			problems = append(problems, fmt.Errorf("%s must not be negative, but is %d", name, value))
+	for _, number := range []struct {
+		name  string
+		value int64
+		shown any
+	}{
+		{"DefaultLimit", c.DefaultLimit, c.DefaultLimit},
+		{"MaxLimit", c.MaxLimit, c.MaxLimit},
+		{"MaxBody", c.MaxBody, c.MaxBody},
+		{"MaxDepth", int64(c.MaxDepth), c.MaxDepth},
+		{"MaxItems", int64(c.MaxItems), c.MaxItems},
+		{"HeaderTimeout", int64(c.HeaderTimeout), c.HeaderTimeout},
+		{"ReadTimeout", int64(c.ReadTimeout), c.ReadTimeout},
+		{"WriteTimeout", int64(c.WriteTimeout), c.WriteTimeout},
+		{"IdleTimeout", int64(c.IdleTimeout), c.IdleTimeout},
+		{"ShutdownTimeout", int64(c.ShutdownTimeout), c.ShutdownTimeout},
+	} {
+		if number.value < 0 {
+			problems = append(problems, fmt.Errorf("%s must not be negative, but is %v", number.name, number.shown))
 		}
 	}
-	positive("DefaultLimit", c.DefaultLimit)
-	positive("MaxLimit", c.MaxLimit)
-	positive("MaxBody", c.MaxBody)
-	positive("MaxDepth", int64(c.MaxDepth))
-	positive("MaxItems", int64(c.MaxItems))
-	positive("HeaderTimeout", int64(c.HeaderTimeout))
-	positive("ReadTimeout", int64(c.ReadTimeout))
-	positive("WriteTimeout", int64(c.WriteTimeout))
-	positive("IdleTimeout", int64(c.IdleTimeout))
-	positive("ShutdownTimeout", int64(c.ShutdownTimeout))
 	if c.MaxLimit > 0 && c.DefaultLimit > c.MaxLimit {
 		problems = append(problems, fmt.Errorf("the default limit, %d, must not exceed the largest limit, %d", c.DefaultLimit, c.MaxLimit))
 	}

@@ -43,9 +43,6 @@ type Server struct {
 // Open opens the database, makes its tables if it is empty, and returns a
 // server that answers requests as an http.Handler. It must be stopped.
 func Open(ctx context.Context, config Config) (*Server, error) {
-	if err := config.validate(); err != nil {
-		return nil, err
-	}
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
 		return nil, err

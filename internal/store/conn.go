@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"github.com/plural-go/plural/schema"
 )
@@ -27,6 +28,9 @@ type backend interface {
 
 	close() error
 }
+
+// errClosed is what read and write return once close was called.
+var errClosed = errors.New("the database is closed")
 
 // conn is a connection in the hands of one goroutine. Values are bound to $1,
 // $2, … in the order in which they first appear in the text. At most one rows

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -15,7 +16,10 @@ import (
 )
 
 // postgresBackend is a PostgreSQL database behind a pool of connections.
-type postgresBackend struct{ pool *pgxpool.Pool }
+type postgresBackend struct {
+	pool   *pgxpool.Pool
+	closed atomic.Bool
+}
 
 func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 	config, err := pgxpool.ParseConfig(url)
@@ -33,6 +37,9 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 }
 
 func (b *postgresBackend) read(ctx context.Context) (conn, func(), error) {
+	if b.closed.Load() {
+		return nil, nil, errClosed
+	}
 	tx, err := b.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return nil, nil, err
@@ -45,6 +52,9 @@ func (b *postgresBackend) read(ctx context.Context) (conn, func(), error) {
 const writeAttempts = 10
 
 func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) error {
+	if b.closed.Load() {
+		return errClosed
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -69,7 +79,9 @@ func isLostRace(err error) bool {
 	return errors.As(err, &pg) && slices.Contains([]string{"40001", "40P01", "23505", "23503"}, pg.Code)
 }
 
+// close waits for the connections that are in use.
 func (b *postgresBackend) close() error {
+	b.closed.Store(true)
 	b.pool.Close()
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -19,6 +20,8 @@ type sqliteBackend struct {
 	writer  *sqliteWriter
 	slots   chan struct{}    // one for each connection that may read at the same time
 	readers chan *sqliteConn // idle ones
+	closed  chan struct{}
+	closing sync.Once
 }
 
 const (
@@ -27,10 +30,11 @@ const (
 )
 
 func openSQLite(file string) (*sqliteBackend, error) {
-	if file == "" {
+	// In memory every connection would have a database of its own.
+	if file == "" || file == ":memory:" {
 		return nil, errors.New("the database URL names no file: write sqlite:plural.db")
 	}
-	b := &sqliteBackend{file: file, slots: make(chan struct{}, maxReaders), readers: make(chan *sqliteConn, maxIdleReaders)}
+	b := &sqliteBackend{file: file, slots: make(chan struct{}, maxReaders), readers: make(chan *sqliteConn, maxIdleReaders), closed: make(chan struct{})}
 	c, err := b.open(sqlite.OpenReadWrite | sqlite.OpenCreate)
 	if err != nil {
 		return nil, err
@@ -61,6 +65,8 @@ func (b *sqliteBackend) open(flags sqlite.OpenFlags) (*sqliteConn, error) {
 func (b *sqliteBackend) read(ctx context.Context) (conn, func(), error) {
 	select {
 	case b.slots <- struct{}{}:
+	case <-b.closed:
+		return nil, nil, errClosed
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}
@@ -109,15 +115,19 @@ func (b *sqliteBackend) write(ctx context.Context, fn func(conn) error) error {
 
 // close lets those who read finish, and then the writer, which leaves the
 // database in one file.
-func (b *sqliteBackend) close() error {
-	for range maxReaders {
-		b.slots <- struct{}{}
-	}
-	close(b.readers)
-	for c := range b.readers {
-		c.close()
-	}
-	return b.writer.close()
+func (b *sqliteBackend) close() (err error) {
+	b.closing.Do(func() {
+		close(b.closed)
+		for range maxReaders {
+			b.slots <- struct{}{}
+		}
+		close(b.readers)
+		for c := range b.readers {
+			err = errors.Join(err, c.close())
+		}
+		err = errors.Join(err, b.writer.close())
+	})
+	return err
 }
 
 func (b *sqliteBackend) fault(err error) error {
@@ -130,9 +140,6 @@ func (b *sqliteBackend) fault(err error) error {
 	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultIOErr, sqlite.ResultCantOpen, sqlite.ResultReadOnly,
 		sqlite.ResultCorrupt, sqlite.ResultNotADB, sqlite.ResultPerm:
 		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The database cannot be used at the moment. Try again later.", Cause: err}
-	}
-	if errors.Is(err, errClosed) {
-		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The server is shutting down. Try again later.", Cause: err}
 	}
 	return nil
 }

@@ -32,8 +32,6 @@ type writeJob struct {
 // maxSharing bounds how long the first of a transaction waits for its commit.
 const maxSharing = 256
 
-var errClosed = errors.New("the database is closed")
-
 func startSQLiteWriter(c *sqliteConn) *sqliteWriter {
 	w := &sqliteWriter{conn: c, jobs: make(chan *writeJob, maxSharing), stopped: make(chan struct{})}
 	go w.loop()
@@ -137,16 +135,10 @@ func (w *sqliteWriter) runOne(job *writeJob) error {
 // database file.
 func (w *sqliteWriter) close() error {
 	w.mutex.Lock()
-	already := w.closed
 	w.closed = true
-	if !already {
-		close(w.jobs)
-	}
+	close(w.jobs)
 	w.mutex.Unlock()
 	<-w.stopped
-	if already {
-		return nil
-	}
 	checkpoint := sqlitex.ExecuteTransient(w.conn.raw, "PRAGMA wal_checkpoint(TRUNCATE)", nil)
 	return errors.Join(checkpoint, w.conn.close())
 }

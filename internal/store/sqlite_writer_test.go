@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 
@@ -93,15 +92,21 @@ func TestContextDoesNotEndAWriteThatHasBegun(t *testing.T) {
 	})
 }
 
-func TestClosedStoreRefusesWrites(t *testing.T) {
+func TestClosedStoreRefusesEverything(t *testing.T) {
 	s := parse(t, uniqueNames)
-	st, err := Open(context.Background(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	closeStore(t, st)
-	err = st.Write(context.Background(), func(*Tx) error { return nil })
-	if !fault.Is(err, fault.CodeUnavailable) {
-		t.Error(err)
-	}
+	eachDatabase(t, func(t *testing.T, url string) {
+		st, err := Open(context.Background(), url, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeStore(t, st)
+		err = st.Write(context.Background(), func(*Tx) error { return nil })
+		if !fault.Is(err, fault.CodeUnavailable) {
+			t.Error("write:", err)
+		}
+		if _, err = st.Read(context.Background()); !fault.Is(err, fault.CodeUnavailable) {
+			t.Error("read:", err)
+		}
+		closeStore(t, st) // once more does no harm
+	})
 }

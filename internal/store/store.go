@@ -154,6 +154,9 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	if errors.As(err, &list) || errors.As(err, &single) {
 		return err
 	}
+	if errors.Is(err, errClosed) {
+		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The server is shutting down. Try again later.", Cause: err}
+	}
 	if known := s.backend.fault(err); known != nil {
 		return known
 	}

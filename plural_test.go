@@ -1,0 +1,112 @@
+package plural_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
+)
+
+// A schema in Go code, served without a port of its own.
+func ExampleOpen() {
+	books, err := schema.New(schema.Collection{
+		Name: "books",
+		Attributes: []schema.Attribute{
+			{Name: "title", Type: schema.String, Required: true},
+			{Name: "pages", Type: schema.Integer, Minimum: "1"},
+		},
+		NoTimestamps: true,
+	})
+	if err != nil {
+		panic(err)
+	}
+	dir, _ := os.MkdirTemp("", "plural")
+	defer os.RemoveAll(dir)
+	server, err := plural.Open(context.Background(), plural.Config{
+		Schema: books, Database: "sqlite:" + filepath.Join(dir, "books.db"), Prefix: "/api",
+	})
+	if err != nil {
+		panic(err)
+	}
+	defer server.Stop(context.Background())
+
+	r := httptest.NewRequest("POST", "/api/books", strings.NewReader(`{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","title":"Middlemarch"}`))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	server.ServeHTTP(w, r)
+	fmt.Println(w.Code, w.Header().Get("Location"))
+	fmt.Println(w.Body)
+	// Output:
+	// 201 /api/books/01936f2e-7d3c-7a4b-9c5d-0123456789ab
+	// {"data":{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","type":"books","title":"Middlemarch","pages":null}}
+}
+
+func TestOpenReportsEverythingThatCannotBeMeant(t *testing.T) {
+	_, err := plural.Open(context.Background(), plural.Config{MaxBody: -1, IdleTimeout: -time.Second, Prefix: "api/"})
+	want := `MaxBody must not be negative, but is -1
+IdleTimeout must not be negative, but is -1s
+the Prefix must be a path such as /api/v1, but is "api/"`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestStartAndStop(t *testing.T) {
+	server, err := plural.Open(context.Background(), plural.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, err := server.Start("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Start(addr.String()); err == nil {
+		t.Error("started twice on one address")
+	}
+	response, err := http.Get("http://" + addr.String() + "/-/ready")
+	if err != nil || response.StatusCode != 200 {
+		t.Fatalf("%v, %v", response, err)
+	}
+	response.Body.Close()
+	for range 2 {
+		if err := server.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+	// A handler that outlives its server says so instead of failing.
+	for path, want := range map[string]int{"/-/health": 200, "/-/ready": 503} {
+		w := httptest.NewRecorder()
+		if server.ServeHTTP(w, httptest.NewRequest("GET", path, nil)); w.Code != want {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
+func TestReadsAfterStopAreRefused(t *testing.T) {
+	server, err := plural.Open(context.Background(), plural.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*http.Request{
+		httptest.NewRequest("GET", "/users", nil),
+		httptest.NewRequest("DELETE", "/users/01936f2e-7d3c-7a4b-9c5d-0123456789ab", nil),
+	} {
+		w := httptest.NewRecorder()
+		server.ServeHTTP(w, r)
+		want := `{"errors":[{"status":503,"code":"unavailable","title":"The store cannot be reached","detail":"The server is shutting down. Try again later."}]}`
+		if w.Code != 503 || w.Body.String() != want || w.Header().Get("Retry-After") != "5" {
+			t.Errorf("%s: %d %v %s", r.Method, w.Code, w.Header(), w.Body)
+		}
+	}
+}
