@@ -28,7 +28,7 @@ type Config struct {
 	Logger *slog.Logger
 
 	// DefaultLimit is how many resources a collection gives when the request
-	// does not say. Default: 100.
+	// does not say. Default: 100, or MaxLimit if that is smaller.
 	DefaultLimit int64
 
 	// MaxLimit is the largest limit a request may give. Default: none.
@@ -76,7 +76,12 @@ func (c Config) withDefaults() Config {
 		c.Logger = slog.Default()
 	}
 	c.Database = orDefault(c.Database, "sqlite:plural.db")
-	c.DefaultLimit = orDefault(c.DefaultLimit, 100)
+	if c.DefaultLimit == 0 {
+		c.DefaultLimit = 100
+		if c.MaxLimit > 0 {
+			c.DefaultLimit = min(c.DefaultLimit, c.MaxLimit)
+		}
+	}
 	c.MaxBody = orDefault(c.MaxBody, 1<<20)
 	c.MaxDepth = orDefault(c.MaxDepth, 64)
 	c.MaxItems = orDefault(c.MaxItems, 1000)

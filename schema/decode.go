@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -87,7 +89,7 @@ func orArray(mode Mode) string {
 // older schema wrote: what the collection no longer knows is left out, and what
 // it did not know then is null.
 func (c *Collection) Restore(representation []byte) (Record, error) {
-	d := newDecoder(representation, maxConstantDepth)
+	d := newDecoder(representation, math.MaxInt) // it was let in once
 	record := make(Record, len(c.columns))
 	if _, err := d.token(); err != nil {
 		return nil, err
@@ -151,6 +153,11 @@ func newDecoder(body []byte, maxDepth int) *decoder {
 // fail notes that the value just read, or the object just entered, is invalid.
 func (d *decoder) fail(code fault.Code, format string, args ...any) {
 	d.faults.Add(fault.At(string(d.json.StackPointer()), code, format, args...))
+}
+
+// faulty reports whether something is wrong at a place already.
+func (d *decoder) faulty(pointer string) bool {
+	return slices.ContainsFunc(d.faults, func(f *fault.Error) bool { return f.Source.Pointer == pointer })
 }
 
 func (d *decoder) token() (jsontext.Token, error) {
@@ -267,7 +274,7 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 	place := string(d.json.StackPointer())
 	if options.Parent != nil {
 		column, id := options.Parent.Column, IDValue(options.ParentID)
-		if in.Set[column] && in.Values[column] != id {
+		if in.Set[column] && in.Values[column] != id && !d.faulty(place+"/"+c.columns[column].Name) {
 			d.faults.Add(fault.At(place+"/"+c.columns[column].Name, fault.CodeParentMismatch, "The path says %s. Leave the attribute out, or give the same.", options.ParentID))
 		}
 		in.Values[column], in.Set[column] = id, true

@@ -71,8 +71,9 @@ func (d *decoder) integer(a *Attribute, text string) Value {
 		d.fail(fault.CodeOutOfRange, "Must be between %d and %d.", math.MinInt64, math.MaxInt64)
 	default:
 		d.checkInteger(a, n)
+		return IntValue(n)
 	}
-	return IntValue(n)
+	return Null
 }
 
 func (d *decoder) number(a *Attribute, text string) Value {

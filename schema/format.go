@@ -27,7 +27,10 @@ func parseFormat(format Format, text string) (value Value, problem string) {
 		return IDValue(id), ""
 	case DateTime:
 		when, problem := parseDateTime(text)
-		return TimeValue(when), problem
+		if problem != "" {
+			return Null, problem
+		}
+		return TimeValue(when), ""
 	case Date:
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
 			return Null, "a date such as 2026-11-14"
@@ -69,7 +72,8 @@ func parseDateTime(text string) (formatted, problem string) {
 	if rest == "z" {
 		rest = "Z"
 	}
-	if rest != "Z" && (len(rest) != 6 || rest[1:3] > "23" || rest[4:6] > "59") {
+	// The sign is looked at because time.Parse takes ",1234Z" for a fraction.
+	if rest != "Z" && (len(rest) != 6 || rest[0] != '+' && rest[0] != '-' || rest[1:3] > "23" || rest[4:6] > "59") {
 		return "", shape
 	}
 	when, err := time.Parse(layout, text[:10]+"T"+text[11:19]+rest)
@@ -166,8 +170,8 @@ func isURI(text string) bool {
 	if err != nil || parsed.Scheme == "" || strings.Count(text, "#") > 1 {
 		return false
 	}
-	// url.Parse leaves the query and the fragment of a URI as they are.
-	_, err = url.PathUnescape(parsed.RawQuery)
+	// url.Parse leaves the query, and what follows the scheme of a urn, as they are.
+	_, err = url.PathUnescape(text)
 	return err == nil && len(text) > len(parsed.Scheme)+1
 }
 

@@ -14,8 +14,8 @@ func ParseID[T string | []byte](text T) (ID, bool) {
 	}
 	at := 0
 	for i := range id {
-		if text[at] == '-' {
-			at++
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			at++ // the dash
 		}
 		high, low := hexDigit(text[at]), hexDigit(text[at+1])
 		if high > 15 || low > 15 {

@@ -15,10 +15,10 @@ func (d *decoder) checkText(a *Attribute, text string) {
 	if a.MinLength > 0 || a.MaxLength > 0 {
 		length := utf8.RuneCountInString(text)
 		if length < a.MinLength {
-			d.fail(fault.CodeMinLength, "Must be at least %d characters long, but has %d.", a.MinLength, length)
+			d.fail(fault.CodeMinLength, "Must be at least %s long, but has %d.", counted(a.MinLength, "character"), length)
 		}
 		if a.MaxLength > 0 && length > a.MaxLength {
-			d.fail(fault.CodeMaxLength, "Must be at most %d characters long, but has %d.", a.MaxLength, length)
+			d.fail(fault.CodeMaxLength, "Must be at most %s long, but has %d.", counted(a.MaxLength, "character"), length)
 		}
 	}
 	if a.pattern != nil && !a.pattern.MatchString(text) {
@@ -99,7 +99,8 @@ func (d *decoder) checkMembers(a *Attribute, seen []string) {
 	}
 	for i := range a.Properties {
 		if name := a.Properties[i].Name; a.Properties[i].Required && !slices.Contains(seen, name) {
-			d.fail(fault.CodeRequired, "The member %q is required.", name)
+			place := string(d.json.StackPointer().AppendToken(name))
+			d.faults.Add(fault.At(place, fault.CodeRequired, "The member %q is required.", name))
 		}
 	}
 }
@@ -109,9 +110,16 @@ func (d *decoder) checkItems(a *Attribute, count int) {
 		return
 	}
 	if count < a.MinItems {
-		d.fail(fault.CodeMinItems, "Must have at least %d items, but has %d.", a.MinItems, count)
+		d.fail(fault.CodeMinItems, "Must have at least %s, but has %d.", counted(a.MinItems, "item"), count)
 	}
 	if a.MaxItems > 0 && count > a.MaxItems {
-		d.fail(fault.CodeMaxItems, "Must have at most %d items, but has %d.", a.MaxItems, count)
+		d.fail(fault.CodeMaxItems, "Must have at most %s, but has %d.", counted(a.MaxItems, "item"), count)
 	}
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
 }

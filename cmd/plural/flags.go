@@ -70,16 +70,12 @@ func (b *byteSize) String() string {
 
 func (b *byteSize) Type() string { return "size" }
 
-// duration is a flag for a time span, which unlike Go's may be in days, or forever.
+// duration is a flag for a time span, which unlike Go's may be in days.
 type duration time.Duration
 
 const day = 24 * time.Hour
 
 func (d *duration) Set(text string) error {
-	if text == "forever" {
-		*d = -1
-		return nil
-	}
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseInt(days, 10, 64)
 		if err == nil && n > 0 && n <= int64(math.MaxInt64/day) {
@@ -96,14 +92,34 @@ func (d *duration) Set(text string) error {
 }
 
 func (d *duration) String() string {
-	switch span := time.Duration(*d); {
-	case span < 0:
-		return "forever"
-	case span > 0 && span%day == 0:
+	span := time.Duration(*d)
+	if span > 0 && span%day == 0 {
 		return strconv.FormatInt(int64(span/day), 10) + "d"
-	default:
-		return span.String()
 	}
+	return span.String()
 }
 
 func (d *duration) Type() string { return "duration" }
+
+// retention is a flag for a time span that may also be forever.
+type retention time.Duration
+
+func (r *retention) Set(text string) error {
+	if text == "forever" {
+		*r = -1
+		return nil
+	}
+	if (*duration)(r).Set(text) != nil {
+		return errors.New("must be forever, or a time span such as 12h or 30d")
+	}
+	return nil
+}
+
+func (r *retention) String() string {
+	if *r < 0 {
+		return "forever"
+	}
+	return (*duration)(r).String()
+}
+
+func (r *retention) Type() string { return "duration" }

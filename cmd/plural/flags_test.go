@@ -23,7 +23,7 @@ func TestByteSize(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for text, want := range map[string]time.Duration{"30s": 30 * time.Second, "7d": 7 * 24 * time.Hour, "1h30m": 90 * time.Minute, "forever": -1, "": 0, "-1s": 0, "0s": 0, "5": 0, "99999999d": 0} {
+	for text, want := range map[string]time.Duration{"30s": 30 * time.Second, "7d": 7 * 24 * time.Hour, "1h30m": 90 * time.Minute, "forever": 0, "": 0, "-1s": 0, "0s": 0, "5": 0, "99999999d": 0} {
 		var d duration
 		err := d.Set(text)
 		if (err != nil) != (want == 0) || err == nil && time.Duration(d) != want {
@@ -31,6 +31,16 @@ func TestDuration(t *testing.T) {
 		}
 		if err == nil && !strings.HasPrefix(d.String(), text) {
 			t.Errorf("%q is shown as %q", text, d.String())
+		}
+	}
+}
+
+func TestRetention(t *testing.T) {
+	for text, want := range map[string]string{"forever": "forever", "30d": "30d", "12h": "12h0m0s", "never": "", "-1s": "", "": ""} {
+		var r retention
+		err := r.Set(text)
+		if (err != nil) != (want == "") || err == nil && r.String() != want {
+			t.Errorf("%q: got %s, %v", text, &r, err)
 		}
 	}
 }

@@ -194,10 +194,11 @@ func TestServeRefusesWhatItCannotServe(t *testing.T) {
 	}{
 		"another schema": {nil, "plural: the database does not fit the schema:\n" +
 			"  - collection things: the database has no table for it\n  - table posts: the schema has no collection for it\n  - table users: the schema has no collection for it\n"},
+		"slashes":          {[]string{"--database=sqlite://x.db"}, "plural: the database URL has slashes behind sqlite: that do not belong there: write sqlite:x.db, or sqlite:/tmp/x.db with a whole path\n"},
 		"no such database": {[]string{"--database=oracle:x"}, "plural: the database URL must be sqlite:FILE or postgres://HOST/DATABASE\n"},
 		"log level":        {[]string{"--log-level=loud"}, "plural: the log level must be debug, info, warn or error, but is \"loud\"\n"},
 		"log format":       {[]string{"--log-format=xml"}, "plural: the log format must be text or json, but is \"xml\"\n"},
-		"limits":           {[]string{"--max-limit=50"}, "plural: the default limit, 100, must not exceed the largest limit, 50\n"},
+		"limits":           {[]string{"--default-limit=100", "--max-limit=50"}, "plural: the default limit, 100, must not exceed the largest limit, 50\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := program(t, dir, append([]string{"serve", "--addr=127.0.0.1:0"}, c.args...)...).CombinedOutput()

@@ -48,12 +48,13 @@ func (s *settings) register(flags *pflag.FlagSet) {
 		{&s.config.WriteTimeout, "write-timeout", 30 * time.Second, "time for a client to take each piece of an answer"},
 		{&s.config.IdleTimeout, "idle-timeout", 2 * time.Minute, "time to keep an idle connection"},
 		{&s.config.ShutdownTimeout, "shutdown-timeout", 30 * time.Second, "time for accepted requests to finish at the end"},
-		{&s.config.ChangeRetention, "change-retention", 7 * 24 * time.Hour, "how long the change log remembers (forever, or for example 30d)"},
 	}
 	for _, d := range durations {
 		*d.target = d.fallback
 		flags.Var((*duration)(d.target), d.name, d.usage)
 	}
+	s.config.ChangeRetention = 7 * 24 * time.Hour
+	flags.Var((*retention)(&s.config.ChangeRetention), "change-retention", "how long the change log remembers, for example 30d, or forever")
 }
 
 // variable is the environment variable of a flag: PLURAL_MAX_BODY for max-body.
@@ -71,8 +72,8 @@ func (s *settings) load(flags *pflag.FlagSet) (*schema.File, error) {
 	flags.Visit(func(flag *pflag.Flag) { given[flag.Name] = true })
 	var problems []string
 	flags.VisitAll(func(flag *pflag.Flag) {
-		value, set := os.LookupEnv(variable(flag.Name))
-		if !set || given[flag.Name] || flag.Name == "help" {
+		value := os.Getenv(variable(flag.Name)) // empty is the same as not set
+		if value == "" || given[flag.Name] || flag.Name == "help" {
 			return
 		}
 		given[flag.Name] = true
@@ -94,6 +95,7 @@ func (s *settings) load(flags *pflag.FlagSet) (*schema.File, error) {
 		case flag == nil || strings.Contains(setting.Name, "-") || !inFile(flag):
 			problems = append(problems, place+"there is no setting "+setting.Name+". There are "+strings.Join(fileKeys(flags), ", "))
 		case !given[flag.Name]:
+			given[flag.Name] = true
 			if err := flag.Value.Set(setting.Value); err != nil {
 				problems = append(problems, fmt.Sprintf("%s%s: %v", place, setting.Name, err))
 			}
@@ -101,6 +103,9 @@ func (s *settings) load(flags *pflag.FlagSet) (*schema.File, error) {
 	}
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("the schema file has mistakes:\n%s", strings.Join(problems, "\n"))
+	}
+	if !given["default-limit"] {
+		s.config.DefaultLimit = 0 // the default depends on the largest limit
 	}
 	return file, nil
 }

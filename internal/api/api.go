@@ -107,9 +107,9 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	case r.Method == http.MethodPost:
 		return a.create(r, out, target)
 	case r.Method == http.MethodPut:
-		return a.replace(r, out, target)
+		return a.update(r, out, target, schema.Replace)
 	case r.Method == http.MethodPatch:
-		return a.patch(r, out, target)
+		return a.update(r, out, target, schema.Patch)
 	case r.Method == http.MethodDelete:
 		return a.delete(r, target)
 	default:

@@ -22,20 +22,26 @@ func (a *API) decode(r *http.Request, out *response, t *target, mode schema.Mode
 		options.Parent, options.ParentID = t.path.Collection.ParentLink(), *t.path.Parent
 	}
 	inputs, many, err := t.path.Collection.Decode(body, options)
-	if err != nil && fault.From(err)[0].Status() == http.StatusUnprocessableEntity {
-		// What does not exist cannot be changed by any body.
-		if missing := a.exists(r, t); missing != nil {
-			return nil, false, missing
-		}
+	if inputs != nil && err != nil {
+		return nil, false, a.allViolations(r, t, inputs, many, fault.From(err))
 	}
 	return inputs, many, err
 }
 
-func (a *API) exists(r *http.Request, t *target) error {
+// allViolations adds to the faults of a body what only the stored resources can
+// tell. What does not exist comes first: no body could change it.
+func (a *API) allViolations(r *http.Request, t *target, inputs []schema.Input, many bool, faults fault.List) error {
+	var others fault.List
+	var err error
 	if t.kind == collectionPath {
-		return a.Resources.Exists(r.Context(), t.path, nil)
+		others, err = a.Resources.CreateViolations(r.Context(), t.path, inputs, many)
+	} else {
+		others, err = a.Resources.UpdateViolations(r.Context(), t.path, t.id, inputs[0])
 	}
-	return a.Resources.Exists(r.Context(), t.path, &t.id)
+	if err != nil {
+		return err
+	}
+	return append(faults, others...)
 }
 
 func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
@@ -68,10 +74,12 @@ func takesBody(r *http.Request) error {
 	if r.ContentLength == 0 || r.Body == nil {
 		return nil
 	}
-	if n, _ := io.ReadFull(r.Body, make([]byte, 1)); n > 0 {
-		return fault.New(fault.CodeUnexpectedBody, "%s takes no body.", r.Method)
+	if r.ContentLength < 0 { // chunked: there may be nothing in it
+		if n, _ := io.ReadFull(r.Body, make([]byte, 1)); n == 0 {
+			return nil
+		}
 	}
-	return nil
+	return fault.New(fault.CodeUnexpectedBody, "%s takes no body.", r.Method)
 }
 
 func checkMediaType(r *http.Request) error {

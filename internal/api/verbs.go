@@ -53,20 +53,13 @@ func joined(resources []resource.Resource) []byte {
 	return append(list, ']')
 }
 
-func (a *API) replace(r *http.Request, out *response, t *target) (*reply, error) {
-	inputs, _, err := a.decode(r, out, t, schema.Replace)
+// update replaces a resource or patches it: the mode decides what a body sets.
+func (a *API) update(r *http.Request, out *response, t *target, mode schema.Mode) (*reply, error) {
+	inputs, _, err := a.decode(r, out, t, mode)
 	if err != nil {
 		return nil, err
 	}
-	return changed(a.Resources.Replace(r.Context(), t.path, t.id, inputs[0]))
-}
-
-func (a *API) patch(r *http.Request, out *response, t *target) (*reply, error) {
-	inputs, _, err := a.decode(r, out, t, schema.Patch)
-	if err != nil {
-		return nil, err
-	}
-	return changed(a.Resources.Patch(r.Context(), t.path, t.id, inputs[0]))
+	return changed(a.Resources.Update(r.Context(), t.path, t.id, inputs[0]))
 }
 
 func (a *API) delete(r *http.Request, t *target) (*reply, error) {

@@ -106,7 +106,7 @@ func (p *parser) split(raw string) []parameter {
 			continue
 		}
 		if strings.Contains(piece, ";") {
-			p.faults.Add(fault.Parameter(piece, fault.CodeMalformedQuery, "Parameters are separated by &, not by a semicolon. Write a semicolon within a value as %%3B."))
+			p.faults.Add(fault.Parameter(strings.ToValidUTF8(piece, "\uFFFD"), fault.CodeMalformedQuery, "Parameters are separated by &, not by a semicolon. Write a semicolon within a value as %%3B."))
 			continue
 		}
 		name, value, hasValue := strings.Cut(piece, "=")

@@ -22,18 +22,3 @@ func (r *Resources) Read(ctx context.Context, path Path, id schema.ID) (Resource
 	}
 	return resource, err
 }
-
-// Exists answers 404 when the parent of a path, or the resource with the id,
-// does not exist.
-func (r *Resources) Exists(ctx context.Context, path Path, id *schema.ID) error {
-	tx, err := r.store.Read(ctx)
-	if err != nil {
-		return err
-	}
-	defer tx.Close()
-	if id == nil {
-		return path.requireParent(tx)
-	}
-	_, err = path.get(tx, *id)
-	return err
-}

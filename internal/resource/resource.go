@@ -1,10 +1,11 @@
 // Package resource holds the verbs on resources, one file each: create, read,
-// list, replace, patch and delete. A verb that writes does so, with all that
+// list, update and delete. A verb that writes does so, with all that
 // follows from it, in one transaction of the store.
 package resource
 
 import (
 	"context"
+	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
@@ -67,16 +68,17 @@ func notFound(c *schema.Collection, id schema.ID) *fault.Error {
 
 // checkReferences reports the references of a resource that lead nowhere.
 // Before is the resource as it was, nil for a new one: only what has changed is
-// looked at.
-func checkReferences(tx *store.Tx, c *schema.Collection, before, after schema.Record) (fault.List, error) {
+// looked at. Those of the same collection that come together with it may be
+// referred to as if they were there.
+func checkReferences(tx *store.Tx, c *schema.Collection, before, after schema.Record, together ...schema.Value) (fault.List, error) {
 	var faults fault.List
 	for _, link := range c.Links() {
 		target := after[link.Column]
 		if target.IsNull() || before != nil && before[link.Column] == target {
 			continue
 		}
-		if link.To == c && target == after[schema.IDColumn] {
-			continue // a resource may refer to itself
+		if link.To == c && slices.Contains(together, target) {
+			continue
 		}
 		found, err := tx.View(link.To, nil, target.ID(), nil)
 		if err != nil {

@@ -15,7 +15,7 @@ type statement struct {
 	strings.Builder
 	args    []schema.Value
 	dialect dialect
-	columns []string // quoted names of the collection's columns
+	table   *table // whose columns the statement names
 }
 
 func (s *statement) write(parts ...string) {
@@ -59,7 +59,7 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 	case query.Or:
 		s.junction(f, holds, !holds)
 	case query.IsNull:
-		s.write(s.columns[f.Column], choose(holds, " IS NULL", " IS NOT NULL"))
+		s.write(s.table.columns[f.Column], choose(holds, " IS NULL", " IS NOT NULL"))
 	case query.In:
 		if len(f.Values) == 0 {
 			s.junction(nil, holds, !holds) // of no values it has none, as an Or of nothing
@@ -88,7 +88,7 @@ func (s *statement) junction(filters []query.Filter, holds, and bool) {
 
 // orNull adds the null values to a comparison that must not hold.
 func (s *statement) orNull(column int, holds bool, comparison func(column string)) {
-	name := s.columns[column]
+	name := s.table.columns[column]
 	if holds {
 		comparison(name)
 		return
@@ -153,7 +153,7 @@ func successor(prefix string) (string, bool) {
 func (s *statement) order(keys []query.Key) {
 	s.write(" ORDER BY ")
 	s.list(len(keys), ", ", "", func(i int) {
-		s.write(s.columns[keys[i].Column], choose(keys[i].Descending, " DESC", ""))
+		s.write(s.table.columns[keys[i].Column], choose(keys[i].Descending, " DESC", ""))
 		if keys[i].Column != schema.IDColumn {
 			s.write(choose(keys[i].Descending, s.dialect.nullsLast(), s.dialect.nullsFirst()))
 		}
@@ -161,31 +161,41 @@ func (s *statement) order(keys []query.Key) {
 }
 
 // beyond writes that a row stands behind a place in an order, or, if inclusive,
-// at it.
+// at it. The first key is bounded by itself as well, where nulls do not forbid
+// it, so that an index on it leads to the place.
 func (s *statement) beyond(keys []query.Key, place []schema.Value, inclusive bool) {
-	column, value, last := s.columns[keys[0].Column], place[0], len(keys) == 1
-	operator := choose(keys[0].Descending, " < ", " > ")
-	if last && inclusive {
-		operator = choose(keys[0].Descending, " <= ", " >= ")
+	first, value := keys[0], place[0]
+	if len(keys) > 1 && !value.IsNull() && !(first.Descending && s.nullable(first)) {
+		s.write(s.table.columns[first.Column], choose(first.Descending, " <= ", " >= "))
+		s.arg(value)
+		s.write(" AND ")
 	}
-	if !last {
-		s.write("(")
+	s.behind(keys, place, inclusive)
+}
+
+// behind compares key by key: behind in the first, or equal in it and behind in
+// the rest. Null is smallest.
+func (s *statement) behind(keys []query.Key, place []schema.Value, inclusive bool) {
+	first, value, last := keys[0], place[0], len(keys) == 1
+	column := s.table.columns[first.Column]
+	operator := choose(first.Descending, " < ", " > ")
+	if last {
+		s.write(column, choose(inclusive, strings.TrimSuffix(operator, " ")+"= ", operator))
+		s.arg(value) // the id, which is never null
+		return
 	}
+	s.write("(")
 	switch {
-	case value.IsNull() && keys[0].Descending:
+	case value.IsNull() && first.Descending:
 		s.write("1=0") // nothing stands behind null
 	case value.IsNull():
 		s.write(column, " IS NOT NULL")
-	case keys[0].Descending && !last:
-		s.write("(", column, operator)
-		s.arg(value)
-		s.write(" OR ", column, " IS NULL)")
 	default:
 		s.write(column, operator)
 		s.arg(value)
-	}
-	if last {
-		return
+		if first.Descending && s.nullable(first) {
+			s.write(" OR ", column, " IS NULL")
+		}
 	}
 	s.write(" OR ", column)
 	if value.IsNull() {
@@ -195,8 +205,12 @@ func (s *statement) beyond(keys []query.Key, place []schema.Value, inclusive boo
 		s.arg(value)
 	}
 	s.write(" AND ")
-	s.beyond(keys[1:], place[1:], inclusive)
+	s.behind(keys[1:], place[1:], inclusive)
 	s.write(")")
+}
+
+func (s *statement) nullable(key query.Key) bool {
+	return !s.table.collection.Columns()[key.Column].NotNull
 }
 
 func choose(condition bool, yes, no string) string {

@@ -41,8 +41,8 @@ func TestQueriesBecomeSQL(t *testing.T) {
 	}
 }
 
-// selectSQL is the SQL of a query's page. A cursor stands at a resource whose
-// values are all null, behind a deleted one: the hardest place to stand.
+// selectSQL is the SQL of a query's page. A cursor stands at a resource that has
+// no values but an integer and its timestamps.
 func selectSQL(t *testing.T, b backend, c *schema.Collection, raw string) string {
 	t.Helper()
 	q, err := query.Parse(c, raw, query.Limits{DefaultLimit: 100})
@@ -55,6 +55,7 @@ func selectSQL(t *testing.T, b backend, c *schema.Collection, raw string) string
 		cursor := make(schema.Record, len(c.Columns()))
 		cursor[schema.IDColumn] = schema.IDValue(q.Range.Cursor)
 		cursor[c.Field("integer").Column] = schema.IntValue(7)
+		cursor[c.CreatedColumn()] = schema.TimeValue("2026-01-01T00:00:00.000Z")
 		place := selection.Order.PlaceOf(c, cursor)
 		if q.Range.Limit < 0 {
 			selection.Until = place

@@ -36,6 +36,10 @@ func Open(ctx context.Context, url string, s *schema.Schema) (*Store, error) {
 	var err error
 	switch scheme {
 	case "sqlite":
+		if path, slashes := strings.CutPrefix(rest, "//"); slashes {
+			// Others mean different files by it, and one at the root of the disk is hardly meant.
+			return nil, fmt.Errorf("the database URL has slashes behind sqlite: that do not belong there: write sqlite:%s, or sqlite:/tmp/%s with a whole path", path, path)
+		}
 		b, err = openSQLite(rest)
 	case "postgres", "postgresql":
 		b, err = openPostgres(ctx, url)

@@ -52,7 +52,7 @@ func newTable(d dialect, c *schema.Collection) *table {
 
 // statement starts a piece of SQL on the table.
 func (s *Store) statement(c *schema.Collection, parts ...string) *statement {
-	st := &statement{dialect: s.backend, columns: s.tables[c].columns}
+	st := &statement{dialect: s.backend, table: s.tables[c]}
 	st.write(parts...)
 	return st
 }
@@ -143,7 +143,8 @@ func (s *Store) indexes(c *schema.Collection) []indexShape {
 func (s *Store) createIndex(c *schema.Collection, index indexShape) string {
 	columns := make([]string, len(index.columns))
 	for i, name := range index.columns {
-		columns[i] = s.backend.quote(name)
+		// In the order of ORDER BY, or no sorted list could use it.
+		columns[i] = s.backend.quote(name) + s.backend.nullsFirst()
 	}
 	return "CREATE " + choose(index.unique, "UNIQUE ", "") + "INDEX " + s.backend.quote(indexName(c, index)) +
 		" ON " + s.tables[c].name + " (" + strings.Join(columns, ", ") + ")"

@@ -1,0 +1,297 @@
+package plural_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestConsoleBlocks runs what the documents show: every curl line of a console
+// block, in the order of the document and against a fresh server, must answer
+// what stands below it. Ids and times are other ones, but an id that comes back
+// in the document must come back in the answers too.
+//
+// A document with other collections than the example's shows them in a yaml
+// block before its first console block.
+func TestConsoleBlocks(t *testing.T) {
+	for _, name := range []string{"README.md", "docs/interface.md", "docs/schema.md", "docs/errors.md"} {
+		t.Run(name, func(t *testing.T) {
+			text := readDocument(t, name)
+			steps := consoleSteps(text)
+			if len(steps) == 0 {
+				t.Fatal("no command found: is the document still written in ```console blocks?")
+			}
+			c := console{base: serveDocument(t, text), variables: map[string]string{}}
+			for _, step := range steps {
+				if problem := c.run(step); problem != "" {
+					t.Fatalf("line %d: $ %s\n%s", step.line, step.command, problem)
+				}
+			}
+		})
+	}
+}
+
+func readDocument(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var yamlBlock = regexp.MustCompile("(?s)\n```yaml\n(collections:.*?\n)```\n")
+
+// serveDocument starts a server for a document and returns its address.
+func serveDocument(t *testing.T, text string) string {
+	t.Helper()
+	config := plural.Config{
+		Schema:   schema.Example(),
+		Database: "sqlite:" + filepath.Join(t.TempDir(), "plural.db"),
+		Logger:   slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+	before, _, _ := strings.Cut(text, "\n```console\n")
+	if block := yamlBlock.FindStringSubmatch(before); block != nil {
+		file, err := schema.Parse([]byte(block[1]))
+		if err != nil {
+			t.Fatalf("the yaml block:\n%v", err)
+		}
+		config.Schema = file.Schema
+	}
+	server, err := plural.Open(context.Background(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(context.Background()); err != nil {
+			t.Error("stopping:", err)
+		}
+	})
+	addr, err := server.Start("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "http://" + addr.String()
+}
+
+// consoleStep is a command of a document with the output below it.
+type consoleStep struct {
+	line    int
+	command string
+	output  []string
+}
+
+// consoleSteps finds the curl lines, and the variables for them, in the console
+// blocks of a document. Other commands are not ours to run.
+func consoleSteps(text string) []consoleStep {
+	var steps []consoleStep
+	inside, ours := false, false
+	for i, line := range strings.Split(text, "\n") {
+		command, isCommand := strings.CutPrefix(line, "$ ")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside, ours = line == "```console", false
+		case inside && isCommand:
+			ours = strings.HasPrefix(command, "curl ") || assignment.MatchString(command)
+			if ours {
+				steps = append(steps, consoleStep{line: i + 1, command: command})
+			}
+		case inside && ours:
+			last := &steps[len(steps)-1]
+			last.output = append(last.output, line)
+		}
+	}
+	return steps
+}
+
+var assignment = regexp.MustCompile(`^([a-z]+)=(\S+)$`)
+
+// console is a reader at a terminal, following a document.
+type console struct {
+	base      string
+	variables map[string]string
+	// written and received are the ids in the order in which they came up, in
+	// the document and in the answers. Those at one position stand for each other.
+	written, received []string
+}
+
+// run follows one step and says how the answer differs, if it does.
+func (c *console) run(step consoleStep) string {
+	if parts := assignment.FindStringSubmatch(step.command); parts != nil {
+		c.variables[parts[1]] = c.translate(parts[2])
+		return ""
+	}
+	command, err := parseCurl(step.command, c.variables)
+	if err != nil {
+		return err.Error()
+	}
+	command.url = c.base + strings.TrimPrefix(c.translate(command.url), "localhost:8080")
+	command.body = c.translate(command.body)
+	got, err := command.send()
+	if err != nil {
+		return err.Error()
+	}
+	want := normalised(step.output, &c.written)
+	if got := normalised(got, &c.received); !slices.Equal(got, want) {
+		return fmt.Sprintf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	return ""
+}
+
+var (
+	uuids      = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	times      = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+	requestIDs = regexp.MustCompile(`^X-Request-Id: [0-9a-f]{32}$`)
+)
+
+// translate replaces the ids of the document by those that the server gave.
+func (c *console) translate(text string) string {
+	return uuids.ReplaceAllStringFunc(text, func(id string) string {
+		if at := slices.Index(c.written, id); at >= 0 && at < len(c.received) {
+			return c.received[at]
+		}
+		return id
+	})
+}
+
+// normalised makes an output what it must be on every run: ids by the order in
+// which they came up, no times, no Date, and headers in order.
+func normalised(lines []string, ids *[]string) []string {
+	var result []string
+	for _, line := range lines {
+		if strings.HasPrefix(line, "Date: ") {
+			continue
+		}
+		line = requestIDs.ReplaceAllString(line, "X-Request-Id: REQUEST")
+		line = times.ReplaceAllString(line, "TIME")
+		line = uuids.ReplaceAllStringFunc(line, func(id string) string {
+			if !slices.Contains(*ids, id) {
+				*ids = append(*ids, id)
+			}
+			return fmt.Sprintf("ID%d", slices.Index(*ids, id))
+		})
+		result = append(result, line)
+	}
+	if end := slices.Index(result, ""); end > 0 {
+		slices.Sort(result[1:end])
+	}
+	return result
+}
+
+// curl is a curl command line, as far as the documents need it.
+type curl struct {
+	method, url, body string
+	header            http.Header
+	showHeader        bool
+}
+
+func parseCurl(line string, variables map[string]string) (*curl, error) {
+	words, err := splitWords(line, variables)
+	if err != nil {
+		return nil, err
+	}
+	c := &curl{header: http.Header{"Accept": {"*/*"}}}
+	for i := 1; i < len(words); i++ {
+		value := ""
+		if slices.Contains([]string{"-X", "-H", "-d"}, words[i]) && i+1 < len(words) {
+			i++
+			value = words[i]
+		}
+		switch word := words[i]; {
+		case word == "-i":
+			c.showHeader = true
+		case word == "-I":
+			c.showHeader, c.method = true, "HEAD"
+		case word == "-g": // brackets are brackets here anyway
+		case value == "":
+			c.url = word
+		case words[i-1] == "-X":
+			c.method = value
+		case words[i-1] == "-H":
+			name, content, _ := strings.Cut(value, ": ")
+			c.header.Set(name, content)
+		default:
+			c.body = value
+		}
+	}
+	if c.body != "" && c.header.Get("Content-Type") == "" {
+		c.header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if c.method == "" {
+		c.method = map[bool]string{false: "GET", true: "POST"}[c.body != ""]
+	}
+	return c, nil
+}
+
+var variable = regexp.MustCompile(`\$[a-z]+`)
+
+// splitWords splits a line as a shell does: single quotes keep everything,
+// variables are replaced elsewhere.
+func splitWords(line string, variables map[string]string) ([]string, error) {
+	var words []string
+	for _, piece := range regexp.MustCompile(`('[^']*'|"[^"]*"|[^\s'"])+`).FindAllString(line, -1) {
+		var word strings.Builder
+		for i, part := range strings.Split(piece, "'") {
+			if quoted := i%2 == 1; quoted {
+				word.WriteString(part)
+				continue
+			}
+			for _, name := range variable.FindAllString(part, -1) {
+				value, known := variables[name[1:]]
+				if !known {
+					return nil, fmt.Errorf("the document does not set %s", name)
+				}
+				part = strings.Replace(part, name, value, 1)
+			}
+			word.WriteString(strings.ReplaceAll(part, `"`, ""))
+		}
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// send makes the request and returns what curl would print. The status is
+// checked here where it is not printed.
+func (c *curl) send() ([]string, error) {
+	request, err := http.NewRequest(c.method, c.url, strings.NewReader(c.body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header = c.header
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	if c.showHeader {
+		lines = append(lines, response.Proto+" "+response.Status)
+		for name, values := range response.Header {
+			lines = append(lines, name+": "+strings.Join(values, ", "))
+		}
+		lines = append(lines, "")
+	}
+	failed := strings.HasPrefix(string(body), `{"errors":[{"status":`+fmt.Sprint(response.StatusCode))
+	if succeeded := response.StatusCode < 400; succeeded == failed {
+		return nil, fmt.Errorf("the status is %s, which the body does not say:\n%s", response.Status, body)
+	}
+	if len(body) > 0 {
+		lines = append(lines, string(body))
+	}
+	return lines, nil
+}

@@ -1,0 +1,69 @@
+package interfacetest
+
+import (
+	"testing"
+
+	"github.com/plural-go/plural/schema"
+)
+
+func accounts(t *testing.T) *schema.Schema {
+	return mustSchema(t, schema.Collection{Name: "accounts", NoTimestamps: true,
+		Attributes: []schema.Attribute{
+			{Name: "email", Type: schema.String, MaxLength: 100, Unique: true},
+			{Name: "region", Type: schema.String, MaxLength: 10},
+			{Name: "number", Type: schema.Integer},
+		},
+		Unique: [][]string{{"region", "number"}},
+	})
+}
+
+func account(position int, email, region, number string) string {
+	return `{"id":"` + id(position) + `","type":"accounts","email":` + email + `,"region":` + region + `,"number":` + number + `}`
+}
+
+func TestUniqueOnCreate(t *testing.T) {
+	eachStore(t, accounts(t), func(t *testing.T, s *server) {
+		s.createAll("/accounts", account(0, `"a"`, `"eu"`, `1`), account(1, `"b"`, `"eu"`, `2`))
+		s.expectRefusal(t, "POST", "/accounts", `{"email":"a"}`, 409, "not_unique /email")
+		s.expectRefusal(t, "POST", "/accounts", `{"region":"eu","number":2}`, 409, "not_unique /region")
+		s.expectRefusal(t, "POST", "/accounts", `{"id":"`+id(0)+`","email":"b","region":"eu","number":1}`, 409, "id_exists /id", "not_unique /region", "not_unique /email")
+		s.expectRefusal(t, "POST", "/accounts", `[{"email":"c"},{"email":"a"}]`, 409, "not_unique /1/email")
+		s.expectRefusal(t, "POST", "/accounts", `[{"email":"c"},{"email":"d"},{"email":"c","region":"eu","number":1}]`, 409, "not_unique /2/region", "not_unique /2/email")
+		s.expectRefusal(t, "POST", "/accounts", `[{"email":"a"},{"number":"x"}]`, 422, "type /1/number")
+		// Case, and what looks alike, are different values.
+		s.createAll("/accounts", account(2, `"A"`, `"EU"`, `1`), account(3, `"a "`, `"us"`, `1`))
+		s.get("/accounts").expect(t, 200, data(account(0, `"a"`, `"eu"`, `1`), account(1, `"b"`, `"eu"`, `2`), account(2, `"A"`, `"EU"`, `1`), account(3, `"a "`, `"us"`, `1`)))
+	})
+}
+
+// TestUniqueNull: null equals nothing, nor does a group with a null in it.
+func TestUniqueNull(t *testing.T) {
+	eachStore(t, accounts(t), func(t *testing.T, s *server) {
+		bodies := []string{
+			account(0, `null`, `null`, `null`), account(1, `null`, `null`, `null`),
+			account(2, `null`, `"eu"`, `null`), account(3, `null`, `"eu"`, `null`),
+			account(4, `null`, `null`, `1`), account(5, `null`, `null`, `1`),
+		}
+		s.createAll("/accounts", bodies...)
+		s.get("/accounts").expect(t, 200, data(bodies...))
+		s.do("PATCH", "/accounts/"+id(2), `{"number":1}`).expect(t, 200, `{"data":`+account(2, `null`, `"eu"`, `1`)+`}`)
+		s.do("PATCH", "/accounts/"+id(3), `{"number":1}`).expectErrors(t, 409, "not_unique /region")
+		s.do("PATCH", "/accounts/"+id(4), `{"region":"eu"}`).expectErrors(t, 409, "not_unique /region")
+	})
+}
+
+func TestUniqueOnUpdate(t *testing.T) {
+	eachStore(t, accounts(t), func(t *testing.T, s *server) {
+		s.createAll("/accounts", account(0, `"a"`, `"eu"`, `1`), account(1, `"b"`, `"eu"`, `2`))
+		s.do("PATCH", "/accounts/"+id(1), `{"email":"a"}`).expectErrors(t, 409, "not_unique /email")
+		s.do("PATCH", "/accounts/"+id(1), `{"email":"a","number":1}`).expectErrors(t, 409, "not_unique /region", "not_unique /email")
+		s.do("PUT", "/accounts/"+id(1), `{"email":"c","region":"eu","number":1}`).expectErrors(t, 409, "not_unique /region")
+		s.get("/accounts/"+id(1)).expect(t, 200, `{"data":`+account(1, `"b"`, `"eu"`, `2`)+`}`)
+		// Its own values are no conflict.
+		s.do("PUT", "/accounts/"+id(1), `{"email":"b","region":"eu","number":3}`).expect(t, 200, `{"data":`+account(1, `"b"`, `"eu"`, `3`)+`}`)
+		// A value that was given up, or deleted, is free.
+		s.do("PATCH", "/accounts/"+id(0), `{"number":2}`).expect(t, 200, `{"data":`+account(0, `"a"`, `"eu"`, `2`)+`}`)
+		s.do("DELETE", "/accounts/"+id(0), "")
+		s.do("PATCH", "/accounts/"+id(1), `{"email":"a","number":2}`).expect(t, 200, `{"data":`+account(1, `"a"`, `"eu"`, `2`)+`}`)
+	})
+}
