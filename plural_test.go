@@ -3,6 +3,7 @@ package plural_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,7 +32,7 @@ func ExampleOpen() {
 	dir, _ := os.MkdirTemp("", "plural")
 	defer os.RemoveAll(dir)
 	server, err := plural.Open(context.Background(), plural.Config{
-		Schema: books, Database: "sqlite:" + filepath.Join(dir, "books.db"), Prefix: "/api",
+		Schema: books, Database: "sqlite:" + filepath.Join(dir, "books.db"), Prefix: "/api", Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		panic(err)
@@ -60,7 +61,7 @@ the Prefix must be a path such as /api/v1, but is "api/"`
 }
 
 func TestStartAndStop(t *testing.T) {
-	server, err := plural.Open(context.Background(), plural.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db")})
+	server, err := plural.Open(context.Background(), plural.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func TestStartAndStop(t *testing.T) {
 }
 
 func TestReadsAfterStopAreRefused(t *testing.T) {
-	server, err := plural.Open(context.Background(), plural.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db")})
+	server, err := plural.Open(context.Background(), plural.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package schema
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -197,8 +198,14 @@ func (d *decoder) appendString(dst []byte, text string) []byte {
 }
 
 func (d *decoder) appendNumber(dst []byte, text string) []byte {
-	if n, problem := parseInteger(text); problem == noProblem {
+	n, problem := parseInteger(text)
+	if problem == noProblem {
 		return strconv.AppendInt(dst, n, 10)
+	}
+	if problem == tooLarge && !strings.ContainsAny(text, ".eE") {
+		// Written as an integer, it is meant to be exact.
+		d.fail(fault.CodeOutOfRange, "Integers must be between %d and %d.", math.MinInt64, math.MaxInt64)
+		return dst
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {

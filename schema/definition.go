@@ -1,6 +1,9 @@
 package schema
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // Definition is the attribute as a JSON Schema property definition, without
 // what JSON Schema does not know: required, unique, index and references.
@@ -49,11 +52,14 @@ func (d *definition) add(name string, value any, there bool) {
 	if !there {
 		return
 	}
-	text, _ := json.Marshal(value)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(value)
 	if len(*d) > 1 {
 		*d = append(*d, ',')
 	}
-	*d = append(append(appendQuoted(*d, name), ':'), text...)
+	*d = append(append(appendQuoted(*d, name), ':'), bytes.TrimSpace(text.Bytes())...)
 }
 
 func (d definition) end() json.RawMessage { return json.RawMessage(append(d, '}')) }

@@ -55,9 +55,13 @@ func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 		return nil, a.tooLarge()
 	}
 	if err != nil {
-		return nil, &fault.Error{Code: fault.CodeMalformedRequest, Detail: "The body could not be read to its end.", Cause: err}
+		return nil, unreadable(err)
 	}
 	return body, nil
+}
+
+func unreadable(err error) error {
+	return &fault.Error{Code: fault.CodeMalformedRequest, Detail: "The body could not be read to its end.", Cause: err}
 }
 
 func (a *API) tooLarge() error {
@@ -75,18 +79,23 @@ func takesBody(r *http.Request) error {
 		return nil
 	}
 	if r.ContentLength < 0 { // chunked: there may be nothing in it
-		if n, _ := io.ReadFull(r.Body, make([]byte, 1)); n == 0 {
+		n, err := io.ReadFull(r.Body, make([]byte, 1))
+		if n == 0 && err == io.EOF {
 			return nil
+		}
+		if n == 0 {
+			return unreadable(err)
 		}
 	}
 	return fault.New(fault.CodeUnexpectedBody, "%s takes no body.", r.Method)
 }
 
 func checkMediaType(r *http.Request) error {
-	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+	if encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return fault.Header("Content-Encoding", fault.CodeUnsupportedMediaType, "Bodies are taken without content coding.")
 	}
-	given := r.Header.Get("Content-Type")
+	// A header given twice says two things at once, and so none that is accepted.
+	given := strings.Join(r.Header.Values("Content-Type"), ", ")
 	media, parameters, err := mime.ParseMediaType(given)
 	charset, hasCharset := parameters["charset"]
 	delete(parameters, "charset")

@@ -31,11 +31,7 @@ func (a *API) collections(r *http.Request) (*reply, error) {
 			Total: totals[i], Attributes: c.Describe(),
 		}
 	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return nil, err
-	}
-	answer := enveloped(http.StatusOK, text)
+	answer := enveloped(http.StatusOK, marshal(list))
 	answer.header.Set("X-Total-Count", strconv.Itoa(len(all)))
 	return answer, nil
 }

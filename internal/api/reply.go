@@ -65,12 +65,17 @@ func failure(faults fault.List) *reply {
 			}
 		}
 	}
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
+	return &reply{status: faults[0].Status(), header: http.Header{}, body: marshal(map[string]any{"errors": objects})}
+}
+
+// marshal writes what is not a representation: strings, numbers and JSON of our
+// own, with which it cannot fail.
+func marshal(value any) []byte {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	// Strings, numbers and slices of them: this cannot fail.
-	_ = encoder.Encode(map[string]any{"errors": objects})
-	return &reply{status: faults[0].Status(), header: http.Header{}, body: bytes.TrimSpace(body.Bytes())}
+	_ = encoder.Encode(value)
+	return bytes.TrimSpace(text.Bytes())
 }
 
 // response is the way out, and remembers what went through it.

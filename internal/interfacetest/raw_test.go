@@ -102,6 +102,12 @@ func TestRefusedBeforeRouting(t *testing.T) {
 		{"POST /users HTTP/1.1\r\n" + json + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501, "not_implemented Transfer-Encoding"},
 		{"POST /users HTTP/1.1\r\n" + json + "Transfer-Encoding: identity\r\n\r\n", 501, "not_implemented Transfer-Encoding"},
 		{"GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505, "http_version"},
+		// Framing that is broken, where no body is expected.
+		{"DELETE /users/" + id(0) + " HTTP/1.1\r\n" + json + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400, "malformed_request"},
+		{"DELETE /users/" + id(0) + " HTTP/1.1\r\n" + json + "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", 400, "unexpected_body"},
+		// A header that says two things at once.
+		{"POST /users HTTP/1.1\r\n" + json + "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n[]", 415, "unsupported_media_type Content-Type"},
+		{"POST /users HTTP/1.1\r\n" + json + "Content-Encoding: identity\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n[]", 415, "unsupported_media_type Content-Encoding"},
 	}
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 1)

@@ -33,6 +33,7 @@ func graph(t *testing.T) *schema.Schema {
 		plain("wheels", reference("car_id", "cars", schema.Restrict), reference("owner_id", "owners", schema.Cascade)),
 		plain("stickers", reference("car_id", "cars", schema.SetNull)),
 		plain("chains", reference("next_id", "chains", schema.Restrict)),
+		plain("twigs", reference("owner_id", "owners", schema.Cascade), reference("twig_id", "twigs", schema.Cascade)),
 	)
 }
 
@@ -65,16 +66,21 @@ func TestUnknownReference(t *testing.T) {
 	})
 }
 
-// TestReferencesWithinAnArray: an item can refer to itself and to those before it.
+// TestReferencesWithinAnArray: an item can refer to any other of its array,
+// before or behind it, and to itself.
 func TestReferencesWithinAnArray(t *testing.T) {
 	eachStore(t, graph(t), func(t *testing.T, s *server) {
-		s.do("POST", "/folders", `[`+with(0)+`,`+with(1, "folder_id", 0)+`,`+with(2, "folder_id", 1)+`,`+with(3, "folder_id", 3)+`]`).expect(t, 201, data(
-			`{"id":"`+id(0)+`","type":"folders","name":null,"folder_id":null}`,
-			`{"id":"`+id(1)+`","type":"folders","name":null,"folder_id":"`+id(0)+`"}`,
-			`{"id":"`+id(2)+`","type":"folders","name":null,"folder_id":"`+id(1)+`"}`,
-			`{"id":"`+id(3)+`","type":"folders","name":null,"folder_id":"`+id(3)+`"}`))
+		folder := func(position int, parent string) string {
+			return `{"id":"` + id(position) + `","type":"folders","name":null,"folder_id":` + parent + `}`
+		}
+		s.do("POST", "/folders", `[`+with(0)+`,`+with(1, "folder_id", 0)+`,`+with(2, "folder_id", 3)+`,`+with(3, "folder_id", 1)+`,`+with(4, "folder_id", 4)+`,`+with(5, "folder_id", 6)+`,`+with(6, "folder_id", 5)+`]`).expect(t, 201, data(
+			folder(0, "null"), folder(1, quoted(id(0))), folder(2, quoted(id(3))), folder(3, quoted(id(1))), folder(4, quoted(id(4))), folder(5, quoted(id(6))), folder(6, quoted(id(5)))))
 		s.get("/folders/"+id(0)+"/folders").expectPositions(t, "in folder 0", 1)
-		s.get("/folders/"+id(3)+"/folders").expectPositions(t, "in folder 3", 3)
+		s.get("/folders/"+id(4)+"/folders").expectPositions(t, "in folder 4", 4)
+		s.expectRefusal(t, "POST", "/folders", `[`+with(7, "folder_id", 8)+`,`+with(8, "folder_id", 9)+`]`, 422, "unknown_reference /1/folder_id")
+		if total := s.get("/folders?limit=0").total(); total != "7" {
+			t.Errorf("the total is %s", total)
+		}
 	})
 }
 
@@ -134,6 +140,20 @@ func TestCascadeCircular(t *testing.T) {
 		s.do("DELETE", "/folders/"+id(1), "").expect(t, 200, `{"data":{"id":"`+id(1)+`","type":"folders","name":null,"folder_id":"`+id(0)+`"}}`)
 		s.do("DELETE", "/folders/"+id(2), "").expect(t, 200, `{"data":{"id":"`+id(2)+`","type":"folders","name":null,"folder_id":"`+id(2)+`"}}`)
 		s.get("/folders").expect(t, 200, data())
+	})
+}
+
+// TestCascadeTwice: what is reached by two ways goes once.
+func TestCascadeTwice(t *testing.T) {
+	eachStore(t, graph(t), func(t *testing.T, s *server) {
+		s.createAll("/owners", with(0), with(1))
+		s.createAll("/twigs", with(0, "owner_id", 0), with(1, "owner_id", 0, "twig_id", 0), with(2, "owner_id", 1, "twig_id", 1), with(3, "owner_id", 1))
+		s.do("DELETE", "/owners/"+id(0), "").expect(t, 200, `{"data":{"id":"`+id(0)+`","type":"owners"}}`)
+		list := s.get("/twigs")
+		list.expect(t, 200, data(`{"id":"`+id(3)+`","type":"twigs","owner_id":"`+id(1)+`","twig_id":null}`))
+		if list.total() != "1" {
+			t.Errorf("the total is %s", list.total())
+		}
 	})
 }
 

@@ -67,3 +67,16 @@ func TestUniqueOnUpdate(t *testing.T) {
 		s.do("PATCH", "/accounts/"+id(1), `{"email":"a","number":2}`).expect(t, 200, `{"data":`+account(1, `"a"`, `"eu"`, `2`)+`}`)
 	})
 }
+
+// TestUniqueBesideReferences: who refers to an item of the same array that is
+// in conflict is not to blame for that.
+func TestUniqueBesideReferences(t *testing.T) {
+	nodes := mustSchema(t, schema.Collection{Name: "nodes", NoTimestamps: true, Attributes: []schema.Attribute{
+		{Name: "name", Type: schema.String, MaxLength: 10, Unique: true}, reference("node_id", "nodes", schema.Cascade),
+	}})
+	eachStore(t, nodes, func(t *testing.T, s *server) {
+		s.createAll("/nodes", `{"id":"`+id(0)+`","name":"a"}`)
+		s.expectRefusal(t, "POST", "/nodes", `[{"id":"`+id(1)+`","name":"a"},{"id":"`+id(2)+`","node_id":"`+id(1)+`"}]`, 409, "not_unique /0/name")
+		s.get("/nodes").expect(t, 200, data(`{"id":"`+id(0)+`","type":"nodes","name":"a","node_id":null}`))
+	})
+}

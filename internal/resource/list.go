@@ -116,7 +116,7 @@ func (l *Listing) locateCursor(place store.Place) (err error) {
 	if l.query.Range.Limit > 0 {
 		l.selection.From, l.lookAhead = place, true
 		beside.Until = place
-		_, l.hasBefore, err = l.tx.IDAt(l.collection, beside)
+		l.hasBefore, err = l.tx.Any(l.collection, beside)
 		return err
 	}
 	l.selection.Until = place

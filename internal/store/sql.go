@@ -149,6 +149,27 @@ func successor(prefix string) (string, bool) {
 	return "", false
 }
 
+// where writes which resources a selection is of.
+func (s *statement) where(selection Selection) {
+	separator := " WHERE "
+	and := func() {
+		s.write(separator)
+		separator = " AND "
+	}
+	if selection.Filter != nil {
+		and()
+		s.condition(selection.Filter, true)
+	}
+	if selection.From != nil {
+		and()
+		s.beyond(selection.Order, selection.From, !selection.Behind, selection.withoutNulls)
+	}
+	if selection.Until != nil {
+		and()
+		s.beyond(selection.Order.reversed(), selection.Until, false, false)
+	}
+}
+
 // order writes an ORDER BY.
 func (s *statement) order(keys []query.Key) {
 	s.write(" ORDER BY ")
@@ -161,11 +182,12 @@ func (s *statement) order(keys []query.Key) {
 }
 
 // beyond writes that a row stands behind a place in an order, or, if inclusive,
-// at it. The first key is bounded by itself as well, where nulls do not forbid
-// it, so that an index on it leads to the place.
-func (s *statement) beyond(keys []query.Key, place []schema.Value, inclusive bool) {
+// at it. The first key is bounded by itself as well, so that an index on it
+// leads to the place, unless nulls are behind it too.
+func (s *statement) beyond(keys []query.Key, place []schema.Value, inclusive, withoutNulls bool) {
 	first, value := keys[0], place[0]
-	if len(keys) > 1 && !value.IsNull() && !(first.Descending && s.nullable(first)) {
+	nullsBehind := first.Descending && s.nullable(first) && !withoutNulls
+	if len(keys) > 1 && !value.IsNull() && !nullsBehind {
 		s.write(s.table.columns[first.Column], choose(first.Descending, " <= ", " >= "))
 		s.arg(value)
 		s.write(" AND ")

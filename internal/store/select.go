@@ -1,0 +1,155 @@
+package store
+
+import (
+	"math"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// Selection is a run of resources in an order.
+type Selection struct {
+	Filter query.Filter
+	Order  Order
+	From   Place // starts there; nil: at the beginning
+	Behind bool  // starts behind From instead
+	Until  Place // ends before it; nil: goes on to the end
+	Skip   int64
+	Take   int64
+
+	// withoutNulls leaves out those that have no value of the first sort key.
+	withoutNulls bool
+}
+
+// split divides a selection that no single range of an index can serve: what is
+// behind a value in descending order is the smaller values, and then the nulls.
+// Rest is nil when the selection is one range already.
+func (s Selection) split(c *schema.Collection) (first Selection, rest *Selection) {
+	key := s.Order[0]
+	if s.From == nil || s.From[0].IsNull() || !key.Descending || c.Columns()[key.Column].NotNull {
+		return s, nil
+	}
+	first, nulls := s, s
+	first.withoutNulls = true
+	nulls.Filter = query.Both(s.Filter, query.IsNull{Column: key.Column})
+	nulls.From = nil
+	return first, &nulls
+}
+
+// Rows is a stream of resources. It must be closed before its transaction is
+// used for anything else.
+type Rows struct {
+	rows
+	tx         *Tx
+	collection *schema.Collection
+	left       int64      // that may still be given
+	rest       *Selection // to go on with
+}
+
+// Select starts a stream of a selection.
+func (t *Tx) Select(c *schema.Collection, selection Selection) (*Rows, error) {
+	r := &Rows{tx: t, collection: c, left: selection.Take}
+	if selection.Skip == 0 {
+		selection, r.rest = selection.split(c)
+	}
+	return r, r.open(selection)
+}
+
+func (r *Rows) open(selection Selection) (err error) {
+	s := r.tx.selectStatement(r.collection, r.tx.store.tables[r.collection].all, selection)
+	r.rows, err = r.tx.conn.query(s.String(), s.args...)
+	return r.tx.fault(err)
+}
+
+// Next goes to the next resource. False means that there is none.
+func (r *Rows) Next() (bool, error) {
+	more, err := r.next()
+	if err != nil {
+		return false, r.tx.fault(err)
+	}
+	if more {
+		r.left--
+		return true, nil
+	}
+	if r.rest == nil || r.left == 0 {
+		return false, nil
+	}
+	r.Close()
+	rest := *r.rest
+	rest.Take, r.rest = r.left, nil
+	if err := r.open(rest); err != nil {
+		return false, err
+	}
+	return r.Next()
+}
+
+// Close ends the stream.
+func (r *Rows) Close() {
+	if r.rows != nil {
+		r.rows.close()
+	}
+}
+
+// IDAt is the id of the resource at Skip of a selection, if there is one.
+func (t *Tx) IDAt(c *schema.Collection, selection Selection) (id schema.ID, found bool, err error) {
+	selection.Take = 1
+	s := t.selectStatement(c, t.store.tables[c].columns[schema.IDColumn], selection)
+	found, err = one(t.conn, func(row schema.Row) { id = row.ID(0) }, s.String(), s.args...)
+	return id, found, t.fault(err)
+}
+
+// Any reports whether a selection has a resource, whichever it is.
+func (t *Tx) Any(c *schema.Collection, selection Selection) (found bool, err error) {
+	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].name)
+	s.where(selection)
+	s.write(" LIMIT 1")
+	found, err = one(t.conn, nil, s.String(), s.args...)
+	return found, t.fault(err)
+}
+
+// Back finds the place n resources before the end of a selection, n > 0, or nil
+// when there are fewer. More reports whether there is another one before it.
+func (t *Tx) Back(c *schema.Collection, selection Selection, n int64) (place Place, more bool, err error) {
+	// Walk the selection from its end: what it ends before is what the walk starts behind.
+	whole := Selection{
+		Filter: selection.Filter, Order: selection.Order.reversed(),
+		From: selection.Until, Behind: true, Skip: n - 1, Take: 2,
+	}
+	if first, rest := whole.split(c); rest != nil {
+		// Both are mostly found without the nulls, which come last.
+		if place, more, err = t.firstOf(c, first); err != nil || more {
+			return place, more, err
+		}
+	}
+	return t.firstOf(c, whole)
+}
+
+// firstOf gives the place of the first resource of a selection, and whether
+// there is a second one.
+func (t *Tx) firstOf(c *schema.Collection, selection Selection) (place Place, more bool, err error) {
+	s := t.selectStatement(c, t.store.tables[c].all, selection)
+	err = each(t.conn, func(row schema.Row) bool {
+		if place != nil {
+			more = true
+			return false
+		}
+		place = selection.Order.PlaceOf(c, row)
+		return true
+	}, s.String(), s.args...)
+	return place, more, t.fault(err)
+}
+
+func (t *Tx) selectStatement(c *schema.Collection, columns string, selection Selection) *statement {
+	s := t.store.statement(c, "SELECT ", columns, " FROM ", t.store.tables[c].name)
+	s.where(selection)
+	s.order(selection.Order)
+	if selection.Take < math.MaxInt64 || selection.Skip > 0 {
+		s.write(" LIMIT ")
+		s.arg(schema.IntValue(selection.Take))
+	}
+	if selection.Skip > 0 {
+		s.write(" OFFSET ")
+		s.arg(schema.IntValue(selection.Skip))
+	}
+	return s
+}
