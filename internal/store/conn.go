@@ -52,8 +52,8 @@ type rows interface {
 type dialect interface {
 	// columnType is the type of a column of the kind.
 	columnType(kind schema.Kind) string
-	// quote makes an identifier of a name from the schema.
-	quote(name string) string
+	// reserved reports whether the database keeps a name to itself.
+	reserved(name string) bool
 	// tableOptions stands behind the closing parenthesis of a CREATE TABLE.
 	tableOptions() string
 	// revisionType defines a column that counts up and never gives a number twice.
@@ -66,8 +66,15 @@ type dialect interface {
 	// inlineReferences: foreign keys are part of CREATE TABLE. Otherwise they
 	// are added when all tables exist.
 	inlineReferences() bool
-	// describe reads which tables the database has.
-	describe(c conn) (map[string]*tableShape, error)
+	// catalogue is how to ask which tables there are.
+	catalogue() catalogue
+}
+
+// catalogue is three queries about the tables of a database.
+type catalogue struct {
+	columns    string // table, column, type as columnType writes it, 1 if not null; by table and position
+	indexes    string // table, index, 1 if unique, column; by table, index and position; without primary keys
+	references string // table, column, table referred to
 }
 
 // one runs a query and hands its first row to read, if there is one.

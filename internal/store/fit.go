@@ -21,6 +21,45 @@ type columnShape struct {
 	notNull    bool
 }
 
+// describe reads which tables the database has, under the names that the schema
+// gives them.
+func describe(c conn, d dialect) (map[string]*tableShape, error) {
+	tables := map[string]*tableShape{}
+	name := func(row schema.Row, column int) string { return declaredName(d, string(row.AppendText(nil, column))) }
+	ask := d.catalogue()
+	err := each(c, func(row schema.Row) bool {
+		table := tables[name(row, 0)]
+		if table == nil {
+			table = &tableShape{references: map[string]string{}}
+			tables[name(row, 0)] = table
+		}
+		table.columns = append(table.columns, columnShape{name: name(row, 1), kind: string(row.AppendText(nil, 2)), notNull: row.Int(3) == 1})
+		return true
+	}, ask.columns)
+	if err != nil {
+		return nil, err
+	}
+	lastIndex := ""
+	err = each(c, func(row schema.Row) bool {
+		table := tables[name(row, 0)]
+		if index := name(row, 1); index != lastIndex {
+			table.indexes = append(table.indexes, indexShape{unique: row.Int(2) == 1})
+			lastIndex = index
+		}
+		last := &table.indexes[len(table.indexes)-1]
+		last.columns = append(last.columns, name(row, 3))
+		return true
+	}, ask.indexes)
+	if err != nil {
+		return nil, err
+	}
+	err = each(c, func(row schema.Row) bool {
+		tables[name(row, 0)].references[name(row, 1)] = name(row, 2)
+		return true
+	}, ask.references)
+	return tables, err
+}
+
 // kinds says of what kind each column of each collection is. A database has
 // fewer types than there are kinds, so it is kept beside the tables.
 type kinds map[string]map[string]string

@@ -123,13 +123,9 @@ func (*postgresBackend) columnType(kind schema.Kind) string {
 	}
 }
 
-// quote: PostgreSQL keeps a few column names to itself.
-func (*postgresBackend) quote(name string) string {
-	switch name {
-	case "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid":
-		return `"_` + name + `"`
-	}
-	return `"` + name + `"`
+// reserved: PostgreSQL keeps a few column names to itself.
+func (*postgresBackend) reserved(name string) bool {
+	return slices.Contains([]string{"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}, name)
 }
 
 func (*postgresBackend) tableOptions() string { return "" }
@@ -143,54 +139,21 @@ func (*postgresBackend) contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"
 }
 
-func (*postgresBackend) describe(c conn) (map[string]*tableShape, error) {
-	tables := map[string]*tableShape{}
-	text := func(row schema.Row, column int) string { return string(row.AppendText(nil, column)) }
-	unquoted := func(name string) string { // see quote
-		switch name {
-		case "_ctid", "_xmin", "_xmax", "_cmin", "_cmax", "_tableoid":
-			return name[1:]
-		}
-		return name
+func (*postgresBackend) catalogue() catalogue {
+	return catalogue{
+		columns: `SELECT t.relname::text, a.attname::text,
+				format_type(a.atttypid, a.atttypmod) || CASE WHEN l.collname = 'C' THEN ' COLLATE "C"' ELSE '' END, a.attnotnull::int
+			FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid LEFT JOIN pg_collation l ON l.oid = a.attcollation
+			WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+			ORDER BY t.relname, a.attnum`,
+		indexes: `SELECT t.relname::text, x.relname::text, i.indisunique::int, a.attname::text
+			FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
+				CROSS JOIN unnest(i.indkey::int[]) WITH ORDINALITY AS k(number, position)
+				JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
+			WHERE t.relnamespace = current_schema()::regnamespace AND NOT i.indisprimary ORDER BY t.relname, x.relname, k.position`,
+		references: `SELECT t.relname::text, a.attname::text, r.relname::text
+			FROM pg_constraint f JOIN pg_class t ON t.oid = f.conrelid JOIN pg_class r ON r.oid = f.confrelid
+				JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = f.conkey[1]
+			WHERE f.contype = 'f' AND t.relnamespace = current_schema()::regnamespace`,
 	}
-	err := each(c, func(row schema.Row) bool {
-		name := text(row, 0)
-		if tables[name] == nil {
-			tables[name] = &tableShape{references: map[string]string{}}
-		}
-		tables[name].columns = append(tables[name].columns, columnShape{name: unquoted(text(row, 1)), kind: text(row, 2), notNull: row.Bool(3)})
-		return true
-	}, `SELECT t.relname::text, a.attname::text,
-			format_type(a.atttypid, a.atttypmod) || CASE WHEN l.collname = 'C' THEN ' COLLATE "C"' ELSE '' END, a.attnotnull
-		FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid LEFT JOIN pg_collation l ON l.oid = a.attcollation
-		WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
-		ORDER BY t.relname, a.attnum`)
-	if err != nil {
-		return nil, err
-	}
-	lastIndex := ""
-	err = each(c, func(row schema.Row) bool {
-		table := tables[text(row, 0)]
-		if index := text(row, 1); index != lastIndex {
-			table.indexes = append(table.indexes, indexShape{unique: row.Bool(2)})
-			lastIndex = index
-		}
-		last := &table.indexes[len(table.indexes)-1]
-		last.columns = append(last.columns, unquoted(text(row, 3)))
-		return true
-	}, `SELECT t.relname::text, x.relname::text, i.indisunique, a.attname::text
-		FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
-			CROSS JOIN unnest(i.indkey::int[]) WITH ORDINALITY AS k(number, position) JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
-		WHERE t.relnamespace = current_schema()::regnamespace AND NOT i.indisprimary ORDER BY t.relname, x.relname, k.position`)
-	if err != nil {
-		return nil, err
-	}
-	err = each(c, func(row schema.Row) bool {
-		tables[text(row, 0)].references[unquoted(text(row, 1))] = text(row, 2)
-		return true
-	}, `SELECT t.relname::text, a.attname::text, r.relname::text
-		FROM pg_constraint f JOIN pg_class t ON t.oid = f.conrelid JOIN pg_class r ON r.oid = f.confrelid
-			JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = f.conkey[1]
-		WHERE f.contype = 'f' AND t.relnamespace = current_schema()::regnamespace`)
-	return tables, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"zombiezen.com/go/sqlite"
@@ -157,13 +158,8 @@ func (*sqliteBackend) columnType(kind schema.Kind) string {
 	}
 }
 
-// quote: SQLite keeps names that start with sqlite_ to itself.
-func (*sqliteBackend) quote(name string) string {
-	if len(name) > 7 && name[:7] == "sqlite_" {
-		return `"_` + name + `"`
-	}
-	return `"` + name + `"`
-}
+// reserved: SQLite keeps names that start with sqlite_ to itself.
+func (*sqliteBackend) reserved(name string) bool { return strings.HasPrefix(name, "sqlite_") }
 
 // A table without rowid is ordered by its primary key: a range of ids is one
 // run of pages.
@@ -176,45 +172,12 @@ func (*sqliteBackend) contains(column, text string) string {
 	return "instr(" + column + ", " + text + ") > 0"
 }
 
-func (*sqliteBackend) describe(c conn) (map[string]*tableShape, error) {
-	tables := map[string]*tableShape{}
-	text := func(row schema.Row, column int) string { return string(row.AppendText(nil, column)) }
-	unquoted := func(name string) string { // see quote
-		if len(name) > 8 && name[:8] == "_sqlite_" {
-			return name[1:]
-		}
-		return name
+func (*sqliteBackend) catalogue() catalogue {
+	return catalogue{
+		columns: `SELECT t.name, c.name, c.type, c."notnull" FROM sqlite_schema t, pragma_table_xinfo(t.name) c
+			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`,
+		indexes: `SELECT t.name, i.name, i."unique", c.name FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
+			WHERE t.type = 'table' AND i.origin = 'c' ORDER BY t.name, i.name, c.seqno`,
+		references: `SELECT t.name, f."from", f."table" FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`,
 	}
-	err := each(c, func(row schema.Row) bool {
-		name := unquoted(text(row, 0))
-		if tables[name] == nil {
-			tables[name] = &tableShape{references: map[string]string{}}
-		}
-		tables[name].columns = append(tables[name].columns, columnShape{name: unquoted(text(row, 1)), kind: text(row, 2), notNull: row.Int(3) == 1})
-		return true
-	}, `SELECT t.name, c.name, c.type, c."notnull" FROM sqlite_schema t, pragma_table_xinfo(t.name) c
-		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`)
-	if err != nil {
-		return nil, err
-	}
-	lastIndex := ""
-	err = each(c, func(row schema.Row) bool {
-		table := tables[unquoted(text(row, 0))]
-		if index := text(row, 1); index != lastIndex {
-			table.indexes = append(table.indexes, indexShape{unique: row.Int(2) == 1})
-			lastIndex = index
-		}
-		last := &table.indexes[len(table.indexes)-1]
-		last.columns = append(last.columns, unquoted(text(row, 3)))
-		return true
-	}, `SELECT t.name, i.name, i."unique", c.name FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
-		WHERE t.type = 'table' AND i.origin = 'c' ORDER BY t.name, i.name, c.seqno`)
-	if err != nil {
-		return nil, err
-	}
-	err = each(c, func(row schema.Row) bool {
-		tables[unquoted(text(row, 0))].references[unquoted(text(row, 1))] = unquoted(text(row, 2))
-		return true
-	}, `SELECT t.name, f."from", f."table" FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`)
-	return tables, err
 }

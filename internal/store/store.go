@@ -63,7 +63,7 @@ func Open(ctx context.Context, url string, s *schema.Schema) (*Store, error) {
 // takes up the ids where the last run left off.
 func (s *Store) prepare(ctx context.Context) error {
 	return s.backend.write(ctx, func(c conn) error {
-		found, err := s.backend.describe(c)
+		found, err := describe(c, s.backend)
 		if err != nil {
 			return err
 		}

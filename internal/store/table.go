@@ -21,9 +21,9 @@ type table struct {
 }
 
 func newTable(d dialect, c *schema.Collection) *table {
-	t := &table{collection: c, name: d.quote(c.Name)}
+	t := &table{collection: c, name: quote(d, c.Name)}
 	for _, column := range c.Columns() {
-		t.columns = append(t.columns, d.quote(column.Name))
+		t.columns = append(t.columns, quote(d, column.Name))
 	}
 	t.all = strings.Join(t.columns, ", ")
 	id, revision := t.columns[schema.IDColumn], t.columns[c.RevisionColumn()]
@@ -48,6 +48,23 @@ func newTable(d dialect, c *schema.Collection) *table {
 
 	t.delete = "DELETE FROM " + t.name + " WHERE " + id + " = $1 AND " + revision + " = $2"
 	return t
+}
+
+// quote makes an identifier of a name from the schema. A name that the database
+// keeps to itself gets an underscore, with which no other name starts.
+func quote(d dialect, name string) string {
+	if d.reserved(name) {
+		name = "_" + name
+	}
+	return `"` + name + `"`
+}
+
+// declaredName undoes what quote did to a name.
+func declaredName(d dialect, stored string) string {
+	if name, ok := strings.CutPrefix(stored, "_"); ok && d.reserved(name) {
+		return name
+	}
+	return stored
 }
 
 // statement starts a piece of SQL on the table.
@@ -144,9 +161,9 @@ func (s *Store) createIndex(c *schema.Collection, index indexShape) string {
 	columns := make([]string, len(index.columns))
 	for i, name := range index.columns {
 		// In the order of ORDER BY, or no sorted list could use it.
-		columns[i] = s.backend.quote(name) + s.backend.nullsFirst()
+		columns[i] = quote(s.backend, name) + s.backend.nullsFirst()
 	}
-	return "CREATE " + choose(index.unique, "UNIQUE ", "") + "INDEX " + s.backend.quote(indexName(c, index)) +
+	return "CREATE " + choose(index.unique, "UNIQUE ", "") + "INDEX " + quote(s.backend, indexName(c, index)) +
 		" ON " + s.tables[c].name + " (" + strings.Join(columns, ", ") + ")"
 }
 
