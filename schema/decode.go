@@ -152,6 +152,9 @@ func newDecoder(body []byte, maxDepth int) *decoder {
 
 // fail notes that the value just read, or the object just entered, is invalid.
 func (d *decoder) fail(code fault.Code, format string, args ...any) {
+	if d.faults.Full() {
+		return // before the place is put together, which may be long
+	}
 	d.faults.Add(fault.At(string(d.json.StackPointer()), code, format, args...))
 }
 

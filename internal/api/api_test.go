@@ -209,6 +209,7 @@ func TestRefusalsOfNetHTTPAreRecognised(t *testing.T) {
 		"HTTP/1.1 417 Expectation Failed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n":                            417,
 		"HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\nContent-Type: application/json;charset=utf-8\r\n\r\n{}":      0,
 		"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8; version=0.0.4\r\nConnection: close\r\n\r\nmetric": 0,
+		`HTTP/1.1 417HTTP/1.1 417 Expectation Failed","body":` + "null}\r\n0\r\n":                                      0, // a title, at the start of a piece
 		"HTTP/1.1 ": 0,
 		"":          0,
 	} {

@@ -32,6 +32,9 @@ type connection struct{ net.Conn }
 // answer that did not come from a handler; it writes such an answer at once.
 var plainHeader = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 
+// expectationFailed is how net/http answers an Expect header that it does not know.
+var expectationFailed = []byte("HTTP/1.1 417 Expectation Failed\r\n")
+
 // refusals says in our words what net/http refuses.
 var refusals = map[int]*fault.Error{
 	400: fault.New(fault.CodeMalformedRequest, "The request line, the path or a header is not valid HTTP."),
@@ -69,8 +72,9 @@ func refusalFor(p []byte) *fault.Error {
 	if err != nil {
 		return nil
 	}
-	// No handler of ours answers 417; all else is recognised by its header.
-	if status != 417 && !bytes.HasPrefix(p[line:], plainHeader) {
+	// No handler of ours answers 417; all else is recognised by its header. The
+	// line ends are part of both: no JSON holds one, so no body looks like this.
+	if !bytes.HasPrefix(p, expectationFailed) && !bytes.HasPrefix(p[line:], plainHeader) {
 		return nil
 	}
 	if refusal, ok := refusals[status]; ok {

@@ -122,19 +122,11 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 func (t *target) item(segment string) error {
 	id, ok := schema.ParseID(segment)
 	if !ok {
-		return fault.New(fault.CodeNotFound, "%s is not an id. Ids are UUIDs such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.", shorten(segment))
+		return fault.New(fault.CodeNotFound, "%s is not an id. Ids are UUIDs such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.", fault.Quote(segment))
 	}
 	t.kind, t.id = itemPath, id
 	t.pattern += "/{id}"
 	return nil
-}
-
-func shorten(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if runes := []rune(text); len(runes) > 40 {
-		text = string(runes[:40]) + "…"
-	}
-	return `"` + text + `"`
 }
 
 func (a *API) singularTarget(segments []string) (*target, error) {
@@ -160,7 +152,7 @@ func (t *target) refuseMethod(method string) *reply {
 	if slices.Contains(allowed, method) && t.kind != serverPath {
 		return nil
 	}
-	refusal := failure(fault.List{fault.New(fault.CodeMethodNotAllowed, "%s is not possible here. Possible are %s.", shorten(method), allow.Get("Allow"))})
+	refusal := failure(fault.List{fault.New(fault.CodeMethodNotAllowed, "%s is not possible here. Possible are %s.", fault.Quote(method), allow.Get("Allow"))})
 	refusal.header = allow
 	return refusal
 }

@@ -6,7 +6,9 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Source says which part of a request an error is about. At most one of its
@@ -30,14 +32,18 @@ func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// At makes an error about the member of the body at a JSON Pointer.
+// At makes an error about the member of the body at a JSON Pointer. A pointer
+// that is too long to repeat becomes that of the object or array around it.
 func At(pointer string, code Code, format string, args ...any) *Error {
+	if len(pointer) > longest {
+		pointer = pointer[:strings.LastIndexByte(pointer[:longest], '/')]
+	}
 	return &Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: Source{Pointer: pointer}}
 }
 
 // Parameter makes an error about a query parameter.
 func Parameter(name string, code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: Source{Parameter: name}}
+	return &Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: Source{Parameter: shorten(name, longest)}}
 }
 
 // Header makes an error about a request header.
@@ -83,8 +89,30 @@ func (l List) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Add appends an error.
-func (l *List) Add(e *Error) { *l = append(*l, e) }
+// Most is how many errors are listed. A request of a megabyte can hold a hundred
+// thousand mistakes, and nobody reads so many.
+const Most = 100
+
+const more = " There are more errors than are listed."
+
+// Full reports whether no more errors are listed, and has the last one say so:
+// it is called when there is another.
+func (l List) Full() bool {
+	if len(l) < Most {
+		return false
+	}
+	if last := l[len(l)-1]; !strings.HasSuffix(last.Detail, more) {
+		last.Detail += more
+	}
+	return true
+}
+
+// Add appends an error unless the list is full.
+func (l *List) Add(e *Error) {
+	if !l.Full() {
+		*l = append(*l, e)
+	}
+}
 
 // Err is the list as an error: nil when nothing was added.
 func (l List) Err() error {
@@ -111,4 +139,21 @@ func From(err error) List {
 // Is reports whether the first fault of err has the code.
 func Is(err error, code Code) bool {
 	return err != nil && From(err)[0].Code == code
+}
+
+// longest is how much of a client's text is repeated to it.
+const longest = 500
+
+// Quote repeats a text of the client in a detail, and not all of a long one.
+func Quote(text string) string { return strconv.Quote(shorten(text, 60)) }
+
+func shorten(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= most {
+		return text
+	}
+	for !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
 }

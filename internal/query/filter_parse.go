@@ -52,7 +52,7 @@ func (p *parser) filterField(given parameter, name string) *schema.Field {
 	}
 	field := p.collection.Field(name)
 	if field == nil {
-		p.fail(given, fault.CodeUnknownParameter, "The collection %s has no field %q to filter by.", p.collection.Name, name)
+		p.fail(given, fault.CodeUnknownParameter, "The collection %s has no field %s to filter by.", p.collection.Name, fault.Quote(name))
 	}
 	return field
 }
@@ -110,7 +110,7 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 	switch op {
 	case "eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "null":
 	default:
-		p.fail(given, fault.CodeInvalidParameter, "There is no operator %q. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.", op)
+		p.fail(given, fault.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.", fault.Quote(op))
 		return nil
 	}
 	switch {
@@ -189,7 +189,7 @@ func (p *parser) value(given parameter, field *schema.Field, text string) (schem
 	}
 	value, problem := field.Kind.Parse(text)
 	if problem != "" {
-		p.fail(given, fault.CodeInvalidParameter, "The value %q must be %s.", text, problem)
+		p.fail(given, fault.CodeInvalidParameter, "The value %s must be %s.", fault.Quote(text), problem)
 		return schema.Null, false
 	}
 	return value, true

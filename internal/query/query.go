@@ -106,7 +106,7 @@ func (p *parser) split(raw string) []parameter {
 			continue
 		}
 		if strings.Contains(piece, ";") {
-			p.faults.Add(fault.Parameter(strings.ToValidUTF8(piece, "\uFFFD"), fault.CodeMalformedQuery, "Parameters are separated by &, not by a semicolon. Write a semicolon within a value as %%3B."))
+			p.faults.Add(fault.Parameter(piece, fault.CodeMalformedQuery, "Parameters are separated by &, not by a semicolon. Write a semicolon within a value as %%3B."))
 			continue
 		}
 		name, value, hasValue := strings.Cut(piece, "=")
@@ -118,7 +118,7 @@ func (p *parser) split(raw string) []parameter {
 			decodedName = name
 		}
 		if problem != "" {
-			p.faults.Add(fault.Parameter(strings.ToValidUTF8(decodedName, "\uFFFD"), fault.CodeMalformedQuery, "The parameter %s.", problem))
+			p.faults.Add(fault.Parameter(decodedName, fault.CodeMalformedQuery, "The parameter %s.", problem))
 			continue
 		}
 		encoded := url.QueryEscape(decodedName)
@@ -251,7 +251,7 @@ func (p *parser) sort(given parameter) {
 		case name == "":
 			p.fail(given, fault.CodeInvalidParameter, "Must be names of fields, separated by commas, each with a minus before it to sort downwards: -created_at,name.")
 		case field == nil:
-			p.fail(given, fault.CodeInvalidParameter, "The collection %s has no field %q to sort by.", p.collection.Name, name)
+			p.fail(given, fault.CodeInvalidParameter, "The collection %s has no field %s to sort by.", p.collection.Name, fault.Quote(name))
 		case field.Kind == schema.KindJSON:
 			p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which have no order.", name)
 		case seen[name]:

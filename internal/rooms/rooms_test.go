@@ -39,10 +39,13 @@ var mayImport = map[string][]string{
 	"internal/api": {"internal/fault", "schema", "internal/query", "internal/resource", "internal/observe"},
 	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/resource",
 		"internal/observe", "internal/api"},
-	"cmd/plural": {".", "schema"},
+	"cmd/plural": {".", "schema", "conform"},
+
+	// For servers in any language, so it knows nothing of ours.
+	"conform": {},
 
 	// The interface as a client sees it: tests only, so it may import the top.
-	"internal/interfacetest": {".", "schema"},
+	"internal/interfacetest": {".", "schema", "conform"},
 
 	"internal/pgtest": {},
 	"internal/rooms":  {},
