@@ -14,7 +14,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/plural-go/plural/internal/api"
@@ -30,10 +29,14 @@ type Server struct {
 	store    *store.Store
 	observer *observe.Observer
 	handler  http.Handler
-	http     *http.Server
 	failed   chan error
 
-	stopping   atomic.Bool
+	mutex    sync.Mutex // of http and stopping
+	http     *http.Server
+	stopping bool
+
+	requests   sync.WaitGroup // being answered
+	abandoned  chan struct{}  // closed when they have had their time
 	stop       sync.Once
 	stopErr    error
 	background context.CancelFunc
@@ -51,7 +54,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: config, store: st, observer: observe.New(config.Logger), failed: make(chan error, 1)}
+	s := &Server{config: config, store: st, observer: observe.New(config.Logger), failed: make(chan error, 1), abandoned: make(chan struct{})}
 	resources := resource.New(st)
 	s.handler = api.New(api.Config{
 		Schema:       config.Schema,
@@ -63,8 +66,9 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		MaxDepth:     config.MaxDepth,
 		MaxItems:     config.MaxItems,
 		WriteTimeout: config.WriteTimeout,
+		Abandoned:    s.abandoned,
 		Ready: func(ctx context.Context) error {
-			if s.stopping.Load() {
+			if s.isStopping() {
 				return errors.New("shutting down")
 			}
 			return resources.Ping(ctx)
@@ -79,17 +83,33 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 }
 
 // ServeHTTP answers a request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.requests.Add(1)
+	defer s.requests.Done()
+	s.handler.ServeHTTP(w, r)
+}
+
+func (s *Server) isStopping() bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.stopping
+}
 
 // Start listens on an address, such as 127.0.0.1:8080, and serves it in the
-// background. It returns the address that it listens on.
+// background. It returns the address that it listens on. A server is started
+// once.
 func (s *Server) Start(addr string) (net.Addr, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.http != nil || s.stopping {
+		return nil, errors.New("the server was started or stopped before")
+	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	s.http = &http.Server{
-		Handler:                      s.handler,
+	server := &http.Server{
+		Handler:                      s,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered as everything is
 		ReadHeaderTimeout:            s.config.HeaderTimeout,
 		ReadTimeout:                  s.config.ReadTimeout,
@@ -98,10 +118,11 @@ func (s *Server) Start(addr string) (net.Addr, error) {
 		ErrorLog:                     slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
 	}
 	go func() {
-		if err := s.http.Serve(api.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(api.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- err
 		}
 	}()
+	s.http = server
 	return l.Addr(), nil
 }
 
@@ -110,23 +131,45 @@ func (s *Server) Failed() <-chan error { return s.failed }
 
 // Stop takes no more requests, finishes those it has accepted, and closes the
 // database. The context, or ShutdownTimeout, bounds how long it waits for the
-// requests. It can be called more than once.
+// requests; answers that are still being sent then are broken off. It can be
+// called more than once.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
-		s.stopping.Store(true)
-		var finished error
-		if s.http != nil {
-			ctx, cancel := context.WithTimeout(ctx, s.config.ShutdownTimeout)
-			defer cancel()
-			if finished = s.http.Shutdown(ctx); finished != nil {
-				finished = errors.Join(finished, s.http.Close())
-			}
-		}
+		s.mutex.Lock()
+		s.stopping = true
+		server := s.http
+		s.mutex.Unlock()
+		ctx, cancel := context.WithTimeout(ctx, s.config.ShutdownTimeout)
+		defer cancel()
+		finished := s.finish(ctx, server)
+		close(s.abandoned)
 		s.background()
 		s.keeper.Wait()
 		s.stopErr = errors.Join(finished, s.store.Close())
 	})
 	return s.stopErr
+}
+
+// finish waits for the requests that were accepted, also by another server that
+// this one is mounted in.
+func (s *Server) finish(ctx context.Context, server *http.Server) error {
+	if server != nil {
+		if err := server.Shutdown(ctx); err != nil {
+			return errors.Join(err, server.Close())
+		}
+		return nil
+	}
+	answered := make(chan struct{})
+	go func() {
+		s.requests.Wait()
+		close(answered)
+	}()
+	select {
+	case <-answered:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // keepChangeLog forgets old changes, now and every hour.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -69,8 +70,8 @@ func TestStartAndStop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := server.Start(addr.String()); err == nil {
-		t.Error("started twice on one address")
+	if _, err := server.Start("127.0.0.1:0"); err == nil {
+		t.Error("started twice")
 	}
 	response, err := http.Get("http://" + addr.String() + "/-/ready")
 	if err != nil || response.StatusCode != 200 {
@@ -81,6 +82,9 @@ func TestStartAndStop(t *testing.T) {
 		if err := server.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
+	}
+	if _, err := server.Start("127.0.0.1:0"); err == nil {
+		t.Error("started after it was stopped")
 	}
 	// A handler that outlives its server says so instead of failing.
 	for path, want := range map[string]int{"/-/health": 200, "/-/ready": 503} {
@@ -109,5 +113,88 @@ func TestReadsAfterStopAreRefused(t *testing.T) {
 		if w.Code != 503 || w.Body.String() != want || w.Header().Get("Retry-After") != "5" {
 			t.Errorf("%s: %d %v %s", r.Method, w.Code, w.Header(), w.Body)
 		}
+	}
+}
+
+// Stop does not wait for ever for a client that takes its time, whether the
+// server has an address of its own or is mounted in another one.
+func TestStopBreaksOffWhatTakesTooLong(t *testing.T) {
+	for _, mounted := range []bool{true, false} {
+		t.Run(fmt.Sprint("mounted ", mounted), func(t *testing.T) {
+			server, err := plural.Open(context.Background(), plural.Config{
+				Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Logger: slog.New(slog.DiscardHandler), WriteTimeout: 100 * time.Millisecond,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			base := ""
+			if mounted {
+				outer := httptest.NewServer(server)
+				defer outer.Close()
+				base = outer.URL
+			} else {
+				addr, err := server.Start("127.0.0.1:0")
+				if err != nil {
+					t.Fatal(err)
+				}
+				base = "http://" + addr.String()
+			}
+			createMuch(t, base)
+			response, err := http.Get(base + "/users?limit=1000000")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close() // which is never read
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			if err := server.Stop(ctx); err == nil {
+				t.Error("stopped as if the answer had been sent")
+			}
+		})
+	}
+}
+
+// createMuch creates 18 MB of users: more than the buffers between a server and
+// a client hold.
+func createMuch(t *testing.T, base string) {
+	t.Helper()
+	item := `{"name":"` + strings.Repeat("x", 1000) + `","email":"ada@example.com"}`
+	for range 20 {
+		response, err := http.Post(base+"/users", "application/json", strings.NewReader("["+strings.Repeat(item+",", 899)+item+"]"))
+		if err != nil || response.StatusCode != 201 {
+			t.Fatal(response, err)
+		}
+		response.Body.Close()
+	}
+}
+
+// A list is sent as it is read: while its client takes nothing, the server holds
+// a piece of it, and not all.
+func TestListIsNeverHeldInMemory(t *testing.T) {
+	server, err := plural.Open(context.Background(), plural.Config{
+		Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop(context.Background())
+	outer := httptest.NewServer(server)
+	defer outer.Close()
+	createMuch(t, outer.URL)
+
+	heap := func() uint64 {
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	before := heap()
+	response, err := http.Get(outer.URL + "/users?limit=1000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if after := heap(); after > before+8<<20 {
+		t.Errorf("the heap grew from %d to %d bytes", before, after)
 	}
 }

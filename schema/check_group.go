@@ -11,7 +11,7 @@ import (
 // narrowest: a third of its 8 KiB page, less some overhead.
 const (
 	maxIndexBytes   = 2600
-	maxIndexColumns = 32
+	maxIndexColumns = 31 // and the id behind them
 	maxRuneBytes    = utf8.UTFMax
 )
 

@@ -72,7 +72,7 @@ func TestNewProblems(t *testing.T) {
 			"collections.users.attributes.a.maxLength: a is in unique and needs a maxLength of at most 650, as an index has room for 2600 bytes and a character can take 4",
 			"collections.users.unique.1: name at least one attribute",
 			"collections.users.unique.2: the values of this group take up to 2601 bytes, but an index has room for 2600: remove an attribute",
-			"collections.users.index.0: a group can have at most 32 attributes, but this one has 33",
+			"collections.users.index.0: a group can have at most 31 attributes, but this one has 33",
 		}},
 		{"parent without a collection", []Collection{{Name: "users", Parent: &Parent{}}}, []string{
 			"collections.users.parent.collection: name a collection: users",

@@ -176,11 +176,12 @@ func (d *decoder) token() (jsontext.Token, error) {
 
 // end makes sure that nothing follows the value.
 func (d *decoder) end() error {
-	_, err := d.json.ReadToken()
-	if err == io.EOF {
+	end := d.json.InputOffset()
+	rest := bytes.TrimLeft(d.body[end:], " \t\r\n")
+	if len(rest) == 0 {
 		return nil
 	}
-	return d.at(d.json.InputOffset(), "", "something follows the end of the JSON value")
+	return d.at(int64(len(d.body)-len(rest)), "", "something follows the end of the JSON value")
 }
 
 func (d *decoder) malformed(err error) error {
@@ -192,9 +193,26 @@ func (d *decoder) malformed(err error) error {
 	}
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
-		return d.at(syntax.ByteOffset, string(syntax.JSONPointer), strings.TrimPrefix(syntax.Err.Error(), "jsontext: "))
+		return d.at(syntax.ByteOffset, string(syntax.JSONPointer), d.syntaxProblem(syntax))
 	}
 	return d.at(d.json.InputOffset(), "", err.Error())
+}
+
+// syntaxProblem says what is wrong in words that help, for the mistakes that
+// people make.
+func (d *decoder) syntaxProblem(syntax *jsontext.SyntacticError) string {
+	rest := d.body[min(int(syntax.ByteOffset), len(d.body)):]
+	afterComma := bytes.TrimLeft(bytes.TrimPrefix(rest, []byte(",")), " \t\r\n")
+	text := strings.TrimPrefix(syntax.Err.Error(), "jsontext: ")
+	switch {
+	case bytes.HasPrefix(d.body, []byte("\xef\xbb\xbf")):
+		return "the body starts with a byte order mark, which JSON does not have"
+	case bytes.HasPrefix(rest, []byte(",")) && (bytes.HasPrefix(afterComma, []byte("}")) || bytes.HasPrefix(afterComma, []byte("]"))):
+		return "the last item is followed by a comma, which JSON does not allow"
+	case strings.Contains(text, "in literal"):
+		return "names and strings stand in double quotes, and the only words without are true, false and null"
+	}
+	return text
 }
 
 func (d *decoder) at(offset int64, pointer, what string) *fault.Error {

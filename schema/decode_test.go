@@ -220,7 +220,11 @@ func TestDecodeRefusesWhatIsNoJSON(t *testing.T) {
 func TestMalformedTellsLineAndColumn(t *testing.T) {
 	for body, want := range map[string]string{
 		"{\n  \"title\": \"a\",\n  \"stars\": 01\n}": "Line 3, column 13: ",
-		"{\"title\":\"a\"}\n\n x":                    "Line 1, column 14: something follows the end of the JSON value.",
+		"{\"title\":\"a\"}\n\n x":                    "Line 3, column 2: something follows the end of the JSON value.",
+		`{"title":"a",}`:                             "Line 1, column 13: the last item is followed by a comma, which JSON does not allow.",
+		`{"meta":[1, ]}`:                             "Line 1, column 11: the last item is followed by a comma, which JSON does not allow.",
+		`{title:"a"}`:                                "Line 1, column 3: names and strings stand in double quotes, and the only words without are true, false and null.",
+		"\xef\xbb\xbf{}":                             "Line 1, column 1: the body starts with a byte order mark, which JSON does not have.",
 		"{\"title\":\n":                              "Line 2, column 1: the body ends in the middle of a value.",
 		"":                                           "The body is empty. It must be a JSON object.",
 	} {
@@ -263,5 +267,45 @@ func TestRestoreTakesAnyDepth(t *testing.T) {
 	got, err := notes.Restore(fmt.Appendf(nil, `{"id":"%s","type":"notes","title":"a","meta":%s}`, noteID, deep))
 	if err != nil || got[4] != TextValue(deep) {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// A small body can be wrong in very many places, and in places with long names.
+func TestErrorsAreBounded(t *testing.T) {
+	nulls := strings.TrimSuffix(strings.Repeat(`"\u0000",`, 4000), ",")
+	body := `{"meta":{"` + strings.Repeat("n", 50_000) + `":[` + nulls + `]}}`
+	_, _, err := notes.Decode([]byte(body), options(Create))
+	faults := fault.From(err)
+	if len(faults) != fault.Most {
+		t.Fatalf("%d errors", len(faults))
+	}
+	if first := faults[0]; first.Source.Pointer != "/meta" || first.Detail != "Strings can hold any character but U+0000." {
+		t.Errorf("got %v", first)
+	}
+	if last := faults[fault.Most-1]; last.Detail != "Strings can hold any character but U+0000. There are more errors than are listed." {
+		t.Errorf("got %v", last)
+	}
+}
+
+// What was read can be sent back: a number without a definition that no integer
+// can hold keeps an exponent.
+func TestLargeNumbersInFreeJSON(t *testing.T) {
+	for sent, want := range map[string]string{"1e19": "1e+19", "1.5e20": "1.5e+20", "1e300": "1e+300", "9223372036854775807": "9223372036854775807", "1e18": "1000000000000000000"} {
+		for range 2 { // the second time with what came back
+			inputs, _, err := notes.Decode([]byte(`{"meta":{"n":`+sent+`}}`), options(Patch))
+			if err != nil {
+				t.Fatalf("%s: %v", sent, err)
+			}
+			got := inputs[0].Values[notes.Field("meta").Column].Text()
+			if got != `{"n":`+want+`}` {
+				t.Errorf("%s: got %s", sent, got)
+			}
+			sent = want
+		}
+	}
+	for _, refused := range []string{"9223372036854775808", "-9223372036854775809", "1e309", "1e-400"} {
+		if _, _, err := notes.Decode([]byte(`{"meta":{"n":`+refused+`}}`), options(Patch)); !fault.Is(err, fault.CodeOutOfRange) {
+			t.Errorf("%s: got %v", refused, err)
+		}
 	}
 }

@@ -78,8 +78,8 @@ func (d *decoder) integer(a *Attribute, text string) Value {
 }
 
 func (d *decoder) number(a *Attribute, text string) Value {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
+	f, ok := parseNumber(text)
+	if !ok {
 		d.fail(fault.CodeOutOfRange, "Must be a number that a double can hold.")
 		return Null
 	}
@@ -207,10 +207,14 @@ func (d *decoder) appendNumber(dst []byte, text string) []byte {
 		d.fail(fault.CodeOutOfRange, "Integers must be between %d and %d.", math.MinInt64, math.MaxInt64)
 		return dst
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
+	f, ok := parseNumber(text)
+	if !ok {
 		d.fail(fault.CodeOutOfRange, "Must be a number that a double can hold.")
 		return dst
+	}
+	if problem == tooLarge {
+		// Not with all its digits: it would be taken for an integer when it is sent back.
+		return appendExponent(dst, f)
 	}
 	return appendFloat(dst, f)
 }

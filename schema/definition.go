@@ -8,6 +8,11 @@ import (
 // Definition is the attribute as a JSON Schema property definition, without
 // what JSON Schema does not know: required, unique, index and references.
 func (a *Attribute) Definition() json.RawMessage {
+	return a.define(func(d *definition, required []string) { d.add("required", required, len(required) > 0) })
+}
+
+// define writes the definition; require writes which properties are required.
+func (a *Attribute) define(require func(d *definition, required []string)) json.RawMessage {
 	d := definition{'{'}
 	d.add("type", a.Type, a.Type != "")
 	d.add("format", a.Format, a.Format != "")
@@ -35,7 +40,7 @@ func (a *Attribute) Definition() json.RawMessage {
 			}
 		}
 		d.add("properties", properties.end(), true)
-		d.add("required", required, len(required) > 0)
+		require(&d, required)
 	}
 	d.add("additionalProperties", false, a.Closed)
 	d.add("enum", a.Enum, len(a.Enum) > 0)
@@ -79,8 +84,12 @@ func (c *Collection) Describe() json.RawMessage {
 		if a.References != nil {
 			head.add("references", a.References.Collection, true)
 		}
-		// The definition's members follow, without its opening brace.
-		list = append(append(append(list, head...), ','), a.Definition()[1:]...)
+		// The definition's members follow, without its opening brace. There is a
+		// member required already, so required properties are put another way.
+		members := a.define(func(d *definition, required []string) {
+			d.add("allOf", []map[string][]string{{"required": required}}, len(required) > 0)
+		})[1:]
+		list = append(append(append(list, head...), ','), members...)
 	}
 	return append(list, ']')
 }

@@ -39,8 +39,14 @@ func TestDefinition(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	c := mustNew(Collection{Name: "posts", Parent: &Parent{Collection: "users"}, Attributes: []Attribute{{Name: "title", Type: String, Required: true}}}, Collection{Name: "users"})
-	want := `[{"name":"title","required":true,"type":"string"},{"name":"user_id","required":false,"references":"users","type":"string","format":"uuid"}]`
+	c := mustNew(Collection{Name: "posts", Parent: &Parent{Collection: "users"}, Attributes: []Attribute{
+		{Name: "title", Type: String, Required: true},
+		// No object may have a member twice, so the second required is put another way.
+		{Name: "place", Type: Object, Properties: []Attribute{{Name: "country", Type: String, Required: true}}},
+	}}, Collection{Name: "users"})
+	want := `[{"name":"title","required":true,"type":"string"},` +
+		`{"name":"place","required":false,"type":"object","properties":{"country":{"type":"string"}},"allOf":[{"required":["country"]}]},` +
+		`{"name":"user_id","required":false,"references":"users","type":"string","format":"uuid"}]`
 	if got := string(c.Describe()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -87,6 +87,10 @@ func appendFloat(dst []byte, f float64) []byte {
 	if size == 0 || size >= 1e-6 && size < 1e21 {
 		return strconv.AppendFloat(dst, f+0, 'f', -1, 64)
 	}
+	return appendExponent(dst, f)
+}
+
+func appendExponent(dst []byte, f float64) []byte {
 	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
 	// strconv writes e-07; JSON by convention e-7.
 	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' {

@@ -21,7 +21,9 @@ type Setting struct {
 }
 
 // Parse reads a schema file. All mistakes are reported at once, as Problems with
-// line and column, in the order of the file.
+// line and column, in the order of the file. A file with mistakes has no Schema,
+// but the Settings that could be read, so that these can be checked as well; one
+// that is not YAML at all is nil.
 func Parse(data []byte) (*File, error) {
 	p := &parser{hidden: map[string]bool{}, places: map[string]place{}}
 	file := p.file(data)
@@ -32,7 +34,7 @@ func Parse(data []byte) (*File, error) {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	// What an alias repeats is wrong in one place only.
-	return nil, slices.CompactFunc(p.problems, func(a, b Problem) bool {
+	return file, slices.CompactFunc(p.problems, func(a, b Problem) bool {
 		return a.Line == b.Line && a.Column == b.Column && a.Message == b.Message
 	})
 }

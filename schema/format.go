@@ -175,6 +175,17 @@ func isURI(text string) bool {
 	return err == nil && len(text) > len(parsed.Scheme)+1
 }
 
+// parseNumber reads a JSON number that must be a double. One that is too large,
+// or too small to be told from zero, is none.
+func parseNumber(text string) (float64, bool) {
+	f, err := strconv.ParseFloat(text, 64)
+	if f == 0 {
+		mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
+		return 0, !strings.ContainsAny(mantissa, "123456789")
+	}
+	return f, err == nil
+}
+
 type numberProblem int
 
 const (
@@ -245,8 +256,8 @@ func (k Kind) Parse(text string) (value Value, problem string) {
 		}
 		return IntValue(n), ""
 	case KindNumber:
-		f, err := strconv.ParseFloat(text, 64)
-		if !isNumber(text) || err != nil {
+		f, ok := parseNumber(text)
+		if !isNumber(text) || !ok {
 			return Null, "a number that a double can hold"
 		}
 		return FloatValue(f), ""

@@ -198,14 +198,17 @@ func TestParseIntegerIsExact(t *testing.T) {
 }
 
 func TestParseNumberText(t *testing.T) {
-	for _, text := range []string{"", " 1", "1 ", "+1", "01", ".5", "1.", "0x10", "1_0", "Inf", "NaN", "1e", "true", `"1"`, "1,2", "--1", "1\n", "١"} {
+	for _, text := range []string{"", " 1", "1 ", "+1", "01", ".5", "1.", "0x10", "1_0", "Inf", "NaN", "1e", "true", `"1"`, "1,2", "--1", "1\n", "١", "1e400"} {
 		for _, kind := range []Kind{KindInteger, KindNumber} {
 			if value, problem := kind.Parse(text); problem == "" || !value.IsNull() {
 				t.Errorf("kind %d takes %q for %v", kind, text, value)
 			}
 		}
 	}
-	for text, want := range map[string]float64{"-0": 0, "1e3": 1000, "0.1": 0.1, "1e-400": 0, "1E+2": 100, strconv.FormatFloat(math.MaxFloat64, 'g', -1, 64): math.MaxFloat64} {
+	if value, problem := KindNumber.Parse("1e-400"); problem == "" || !value.IsNull() {
+		t.Errorf("1e-400 is %v, and is too small to be told from zero", value)
+	}
+	for text, want := range map[string]float64{"-0": 0, "1e3": 1000, "0.1": 0.1, "0e-400": 0, "-0.00e400": 0, "5e-324": 5e-324, "1E+2": 100, strconv.FormatFloat(math.MaxFloat64, 'g', -1, 64): math.MaxFloat64} {
 		if value, problem := KindNumber.Parse(text); problem != "" || value != FloatValue(want) {
 			t.Errorf("%s is %v (%s), want %v", text, value, problem, want)
 		}

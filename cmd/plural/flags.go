@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,35 @@ func (c count[T]) String() string {
 }
 
 func (c count[T]) Type() string { return "int" }
+
+// choice is a flag for one of a few words.
+type choice struct {
+	target *string
+	words  []string
+}
+
+var (
+	logFormats = []string{"text", "json"}
+	logLevels  = []string{"debug", "info", "warn", "error"}
+)
+
+func (c *choice) Set(text string) error {
+	if !slices.Contains(c.words, text) {
+		last := len(c.words) - 1
+		return fmt.Errorf("must be %s or %s", strings.Join(c.words[:last], ", "), c.words[last])
+	}
+	*c.target = text
+	return nil
+}
+
+func (c *choice) String() string {
+	if c.target == nil { // pflag asks a zero value what it would show
+		return ""
+	}
+	return *c.target
+}
+
+func (c *choice) Type() string { return "string" }
 
 // byteSize is a flag for a number of bytes, such as 1MiB.
 type byteSize int64

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,15 +37,14 @@ wins over the environment, and that over the file.`,
 		},
 	}
 	s.register(command.Flags())
+	command.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
+	command.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
 	return command
 }
 
 // serve runs a server until the context ends, and then stops it.
 func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writer) error {
-	logger, err := s.logger(log)
-	if err != nil {
-		return err
-	}
+	logger := s.logger(log)
 	config := s.config
 	config.Schema, config.Logger = file.Schema, logger
 	server, err := plural.Open(ctx, config)
@@ -61,7 +61,9 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 	case err = <-server.Failed():
 	}
 	logger.Info("stopping")
-	return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
+	err = errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
+	logger.Info("stopped")
+	return err
 }
 
 // greeting tells a newcomer where to look.
@@ -71,12 +73,21 @@ func greeting(s *settings, c *schema.Schema, addr net.Addr) string {
 	if s.schemaFile == "" {
 		source = "the built-in example (\"plural init\" writes a schema file of your own)"
 	}
-	base := "http://" + addr.String()
+	base := "http://" + reachable(addr)
 	fmt.Fprintf(&b, "Plural %s serves %s.\n\n", version, source)
 	fmt.Fprintf(&b, "  API   %s/\n", base)
 	fmt.Fprintf(&b, "  Try   %s\n", tryLine(s, c, base))
-	fmt.Fprintf(&b, "  Data  %s\n\n", strings.TrimPrefix(withoutPassword(s.config.Database), "sqlite:"))
+	fmt.Fprintf(&b, "  Data  %s\n\n", shown(s.config.Database))
 	return b.String()
+}
+
+// reachable is an address that a client on this machine can use.
+func reachable(addr net.Addr) string {
+	tcp, ok := addr.(*net.TCPAddr)
+	if ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
+	}
+	return addr.String()
 }
 
 func tryLine(s *settings, c *schema.Schema, base string) string {
@@ -87,19 +98,14 @@ func tryLine(s *settings, c *schema.Schema, base string) string {
 	return "curl " + first + ` -H 'Content-Type: application/json' -d '{"name":"Ada","email":"ada@example.com"}'`
 }
 
-func (s *settings) logger(out io.Writer) (*slog.Logger, error) {
+func (s *settings) logger(out io.Writer) *slog.Logger {
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
-		return nil, fmt.Errorf("the log level must be debug, info, warn or error, but is %q", s.logLevel)
-	}
+	_ = level.UnmarshalText([]byte(s.logLevel)) // one of logLevels
 	options := &slog.HandlerOptions{Level: level}
-	switch s.logFormat {
-	case "text":
-		return slog.New(slog.NewTextHandler(out, options)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(out, options)), nil
+	if s.logFormat == "json" {
+		return slog.New(slog.NewJSONHandler(out, options))
 	}
-	return nil, fmt.Errorf("the log format must be text or json, but is %q", s.logFormat)
+	return slog.New(slog.NewTextHandler(out, options))
 }
 
 // readSchema reads the schema file. Without a name it is plural.yaml if there
@@ -124,7 +130,7 @@ func (s *settings) readSchema() (*schema.File, error) {
 		for i, problem := range problems {
 			lines[i] = name + ":" + problem.String()
 		}
-		return nil, fmt.Errorf("the schema file has mistakes:\n%s", strings.Join(lines, "\n"))
+		return file, errors.New(strings.Join(lines, "\n"))
 	}
 	return file, err
 }

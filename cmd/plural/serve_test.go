@@ -194,10 +194,13 @@ func TestServeRefusesWhatItCannotServe(t *testing.T) {
 	}{
 		"another schema": {nil, "plural: the database does not fit the schema:\n" +
 			"  - collection things: the database has no table for it\n  - table posts: the schema has no collection for it\n  - table users: the schema has no collection for it\n"},
-		"slashes":          {[]string{"--database=sqlite://x.db"}, "plural: the database URL has slashes behind sqlite: that do not belong there: write sqlite:x.db, or sqlite:/tmp/x.db with a whole path\n"},
+		"slashes":          {[]string{"--database=sqlite://x.db"}, "plural: the database URL has slashes behind sqlite: that do not belong there: write sqlite:x.db\n"},
+		"parameters":       {[]string{"--database=sqlite:x.db?mode=ro"}, "plural: the database URL must be sqlite: and the name of a file, without parameters, but the name is x.db?mode=ro\n"},
+		"no directory":     {[]string{"--database=sqlite:none/x.db"}, "plural: the database none/x.db cannot be opened: there is no directory none\n"},
+		"a directory":      {[]string{"--database=sqlite:."}, "plural: the database . cannot be opened: it is a directory\n"},
 		"no such database": {[]string{"--database=oracle:x"}, "plural: the database URL must be sqlite:FILE or postgres://HOST/DATABASE\n"},
-		"log level":        {[]string{"--log-level=loud"}, "plural: the log level must be debug, info, warn or error, but is \"loud\"\n"},
-		"log format":       {[]string{"--log-format=xml"}, "plural: the log format must be text or json, but is \"xml\"\n"},
+		"log level":        {[]string{"--log-level=loud"}, "plural: invalid argument \"loud\" for \"--log-level\" flag: must be debug, info, warn or error\n"},
+		"log format":       {[]string{"--log-format=xml"}, "plural: invalid argument \"xml\" for \"--log-format\" flag: must be text or json\n"},
 		"limits":           {[]string{"--default-limit=100", "--max-limit=50"}, "plural: the default limit, 100, must not exceed the largest limit, 50\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

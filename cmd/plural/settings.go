@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -29,8 +30,9 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	flags.StringVar(&s.schemaFile, "schema", "", "schema file (default plural.yaml if there is one, else a built-in example)")
 	flags.StringVar(&s.config.Database, "database", "sqlite:plural.db", "database `URL`")
-	flags.StringVar(&s.logFormat, "log-format", "text", "text or json")
-	flags.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
+	s.logFormat, s.logLevel = "text", "info"
+	flags.Var(&choice{&s.logFormat, logFormats}, "log-format", "text or json")
+	flags.Var(&choice{&s.logLevel, logLevels}, "log-level", "debug, info, warn or error")
 	s.config.DefaultLimit, s.config.MaxBody, s.config.MaxDepth, s.config.MaxItems = 100, 1<<20, 64, 1000
 	flags.Var(count[int64]{&s.config.DefaultLimit, 1}, "default-limit", "resources of a collection when the request gives no limit")
 	flags.Var(count[int64]{&s.config.MaxLimit, 0}, "max-limit", "largest limit a request may give (0 is none)")
@@ -66,11 +68,23 @@ func variable(flag string) string {
 func key(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
 // load completes the flags that were not given: from the environment, and then
-// from the schema file, which it returns.
+// from the schema file, which it returns. All mistakes are reported at once.
 func (s *settings) load(flags *pflag.FlagSet) (*schema.File, error) {
 	given := map[string]bool{}
 	flags.Visit(func(flag *pflag.Flag) { given[flag.Name] = true })
-	var problems []string
+	mistakes := s.loadEnvironment(flags, given)
+	file, err := s.readSchema()
+	mistakes = append(mistakes, err)
+	if file != nil {
+		mistakes = append(mistakes, s.loadFile(flags, given, file)...)
+	}
+	if !given["default-limit"] {
+		s.config.DefaultLimit = 0 // the default depends on the largest limit
+	}
+	return file, errors.Join(mistakes...)
+}
+
+func (s *settings) loadEnvironment(flags *pflag.FlagSet, given map[string]bool) (mistakes []error) {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		value := os.Getenv(variable(flag.Name)) // empty is the same as not set
 		if value == "" || given[flag.Name] || flag.Name == "help" {
@@ -78,36 +92,27 @@ func (s *settings) load(flags *pflag.FlagSet) (*schema.File, error) {
 		}
 		given[flag.Name] = true
 		if err := flag.Value.Set(value); err != nil {
-			problems = append(problems, fmt.Sprintf("%s=%s: %v", variable(flag.Name), value, err))
+			mistakes = append(mistakes, fmt.Errorf("%s=%s: %w", variable(flag.Name), value, err))
 		}
 	})
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("the environment has mistakes:\n%s", strings.Join(problems, "\n"))
-	}
-	file, err := s.readSchema()
-	if err != nil {
-		return nil, err
-	}
+	return mistakes
+}
+
+func (s *settings) loadFile(flags *pflag.FlagSet, given map[string]bool, file *schema.File) (mistakes []error) {
 	for _, setting := range file.Settings {
-		place := fmt.Sprintf("%s:%d:%d: ", s.schemaFile, setting.Line, setting.Column)
+		place := fmt.Sprintf("%s:%d:%d", s.schemaFile, setting.Line, setting.Column)
 		flag := flags.Lookup(strings.ReplaceAll(setting.Name, "_", "-"))
 		switch {
 		case flag == nil || strings.Contains(setting.Name, "-") || !inFile(flag):
-			problems = append(problems, place+"there is no setting "+setting.Name+". There are "+strings.Join(fileKeys(flags), ", "))
+			mistakes = append(mistakes, fmt.Errorf("%s: there is no setting %s: use %s", place, setting.Name, strings.Join(fileKeys(flags), ", ")))
 		case !given[flag.Name]:
 			given[flag.Name] = true
 			if err := flag.Value.Set(setting.Value); err != nil {
-				problems = append(problems, fmt.Sprintf("%s%s: %v", place, setting.Name, err))
+				mistakes = append(mistakes, fmt.Errorf("%s: %s: %w", place, setting.Name, err))
 			}
 		}
 	}
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("the schema file has mistakes:\n%s", strings.Join(problems, "\n"))
-	}
-	if !given["default-limit"] {
-		s.config.DefaultLimit = 0 // the default depends on the largest limit
-	}
-	return file, nil
+	return mistakes
 }
 
 // inFile: a file cannot say which file it is.
@@ -123,10 +128,14 @@ func fileKeys(flags *pflag.FlagSet) []string {
 	return keys
 }
 
-// withoutPassword is a database URL that can be shown.
-func withoutPassword(database string) string {
-	if parsed, err := url.Parse(database); err == nil && parsed.User != nil {
-		return parsed.Redacted()
+// shown is a database URL without what is nobody's business.
+func shown(database string) string {
+	if file, ok := strings.CutPrefix(database, "sqlite:"); ok {
+		return file
 	}
-	return database
+	parsed, err := url.Parse(database)
+	if err != nil {
+		return "a database"
+	}
+	return parsed.Scheme + "://" + parsed.Host + parsed.Path
 }

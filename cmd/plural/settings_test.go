@@ -67,23 +67,25 @@ func TestMistakesInSettingsNameTheirPlace(t *testing.T) {
 		"a file that is not there": {args: []string{"--schema=none.yaml"}, want: "open none.yaml: no such file or directory"},
 		"unknown setting": {
 			file: oneCollection + "server:\n  adress: x\n",
-			want: "the schema file has mistakes:\nplural.yaml:4:11: there is no setting adress. There are addr, database, log_format, log_level, default_limit, " +
+			want: "plural.yaml:4:11: there is no setting adress: use addr, database, log_format, log_level, default_limit, " +
 				"max_limit, max_body, max_depth, max_items, header_timeout, read_timeout, write_timeout, idle_timeout, shutdown_timeout, change_retention",
 		},
 		"wrong values in the file": {
 			file: oneCollection + "server:\n  max_body: much\n  idle_timeout: soon\n",
-			want: "the schema file has mistakes:\nplural.yaml:4:13: max_body: must be a number of bytes such as 65536, 512KiB or 1MiB\n" +
+			want: "plural.yaml:4:13: max_body: must be a number of bytes such as 65536, 512KiB or 1MiB\n" +
 				"plural.yaml:5:17: idle_timeout: must be a time span such as 30s, 2m or 7d",
 		},
 		"wrong value in the environment": {
 			env:  [2]string{"PLURAL_MAX_DEPTH", "deep"},
-			want: "the environment has mistakes:\nPLURAL_MAX_DEPTH=deep: must be a whole number of at least 1",
+			want: "PLURAL_MAX_DEPTH=deep: must be a whole number of at least 1",
 		},
-		"mistakes in the schema": {
-			file: "collections:\n  Users: {}\n  posts: {atributes: {}}\n",
-			want: "the schema file has mistakes:\n" +
+		"mistakes everywhere": {
+			env:  [2]string{"PLURAL_LOG_LEVEL", "loud"},
+			file: "collections:\n  Users: {}\n  posts: {atributes: {}}\nserver:\n  log_format: xml\n",
+			want: "PLURAL_LOG_LEVEL=loud: must be debug, info, warn or error\n" +
 				"plural.yaml:2:3: \"Users\" cannot be the name of a collection: use a lower-case letter, then lower-case letters, digits, _ and (not at the end) -\n" +
-				"plural.yaml:3:11: there is no key \"atributes\" here (did you mean attributes?): use description, attributes, required, unique, index, parent, singular or timestamps",
+				"plural.yaml:3:11: there is no key \"atributes\" here (did you mean attributes?): use description, attributes, required, unique, index, parent, singular or timestamps\n" +
+				"plural.yaml:5:15: log_format: must be text or json",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,6 +29,9 @@ type Config struct {
 	MaxItems     int
 	WriteTimeout time.Duration // for the client to take each piece of an answer
 
+	// Abandoned is closed when answers that are still being sent must end.
+	Abandoned <-chan struct{}
+
 	// Ready reports why requests should go elsewhere, nil when they should not.
 	Ready func(context.Context) error
 }

@@ -153,7 +153,8 @@ func TestAcceptable(t *testing.T) {
 		"application/json;q=0, */*":                   false,
 		"application/*;q=0, application/json;q=0.001": true,
 		"text/*;q=1, nonsense;;;":                     false,
-		"":                                            false,
+		"":                                            true,
+		"application/json;q=abc":                      true,
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Header.Set("Accept", accept)

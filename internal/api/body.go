@@ -22,8 +22,8 @@ func (a *API) decode(r *http.Request, out *response, t *target, mode schema.Mode
 		options.Parent, options.ParentID = t.path.Collection.ParentLink(), *t.path.Parent
 	}
 	inputs, many, err := t.path.Collection.Decode(body, options)
-	if inputs != nil && err != nil {
-		return nil, false, a.allViolations(r, t, inputs, many, fault.From(err))
+	if faults := fault.From(err); err != nil && faults[0].Status() == http.StatusUnprocessableEntity {
+		return nil, false, a.allViolations(r, t, inputs, many, faults)
 	}
 	return inputs, many, err
 }
@@ -36,7 +36,7 @@ func (a *API) allViolations(r *http.Request, t *target, inputs []schema.Input, m
 	if t.kind == collectionPath {
 		others, err = a.Resources.CreateViolations(r.Context(), t.path, inputs, many)
 	} else {
-		others, err = a.Resources.UpdateViolations(r.Context(), t.path, t.id, inputs[0])
+		others, err = a.Resources.UpdateViolations(r.Context(), t.path, t.id, inputs)
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	stream := newListStream(listing, t.path.Collection)
+	stream := newListStream(listing, t.path.Collection, a.Abandoned)
 	answer := &reply{status: http.StatusOK, stream: stream}
 	defer func() {
 		if answer.header == nil { // an error, or a panic: nobody else will close it
@@ -91,6 +92,7 @@ const pieceSize = 32 << 10
 type listStream struct {
 	listing    *resource.Listing
 	collection *schema.Collection
+	abandoned  <-chan struct{}
 	buffer     []byte
 	rows       int
 	ended      bool
@@ -98,9 +100,9 @@ type listStream struct {
 
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize+4<<10)) }}
 
-func newListStream(listing *resource.Listing, c *schema.Collection) *listStream {
+func newListStream(listing *resource.Listing, c *schema.Collection, abandoned <-chan struct{}) *listStream {
 	buffer := *buffers.Get().(*[]byte)
-	return &listStream{listing: listing, collection: c, buffer: append(buffer[:0], `{"data":[`...)}
+	return &listStream{listing: listing, collection: c, abandoned: abandoned, buffer: append(buffer[:0], `{"data":[`...)}
 }
 
 // close ends the listing. A buffer that a large resource has blown up is not kept.
@@ -153,6 +155,11 @@ func (s *listStream) send(out *response, headOnly bool) error {
 		}
 		if err := http.NewResponseController(out.ResponseWriter).Flush(); err != nil {
 			return err
+		}
+		select {
+		case <-s.abandoned:
+			return errors.New("the server is shutting down")
+		default:
 		}
 		s.buffer = s.buffer[:0]
 		if err := s.fill(pieceSize); err != nil {

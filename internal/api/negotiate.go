@@ -11,13 +11,13 @@ import (
 
 // acceptable refuses a request whose Accept header rules out JSON.
 func acceptable(r *http.Request) error {
-	values := r.Header.Values("Accept")
-	if len(values) == 0 {
+	given := strings.Join(r.Header.Values("Accept"), ",")
+	if strings.Trim(given, ", \t") == "" {
 		return nil
 	}
 	// Of the ranges that include JSON the most specific one decides.
 	best, quality := 0, 0.0
-	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
+	for part := range strings.SplitSeq(given, ",") {
 		if strings.TrimSpace(part) == "" {
 			continue
 		}
@@ -29,7 +29,7 @@ func acceptable(r *http.Request) error {
 		q := 1.0
 		if given, ok := parameters["q"]; ok {
 			if q, err = strconv.ParseFloat(given, 64); err != nil {
-				continue
+				q = 1 // what is no weight weighs nothing down
 			}
 		}
 		if specific > best || specific == best && q > quality {

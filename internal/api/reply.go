@@ -23,6 +23,7 @@ const retryAfter = "5"
 // reply is an answer that has not been sent: a body, a stream, a handler, or none.
 type reply struct {
 	status  int
+	code    fault.Code // of the first error
 	header  http.Header
 	body    []byte
 	stream  *listStream
@@ -65,7 +66,7 @@ func failure(faults fault.List) *reply {
 			}
 		}
 	}
-	return &reply{status: faults[0].Status(), header: http.Header{}, body: marshal(map[string]any{"errors": objects})}
+	return &reply{status: faults[0].Status(), code: faults[0].Code, header: http.Header{}, body: marshal(map[string]any{"errors": objects})}
 }
 
 // marshal writes what is not a representation: strings, numbers and JSON of our
@@ -86,6 +87,7 @@ type response struct {
 	started time.Time
 	timeout time.Duration
 	status  int
+	code    fault.Code
 	bytes   int64
 	gone    bool // the client went away before it was answered
 }
@@ -100,6 +102,7 @@ func (out *response) WriteHeader(status int) {
 	if out.status == 0 {
 		out.status = status
 	}
+	out.extend() // also for an answer that is nothing but its header
 	out.ResponseWriter.WriteHeader(status)
 }
 
@@ -127,6 +130,7 @@ func (out *response) extend() {
 
 // send is the one door by which answers leave.
 func (out *response) send(r *http.Request, answer *reply) error {
+	out.code = answer.code
 	head := out.Header()
 	for name, values := range answer.header {
 		head[name] = values
@@ -167,7 +171,7 @@ func (out *response) summary(r *http.Request) observe.Request {
 	}
 	return observe.Request{
 		ID: out.id, Method: r.Method, Path: r.URL.Path, Route: out.route, Remote: remote,
-		Status: status, Bytes: out.bytes, Duration: time.Since(out.started),
+		Status: status, Code: string(out.code), Bytes: out.bytes, Duration: time.Since(out.started),
 	}
 }
 

@@ -29,6 +29,7 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
 		if err := a.Ready(ctx); err != nil {
+			a.Observer.NotReady(err)
 			return state(http.StatusServiceUnavailable, "unavailable"), nil
 		}
 		return state(http.StatusOK, "ready"), nil

@@ -56,6 +56,7 @@ type Request struct {
 	Route    string // the pattern of the path, of which there are few
 	Remote   string
 	Status   int
+	Code     string // of the first error, if it was refused
 	Bytes    int64
 	Duration time.Duration
 }
@@ -73,10 +74,15 @@ func (o *Observer) Answered(r Request) {
 	if r.Status >= 500 {
 		level = slog.LevelError
 	}
-	o.log.LogAttrs(context.Background(), level, "request",
+	attributes := []slog.Attr{
 		slog.String("method", r.Method), slog.String("path", r.Path), slog.Int("status", r.Status),
-		slog.Int64("bytes", r.Bytes), slog.Duration("duration", r.Duration),
-		slog.String("remote", r.Remote), slog.String("request_id", r.ID))
+		slog.Int64("bytes", r.Bytes), slog.Float64("ms", float64(r.Duration.Microseconds())/1000),
+		slog.String("remote", r.Remote), slog.String("request_id", r.ID),
+	}
+	if r.Code != "" {
+		attributes = append(attributes, slog.String("code", r.Code))
+	}
+	o.log.LogAttrs(context.Background(), level, "request", attributes...)
 }
 
 // knownMethod keeps clients from making up metrics.
@@ -99,6 +105,9 @@ func (o *Observer) Unavailable(requestID string, err error) {
 	o.failures.WithLabelValues("unavailable").Inc()
 	o.log.Error("store unavailable", "request_id", requestID, "error", err)
 }
+
+// NotReady notes why requests should go elsewhere.
+func (o *Observer) NotReady(err error) { o.log.Warn("not ready", "error", err) }
 
 // Panicked notes a panic while a request was answered.
 func (o *Observer) Panicked(requestID string, reason any, stack []byte) {

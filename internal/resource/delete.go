@@ -21,7 +21,7 @@ func (r *Resources) Delete(ctx context.Context, path Path, id schema.ID) (Resour
 			return err
 		}
 		d := deletion{tx: tx, doomed: map[identity]bool{}}
-		if err := d.doom(path.Collection, record); err != nil {
+		if err := d.collect(path.Collection, record); err != nil {
 			return err
 		}
 		if err := d.checkRestricted(); err != nil {
@@ -53,30 +53,34 @@ type victim struct {
 	record     schema.Record
 }
 
-// doom collects a resource and, from there, all that a cascade reaches. A
-// circle of references ends where it began.
-func (d *deletion) doom(c *schema.Collection, record schema.Record) error {
-	key := identity{c, record.ID(schema.IDColumn)}
-	if d.doomed[key] {
-		return nil
-	}
-	d.doomed[key] = true
-	d.order = append(d.order, victim{c, record})
-	for _, link := range c.Referrers() {
-		if link.OnDelete != schema.Cascade {
-			continue
-		}
-		children, err := d.referring(link, key.id, everyone)
-		if err != nil {
-			return err
-		}
-		for _, child := range children {
-			if err := d.doom(link.From, child); err != nil {
+// collect dooms a resource and, from there, all that a cascade reaches. A circle
+// of references ends where it began.
+func (d *deletion) collect(c *schema.Collection, record schema.Record) error {
+	d.doom(c, record)
+	for i := 0; i < len(d.order); i++ { // it grows as it is walked
+		victim := d.order[i]
+		for _, link := range victim.collection.Referrers() {
+			if link.OnDelete != schema.Cascade {
+				continue
+			}
+			children, err := d.referring(link, victim.record.ID(schema.IDColumn), everyone)
+			if err != nil {
 				return err
+			}
+			for _, child := range children {
+				d.doom(link.From, child)
 			}
 		}
 	}
 	return nil
+}
+
+func (d *deletion) doom(c *schema.Collection, record schema.Record) {
+	key := identity{c, record.ID(schema.IDColumn)}
+	if !d.doomed[key] {
+		d.doomed[key] = true
+		d.order = append(d.order, victim{c, record})
+	}
 }
 
 // everyone is no bound on how many resources are read at once.
@@ -88,7 +92,8 @@ func (d *deletion) referring(link schema.Link, id schema.ID, most int) ([]schema
 	rows, err := d.tx.Select(link.From, store.Selection{
 		Filter: query.Compare{Column: link.Column, Op: query.Equal, Value: schema.IDValue(id)},
 		Order:  store.NewOrder(nil),
-		Take:   math.MaxInt64,
+		// No more than asked for stay, if all that are doomed come first.
+		Take: int64(most) + min(int64(len(d.doomed)), math.MaxInt64-int64(most)),
 	})
 	if err != nil {
 		return nil, err

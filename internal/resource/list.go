@@ -38,11 +38,17 @@ type Listing struct {
 // List opens a range of a collection. With exact, the total of a filtered
 // collection is counted.
 func (r *Resources) List(ctx context.Context, path Path, q query.Query, exact bool) (*Listing, error) {
-	tx, err := r.store.Read(ctx)
+	tx, err := r.store.Stream(ctx)
 	if err != nil {
 		return nil, err
 	}
 	l := &Listing{tx: tx, collection: path.Collection, query: q}
+	ready := false
+	defer func() {
+		if !ready { // an error, or a panic: nobody else will close it
+			l.Close()
+		}
+	}()
 	l.selection = store.Selection{Filter: query.Both(path.scope(), q.Filter), Order: store.NewOrder(q.Sort), Take: q.Range.Size()}
 	err = path.requireParent(tx)
 	if err == nil {
@@ -52,9 +58,9 @@ func (r *Resources) List(ctx context.Context, path Path, q query.Query, exact bo
 		err = l.locate(path)
 	}
 	if err != nil {
-		l.Close()
 		return nil, err
 	}
+	ready = true
 	return l, nil
 }
 
@@ -90,6 +96,8 @@ func (l *Listing) locate(path Path) (err error) {
 		if place, err = l.cursorPlace(path); err == nil && size > 0 {
 			err = l.locateCursor(place)
 		}
+	case r.Limit < 0 && l.Known && size >= l.Total:
+		// All of it: there is no place to look for.
 	case r.Limit < 0:
 		l.selection.From, l.hasBefore, err = l.tx.Back(l.collection, l.selection, size)
 	default:

@@ -27,15 +27,15 @@ func (r *Resources) CreateViolations(ctx context.Context, path Path, inputs []sc
 	})
 }
 
-// UpdateViolations reports what else is wrong with an input to update by. A
-// resource that does not exist is the error.
-func (r *Resources) UpdateViolations(ctx context.Context, path Path, id schema.ID, input schema.Input) (fault.List, error) {
+// UpdateViolations reports what else is wrong with an input to update by, if the
+// body had one. A resource that does not exist is the error.
+func (r *Resources) UpdateViolations(ctx context.Context, path Path, id schema.ID, inputs []schema.Input) (fault.List, error) {
 	return r.look(ctx, func(tx *store.Tx) (fault.List, error) {
 		before, err := path.get(tx, id)
-		if err != nil {
+		if err != nil || len(inputs) == 0 {
 			return nil, err
 		}
-		return checkUpdate(tx, path.Collection, before, apply(path.Collection, before, input), input)
+		return checkUpdate(tx, path.Collection, before, apply(path.Collection, before, inputs[0]), inputs[0])
 	})
 }
 

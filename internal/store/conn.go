@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/plural-go/plural/schema"
 )
@@ -14,8 +15,10 @@ type backend interface {
 	dialect
 
 	// read lends a connection on which everything is read from one snapshot,
-	// until release is called. The context ends its queries.
-	read(ctx context.Context) (c conn, release func(), err error)
+	// until release is called. The context ends its queries. A long read may go
+	// on for as long as a client takes; any number of them leave room for short
+	// ones. Who waits in vain for a connection gets errBusy.
+	read(ctx context.Context, long bool) (c conn, release func(), err error)
 
 	// write runs fn in a transaction and returns nil only when it is committed
 	// and durable. When fn fails nothing of it remains. Others may share the
@@ -29,8 +32,13 @@ type backend interface {
 	close() error
 }
 
-// errClosed is what read and write return once close was called.
-var errClosed = errors.New("the database is closed")
+var (
+	errClosed = errors.New("the database is closed") // close was called
+	errBusy   = errors.New("all connections are in use")
+)
+
+// maxWait is how long a request waits for a connection.
+const maxWait = 5 * time.Second
 
 // conn is a connection in the hands of one goroutine. Values are bound to $1,
 // $2, … in the order in which they first appear in the text. At most one rows

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,12 +86,20 @@ func (s *Store) saveKinds(c conn) error {
 }
 
 func readKinds(c conn) (saved kinds, err error) {
-	var text []byte
-	_, err = one(c, func(row schema.Row) { text = row.AppendText(nil, 0) }, "SELECT value FROM "+metaTable+" WHERE key = 'kinds'")
+	text, err := readMeta(c, "kinds")
 	if err == nil {
-		err = json.Unmarshal(text, &saved)
+		err = json.Unmarshal([]byte(text), &saved)
 	}
 	return saved, err
+}
+
+// storeFormat changes when the tables that are ours do.
+const storeFormat = "1"
+
+func readMeta(c conn, key string) (value string, err error) {
+	_, err = one(c, func(row schema.Row) { value = string(row.AppendText(nil, 0)) },
+		"SELECT value FROM "+metaTable+" WHERE key = $1", schema.TextValue(key))
+	return value, err
 }
 
 type indexShape struct {
@@ -114,6 +123,9 @@ func (e *MisfitError) Error() string {
 func (s *Store) fit(c conn, found map[string]*tableShape) error {
 	if found[metaTable] == nil {
 		return &MisfitError{[]string{fmt.Sprintf("it has tables that Plural did not make (%s), and none of Plural's own", strings.Join(sortedNames(found), ", "))}}
+	}
+	if format, err := readMeta(c, "format"); err != nil || format != storeFormat {
+		return errors.Join(err, fmt.Errorf("the database has the format %q, and this version of Plural knows %q", format, storeFormat))
 	}
 	saved, err := readKinds(c)
 	if err != nil {

@@ -46,12 +46,13 @@ func (m *minter) save(c conn) error {
 	m.mutex.Lock()
 	last := m.last
 	m.mutex.Unlock()
-	_, err := c.exec("UPDATE "+metaTable+" SET value = $1 WHERE key = 'last_id'", schema.TextValue(last.String()))
+	text := schema.TextValue(last.String())
+	_, err := c.exec("UPDATE "+metaTable+" SET value = $1 WHERE key = 'last_id' AND value < $2", text, text)
 	return err
 }
 
-func readLastID(c conn) (last schema.ID, err error) {
-	_, err = one(c, func(row schema.Row) { last, _ = schema.ParseID(row.AppendText(nil, 0)) },
-		"SELECT value FROM "+metaTable+" WHERE key = 'last_id'")
+func readLastID(c conn) (schema.ID, error) {
+	text, err := readMeta(c, "last_id")
+	last, _ := schema.ParseID(text) // empty when nothing was minted yet
 	return last, err
 }

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -26,42 +30,66 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 	if err != nil {
 		return nil, errors.New("the database URL is not a PostgreSQL URL such as postgres://user@host/database")
 	}
+	// The rows are read in the binary form that prepared statements give.
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err == nil {
-		err = pool.Ping(ctx)
-	}
 	if err != nil {
+		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
 		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
 	}
 	return &postgresBackend{pool: pool}, nil
 }
 
-func (b *postgresBackend) read(ctx context.Context) (conn, func(), error) {
-	if b.closed.Load() {
-		return nil, nil, errClosed
-	}
-	tx, err := b.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+func (b *postgresBackend) read(ctx context.Context, _ bool) (conn, func(), error) {
+	acquired, err := b.acquire(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	tx, err := acquired.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		acquired.Release()
+		return nil, nil, err
+	}
 	// The context may be over when the connection goes back to the pool.
-	return &postgresConn{ctx: ctx, tx: tx}, func() { tx.Rollback(context.WithoutCancel(ctx)) }, nil
+	release := func() {
+		tx.Rollback(context.WithoutCancel(ctx))
+		acquired.Release()
+	}
+	return &postgresConn{ctx: ctx, tx: tx}, release, nil
+}
+
+// acquire waits for a connection, but not for ever.
+func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	if b.closed.Load() {
+		return nil, errClosed
+	}
+	wait, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
+	acquired, err := b.pool.Acquire(wait)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil, errBusy
+	}
+	return acquired, err
 }
 
 // writeAttempts bounds how often a transaction that lost to another is run again.
 const writeAttempts = 10
 
 func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) error {
-	if b.closed.Load() {
-		return errClosed
-	}
-	if err := ctx.Err(); err != nil {
+	acquired, err := b.acquire(ctx)
+	if err != nil {
 		return err
 	}
+	defer acquired.Release()
 	ctx = context.WithoutCancel(ctx)
-	var err error
-	for range writeAttempts {
-		err = pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+	for attempt := range writeAttempts {
+		if attempt > 0 { // those who lost to each other should not meet again
+			time.Sleep(rand.N(time.Millisecond << attempt))
+		}
+		err = pgx.BeginTxFunc(ctx, acquired, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
 			return fn(&postgresConn{ctx: ctx, tx: tx})
 		})
 		if !isLostRace(err) {
@@ -89,7 +117,9 @@ func (b *postgresBackend) close() error {
 func (b *postgresBackend) fault(err error) error {
 	var pg *pgconn.PgError
 	var connect *pgconn.ConnectError
-	unavailable := errors.As(err, &connect) || pgconn.SafeToRetry(err)
+	var network net.Error
+	unavailable := errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	if errors.As(err, &pg) {
 		switch class := pg.Code[:2]; {
 		case pg.Code == "57014":

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -19,23 +23,30 @@ import (
 type sqliteBackend struct {
 	file    string
 	writer  *sqliteWriter
-	slots   chan struct{}    // one for each connection that may read at the same time
+	short   chan struct{}    // one for each connection that may read at the same time
+	long    chan struct{}    // likewise, for long
 	readers chan *sqliteConn // idle ones
 	closed  chan struct{}
 	closing sync.Once
 }
 
 const (
-	maxReaders     = 128
-	maxIdleReaders = 16
+	maxShortReaders = 32
+	maxLongReaders  = 96
+	maxIdleReaders  = 16
 )
 
 func openSQLite(file string) (*sqliteBackend, error) {
-	// In memory every connection would have a database of its own.
-	if file == "" || file == ":memory:" {
-		return nil, errors.New("the database URL names no file: write sqlite:plural.db")
+	if err := checkFile(file); err != nil {
+		return nil, err
 	}
-	b := &sqliteBackend{file: file, slots: make(chan struct{}, maxReaders), readers: make(chan *sqliteConn, maxIdleReaders), closed: make(chan struct{})}
+	b := &sqliteBackend{
+		file:    file,
+		short:   make(chan struct{}, maxShortReaders),
+		long:    make(chan struct{}, maxLongReaders),
+		readers: make(chan *sqliteConn, maxIdleReaders),
+		closed:  make(chan struct{}),
+	}
 	c, err := b.open(sqlite.OpenReadWrite | sqlite.OpenCreate)
 	if err != nil {
 		return nil, err
@@ -44,43 +55,106 @@ func openSQLite(file string) (*sqliteBackend, error) {
 	return b, nil
 }
 
+// checkFile says what SQLite would only call "unable to open".
+func checkFile(file string) error {
+	switch {
+	case file == "":
+		return errors.New("the database URL names no file: write sqlite:plural.db")
+	case strings.HasPrefix(file, "//"):
+		// Others mean different files by it.
+		return fmt.Errorf("the database URL has slashes behind sqlite: that do not belong there: write sqlite:%s", strings.TrimPrefix(file, "//"))
+	case strings.Contains(file, "?") || strings.HasPrefix(file, ":") || strings.HasPrefix(file, "file:"):
+		return fmt.Errorf("the database URL must be sqlite: and the name of a file, without parameters, but the name is %s", file)
+	}
+	info, err := os.Stat(filepath.Dir(file))
+	if err != nil || !info.IsDir() {
+		return fmt.Errorf("the database %s cannot be opened: there is no directory %s", file, filepath.Dir(file))
+	}
+	if info, err = os.Stat(file); err == nil && info.IsDir() {
+		return fmt.Errorf("the database %s cannot be opened: it is a directory", file)
+	}
+	return nil
+}
+
 // pragmas of every connection. FULL syncs every commit. A small page cache is as
 // fast as a large one here, and bounds what a long stream takes of memory.
-var pragmas = []string{"busy_timeout = 5000", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -2000"}
+var pragmas = []string{"busy_timeout = 5000", "synchronous = FULL", "foreign_keys = ON", "cache_size = -2000", "journal_size_limit = 67108864"}
 
-func (b *sqliteBackend) open(flags sqlite.OpenFlags) (*sqliteConn, error) {
+func (b *sqliteBackend) open(flags sqlite.OpenFlags, more ...string) (*sqliteConn, error) {
 	raw, err := sqlite.OpenConn(b.file, flags)
-	for i := 0; err == nil && i < len(pragmas); i++ {
-		err = sqlitex.ExecuteTransient(raw, "PRAGMA "+pragmas[i], nil)
+	if err == nil {
+		err = useWAL(raw)
+	}
+	for _, pragma := range slices.Concat(pragmas, more) {
+		if err == nil {
+			err = sqlitex.ExecuteTransient(raw, "PRAGMA "+pragma, nil)
+		}
 	}
 	if err == nil {
 		return &sqliteConn{raw: raw, statements: map[string]*sqlite.Stmt{}}, nil
 	}
-	err = fmt.Errorf("opening the database %s: %w", b.file, err)
+	err = fmt.Errorf("the database %s cannot be opened: %w", b.file, err)
 	if raw != nil {
 		err = errors.Join(err, raw.Close())
 	}
 	return nil, err
 }
 
-func (b *sqliteBackend) read(ctx context.Context) (conn, func(), error) {
-	select {
-	case b.slots <- struct{}{}:
-	case <-b.closed:
-		return nil, nil, errClosed
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+// useWAL makes sure of the journal mode, which SQLite may refuse without an error.
+func useWAL(raw *sqlite.Conn) error {
+	return sqlitex.ExecuteTransient(raw, "PRAGMA journal_mode = WAL", &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
+		if mode := stmt.ColumnText(0); mode != "wal" {
+			return fmt.Errorf("its file system offers the journal mode %s only, and wal is needed", mode)
+		}
+		return nil
+	}})
+}
+
+func (b *sqliteBackend) read(ctx context.Context, long bool) (conn, func(), error) {
+	slots := b.short
+	if long {
+		slots = b.long
+	}
+	if err := b.take(ctx, slots); err != nil {
+		return nil, nil, err
 	}
 	c, err := b.reader()
 	if err == nil {
 		c.raw.SetInterrupt(ctx.Done())
 		_, err = c.exec("BEGIN")
 	}
-	if err != nil {
+	release := func() {
 		b.release(c)
+		<-slots
+	}
+	if err != nil {
+		release()
 		return nil, nil, err
 	}
-	return c, func() { b.release(c) }, nil
+	return c, release, nil
+}
+
+// take waits for a slot, but not for ever.
+func (b *sqliteBackend) take(ctx context.Context, slots chan struct{}) error {
+	select {
+	case <-b.closed:
+		return errClosed
+	case slots <- struct{}{}:
+		return nil
+	default:
+	}
+	patience := time.NewTimer(maxWait)
+	defer patience.Stop()
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-b.closed:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-patience.C:
+		return errBusy
+	}
 }
 
 func (b *sqliteBackend) reader() (*sqliteConn, error) {
@@ -88,13 +162,12 @@ func (b *sqliteBackend) reader() (*sqliteConn, error) {
 	case c := <-b.readers:
 		return c, nil
 	default:
-		return b.open(sqlite.OpenReadWrite)
+		return b.open(sqlite.OpenReadWrite, "query_only = ON")
 	}
 }
 
 // release takes a reading connection back.
 func (b *sqliteBackend) release(c *sqliteConn) {
-	defer func() { <-b.slots }()
 	if c == nil {
 		return
 	}
@@ -119,8 +192,11 @@ func (b *sqliteBackend) write(ctx context.Context, fn func(conn) error) error {
 func (b *sqliteBackend) close() (err error) {
 	b.closing.Do(func() {
 		close(b.closed)
-		for range maxReaders {
-			b.slots <- struct{}{}
+		for range maxShortReaders {
+			b.short <- struct{}{}
+		}
+		for range maxLongReaders {
+			b.long <- struct{}{}
 		}
 		close(b.readers)
 		for c := range b.readers {
@@ -138,8 +214,7 @@ func (b *sqliteBackend) fault(err error) error {
 		return context.Canceled
 	case sqlite.ResultFull:
 		return &fault.Error{Code: fault.CodeStorageFull, Detail: "There is no room left to store this. Reading goes on; try again later.", Cause: err}
-	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultIOErr, sqlite.ResultCantOpen, sqlite.ResultReadOnly,
-		sqlite.ResultCorrupt, sqlite.ResultNotADB, sqlite.ResultPerm:
+	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultIOErr, sqlite.ResultCantOpen, sqlite.ResultReadOnly, sqlite.ResultPerm:
 		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The database cannot be used at the moment. Try again later.", Cause: err}
 	}
 	return nil

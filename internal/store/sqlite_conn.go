@@ -14,18 +14,22 @@ type sqliteConn struct {
 	statements map[string]*sqlite.Stmt
 }
 
-// maxStatements bounds what filters of every shape leave behind.
-const maxStatements = 256
+// A connection keeps this many statements, and none that is long: a list of a
+// thousand values would be one of its own for each length.
+const (
+	maxStatements = 128
+	maxCachedSQL  = 4 << 10
+)
 
 func (c *sqliteConn) query(sql string, args ...schema.Value) (rows, error) {
-	stmt, err := c.prepare(sql)
+	stmt, cached, err := c.prepare(sql)
 	if err != nil {
 		return nil, err
 	}
 	for i := range args {
 		args[i].Bind(sqliteBinder{stmt, i + 1})
 	}
-	return sqliteRows{stmt}, nil
+	return sqliteRows{stmt, cached}, nil
 }
 
 func (c *sqliteConn) exec(sql string, args ...schema.Value) (int, error) {
@@ -40,29 +44,29 @@ func (c *sqliteConn) exec(sql string, args ...schema.Value) (int, error) {
 	return c.raw.Changes(), nil
 }
 
-func (c *sqliteConn) prepare(sql string) (*sqlite.Stmt, error) {
+func (c *sqliteConn) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err error) {
 	if stmt := c.statements[sql]; stmt != nil {
-		return stmt, nil
+		return stmt, true, nil
 	}
-	if len(c.statements) >= maxStatements {
-		c.finalize()
+	stmt, _, err = c.raw.PrepareTransient(sql)
+	if err != nil || len(sql) > maxCachedSQL {
+		return stmt, false, err
 	}
-	stmt, _, err := c.raw.PrepareTransient(sql)
-	if err == nil {
-		c.statements[sql] = stmt
+	for other, old := range c.statements { // any one makes room
+		if len(c.statements) < maxStatements {
+			break
+		}
+		old.Finalize()
+		delete(c.statements, other)
 	}
-	return stmt, err
-}
-
-func (c *sqliteConn) finalize() {
-	for sql, stmt := range c.statements {
-		stmt.Finalize()
-		delete(c.statements, sql)
-	}
+	c.statements[sql] = stmt
+	return stmt, true, nil
 }
 
 func (c *sqliteConn) close() error {
-	c.finalize()
+	for _, stmt := range c.statements {
+		stmt.Finalize()
+	}
 	return c.raw.Close()
 }
 
@@ -79,10 +83,23 @@ func (b sqliteBinder) BindID(v schema.ID)  { b.stmt.BindBytes(b.param, v[:]) }
 func (b sqliteBinder) BindTime(v string)   { b.stmt.BindText(b.param, v) }
 func (b sqliteBinder) BindText(v string)   { b.stmt.BindText(b.param, v) }
 
-type sqliteRows struct{ stmt *sqlite.Stmt }
+type sqliteRows struct {
+	stmt   *sqlite.Stmt
+	cached bool
+}
 
-func (r sqliteRows) next() (bool, error)      { return r.stmt.Step() }
-func (r sqliteRows) close()                   { r.stmt.Reset() }
+func (r sqliteRows) next() (bool, error) { return r.stmt.Step() }
+
+// close gives the statement back, without the values that were bound to it.
+func (r sqliteRows) close() {
+	if !r.cached {
+		r.stmt.Finalize()
+		return
+	}
+	r.stmt.Reset()
+	r.stmt.ClearBindings()
+}
+
 func (r sqliteRows) Null(column int) bool     { return r.stmt.ColumnIsNull(column) }
 func (r sqliteRows) Bool(column int) bool     { return r.stmt.ColumnInt64(column) != 0 }
 func (r sqliteRows) Int(column int) int64     { return r.stmt.ColumnInt64(column) }

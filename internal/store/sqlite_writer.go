@@ -71,21 +71,33 @@ func (w *sqliteWriter) loop() {
 		for len(batch) < maxSharing && len(w.jobs) > 0 {
 			batch = append(batch, <-w.jobs)
 		}
-		if err := w.runAll(batch); err != nil {
-			for _, job := range batch {
-				if job.err == nil {
-					job.err = err
-				}
-			}
-		}
+		w.runBatch(batch)
 		for _, job := range batch {
 			close(job.done)
 		}
 	}
 }
 
+// runBatch runs jobs together, or, if their transaction is lost, each alone:
+// what one of them brought about must not be the answer to another, and what
+// one of them saw of another never happened.
+func (w *sqliteWriter) runBatch(batch []*writeJob) {
+	err := w.runAll(batch)
+	if err == nil {
+		return
+	}
+	if len(batch) == 1 {
+		batch[0].err = err
+		return
+	}
+	for _, job := range batch {
+		w.runBatch([]*writeJob{job})
+	}
+}
+
 // runAll runs jobs in one transaction. An error means that none took effect.
 func (w *sqliteWriter) runAll(batch []*writeJob) error {
+	w.rollBack() // of a transaction that could not be given up before
 	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -108,5 +110,104 @@ func TestClosedStoreRefusesEverything(t *testing.T) {
 			t.Error("read:", err)
 		}
 		closeStore(t, st) // once more does no harm
+	})
+}
+
+// When the transaction that several share is lost, nobody gets an answer that
+// came of it: each is run again, alone.
+func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
+	s := parse(t, uniqueNames)
+	things := s.Collection("things")
+	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
+	writer := st.backend.(*sqliteBackend).writer
+	insertion := func(name string) *writeJob {
+		r := record(t, things, `{"name":"`+name+`"}`)
+		return &writeJob{ctx: context.Background(), run: func(c conn) error {
+			return st.run(c, func(tx *Tx) error {
+				r[schema.IDColumn] = schema.IDValue(tx.NewID())
+				_, err := tx.Insert(things, r)
+				return err
+			})
+		}}
+	}
+	lost := errors.New("lost on purpose")
+	loser := &writeJob{ctx: context.Background(), run: func(c conn) error {
+		c.exec("ROLLBACK")
+		return lost
+	}}
+	// The second is in conflict with the first, and only with it.
+	batch := []*writeJob{insertion("a"), insertion("a"), insertion("b"), loser}
+	writer.runBatch(batch)
+	if batch[0].err != nil || !fault.Is(batch[1].err, fault.CodeNotUnique) || batch[2].err != nil || !errors.Is(batch[3].err, lost) {
+		t.Errorf("got %v, %v, %v, %v", batch[0].err, batch[1].err, batch[2].err, batch[3].err)
+	}
+	read(t, st, func(tx *Tx) { expectTotals(t, tx, things, 2) })
+	if got := len(changes(t, st)); got != 2 {
+		t.Errorf("%d changes", got)
+	}
+}
+
+// A conflict leaves no trace, so that the transaction can go on.
+func TestConflictLeavesNoChange(t *testing.T) {
+	s := parse(t, uniqueNames)
+	things := s.Collection("things")
+	eachStore(t, s, func(t *testing.T, st *Store) {
+		insert(t, st, things, `{"name":"a"}`)
+		write(t, st, func(tx *Tx) error {
+			taken := record(t, things, `{"name":"a"}`)
+			taken[schema.IDColumn] = schema.IDValue(tx.NewID())
+			if _, err := tx.Insert(things, taken); !fault.Is(err, fault.CodeNotUnique) {
+				t.Error(err)
+			}
+			free := record(t, things, `{"name":"b"}`)
+			free[schema.IDColumn] = schema.IDValue(tx.NewID())
+			_, err := tx.Insert(things, free)
+			return err
+		})
+		if got := len(changes(t, st)); got != 2 {
+			t.Errorf("%d changes", got)
+		}
+		read(t, st, func(tx *Tx) { expectTotals(t, tx, things, 2) })
+	})
+}
+
+// However many lists are being read, a short read finds a connection.
+func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
+	s := parse(t, uniqueNames)
+	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
+	for range maxLongReaders {
+		tx, err := st.Stream(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Close()
+	}
+	read(t, st, func(tx *Tx) { expectTotals(t, tx, s.Collection("things"), 0) })
+}
+
+// Statements of many shapes, and long ones, do not pile up.
+func TestStatementsAreBounded(t *testing.T) {
+	s := parse(t, uniqueNames)
+	things := s.Collection("things")
+	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
+	read(t, st, func(tx *Tx) {
+		for n := range 1000 {
+			values := make([]schema.Value, n)
+			for i := range values {
+				values[i] = schema.TextValue("x")
+			}
+			if _, err := tx.Count(things, query.In{Column: 1, Values: values}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		kept := tx.conn.(*sqliteConn).statements
+		if len(kept) > maxStatements {
+			t.Errorf("%d statements are kept", len(kept))
+		}
+		for sql := range kept {
+			if len(sql) > maxCachedSQL {
+				t.Errorf("one of %d bytes is kept", len(sql))
+			}
+		}
 	})
 }

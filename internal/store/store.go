@@ -2,7 +2,7 @@
 // PostgreSQL behind one SQL builder.
 //
 // Every write appends to the change log and keeps the totals in the same
-// transaction. Everything that reads takes a filter as its scope; what is
+// transaction. What reads resources takes a filter as its scope; what is
 // written was read, under such a scope, in the same transaction.
 package store
 
@@ -36,10 +36,6 @@ func Open(ctx context.Context, url string, s *schema.Schema) (*Store, error) {
 	var err error
 	switch scheme {
 	case "sqlite":
-		if path, slashes := strings.CutPrefix(rest, "//"); slashes {
-			// Others mean different files by it, and one at the root of the disk is hardly meant.
-			return nil, fmt.Errorf("the database URL has slashes behind sqlite: that do not belong there: write sqlite:%s, or sqlite:/tmp/%s with a whole path", path, path)
-		}
 		b, err = openSQLite(rest)
 	case "postgres", "postgresql":
 		b, err = openPostgres(ctx, url)
@@ -75,9 +71,14 @@ func (s *Store) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		last, err := readLastID(c)
-		s.minter.last = last
-		return err
+		if s.minter.last, err = readLastID(c); err != nil {
+			return err
+		}
+		// A write shows now what would else show at the first request.
+		if _, err = c.exec("UPDATE " + metaTable + " SET value = value WHERE key = 'format'"); err != nil {
+			return fmt.Errorf("the database cannot be written: %w", err)
+		}
+		return nil
 	})
 }
 
@@ -94,9 +95,14 @@ type Tx struct {
 	totals  map[total]int64 // changes to the totals, not yet written
 }
 
-// Read opens a snapshot. It must be closed.
-func (s *Store) Read(ctx context.Context) (*Tx, error) {
-	c, release, err := s.backend.read(ctx)
+// Read opens a snapshot for a moment. It must be closed.
+func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, false) }
+
+// Stream opens a snapshot that may stay open for long. It must be closed.
+func (s *Store) Stream(ctx context.Context) (*Tx, error) { return s.read(ctx, true) }
+
+func (s *Store) read(ctx context.Context, long bool) (*Tx, error) {
+	c, release, err := s.backend.read(ctx, long)
 	if err != nil {
 		return nil, s.fault(ctx, err)
 	}
@@ -151,7 +157,7 @@ func (s *Store) fault(ctx context.Context, err error) error {
 		return nil
 	}
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return ctx.Err()
 	}
 	var list fault.List
 	var single *fault.Error
@@ -160,6 +166,9 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	}
 	if errors.Is(err, errClosed) {
 		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The server is shutting down. Try again later.", Cause: err}
+	}
+	if errors.Is(err, errBusy) {
+		return &fault.Error{Code: fault.CodeUnavailable, Detail: "Too many requests are being answered. Try again later.", Cause: err}
 	}
 	if known := s.backend.fault(err); known != nil {
 		return known

@@ -94,7 +94,7 @@ func (s *Store) createTables(c conn) error {
 		"CREATE INDEX " + changesTable + "_at ON " + changesTable + " (at)",
 		"CREATE TABLE " + totalsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, total " +
 			d.columnType(schema.KindInteger) + " NOT NULL, PRIMARY KEY (collection, parent))" + d.tableOptions(),
-		"INSERT INTO " + metaTable + " (key, value) VALUES ('format', '1'), ('last_id', '')",
+		"INSERT INTO " + metaTable + " (key, value) VALUES ('format', '" + storeFormat + "'), ('last_id', '')",
 	}
 	var references []string
 	for _, collection := range s.schema.Collections() {

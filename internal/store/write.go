@@ -23,8 +23,8 @@ func (t *Tx) NewID() schema.ID {
 // resource; the transaction can go on then.
 func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) {
 	// The conflict is looked for only when the insert did nothing, so that it
-	// costs nothing otherwise. The revision is known by then: a conflict leaves
-	// its change to be rolled back with the transaction.
+	// costs nothing otherwise. The change is there by then, as it gives the
+	// revision, and is taken back.
 	representation := c.Append(nil, record)
 	revision, err := t.appendChange(c, "create", record.ID(schema.IDColumn), representation)
 	if err != nil {
@@ -36,6 +36,9 @@ func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) 
 		return nil, t.fault(err)
 	}
 	if changed == 0 {
+		if _, err := t.conn.exec("DELETE FROM "+changesTable+" WHERE revision = $1", schema.IntValue(revision)); err != nil {
+			return nil, t.fault(err)
+		}
 		conflicts, err := t.conflicts(c, nil, record)
 		if err == nil && len(conflicts) == 0 {
 			err = fmt.Errorf("an insert into %s was refused without a conflict", c.Name)
@@ -108,7 +111,7 @@ func (t *Tx) conflicts(c *schema.Collection, before, after schema.Record) (fault
 			return nil, err
 		}
 		if taken {
-			conflicts.Add(fault.At("/id", fault.CodeIDExists, "A resource with the id %s exists already.", after.ID(schema.IDColumn)))
+			conflicts.Add(fault.At("/id", fault.CodeIDExists, "The id %s is taken by another resource, which is stored or in this request.", after.ID(schema.IDColumn)))
 		}
 	}
 	for _, group := range c.UniqueGroups() {
@@ -156,7 +159,7 @@ func conflictOf(c *schema.Collection, group []int) *fault.Error {
 		names[i] = c.Columns()[column].Name
 	}
 	if len(names) == 1 {
-		return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource has this %s already.", names[0])
+		return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource, which is stored or in this request, has this %s.", names[0])
 	}
-	return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource has these values of %s already.", strings.Join(names, " and "))
+	return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource, which is stored or in this request, has these values of %s.", strings.Join(names, " and "))
 }
