@@ -154,12 +154,12 @@ func TestStopBreaksOffWhatTakesTooLong(t *testing.T) {
 	}
 }
 
-// createMuch creates 18 MB of users: more than the buffers between a server and
+// createMuch creates 11 MB of users: more than the buffers between a server and
 // a client hold.
 func createMuch(t *testing.T, base string) {
 	t.Helper()
 	item := `{"name":"` + strings.Repeat("x", 1000) + `","email":"ada@example.com"}`
-	for range 20 {
+	for range 12 {
 		response, err := http.Post(base+"/users", "application/json", strings.NewReader("["+strings.Repeat(item+",", 899)+item+"]"))
 		if err != nil || response.StatusCode != 201 {
 			t.Fatal(response, err)

@@ -191,7 +191,7 @@ func TestStatementsAreBounded(t *testing.T) {
 	things := s.Collection("things")
 	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
 	read(t, st, func(tx *Tx) {
-		for n := range 1000 {
+		for n := 0; n < 1000; n += 7 {
 			values := make([]schema.Value, n)
 			for i := range values {
 				values[i] = schema.TextValue("x")
