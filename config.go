@@ -19,6 +19,9 @@ type Config struct {
 	// Database is a URL: sqlite:FILE. Default: sqlite:plural.db.
 	Database string
 
+	// Hooks are code of yours that takes part in changes, in this order.
+	Hooks []Hook
+
 	// Prefix is the path under which the server is mounted in another one, such
 	// as /api/v1. It is part of the paths that come in, and of every Location
 	// and Link that goes out. Default: none.

@@ -25,11 +25,12 @@ import (
 
 // Server is an open database behind an HTTP API.
 type Server struct {
-	config   Config
-	store    *store.Store
-	observer *observe.Observer
-	handler  http.Handler
-	failed   chan error
+	config    Config
+	store     *store.Store
+	resources *resource.Resources
+	observer  *observe.Observer
+	handler   http.Handler
+	failed    chan error
 
 	mutex    sync.Mutex // of http and stopping
 	http     *http.Server
@@ -56,6 +57,11 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	}
 	s := &Server{config: config, store: st, observer: observe.New(config.Logger), failed: make(chan error, 1), abandoned: make(chan struct{})}
 	resources := resource.New(st)
+	resources.AfterFailed = s.observer.HookFailed
+	if err := addHooks(resources, config.Schema, config.Hooks); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	s.resources = resources
 	s.handler = api.New(api.Config{
 		Schema:       config.Schema,
 		Resources:    resources,

@@ -117,6 +117,15 @@ func (c *Collection) Restore(representation []byte) (Record, error) {
 	return record, nil
 }
 
+// DecodeJSON reads and validates one value of the attribute.
+func (a *Attribute) DecodeJSON(text []byte) (Value, error) {
+	value, problem := a.decodeConstant(text)
+	if problem != nil {
+		return Null, problem
+	}
+	return value, nil
+}
+
 // decodeConstant reads a value out of the schema itself: a default or a member
 // of an enumeration.
 func (a *Attribute) decodeConstant(text []byte) (Value, *fault.Error) {

@@ -29,6 +29,7 @@ const (
 	CodeIDExists   Code = "id_exists"
 	CodeNotUnique  Code = "not_unique"
 	CodeReferenced Code = "referenced"
+	CodeConflict   Code = "conflict"
 
 	// 413 to 415: the body cannot be taken.
 	CodeBodyTooLarge         Code = "body_too_large"
@@ -56,6 +57,7 @@ const (
 	CodeMaxItems         Code = "max_items"
 	CodeUnknownReference Code = "unknown_reference"
 	CodeParentMismatch   Code = "parent_mismatch"
+	CodeRefused          Code = "refused"
 
 	// 417 and 431: headers that the server does not take.
 	CodeExpectationFailed Code = "expectation_failed"
@@ -96,6 +98,7 @@ var meanings = map[Code]meaning{
 	CodeIDExists:   {409, "The id exists already"},
 	CodeNotUnique:  {409, "The value is taken"},
 	CodeReferenced: {409, "Other resources refer to this one"},
+	CodeConflict:   {409, "In conflict with a rule of this server"},
 
 	CodeBodyTooLarge:         {413, "The body is too large"},
 	CodeTooManyItems:         {413, "Too many items"},
@@ -121,6 +124,7 @@ var meanings = map[Code]meaning{
 	CodeMaxItems:         {422, "Too many items"},
 	CodeUnknownReference: {422, "The resource referred to does not exist"},
 	CodeParentMismatch:   {422, "The parent in the body is not the one in the path"},
+	CodeRefused:          {422, "Refused by a rule of this server"},
 
 	CodeExpectationFailed: {417, "Expectation failed"},
 	CodeHeadersTooLarge:   {431, "The request header is too large"},

@@ -127,6 +127,12 @@ func (o *Observer) ForgetFailed(err error) {
 	o.log.Error("change log retention failed", "error", err)
 }
 
+// HookFailed notes that a hook failed after its change was committed.
+func (o *Observer) HookFailed(err error) {
+	o.failures.WithLabelValues("hook").Inc()
+	o.log.Error("hook failed after the commit", "error", err)
+}
+
 // Metrics serves the metrics in the format of Prometheus.
 func (o *Observer) Metrics() http.Handler {
 	return promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{})

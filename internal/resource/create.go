@@ -29,51 +29,69 @@ func (r *Resources) CreateMany(ctx context.Context, path Path, inputs []schema.I
 func alone(int) string     { return "" }
 func inArray(i int) string { return "/" + strconv.Itoa(i) }
 
-func (r *Resources) createAll(ctx context.Context, path Path, inputs []schema.Input, pointer func(i int) string) ([]Resource, error) {
-	var created []Resource
-	err := r.store.Write(ctx, func(tx *store.Tx) error {
-		created = make([]Resource, 0, len(inputs))
-		if err := path.requireParent(tx); err != nil {
-			return err
+func (r *Resources) createAll(ctx context.Context, path Path, inputs []schema.Input, pointer func(i int) string) (created []Resource, err error) {
+	for i := range inputs {
+		if err := r.before(ctx, Create, path.Collection, &inputs[i]); err != nil {
+			return nil, at(pointer(i), err)
 		}
-		invalid, err := checkNew(tx, path.Collection, inputs, pointer)
-		if err != nil {
-			return err
-		}
-		if len(invalid) > 0 {
-			return invalid
-		}
-		var conflicts fault.List
-		for i, input := range inputs {
-			record := newRecord(tx, path.Collection, input)
-			representation, err := tx.Insert(path.Collection, record)
-			conflict := fault.List(nil)
-			if err != nil && !errors.As(err, &conflict) {
-				return err
-			}
-			conflicts = append(conflicts, below(pointer(i), conflict)...)
-			created = append(created, Resource{ID: record.ID(schema.IDColumn), Representation: representation})
-		}
-		return conflicts.Err()
+	}
+	err = r.write(ctx, func(w *work) error {
+		created, err = w.create(path, inputs, pointer)
+		return err
 	})
 	return created, err
 }
 
-// checkNew reports the references of new resources that lead nowhere. They may
-// refer to each other.
-func checkNew(tx *store.Tx, c *schema.Collection, inputs []schema.Input, pointer func(i int) string) (fault.List, error) {
-	var together []schema.Value
-	for _, input := range inputs {
-		if input.Values != nil && input.HasID() {
-			together = append(together, input.Values[schema.IDColumn])
+func (w *work) create(path Path, inputs []schema.Input, pointer func(i int) string) ([]Resource, error) {
+	c := path.Collection
+	if err := path.requireParent(w.tx); err != nil {
+		return nil, err
+	}
+	records := make([]schema.Record, len(inputs))
+	for i, input := range inputs {
+		records[i] = newRecord(w.tx, c, input)
+		w.coming = append(w.coming, identity{c, records[i].ID(schema.IDColumn)})
+	}
+	for i, record := range records {
+		if err := w.within(&Change{Verb: Create, Collection: c, After: record}); err != nil {
+			return nil, at(pointer(i), err)
 		}
 	}
-	var invalid fault.List
-	for i, input := range inputs {
-		if input.Values == nil {
-			continue // it was no object
+	invalid, err := checkNew(w.tx, c, records, w.coming, pointer)
+	if err != nil {
+		return nil, err
+	}
+	if len(invalid) > 0 {
+		return nil, invalid
+	}
+	return w.insert(c, records, pointer)
+}
+
+// insert stores new resources, or reports all that they are in conflict with.
+func (w *work) insert(c *schema.Collection, records []schema.Record, pointer func(i int) string) ([]Resource, error) {
+	created := make([]Resource, 0, len(records))
+	var conflicts fault.List
+	for i, record := range records {
+		representation, err := w.tx.Insert(c, record)
+		conflict := fault.List(nil)
+		if err != nil && !errors.As(err, &conflict) {
+			return nil, err
 		}
-		faults, err := checkReferences(tx, c, nil, input.Values, together...)
+		conflicts = append(conflicts, below(pointer(i), conflict)...)
+		created = append(created, Resource{ID: record.ID(schema.IDColumn), Representation: representation})
+	}
+	return created, conflicts.Err()
+}
+
+// checkNew reports the references of new resources that lead nowhere. A record
+// that is nil could not be read.
+func checkNew(tx *store.Tx, c *schema.Collection, records []schema.Record, coming []identity, pointer func(i int) string) (fault.List, error) {
+	var invalid fault.List
+	for i, record := range records {
+		if record == nil {
+			continue
+		}
+		faults, err := checkReferences(tx, c, nil, record, coming)
 		if err != nil {
 			return nil, err
 		}
@@ -91,6 +109,19 @@ func newRecord(tx *store.Tx, c *schema.Collection, input schema.Input) schema.Re
 		record[c.CreatedColumn()], record[c.UpdatedColumn()] = tx.Now(), tx.Now()
 	}
 	return record
+}
+
+// at puts a place in front of the places of an error, if it is a fault.
+func at(pointer string, err error) error {
+	var list fault.List
+	var one *fault.Error
+	switch {
+	case errors.As(err, &list):
+		return below(pointer, list)
+	case errors.As(err, &one):
+		return below(pointer, fault.List{one})
+	}
+	return err
 }
 
 // below puts a place in front of the places of faults.

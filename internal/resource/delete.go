@@ -13,39 +13,42 @@ import (
 
 // Delete deletes a resource, and does with those that refer to it what the
 // schema says. It returns the resource as it last was.
-func (r *Resources) Delete(ctx context.Context, path Path, id schema.ID) (Resource, error) {
-	resource := Resource{ID: id}
-	err := r.store.Write(ctx, func(tx *store.Tx) error {
-		record, err := path.get(tx, id)
-		if err != nil {
-			return err
-		}
-		d := deletion{tx: tx, doomed: map[identity]bool{}}
-		if err := d.collect(path.Collection, record); err != nil {
-			return err
-		}
-		if err := d.checkRestricted(); err != nil {
-			return err
-		}
-		if err := d.release(); err != nil {
-			return err
-		}
-		resource.Representation, err = d.deleteAll()
+func (r *Resources) Delete(ctx context.Context, path Path, id schema.ID) (deleted Resource, err error) {
+	if err := r.before(ctx, Delete, path.Collection, nil); err != nil {
+		return Resource{}, err
+	}
+	err = r.write(ctx, func(w *work) error {
+		deleted, err = w.delete(path, id)
 		return err
 	})
-	return resource, err
+	return deleted, err
+}
+
+func (w *work) delete(path Path, id schema.ID) (Resource, error) {
+	record, err := path.get(w.tx, id)
+	if err != nil {
+		return Resource{}, err
+	}
+	d := deletion{work: w, tx: w.tx, doomed: map[identity]bool{}}
+	if err := d.collect(path.Collection, record); err != nil {
+		return Resource{}, err
+	}
+	if err := d.checkRestricted(); err != nil {
+		return Resource{}, err
+	}
+	if err := d.release(); err != nil {
+		return Resource{}, err
+	}
+	representation, err := d.deleteAll()
+	return Resource{ID: id, Representation: representation}, err
 }
 
 // deletion is a resource to be deleted with all that goes with it.
 type deletion struct {
+	work   *work
 	tx     *store.Tx
 	doomed map[identity]bool
 	order  []victim // the resource itself first
-}
-
-type identity struct {
-	collection *schema.Collection
-	id         schema.ID
 }
 
 type victim struct {
@@ -160,6 +163,9 @@ func (d *deletion) release() error {
 			for _, before := range staying {
 				after := slices.Clone(before)
 				after[link.Column] = schema.Null
+				if err := d.work.within(&Change{Verb: Update, Collection: link.From, Before: before, After: after}); err != nil {
+					return err
+				}
 				touch(d.tx, link.From, before, after)
 				if _, err := d.tx.Update(link.From, before, after); err != nil {
 					return err
@@ -173,6 +179,9 @@ func (d *deletion) release() error {
 // representation of the resource itself.
 func (d *deletion) deleteAll() (representation []byte, err error) {
 	for _, victim := range slices.Backward(d.order) {
+		if err := d.work.within(&Change{Verb: Delete, Collection: victim.collection, Before: victim.record}); err != nil {
+			return nil, err
+		}
 		if representation, err = d.tx.Delete(victim.collection, victim.record); err != nil {
 			return nil, err
 		}

@@ -49,27 +49,35 @@ func (r *Resources) List(ctx context.Context, path Path, q query.Query, exact bo
 			l.Close()
 		}
 	}()
-	l.selection = store.Selection{Filter: query.Both(path.scope(), q.Filter), Order: store.NewOrder(q.Sort), Take: q.Range.Size()}
-	err = path.requireParent(tx)
-	if err == nil {
-		err = l.count(path, exact)
-	}
-	if err == nil {
-		err = l.locate(path)
-	}
-	if err != nil {
+	if err := l.begin(path, exact); err != nil {
 		return nil, err
 	}
 	ready = true
 	return l, nil
 }
 
+// begin finds the range, in a transaction that is open.
+func (l *Listing) begin(path Path, exact bool) error {
+	l.selection = store.Selection{Filter: query.Both(path.scope(), l.query.Filter), Order: store.NewOrder(l.query.Sort), Take: l.query.Range.Size()}
+	if err := path.requireParent(l.tx); err != nil {
+		return err
+	}
+	if err := l.count(path, exact); err != nil {
+		return err
+	}
+	return l.locate(path)
+}
+
 // Close ends the listing.
 func (l *Listing) Close() {
+	l.endRows()
+	l.tx.Close()
+}
+
+func (l *Listing) endRows() {
 	if l.rows != nil {
 		l.rows.Close()
 	}
-	l.tx.Close()
 }
 
 func (l *Listing) count(path Path, exact bool) (err error) {

@@ -14,15 +14,27 @@ import (
 )
 
 // Resources is the resources of a store.
-type Resources struct{ store *store.Store }
+type Resources struct {
+	store *store.Store
+	hooks map[hookKey][]Hook
+
+	// AfterFailed, if set, is told of hooks that failed after their commit.
+	AfterFailed func(error)
+}
 
 // New gives access to the resources of a store.
-func New(s *store.Store) *Resources { return &Resources{store: s} }
+func New(s *store.Store) *Resources { return &Resources{store: s, hooks: map[hookKey][]Hook{}} }
 
 // Resource is one resource as it goes to a client.
 type Resource struct {
 	ID             schema.ID
 	Representation []byte
+}
+
+// identity names a resource.
+type identity struct {
+	collection *schema.Collection
+	id         schema.ID
 }
 
 // Path is where a request looks for resources: in a collection, or among those
@@ -68,16 +80,15 @@ func notFound(c *schema.Collection, id schema.ID) *fault.Error {
 
 // checkReferences reports the references of a resource that lead nowhere.
 // Before is the resource as it was, nil for a new one: only what has changed is
-// looked at. Those of the same collection that come together with it may be
-// referred to as if they were there.
-func checkReferences(tx *store.Tx, c *schema.Collection, before, after schema.Record, together ...schema.Value) (fault.List, error) {
+// looked at. Those that are coming may be referred to as if they were there.
+func checkReferences(tx *store.Tx, c *schema.Collection, before, after schema.Record, coming []identity) (fault.List, error) {
 	var faults fault.List
 	for _, link := range c.Links() {
 		target := after[link.Column]
 		if target.IsNull() || before != nil && before[link.Column] == target {
 			continue
 		}
-		if link.To == c && slices.Contains(together, target) {
+		if slices.Contains(coming, identity{link.To, target.ID()}) {
 			continue
 		}
 		found, err := tx.View(link.To, nil, target.ID(), nil)

@@ -11,30 +11,43 @@ import (
 
 // Update gives the attributes that the input sets their values: all of them to
 // replace a resource, some to patch it. A change to equal values writes nothing.
-func (r *Resources) Update(ctx context.Context, path Path, id schema.ID, input schema.Input) (Resource, error) {
-	resource := Resource{ID: id}
-	err := r.store.Write(ctx, func(tx *store.Tx) error {
-		before, err := path.get(tx, id)
-		if err != nil {
-			return err
-		}
-		after := apply(path.Collection, before, input)
-		faults, err := checkUpdate(tx, path.Collection, before, after, input)
-		if err != nil {
-			return err
-		}
-		if len(faults) > 0 {
-			return faults
-		}
-		if slices.Equal(before, after) {
-			resource.Representation = path.Collection.Append(nil, before)
-			return nil
-		}
-		touch(tx, path.Collection, before, after)
-		resource.Representation, err = tx.Update(path.Collection, before, after)
+func (r *Resources) Update(ctx context.Context, path Path, id schema.ID, input schema.Input) (updated Resource, err error) {
+	if err := r.before(ctx, Update, path.Collection, &input); err != nil {
+		return Resource{}, err
+	}
+	err = r.write(ctx, func(w *work) error {
+		updated, err = w.update(path, id, input)
 		return err
 	})
-	return resource, err
+	return updated, err
+}
+
+func (w *work) update(path Path, id schema.ID, input schema.Input) (Resource, error) {
+	c := path.Collection
+	before, err := path.get(w.tx, id)
+	if err != nil {
+		return Resource{}, err
+	}
+	after := apply(c, before, input)
+	faults := checkTimestamps(c, before, input)
+	if len(faults) == 0 && !slices.Equal(before, after) {
+		if err := w.within(&Change{Verb: Update, Collection: c, Before: before, After: after}); err != nil {
+			return Resource{}, err
+		}
+	}
+	dangling, err := checkReferences(w.tx, c, before, after, w.coming)
+	if err != nil {
+		return Resource{}, err
+	}
+	if faults = append(faults, dangling...); len(faults) > 0 {
+		return Resource{}, faults
+	}
+	if slices.Equal(before, after) {
+		return Resource{ID: id, Representation: c.Append(nil, before)}, nil
+	}
+	touch(w.tx, c, before, after)
+	representation, err := w.tx.Update(c, before, after)
+	return Resource{ID: id, Representation: representation}, err
 }
 
 // apply puts the attributes that an input sets into a copy of a resource.
@@ -48,9 +61,8 @@ func apply(c *schema.Collection, before schema.Record, input schema.Input) schem
 	return after
 }
 
-// checkUpdate reports what only the stored resources can tell is invalid:
-// timestamps that are not those of the resource, and references to nothing.
-func checkUpdate(tx *store.Tx, c *schema.Collection, before, after schema.Record, input schema.Input) (fault.List, error) {
+// checkTimestamps reports timestamps that are not those of the resource.
+func checkTimestamps(c *schema.Collection, before schema.Record, input schema.Input) fault.List {
 	var faults fault.List
 	for _, column := range []int{c.CreatedColumn(), c.UpdatedColumn()} {
 		if column != schema.NoColumn && input.Set[column] && input.Values[column] != before[column] {
@@ -58,8 +70,7 @@ func checkUpdate(tx *store.Tx, c *schema.Collection, before, after schema.Record
 			faults.Add(fault.At("/"+name, fault.CodeReadOnly, "%s is set by the server, and is %s. Leave it out.", name, before[column].Text()))
 		}
 	}
-	dangling, err := checkReferences(tx, c, before, after)
-	return append(faults, dangling...), err
+	return faults
 }
 
 // touch sets updated_at, which never goes back, whatever the clock does.

@@ -23,7 +23,14 @@ func (r *Resources) CreateViolations(ctx context.Context, path Path, inputs []sc
 		if many {
 			pointer = inArray
 		}
-		return checkNew(tx, path.Collection, inputs, pointer)
+		var coming []identity
+		records := make([]schema.Record, len(inputs))
+		for i, input := range inputs {
+			if records[i] = input.Values; records[i] != nil && input.HasID() {
+				coming = append(coming, identity{path.Collection, records[i].ID(schema.IDColumn)})
+			}
+		}
+		return checkNew(tx, path.Collection, records, coming, pointer)
 	})
 }
 
@@ -35,7 +42,8 @@ func (r *Resources) UpdateViolations(ctx context.Context, path Path, id schema.I
 		if err != nil || len(inputs) == 0 {
 			return nil, err
 		}
-		return checkUpdate(tx, path.Collection, before, apply(path.Collection, before, inputs[0]), inputs[0])
+		dangling, err := checkReferences(tx, path.Collection, before, apply(path.Collection, before, inputs[0]), nil)
+		return append(checkTimestamps(path.Collection, before, inputs[0]), dangling...), err
 	})
 }
 

@@ -47,6 +47,9 @@ var mayImport = map[string][]string{
 	// The interface as a client sees it: tests only, so it may import the top.
 	"internal/interfacetest": {".", "schema", "conform"},
 
+	// Worked examples of the library: what an importer can use, and no more.
+	"examples/bookings": {".", "schema"},
+
 	"internal/pgtest": {},
 	"internal/rooms":  {},
 }

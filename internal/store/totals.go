@@ -22,13 +22,13 @@ func totalOf(c *schema.Collection, parent *schema.ID) total {
 }
 
 // Total is the number of resources of a collection, or of those of one parent.
-// It is kept, not counted.
+// It is kept, not counted; what this transaction has changed is added.
 func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error) {
 	key := totalOf(c, parent)
 	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
 		"SELECT total FROM "+totalsTable+" WHERE collection = $1 AND parent = $2",
 		schema.TextValue(key.collection), schema.TextValue(key.parent))
-	return n, t.fault(err)
+	return n + t.totals[key], t.fault(err)
 }
 
 // countOne notes that a resource has come or gone.

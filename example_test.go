@@ -1,0 +1,123 @@
+package plural_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
+)
+
+// Author is a resource of the collection authors.
+type Author struct {
+	ID    string `json:"id"`
+	Name  string `json:"name" plural:"required,maxLength=50,unique"`
+	Books int    `json:"books" plural:"default=0"`
+}
+
+// Book is a resource of the collection books, and of /authors/<id>/books.
+type Book struct {
+	ID       string `json:"id"`
+	Title    string `json:"title" plural:"required"`
+	AuthorID string `json:"author_id" plural:"required,parent=authors"`
+}
+
+// openLibrary opens a server of authors and books, and returns how to end it.
+func openLibrary(hooks ...plural.Hook) (*plural.Server, func()) {
+	authors, err := schema.Of[Author]()
+	must(err)
+	books, err := schema.Of[Book]()
+	must(err)
+	declared, err := schema.New(authors, books)
+	must(err)
+	dir, err := os.MkdirTemp("", "plural")
+	must(err)
+	server, err := plural.Open(context.Background(), plural.Config{
+		Schema: declared, Database: "sqlite:" + filepath.Join(dir, "library.db"), Logger: slog.New(slog.DiscardHandler), Hooks: hooks,
+	})
+	must(err)
+	return server, func() {
+		must(server.Stop(context.Background()))
+		must(os.RemoveAll(dir))
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Structs are the schema, and the collections are read and written as such.
+func ExampleOf() {
+	server, end := openLibrary()
+	defer end()
+	ctx := context.Background()
+	authors := plural.Of[Author](server)
+
+	eliot, err := authors.Create(ctx, Author{Name: "George Eliot"})
+	must(err)
+	_, err = authors.CreateMany(ctx, []Author{{Name: "Ada Lovelace"}, {Name: "Mary Shelley"}})
+	must(err)
+	eliot, err = authors.Patch(ctx, eliot.ID, map[string]any{"books": 8})
+	must(err)
+	fmt.Println(eliot.Name, eliot.Books)
+
+	for author, err := range authors.List(ctx, "sort=name&limit=2") {
+		must(err)
+		fmt.Println(author.Name)
+	}
+
+	_, err = authors.Create(ctx, Author{Name: "George Eliot"})
+	var conflicts plural.Errors
+	if errors.As(err, &conflicts) {
+		fmt.Println(conflicts[0].Status(), conflicts[0].Code, conflicts[0].Source.Pointer)
+	}
+	// Output:
+	// George Eliot 8
+	// Ada Lovelace
+	// George Eliot
+	// 409 not_unique /name
+}
+
+// A hook within the transaction keeps a number of another collection right, and
+// refuses what must not be.
+func ExampleHook() {
+	count := func(ctx context.Context, tx *plural.Tx, change *plural.Change) error {
+		if change.After.Get("title") == "Untitled" {
+			return plural.Invalid("/title", "A book needs a title of its own.")
+		}
+		var author Author
+		id := change.After.Get("author_id").(string)
+		found, err := tx.Read("authors", id)
+		if err != nil {
+			return err
+		}
+		if err := found.Decode(&author); err != nil {
+			return err
+		}
+		_, err = tx.Update("authors", id, map[string]any{"books": author.Books + 1})
+		return err
+	}
+	server, end := openLibrary(plural.Hook{Collection: "books", On: []plural.Verb{plural.Create}, Within: count})
+	defer end()
+	ctx := context.Background()
+	authors, books := plural.Of[Author](server), plural.Of[Book](server)
+
+	eliot, err := authors.Create(ctx, Author{Name: "George Eliot"})
+	must(err)
+	_, err = books.Create(ctx, Book{Title: "Middlemarch", AuthorID: eliot.ID})
+	must(err)
+	_, err = books.Create(ctx, Book{Title: "Untitled", AuthorID: eliot.ID})
+	fmt.Println(err)
+	eliot, err = authors.Read(ctx, eliot.ID)
+	must(err)
+	fmt.Println(eliot.Books)
+	// Output:
+	// refused at /title: A book needs a title of its own.
+	// 1
+}

@@ -1,0 +1,223 @@
+package plural
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/schema"
+)
+
+// Verb is a kind of change that a hook takes part in.
+type Verb = resource.Verb
+
+// The verbs.
+const (
+	Create = resource.Create
+	Update = resource.Update // PUT, PATCH, and a reference that is set to null
+	Delete = resource.Delete // DELETE, and what a cascade takes along
+)
+
+// Hook is code of yours that takes part in the changes of a collection. A
+// function that panics, or takes longer than Timeout, fails its own request and
+// no other. A function may be nil.
+type Hook struct {
+	Collection string
+	On         []Verb // none: all of them
+
+	// Before runs ahead of the transaction and may be slow: call another
+	// service, say. It does not see what is stored. It may change what the
+	// request sets, and refuse it by an error. For an array it runs once for
+	// each item. It does not run for what a cascade or another hook changes.
+	Before func(ctx context.Context, change *Change) error
+
+	// Within runs inside the transaction, ahead of the write. It sees the
+	// resource before and after, may change what it will be, may read and write
+	// other collections through the transaction, and may refuse it all by an
+	// error. It may run more than once, because the transaction may, so it should
+	// have no effect outside. On SQLite no other write goes on meanwhile: be quick.
+	Within func(ctx context.Context, tx *Tx, change *Change) error
+
+	// After runs once the transaction is committed, ahead of the answer.
+	After func(ctx context.Context, change *Change)
+
+	// Timeout is how long each of the functions may take. Default: 5 s.
+	Timeout time.Duration
+}
+
+// Change is one resource that is created, updated or deleted.
+type Change struct {
+	Verb       Verb
+	Collection string
+	Before     *Resource // as it is stored; nil for a new one, and in Hook.Before
+	After      *Resource // as it is to be; nil for a deletion
+}
+
+// Error is an error as a client gets it. Its Cause is for the log only.
+type Error = fault.Error
+
+// Errors is several of them.
+type Errors = fault.List
+
+// Invalid is an error for a hook to refuse a change with: the client gets 422,
+// with the JSON Pointer of the attribute that is to blame ("/email"), or "".
+func Invalid(pointer, format string, args ...any) error {
+	return fault.At(pointer, fault.CodeRefused, format, args...)
+}
+
+// Conflict is an error for a hook to refuse a change with: the client gets 409.
+func Conflict(pointer, format string, args ...any) error {
+	return fault.At(pointer, fault.CodeConflict, format, args...)
+}
+
+// addHooks checks the hooks and hands them to the resources.
+func addHooks(resources *resource.Resources, s *schema.Schema, hooks []Hook) error {
+	var problems []error
+	for i, hook := range hooks {
+		c := s.Collection(hook.Collection)
+		if c == nil {
+			problems = append(problems, fmt.Errorf("hook %d is for the collection %q, which the schema does not have", i, hook.Collection))
+			continue
+		}
+		verbs := hook.On
+		if len(verbs) == 0 {
+			verbs = []Verb{Create, Update, Delete}
+		}
+		for _, verb := range verbs {
+			if verb != Create && verb != Update && verb != Delete {
+				problems = append(problems, fmt.Errorf("hook %d is for the verb %q: use Create, Update or Delete", i, verb))
+				continue
+			}
+			resources.AddHook(c, verb, hook.inner(s))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// inner is the hook as the verbs know it.
+func (h Hook) inner(s *schema.Schema) resource.Hook {
+	inner := resource.Hook{Timeout: orDefault(h.Timeout, 5*time.Second)}
+	if h.Before != nil {
+		inner.Before = func(ctx context.Context, change *resource.Change) error { return h.Before(ctx, outer(change)) }
+	}
+	if h.Within != nil {
+		inner.Within = func(ctx context.Context, handle *resource.Handle, change *resource.Change) error {
+			return h.Within(ctx, &Tx{handle: handle, schema: s}, outer(change))
+		}
+	}
+	if h.After != nil {
+		inner.After = func(ctx context.Context, change *resource.Change) { h.After(ctx, outer(change)) }
+	}
+	return inner
+}
+
+func outer(change *resource.Change) *Change {
+	return &Change{
+		Verb: change.Verb, Collection: change.Collection.Name,
+		Before: newResource(change.Collection, change.Before, nil), After: newResource(change.Collection, change.After, change.Set),
+	}
+}
+
+// Tx reads and writes within the transaction that a hook takes part in. What it
+// writes is committed with the change, or not at all, and has its own hooks run
+// (but for Before). It is of no use once the hook has returned.
+type Tx struct {
+	handle *resource.Handle
+	schema *schema.Schema
+}
+
+// Read reads one resource.
+func (t *Tx) Read(collection, id string) (*Resource, error) {
+	c, key, err := find(t.schema, collection, id)
+	if err != nil {
+		return nil, err
+	}
+	record, err := t.handle.Read(c, key)
+	return newResource(c, record, nil), err
+}
+
+// List reads a range of a collection into memory. The range, filters and sort
+// are those of a URL: "filter[active]&limit=10".
+func (t *Tx) List(collection, parameters string) ([]*Resource, error) {
+	c := t.schema.Collection(collection)
+	if c == nil {
+		return nil, unknownCollection(collection)
+	}
+	q, err := query.Parse(c, parameters, query.Limits{DefaultLimit: 100})
+	if err != nil {
+		return nil, err
+	}
+	records, err := t.handle.List(c, q)
+	resources := make([]*Resource, len(records))
+	for i, record := range records {
+		resources[i] = newResource(c, record, nil)
+	}
+	return resources, err
+}
+
+// Create creates a resource of attributes: a struct or a map that encoding/json
+// can marshal.
+func (t *Tx) Create(collection string, attributes any) (*Resource, error) {
+	c := t.schema.Collection(collection)
+	if c == nil {
+		return nil, unknownCollection(collection)
+	}
+	input, err := decode(c, schema.DecodeOptions{Mode: schema.Create}, attributes)
+	if err != nil {
+		return nil, err
+	}
+	return restored(c)(t.handle.Create(c, input))
+}
+
+// Update changes the attributes that are given, as PATCH does.
+func (t *Tx) Update(collection, id string, attributes any) (*Resource, error) {
+	c, key, err := find(t.schema, collection, id)
+	if err != nil {
+		return nil, err
+	}
+	input, err := decode(c, schema.DecodeOptions{Mode: schema.Patch, ID: key}, attributes)
+	if err != nil {
+		return nil, err
+	}
+	return restored(c)(t.handle.Update(c, key, input))
+}
+
+// Delete deletes a resource and returns it as it last was.
+func (t *Tx) Delete(collection, id string) (*Resource, error) {
+	c, key, err := find(t.schema, collection, id)
+	if err != nil {
+		return nil, err
+	}
+	return restored(c)(t.handle.Delete(c, key))
+}
+
+// restored reads back what a write returned.
+func restored(c *schema.Collection) func(resource.Resource, error) (*Resource, error) {
+	return func(written resource.Resource, err error) (*Resource, error) {
+		if err != nil {
+			return nil, err
+		}
+		record, err := c.Restore(written.Representation)
+		return newResource(c, record, nil), err
+	}
+}
+
+func find(s *schema.Schema, collection, id string) (*schema.Collection, schema.ID, error) {
+	c := s.Collection(collection)
+	if c == nil {
+		return nil, schema.ID{}, unknownCollection(collection)
+	}
+	key, ok := schema.ParseID(id)
+	if !ok {
+		return nil, schema.ID{}, fault.New(fault.CodeNotFound, "%s is not an id.", fault.Quote(id))
+	}
+	return c, key, nil
+}
+
+func unknownCollection(name string) error {
+	return fmt.Errorf("the schema has no collection %q", name)
+}

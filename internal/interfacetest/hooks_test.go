@@ -1,0 +1,203 @@
+package interfacetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
+)
+
+// journalSchema is people with notes, and a journal that hooks write to.
+func journalSchema(t *testing.T) *schema.Schema {
+	t.Helper()
+	s, err := schema.New(
+		schema.Collection{Name: "people", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "name", Type: schema.String, Required: true}, {Name: "slug", Type: schema.String}}},
+		schema.Collection{Name: "notes", NoTimestamps: true, Parent: &schema.Parent{Collection: "people", OnDelete: schema.Cascade}, Attributes: []schema.Attribute{{Name: "text", Type: schema.String}}},
+		schema.Collection{Name: "tasks", NoTimestamps: true, Parent: &schema.Parent{Collection: "people", OnDelete: schema.SetNull}},
+		schema.Collection{Name: "entries", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "line", Type: schema.String}, {Name: "person_id", References: &schema.Reference{Collection: "people", OnDelete: schema.SetNull}}}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// withHooks adds hooks to the configuration of a server.
+func withHooks(hooks ...plural.Hook) func(*plural.Config) {
+	return func(c *plural.Config) { c.Hooks = hooks }
+}
+
+// lines reads the journal.
+func (s *server) lines() string {
+	s.t.Helper()
+	var lines []string
+	for _, part := range strings.Split(s.get("/entries").body, `"line":"`)[1:] {
+		line, _, _ := strings.Cut(part, `"`)
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "; ")
+}
+
+func TestHookBeforeChangesAndRefuses(t *testing.T) {
+	hook := plural.Hook{Collection: "people", Before: func(_ context.Context, change *plural.Change) error {
+		if change.Verb == plural.Delete {
+			return plural.Conflict("", "People are never deleted.")
+		}
+		if change.Before != nil {
+			t.Error("it has read the resource")
+		}
+		if !change.After.Has("name") {
+			return nil
+		}
+		name := change.After.Get("name").(string)
+		if name == "Nobody" {
+			return plural.Invalid("/name", "Everybody is somebody.")
+		}
+		return change.After.Set("slug", strings.ToLower(name))
+	}}
+	eachStore(t, journalSchema(t), func(t *testing.T, s *server) {
+		s.do("POST", "/people", `{"id":"`+id(1)+`","name":"Ada"}`).expect(t, 201, `{"data":{"id":"`+id(1)+`","type":"people","name":"Ada","slug":"ada"}}`)
+		s.do("PATCH", "/people/"+id(1), `{"name":"Bob"}`).expect(t, 200, `{"data":{"id":"`+id(1)+`","type":"people","name":"Bob","slug":"bob"}}`)
+		s.do("PATCH", "/people/"+id(1), `{"slug":"b"}`).expect(t, 200, `{"data":{"id":"`+id(1)+`","type":"people","name":"Bob","slug":"b"}}`)
+		s.do("POST", "/people", `[{"name":"Eve"},{"name":"Nobody"}]`).expect(t, 422, `{"errors":[{"status":422,"code":"refused","title":"Refused by a rule of this server","detail":"Everybody is somebody.","source":{"pointer":"/1/name"}}]}`)
+		s.do("DELETE", "/people/"+id(1), "").expectErrors(t, 409, "conflict")
+		s.get("/people").expect(t, 200, `{"data":[{"id":"`+id(1)+`","type":"people","name":"Bob","slug":"b"}]}`)
+	}, withHooks(hook))
+}
+
+func TestHookWithinIsPartOfTheTransaction(t *testing.T) {
+	journal := func(_ context.Context, tx *plural.Tx, change *plural.Change) error {
+		before, after := "-", "-"
+		if change.Before != nil {
+			before = change.Before.Get("name").(string)
+		}
+		entry := map[string]any{}
+		if change.After != nil {
+			after = change.After.Get("name").(string)
+			entry["person_id"] = change.After.ID() // which is not stored yet when it is new
+		}
+		entry["line"] = fmt.Sprintf("%s %s %s", change.Verb, before, after)
+		if _, err := tx.Create("entries", entry); err != nil {
+			return err
+		}
+		if after == "Eve" {
+			others, err := tx.List("entries", "filter[line][starts_with]=create&limit=-10")
+			if err != nil {
+				return err
+			}
+			return plural.Conflict("/name", "Eve cannot come: %d have come.", len(others)-1)
+		}
+		if change.After != nil {
+			return change.After.Set("slug", strings.ToUpper(after))
+		}
+		return nil
+	}
+	eachStore(t, journalSchema(t), func(t *testing.T, s *server) {
+		s.do("POST", "/people", `{"id":"`+id(1)+`","name":"Ada"}`).expect(t, 201, `{"data":{"id":"`+id(1)+`","type":"people","name":"Ada","slug":"ADA"}}`)
+		s.do("PUT", "/people/"+id(1), `{"name":"Ada","slug":"ADA"}`).expect(t, 200, `{"data":{"id":"`+id(1)+`","type":"people","name":"Ada","slug":"ADA"}}`)
+		s.do("PATCH", "/people/"+id(1), `{"name":"Bob"}`).expect(t, 200, `{"data":{"id":"`+id(1)+`","type":"people","name":"Bob","slug":"BOB"}}`)
+		s.do("PATCH", "/people/"+id(1), `{"name":"Eve"}`).expect(t, 409, `{"errors":[{"status":409,"code":"conflict","title":"In conflict with a rule of this server","detail":"Eve cannot come: 0 have come.","source":{"pointer":"/name"}}]}`)
+		s.do("POST", "/people", `[{"name":"Cyd"},{"name":"Eve"}]`).expectErrors(t, 409, "conflict /1/name")
+		s.do("DELETE", "/people/"+id(1), "").expect(t, 200, `{"data":{"id":"`+id(1)+`","type":"people","name":"Bob","slug":"BOB"}}`)
+		if got, want := s.lines(), "create - Ada; update Ada Bob; delete Bob -"; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if got := s.get("/entries").header.Get("X-Total-Count"); got != "3" {
+			t.Errorf("the total is %s", got)
+		}
+	}, withHooks(plural.Hook{Collection: "people", Within: journal}))
+}
+
+func TestHookAfterSeesWhatWasCommitted(t *testing.T) {
+	var mutex sync.Mutex
+	var seen []string
+	note := func(_ context.Context, change *plural.Change) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		resource := change.After
+		if resource == nil {
+			resource = change.Before
+		}
+		seen = append(seen, fmt.Sprintf("%s %s %v", change.Verb, change.Collection, resource.Get("person_id")))
+	}
+	eachStore(t, journalSchema(t), func(t *testing.T, s *server) {
+		seen = nil
+		s.create("/people", `{"id":"`+id(1)+`","name":"Ada"}`)
+		s.create("/notes", `{"id":"`+id(2)+`","person_id":"`+id(1)+`"}`)
+		s.create("/tasks", `{"id":"`+id(3)+`","person_id":"`+id(1)+`"}`)
+		s.do("POST", "/notes", `{"id":"`+id(2)+`"}`).expectErrors(t, 409, "id_exists /id")
+		s.do("DELETE", "/people/"+id(1), "")
+		want := "create notes " + id(1) + ", create tasks " + id(1) + ", update tasks <nil>, delete notes " + id(1)
+		if got := strings.Join(seen, ", "); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}, withHooks(plural.Hook{Collection: "notes", After: note}, plural.Hook{Collection: "tasks", After: note}))
+}
+
+// A hook that goes wrong fails its own request, and the server goes on.
+func TestHookThatGoesWrongHarmsNobodyElse(t *testing.T) {
+	type use struct{ tx *plural.Tx }
+	hung := make(chan use, 10)
+	release := make(chan struct{})
+	defer close(release)
+	misbehave := func(change *plural.Change, moment string, tx *plural.Tx) {
+		switch change.After.Get("name") {
+		case "panic " + moment:
+			panic("on purpose")
+		case "hang " + moment:
+			hung <- use{tx}
+			<-release
+		}
+	}
+	hook := plural.Hook{
+		Collection: "people", On: []plural.Verb{plural.Create}, Timeout: 100 * time.Millisecond,
+		Before: func(_ context.Context, change *plural.Change) error {
+			misbehave(change, "before", nil)
+			return nil
+		},
+		Within: func(_ context.Context, tx *plural.Tx, change *plural.Change) error {
+			misbehave(change, "within", tx)
+			return nil
+		},
+		After: func(_ context.Context, change *plural.Change) { misbehave(change, "after", nil) },
+	}
+	eachStore(t, journalSchema(t), func(t *testing.T, s *server) {
+		for name, want := range map[string]int{
+			"panic before": 500, "panic within": 500, "panic after": 201,
+			"hang before": 503, "hang within": 503, "hang after": 201,
+		} {
+			if got := s.do("POST", "/people", `{"name":"`+name+`"}`); got.status != want {
+				t.Errorf("%s: %d %s", name, got.status, got.body)
+			}
+			if got := s.do("POST", "/people", `{"name":"fine"}`); got.status != 201 {
+				t.Errorf("after %s: %d %s", name, got.status, got.body)
+			}
+		}
+		if got := s.get("/people").header.Get("X-Total-Count"); got != "8" {
+			t.Errorf("%s people were stored", got)
+		}
+		for range 3 {
+			if late := <-hung; late.tx != nil {
+				if _, err := late.tx.Create("people", map[string]any{"name": "too late"}); err == nil {
+					t.Error("a hook wrote after its time")
+				}
+			}
+		}
+	}, withHooks(hook))
+}
+
+func TestHooksThatSetEachOtherOffEnd(t *testing.T) {
+	hook := plural.Hook{Collection: "entries", On: []plural.Verb{plural.Create}, Within: func(_ context.Context, tx *plural.Tx, _ *plural.Change) error {
+		_, err := tx.Create("entries", map[string]any{"line": "again"})
+		return err
+	}}
+	eachStore(t, journalSchema(t), func(t *testing.T, s *server) {
+		s.do("POST", "/entries", `{}`).expectErrors(t, 500, "internal")
+		s.get("/entries").expect(t, 200, `{"data":[]}`)
+	}, withHooks(hook))
+}

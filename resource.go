@@ -1,0 +1,122 @@
+package plural
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Resource is one resource in memory, by the names of its attributes.
+type Resource struct {
+	collection *schema.Collection
+	record     schema.Record
+	set        []bool // nil: everything is set
+}
+
+func newResource(c *schema.Collection, record schema.Record, set []bool) *Resource {
+	if record == nil {
+		return nil
+	}
+	return &Resource{collection: c, record: record, set: set}
+}
+
+// ID is the id, or empty if it has none yet.
+func (r *Resource) ID() string {
+	if r.record.Null(schema.IDColumn) {
+		return ""
+	}
+	return r.record.ID(schema.IDColumn).String()
+}
+
+// Has reports whether a field is set: in Hook.Before a change has only what the
+// request sets, elsewhere a resource has all fields of its collection.
+func (r *Resource) Has(name string) bool {
+	field := r.collection.Field(name)
+	return field != nil && (r.set == nil || field.Column != schema.NoColumn && r.set[field.Column])
+}
+
+// Get is the value of a field: nil, string, int64, float64, bool, or
+// json.RawMessage for an object or array. It is nil for a name that is no field.
+func (r *Resource) Get(name string) any {
+	field := r.collection.Field(name)
+	switch {
+	case field == nil:
+		return nil
+	case field.Column == schema.NoColumn:
+		return r.collection.Name
+	case r.record.Null(field.Column):
+		return nil
+	}
+	value := r.record[field.Column]
+	switch field.Kind {
+	case schema.KindBoolean:
+		return value.Bool()
+	case schema.KindInteger:
+		return value.Int()
+	case schema.KindNumber:
+		return value.Float()
+	case schema.KindUUID:
+		return value.ID().String()
+	case schema.KindJSON:
+		return json.RawMessage(value.Text())
+	default:
+		return value.Text()
+	}
+}
+
+// Set gives an attribute a value, which must be valid by the schema. In a hook
+// ahead of the write this changes what will be written.
+func (r *Resource) Set(name string, value any) error {
+	field := r.collection.Field(name)
+	if field == nil || field.Column == schema.NoColumn || r.collection.Columns()[field.Column].Attribute == nil {
+		return fmt.Errorf("%s has no attribute %q", r.collection.Name, name)
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	decoded, err := r.collection.Columns()[field.Column].Attribute.DecodeJSON(text)
+	if err != nil {
+		return fmt.Errorf("%s.%s: %w", r.collection.Name, name, err)
+	}
+	r.record[field.Column] = decoded
+	if r.set != nil {
+		r.set[field.Column] = true
+	}
+	return nil
+}
+
+// MarshalJSON is the representation of the resource, as a client gets it.
+func (r *Resource) MarshalJSON() ([]byte, error) {
+	if r.record.Null(schema.IDColumn) {
+		return nil, fmt.Errorf("a resource of %s that has no id yet has no representation", r.collection.Name)
+	}
+	return r.collection.Append(nil, r.record), nil
+}
+
+// Decode reads the resource into a struct by its json tags.
+func (r *Resource) Decode(into any) error {
+	text, err := r.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// decode turns attributes into the input of a verb.
+func decode(c *schema.Collection, options schema.DecodeOptions, attributes any) (schema.Input, error) {
+	body, err := json.Marshal(attributes)
+	if err != nil {
+		return schema.Input{}, err
+	}
+	options.MaxDepth, options.MaxItems = 64, 1
+	inputs, many, err := c.Decode(body, options)
+	if err == nil && many {
+		err = fmt.Errorf("the attributes of one resource must be a struct or a map, and not a list")
+	}
+	if err != nil {
+		return schema.Input{}, err
+	}
+	return inputs[0], nil
+}
