@@ -182,17 +182,32 @@ func (s *statement) order(keys []query.Key) {
 }
 
 // beyond writes that a row stands behind a place in an order, or, if inclusive,
-// at it. The first key is bounded by itself as well, so that an index on it
-// leads to the place, unless nulls are behind it too.
+// at it. The first keys are bounded by themselves as well, so that an index on
+// them leads to the place: those that go the same way, up to where null is
+// behind a value, which no bound can say.
 func (s *statement) beyond(keys []query.Key, place []schema.Value, inclusive, withoutNulls bool) {
-	first, value := keys[0], place[0]
-	nullsBehind := first.Descending && s.nullable(first) && !withoutNulls
-	if len(keys) > 1 && !value.IsNull() && !nullsBehind {
-		s.write(s.table.columns[first.Column], choose(first.Descending, " <= ", " >= "))
-		s.arg(value)
+	bounded := 0
+	for i, key := range keys[:len(keys)-1] {
+		nullsBehind := key.Descending && s.nullable(key) && !(withoutNulls && i == 0)
+		if key.Descending != keys[0].Descending || place[i].IsNull() || nullsBehind {
+			break
+		}
+		bounded++
+	}
+	if bounded > 0 {
+		s.tuple(bounded, func(i int) { s.write(s.table.columns[keys[i].Column]) })
+		s.write(choose(keys[0].Descending, " <= ", " >= "))
+		s.tuple(bounded, func(i int) { s.arg(place[i]) })
 		s.write(" AND ")
 	}
 	s.behind(keys, place, inclusive)
+}
+
+// tuple writes one thing, or several in parentheses.
+func (s *statement) tuple(n int, item func(i int)) {
+	s.write(choose(n > 1, "(", ""))
+	s.list(n, ", ", "", item)
+	s.write(choose(n > 1, ")", ""))
 }
 
 // behind compares key by key: behind in the first, or equal in it and behind in

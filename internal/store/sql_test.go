@@ -56,6 +56,7 @@ func selectSQL(t *testing.T, b backend, c *schema.Collection, raw string) string
 		cursor[schema.IDColumn] = schema.IDValue(q.Range.Cursor)
 		cursor[c.Field("integer").Column] = schema.IntValue(7)
 		cursor[c.CreatedColumn()] = schema.TimeValue("2026-01-01T00:00:00.000Z")
+		cursor[c.UpdatedColumn()] = schema.TimeValue("2026-01-02T00:00:00.000Z")
 		place := selection.Order.PlaceOf(c, cursor)
 		if q.Range.Limit < 0 {
 			selection.Until = place
