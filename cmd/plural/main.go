@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -15,8 +16,16 @@ var version = "dev"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	if err := newRootCommand().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "plural:", err)
-		os.Exit(1)
+	err := newRootCommand().ExecuteContext(ctx)
+	if err == nil {
+		return
 	}
+	if err.Error() != "" {
+		fmt.Fprintln(os.Stderr, "plural:", err)
+	}
+	status := 1
+	if exit := (*exitError)(nil); errors.As(err, &exit) {
+		status = exit.status
+	}
+	os.Exit(status)
 }

@@ -15,5 +15,6 @@ Start with "plural serve"; "plural init" writes a schema file to change.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(newServeCommand(), newInitCommand(), newSchemaCommand())
+	root.AddCommand(newCheckCommand())
 	return root
 }

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural/conform"
+)
+
+func newCheckCommand() *cobra.Command {
+	var options conform.Options
+	var sample, format string
+	var headers []string
+	var list bool
+	command := &cobra.Command{
+		Use:   "check URL",
+		Short: "Check whether a server follows the convention",
+		Long: `Check over HTTP whether a server follows the convention, whatever it is written in:
+
+  plural check http://127.0.0.1:8080
+  plural check https://example.com/api --collection users \
+    --sample '{"name":"Ada","email":"ada@example.com"}' --header 'Authorization: Bearer …'
+
+The checks create over a hundred resources in one collection, change them, and
+remove them again; use a server whose data may be touched, or --read-only. The
+collection is the first that GET / lists, unless one is given. A server that does
+not describe its collections there needs a sample: one valid body for POST.
+
+The exit status is 0 if no check failed, 1 if some did, and 2 if the checks could
+not be run.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if want := map[bool]int{true: 0, false: 1}[list]; len(args) != want {
+				return notRun(errors.New("give the URL of the server to check, and nothing else"))
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, args []string) error {
+			out := command.OutOrStdout()
+			if list {
+				return listChecks(out)
+			}
+			write, known := map[string]func(*conform.Report, io.Writer) error{
+				"table": (*conform.Report).WriteTable, "json": (*conform.Report).WriteJSON, "junit": (*conform.Report).WriteJUnit,
+			}[format]
+			if !known {
+				return notRun(fmt.Errorf("the format must be table, json or junit, but is %q", format))
+			}
+			options.BaseURL = args[0]
+			var err error
+			if options.Sample, err = readSample(sample); err != nil {
+				return notRun(err)
+			}
+			if options.Headers, err = parseHeaders(headers); err != nil {
+				return notRun(err)
+			}
+			report, err := conform.Run(command.Context(), options)
+			if err != nil {
+				return notRun(err)
+			}
+			if err := write(report, out); err != nil {
+				return notRun(err)
+			}
+			if report.Count(conform.Failed) > 0 {
+				return &exitError{status: 1}
+			}
+			return nil
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&options.Collection, "collection", "", "collection to work with (default the first that GET / lists)")
+	flags.StringVar(&sample, "sample", "", "one valid body for POST: a `FILE`, or the JSON itself")
+	flags.StringArrayVar(&headers, "header", nil, "header for every request, as `'Name: value'`; may be repeated")
+	flags.BoolVar(&options.ReadOnly, "read-only", false, "create, change and delete nothing")
+	flags.BoolVar(&options.SeedOnly, "seed-only", false, "check the rules of the seed alone, not those that fill its gaps")
+	flags.StringSliceVar(&options.Only, "only", nil, "run these checks alone: `ids` or topics, separated by commas")
+	flags.StringSliceVar(&options.Skip, "skip", nil, "leave these checks out: `ids` or topics, separated by commas")
+	flags.StringVar(&format, "format", "table", "table, json or junit")
+	flags.BoolVar(&list, "list", false, "print every check, and run none")
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return notRun(err) })
+	return command
+}
+
+// exitError ends the program with a status of its own.
+type exitError struct {
+	status int
+	err    error // nil: what there is to say has been said
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// notRun is the error of checks that could not be run.
+func notRun(err error) error { return &exitError{status: 2, err: err} }
+
+// readSample takes a sample from the command line, or from a file.
+func readSample(given string) (json.RawMessage, error) {
+	if given == "" || strings.HasPrefix(strings.TrimSpace(given), "{") {
+		return json.RawMessage(given), nil
+	}
+	return os.ReadFile(given)
+}
+
+func parseHeaders(lines []string) (http.Header, error) {
+	headers := http.Header{}
+	for _, line := range lines {
+		name, value, found := strings.Cut(line, ":")
+		if !found || strings.TrimSpace(name) == "" {
+			return nil, fmt.Errorf("a header must be given as 'Name: value', but is %q", line)
+		}
+		headers.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	return headers, nil
+}
+
+func listChecks(out io.Writer) error {
+	width := 0
+	for _, check := range conform.Checks() {
+		width = max(width, len(check.ID))
+	}
+	for _, check := range conform.Checks() {
+		if _, err := fmt.Fprintf(out, "%-*s  %s (%s)\n", width, check.ID, check.Rule, check.Source); err != nil {
+			return err
+		}
+	}
+	return nil
+}

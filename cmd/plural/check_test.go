@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural/conform"
+)
+
+// run runs the program to its end.
+func run(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, log bytes.Buffer
+	command := program(t, t.TempDir(), args...)
+	command.Stdout, command.Stderr = &out, &log
+	err := command.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return command.ProcessState.ExitCode(), out.String(), log.String()
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+func TestCheckOfAServerThatConforms(t *testing.T) {
+	p := serveIn(t, t.TempDir())
+	status, out, log := run(t, "check", p.base)
+	want := fmt.Sprintf("%s, collection users: %d passed, 0 failed, 3 skipped", p.base, len(conform.Checks())-3)
+	if status != 0 || lastLine(out) != want || log != "" {
+		t.Errorf("got %d %s\n%s\nwant %s", status, out, log, want)
+	}
+	if got := get(t, p.base+"/users"); got != `200 {"data":[]}` {
+		t.Errorf("left behind: %s", got)
+	}
+}
+
+// brokenServer is a server with a flaw, which asks for a header.
+func brokenServer(t *testing.T) string {
+	t.Helper()
+	p := serveIn(t, t.TempDir())
+	behind, err := url.Parse(p.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(behind)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		r.Header.Del("X-Total-Count")
+		return nil
+	}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer x:y" {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	return front.URL
+}
+
+func TestCheckOfAServerThatDoesNot(t *testing.T) {
+	base := brokenServer(t)
+	status, out, log := run(t, "check", base, "--header", "Authorization: Bearer x:y", "--only", "total,range.last")
+	want := `ok    range.last      a negative limit alone
+FAIL  total.present   X-Total-Count of a collection
+      rule      A collection without a filter has X-Total-Count. (interface: Responses)
+      request   GET BASE/users?limit=3
+      expected  X-Total-Count: 45
+      got       no such header
+skip  total.value     value of X-Total-Count
+      there is no X-Total-Count (see total.present)
+FAIL  total.filtered  X-Total-Count of a filtered collection
+`
+	got := strings.ReplaceAll(out, base, "BASE")
+	if status != 1 || log != "" || !strings.HasPrefix(got, want) || lastLine(got) != "BASE, collection users: 1 passed, 2 failed, 1 skipped" {
+		t.Errorf("got %d %s\n%s\nwant %s", status, got, log, want)
+	}
+	if status, _, _ := run(t, "check", base, "--header", "Authorization: Bearer x:y", "--only", "total", "--skip", "total.present,total.filtered"); status != 0 {
+		t.Errorf("nothing fails, and the status is %d", status)
+	}
+}
+
+func TestCheckFormats(t *testing.T) {
+	p := serveIn(t, t.TempDir())
+	sample := filepath.Join(t.TempDir(), "sample.json")
+	if err := os.WriteFile(sample, []byte(`{"title":"Notes"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	status, out, log := run(t, "check", p.base, "--collection=posts", "--sample", sample, "--seed-only", "--format=json")
+	var report struct {
+		Collection     string
+		SeedOnly       bool `json:"seed_only"`
+		Passed, Failed int
+		Results        []struct{ ID, Status, Reason string }
+	}
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatalf("%v: %s%s", err, out, log)
+	}
+	seed := 0
+	for _, check := range conform.Checks() {
+		if check.Seed {
+			seed++
+		}
+	}
+	if status != 0 || report.Collection != "posts" || !report.SeedOnly || report.Failed != 0 || len(report.Results) != seed || report.Passed < seed-2 {
+		t.Errorf("got %d %+v", status, report)
+	}
+	post(t, p.base+"/users", `{"name":"Ada","email":"ada@example.com"}`)
+	status, out, log = run(t, "check", p.base, "--read-only", "--format=junit", "--only=read")
+	var suite struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Skipped  int `xml:"skipped,attr"`
+	}
+	if err := xml.Unmarshal([]byte(out), &suite); err != nil {
+		t.Fatalf("%v: %s%s", err, out, log)
+	}
+	if status != 0 || fmt.Sprint(suite) != "{4 0 1}" { // one resource has no order
+		t.Errorf("got %d %v", status, suite)
+	}
+}
+
+func TestCheckListsEveryCheck(t *testing.T) {
+	status, out, log := run(t, "check", "--list")
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	checks := conform.Checks()
+	if status != 0 || log != "" || len(lines) != len(checks) {
+		t.Fatalf("got %d, %d lines, %s", status, len(lines), log)
+	}
+	for i, check := range checks {
+		id, rest, _ := strings.Cut(lines[i], " ")
+		if want := check.Rule + " (" + check.Source + ")"; id != check.ID || strings.TrimSpace(rest) != want {
+			t.Errorf("got %q, want %s %s", lines[i], check.ID, want)
+		}
+	}
+}
+
+func TestCheckThatCannotBeRun(t *testing.T) {
+	p := serveIn(t, t.TempDir())
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no URL":            {nil, "plural: give the URL of the server to check, and nothing else\n"},
+		"an unknown flag":   {[]string{p.base, "--fast"}, "plural: unknown flag: --fast\n"},
+		"an unknown format": {[]string{p.base, "--format=xml"}, "plural: the format must be table, json or junit, but is \"xml\"\n"},
+		"an unknown check":  {[]string{p.base, "--only=ranges"}, "plural: there is no check \"ranges\", and no topic of that name\n"},
+		"a broken header":   {[]string{p.base, "--header=Bearer"}, "plural: a header must be given as 'Name: value', but is \"Bearer\"\n"},
+		"a missing sample":  {[]string{p.base, "--sample=none.json"}, "plural: open none.json: no such file or directory\n"},
+		"a broken sample":   {[]string{p.base, "--sample={"}, "plural: the sample is not valid JSON\n"},
+		"nobody there":      {[]string{"http://127.0.0.1:1"}, "plural: Get \"http://127.0.0.1:1/\": dial tcp 127.0.0.1:1: connect: connection refused\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, out, log := run(t, append([]string{"check"}, c.args...)...)
+			if status != 2 || out != "" || log != c.want {
+				t.Errorf("got  %d %s%s\nwant 2 %s", status, out, log, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,43 @@
+package conform
+
+import (
+	"slices"
+	"strings"
+)
+
+// Where rules are written. The seed is the convention as it was first set down;
+// the interface (docs/interface.md, docs/errors.md) fills its gaps.
+const (
+	seedResources  = "seed: Resources"
+	seedOperations = "seed: Operations"
+	seedPayload    = "seed: Request payload"
+	seedEnvelope   = "seed: Response envelope"
+	seedStatus     = "seed: Response by status"
+	seedParameters = "seed: Collection query parameters"
+	seedPagination = "seed: Pagination rules"
+
+	ourResources  = "interface: Resources"
+	ourOperations = "interface: Operations"
+	ourChildren   = "interface: Sub-collections"
+	ourPaths      = "interface: Paths"
+	ourBodies     = "interface: Request bodies"
+	ourResponses  = "interface: Responses"
+	ourRanges     = "interface: Ranges"
+	ourFilters    = "interface: Filters"
+	ourSorting    = "interface: Sorting"
+	ourErrors     = "errors: Errors"
+)
+
+// Checks lists every check, in the order in which they are run: first those
+// that look at the collection as it is, then those that change it.
+func Checks() []Check {
+	all := slices.Concat(
+		readChecks, envelopeChecks, representationChecks, rangeChecks, cursorChecks, parameterChecks,
+		filterChecks, sortChecks, totalChecks, linkChecks, pathChecks, methodChecks, errorChecks,
+		createChecks, writtenEnvelopeChecks, patchChecks, putChecks, deleteChecks, bodyChecks, childChecks, cursorWriteChecks,
+	)
+	for i := range all {
+		all[i].Seed = strings.HasPrefix(all[i].Source, "seed")
+	}
+	return all
+}

@@ -1,0 +1,193 @@
+// Package conform checks from the outside whether a server follows the
+// convention: over HTTP, whatever it is written in. Each check has an id that
+// does not change, the rule it stands for, and when it fails, the request, what
+// was expected and what came.
+//
+// The checks create resources in one collection of the server and remove them
+// again. In a read-only run they look at what is there.
+package conform
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options say what to check, and how the server is reached.
+type Options struct {
+	// BaseURL is where the collections are: https://example.com/api for
+	// https://example.com/api/users. Required.
+	BaseURL string
+	// Collection to work with. Default: the first that GET / lists.
+	Collection string
+	// Sample is one valid body for POST. A server that describes its
+	// collections at GET / needs none.
+	Sample json.RawMessage
+	// Headers go with every request, for example Authorization.
+	Headers http.Header
+	// ReadOnly sends nothing but GET, HEAD and OPTIONS.
+	ReadOnly bool
+	// SeedOnly leaves out the rules by which the gaps of the seed were filled.
+	SeedOnly bool
+	// Only and Skip select checks, by id or by topic (the part before the dot).
+	Only, Skip []string
+	// Client sends the requests. Default: one with a time-out of 30 seconds.
+	// Redirections are never followed.
+	Client *http.Client
+}
+
+// Check is one rule that a server can be held to.
+type Check struct {
+	ID     string `json:"id"`     // topic.name, never changes
+	Title  string `json:"title"`  // what is looked at
+	Rule   string `json:"rule"`   // what must hold
+	Source string `json:"source"` // where the rule is written
+	Seed   bool   `json:"seed"`   // a rule of the seed, not one that fills a gap of it
+	Writes bool   `json:"writes"` // needs to create, change or delete
+
+	run func(*probe)
+}
+
+// Topic is the part of the id before the dot.
+func (c Check) Topic() string {
+	topic, _, _ := strings.Cut(c.ID, ".")
+	return topic
+}
+
+// Run checks a server. The error says why the checks could not be run; that a
+// check failed is in the report. When ctx ends, Run ends with its error.
+func Run(ctx context.Context, options Options) (*Report, error) {
+	selected, err := selection(options)
+	if err != nil {
+		return nil, err
+	}
+	started := time.Now()
+	s, err := newSuite(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	defer s.client.CloseIdleConnections()
+	report := &Report{BaseURL: options.BaseURL, ReadOnly: options.ReadOnly, SeedOnly: options.SeedOnly}
+	err = s.prepare()
+	if err == nil {
+		report.Collection = s.collection.Name
+		for _, check := range selected {
+			if err = ctx.Err(); err != nil {
+				break
+			}
+			report.Results = append(report.Results, s.result(check))
+		}
+	}
+	// What was created is removed also when the run was given up.
+	report.Leftovers = s.cleanUp(context.WithoutCancel(ctx))
+	report.Created, report.Elapsed = s.created, time.Since(started)
+	if err == nil {
+		err = ctx.Err() // the last check may have been cut short
+	}
+	if err != nil {
+		if len(report.Leftovers) > 0 {
+			err = fmt.Errorf("%w (left behind: %s)", err, strings.Join(report.Leftovers, ", "))
+		}
+		return nil, err
+	}
+	return report, nil
+}
+
+// selection is the list of checks that the options ask for.
+func selection(options Options) ([]Check, error) {
+	all := Checks()
+	known := map[string]bool{}
+	for _, check := range all {
+		known[check.ID], known[check.Topic()] = true, true
+	}
+	for _, name := range slices.Concat(options.Only, options.Skip) {
+		if !known[name] {
+			return nil, fmt.Errorf("there is no check %q, and no topic of that name", name)
+		}
+	}
+	matches := func(names []string, check Check) bool {
+		return slices.Contains(names, check.ID) || slices.Contains(names, check.Topic())
+	}
+	selected := slices.DeleteFunc(all, func(check Check) bool {
+		return options.SeedOnly && !check.Seed ||
+			len(options.Only) > 0 && !matches(options.Only, check) ||
+			matches(options.Skip, check)
+	})
+	if len(selected) == 0 {
+		return nil, errors.New("no check is left to run")
+	}
+	return selected, nil
+}
+
+// suite is one run: what is known of the server, and what was created there.
+type suite struct {
+	ctx      context.Context
+	options  Options
+	base     string // without a slash at its end
+	client   *http.Client
+	tag      string // tells the values of this run from those of others
+	counter  int    // of bodies made
+	created  int
+	tracked  []string // paths of resources to remove, in the order of creation
+	catalog  []collection
+	parents  map[string]string // ids for required references, by collection
+	children *relation         // the sub-collection that is used, nil if there is none
+	shared   *family           // made when the first check needs it
+
+	collection collection
+	constant   map[string]bool // attributes that refused another value than the sample's
+
+	// reference is the whole collection after the fixture was made, in the
+	// order in which the server lists it; position is the way back.
+	reference []resource
+	position  map[string]int
+}
+
+func newSuite(ctx context.Context, options Options) (*suite, error) {
+	base, err := url.Parse(options.BaseURL)
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
+		return nil, fmt.Errorf("the base URL must be one such as https://example.com/api, but is %q", options.BaseURL)
+	}
+	if len(options.Sample) > 0 && !json.Valid(options.Sample) {
+		return nil, errors.New("the sample is not valid JSON")
+	}
+	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableCompression: true}}
+	if options.Client != nil {
+		given := *options.Client
+		client = &given
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &suite{
+		ctx: ctx, options: options, base: strings.TrimSuffix(options.BaseURL, "/"), client: client, tag: newTag(),
+		parents: map[string]string{}, constant: map[string]bool{}, position: map[string]int{},
+	}, nil
+}
+
+// result runs one check. A check ends by a panic with an outcome when it has
+// failed or cannot be run, so that each reads from top to bottom.
+func (s *suite) result(check Check) (result Result) {
+	result = Result{Check: check, Status: Passed}
+	started := time.Now()
+	defer func() {
+		result.Elapsed = time.Since(started)
+		switch reason := recover().(type) {
+		case nil:
+		case outcome:
+			result.Status, result.Reason, result.Failure = reason.status, reason.reason, reason.failure
+		default:
+			panic(reason)
+		}
+	}()
+	if check.Writes && s.options.ReadOnly {
+		result.Status, result.Reason = Skipped, "the run is read-only"
+		return result
+	}
+	check.run(&probe{suite: s})
+	return result
+}

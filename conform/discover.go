@@ -1,0 +1,242 @@
+package conform
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+)
+
+// collection is what is known of a collection: by what the server says of it
+// at GET /, or by a sample or a resource.
+type collection struct {
+	Name       string
+	Singular   string
+	Attributes []attribute
+	described  bool // by the server, so that constraints are known too
+}
+
+func (c collection) path() string { return "/" + c.Name }
+
+// attribute is one attribute with what JSON Schema says of it.
+type attribute struct {
+	Name       string
+	References string
+	definition
+	required bool
+}
+
+// definition is the part of a JSON Schema definition that matters for making
+// a valid value.
+type definition struct {
+	Type, Format                       string
+	MinLength, MaxLength               int
+	Pattern                            string
+	Minimum, Maximum                   json.Number
+	ExclusiveMinimum, ExclusiveMaximum json.Number
+	MultipleOf                         json.Number
+	Items                              *definition
+	MinItems                           int
+	Properties                         map[string]definition
+	Enum                               []any
+	Default                            any
+}
+
+// plain reports whether any text is a value.
+func (a attribute) plain() bool {
+	return a.Type == "string" && a.Format == "" && a.Pattern == "" && len(a.Enum) == 0 && a.References == ""
+}
+
+// optional reports that null is known to be a value.
+func (c collection) optional(a attribute) bool { return c.described && !a.required }
+
+func (c collection) find(fits func(attribute) bool) (attribute, bool) {
+	at := slices.IndexFunc(c.Attributes, fits)
+	if at < 0 {
+		return attribute{}, false
+	}
+	return c.Attributes[at], true
+}
+
+// discover reads the collections that the server lists at GET /. A server that
+// lists none is fine: then the options have to say what is needed.
+func (s *suite) discover() error {
+	answer, err := s.send(s.ctx, http.MethodGet, "/", "", "Accept", "application/json")
+	if err != nil {
+		return err
+	}
+	if answer.succeeded() {
+		s.catalog = catalog(answer)
+	}
+	name := s.options.Collection
+	switch {
+	case name == "" && len(s.catalog) == 0:
+		return fmt.Errorf("GET %s/ lists no collections: say which one to use, and give a sample body", s.base)
+	case name == "":
+		s.collection = s.catalog[0]
+	default:
+		s.collection = collection{Name: name}
+		if found, ok := s.known(name); ok {
+			s.collection = found
+		}
+	}
+	return nil
+}
+
+func (s *suite) known(name string) (collection, bool) {
+	at := slices.IndexFunc(s.catalog, func(c collection) bool { return c.Name == name })
+	if at < 0 {
+		return collection{}, false
+	}
+	return s.catalog[at], true
+}
+
+// catalog reads the list of collections. What does not have the form of one is
+// left out; there is a check for that.
+func catalog(answer *reply) []collection {
+	var items []struct {
+		Name, Singular string
+		Attributes     []json.RawMessage
+	}
+	if json.Unmarshal(answer.data(), &items) != nil {
+		return nil
+	}
+	var found []collection
+	for _, item := range items {
+		if item.Name == "" || item.Attributes == nil {
+			continue
+		}
+		c := collection{Name: item.Name, Singular: item.Singular, described: true}
+		for _, text := range item.Attributes {
+			c.Attributes = append(c.Attributes, describedAttribute(text))
+		}
+		found = append(found, c)
+	}
+	return found
+}
+
+func describedAttribute(text json.RawMessage) attribute {
+	var head struct {
+		Name, References string
+		Required         json.RawMessage
+	}
+	var a attribute
+	// Wrong types leave zero values, and with them an attribute of which less is known.
+	_ = json.Unmarshal(text, &head)
+	_ = json.Unmarshal(text, &a.definition)
+	a.Name, a.References, a.required = head.Name, head.References, string(head.Required) == "true"
+	if members, ok := decodeJSON(text).(map[string]any); ok {
+		a.Enum, _ = members["enum"].([]any) // with its numbers as they are written
+		a.Default = members["default"]
+	}
+	return a
+}
+
+var formats = []struct {
+	name string
+	form *regexp.Regexp
+}{
+	{"email", regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)},
+	{"uuid", regexp.MustCompile(`^(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)},
+	{"date-time", regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d`)},
+	{"date", regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)},
+	{"uri", regexp.MustCompile(`^[a-z][a-z0-9+.-]*:\S+$`)},
+}
+
+// inferred is the attribute that a value seems to be of.
+func inferred(name string, value any) attribute {
+	a := attribute{Name: name}
+	switch value := value.(type) {
+	case string:
+		a.Type = "string"
+		for _, format := range formats {
+			if format.form.MatchString(value) {
+				a.Format = format.name
+				break
+			}
+		}
+	case json.Number:
+		a.Type = "number"
+		if regexp.MustCompile(`^-?\d+$`).MatchString(value.String()) {
+			a.Type = "integer"
+		}
+	case bool:
+		a.Type = "boolean"
+	case []any:
+		a.Type = "array"
+	case map[string]any:
+		a.Type = "object"
+	}
+	return a
+}
+
+// ownMembers are those of a representation that are not attributes.
+var ownMembers = []string{"id", "type", "created_at", "updated_at"}
+
+// infer learns the attributes from an object, unless the server has told them.
+func (s *suite) infer(members resource) {
+	if s.collection.described {
+		return
+	}
+	for _, name := range members.order {
+		if _, known := s.collection.find(func(a attribute) bool { return a.Name == name }); known || slices.Contains(ownMembers, name) {
+			continue
+		}
+		s.collection.Attributes = append(s.collection.Attributes, inferred(name, members.members[name]))
+	}
+}
+
+// relation is a collection below another.
+type relation struct {
+	parent, child collection
+	attribute     string // of the child, with the id of the parent
+}
+
+func (r relation) path(parent string) string { return r.parent.path() + "/" + parent + r.child.path() }
+
+// relate looks for a sub-collection: one below the collection, or the
+// collection itself below another. That one refers to the other does not make
+// it a sub-collection, so its path is tried.
+func (s *suite) relate() error {
+	var candidates []relation
+	for _, other := range s.catalog {
+		for _, a := range other.Attributes {
+			if a.References == s.collection.Name && other.Name != s.collection.Name {
+				candidates = append(candidates, relation{s.collection, other, a.Name})
+			}
+		}
+	}
+	for _, a := range s.collection.Attributes {
+		if parent, ok := s.known(a.References); ok && parent.Name != s.collection.Name {
+			candidates = append(candidates, relation{parent, s.collection, a.Name})
+		}
+	}
+	for _, candidate := range candidates {
+		parent := s.firstID(candidate.parent)
+		if parent == "" && !s.options.ReadOnly {
+			var err error
+			if parent, err = s.parentID(candidate.parent.Name); err != nil {
+				continue // nothing can be created there, so nothing below it either
+			}
+		}
+		answer, err := s.send(s.ctx, http.MethodGet, candidate.path(parent), "")
+		if err != nil {
+			return err
+		}
+		if parent != "" && answer.succeeded() {
+			s.children = &candidate
+			return nil
+		}
+	}
+	return nil
+}
+
+// firstID is the id of some resource of a collection, "" if there is none.
+func (s *suite) firstID(c collection) string {
+	answer, err := s.send(s.ctx, http.MethodGet, c.path(), "")
+	if err != nil || !answer.succeeded() || len(answer.resources()) == 0 {
+		return ""
+	}
+	return answer.resources()[0].id()
+}

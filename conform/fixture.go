@@ -1,0 +1,251 @@
+package conform
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+const (
+	fixtureSize = 45 // enough for the seed's own numbers: offset 39, and a cursor with limit 30
+	mostToRead  = 10_000
+)
+
+// prepare finds out what there is, makes the resources that the checks look
+// at, and reads the collection as it then is.
+func (s *suite) prepare() error {
+	if err := s.discover(); err != nil {
+		return err
+	}
+	var sample resource
+	if len(s.options.Sample) > 0 {
+		if err := json.Unmarshal(s.options.Sample, &sample); err != nil {
+			return errors.New("the sample must be a JSON object")
+		}
+		s.infer(sample)
+	}
+	if !s.options.ReadOnly {
+		if !s.collection.described && len(s.options.Sample) == 0 {
+			return fmt.Errorf("the server does not describe the collection %s at GET /: give a sample body", s.collection.Name)
+		}
+		if err := s.fill(); err != nil {
+			return err
+		}
+	}
+	reference, err := s.readAll(s.collection.path(), "")
+	if err != nil {
+		return err
+	}
+	for i, each := range reference {
+		s.position[each.id()] = i
+	}
+	if s.reference = reference; len(reference) > 0 {
+		s.infer(reference[0])
+	}
+	return s.relate()
+}
+
+// fill creates the fixture. A value that the server refuses is not varied any
+// more, as long as that helps.
+func (s *suite) fill() error {
+	for range fixtureSize {
+		answer, err := s.createNext(s.collection)
+		for err == nil && !answer.succeeded() && s.holdConstant(answer) {
+			answer, err = s.createNext(s.collection)
+		}
+		if err != nil {
+			return err
+		}
+		if !answer.succeeded() {
+			return fmt.Errorf("a resource could not be created; is there a better sample?\n%s\ngot %s", answer.request(), answer.summary())
+		}
+		if answer.createdID() == "" {
+			return fmt.Errorf("a created resource has no id, in the body or in Location:\n%s\ngot %s", answer.request(), answer.summary())
+		}
+	}
+	return nil
+}
+
+// createNext posts the next body.
+func (s *suite) createNext(c collection) (*reply, error) {
+	s.counter++
+	members, err := s.members(c, s.counter)
+	if err != nil {
+		return nil, err
+	}
+	return s.send(s.ctx, http.MethodPost, c.path(), encodeJSON(members))
+}
+
+// holdConstant keeps attributes of the sample as they are: those that the
+// errors point to, or else the next one. It reports whether there was one.
+func (s *suite) holdConstant(refusal *reply) bool {
+	sample, _ := decodeJSON(s.options.Sample).(map[string]any)
+	var document struct {
+		Errors []struct{ Source struct{ Pointer string } }
+	}
+	_ = json.Unmarshal(refusal.body, &document) // other servers, other errors
+	found := false
+	for _, each := range document.Errors {
+		name, _, _ := strings.Cut(strings.TrimPrefix(each.Source.Pointer, "/"), "/")
+		if _, given := sample[name]; given && !s.constant[name] {
+			s.constant[name], found = true, true
+		}
+	}
+	if found {
+		return true
+	}
+	for _, a := range s.collection.Attributes {
+		if _, given := sample[a.Name]; given && !s.constant[a.Name] {
+			s.constant[a.Name] = true
+			return true
+		}
+	}
+	return false
+}
+
+// parentID is the id of a resource that others can refer to.
+func (s *suite) parentID(name string) (string, error) {
+	if id := s.parents[name]; id != "" {
+		return id, nil
+	}
+	c, known := s.known(name)
+	if !known {
+		return "", fmt.Errorf("nothing is known of the collection %s, which has to be referred to", name)
+	}
+	if _, entered := s.parents[name]; entered {
+		return "", fmt.Errorf("the collection %s has to refer to itself: give a sample body", name)
+	}
+	s.parents[name] = ""
+	answer, err := s.createNext(c)
+	if err != nil {
+		return "", err
+	}
+	if !answer.succeeded() || answer.createdID() == "" {
+		return "", fmt.Errorf("a resource to refer to could not be created:\n%s\ngot %s", answer.request(), answer.summary())
+	}
+	s.parents[name] = answer.createdID()
+	return s.parents[name], nil
+}
+
+// readAll reads a whole collection page by page, as leniently as it can: a
+// server that gives less than asked for, or nothing but an error behind the
+// end, is read as well.
+func (s *suite) readAll(path, query string) ([]resource, error) {
+	all := []resource{}
+	seen := map[string]bool{}
+	limit := 500
+	for {
+		page := fmt.Sprintf("limit=%d", limit)
+		if len(all) > 0 {
+			page = fmt.Sprintf("offset=%d&%s", len(all), page)
+		}
+		if query != "" {
+			page = query + "&" + page
+		}
+		answer, err := s.send(s.ctx, http.MethodGet, path+"?"+page, "")
+		if err != nil {
+			return nil, err
+		}
+		if !answer.succeeded() && len(all) == 0 && limit > 50 {
+			limit = 50 // there may be a largest limit
+			continue
+		}
+		if !answer.succeeded() && len(all) == 0 {
+			return nil, &unreadable{answer}
+		}
+		if !answer.succeeded() {
+			return all, nil
+		}
+		before := len(all)
+		for _, each := range answer.resources() {
+			if !seen[each.id()] {
+				seen[each.id()] = true
+				all = append(all, each)
+			}
+		}
+		if len(all) == before {
+			return all, nil
+		}
+		if len(all) > mostToRead {
+			return nil, fmt.Errorf("%s has more than %d resources: use a smaller collection", path, mostToRead)
+		}
+	}
+}
+
+// unreadable is the answer to a request for a collection that gave none.
+type unreadable struct{ answer *reply }
+
+func (e *unreadable) Error() string {
+	return fmt.Sprintf("the collection could not be read:\n%s\ngot %s", e.answer.request(), e.answer.summary())
+}
+
+// positionsOf takes resources to their positions in the reference; -1 is one
+// that is not there.
+func (s *suite) positionsOf(resources []resource) []int {
+	positions := []int{}
+	for _, each := range resources {
+		at, known := s.position[each.id()]
+		if !known {
+			at = -1
+		}
+		positions = append(positions, at)
+	}
+	return positions
+}
+
+// where lists the positions of the resources that fit.
+func (s *suite) where(fits func(resource) bool) []int {
+	positions := []int{}
+	for i, each := range s.reference {
+		if fits(each) {
+			positions = append(positions, i)
+		}
+	}
+	return positions
+}
+
+// describe is a list of positions for people: runs are written as such.
+func describe(positions []int) string {
+	if len(positions) == 0 {
+		return "no resources"
+	}
+	var runs []string
+	for start := 0; start < len(positions); {
+		end, step := start, 1
+		if start+1 < len(positions) && positions[start+1] == positions[start]-1 {
+			step = -1
+		}
+		for end+1 < len(positions) && positions[start] >= 0 && positions[end+1] >= 0 && positions[end+1] == positions[end]+step {
+			end++
+		}
+		run := fmt.Sprint(positions[start])
+		if positions[start] < 0 {
+			run = "none"
+		}
+		if end > start {
+			run += fmt.Sprintf("…%d", positions[end])
+		}
+		runs = append(runs, run)
+		start = end + 1
+	}
+	if len(runs) > 20 {
+		runs = append(slices.Clone(runs[:20]), "…")
+	}
+	plural := "s"
+	if len(positions) == 1 {
+		plural = ""
+	}
+	return fmt.Sprintf("%d resource%s, positions %s", len(positions), plural, strings.Join(runs, " "))
+}
+
+// span lists the positions from start up to, not including, end.
+func span(start, end int) []int {
+	positions := []int{}
+	for i := start; i < end; i++ {
+		positions = append(positions, i)
+	}
+	return positions
+}

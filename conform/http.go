@@ -1,0 +1,215 @@
+package conform
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// reply is an answer, read to its end, with the request that it is for.
+type reply struct {
+	method string
+	url    string
+	sent   string
+	status int
+	header http.Header
+	body   []byte
+
+	parsed    []resource // of resources, once it was asked for
+	wasParsed bool
+}
+
+// request is the request as a person would write it down.
+func (r *reply) request() string {
+	text := r.method + " " + r.url
+	if r.sent != "" {
+		text += "\n" + shorten(r.sent)
+	}
+	return text
+}
+
+// summary is the status and the beginning of the body.
+func (r *reply) summary() string {
+	if len(r.body) == 0 {
+		return fmt.Sprintf("status %d without a body", r.status)
+	}
+	return fmt.Sprintf("status %d, %s", r.status, shorten(string(r.body)))
+}
+
+func shorten(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if runes := []rune(text); len(runes) > 300 {
+		return string(runes[:300]) + "…"
+	}
+	return text
+}
+
+func (r *reply) succeeded() bool { return r.status >= 200 && r.status < 300 }
+
+// members are the members of the body, nil if it is no object.
+func (r *reply) members() map[string]json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(r.body, &members) != nil {
+		return nil
+	}
+	return members
+}
+
+// data is what is under data, or without that the body itself: that resources
+// are wrapped is for the checks of the envelope, and for no other.
+func (r *reply) data() json.RawMessage {
+	if data, wrapped := r.members()["data"]; wrapped {
+		return data
+	}
+	return r.body
+}
+
+// resources lists what the answer holds, be it one or several.
+func (r *reply) resources() []resource {
+	if r.wasParsed {
+		return r.parsed
+	}
+	r.wasParsed = true
+	data := bytes.TrimSpace(r.data())
+	if len(data) > 0 && data[0] == '{' {
+		data = slices.Concat([]byte{'['}, data, []byte{']'})
+	}
+	if json.Unmarshal(data, &r.parsed) != nil {
+		r.parsed = nil
+	}
+	return r.parsed
+}
+
+// resource is the one resource of an answer, empty if there is none.
+func (r *reply) resource() resource {
+	if all := r.resources(); len(all) == 1 {
+		return all[0]
+	}
+	return resource{}
+}
+
+func (r *reply) ids() []string {
+	ids := []string{}
+	for _, each := range r.resources() {
+		ids = append(ids, each.id())
+	}
+	return ids
+}
+
+// createdID is the id of a new resource, from the body or the Location.
+func (r *reply) createdID() string {
+	if id := r.resource().id(); id != "" {
+		return id
+	}
+	location := r.header.Get("Location")
+	return strings.ToLower(location[strings.LastIndex(location, "/")+1:])
+}
+
+// target is the URL that a reference in a header leads to.
+func (r *reply) target(reference string) string {
+	base, err := url.Parse(r.url)
+	if err != nil {
+		return reference
+	}
+	resolved, err := base.Parse(reference)
+	if err != nil {
+		return reference
+	}
+	return resolved.String()
+}
+
+// send sends a request to a path below the base, or to a whole URL. Headers
+// are pairs of name and value; an empty value removes one.
+func (s *suite) send(ctx context.Context, method, path, body string, headers ...string) (*reply, error) {
+	address := path
+	if !strings.HasPrefix(path, "http://") && !strings.HasPrefix(path, "https://") {
+		address = s.base + path
+	}
+	var content io.Reader
+	if body != "" {
+		content = strings.NewReader(body)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, address, content)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range s.options.Headers {
+		request.Header[http.CanonicalHeaderKey(name)] = values
+		if http.CanonicalHeaderKey(name) == "Host" && len(values) > 0 {
+			request.Host = values[0] // net/http takes it from here alone
+		}
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+		if headers[i+1] == "" {
+			request.Header.Del(headers[i])
+		}
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, address, err)
+	}
+	answer := &reply{method: method, url: address, sent: body, status: response.StatusCode, header: response.Header, body: text}
+	s.observe(path, answer)
+	return answer, nil
+}
+
+// observe notes what a request has created or removed. It looks at answers only,
+// so that what was created against the rules is noted as well.
+func (s *suite) observe(path string, answer *reply) {
+	path, _, _ = strings.Cut(strings.TrimPrefix(path, s.base), "?")
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case !answer.succeeded():
+	case answer.method == http.MethodPost && len(segments)%2 == 1:
+		ids := answer.ids()
+		if len(ids) == 0 || len(ids) == 1 && ids[0] == "" {
+			ids = []string{answer.createdID()}
+		}
+		for _, id := range ids {
+			s.track(segments[len(segments)-1], id)
+		}
+	case answer.method == http.MethodPut && len(segments)%2 == 0:
+		s.track(segments[len(segments)-2], segments[len(segments)-1])
+	case answer.method == http.MethodDelete && len(segments)%2 == 0:
+		gone := canonical(segments[len(segments)-2], segments[len(segments)-1])
+		s.tracked = slices.DeleteFunc(s.tracked, func(each string) bool { return each == gone })
+	}
+}
+
+func (s *suite) track(collection, id string) {
+	path := canonical(collection, id)
+	if _, before := s.position[strings.ToLower(id)]; id != "" && !before && !slices.Contains(s.tracked, path) {
+		s.tracked = append(s.tracked, path)
+		s.created++
+	}
+}
+
+func canonical(collection, id string) string { return "/" + collection + "/" + strings.ToLower(id) }
+
+// cleanUp removes what was created, the last first, and returns what it could
+// not remove.
+func (s *suite) cleanUp(ctx context.Context) []string {
+	var left []string
+	for _, path := range slices.Backward(slices.Clone(s.tracked)) {
+		answer, err := s.send(ctx, http.MethodDelete, path, "")
+		if err != nil || !answer.succeeded() && answer.status != http.StatusNotFound && answer.status != http.StatusGone {
+			left = append(left, path)
+		}
+	}
+	return left
+}

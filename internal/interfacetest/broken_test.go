@@ -1,0 +1,249 @@
+package interfacetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/conform"
+	"github.com/plural-go/plural/schema"
+)
+
+// A check that cannot fail is worthless. Each fault here is put in front of the
+// real server, and must be caught by the checks that stand for it, and by no
+// other.
+
+// broken is an answer on its way through a fault.
+type broken struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// serve answers a request; a fault calls it with the request as it is, or with
+// another one, and changes what comes.
+type serve func(*http.Request) *broken
+
+// fault is one thing that a server does wrong.
+type fault struct {
+	name   string
+	answer func(serve, *http.Request) *broken
+	caught []string // the checks that fail
+}
+
+// collection is the one that the fault is tried on.
+func (f fault) collection() string {
+	is := func(other fault) bool { return other.name == f.name }
+	switch {
+	case slices.ContainsFunc(postFaults, is):
+		return "posts"
+	case slices.ContainsFunc(sampleFaults, is):
+		return "samples"
+	}
+	return "users"
+}
+
+func TestEveryFaultIsCaught(t *testing.T) {
+	if len(faults) < 25 {
+		t.Fatalf("only %d faults", len(faults))
+	}
+	for _, f := range slices.Concat(faults, postFaults, sampleFaults) {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			report := checkBehind(t, f.collection(), f.answer)
+			got, want := report.IDs(conform.Failed), slices.Clone(f.caught)
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				for _, result := range report.Results {
+					if f := result.Failure; f != nil {
+						t.Logf("%s\n%s\nexpected %s\ngot      %s", result.ID, f.Request, f.Expected, f.Got)
+					}
+				}
+				t.Errorf("caught by\n%q, and should be by\n%q", got, want)
+			}
+		})
+	}
+}
+
+// Behind the same door, without a fault, nothing fails.
+func TestNoFaultIsNoFailure(t *testing.T) {
+	for _, collection := range []string{"users", "posts", "samples"} {
+		report := checkBehind(t, collection, func(next serve, r *http.Request) *broken { return next(r) })
+		if got := report.IDs(conform.Failed); len(got) > 0 {
+			t.Errorf("%s: failed: %q", collection, got)
+		}
+	}
+}
+
+// Every check is known to be able to fail: some fault makes it.
+func TestEveryCheckCanFail(t *testing.T) {
+	caught := map[string]bool{}
+	for _, f := range slices.Concat(faults, postFaults, sampleFaults) {
+		for _, id := range f.caught {
+			caught[id] = true
+		}
+	}
+	for _, c := range conform.Checks() {
+		if !caught[c.ID] {
+			t.Errorf("no fault makes %s fail", c.ID)
+		}
+		delete(caught, c.ID)
+	}
+	for id := range caught {
+		t.Errorf("%s is no check", id)
+	}
+}
+
+// checkBehind runs the suite on a server behind a fault.
+func checkBehind(t *testing.T, collection string, answer func(serve, *http.Request) *broken) *conform.Report {
+	t.Helper()
+	s := schema.Example()
+	if s.Collection(collection) == nil {
+		s = large(t)
+	}
+	client := openBehind(t, s, answer)
+	report, err := conform.Run(context.Background(), conform.Options{BaseURL: "http://conform.test", Collection: collection, Client: client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// openBehind gives the client of a server behind a fault. They are in one
+// process, without a network: there are many faults.
+func openBehind(t *testing.T, s *schema.Schema, answer func(serve, *http.Request) *broken) *http.Client {
+	t.Helper()
+	config := plural.Config{Schema: s, Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Logger: slog.New(slog.DiscardHandler)}
+	behind, err := plural.Open(context.Background(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := behind.Stop(context.Background()); err != nil {
+			t.Error("stopping:", err)
+		}
+	})
+	return &http.Client{Transport: front{answer: answer, behind: behind}}
+}
+
+// front is the way of a request through a fault to the server.
+type front struct {
+	answer func(serve, *http.Request) *broken
+	behind http.Handler
+}
+
+func (f front) RoundTrip(sent *http.Request) (*http.Response, error) {
+	r := httptest.NewRequest(sent.Method, "/", sent.Body)
+	r.URL, r.Header, r.ContentLength, r.Host = sent.URL, sent.Header, max(sent.ContentLength, 0), sent.URL.Host
+	r.RequestURI = sent.URL.RequestURI()
+	a := f.answer(func(r *http.Request) *broken {
+		recorder := httptest.NewRecorder()
+		f.behind.ServeHTTP(recorder, r)
+		return &broken{status: recorder.Code, header: recorder.Result().Header, body: recorder.Body.String()}
+	}, r)
+	if r.Method == http.MethodHead {
+		a.body = ""
+	}
+	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(strings.NewReader(a.body)), Request: sent}, nil
+}
+
+// What follows is for writing faults down.
+
+// response changes answers to successful requests of some methods ("" is all)
+// on the collections.
+func response(methods string, change func(*http.Request, *broken)) func(serve, *http.Request) *broken {
+	return func(next serve, r *http.Request) *broken {
+		a := next(r)
+		if succeeded(a) && r.URL.Path != "/" && (methods == "" || strings.Contains(methods, r.Method)) {
+			change(r, a)
+		}
+		return a
+	}
+}
+
+// refusal changes failures.
+func refusal(change func(*http.Request, *broken)) func(serve, *http.Request) *broken {
+	return func(next serve, r *http.Request) *broken {
+		a := next(r)
+		if a.status >= 400 {
+			change(r, a)
+		}
+		return a
+	}
+}
+
+// request changes requests.
+func request(change func(*http.Request)) func(serve, *http.Request) *broken {
+	return func(next serve, r *http.Request) *broken {
+		change(r)
+		return next(r)
+	}
+}
+
+// parameters changes the query. What it does not change stays as it was written.
+func parameters(change func(name, value string) (string, bool)) func(serve, *http.Request) *broken {
+	return request(func(r *http.Request) {
+		var kept []string
+		for piece := range strings.SplitSeq(r.URL.RawQuery, "&") {
+			name, value, _ := strings.Cut(piece, "=")
+			if changed, keep := change(name, value); keep && changed != value {
+				kept = append(kept, name+"="+changed)
+			} else if keep {
+				kept = append(kept, piece)
+			}
+		}
+		r.URL.RawQuery = strings.Join(kept, "&")
+	})
+}
+
+func take(r *http.Request) string {
+	body, _ := io.ReadAll(r.Body)
+	return string(body)
+}
+
+func give(r *http.Request, body string) {
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+}
+
+// again is another request of the same client.
+func again(r *http.Request, method, target, body string) *http.Request {
+	other := httptest.NewRequest(method, target, strings.NewReader(body))
+	other.Header = r.Header.Clone()
+	if body != "" {
+		other.Header.Set("Content-Type", "application/json")
+	} else {
+		other.Header.Del("Content-Type")
+	}
+	return other
+}
+
+func succeeded(a *broken) bool { return a.status >= 200 && a.status < 300 }
+
+func isOne(r *http.Request) bool   { return strings.Count(r.URL.Path, "/") == 2 }
+func isUsers(r *http.Request) bool { return r.URL.Path == "/users" }
+
+// items changes the elements of a list.
+func items(a *broken, change func([]json.RawMessage) []json.RawMessage) {
+	var envelope struct{ Data []json.RawMessage }
+	if json.Unmarshal([]byte(a.body), &envelope) != nil || envelope.Data == nil {
+		return
+	}
+	var text bytes.Buffer
+	for i, item := range change(envelope.Data) {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		text.Write(item)
+	}
+	a.body = `{"data":[` + text.String() + `]}`
+}
