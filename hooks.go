@@ -39,7 +39,8 @@ type Hook struct {
 	// resource before and after, may change what it will be, may read and write
 	// other collections through the transaction, and may refuse it all by an
 	// error. It may run more than once, because the transaction may, so it should
-	// have no effect outside. On SQLite no other write goes on meanwhile: be quick.
+	// have no effect outside. On SQLite no other write goes on meanwhile: be
+	// quick, and write through tx only, as the server itself would wait for you.
 	Within func(ctx context.Context, tx *Tx, change *Change) error
 
 	// After runs once the transaction is committed, ahead of the answer.

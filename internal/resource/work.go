@@ -25,7 +25,9 @@ type work struct {
 func (r *Resources) write(ctx context.Context, fn func(*work) error) error {
 	var w *work
 	err := r.store.Write(ctx, func(tx *store.Tx) error {
-		w = &work{resources: r, ctx: ctx, tx: tx} // a transaction that is run again starts anew
+		// A transaction that is run again starts anew. What has begun goes on to its
+		// end, hooks included, whatever becomes of the caller.
+		w = &work{resources: r, ctx: context.WithoutCancel(ctx), tx: tx}
 		return fn(w)
 	})
 	if err != nil {
