@@ -16,7 +16,7 @@ import (
 type Author struct {
 	ID    string `json:"id"`
 	Name  string `json:"name" plural:"required,maxLength=50,unique"`
-	Books int    `json:"books" plural:"default=0"`
+	Books int    `json:"books"`
 }
 
 // Book is a resource of the collection books, and of /authors/<id>/books.

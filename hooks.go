@@ -67,12 +67,20 @@ type Errors = fault.List
 // Invalid is an error for a hook to refuse a change with: the client gets 422,
 // with the JSON Pointer of the attribute that is to blame ("/email"), or "".
 func Invalid(pointer, format string, args ...any) error {
-	return fault.At(pointer, fault.CodeRefused, format, args...)
+	return fault.At(rooted(pointer), fault.CodeRefused, format, args...)
 }
 
 // Conflict is an error for a hook to refuse a change with: the client gets 409.
 func Conflict(pointer, format string, args ...any) error {
-	return fault.At(pointer, fault.CodeConflict, format, args...)
+	return fault.At(rooted(pointer), fault.CodeConflict, format, args...)
+}
+
+// rooted makes a pointer of the mere name of an attribute.
+func rooted(pointer string) string {
+	if pointer != "" && pointer[0] != '/' {
+		return "/" + pointer
+	}
+	return pointer
 }
 
 // addHooks checks the hooks and hands them to the resources.
@@ -111,7 +119,11 @@ func (h Hook) inner(s *schema.Schema) resource.Hook {
 		}
 	}
 	if h.After != nil {
-		inner.After = func(ctx context.Context, change *resource.Change) { h.After(ctx, outer(change)) }
+		inner.After = func(ctx context.Context, change *resource.Change) {
+			committed := outer(change)
+			stored(committed.After)
+			h.After(ctx, committed)
+		}
 	}
 	return inner
 }
@@ -119,7 +131,7 @@ func (h Hook) inner(s *schema.Schema) resource.Hook {
 func outer(change *resource.Change) *Change {
 	return &Change{
 		Verb: change.Verb, Collection: change.Collection.Name,
-		Before: newResource(change.Collection, change.Before, nil), After: newResource(change.Collection, change.After, change.Set),
+		Before: stored(newResource(change.Collection, change.Before, nil)), After: newResource(change.Collection, change.After, change.Set),
 	}
 }
 

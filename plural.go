@@ -32,12 +32,13 @@ type Server struct {
 	handler   http.Handler
 	failed    chan error
 
-	mutex    sync.Mutex // of http and stopping
+	mutex    sync.Mutex // of the next four
 	http     *http.Server
 	stopping bool
+	requests int           // being answered
+	idle     chan struct{} // closed when there are none, if somebody waits for that
 
-	requests   sync.WaitGroup // being answered
-	abandoned  chan struct{}  // closed when they have had their time
+	abandoned  chan struct{} // closed when requests have had their time
 	stop       sync.Once
 	stopErr    error
 	background context.CancelFunc
@@ -90,9 +91,19 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.requests.Add(1)
-	defer s.requests.Done()
+	s.count(1)
+	defer s.count(-1)
 	s.handler.ServeHTTP(w, r)
+}
+
+func (s *Server) count(change int) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.requests += change
+	if s.requests == 0 && s.idle != nil {
+		close(s.idle)
+		s.idle = nil
+	}
 }
 
 func (s *Server) isStopping() bool {
@@ -163,15 +174,17 @@ func (s *Server) finish(ctx context.Context, server *http.Server) error {
 		if err := server.Shutdown(ctx); err != nil {
 			return errors.Join(err, server.Close())
 		}
+	}
+	s.mutex.Lock()
+	if s.requests == 0 {
+		s.mutex.Unlock()
 		return nil
 	}
-	answered := make(chan struct{})
-	go func() {
-		s.requests.Wait()
-		close(answered)
-	}()
+	idle := make(chan struct{})
+	s.idle = idle
+	s.mutex.Unlock()
 	select {
-	case <-answered:
+	case <-idle:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -197,4 +198,38 @@ func TestListIsNeverHeldInMemory(t *testing.T) {
 	if after := heap(); after > before+8<<20 {
 		t.Errorf("the heap grew from %d to %d bytes", before, after)
 	}
+}
+
+// Requests may come while the server is stopped: each is answered, one way or the
+// other.
+func TestStopUnderRequests(t *testing.T) {
+	server, err := plural.Open(context.Background(), plural.Config{
+		Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan struct{})
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() {
+			for {
+				w := httptest.NewRecorder()
+				server.ServeHTTP(w, httptest.NewRequest("GET", "/users", nil))
+				if w.Code != 200 && w.Code != 503 {
+					t.Errorf("%d %s", w.Code, w.Body)
+				}
+				select {
+				case <-stopped:
+					return
+				default:
+				}
+			}
+		})
+	}
+	if err := server.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+	close(stopped)
+	clients.Wait()
 }

@@ -12,6 +12,15 @@ type Resource struct {
 	collection *schema.Collection
 	record     schema.Record
 	set        []bool // nil: everything is set
+	stored     bool   // and cannot be changed here
+}
+
+// stored marks a resource, if there is one, as what it is.
+func stored(r *Resource) *Resource {
+	if r != nil {
+		r.stored = true
+	}
+	return r
 }
 
 func newResource(c *schema.Collection, record schema.Record, set []bool) *Resource {
@@ -68,6 +77,9 @@ func (r *Resource) Get(name string) any {
 // Set gives an attribute a value, which must be valid by the schema. In a hook
 // ahead of the write this changes what will be written.
 func (r *Resource) Set(name string, value any) error {
+	if r.stored {
+		return fmt.Errorf("%s/%s is stored; a hook can only set what a change will write", r.collection.Name, r.ID())
+	}
 	field := r.collection.Field(name)
 	if field == nil || field.Column == schema.NoColumn || r.collection.Columns()[field.Column].Attribute == nil {
 		return fmt.Errorf("%s has no attribute %q", r.collection.Name, name)

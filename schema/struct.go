@@ -17,7 +17,7 @@ import (
 //		ID        string    `json:"id"`
 //		Name      string    `json:"name" plural:"required,minLength=1"`
 //		Email     string    `json:"email" plural:"required,format=email,maxLength=254,unique"`
-//		Active    bool      `json:"active" plural:"default=true"`
+//		Active    *bool     `json:"active,omitempty" plural:"default=true"`
 //		TeamID    *string   `json:"team_id" plural:"parent=teams,on_delete=cascade"`
 //		CreatedAt time.Time `json:"created_at"`
 //	}
@@ -99,6 +99,9 @@ func (c *Collection) addField(field reflect.StructField) error {
 	parent, err := a.setTag(field.Tag.Get("plural"))
 	if err != nil {
 		return err
+	}
+	if _, options, _ := strings.Cut(field.Tag.Get("json"), ","); a.Default != nil && !strings.Contains(options, "omit") {
+		return fmt.Errorf("its default would never be used, as its value is always sent: make it a pointer with omitempty")
 	}
 	if parent != nil {
 		parent.Attribute = name

@@ -15,8 +15,8 @@ type Everything struct {
 	Count     int             `json:"count,omitzero" plural:"minimum=1,maximum=9,multipleOf=2,index,default=4"`
 	Small     uint8           `json:"small" plural:"enum=1|2"`
 	Size      float64         `json:"size" plural:"exclusiveMinimum=0,exclusiveMaximum=1.5"`
-	Flag      bool            `json:"flag" plural:"default=true"`
-	State     string          `json:"state" plural:"enum=on|off,default=on"`
+	Flag      bool            `json:"flag,omitempty" plural:"default=true"`
+	State     string          `json:"state,omitempty" plural:"enum=on|off,default=on"`
 	When      time.Time       `json:"when"`
 	Tags      []string        `json:"tags" plural:"minItems=1,maxItems=3"`
 	Nested    struct{ A int } `json:"nested"`
@@ -79,6 +79,9 @@ func TestNameOfAStruct(t *testing.T) {
 func TestStructsThatAreNoSchema(t *testing.T) {
 	for want, declare := range map[string]func() (Collection, error){
 		"int is not a struct": Of[int],
+		"struct { A bool \"json:\\\"a\\\" plural:\\\"default=true\\\"\" }.A: its default would never be used, as its value is always sent: make it a pointer with omitempty": Of[struct {
+			A bool `json:"a" plural:"default=true"`
+		}],
 		"struct { A string }.A: it needs a json tag with the name of its attribute": Of[struct{ A string }],
 		"struct { A chan int \"json:\\\"a\\\"\" }.A: no attribute can hold a chan int": Of[struct {
 			A chan int `json:"a"`

@@ -36,7 +36,7 @@ func New(code Code, format string, args ...any) *Error {
 // that is too long to repeat becomes that of the object or array around it.
 func At(pointer string, code Code, format string, args ...any) *Error {
 	if len(pointer) > longest {
-		pointer = pointer[:strings.LastIndexByte(pointer[:longest], '/')]
+		pointer = pointer[:max(0, strings.LastIndexByte(pointer[:longest], '/'))]
 	}
 	return &Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: Source{Pointer: pointer}}
 }

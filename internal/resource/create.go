@@ -79,6 +79,7 @@ func (w *work) insert(c *schema.Collection, records []schema.Record, pointer fun
 		}
 		conflicts = append(conflicts, below(pointer(i), conflict)...)
 		created = append(created, Resource{ID: record.ID(schema.IDColumn), Representation: representation})
+		w.written(&Change{Verb: Create, Collection: c, After: record})
 	}
 	return created, conflicts.Err()
 }
@@ -124,10 +125,14 @@ func at(pointer string, err error) error {
 	return err
 }
 
-// below puts a place in front of the places of faults.
+// below puts a place in front of the places of faults. It leaves the faults
+// themselves alone: a hook may return the same one again and again.
 func below(pointer string, faults fault.List) fault.List {
-	for _, f := range faults {
-		f.Source.Pointer = pointer + f.Source.Pointer
+	placed := make(fault.List, len(faults))
+	for i, f := range faults {
+		moved := *f
+		moved.Source.Pointer = pointer + f.Source.Pointer
+		placed[i] = &moved
 	}
-	return faults
+	return placed
 }

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -161,13 +162,7 @@ func (d *deletion) release() error {
 				return err
 			}
 			for _, before := range staying {
-				after := slices.Clone(before)
-				after[link.Column] = schema.Null
-				if err := d.work.within(&Change{Verb: Update, Collection: link.From, Before: before, After: after}); err != nil {
-					return err
-				}
-				touch(d.tx, link.From, before, after)
-				if _, err := d.tx.Update(link.From, before, after); err != nil {
+				if err := d.releaseOne(link, before); err != nil {
 					return err
 				}
 			}
@@ -175,16 +170,62 @@ func (d *deletion) release() error {
 	})
 }
 
+var errKeepsReference = errors.New("a hook gives a resource a reference to what is being deleted")
+
+func (d *deletion) releaseOne(link schema.Link, before schema.Record) error {
+	after := slices.Clone(before)
+	after[link.Column] = schema.Null
+	change := &Change{Verb: Update, Collection: link.From, Before: before, After: after}
+	if err := d.work.within(change); err != nil {
+		return err
+	}
+	for _, other := range link.From.Links() {
+		if target := after[other.Column]; !target.IsNull() && target != before[other.Column] && d.doomed[identity{other.To, target.ID()}] {
+			return errKeepsReference
+		}
+	}
+	if after[link.Column] == before[link.Column] {
+		return errKeepsReference
+	}
+	dangling, err := checkReferences(d.tx, link.From, before, after, d.work.coming)
+	if err != nil {
+		return err
+	}
+	if len(dangling) > 0 {
+		return dangling
+	}
+	touch(d.tx, link.From, before, after)
+	if _, err := d.tx.Update(link.From, before, after); err != nil {
+		return err
+	}
+	d.work.written(change)
+	return nil
+}
+
 // deleteAll deletes what is doomed, the last found first, and returns the last
-// representation of the resource itself.
+// representation of the resource itself. A hook may have changed or deleted what
+// is still to come, so each is read again if there are hooks.
 func (d *deletion) deleteAll() (representation []byte, err error) {
 	for _, victim := range slices.Backward(d.order) {
-		if err := d.work.within(&Change{Verb: Delete, Collection: victim.collection, Before: victim.record}); err != nil {
+		change := &Change{Verb: Delete, Collection: victim.collection, Before: victim.record}
+		if err := d.work.within(change); err != nil {
 			return nil, err
 		}
-		if representation, err = d.tx.Delete(victim.collection, victim.record); err != nil {
+		if len(d.work.resources.hooks) > 0 {
+			current, err := d.tx.Get(victim.collection, nil, victim.record.ID(schema.IDColumn))
+			if err != nil {
+				return nil, err
+			}
+			if current == nil {
+				representation = victim.collection.Append(nil, victim.record)
+				continue
+			}
+			change.Before = current
+		}
+		if representation, err = d.tx.Delete(victim.collection, change.Before); err != nil {
 			return nil, err
 		}
+		d.work.written(change)
 	}
 	return representation, nil
 }

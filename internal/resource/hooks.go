@@ -87,23 +87,29 @@ func (r *Resources) before(ctx context.Context, verb Verb, c *schema.Collection,
 	return nil
 }
 
-// within runs the hooks inside the transaction, and has those run that follow
-// its commit.
+// within runs the hooks inside the transaction.
 func (w *work) within(change *Change) error {
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
-		if hook.Within != nil {
-			handle := &Handle{work: w}
-			err := hook.run(w.ctx, func(ctx context.Context) error { return hook.Within(ctx, handle, change) })
-			handle.end()
-			if err != nil {
-				return err
-			}
+		if hook.Within == nil {
+			continue
 		}
+		handle := &Handle{work: w}
+		err := hook.run(w.ctx, func(ctx context.Context) error { return hook.Within(ctx, handle, change) })
+		handle.end()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// written has the hooks run that follow the commit of a change.
+func (w *work) written(change *Change) {
+	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
 		if hook.After != nil {
 			w.after = append(w.after, func() { w.resources.runAfter(w.ctx, hook, change) })
 		}
 	}
-	return nil
 }
 
 // runAfter runs a hook behind a commit, which nothing can undo: what goes wrong

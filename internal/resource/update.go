@@ -47,7 +47,11 @@ func (w *work) update(path Path, id schema.ID, input schema.Input) (Resource, er
 	}
 	touch(w.tx, c, before, after)
 	representation, err := w.tx.Update(c, before, after)
-	return Resource{ID: id, Representation: representation}, err
+	if err != nil {
+		return Resource{}, err
+	}
+	w.written(&Change{Verb: Update, Collection: c, Before: before, After: after})
+	return Resource{ID: id, Representation: representation}, nil
 }
 
 // apply puts the attributes that an input sets into a copy of a resource.

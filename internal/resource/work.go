@@ -75,6 +75,19 @@ func (h *Handle) use(fn func(*work) error) error {
 	return fn(h.work)
 }
 
+// attempt is a use that writes: if it fails, nothing of it remains, and what was
+// to follow it does not.
+func (h *Handle) attempt(fn func(*work) error) error {
+	return h.use(func(w *work) error {
+		after, coming := len(w.after), len(w.coming)
+		err := w.tx.Attempt(func() error { return fn(w) })
+		if err != nil {
+			w.after, w.coming = w.after[:after], w.coming[:coming]
+		}
+		return err
+	})
+}
+
 // Read reads one resource.
 func (h *Handle) Read(c *schema.Collection, id schema.ID) (record schema.Record, err error) {
 	err = h.use(func(w *work) error {
@@ -105,7 +118,7 @@ func (h *Handle) List(c *schema.Collection, q query.Query) (records []schema.Rec
 
 // Create creates a resource.
 func (h *Handle) Create(c *schema.Collection, input schema.Input) (created Resource, err error) {
-	err = h.use(func(w *work) error {
+	err = h.attempt(func(w *work) error {
 		all, err := w.create(Path{Collection: c}, []schema.Input{input}, alone)
 		if err == nil {
 			created = all[0]
@@ -117,7 +130,7 @@ func (h *Handle) Create(c *schema.Collection, input schema.Input) (created Resou
 
 // Update updates a resource.
 func (h *Handle) Update(c *schema.Collection, id schema.ID, input schema.Input) (updated Resource, err error) {
-	err = h.use(func(w *work) error {
+	err = h.attempt(func(w *work) error {
 		updated, err = w.update(Path{Collection: c}, id, input)
 		return err
 	})
@@ -126,7 +139,7 @@ func (h *Handle) Update(c *schema.Collection, id schema.ID, input schema.Input) 
 
 // Delete deletes a resource.
 func (h *Handle) Delete(c *schema.Collection, id schema.ID) (deleted Resource, err error) {
-	err = h.use(func(w *work) error {
+	err = h.attempt(func(w *work) error {
 		deleted, err = w.delete(Path{Collection: c}, id)
 		return err
 	})

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -16,6 +18,26 @@ func (t *Tx) Now() schema.Value { return t.at }
 func (t *Tx) NewID() schema.ID {
 	t.minted = true
 	return t.store.minter.next(t.store.now())
+}
+
+// Attempt runs fn in a part of the transaction: what a failed fn has done is
+// undone, and the transaction can go on.
+func (t *Tx) Attempt(fn func() error) error {
+	if _, err := t.conn.exec("SAVEPOINT attempt"); err != nil {
+		return t.fault(err)
+	}
+	totals := maps.Clone(t.totals)
+	failed := fn()
+	if failed != nil {
+		t.totals = totals
+		if _, err := t.conn.exec("ROLLBACK TO SAVEPOINT attempt"); err != nil {
+			return t.fault(errors.Join(failed, err))
+		}
+	}
+	if _, err := t.conn.exec("RELEASE SAVEPOINT attempt"); err != nil {
+		return t.fault(errors.Join(failed, err))
+	}
+	return failed
 }
 
 // Insert adds a resource and returns its representation. A conflict with
