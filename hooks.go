@@ -54,6 +54,7 @@ type Hook struct {
 type Change struct {
 	Verb       Verb
 	Collection string
+	ID         string    // empty in Hook.Before for a new resource
 	Before     *Resource // as it is stored; nil for a new one, and in Hook.Before
 	After      *Resource // as it is to be; nil for a deletion
 }
@@ -92,6 +93,12 @@ func addHooks(resources *resource.Resources, s *schema.Schema, hooks []Hook) err
 			problems = append(problems, fmt.Errorf("hook %d is for the collection %q, which the schema does not have", i, hook.Collection))
 			continue
 		}
+		if hook.Before == nil && hook.Within == nil && hook.After == nil {
+			problems = append(problems, fmt.Errorf("hook %d for %s has no function", i, hook.Collection))
+		}
+		if hook.Timeout < 0 {
+			problems = append(problems, fmt.Errorf("hook %d for %s has a negative Timeout", i, hook.Collection))
+		}
 		verbs := hook.On
 		if len(verbs) == 0 {
 			verbs = []Verb{Create, Update, Delete}
@@ -129,10 +136,19 @@ func (h Hook) inner(s *schema.Schema) resource.Hook {
 }
 
 func outer(change *resource.Change) *Change {
-	return &Change{
+	c := &Change{
 		Verb: change.Verb, Collection: change.Collection.Name,
 		Before: stored(newResource(change.Collection, change.Before, nil)), After: newResource(change.Collection, change.After, change.Set),
 	}
+	switch {
+	case change.ID != nil:
+		c.ID = change.ID.String()
+	case c.After != nil:
+		c.ID = c.After.ID()
+	case c.Before != nil:
+		c.ID = c.Before.ID()
+	}
+	return c
 }
 
 // Tx reads and writes within the transaction that a hook takes part in. What it

@@ -78,7 +78,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	if err == nil {
 		report.Collection = s.collection.Name
 		for _, check := range selected {
-			if err = ctx.Err(); err != nil {
+			if err = s.stopped(); err != nil {
 				break
 			}
 			report.Results = append(report.Results, s.result(check))
@@ -88,7 +88,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	report.Leftovers = s.cleanUp(context.WithoutCancel(ctx))
 	report.Created, report.Elapsed = s.created, time.Since(started)
 	if err == nil {
-		err = ctx.Err() // the last check may have been cut short
+		err = s.stopped() // the last check may have been cut short
 	}
 	if err != nil {
 		if len(report.Leftovers) > 0 {
@@ -97,6 +97,14 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 		return nil, err
 	}
 	return report, nil
+}
+
+// stopped says why the run cannot go on, nil if it can.
+func (s *suite) stopped() error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	return s.gaveUp
 }
 
 // selection is the list of checks that the options ask for.
@@ -134,7 +142,8 @@ type suite struct {
 	tag      string // tells the values of this run from those of others
 	counter  int    // of bodies made
 	created  int
-	tracked  []string // paths of resources to remove, in the order of creation
+	tracked  []place                    // resources to remove, in the order of creation
+	existing map[string]map[string]bool // ids of others by collection, read before the first write there
 	catalog  []collection
 	parents  map[string]string // ids for required references, by collection
 	children *relation         // the sub-collection that is used, nil if there is none
@@ -147,7 +156,18 @@ type suite struct {
 	// order in which the server lists it; position is the way back.
 	reference []resource
 	position  map[string]int
+
+	largestBody int64
+	cleanUpTime time.Duration
+	timeouts    int   // in a row
+	gaveUp      error // nil as long as the server answers
 }
+
+const (
+	mostTimeouts       = 3
+	defaultLargestBody = 64 << 20
+	defaultCleanUpTime = 15 * time.Second
+)
 
 func newSuite(ctx context.Context, options Options) (*suite, error) {
 	base, err := url.Parse(options.BaseURL)
@@ -166,6 +186,7 @@ func newSuite(ctx context.Context, options Options) (*suite, error) {
 	return &suite{
 		ctx: ctx, options: options, base: strings.TrimSuffix(options.BaseURL, "/"), client: client, tag: newTag(),
 		parents: map[string]string{}, constant: map[string]bool{}, position: map[string]int{},
+		existing: map[string]map[string]bool{}, largestBody: defaultLargestBody, cleanUpTime: defaultCleanUpTime,
 	}, nil
 }
 

@@ -71,6 +71,8 @@ func (s *suite) discover() error {
 	}
 	name := s.options.Collection
 	switch {
+	case name != "" && !nameForm.MatchString(name):
+		return fmt.Errorf("the collection must be given by its name alone, but is %q", name)
 	case name == "" && len(s.catalog) == 0:
 		return fmt.Errorf("GET %s/ lists no collections: say which one to use, and give a sample body", s.base)
 	case name == "":
@@ -104,7 +106,7 @@ func catalog(answer *reply) []collection {
 	}
 	var found []collection
 	for _, item := range items {
-		if item.Name == "" || item.Attributes == nil {
+		if !nameForm.MatchString(item.Name) || item.Attributes == nil {
 			continue
 		}
 		c := collection{Name: item.Name, Singular: item.Singular, described: true}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -125,8 +127,39 @@ func (r *reply) target(reference string) string {
 }
 
 // send sends a request to a path below the base, or to a whole URL. Headers
-// are pairs of name and value; an empty value removes one.
+// are pairs of name and value; an empty value removes one. A request that could
+// touch what others have created is not sent, and none is after the run was
+// given up.
 func (s *suite) send(ctx context.Context, method, path, body string, headers ...string) (*reply, error) {
+	if s.gaveUp != nil {
+		return nil, s.gaveUp
+	}
+	if err := s.admit(method, path); err != nil {
+		return nil, err
+	}
+	answer, err := s.exchange(ctx, method, path, body, headers...)
+	if s.countTimeouts(err); err != nil {
+		return nil, err
+	}
+	s.observe(path, answer)
+	return answer, nil
+}
+
+// countTimeouts gives the run up when a server answers nothing any more: each
+// check would wait for as long as the client does.
+func (s *suite) countTimeouts(err error) {
+	var failure net.Error
+	if s.ctx.Err() != nil || !errors.As(err, &failure) || !failure.Timeout() {
+		s.timeouts = 0
+		return
+	}
+	if s.timeouts++; s.timeouts == mostTimeouts {
+		s.gaveUp = fmt.Errorf("the run was given up after %d requests in a row without an answer in time: %w", mostTimeouts, err)
+	}
+}
+
+// exchange sends a request and reads the answer, whatever they are.
+func (s *suite) exchange(ctx context.Context, method, path, body string, headers ...string) (*reply, error) {
 	address := path
 	if !strings.HasPrefix(path, "http://") && !strings.HasPrefix(path, "https://") {
 		address = s.base + path
@@ -159,57 +192,12 @@ func (s *suite) send(ctx context.Context, method, path, body string, headers ...
 		return nil, err
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
+	text, err := io.ReadAll(io.LimitReader(response.Body, s.largestBody+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", method, address, err)
 	}
-	answer := &reply{method: method, url: address, sent: body, status: response.StatusCode, header: response.Header, body: text}
-	s.observe(path, answer)
-	return answer, nil
-}
-
-// observe notes what a request has created or removed. It looks at answers only,
-// so that what was created against the rules is noted as well.
-func (s *suite) observe(path string, answer *reply) {
-	path, _, _ = strings.Cut(strings.TrimPrefix(path, s.base), "?")
-	segments := strings.Split(strings.Trim(path, "/"), "/")
-	switch {
-	case !answer.succeeded():
-	case answer.method == http.MethodPost && len(segments)%2 == 1:
-		ids := answer.ids()
-		if len(ids) == 0 || len(ids) == 1 && ids[0] == "" {
-			ids = []string{answer.createdID()}
-		}
-		for _, id := range ids {
-			s.track(segments[len(segments)-1], id)
-		}
-	case answer.method == http.MethodPut && len(segments)%2 == 0:
-		s.track(segments[len(segments)-2], segments[len(segments)-1])
-	case answer.method == http.MethodDelete && len(segments)%2 == 0:
-		gone := canonical(segments[len(segments)-2], segments[len(segments)-1])
-		s.tracked = slices.DeleteFunc(s.tracked, func(each string) bool { return each == gone })
+	if int64(len(text)) > s.largestBody {
+		return nil, fmt.Errorf("%s %s: the body of the answer has more than %d bytes", method, address, s.largestBody)
 	}
-}
-
-func (s *suite) track(collection, id string) {
-	path := canonical(collection, id)
-	if _, before := s.position[strings.ToLower(id)]; id != "" && !before && !slices.Contains(s.tracked, path) {
-		s.tracked = append(s.tracked, path)
-		s.created++
-	}
-}
-
-func canonical(collection, id string) string { return "/" + collection + "/" + strings.ToLower(id) }
-
-// cleanUp removes what was created, the last first, and returns what it could
-// not remove.
-func (s *suite) cleanUp(ctx context.Context) []string {
-	var left []string
-	for _, path := range slices.Backward(slices.Clone(s.tracked)) {
-		answer, err := s.send(ctx, http.MethodDelete, path, "")
-		if err != nil || !answer.succeeded() && answer.status != http.StatusNotFound && answer.status != http.StatusGone {
-			left = append(left, path)
-		}
-	}
-	return left
+	return &reply{method: method, url: address, sent: body, status: response.StatusCode, header: response.Header, body: text}, nil
 }

@@ -30,6 +30,9 @@ func (p *probe) skip(reason string, args ...any) {
 
 func (p *probe) send(method, path, body string, headers ...string) *reply {
 	answer, err := p.suite.send(p.ctx, method, path, body, headers...)
+	if refused := (*notSent)(nil); errors.As(err, &refused) {
+		p.skip("%v", err)
+	}
 	if err != nil {
 		p.fail(&reply{method: method, url: p.base + path, sent: body}, "an answer", "%v", err)
 	}

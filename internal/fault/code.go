@@ -68,6 +68,7 @@ const (
 	CodeNotImplemented Code = "not_implemented"
 	CodeUnavailable    Code = "unavailable"
 	CodeStorageFull    Code = "storage_full"
+	CodeHookTimeout    Code = "hook_timeout"
 	CodeHTTPVersion    Code = "http_version"
 )
 
@@ -133,6 +134,7 @@ var meanings = map[Code]meaning{
 	CodeNotImplemented: {501, "Not implemented"},
 	CodeUnavailable:    {503, "The store cannot be reached"},
 	CodeStorageFull:    {503, "The storage is full"},
+	CodeHookTimeout:    {503, "A rule of this server took too long"},
 	CodeHTTPVersion:    {505, "HTTP version not supported"},
 }
 

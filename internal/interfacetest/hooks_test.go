@@ -45,6 +45,9 @@ func (s *server) lines() string {
 
 func TestHookBeforeChangesAndRefuses(t *testing.T) {
 	hook := plural.Hook{Collection: "people", Before: func(_ context.Context, change *plural.Change) error {
+		if change.Verb != plural.Create && change.ID != id(1) {
+			t.Errorf("it is about %q", change.ID)
+		}
 		if change.Verb == plural.Delete {
 			return plural.Conflict("", "People are never deleted.")
 		}

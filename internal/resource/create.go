@@ -31,7 +31,7 @@ func inArray(i int) string { return "/" + strconv.Itoa(i) }
 
 func (r *Resources) createAll(ctx context.Context, path Path, inputs []schema.Input, pointer func(i int) string) (created []Resource, err error) {
 	for i := range inputs {
-		if err := r.before(ctx, Create, path.Collection, &inputs[i]); err != nil {
+		if err := r.before(ctx, Create, path.Collection, nil, &inputs[i]); err != nil {
 			return nil, at(pointer(i), err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // Delete deletes a resource, and does with those that refer to it what the
 // schema says. It returns the resource as it last was.
 func (r *Resources) Delete(ctx context.Context, path Path, id schema.ID) (deleted Resource, err error) {
-	if err := r.before(ctx, Delete, path.Collection, nil); err != nil {
+	if err := r.before(ctx, Delete, path.Collection, &id, nil); err != nil {
 		return Resource{}, err
 	}
 	err = r.write(ctx, func(w *work) error {

@@ -26,6 +26,7 @@ const (
 type Change struct {
 	Verb       Verb
 	Collection *schema.Collection
+	ID         *schema.ID // nil for a new resource without one yet
 
 	// Before is the resource as it is stored, nil for a new one, and for a hook
 	// ahead of the transaction, which has not read it.
@@ -66,12 +67,12 @@ func (r *Resources) AddHook(c *schema.Collection, verb Verb, hook Hook) {
 }
 
 // before runs the hooks ahead of a transaction. What they set goes into the input.
-func (r *Resources) before(ctx context.Context, verb Verb, c *schema.Collection, input *schema.Input) error {
+func (r *Resources) before(ctx context.Context, verb Verb, c *schema.Collection, id *schema.ID, input *schema.Input) error {
 	hooks := r.hooks[hookKey{c, verb}]
 	if len(hooks) == 0 {
 		return nil
 	}
-	change := &Change{Verb: verb, Collection: c}
+	change := &Change{Verb: verb, Collection: c, ID: id}
 	if input != nil {
 		input.Values, input.Set = slices.Clone(input.Values), slices.Clone(input.Set)
 		change.After, change.Set = input.Values, input.Set
@@ -94,7 +95,10 @@ func (w *work) within(change *Change) error {
 			continue
 		}
 		handle := &Handle{work: w}
-		err := hook.run(w.ctx, func(ctx context.Context) error { return hook.Within(ctx, handle, change) })
+		err := hook.run(w.ctx, func(ctx context.Context) error {
+			handle.ctx = ctx
+			return hook.Within(ctx, handle, change)
+		})
 		handle.end()
 		if err != nil {
 			return err
@@ -107,7 +111,7 @@ func (w *work) within(change *Change) error {
 func (w *work) written(change *Change) {
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
 		if hook.After != nil {
-			w.after = append(w.after, func() { w.resources.runAfter(w.ctx, hook, change) })
+			w.after = append(w.after, func() { w.resources.runAfter(context.WithoutCancel(w.ctx), hook, change) })
 		}
 	}
 }
@@ -145,7 +149,7 @@ func (h Hook) run(ctx context.Context, fn func(context.Context) error) error {
 		return err
 	case <-ctx.Done():
 		return &fault.Error{
-			Code: fault.CodeUnavailable, Detail: "A check of this server took too long. Nothing was changed; try again later.",
+			Code: fault.CodeHookTimeout, Detail: "A rule of this server took too long. Try again later.",
 			Cause: fmt.Errorf("a hook took longer than %s: %w", h.Timeout, ctx.Err()),
 		}
 	}

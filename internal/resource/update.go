@@ -12,7 +12,7 @@ import (
 // Update gives the attributes that the input sets their values: all of them to
 // replace a resource, some to patch it. A change to equal values writes nothing.
 func (r *Resources) Update(ctx context.Context, path Path, id schema.ID, input schema.Input) (updated Resource, err error) {
-	if err := r.before(ctx, Update, path.Collection, &input); err != nil {
+	if err := r.before(ctx, Update, path.Collection, &id, &input); err != nil {
 		return Resource{}, err
 	}
 	err = r.write(ctx, func(w *work) error {

@@ -44,6 +44,7 @@ func (r *Resources) write(ctx context.Context, fn func(*work) error) error {
 type Handle struct {
 	mutex sync.Mutex // held during each use
 	work  *work      // nil when the hook is over
+	ctx   context.Context
 }
 
 // end takes the transaction away from the hook, when it is not using it.
@@ -70,8 +71,14 @@ func (h *Handle) use(fn func(*work) error) error {
 	if h.work.depth == maxHookDepth {
 		return errTooNested
 	}
+	// Hooks that run because of this one have no more time than it has.
+	outer := h.work.ctx
+	h.work.ctx = h.ctx
 	h.work.depth++
-	defer func() { h.work.depth-- }()
+	defer func() {
+		h.work.depth--
+		h.work.ctx = outer
+	}()
 	return fn(h.work)
 }
 

@@ -1,0 +1,166 @@
+package conform
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// place is where a resource is. Its id is in lower case.
+type place struct{ collection, id string }
+
+func (p place) path() string { return "/" + p.collection + "/" + p.id }
+
+// Only what has these forms is ever written to: nothing that could lead to
+// another path, as "..", "?" and "/" do.
+var (
+	nameForm = regexp.MustCompile(`^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$`)
+	idForm   = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+)
+
+// notSent is why a request was held back.
+type notSent struct{ method, path, why string }
+
+func (e *notSent) Error() string {
+	return fmt.Sprintf("%s %s was not sent: %s", e.method, e.path, e.why)
+}
+
+// admit holds back a request that could change or delete what was there before
+// the run. Before the first write to a collection it reads the ids in it.
+func (s *suite) admit(method, path string) error {
+	if !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, method) {
+		return nil
+	}
+	at, ok := s.place(path)
+	if !ok {
+		return &notSent{method, path, "the path is not that of a collection or a resource"}
+	}
+	if at.id == "" && (method == http.MethodPut || method == http.MethodDelete) {
+		return &notSent{method, path, "it could concern a whole collection"}
+	}
+	if s.existing[at.collection] == nil {
+		before, err := s.readAll("/"+at.collection, "")
+		if err != nil {
+			if s.stopped() != nil || at.collection == s.collection.Name {
+				return err
+			}
+			return &notSent{method, path, err.Error()}
+		}
+		ids := map[string]bool{}
+		for _, each := range before {
+			ids[each.id()] = true
+		}
+		s.existing[at.collection] = ids
+	}
+	if at.id != "" && s.existing[at.collection][at.id] {
+		return &notSent{method, path, "the resource was there before the run"}
+	}
+	return nil
+}
+
+// place is what a path leads to: a resource, or without an id a collection. The
+// path may be one below a parent, or that of the singular.
+func (s *suite) place(path string) (place, bool) {
+	segments := strings.Split(strings.TrimPrefix(strings.TrimPrefix(path, s.base), "/"), "/")
+	for i, segment := range segments {
+		if form := []*regexp.Regexp{nameForm, idForm}[i%2]; !form.MatchString(segment) {
+			return place{}, false
+		}
+	}
+	last := len(segments) - 1
+	var at place
+	if last%2 == 1 {
+		at.id = strings.ToLower(segments[last])
+		last--
+	}
+	at.collection = segments[last]
+	if at.collection == s.collection.Singular {
+		at.collection = s.collection.Name
+	}
+	return at, true
+}
+
+// observe notes what a request has created or removed. It looks at answers only,
+// so that what was created against the rules is noted as well.
+func (s *suite) observe(path string, answer *reply) {
+	at, ok := s.place(path)
+	if !ok || !answer.succeeded() {
+		return
+	}
+	switch {
+	case answer.method == http.MethodPost && at.id == "":
+		for _, id := range answer.newIDs(at.collection) {
+			s.track(place{at.collection, id})
+		}
+	case answer.method == http.MethodPut && at.id != "":
+		s.track(at)
+		s.track(place{at.collection, answer.resource().id()})
+	case answer.method == http.MethodPatch && at.id != "":
+		if id := answer.resource().id(); id != at.id {
+			s.track(place{at.collection, id})
+		}
+	case answer.method == http.MethodDelete && at.id != "":
+		s.tracked = slices.DeleteFunc(s.tracked, func(each place) bool { return each == at })
+	}
+}
+
+// newIDs are the ids that an answer to POST gives to what was sent: one for an
+// object, and no more than the items of an array. An answer with more tells of
+// resources that may be anyone's.
+func (r *reply) newIDs(collection string) []string {
+	most := 1
+	var items []json.RawMessage
+	if json.Unmarshal([]byte(r.sent), &items) == nil {
+		most = len(items)
+	}
+	if ids := r.ids(); len(ids) > most {
+		return nil
+	} else if len(ids) > 0 && ids[0] != "" {
+		return ids
+	}
+	location, id := r.header.Get("Location"), r.createdID()
+	if most != 1 || !strings.HasSuffix(strings.ToLower(location), strings.ToLower("/"+collection+"/"+id)) {
+		return nil
+	}
+	return []string{id}
+}
+
+// track notes a resource as one to remove, unless it was there before.
+func (s *suite) track(at place) {
+	others := s.existing[at.collection]
+	if at.id != "" && others != nil && !others[at.id] && !slices.Contains(s.tracked, at) {
+		s.tracked = append(s.tracked, at)
+		s.created++
+	}
+}
+
+// cleanUp removes what was created, the last first, and returns what it could
+// not remove. It does not insist: a server that does not answer is left alone.
+func (s *suite) cleanUp(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, s.cleanUpTime)
+	defer cancel()
+	var left []string
+	failures := 0 // of the transport, in a row
+	for _, at := range slices.Backward(s.tracked) {
+		if !idForm.MatchString(at.id) || failures == 2 || ctx.Err() != nil {
+			left = append(left, at.path())
+			continue
+		}
+		answer, err := s.exchange(ctx, http.MethodDelete, "/"+url.PathEscape(at.collection)+"/"+url.PathEscape(at.id), "")
+		if err != nil {
+			failures++
+			left = append(left, at.path())
+			continue
+		}
+		failures = 0
+		if !answer.succeeded() && answer.status != http.StatusNotFound && answer.status != http.StatusGone {
+			left = append(left, at.path())
+		}
+	}
+	return left
+}
