@@ -19,6 +19,10 @@ type Config struct {
 	// Database is a URL: sqlite:FILE. Default: sqlite:plural.db.
 	Database string
 
+	// Migrate says what becomes of a database that was made for another schema.
+	// Default: MigrateAdditive.
+	Migrate MigrateMode
+
 	// Hooks are code of yours that takes part in changes, in this order.
 	Hooks []Hook
 
@@ -79,6 +83,7 @@ func (c Config) withDefaults() Config {
 		c.Logger = slog.Default()
 	}
 	c.Database = orDefault(c.Database, "sqlite:plural.db")
+	c.Migrate = orDefault(c.Migrate, MigrateAdditive)
 	if c.DefaultLimit == 0 {
 		c.DefaultLimit = 100
 		if c.MaxLimit > 0 {
@@ -133,6 +138,9 @@ func (c Config) validate() error {
 	}
 	if c.Prefix != "" && (!strings.HasPrefix(c.Prefix, "/") || strings.HasSuffix(c.Prefix, "/") || strings.ContainsAny(c.Prefix, "?#%") || strings.Contains(c.Prefix, "//")) {
 		problems = append(problems, fmt.Errorf("the Prefix must be a path such as /api/v1, but is %q", c.Prefix))
+	}
+	if c.Migrate != MigrateAdditive && c.Migrate != MigrateOff {
+		problems = append(problems, fmt.Errorf("Migrate must be %s or %s, but is %q", MigrateAdditive, MigrateOff, c.Migrate))
 	}
 	return errors.Join(problems...)
 }

@@ -45,18 +45,20 @@ type Server struct {
 	keeper     sync.WaitGroup
 }
 
-// Open opens the database, makes its tables if it is empty, and returns a
-// server that answers requests as an http.Handler. It must be stopped.
+// Open opens the database, makes its tables if it is empty, migrates it as far
+// as Config.Migrate allows, and returns a server that answers requests as an
+// http.Handler. It must be stopped.
 func Open(ctx context.Context, config Config) (*Server, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	st, err := store.Open(ctx, config.Database, config.Schema)
+	observer := observe.New(config.Logger)
+	st, err := store.Open(ctx, config.Database, config.Schema, migrateOptions(config, observer)...)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: config, store: st, observer: observe.New(config.Logger), failed: make(chan error, 1), abandoned: make(chan struct{})}
+	s := &Server{config: config, store: st, observer: observer, failed: make(chan error, 1), abandoned: make(chan struct{})}
 	resources := resource.New(st)
 	resources.AfterFailed = s.observer.HookFailed
 	if err := addHooks(resources, config.Schema, config.Hooks); err != nil {

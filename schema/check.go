@@ -51,6 +51,34 @@ func (k *checker) schema() {
 		k.parent(c, at.to("parent"))
 		k.groups(c, at)
 	}
+	k.renamed(collectionName, len(k.declared), func(i int) (string, string, path) {
+		c := &k.declared[i]
+		return c.Name, c.RenamedFrom, root.to(c.Name, "renamed_from")
+	})
+}
+
+// renamed checks the former names of n things, which are gone: each can have
+// become one thing only, and none is still there.
+func (k *checker) renamed(rule nameRule, n int, names func(i int) (now, before string, at path)) {
+	declared, taken := map[string]bool{}, map[string]string{}
+	for i := range n {
+		now, _, _ := names(i)
+		declared[now] = true
+	}
+	for i := range n {
+		now, before, at := names(i)
+		if before == "" {
+			continue
+		}
+		if problem := nameProblem(rule, before); problem != "" {
+			k.report(at, "%s", problem)
+		} else if declared[before] {
+			k.report(at, "there is still %s %s, so this one cannot have been renamed from it: remove renamed_from, or the other one", article(rule.what), before)
+		} else if taken[before] != "" {
+			k.report(at, "%s is renamed from %s already: remove one renamed_from", taken[before], before)
+		}
+		taken[before] = now
+	}
 }
 
 // nameRule is what the name of something must look like.
@@ -155,6 +183,10 @@ func (k *checker) attributes(c *Collection, at path) {
 		}
 		k.attribute(a, place, 1)
 	}
+	k.renamed(attributeName, len(c.Attributes), func(i int) (string, string, path) {
+		a := &c.Attributes[i]
+		return a.Name, a.RenamedFrom, at.to("attributes", a.Name, "renamed_from")
+	})
 }
 
 func (k *checker) reference(c *Collection, a *Attribute, at path) {

@@ -87,6 +87,7 @@ func (a *Attribute) given() []string {
 		{"unique", a.Unique},
 		{"index", a.Index},
 		{"references", a.References != nil},
+		{"renamed_from", a.RenamedFrom != ""},
 	} {
 		if keyword.given {
 			names = append(names, keyword.name)

@@ -102,6 +102,8 @@ func (p *parser) collection(e entry, index int) Collection {
 			c.Singular = p.text(e)
 		case "timestamps":
 			c.NoTimestamps = !p.boolean(e)
+		case "renamed_from":
+			c.RenamedFrom = p.text(e)
 		}
 	}
 	return c

@@ -61,6 +61,8 @@ func (p *parser) attribute(e entry, nested bool) Attribute {
 			a.Unique = p.boolean(e)
 		case "index":
 			a.Index = p.boolean(e)
+		case "renamed_from":
+			a.RenamedFrom = p.text(e)
 		case "references":
 			if link := p.parent(e, referenceKeys); link != nil {
 				a.References = &Reference{Collection: link.Collection, OnDelete: link.OnDelete}

@@ -39,6 +39,8 @@ var collectionKeys = []key{
 		description: "The name of one of them. Default: derived from the name of the collection by the rules of English."},
 	{name: "timestamps", shape: with(flagShape, "default", true),
 		description: "Whether resources have created_at and updated_at."},
+	{name: "renamed_from", shape: referenceShape("collectionName"),
+		description: "The name that the collection had before. A migration keeps its resources then."},
 }
 
 var parentKeys = []key{
@@ -102,6 +104,8 @@ var attributeKeys = []key{
 		description: "Whether there is an index, which makes filters and sorting fast. A string then needs a maxLength."},
 	{name: "references", shape: nameOrShape(referenceKeys, "collection"), onlyAttributes: true,
 		description: "The collection whose ids the attribute holds. Type and format can be left out."},
+	{name: "renamed_from", shape: referenceShape("attributeName"), onlyAttributes: true,
+		description: "The name that the attribute had before. A migration keeps its values then."},
 }
 
 // definitionKeys are the keys of a value inside an attribute.

@@ -86,6 +86,10 @@ type Attribute struct {
 	// collection. Type and Format may be left out.
 	References *Reference
 
+	// RenamedFrom is the name that the attribute had before. A migration keeps
+	// its values then; it means nothing once that is done.
+	RenamedFrom string
+
 	compiled
 }
 
@@ -119,6 +123,10 @@ type Collection struct {
 
 	Parent       *Parent
 	NoTimestamps bool // without created_at and updated_at
+
+	// RenamedFrom is the name that the collection had before. A migration keeps
+	// its resources then; it means nothing once that is done.
+	RenamedFrom string
 
 	layout
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/plural-go/plural"
 )
 
 // count is a flag for a whole number that must not be too small: a zero must
@@ -44,6 +46,8 @@ type choice struct {
 var (
 	logFormats = []string{"text", "json"}
 	logLevels  = []string{"debug", "info", "warn", "error"}
+
+	migrateModes = []string{string(plural.MigrateAdditive), string(plural.MigrateOff)}
 )
 
 func (c *choice) Set(text string) error {

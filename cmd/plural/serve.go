@@ -37,6 +37,7 @@ wins over the environment, and that over the file.`,
 		},
 	}
 	s.register(command.Flags())
+	command.RegisterFlagCompletionFunc("migrate", cobra.FixedCompletions(migrateModes, cobra.ShellCompDirectiveNoFileComp))
 	command.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
 	command.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
 	return command

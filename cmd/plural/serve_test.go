@@ -193,7 +193,9 @@ func TestServeRefusesWhatItCannotServe(t *testing.T) {
 		want string
 	}{
 		"another schema": {nil, "plural: the database does not fit the schema:\n" +
-			"  - collection things: the database has no table for it\n  - table posts: the schema has no collection for it\n  - table users: the schema has no collection for it\n"},
+			"  - new collection things (additive)\n  - collection users is removed (losing)\n  - collection posts is removed (losing)\n" +
+			"\"plural migrate --plan\" shows what it takes to change the database, and \"plural migrate\" does it.\n"},
+		"migrate":          {[]string{"--migrate=all"}, "plural: invalid argument \"all\" for \"--migrate\" flag: must be additive or off\n"},
 		"slashes":          {[]string{"--database=sqlite://x.db"}, "plural: the database URL has slashes behind sqlite: that do not belong there: write sqlite:x.db\n"},
 		"parameters":       {[]string{"--database=sqlite:x.db?mode=ro"}, "plural: the database URL must be sqlite: and the name of a file, without parameters, but the name is x.db?mode=ro\n"},
 		"no directory":     {[]string{"--database=sqlite:none/x.db"}, "plural: the database none/x.db cannot be opened: there is no directory none\n"},

@@ -30,6 +30,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	flags.StringVar(&s.schemaFile, "schema", "", "schema file (default plural.yaml if there is one, else a built-in example)")
 	flags.StringVar(&s.config.Database, "database", "sqlite:plural.db", "database `URL`")
+	s.config.Migrate = plural.MigrateAdditive
+	flags.Var(&choice{(*string)(&s.config.Migrate), migrateModes}, "migrate", "what to do by itself to a database of another schema: additive or off")
 	s.logFormat, s.logLevel = "text", "info"
 	flags.Var(&choice{&s.logFormat, logFormats}, "log-format", "text or json")
 	flags.Var(&choice{&s.logLevel, logLevels}, "log-level", "debug, info, warn or error")

@@ -100,10 +100,10 @@ func (o *Observer) Failed(requestID string, err error) {
 	o.log.Error("request failed", "request_id", requestID, "error", err)
 }
 
-// Unavailable notes that the store could not be used.
+// Unavailable notes that a request could not be carried out for now.
 func (o *Observer) Unavailable(requestID string, err error) {
 	o.failures.WithLabelValues("unavailable").Inc()
-	o.log.Error("store unavailable", "request_id", requestID, "error", err)
+	o.log.Error("unavailable", "request_id", requestID, "error", err)
 }
 
 // NotReady notes why requests should go elsewhere.
@@ -125,6 +125,11 @@ func (o *Observer) BrokenOff(requestID string, err error) {
 func (o *Observer) ForgetFailed(err error) {
 	o.failures.WithLabelValues("retention").Inc()
 	o.log.Error("change log retention failed", "error", err)
+}
+
+// Migrated notes a step of a migration that was taken.
+func (o *Observer) Migrated(step, cost string) {
+	o.log.Info("database migrated", "step", step, "cost", cost)
 }
 
 // HookFailed notes that a hook failed after its change was committed.

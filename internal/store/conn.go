@@ -26,6 +26,12 @@ type backend interface {
 	// fn may run more than once, each time on what the last run left undone.
 	write(ctx context.Context, fn func(conn) error) error
 
+	// migrate runs fn in a transaction of its own, in which nobody else writes and
+	// tables can be changed. Foreign keys hold when it is committed, and need
+	// not hold in between. The context ends it. As with write, everything is
+	// durable when it returns nil, and nothing has happened when not.
+	migrate(ctx context.Context, fn func(conn) error) error
+
 	// fault translates an error of the database; nil means that it is unexpected.
 	fault(err error) error
 
@@ -74,6 +80,10 @@ type dialect interface {
 	// inlineReferences: foreign keys are part of CREATE TABLE. Otherwise they
 	// are added when all tables exist.
 	inlineReferences() bool
+	// reshape gives the columns of an existing table the form that the schema
+	// wants: those named in moves take over the values of others, those that
+	// nobody wants are gone, and each is required or not as it should be.
+	reshape(c *schema.Collection, have *tableShape, moves map[string]string) []string
 	// catalogue is how to ask which tables there are.
 	catalogue() catalogue
 }
@@ -82,7 +92,7 @@ type dialect interface {
 type catalogue struct {
 	columns    string // table, column, type as columnType writes it, 1 if not null; by table and position
 	indexes    string // table, index, 1 if unique, column; by table, index and position; without primary keys
-	references string // table, column, table referred to
+	references string // table, column, table referred to, name of the key or ''
 }
 
 // one runs a query and hands its first row to read, if there is one.

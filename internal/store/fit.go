@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +14,8 @@ type tableShape struct {
 	columns    []columnShape
 	indexes    []indexShape      // without the primary key's
 	references map[string]string // column -> table referred to
+	// constraints names the foreign key of a column, where they have names.
+	constraints map[string]string
 }
 
 type columnShape struct {
@@ -31,7 +32,7 @@ func describe(c conn, d dialect) (map[string]*tableShape, error) {
 	err := each(c, func(row schema.Row) bool {
 		table := tables[name(row, 0)]
 		if table == nil {
-			table = &tableShape{references: map[string]string{}}
+			table = &tableShape{references: map[string]string{}, constraints: map[string]string{}}
 			tables[name(row, 0)] = table
 		}
 		table.columns = append(table.columns, columnShape{name: name(row, 1), kind: string(row.AppendText(nil, 2)), notNull: row.Int(3) == 1})
@@ -44,7 +45,7 @@ func describe(c conn, d dialect) (map[string]*tableShape, error) {
 	err = each(c, func(row schema.Row) bool {
 		table := tables[name(row, 0)]
 		if index := name(row, 1); index != lastIndex {
-			table.indexes = append(table.indexes, indexShape{unique: row.Int(2) == 1})
+			table.indexes = append(table.indexes, indexShape{name: index, unique: row.Int(2) == 1})
 			lastIndex = index
 		}
 		last := &table.indexes[len(table.indexes)-1]
@@ -55,42 +56,11 @@ func describe(c conn, d dialect) (map[string]*tableShape, error) {
 		return nil, err
 	}
 	err = each(c, func(row schema.Row) bool {
-		tables[name(row, 0)].references[name(row, 1)] = name(row, 2)
+		table, column := tables[name(row, 0)], name(row, 1)
+		table.references[column], table.constraints[column] = name(row, 2), string(row.AppendText(nil, 3))
 		return true
 	}, ask.references)
 	return tables, err
-}
-
-// kinds says of what kind each column of each collection is. A database has
-// fewer types than there are kinds, so it is kept beside the tables.
-type kinds map[string]map[string]string
-
-func (s *Store) kinds() kinds {
-	all := kinds{}
-	for _, c := range s.schema.Collections() {
-		all[c.Name] = map[string]string{}
-		for _, column := range c.Columns() {
-			all[c.Name][column.Name] = column.Kind.String()
-		}
-	}
-	return all
-}
-
-func (s *Store) saveKinds(c conn) error {
-	text, err := json.Marshal(s.kinds())
-	if err != nil {
-		return err
-	}
-	_, err = c.exec("INSERT INTO "+metaTable+" (key, value) VALUES ('kinds', $1)", schema.TextValue(string(text)))
-	return err
-}
-
-func readKinds(c conn) (saved kinds, err error) {
-	text, err := readMeta(c, "kinds")
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &saved)
-	}
-	return saved, err
 }
 
 // storeFormat changes when the tables that are ours do.
@@ -103,6 +73,7 @@ func readMeta(c conn, key string) (value string, err error) {
 }
 
 type indexShape struct {
+	name    string
 	unique  bool
 	columns []string
 }
@@ -112,45 +83,60 @@ func (i indexShape) String() string {
 }
 
 // MisfitError says that a database was made for another schema.
-type MisfitError struct{ Differences []string }
+type MisfitError struct {
+	Problem     string // what is wrong as a whole
+	Differences []string
+	Advice      string // what to do; may be empty
+}
 
 // Error lists the differences.
 func (e *MisfitError) Error() string {
-	return "the database does not fit the schema:\n  - " + strings.Join(e.Differences, "\n  - ")
+	text := e.Problem + ":\n  - " + strings.Join(e.Differences, "\n  - ")
+	if e.Advice != "" {
+		text += "\n" + e.Advice
+	}
+	return text
 }
 
-// fit reports how the tables that were found differ from those of the schema.
-func (s *Store) fit(c conn, found map[string]*tableShape) error {
-	if found[metaTable] == nil {
-		return &MisfitError{[]string{fmt.Sprintf("it has tables that Plural did not make (%s), and none of Plural's own", strings.Join(sortedNames(found), ", "))}}
+const misfit = "the database does not fit the schema"
+
+// storedSchema is the schema in force, once it is sure that the tables found are
+// those that Plural made for it.
+func storedSchema(c conn, d dialect, found map[string]*tableShape) (*schema.Schema, error) {
+	if found[metaTable] == nil || found[schemasTable] == nil {
+		return nil, &MisfitError{Problem: misfit, Differences: []string{fmt.Sprintf("it has tables that Plural did not make (%s), and none of Plural's own", strings.Join(sortedNames(found), ", "))}}
 	}
 	if format, err := readMeta(c, "format"); err != nil || format != storeFormat {
-		return errors.Join(err, fmt.Errorf("the database has the format %q, and this version of Plural knows %q", format, storeFormat))
+		return nil, errors.Join(err, fmt.Errorf("the database has the format %q, and this version of Plural knows %q", format, storeFormat))
 	}
-	saved, err := readKinds(c)
+	stored, err := readSchema(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if differences := s.compare(found, saved); len(differences) > 0 {
-		return &MisfitError{differences}
+	if differences := compare(d, stored, found); len(differences) > 0 {
+		return nil, &MisfitError{
+			Problem: "the tables of the database are not as Plural left them", Differences: differences,
+			Advice: "Undo what was done to them by hand, or restore a backup.",
+		}
 	}
-	return nil
+	return stored, nil
 }
 
-func (s *Store) compare(found map[string]*tableShape, saved kinds) []string {
+// compare reports how the tables that were found differ from those of a schema.
+func compare(d dialect, s *schema.Schema, found map[string]*tableShape) []string {
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
-	known := []string{metaTable, changesTable, totalsTable}
-	for _, c := range s.schema.Collections() {
+	known := []string{metaTable, changesTable, totalsTable, schemasTable}
+	for _, c := range s.Collections() {
 		known = append(known, c.Name)
 		table := found[c.Name]
 		if table == nil {
 			differ("collection %s: the database has no table for it", c.Name)
 			continue
 		}
-		s.compareColumns(c, table, saved[c.Name], differ)
-		s.compareIndexes(c, table, differ)
-		s.compareReferences(c, table, differ)
+		compareColumns(d, c, table, differ)
+		compareIndexes(c, table, differ)
+		compareReferences(c, table, differ)
 	}
 	for _, name := range sortedNames(found) {
 		if !slices.Contains(known, name) {
@@ -160,7 +146,7 @@ func (s *Store) compare(found map[string]*tableShape, saved kinds) []string {
 	return differences
 }
 
-func (s *Store) compareColumns(c *schema.Collection, table *tableShape, saved map[string]string, differ func(string, ...any)) {
+func compareColumns(d dialect, c *schema.Collection, table *tableShape, differ func(string, ...any)) {
 	columns := map[string]columnShape{}
 	for _, column := range table.columns {
 		columns[column.name] = column
@@ -168,12 +154,10 @@ func (s *Store) compareColumns(c *schema.Collection, table *tableShape, saved ma
 	for _, column := range c.Columns() {
 		have, ok := columns[column.Name]
 		delete(columns, column.Name)
-		want := columnShape{name: column.Name, kind: s.backend.columnType(column.Kind), notNull: column.NotNull}
+		want := columnShape{name: column.Name, kind: d.columnType(column.Kind), notNull: column.NotNull}
 		switch {
 		case !ok:
 			differ("collection %s: the database has no column for %s", c.Name, column.Name)
-		case saved[column.Name] != column.Kind.String():
-			differ("collection %s: %s is stored as %s, and the schema needs %s", c.Name, column.Name, saved[column.Name], column.Kind)
 		case have.kind != want.kind:
 			differ("collection %s: the column of %s has the type %s, and should have %s", c.Name, column.Name, have.kind, want.kind)
 		case have.notNull && !want.notNull:
@@ -189,11 +173,11 @@ func (s *Store) compareColumns(c *schema.Collection, table *tableShape, saved ma
 	}
 }
 
-func (s *Store) compareIndexes(c *schema.Collection, table *tableShape, differ func(string, ...any)) {
+func compareIndexes(c *schema.Collection, table *tableShape, differ func(string, ...any)) {
 	same := func(a indexShape) func(indexShape) bool {
 		return func(b indexShape) bool { return a.unique == b.unique && slices.Equal(a.columns, b.columns) }
 	}
-	wanted := s.indexes(c)
+	wanted := indexes(c)
 	for _, index := range wanted {
 		if !slices.ContainsFunc(table.indexes, same(index)) {
 			differ("collection %s: the database has no %s", c.Name, index)
@@ -206,7 +190,7 @@ func (s *Store) compareIndexes(c *schema.Collection, table *tableShape, differ f
 	}
 }
 
-func (s *Store) compareReferences(c *schema.Collection, table *tableShape, differ func(string, ...any)) {
+func compareReferences(c *schema.Collection, table *tableShape, differ func(string, ...any)) {
 	wanted := map[string]string{}
 	for _, link := range c.Links() {
 		wanted[c.Columns()[link.Column].Name] = link.To.Name

@@ -76,17 +76,17 @@ collections:
   teams: {}
 `
 	want := []string{
-		"collection users: name is required in the database, and optional in the schema",
-		"collection users: age is stored as integer, and the schema needs boolean",
-		"collection users: born is stored as text, and the schema needs date",
-		"collection users: the database has no column for added",
-		"collection users: the database has a column gone, which the schema does not have",
-		"collection users: the database has no unique index on email, age",
-		"collection users: the database has an index on gone, id, which the schema does not have",
-		"collection users: the database has a unique index on email, which the schema does not have",
-		"collection users: boss_id refers to users in the database, and to teams in the schema",
-		"collection teams: the database has no table for it",
-		"table old: the schema has no collection for it",
+		"users: name becomes optional (additive)",
+		"users: age is converted from integer to boolean (rewriting)",
+		"users: age becomes required (rewriting)",
+		"users: born is converted from string to date (rewriting)",
+		"users: new attribute added (number) (additive)",
+		"users: boss_id refers to teams (rewriting)",
+		"users: attribute gone is removed (losing)",
+		"users: values of email, age must be unique (rewriting)",
+		"users: values of email need not be unique any more (additive)",
+		"new collection teams (additive)",
+		"collection old is removed (losing)",
 	}
 	eachDatabase(t, func(t *testing.T, url string) {
 		first, err := Open(context.Background(), url, parse(t, before))
@@ -94,12 +94,58 @@ collections:
 			t.Fatal(err)
 		}
 		closeStore(t, first)
-		_, err = Open(context.Background(), url, parse(t, after))
+		for _, options := range [][]Option{nil, {MigrateAdditive(func(step *Step) { t.Errorf("took the step %s", step.Text) })}} {
+			_, err = Open(context.Background(), url, parse(t, after), options...)
+			var misfit *MisfitError
+			if !errors.As(err, &misfit) {
+				t.Fatalf("got %v", err)
+			}
+			if got := misfit.Differences; !slices.Equal(got, want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		open(t, url, parse(t, before)) // nothing was changed
+	})
+}
+
+// TestTablesChangedByHandAreRefused: what Plural did not do to its tables, it
+// does not build upon.
+func TestTablesChangedByHandAreRefused(t *testing.T) {
+	s := parse(t, `
+collections:
+  users:
+    attributes:
+      name: {type: string, maxLength: 10, index: true}
+      email: {type: string, maxLength: 10, unique: true}
+  posts: {parent: users}
+  old: {singular: older}
+`)
+	want := []string{
+		"collection users: the database has no column for name",
+		"collection users: the database has a column nickname, which the schema does not have",
+		"collection users: the database has no unique index on email",
+		"collection users: the database has an index on nickname, which the schema does not have",
+		"collection old: the database has no table for it",
+		"table older: the schema has no collection for it",
+	}
+	eachDatabase(t, func(t *testing.T, url string) {
+		st, err := Open(context.Background(), url, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, st, func(tx *Tx) error {
+			return execAll(tx.conn, `DROP INDEX "_index.users.name.id"`, "ALTER TABLE users RENAME COLUMN name TO nickname", `DROP INDEX "_unique.users.email"`,
+				"CREATE INDEX by_hand ON users (nickname)", "ALTER TABLE old RENAME TO older")
+		})
+		closeStore(t, st)
+		_, err = Open(context.Background(), url, s, MigrateAdditive(func(*Step) {}))
 		var misfit *MisfitError
-		if !errors.As(err, &misfit) {
+		if !errors.As(err, &misfit) || misfit.Problem != "the tables of the database are not as Plural left them" {
 			t.Fatalf("got %v", err)
 		}
-		if got := misfit.Differences; !slices.Equal(got, want) {
+		want := slices.Insert(slices.Clone(want), 2, "collection users: the database has no index on name, id")
+		slices.Sort(want)
+		if got := slices.Sorted(slices.Values(misfit.Differences)); !slices.Equal(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	})
@@ -112,7 +158,7 @@ func TestForeignTablesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, st, func(tx *Tx) error {
-			for _, table := range []string{"posts", "users", metaTable, changesTable, totalsTable} {
+			for _, table := range []string{"posts", "users", metaTable, changesTable, totalsTable, schemasTable} {
 				if _, err := tx.conn.exec("DROP TABLE " + table); err != nil {
 					return err
 				}

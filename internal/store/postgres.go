@@ -181,7 +181,7 @@ func (*postgresBackend) catalogue() catalogue {
 				CROSS JOIN unnest(i.indkey::int[]) WITH ORDINALITY AS k(number, position)
 				JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
 			WHERE t.relnamespace = current_schema()::regnamespace AND NOT i.indisprimary ORDER BY t.relname, x.relname, k.position`,
-		references: `SELECT t.relname::text, a.attname::text, r.relname::text
+		references: `SELECT t.relname::text, a.attname::text, r.relname::text, f.conname::text
 			FROM pg_constraint f JOIN pg_class t ON t.oid = f.conrelid JOIN pg_class r ON r.oid = f.confrelid
 				JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = f.conkey[1]
 			WHERE f.contype = 'f' AND t.relnamespace = current_schema()::regnamespace`,

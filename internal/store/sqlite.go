@@ -253,6 +253,6 @@ func (*sqliteBackend) catalogue() catalogue {
 			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`,
 		indexes: `SELECT t.name, i.name, i."unique", c.name FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
 			WHERE t.type = 'table' AND i.origin = 'c' ORDER BY t.name, i.name, c.seqno`,
-		references: `SELECT t.name, f."from", f."table" FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`,
+		references: `SELECT t.name, f."from", f."table", '' FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`,
 	}
 }

@@ -7,11 +7,13 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -24,24 +26,30 @@ type Store struct {
 	schema  *schema.Schema
 	tables  map[*schema.Collection]*table
 	minter  minter
+	version atomic.Pointer[version] // of the schema in the database
 	now     func() time.Time
+}
+
+// Option changes how a database is opened.
+type Option func(*opening)
+
+type opening struct{ applied func(*Step) }
+
+// MigrateAdditive lets Open change a database whose schema is another one, as
+// long as all of that is additive. Each step is reported when all are done.
+func MigrateAdditive(applied func(*Step)) Option {
+	return func(o *opening) { o.applied = applied }
 }
 
 // Open connects to a database by its URL: sqlite:FILE or postgres://….
 // An empty database gets its tables. One that does not fit the schema is
-// refused with a *MisfitError.
-func Open(ctx context.Context, url string, s *schema.Schema) (*Store, error) {
-	scheme, rest, _ := strings.Cut(url, ":")
-	var b backend
-	var err error
-	switch scheme {
-	case "sqlite":
-		b, err = openSQLite(rest)
-	case "postgres", "postgresql":
-		b, err = openPostgres(ctx, url)
-	default:
-		err = errors.New("the database URL must be sqlite:FILE or postgres://HOST/DATABASE")
+// refused with a *MisfitError, unless an option says otherwise.
+func Open(ctx context.Context, url string, s *schema.Schema, options ...Option) (*Store, error) {
+	var o opening
+	for _, option := range options {
+		option(&o)
 	}
+	b, err := connect(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -49,37 +57,91 @@ func Open(ctx context.Context, url string, s *schema.Schema) (*Store, error) {
 	for _, c := range s.Collections() {
 		st.tables[c] = newTable(b, c)
 	}
-	if err := st.prepare(ctx); err != nil {
+	if err := st.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
 	return st, nil
 }
 
+func connect(ctx context.Context, url string) (backend, error) {
+	scheme, rest, _ := strings.Cut(url, ":")
+	switch scheme {
+	case "sqlite":
+		return openSQLite(rest)
+	case "postgres", "postgresql":
+		return openPostgres(ctx, url)
+	}
+	return nil, errors.New("the database URL must be sqlite:FILE or postgres://HOST/DATABASE")
+}
+
 // prepare creates the tables in an empty database, checks those of another, and
 // takes up the ids where the last run left off.
-func (s *Store) prepare(ctx context.Context) error {
-	return s.backend.write(ctx, func(c conn) error {
+func (s *Store) prepare(ctx context.Context, o opening) error {
+	different, err := s.fit(ctx)
+	if err != nil || different == nil {
+		return err
+	}
+	if o.applied == nil || !different.additive() {
+		return misfitOf(different, o.applied != nil)
+	}
+	steps, err := migrate(ctx, s.backend, s.schema, s.now(), func(p *plan) error {
+		if !p.additive() { // somebody else was faster
+			return misfitOf(p, true)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
+		o.applied(step)
+	}
+	if different, err = s.fit(ctx); err == nil && different != nil {
+		err = misfitOf(different, true)
+	}
+	return err
+}
+
+// fit makes the tables of an empty database, or finds how the schema of another
+// one differs, nil if it does not.
+func (s *Store) fit(ctx context.Context) (different *plan, err error) {
+	err = s.backend.write(ctx, func(c conn) error {
+		different = nil
 		found, err := describe(c, s.backend)
 		if err != nil {
 			return err
 		}
 		if len(found) == 0 {
-			err = s.createTables(c)
+			err = createTables(c, s.backend, s.schema, schema.TimeValue(schema.FormatTime(s.now())))
 		} else {
-			err = s.fit(c, found)
+			different, err = s.differences(c, found)
 		}
-		if err != nil {
+		if err != nil || different != nil {
 			return err
 		}
 		if s.minter.last, err = readLastID(c); err != nil {
 			return err
 		}
+		current, err := readVersion(c)
+		if err != nil {
+			return err
+		}
+		s.version.Store(&current)
 		// A write shows now what would else show at the first request.
 		if _, err = c.exec("UPDATE " + metaTable + " SET value = value WHERE key = 'format'"); err != nil {
 			return fmt.Errorf("the database cannot be written: %w", err)
 		}
 		return nil
 	})
+	return different, err
+}
+
+func (s *Store) differences(c conn, found map[string]*tableShape) (*plan, error) {
+	stored, err := storedSchema(c, s.backend, found)
+	if err != nil || bytes.Equal(stored.Document(), s.schema.Document()) {
+		return nil, err
+	}
+	return newPlan(stored, s.schema), nil
 }
 
 // Close finishes the writes that were accepted and closes the database.
@@ -126,6 +188,9 @@ func (s *Store) run(c conn, fn func(*Tx) error) (err error) {
 			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
 		}
 	}()
+	if err := s.checkVersion(c); err != nil {
+		return err
+	}
 	tx := &Tx{store: s, conn: c, at: schema.TimeValue(schema.FormatTime(s.now())), totals: map[total]int64{}}
 	if err := fn(tx); err != nil {
 		return err
@@ -139,15 +204,14 @@ func (s *Store) run(c conn, fn func(*Tx) error) (err error) {
 	return nil
 }
 
-// Ping reports whether the database answers.
+// Ping reports whether the database answers, and still has the schema.
 func (s *Store) Ping(ctx context.Context) error {
 	tx, err := s.Read(ctx)
 	if err != nil {
 		return err
 	}
 	defer tx.Close()
-	_, err = one(tx.conn, nil, "SELECT 1")
-	return s.fault(ctx, err)
+	return s.fault(ctx, s.checkVersion(tx.conn))
 }
 
 // fault makes sure that what leaves the store is a fault, or the end of the

@@ -17,7 +17,13 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+func TestMain(m *testing.M) {
+	if stage := os.Getenv("PLURAL_TEST_STOP_AT"); stage != "" {
+		migrateAndStop(stage, os.Getenv("PLURAL_TEST_DATABASE"))
+		return
+	}
+	os.Exit(pgtest.Run(m))
+}
 
 // eachDatabase runs a test with the URL of a fresh database of each kind.
 func eachDatabase(t *testing.T, test func(t *testing.T, url string)) {

@@ -79,11 +79,11 @@ const (
 	metaTable    = "_plural_meta"
 	changesTable = "_plural_changes"
 	totalsTable  = "_plural_totals"
+	schemasTable = "_plural_schemas"
 )
 
-// createTables makes all tables and indexes.
-func (s *Store) createTables(c conn) error {
-	d := s.backend
+// createTables makes all tables and indexes of a schema.
+func createTables(c conn, d dialect, s *schema.Schema, at schema.Value) error {
 	text, id, when := d.columnType(schema.KindText), d.columnType(schema.KindUUID), d.columnType(schema.KindDateTime)
 	statements := []string{
 		"CREATE TABLE " + metaTable + " (key " + text + " NOT NULL PRIMARY KEY, value " + text + " NOT NULL)" + d.tableOptions(),
@@ -94,55 +94,69 @@ func (s *Store) createTables(c conn) error {
 		"CREATE INDEX " + changesTable + "_at ON " + changesTable + " (at)",
 		"CREATE TABLE " + totalsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, total " +
 			d.columnType(schema.KindInteger) + " NOT NULL, PRIMARY KEY (collection, parent))" + d.tableOptions(),
+		"CREATE TABLE " + schemasTable + " (version " + d.columnType(schema.KindInteger) + " NOT NULL PRIMARY KEY, at " + when +
+			" NOT NULL, document " + text + " NOT NULL)",
 		"INSERT INTO " + metaTable + " (key, value) VALUES ('format', '" + storeFormat + "'), ('last_id', '')",
 	}
 	var references []string
-	for _, collection := range s.schema.Collections() {
-		create, later := s.createTable(collection)
-		statements = append(statements, create)
-		references = append(references, later...)
-		for _, index := range s.indexes(collection) {
-			statements = append(statements, s.createIndex(collection, index))
+	for _, collection := range s.Collections() {
+		statements = append(statements, createTable(d, collection, collection.Name))
+		for _, index := range indexes(collection) {
+			statements = append(statements, createIndex(d, collection, index))
+		}
+		if !d.inlineReferences() {
+			for _, link := range collection.Links() {
+				references = append(references, "ALTER TABLE "+quote(d, collection.Name)+" ADD "+foreignKey(d, link))
+			}
 		}
 	}
-	for _, statement := range append(statements, references...) {
+	if err := execAll(c, append(statements, references...)...); err != nil {
+		return err
+	}
+	return saveSchema(c, s, at)
+}
+
+func execAll(c conn, statements ...string) error {
+	for _, statement := range statements {
 		if _, err := c.exec(statement); err != nil {
 			return err
 		}
 	}
-	return s.saveKinds(c)
+	return nil
 }
 
-func (s *Store) createTable(c *schema.Collection) (create string, later []string) {
-	d, t := s.backend, s.tables[c]
+// createTable makes the table of a collection, under a name.
+func createTable(d dialect, c *schema.Collection, name string) string {
+	t := newTable(d, c)
 	var b strings.Builder
-	b.WriteString("CREATE TABLE " + t.name + " (")
+	b.WriteString("CREATE TABLE " + quote(d, name) + " (")
 	for i, column := range c.Columns() {
 		b.WriteString(t.columns[i] + " " + d.columnType(column.Kind) + choose(column.NotNull, " NOT NULL", "") + ", ")
 	}
 	b.WriteString("PRIMARY KEY (" + t.columns[schema.IDColumn] + ")")
-	for _, link := range c.Links() {
-		reference := "FOREIGN KEY (" + t.columns[link.Column] + ") REFERENCES " + s.tables[link.To].name + " (" +
-			s.tables[link.To].columns[schema.IDColumn] + ") DEFERRABLE INITIALLY DEFERRED"
-		if d.inlineReferences() {
-			b.WriteString(", " + reference)
-		} else {
-			later = append(later, "ALTER TABLE "+t.name+" ADD "+reference)
+	if d.inlineReferences() {
+		for _, link := range c.Links() {
+			b.WriteString(", " + foreignKey(d, link))
 		}
 	}
-	b.WriteString(")" + d.tableOptions())
-	return b.String(), later
+	return b.String() + ")" + d.tableOptions()
+}
+
+func foreignKey(d dialect, link schema.Link) string {
+	return "FOREIGN KEY (" + quote(d, link.From.Columns()[link.Column].Name) + ") REFERENCES " + quote(d, link.To.Name) + " (" +
+		quote(d, link.To.Columns()[schema.IDColumn].Name) + ") DEFERRABLE INITIALLY DEFERRED"
 }
 
 // indexes lists what a collection's table must have beside its primary key. The
 // id stands behind the columns of an index, as it does in every order.
-func (s *Store) indexes(c *schema.Collection) []indexShape {
+func indexes(c *schema.Collection) []indexShape {
 	var indexes []indexShape
 	add := func(unique bool, columns ...int) {
 		index := indexShape{unique: unique}
 		for _, column := range columns {
 			index.columns = append(index.columns, c.Columns()[column].Name)
 		}
+		index.name = indexName(c, index)
 		indexes = append(indexes, index)
 	}
 	for _, group := range c.UniqueGroups() {
@@ -157,14 +171,14 @@ func (s *Store) indexes(c *schema.Collection) []indexShape {
 	return indexes
 }
 
-func (s *Store) createIndex(c *schema.Collection, index indexShape) string {
+func createIndex(d dialect, c *schema.Collection, index indexShape) string {
 	columns := make([]string, len(index.columns))
 	for i, name := range index.columns {
 		// In the order of ORDER BY, or no sorted list could use it.
-		columns[i] = quote(s.backend, name) + s.backend.nullsFirst()
+		columns[i] = quote(d, name) + d.nullsFirst()
 	}
-	return "CREATE " + choose(index.unique, "UNIQUE ", "") + "INDEX " + quote(s.backend, indexName(c, index)) +
-		" ON " + s.tables[c].name + " (" + strings.Join(columns, ", ") + ")"
+	return "CREATE " + choose(index.unique, "UNIQUE ", "") + "INDEX " + quote(d, index.name) +
+		" ON " + quote(d, c.Name) + " (" + strings.Join(columns, ", ") + ")"
 }
 
 // indexName starts with an underscore, as no collection does, and is cut to

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural"
+)
+
+func newBackupCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy an SQLite database into a new file",
+		Long: `Copy an SQLite database into a new file, and check the copy. A server may be
+using the database: the copy is what it was at one moment. A file that exists is
+never overwritten.`,
+		Args: cobra.ExactArgs(1),
+	}
+	load := borrowSettings(command, "schema", "database")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		database, err := databaseOf(command, load)
+		if err != nil {
+			return err
+		}
+		if err := plural.Backup(command.Context(), database, args[0]); err != nil {
+			return err
+		}
+		fmt.Fprintf(command.OutOrStdout(), "Wrote %s, and checked it.\n", args[0])
+		return nil
+	}
+	return command
+}
+
+func newRestoreCommand() *cobra.Command {
+	var force bool
+	command := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Make an SQLite database what a backup is",
+		Long: `Make an SQLite database what a backup is, once that has been checked. A server
+may be using the database: it is replaced in one transaction. A database that has
+resources is refused unless --force is given.`,
+		Args: cobra.ExactArgs(1),
+	}
+	command.Flags().BoolVar(&force, "force", false, "replace what is in the database")
+	load := borrowSettings(command, "schema", "database")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		database, err := databaseOf(command, load)
+		if err != nil {
+			return err
+		}
+		if err := plural.Restore(command.Context(), database, args[0], force); err != nil {
+			return err
+		}
+		fmt.Fprintf(command.OutOrStdout(), "Restored %s.\n", args[0])
+		return nil
+	}
+	return command
+}
+
+// databaseOf is the database to use. Where it is given as a flag, nothing else is
+// read: a schema file with mistakes must not keep anybody from a backup.
+func databaseOf(command *cobra.Command, load func() (*settings, error)) (string, error) {
+	if flag := command.Flags().Lookup("database"); flag.Changed {
+		return flag.Value.String(), nil
+	}
+	s, err := load()
+	if err != nil {
+		return "", err
+	}
+	return s.config.Database, nil
+}

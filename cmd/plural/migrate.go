@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plural-go/plural"
+)
+
+// migrateFlags is what the command is told beside the settings.
+type migrateFlags struct {
+	plan, allowLoss, noBackup bool
+	backup                    string
+}
+
+func newMigrateCommand() *cobra.Command {
+	var f migrateFlags
+	command := &cobra.Command{
+		Use:   "migrate",
+		Short: "Change a database to fit a changed schema",
+		Long: `Change a database to fit a changed schema, in one transaction.
+
+With --plan, show every step and what it costs, and change nothing.
+
+Steps that give up something that is stored, or that stored resources are in the
+way of, are refused unless --allow-loss permits it; a backup comes first then.`,
+		Args: cobra.NoArgs,
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&f.plan, "plan", false, "show the steps, and change nothing")
+	flags.BoolVar(&f.allowLoss, "allow-loss", false, "give up what the new schema has no place for")
+	flags.StringVar(&f.backup, "backup", "", "write a backup to this `FILE` first (SQLite)")
+	flags.BoolVar(&f.noBackup, "no-backup", false, "lose without a backup")
+	command.MarkFlagsMutuallyExclusive("backup", "no-backup")
+	load := borrowSettings(command, "schema", "database")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		s, err := load()
+		if err != nil {
+			return err
+		}
+		return migrate(command.Context(), s.config, f, command.InOrStdin(), command.OutOrStdout())
+	}
+	return command
+}
+
+// borrowSettings gives a command some of the flags of serve. What is not given is
+// completed from the environment and the schema file, as it is there.
+func borrowSettings(command *cobra.Command, names ...string) (load func() (*settings, error)) {
+	var s settings
+	all := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	s.register(all)
+	for _, name := range names {
+		command.Flags().AddFlag(all.Lookup(name))
+	}
+	return func() (*settings, error) {
+		for _, name := range names {
+			if flag := command.Flags().Lookup(name); flag.Changed {
+				if err := all.Set(name, flag.Value.String()); err != nil {
+					return nil, err
+				}
+			}
+		}
+		file, err := s.load(all)
+		if err == nil {
+			s.config.Schema = file.Schema
+		}
+		return &s, err
+	}
+}
+
+func migrate(ctx context.Context, config plural.Config, f migrateFlags, in io.Reader, out io.Writer) error {
+	steps, err := plural.PlanMigration(ctx, config)
+	if err != nil {
+		return err
+	}
+	if len(steps) == 0 {
+		fmt.Fprintln(out, "The database has this schema. There is nothing to do.")
+		return nil
+	}
+	fmt.Fprint(out, shownPlan(steps))
+	if f.plan {
+		return nil
+	}
+	loses := slices.ContainsFunc(steps, func(s plural.MigrationStep) bool { return s.Loses })
+	blocked := slices.ContainsFunc(steps, func(s plural.MigrationStep) bool { return s.Blocked })
+	if loses && f.allowLoss && !blocked && !f.noBackup && f.backup == "" {
+		if f.backup, err = askForBackup(config.Database, in, out); err != nil {
+			return err
+		}
+	}
+	if f.backup != "" && (!loses || f.allowLoss) && !blocked {
+		if err := plural.Backup(ctx, config.Database, f.backup); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "Wrote the backup %s.\n", f.backup)
+	}
+	if steps, err = plural.Migrate(ctx, config, f.allowLoss); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Done: %s. Restart the servers that use the database.\n", counted(len(steps), "step"))
+	return nil
+}
+
+// shownPlan is the steps for people.
+func shownPlan(steps []plural.MigrationStep) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s to fit the schema:\n\n", counted(len(steps), "step"))
+	for _, step := range steps {
+		fmt.Fprintf(&b, "  %-9s  %s\n             %s\n", step.Class, step.Text, step.Cost)
+		if step.Complaint != "" {
+			fmt.Fprintf(&b, "             %s\n", step.Complaint)
+		}
+	}
+	return b.String() + "\n"
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprint(n, " ", noun)
+}
+
+// askForBackup offers a backup before something is lost. Nobody there to answer
+// is no permission.
+func askForBackup(database string, in io.Reader, out io.Writer) (file string, err error) {
+	name, ok := strings.CutPrefix(database, "sqlite:")
+	if !ok {
+		return "", errors.New("some of this cannot be undone: make a backup with pg_dump, and give --no-backup then")
+	}
+	proposal := name + "." + time.Now().UTC().Format("20060102T150405Z") + ".backup"
+	fmt.Fprintf(out, "Some of this cannot be undone. Write a backup to which file? [%s, or \"none\"] ", proposal)
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil {
+		fmt.Fprintln(out)
+		return "", errors.New("some of this cannot be undone: give --backup FILE, or --no-backup")
+	}
+	answer = strings.TrimSpace(answer)
+	if answer == "none" {
+		return "", nil
+	}
+	return cmp.Or(answer, proposal), nil
+}

@@ -1,0 +1,259 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Backup copies an SQLite database into a new file. The database may be in use,
+// also by other processes: the copy is what it was at one moment. It is checked
+// before it gets its name, so that a file of that name is always whole.
+func Backup(ctx context.Context, url, file string) (err error) {
+	database, err := sqliteFile(url)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(database); err != nil {
+		return fmt.Errorf("there is no database %s", database)
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return fmt.Errorf("%s exists already; a backup never overwrites a file", file)
+	}
+	partial, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		for _, name := range sqliteFiles(partial.Name()) {
+			os.Remove(name) // what is left of a backup that failed
+		}
+	}()
+	if err := partial.Close(); err != nil {
+		return err
+	}
+	if err := copyDatabase(ctx, database, partial.Name()); err != nil {
+		return err
+	}
+	if err := settle(ctx, partial.Name()); err != nil {
+		return err
+	}
+	if err := checkBackup(ctx, partial.Name()); err != nil {
+		return fmt.Errorf("the backup came out wrong: %w", err)
+	}
+	// A link fails if somebody else made the file meanwhile; a rename would not.
+	if err := os.Link(partial.Name(), file); err != nil {
+		return err
+	}
+	return syncDirectory(filepath.Dir(file))
+}
+
+// settle makes a copy one plain file that can be read from anywhere: a database
+// with a write-ahead log needs files beside it even to be read.
+func settle(ctx context.Context, file string) error {
+	c, err := openRaw(ctx, file, sqlite.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	return errors.Join(run(c, "PRAGMA synchronous = FULL", "PRAGMA journal_mode = DELETE"), c.Close())
+}
+
+// Restore makes an SQLite database what a backup is. The backup is checked first.
+// The database may be in use: it is replaced in one transaction, and whoever
+// reads it sees the old or the new.
+func Restore(ctx context.Context, url, file string, force bool) error {
+	database, err := sqliteFile(url)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(file); err != nil {
+		return fmt.Errorf("there is no backup %s", file)
+	} else if existing, err := os.Stat(database); err == nil && os.SameFile(info, existing) {
+		return fmt.Errorf("%s is the database itself", file)
+	}
+	if err := checkBackup(ctx, file); err != nil {
+		return fmt.Errorf("%s is no backup that can be restored: %w", file, err)
+	}
+	if !force {
+		if err := requireEmpty(ctx, database); err != nil {
+			return err
+		}
+	}
+	return copyDatabase(ctx, file, database)
+}
+
+func sqliteFile(url string) (string, error) {
+	file, ok := strings.CutPrefix(url, "sqlite:")
+	if !ok {
+		return "", errors.New("this is for SQLite databases; PostgreSQL has pg_dump and pg_restore")
+	}
+	return file, checkFile(file)
+}
+
+// sqliteFiles are the files that a database may have.
+func sqliteFiles(file string) []string {
+	return []string{file, file + "-journal", file + "-wal", file + "-shm"}
+}
+
+// pagesAtOnce is how much is copied before looking whether to go on.
+const pagesAtOnce = 1024
+
+// copyDatabase makes one database what another is, in one transaction.
+func copyDatabase(ctx context.Context, from, to string) (err error) {
+	source, err := openRaw(ctx, from, sqlite.OpenReadOnly)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	target, err := openRaw(ctx, to, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	if err := run(target, "PRAGMA synchronous = FULL"); err != nil {
+		return err
+	}
+	// The source stands still for as long as it is being read in a transaction.
+	if err := run(source, "BEGIN", "SELECT count(*) FROM sqlite_schema"); err != nil {
+		return err
+	}
+	backup, err := sqlite.NewBackup(target, "", source, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, backup.Close()) }()
+	for {
+		more, err := backup.Step(pagesAtOnce)
+		if err != nil || !more {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+func openRaw(ctx context.Context, file string, flags sqlite.OpenFlags) (*sqlite.Conn, error) {
+	c, err := sqlite.OpenConn(file, flags)
+	if err == nil {
+		c.SetInterrupt(ctx.Done())
+		err = run(c, "PRAGMA busy_timeout = 5000")
+	}
+	if err != nil {
+		err = fmt.Errorf("%s cannot be opened: %w", file, err)
+		if c != nil {
+			err = errors.Join(err, c.Close())
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+func run(c *sqlite.Conn, statements ...string) error {
+	for _, statement := range statements {
+		if err := sqlitex.ExecuteTransient(c, statement, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkBackup makes sure that a file is a whole database of Plural's: nothing in
+// it is damaged, its tables are those of its schema, every reference leads
+// somewhere, and there are as many resources as it says.
+func checkBackup(ctx context.Context, file string) (err error) {
+	raw, err := openRaw(ctx, file, sqlite.OpenReadOnly)
+	if err != nil {
+		return err
+	}
+	c := &sqliteConn{raw: raw, statements: map[string]*sqlite.Stmt{}}
+	defer func() { err = errors.Join(err, c.close()) }()
+	verdict := ""
+	if _, err := one(c, func(row schema.Row) { verdict = string(row.AppendText(nil, 0)) }, "PRAGMA integrity_check"); err != nil {
+		return err
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("it is damaged: %s", verdict)
+	}
+	d := &sqliteBackend{}
+	found, err := describe(c, d)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return errors.New("it is empty")
+	}
+	stored, err := storedSchema(c, d, found)
+	if err != nil {
+		return err
+	}
+	if err := checkForeignKeys(c); err != nil {
+		return err
+	}
+	for _, collection := range stored.Collections() {
+		var kept, there int64
+		if _, err := one(c, func(row schema.Row) { kept = row.Int(0) }, "SELECT total FROM "+totalsTable+" WHERE collection = $1 AND parent = ''", schema.TextValue(collection.Name)); err != nil {
+			return err
+		}
+		if _, err := one(c, func(row schema.Row) { there = row.Int(0) }, "SELECT count(*) FROM "+quote(d, collection.Name)); err != nil {
+			return err
+		}
+		if kept != there {
+			return fmt.Errorf("%s should have %s, and has %d", collection.Name, counted(kept, "resource"), there)
+		}
+	}
+	return nil
+}
+
+// requireEmpty refuses a database in which there is something to lose.
+func requireEmpty(ctx context.Context, file string) (err error) {
+	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
+		return nil
+	}
+	raw, err := openRaw(ctx, file, sqlite.OpenReadOnly)
+	if err != nil {
+		return err
+	}
+	c := &sqliteConn{raw: raw, statements: map[string]*sqlite.Stmt{}}
+	defer func() { err = errors.Join(err, c.close()) }()
+	found, err := describe(c, &sqliteBackend{})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	if found[totalsTable] == nil {
+		return fmt.Errorf("%s has tables that Plural did not make (%s)", file, strings.Join(sortedNames(found), ", "))
+	}
+	var resources int64
+	_, err = one(c, func(row schema.Row) { resources = row.Int(0) }, "SELECT coalesce(sum(total), 0) FROM "+totalsTable+" WHERE parent = ''")
+	if err == nil && resources > 0 {
+		err = &NotEmptyError{File: file, Resources: resources}
+	}
+	return err
+}
+
+// NotEmptyError says that a restore would replace what is there.
+type NotEmptyError struct {
+	File      string
+	Resources int64
+}
+
+// Error tells how much is there.
+func (e *NotEmptyError) Error() string {
+	return fmt.Sprintf("%s has %s, which would be replaced; --force permits it", e.File, counted(e.Resources, "resource"))
+}
+
+func syncDirectory(name string) error {
+	directory, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}

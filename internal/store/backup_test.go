@@ -1,0 +1,261 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// insertPair stores a shop and a good in one transaction, so that there are
+// always as many of the one as of the other.
+func insertPair(st *Store) error {
+	shops, goods := st.schema.Collection("shops"), st.schema.Collection("goods")
+	return st.Write(context.Background(), func(tx *Tx) error {
+		shop := tx.NewID()
+		for _, c := range []*schema.Collection{shops, goods} {
+			record := make(schema.Record, len(c.Columns()))
+			record[schema.IDColumn] = schema.IDValue(tx.NewID())
+			record[c.CreatedColumn()], record[c.UpdatedColumn()] = tx.Now(), tx.Now()
+			if c == shops {
+				record[schema.IDColumn] = schema.IDValue(shop)
+			} else {
+				record[c.ParentLink().Column] = schema.IDValue(shop)
+			}
+			if _, err := tx.Insert(c, record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// pairs counts the shops in one snapshot, of which there must be as many goods.
+func pairs(t *testing.T, st *Store) (n int64) {
+	t.Helper()
+	read(t, st, func(tx *Tx) {
+		var err error
+		if n, err = tx.Count(st.schema.Collection("shops"), nil); err != nil {
+			t.Error(err)
+		}
+		goods, err := tx.Count(st.schema.Collection("goods"), nil)
+		if err != nil || goods != n {
+			t.Errorf("%d shops and %d goods, %v", n, goods, err)
+		}
+	})
+	return n
+}
+
+func TestBackupWhileWriting(t *testing.T) {
+	dir := t.TempDir()
+	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copy.db")
+	st := open(t, url, parse(t, shopsBefore))
+	for range 200 {
+		if err := insertPair(st); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if err := insertPair(st); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for i := range 5 {
+		before := pairs(t, st)
+		name := fmt.Sprint(file, i)
+		if err := Backup(context.Background(), url, name); err != nil {
+			t.Fatal(err)
+		}
+		copied := open(t, "sqlite:"+name, parse(t, shopsBefore))
+		if n := pairs(t, copied); n < before || n > pairs(t, st) {
+			t.Errorf("the backup has %d, and there were %d when it began", n, before)
+		}
+		closeStore(t, copied)
+	}
+	close(done)
+	writer.Wait()
+}
+
+func TestBackupIsOneFileAndOverwritesNone(t *testing.T) {
+	dir := t.TempDir()
+	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copies", "copy.db")
+	if err := os.Mkdir(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	open(t, url, parse(t, shopsBefore))
+	if err := Backup(context.Background(), url, file); err != nil {
+		t.Fatal(err)
+	}
+	// A backup of the same name must not harm the one that is there.
+	want, _ := os.ReadFile(file)
+	err := Backup(context.Background(), url, file)
+	if err == nil || err.Error() != file+" exists already; a backup never overwrites a file" {
+		t.Errorf("got %v", err)
+	}
+	if got, _ := os.ReadFile(file); string(got) != string(want) {
+		t.Error("the first backup is not what it was")
+	}
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// TestRestoreIntoALiveDatabase: whoever reads while it is replaced sees the old or
+// the new.
+func TestRestoreIntoALiveDatabase(t *testing.T) {
+	dir := t.TempDir()
+	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copy.db")
+	st := open(t, url, parse(t, shopsBefore))
+	for i := range 150 {
+		if err := insertPair(st); err != nil {
+			t.Fatal(err)
+		}
+		if i == 49 {
+			if err := Backup(context.Background(), url, file); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var notEmpty *NotEmptyError
+	if err := Restore(context.Background(), url, file, false); !errors.As(err, &notEmpty) || notEmpty.Resources != 300 {
+		t.Fatalf("got %v", err)
+	}
+	done := make(chan struct{})
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if n := pairs(t, st); n != 150 && n != 50 {
+				t.Errorf("saw %d", n)
+				return
+			}
+		}
+	})
+	if err := Restore(context.Background(), url, file, true); err != nil {
+		t.Error(err)
+	}
+	close(done)
+	reader.Wait()
+	if n := pairs(t, st); n != 50 {
+		t.Errorf("has %d", n)
+	}
+	// The server goes on writing.
+	if err := insertPair(st); err != nil {
+		t.Fatal(err)
+	}
+	if n := pairs(t, st); n != 51 {
+		t.Errorf("has %d", n)
+	}
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	st, err := Open(context.Background(), "sqlite:"+path("live.db"), parse(t, shopsBefore))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if err := insertPair(st); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Backup(context.Background(), "sqlite:"+path("live.db"), path("good.db")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, st, func(tx *Tx) error {
+		return execAll(tx.conn, "UPDATE "+totalsTable+" SET total = 99 WHERE collection = 'goods' AND parent = ''")
+	})
+	closeStore(t, st)
+	good, err := os.ReadFile(path("good.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := good[:len(good)-3*4096]
+	flipped := append([]byte{}, good...)
+	for i := len(flipped) / 2; i < len(flipped)/2+4096; i++ {
+		flipped[i] ^= 0x5a
+	}
+	for name, text := range map[string]string{"cut.db": string(cut), "flipped.db": string(flipped), "text.db": strings.Repeat("no database ", 1000), "empty.db": ""} {
+		if err := os.WriteFile(path(name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"cut.db", "flipped.db", "text.db", "empty.db", "none.db"} {
+		if err := Restore(context.Background(), "sqlite:"+path("new.db"), path(name), true); err == nil {
+			t.Errorf("%s was restored", name)
+		}
+	}
+	if _, err := os.Stat(path("new.db")); err == nil {
+		t.Error("a refused restore made a database")
+	}
+	err = Restore(context.Background(), "sqlite:"+path("new.db"), path("live.db"), false)
+	if want := path("live.db") + " is no backup that can be restored: goods should have 99 resources, and has 100"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if err := Backup(context.Background(), "sqlite:"+path("live.db"), path("other.db")); err == nil {
+		t.Error("a database with wrong totals was backed up without a word")
+	}
+	if err := Restore(context.Background(), "sqlite:"+path("good.db"), path("good.db"), true); err == nil {
+		t.Error("a backup was restored into itself")
+	}
+	if err := Restore(context.Background(), "sqlite:"+path("new.db"), path("good.db"), false); err != nil {
+		t.Fatal(err)
+	}
+	if n := pairs(t, open(t, "sqlite:"+path("new.db"), parse(t, shopsBefore))); n != 100 {
+		t.Errorf("restored %d", n)
+	}
+}
+
+// TestDamageIsFound: an index that leads elsewhere is found by nothing but
+// SQLite's own check.
+func TestDamageIsFound(t *testing.T) {
+	url := "sqlite:" + filepath.Join(t.TempDir(), "live.db")
+	st, err := Open(context.Background(), url, parse(t, shopsBefore))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := insertPair(st); err != nil {
+		t.Fatal(err)
+	}
+	write(t, st, func(tx *Tx) error {
+		return execAll(tx.conn, "PRAGMA writable_schema = ON",
+			"UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = '"+totalsTable+"') WHERE name = '_index.goods.shop_id.id'")
+	})
+	closeStore(t, st)
+	err = Backup(context.Background(), url, strings.TrimPrefix(url, "sqlite:")+".copy")
+	if err == nil || !strings.HasPrefix(err.Error(), "the backup came out wrong: it is damaged: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestBackupIsForSQLite(t *testing.T) {
+	want := "this is for SQLite databases; PostgreSQL has pg_dump and pg_restore"
+	if err := Backup(context.Background(), "postgres://localhost/x", "x"); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	if err := Restore(context.Background(), "postgres://localhost/x", "x", true); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Plan compares the schema in force with another one and reads what stands in
+// the way of it. It changes nothing. An empty plan means that they are the same.
+func Plan(ctx context.Context, url string, s *schema.Schema) (steps []*Step, err error) {
+	b, err := connectExisting(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	c, release, err := b.read(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	found, err := describe(c, b)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return newDatabase(s), nil
+	}
+	stored, err := storedSchema(c, b, found)
+	if err != nil {
+		return nil, err
+	}
+	p := newPlan(stored, s)
+	return p.steps, (&survey{plan: p, conn: c, dialect: b}).run()
+}
+
+// Migrate brings a database to a schema, in one transaction, and returns the
+// steps that it took. Without allowLoss it refuses, with a *RefusedError, to give
+// up anything that is stored.
+func Migrate(ctx context.Context, url string, s *schema.Schema, allowLoss bool) (steps []*Step, err error) {
+	b, err := connectExisting(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	return migrate(ctx, b, s, time.Now(), func(p *plan) error { return refusal(p.steps, allowLoss) })
+}
+
+// migrate plans, asks accept, and carries out what it accepts.
+func migrate(ctx context.Context, b backend, s *schema.Schema, now time.Time, accept func(*plan) error) (steps []*Step, err error) {
+	at := schema.TimeValue(schema.FormatTime(now))
+	err = b.migrate(ctx, func(c conn) error {
+		found, err := describe(c, b)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			steps = newDatabase(s)
+			return createTables(c, b, s, at)
+		}
+		stored, err := storedSchema(c, b, found)
+		if err != nil || bytes.Equal(stored.Document(), s.Document()) {
+			return err
+		}
+		m := &migration{survey: survey{plan: newPlan(stored, s), conn: c, dialect: b}, at: at}
+		steps = m.plan.steps
+		if err := m.run(); err != nil {
+			return err
+		}
+		if err := accept(m.plan); err != nil {
+			return err
+		}
+		return m.apply()
+	})
+	return steps, err
+}
+
+func newDatabase(s *schema.Schema) (steps []*Step) {
+	for _, c := range s.Collections() {
+		steps = append(steps, &Step{Class: Additive, Text: "new collection " + c.Name, Cost: "touches no resource"})
+	}
+	return steps
+}
+
+// connectExisting connects to a database without making a file for it.
+func connectExisting(ctx context.Context, url string) (backend, error) {
+	if file, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		if err := checkFile(file); err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(file); err != nil {
+			return nil, fmt.Errorf("there is no database %s", file)
+		}
+	}
+	return connect(ctx, url)
+}
+
+// RefusedError says why a migration was not carried out.
+type RefusedError struct {
+	Steps []*Step // that are in the way
+	// Blocked: not even permission to lose something would help.
+	Blocked bool
+}
+
+// Error lists the steps, with the resources that are in the way.
+func (e *RefusedError) Error() string {
+	var b strings.Builder
+	b.WriteString("the migration is refused, and nothing was changed:")
+	for _, step := range e.Steps {
+		b.WriteString("\n  - " + step.Text)
+		if step.Violations > 0 {
+			b.WriteString(": " + step.Complaint())
+		} else {
+			b.WriteString(": it " + step.Cost)
+		}
+	}
+	if e.Blocked {
+		b.WriteString("\nChange these resources first, or the schema.")
+	} else {
+		b.WriteString("\n\"plural migrate --allow-loss\" permits it; values that would not be valid become null.")
+	}
+	return b.String()
+}
+
+// Complaint tells which resources are in the way of the step, and why.
+func (s *Step) Complaint() string {
+	ids := make([]string, len(s.Examples))
+	for i, id := range s.Examples {
+		ids[i] = id.String()
+	}
+	more := ""
+	if rest := s.Violations - int64(len(ids)); rest > 0 {
+		more = fmt.Sprintf(" and %d more", rest)
+	}
+	return fmt.Sprintf("%s in the way: %s%s (%s)", counted(s.Violations, "resource")+choose(s.Violations == 1, " is", " are"), strings.Join(ids, ", "), more, s.Problem)
+}
+
+// refusal is nil when the steps can be taken. What nothing could permit comes
+// before what could.
+func refusal(steps []*Step, allowLoss bool) error {
+	var blocked, losing []*Step
+	for _, step := range steps {
+		if step.Blocked {
+			blocked = append(blocked, step)
+		} else if step.Loses() {
+			losing = append(losing, step)
+		}
+	}
+	switch {
+	case len(blocked) > 0:
+		return &RefusedError{Steps: blocked, Blocked: true}
+	case len(losing) > 0 && !allowLoss:
+		return &RefusedError{Steps: losing}
+	}
+	return nil
+}
+
+// misfitOf lists a plan that was not carried out when the database was opened.
+func misfitOf(p *plan, additive bool) *MisfitError {
+	e := &MisfitError{Problem: misfit}
+	for _, step := range p.steps {
+		e.Differences = append(e.Differences, fmt.Sprintf("%s (%s)", step.Text, step.Class))
+	}
+	e.Advice = `"plural migrate --plan" shows what it takes to change the database, and "plural migrate" does it.`
+	if !additive && p.additive() {
+		e.Advice = `"plural migrate" changes the database. With "--migrate additive" the server does it by itself.`
+	}
+	return e
+}

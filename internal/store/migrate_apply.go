@@ -1,0 +1,195 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// migration carries a plan out, in a transaction. Data is changed first, under
+// the old names; then names, columns, tables and indexes follow. What the tables
+// look like is asked again after each change, and not remembered.
+type migration struct {
+	survey
+	at schema.Value // the time of the migration
+}
+
+// stageReached is for tests that stop a migration in the middle.
+var stageReached = func(string) {}
+
+func (m *migration) apply() error {
+	for _, stage := range []struct {
+		name string
+		run  func() error
+	}{
+		{"keys", m.dropForeignKeys},
+		{"columns", m.addColumns},
+		{"values", m.changeValues},
+		{"names", m.rename},
+		{"removals", m.dropTables},
+		{"shapes", m.reshapeTables},
+		{"tables", m.createTables},
+		{"indexes", m.matchIndexes},
+		{"references", m.addForeignKeys},
+		{"totals", m.recount},
+		{"schema", func() error { return saveSchema(m.conn, m.plan.now, m.at) }},
+		{"verification", m.verify},
+	} {
+		if err := stage.run(); err != nil {
+			return fmt.Errorf("migrating (%s): %w", stage.name, err)
+		}
+		stageReached(stage.name)
+	}
+	return nil
+}
+
+// moved reports whether a column of now is filled anew, under another name at
+// first, and gives that name: one of another kind, and one that cannot be null
+// yet although some of its values are given up.
+func (p *pair) moved(to int) (temporary string, ok bool) {
+	from := p.source[to]
+	if from == noSource {
+		return "", false
+	}
+	before, now := p.old.Columns()[from], p.now.Columns()[to]
+	givesUp := slices.ContainsFunc(p.changes, func(c *change) bool { return c.to == to && (c.value != nil || c.link != nil) })
+	if before.Kind == now.Kind && !(before.NotNull && givesUp) {
+		return "", false
+	}
+	return "_plural_" + strconv.Itoa(to), true
+}
+
+// addColumns adds what is new; whether it is required is for later.
+func (m *migration) addColumns() error {
+	for _, p := range m.plan.pairs {
+		for to, column := range p.now.Columns() {
+			name := column.Name
+			if temporary, ok := p.moved(to); ok {
+				name = temporary
+			} else if p.source[to] != noSource {
+				continue
+			}
+			err := execAll(m.conn, "ALTER TABLE "+quote(m.dialect, p.old.Name)+" ADD COLUMN "+quote(m.dialect, name)+" "+m.dialect.columnType(column.Kind))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *migration) changeValues() error {
+	for _, p := range m.plan.pairs {
+		if err := m.fillNewColumns(p); err != nil {
+			return err
+		}
+		err := m.pair(p, func(before, after schema.Record) error { return m.updateRow(p, before, after) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillNewColumns gives existing resources the defaults of new attributes. Their
+// revision and updated_at stay: nobody changed them.
+func (m *migration) fillNewColumns(p *pair) error {
+	update := &statement{dialect: m.dialect}
+	set := func(to int, value schema.Value) {
+		update.write(choose(len(update.args) == 0, "", ", "), quote(m.dialect, p.now.Columns()[to].Name), " = ")
+		update.arg(value)
+	}
+	for to, column := range p.now.Columns() {
+		switch {
+		case p.source[to] != noSource:
+		case to == p.now.CreatedColumn() || to == p.now.UpdatedColumn():
+			set(to, m.at)
+		case !column.Attribute.DefaultValue().IsNull():
+			set(to, column.Attribute.DefaultValue())
+		}
+	}
+	if len(update.args) == 0 {
+		return nil
+	}
+	_, err := m.conn.exec("UPDATE "+quote(m.dialect, p.old.Name)+" SET "+update.String(), update.args...)
+	return err
+}
+
+// updateRow writes what becomes of a resource's values. No two are the same in a
+// unique group on the way that are not in the end, which the survey has ruled
+// out: what stays in its column becomes null or a default, or stays what it is.
+func (m *migration) updateRow(p *pair, before, after schema.Record) error {
+	update := &statement{dialect: m.dialect}
+	for _, c := range p.changes {
+		if c.from == noSource {
+			continue
+		}
+		temporary, moved := p.moved(c.to)
+		if moved && after[c.to].IsNull() || !moved && after[c.to] == before[c.from] {
+			continue
+		}
+		name := p.old.Columns()[c.from].Name
+		if moved {
+			name = temporary
+		}
+		update.write(choose(len(update.args) == 0, "", ", "), quote(m.dialect, name), " = ")
+		update.arg(after[c.to])
+	}
+	if len(update.args) == 0 {
+		return nil
+	}
+	update.write(" WHERE ", quote(m.dialect, "id"), " = ")
+	update.arg(before[schema.IDColumn])
+	_, err := m.conn.exec("UPDATE "+quote(m.dialect, p.old.Name)+" SET "+update.String(), update.args...)
+	return err
+}
+
+// recount counts the resources of each parent where parents have changed.
+func (m *migration) recount() error {
+	for _, p := range m.plan.pairs {
+		link := p.now.ParentLink()
+		changed := link != nil && slices.ContainsFunc(p.changes, func(c *change) bool { return c.to == link.Column })
+		if p.sameParent() && !changed {
+			continue
+		}
+		name := schema.TextValue(p.now.Name)
+		if _, err := m.conn.exec("DELETE FROM "+totalsTable+" WHERE collection = $1 AND parent <> ''", name); err != nil {
+			return err
+		}
+		if link == nil {
+			continue
+		}
+		totals := map[schema.ID]int64{}
+		column := quote(m.dialect, p.now.Columns()[link.Column].Name)
+		err := each(m.conn, func(row schema.Row) bool {
+			totals[row.ID(0)] = row.Int(1)
+			return true
+		}, "SELECT "+column+", count(*) FROM "+quote(m.dialect, p.now.Name)+" WHERE "+column+" IS NOT NULL GROUP BY "+column)
+		if err != nil {
+			return err
+		}
+		for parent, n := range totals {
+			_, err := m.conn.exec("INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)",
+				name, schema.TextValue(parent.String()), schema.IntValue(n))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// verify makes sure that the tables are those that a new database would have.
+func (m *migration) verify() error {
+	found, err := describe(m.conn, m.dialect)
+	if err != nil {
+		return err
+	}
+	if differences := compare(m.dialect, m.plan.now, found); len(differences) > 0 {
+		return fmt.Errorf("the tables would not fit the schema, so that nothing was changed; this is a mistake in Plural:\n  - %s", strings.Join(differences, "\n  - "))
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestMigrations takes things from one declaration to another, with loss. Each
+// resource is written as the attributes that it has.
+func TestMigrations(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after string // of the collection things
+		rows, want    []string
+		refused       string // the step that is in the way; want is nothing then
+	}{
+		"two become the same": {
+			"{attributes: {a: {type: string, maxLength: 9, unique: true}}}", "{attributes: {a: {type: integer, unique: true}}}",
+			[]string{`{"a":"1"}`, `{"a":"1.0"}`}, nil, "things: a is converted from string to integer",
+		},
+		"the default is taken": {
+			"{attributes: {a: {type: integer, unique: true}}}", "{attributes: {a: {type: integer, unique: true, default: 7}}, required: [a]}",
+			[]string{`{"a":7}`, `{"a":null}`}, nil, "things: a becomes required; resources without a value get the default",
+		},
+		"the default is free": {
+			"{attributes: {a: {type: integer, unique: true}}}", "{attributes: {a: {type: integer, unique: true, default: 8}}, required: [a]}",
+			[]string{`{"a":7}`, `{"a":null}`}, []string{`"a":7`, `"a":8`}, "",
+		},
+		"the same default for all": {
+			"{}", "{attributes: {a: {type: integer, unique: true, default: 7}}}",
+			[]string{`{}`, `{}`}, nil, "things: values of a must be unique",
+		},
+		"required before, not valid now": {
+			"{attributes: {a: {type: string}}, required: [a]}", "{attributes: {a: {type: string, maxLength: 1}}}",
+			[]string{`{"a":"x"}`, `{"a":"xy"}`}, []string{`"a":"x"`, `"a":null`}, "",
+		},
+		"required and not valid": {
+			"{attributes: {a: {type: string}}, required: [a]}", "{attributes: {a: {type: string, maxLength: 1}}, required: [a]}",
+			[]string{`{"a":"xy"}`}, nil, "things: a is restricted by maxLength",
+		},
+		"renamed, another type, required": {
+			"{attributes: {a: {type: string}}}", "{attributes: {b: {type: number, renamed_from: a}}, required: [b]}",
+			[]string{`{"a":"1.5"}`}, []string{`"b":1.5`}, "",
+		},
+		"its own parent": {
+			"{attributes: {up: {type: string}}}", "{parent: {collection: things, attribute: up}}",
+			[]string{`{"id":"` + id(1) + `"}`, `{"up":"` + id(1) + `"}`, `{"up":"` + id(2) + `"}`}, []string{`"up":null`, `"up":"` + id(1) + `"`, `"up":null`}, "",
+		},
+		"no parent": {
+			"{parent: {collection: things, attribute: up}}", "{attributes: {note: {type: string}}}",
+			[]string{`{"id":"` + id(1) + `"}`, `{"up":"` + id(1) + `"}`}, []string{`"note":null`, `"note":null`}, "",
+		},
+		"inside an array": {
+			"{attributes: {a: {type: array}}}", "{attributes: {a: {type: array, items: {type: string, format: date-time}}}}",
+			[]string{`{"a":["2026-01-01T01:00:00+01:00"]}`, `{"a":[1]}`}, []string{`"a":["2026-01-01T00:00:00.000Z"]`, `"a":null`}, "",
+		},
+		"names of the database's own": {
+			"{attributes: {xmin: {type: string}}}", "{attributes: {ctid: {type: integer, renamed_from: xmin}, tableoid: {type: boolean, default: true}}, required: [tableoid]}",
+			[]string{`{"xmin":"5"}`}, []string{`"ctid":5,"tableoid":true`}, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old, now := parse(t, "collections: {things: "+c.before+"}"), parse(t, "collections: {things: "+c.after+"}")
+			eachDatabase(t, func(t *testing.T, url string) {
+				st, err := Open(context.Background(), url, old)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, body := range c.rows {
+					insert(t, st, old.Collection("things"), body)
+				}
+				closeStore(t, st)
+				_, err = Migrate(context.Background(), url, now, true)
+				if c.refused != "" {
+					var refused *RefusedError
+					if !errors.As(err, &refused) || len(refused.Steps) != 1 || refused.Steps[0].Text != c.refused {
+						t.Errorf("got %v", err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := attributesOf(t, open(t, url, now)); !slices.Equal(got, c.want) {
+					t.Errorf("got  %s\nwant %s", strings.Join(got, "  "), strings.Join(c.want, "  "))
+				}
+			})
+		})
+	}
+}
+
+// attributesOf lists the attributes of all things, in the order of their ids, and
+// compares the totals with them.
+func attributesOf(t *testing.T, st *Store) (list []string) {
+	t.Helper()
+	things := st.schema.Collection("things")
+	read(t, st, func(tx *Tx) {
+		var ids []schema.ID
+		err := each(tx.conn, func(row schema.Row) bool {
+			text := string(things.Append(nil, row))
+			ids = append(ids, row.ID(schema.IDColumn))
+			_, rest, _ := strings.Cut(text, `"type":"things",`)
+			attributes, _, _ := strings.Cut(rest, `,"created_at"`)
+			list = append(list, attributes)
+			return true
+		}, "SELECT "+st.tables[things].all+" FROM "+st.tables[things].name+" ORDER BY id")
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectTotals(t, tx, things, int64(len(list)))
+		for _, parent := range ids {
+			kept, err := tx.Total(things, &parent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var counted int64
+			if link := things.ParentLink(); link != nil {
+				counted, err = tx.Count(things, query.Compare{Column: link.Column, Op: query.Equal, Value: schema.IDValue(parent)})
+			}
+			if err != nil || kept != counted {
+				t.Errorf("%s: kept %d, counted %d, %v", parent, kept, counted, err)
+			}
+		}
+	})
+	return list
+}

@@ -1,0 +1,42 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPlans compares plans with those in testdata/migrations: a schema, the one
+// that it becomes, and the steps. With -update they are written anew.
+func TestPlans(t *testing.T) {
+	files, err := filepath.Glob("testdata/migrations/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no plans found", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			golden, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts := strings.SplitN(string(golden), "----\n", 3)
+			if len(parts) != 3 {
+				t.Fatal("it must have three parts with lines of dashes between them")
+			}
+			var got strings.Builder
+			for _, step := range newPlan(parse(t, parts[0]), parse(t, parts[1])).steps {
+				fmt.Fprintf(&got, "%-9s  %s\n", step.Class, step.Text)
+			}
+			if *update {
+				parts[2] = got.String()
+				if err := os.WriteFile(file, []byte(strings.Join(parts, "----\n")), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if got.String() != parts[2] {
+				t.Errorf("got\n%s\nwant\n%s", got.String(), parts[2])
+			}
+		})
+	}
+}

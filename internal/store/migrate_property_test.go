@@ -1,0 +1,282 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/schema"
+)
+
+func rawJSON(text string) json.RawMessage { return json.RawMessage(text) }
+
+// TestMigrationEqualsAFreshDatabase draws a schema with data and another schema:
+// the migrated database is the same as a new one of that schema, loaded with the
+// same resources.
+func TestMigrationEqualsAFreshDatabase(t *testing.T) {
+	// A database of PostgreSQL is costly, so each is emptied and used again.
+	databases := map[string]func(*testing.T) func() (string, string){
+		"sqlite": func(t *testing.T) func() (string, string) {
+			dir := t.TempDir()
+			return func() (string, string) {
+				one, two := filepath.Join(dir, "one.db"), filepath.Join(dir, "two.db")
+				for _, file := range append(sqliteFiles(one), sqliteFiles(two)...) {
+					os.Remove(file)
+				}
+				return "sqlite:" + one, "sqlite:" + two
+			}
+		},
+		"postgres": func(t *testing.T) func() (string, string) {
+			one, two := pgtest.URL(t), pgtest.URL(t)
+			return func() (string, string) {
+				emptyPostgres(t, one)
+				emptyPostgres(t, two)
+				return one, two
+			}
+		},
+	}
+	for name, prepare := range databases {
+		t.Run(name, func(t *testing.T) {
+			fresh := prepare(t)
+			runs, migrated, blocked, lossy, additive := 0, 0, 0, 0, 0
+			rapid.Check(t, func(rt *rapid.T) {
+				w := drawWorld(rt)
+				if runs++; w == nil || name == "postgres" && runs > 40 { // it takes ten times as long
+					return
+				}
+				rows := w.drawRows(rt)
+				one, two := fresh()
+				load(rt, one, w.old, rows)
+				steps, err := Plan(context.Background(), one, w.now)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				all := !slices.ContainsFunc(steps, func(s *Step) bool { return s.Class != Additive })
+				loses := slices.ContainsFunc(steps, func(s *Step) bool { return s.Loses() })
+				if w.calm && !all {
+					rt.Fatalf("not additive:\n%s", describeSteps(steps))
+				}
+				before := dump(rt, one)
+				if all {
+					additive++
+					st, err := Open(context.Background(), one, w.now, MigrateAdditive(func(*Step) {}))
+					if err != nil {
+						rt.Fatalf("%v\n%s", err, w.now.Document())
+					}
+					st.Close()
+				} else {
+					if loses {
+						expectRefusal(rt, one, w.now, false)
+						lossy++
+					}
+					if slices.ContainsFunc(steps, func(s *Step) bool { return s.Blocked }) {
+						expectRefusal(rt, one, w.now, true)
+						if after := dump(rt, one); after != before {
+							rt.Fatalf("a refused migration changed something:\n%s\n%s", before, after)
+						}
+						blocked++
+						return
+					}
+					if _, err := Migrate(context.Background(), one, w.now, true); err != nil {
+						rt.Fatalf("%v\nfrom %s\nto %s", err, w.old.Document(), w.now.Document())
+					}
+				}
+				migrated++
+				load(rt, two, w.now, w.expected(rows))
+				got, want := dump(rt, one), dump(rt, two)
+				if got != want {
+					rt.Fatalf("from %s\nto %s\n%s\ngot\n%s\nwant\n%s", w.old.Document(), w.now.Document(), describeSteps(steps), got, want)
+				}
+				if steps, err := Plan(context.Background(), one, w.now); err != nil || len(steps) > 0 {
+					rt.Fatalf("still to do: %s, %v", describeSteps(steps), err)
+				}
+			})
+			if migrated < 5 || lossy == 0 || blocked == 0 || additive == 0 {
+				t.Errorf("%d migrated, %d of them additive, %d lossy, %d blocked: this tests too little", migrated, additive, lossy, blocked)
+			}
+		})
+	}
+}
+
+func expectRefusal(t *rapid.T, url string, s *schema.Schema, allowLoss bool) {
+	_, err := Migrate(context.Background(), url, s, allowLoss)
+	var refused *RefusedError
+	if !errors.As(err, &refused) {
+		t.Fatalf("not refused, but %v", err)
+	}
+}
+
+func describeSteps(steps []*Step) string {
+	var lines []string
+	for _, step := range steps {
+		lines = append(lines, fmt.Sprintf("%s: %s; %s, %d violations", step.Class, step.Text, step.Cost, step.Violations))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// expected converts the resources by the names alone: what the plan makes of
+// them is not asked.
+func (w *world) expected(rows map[string][]schema.Record) map[string][]schema.Record {
+	converted := map[string][]schema.Record{}
+	for _, c := range w.now.Collections() {
+		old := w.old.Collection(w.source[c.Name])
+		if old == nil {
+			continue
+		}
+		for _, row := range rows[old.Name] {
+			record := make(schema.Record, len(c.Columns()))
+			for i, column := range c.Columns() {
+				record[i] = w.convert(c, old, column, row, rows)
+			}
+			converted[c.Name] = append(converted[c.Name], record)
+		}
+	}
+	return converted
+}
+
+func (w *world) convert(c, old *schema.Collection, column schema.Column, row schema.Record, rows map[string][]schema.Record) schema.Value {
+	a := column.Attribute
+	if a == nil {
+		field := old.Field(column.Name)
+		if field == nil && column.Kind == schema.KindDateTime {
+			return addedTime
+		}
+		if field == nil {
+			return schema.Null // the revision
+		}
+		return row[field.Column]
+	}
+	field := old.Field(w.source[c.Name+"."+a.Name])
+	if field == nil || field.Column == schema.NoColumn {
+		return a.DefaultValue()
+	}
+	value := row[field.Column]
+	if value.IsNull() {
+		if a.Required {
+			return a.DefaultValue()
+		}
+		return value
+	}
+	value, _ = a.Convert(field.Kind, value)
+	if a.References != nil && !value.IsNull() {
+		exists := func(r schema.Record) bool { return r[schema.IDColumn] == value }
+		if !slices.ContainsFunc(rows[w.source[a.References.Collection]], exists) {
+			return schema.Null
+		}
+	}
+	return value
+}
+
+// addedTime stands for the time of the migration, which dump does not show.
+var addedTime = schema.TimeValue("2030-01-01T00:00:00.000Z")
+
+func load(t *rapid.T, url string, s *schema.Schema, rows map[string][]schema.Record) {
+	st, err := Open(context.Background(), url, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	err = st.Write(context.Background(), func(tx *Tx) error {
+		for _, c := range s.Collections() {
+			for _, row := range rows[c.Name] {
+				if _, err := tx.Insert(c, slices.Clone(row)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, s.Document())
+	}
+}
+
+// dump is everything in a database but the change log, the revisions and the
+// times of migrations: tables, indexes, keys, resources, totals and the schema.
+func dump(t *rapid.T, url string) string {
+	b, err := connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	c, release, err := b.read(context.Background(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	found, err := describe(c, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	note := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	for _, name := range sortedNames(found) {
+		table := found[name]
+		for _, column := range table.columns {
+			note("%s %+v", name, column)
+		}
+		for _, index := range table.indexes {
+			note("%s %+v", name, index)
+		}
+		for column, target := range table.references {
+			note("%s.%s -> %s", name, column, target)
+		}
+	}
+	s, err := readSchema(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note("%s", s.Document())
+	recent := schema.FormatTime(time.Now().Add(-time.Hour))
+	for _, collection := range s.Collections() {
+		table := newTable(b, collection)
+		err := each(c, func(row schema.Row) bool {
+			record := collection.Scan(row)
+			if created := collection.CreatedColumn(); created != schema.NoColumn && record[created].Text() > recent {
+				record[created], record[collection.UpdatedColumn()] = addedTime, addedTime
+			}
+			note("%s", collection.Append(nil, record))
+			return true
+		}, "SELECT "+table.all+" FROM "+table.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = each(c, func(row schema.Row) bool {
+		// A total of nothing may be kept or not.
+		if row.Int(2) != 0 {
+			note("total %s %s %d", row.AppendText(nil, 0), row.AppendText(nil, 1), row.Int(2))
+		}
+		return true
+	}, "SELECT collection, parent, total FROM "+totalsTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func emptyPostgres(t *testing.T, url string) {
+	t.Helper()
+	b, err := openPostgres(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	err = b.write(context.Background(), func(c conn) error {
+		return execAll(c, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

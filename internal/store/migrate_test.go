@@ -1,0 +1,383 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+const shopsBefore = `
+collections:
+  shops:
+    attributes:
+      name: {type: string, maxLength: 100}
+      size: {type: string}
+      code: {type: string}
+      chain: {type: string, format: uuid}
+  goods:
+    singular: good
+    attributes:
+      title: {type: string}
+    parent: shops
+`
+
+const shopsAfter = `
+collections:
+  stores:
+    renamed_from: shops
+    attributes:
+      name: {type: string, maxLength: 100, unique: true}
+      size: {type: integer}
+      code: {type: string, maxLength: 2}
+      chain: {references: stores}
+      country: {type: string, default: nl}
+    required: [country]
+  goods:
+    singular: good
+    attributes:
+      title: {type: string}
+    required: [title]
+    parent: stores
+`
+
+func id(n int) string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", n) }
+
+// loadShops makes a database of shopsBefore and closes it.
+func loadShops(t *testing.T, url string, shops, goods []string) {
+	t.Helper()
+	s := parse(t, shopsBefore)
+	st, err := Open(context.Background(), url, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range shops {
+		insert(t, st, s.Collection("shops"), body)
+	}
+	for _, body := range goods {
+		insert(t, st, s.Collection("goods"), body)
+	}
+	closeStore(t, st)
+}
+
+func planLines(steps []*Step) []string {
+	var lines []string
+	for _, step := range steps {
+		line := fmt.Sprintf("%s; %s; %s", step.Class, step.Text, step.Cost)
+		if step.Violations > 0 {
+			line += "; " + step.Complaint() + fmt.Sprintf("; blocked: %v", step.Blocked)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func TestPlanFindsWhatIsInTheWay(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		loadShops(t, url,
+			[]string{
+				`{"id":"` + id(1) + `","name":"A","size":"12","code":"x"}`,
+				`{"id":"` + id(2) + `","name":"A","size":"big","code":"xyz","chain":"` + id(1) + `"}`,
+				`{"id":"` + id(3) + `","name":null,"size":"1.5","chain":"` + id(9) + `"}`,
+			},
+			[]string{`{"id":"` + id(4) + `","shop_id":"` + id(1) + `"}`, `{"id":"` + id(5) + `","title":"Lamp"}`})
+		steps, err := Plan(context.Background(), url, parse(t, shopsAfter))
+		want := []string{
+			"rewriting; collection shops is renamed to stores; touches no resource",
+			"additive; stores: the singular becomes store; touches no resource",
+			"rewriting; stores: size is converted from string to integer; checks 3 resources; 2 resources are in the way: " + id(2) + ", " + id(3) + " (Cannot be converted to integer); blocked: false",
+			"rewriting; stores: code is restricted by maxLength; checks 2 resources; 1 resource is in the way: " + id(2) + " (Must be at most 2 characters long, but has 3); blocked: false",
+			"rewriting; stores: chain refers to stores; checks 2 resources; 1 resource is in the way: " + id(3) + " (it refers to " + id(9) + ", which is not in stores); blocked: false",
+			"additive; stores: new attribute country (string); existing resources get the default; writes 3 resources",
+			"rewriting; stores: values of name must be unique; checks 3 resources; 1 resource is in the way: " + id(2) + " (another resource has the same); blocked: true",
+			"rewriting; goods: title becomes required; checks 1 resource; 1 resource is in the way: " + id(4) + " (it has no value); blocked: true",
+			"rewriting; goods: attribute shop_id is renamed to store_id; touches no resource",
+		}
+		if got := planLines(steps); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, got\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		_, err = Migrate(context.Background(), url, parse(t, shopsAfter), true)
+		var refused *RefusedError
+		if !errors.As(err, &refused) || !refused.Blocked || len(refused.Steps) != 2 {
+			t.Errorf("got %v", err)
+		}
+		open(t, url, parse(t, shopsBefore)) // nothing was changed
+	})
+}
+
+func TestMigrateWithLoss(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		loadShops(t, url,
+			[]string{`{"id":"` + id(1) + `","name":"A","size":"12","code":"xyz","chain":"` + id(9) + `"}`, `{"id":"` + id(2) + `","name":"B","size":"big","chain":"` + id(1) + `"}`},
+			[]string{`{"id":"` + id(4) + `","title":"Lamp","shop_id":"` + id(1) + `"}`})
+		after := parse(t, shopsAfter)
+		_, err := Migrate(context.Background(), url, after, false)
+		want := "the migration is refused, and nothing was changed:\n" +
+			"  - stores: size is converted from string to integer: 1 resource is in the way: " + id(2) + " (Cannot be converted to integer)\n" +
+			"  - stores: code is restricted by maxLength: 1 resource is in the way: " + id(1) + " (Must be at most 2 characters long, but has 3)\n" +
+			"  - stores: chain refers to stores: 1 resource is in the way: " + id(1) + " (it refers to " + id(9) + ", which is not in stores)\n" +
+			"\"plural migrate --allow-loss\" permits it; values that would not be valid become null."
+		if err == nil || err.Error() != want {
+			t.Errorf("got\n%v\nwant\n%s", err, want)
+		}
+		if _, err := Migrate(context.Background(), url, after, true); err != nil {
+			t.Fatal(err)
+		}
+		st := open(t, url, after)
+		stores, goods := after.Collection("stores"), after.Collection("goods")
+		read(t, st, func(tx *Tx) {
+			expectRecord(t, tx, stores, 1, `"name":"A","size":12,"code":null,"chain":null,"country":"nl"`)
+			expectRecord(t, tx, stores, 2, `"name":"B","size":null,"code":null,"chain":"`+id(1)+`","country":"nl"`)
+			expectRecord(t, tx, goods, 4, `"title":"Lamp","store_id":"`+id(1)+`"`)
+			expectTotals(t, tx, stores, 2)
+			expectTotals(t, tx, goods, 1)
+			parent, _ := schema.ParseID(id(1))
+			if n, err := tx.Total(goods, &parent); n != 1 || err != nil {
+				t.Errorf("the parent has %d, %v", n, err)
+			}
+		})
+		// What was in the change log is still found, under the new name.
+		write(t, st, func(tx *Tx) error {
+			two, _ := schema.ParseID(id(2))
+			record, err := tx.Get(stores, nil, two)
+			if err == nil {
+				_, err = tx.Delete(stores, record)
+			}
+			return err
+		})
+		var logged []string
+		for _, line := range changes(t, st) {
+			logged = append(logged, strings.Join(strings.Fields(line)[:3], " "))
+		}
+		if want := []string{"1 stores create", "2 stores create", "3 goods create", "4 stores delete"}; !slices.Equal(logged, want) {
+			t.Errorf("the change log has %v", logged)
+		}
+	})
+}
+
+func expectRecord(t *testing.T, tx *Tx, c *schema.Collection, n int, attributes string) {
+	t.Helper()
+	key, _ := schema.ParseID(id(n))
+	record, err := tx.Get(c, nil, key)
+	if err != nil || record == nil {
+		t.Fatalf("%s %d: %v", c.Name, n, err)
+	}
+	got := string(c.Append(nil, record))
+	if want := `{"id":"` + id(n) + `","type":"` + c.Name + `",` + attributes + `,"created_at"`; !strings.HasPrefix(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestSchemaHistory: the database knows the schemas that it had.
+func TestSchemaHistory(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		loadShops(t, url, nil, nil)
+		for range 2 { // the second time there is nothing to do
+			if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		st := open(t, url, parse(t, shopsAfter))
+		want := []string{"1 " + string(parse(t, shopsBefore).Document()), "2 " + string(parse(t, shopsAfter).Document())}
+		var got []string
+		read(t, st, func(tx *Tx) {
+			err := each(tx.conn, func(row schema.Row) bool {
+				got = append(got, fmt.Sprintf("%d %s", row.Int(0), row.AppendText(nil, 1)))
+				return true
+			}, "SELECT version, document FROM "+schemasTable+" ORDER BY version")
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+func TestAdditiveStepsAreTakenAtOpen(t *testing.T) {
+	const after = shopsBefore + "  extras: {}\n"
+	eachDatabase(t, func(t *testing.T, url string) {
+		loadShops(t, url, []string{`{"name":"A"}`}, nil)
+		_, err := Open(context.Background(), url, parse(t, after))
+		want := "the database does not fit the schema:\n  - new collection extras (additive)\n" +
+			`"plural migrate" changes the database. With "--migrate additive" the server does it by itself.`
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v", err)
+		}
+		var taken []string
+		st, err := Open(context.Background(), url, parse(t, after), MigrateAdditive(func(step *Step) { taken = append(taken, step.Text+", "+step.Cost) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeStore(t, st)
+		if !slices.Equal(taken, []string{"new collection extras, touches no resource"}) {
+			t.Errorf("took %q", taken)
+		}
+		open(t, url, parse(t, after))
+	})
+}
+
+// migrateAndStop is another process: it migrates, says when it has come to a
+// stage, and stays there until it is killed.
+func migrateAndStop(stage, url string) {
+	stageReached = func(reached string) {
+		if reached == stage {
+			fmt.Println("reached")
+			select {}
+		}
+	}
+	file, err := schema.Parse([]byte(shopsAfter))
+	if err == nil {
+		_, err = Migrate(context.Background(), url, file.Schema, true)
+	}
+	fmt.Println("not reached:", err)
+}
+
+// TestKilledMigrationLeavesTheOld kills a process in the middle of a migration,
+// at every stage: what was there is there as it was, and can be migrated.
+func TestKilledMigrationLeavesTheOld(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","size":"12"}`}, []string{`{"id":"` + id(4) + `","title":"Lamp","shop_id":"` + id(1) + `"}`})
+		for _, stage := range []string{"columns", "values", "names", "shapes", "indexes", "totals", "verification"} {
+			killAt(t, stage, url)
+			st, err := Open(context.Background(), url, parse(t, shopsBefore))
+			if err != nil {
+				t.Fatalf("killed at %s: %v", stage, err)
+			}
+			read(t, st, func(tx *Tx) {
+				expectRecord(t, tx, st.schema.Collection("shops"), 1, `"name":"A","size":"12","code":null,"chain":null`)
+				expectTotals(t, tx, st.schema.Collection("goods"), 1)
+			})
+			closeStore(t, st)
+		}
+		if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), false); err != nil {
+			t.Fatal(err)
+		}
+		st := open(t, url, parse(t, shopsAfter))
+		read(t, st, func(tx *Tx) {
+			expectRecord(t, tx, st.schema.Collection("stores"), 1, `"name":"A","size":12,"code":null,"chain":null,"country":"nl"`)
+		})
+	})
+}
+
+func killAt(t *testing.T, stage, url string) {
+	t.Helper()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), "PLURAL_TEST_STOP_AT="+stage, "PLURAL_TEST_DATABASE="+url)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if killed := child.Process.Signal(syscall.SIGKILL); killed != nil {
+		t.Error(killed)
+	}
+	child.Wait()
+	if err != nil || line != "reached\n" {
+		t.Fatalf("%s: %q, %v", stage, line, err)
+	}
+}
+
+// TestServerOfAnOldSchema: a server that is running while its database is
+// migrated goes on if it can do no harm, and else refuses to write.
+func TestServerOfAnOldSchema(t *testing.T) {
+	for name, c := range map[string]struct {
+		after   string
+		refused bool
+	}{
+		"harmless": {shopsBefore + "  extras: {parent: shops}\n", false},
+		"harmful":  {shopsAfter, true},
+		"default":  {strings.Replace(shopsBefore, "code: {type: string}", "code: {type: string}\n      kind: {type: string, default: x}", 1), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachDatabase(t, func(t *testing.T, url string) {
+				st := open(t, url, parse(t, shopsBefore))
+				if err := insertPair(st); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := Migrate(context.Background(), url, parse(t, c.after), true); name != "harmful" && err != nil {
+					t.Fatal(err)
+				} else if name == "harmful" { // the good has no title, which it then needs
+					write(t, st, func(tx *Tx) error { return execAll(tx.conn, "UPDATE goods SET title = 'Lamp'") })
+					if _, err := Migrate(context.Background(), url, parse(t, c.after), true); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for range 2 {
+					for what, err := range map[string]error{"write": insertPair(st), "ping": st.Ping(context.Background())} {
+						if fault.Is(err, fault.CodeUnavailable) != c.refused || !c.refused && err != nil {
+							t.Errorf("%s: got %v", what, err)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestRenamedAmongReservedNames: a name that the database keeps to itself is
+// stored under another one, before and after.
+func TestRenamedAmongReservedNames(t *testing.T) {
+	const before = `
+collections:
+  sqlite_things: {singular: sqlite_thing, attributes: {a: {type: integer, index: true}}}
+  parts: {parent: {collection: sqlite_things, attribute: whole}}
+`
+	const after = `
+collections:
+  sqlite_wholes: {singular: sqlite_whole, renamed_from: sqlite_things, attributes: {a: {type: integer, index: true}}, required: [a]}
+  parts: {parent: {collection: sqlite_wholes, attribute: whole}}
+`
+	eachDatabase(t, func(t *testing.T, url string) {
+		st, err := Open(context.Background(), url, parse(t, before))
+		if err != nil {
+			t.Fatal(err)
+		}
+		insert(t, st, st.schema.Collection("sqlite_things"), `{"id":"`+id(1)+`","a":1}`)
+		insert(t, st, st.schema.Collection("parts"), `{"id":"`+id(2)+`","whole":"`+id(1)+`"}`)
+		closeStore(t, st)
+		if _, err := Migrate(context.Background(), url, parse(t, after), false); err != nil {
+			t.Fatal(err)
+		}
+		st = open(t, url, parse(t, after))
+		read(t, st, func(tx *Tx) {
+			expectRecord(t, tx, st.schema.Collection("sqlite_wholes"), 1, `"a":1`)
+			expectRecord(t, tx, st.schema.Collection("parts"), 2, `"whole":"`+id(1)+`"`)
+		})
+	})
+}
+
+// TestInterruptedMigrationLeavesTheOld: whoever gives up in the middle finds what
+// was there.
+func TestInterruptedMigrationLeavesTheOld(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","size":"12"}`}, nil)
+		ctx, cancel := context.WithCancel(context.Background())
+		stageReached = func(stage string) {
+			if stage == "shapes" {
+				cancel()
+			}
+		}
+		defer func() { stageReached = func(string) {} }()
+		if _, err := Migrate(ctx, url, parse(t, shopsAfter), false); err == nil {
+			t.Error("it was not interrupted")
+		}
+		st := open(t, url, parse(t, shopsBefore))
+		read(t, st, func(tx *Tx) {
+			expectRecord(t, tx, st.schema.Collection("shops"), 1, `"name":"A","size":"12","code":null,"chain":null`)
+		})
+	})
+}

@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// migrate sees, statement by statement, what is committed: once the tables are
+// locked, that is the same to its end.
+func (b *postgresBackend) migrate(ctx context.Context, fn func(conn) error) error {
+	acquired, err := b.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer acquired.Release()
+	return pgx.BeginTxFunc(ctx, acquired, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		c := &postgresConn{ctx: ctx, tx: tx}
+		if err := lockTables(c, b); err != nil {
+			return err
+		}
+		return fn(c)
+	})
+}
+
+// lockTables keeps everybody out. Who reads for long is not waited for for ever,
+// as all others would wait behind.
+func lockTables(c conn, d dialect) error {
+	found, err := describe(c, d)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		names = append(names, quote(d, name))
+	}
+	return execAll(c,
+		"SET LOCAL lock_timeout = '10s'",
+		"LOCK TABLE "+strings.Join(names, ", ")+" IN ACCESS EXCLUSIVE MODE",
+		// A change that waits for its check would keep its table from being altered.
+		"SET CONSTRAINTS ALL IMMEDIATE",
+	)
+}
+
+func (b *postgresBackend) reshape(c *schema.Collection, have *tableShape, moves map[string]string) []string {
+	alter := "ALTER TABLE " + quote(b, c.Name) + " "
+	wanted := map[string]schema.Column{}
+	for _, column := range c.Columns() {
+		wanted[column.Name] = column
+	}
+	notNull, moving := map[string]bool{}, slices.Collect(maps.Values(moves))
+	var statements []string
+	for _, column := range have.columns {
+		notNull[column.name] = column.notNull
+		_, stays := wanted[column.name]
+		if moves[column.name] != "" || !stays && !slices.Contains(moving, column.name) {
+			statements = append(statements, alter+"DROP COLUMN "+quote(b, column.name))
+			notNull[column.name] = false
+		}
+	}
+	for _, column := range c.Columns() {
+		if from := moves[column.Name]; from != "" {
+			statements = append(statements, alter+"RENAME COLUMN "+quote(b, from)+" TO "+quote(b, column.Name))
+		}
+		if column.NotNull != notNull[column.Name] {
+			statements = append(statements, alter+"ALTER COLUMN "+quote(b, column.Name)+choose(column.NotNull, " SET NOT NULL", " DROP NOT NULL"))
+		}
+	}
+	return statements
+}

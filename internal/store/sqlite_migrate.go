@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// migrate uses a connection without foreign keys: with them, dropping a table
+// that is about to be replaced would count as the loss of what others refer to.
+// They are checked before the commit instead.
+func (b *sqliteBackend) migrate(ctx context.Context, fn func(conn) error) (err error) {
+	c, err := b.open(sqlite.OpenReadWrite, "foreign_keys = OFF", "cache_size = -65536")
+	if err != nil {
+		return err
+	}
+	c.raw.SetInterrupt(ctx.Done())
+	defer func() {
+		c.raw.SetInterrupt(nil)
+		if !c.raw.AutocommitEnabled() {
+			_, rollBack := c.exec("ROLLBACK")
+			err = errors.Join(err, rollBack)
+		}
+		err = errors.Join(err, c.close())
+	}()
+	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	if err := fn(c); err != nil {
+		return err
+	}
+	if err := checkForeignKeys(c); err != nil {
+		return err
+	}
+	_, err = c.exec("COMMIT")
+	return err
+}
+
+func checkForeignKeys(c conn) error {
+	var table string
+	broken, err := one(c, func(row schema.Row) { table = string(row.AppendText(nil, 0)) }, "PRAGMA foreign_key_check")
+	if err == nil && broken {
+		err = fmt.Errorf("a resource of %s refers to one that does not exist", table)
+	}
+	return err
+}
+
+// rebuilt is the name of a table until it replaces the one that it was made from.
+const rebuilt = "_plural_rebuilt"
+
+// reshape makes a new table and takes the rows over: SQLite cannot change
+// whether a column is required, nor what it refers to.
+func (b *sqliteBackend) reshape(c *schema.Collection, have *tableShape, moves map[string]string) []string {
+	wanted := map[string]columnShape{}
+	var into, from []string
+	for _, column := range c.Columns() {
+		wanted[column.Name] = columnShape{name: column.Name, kind: b.columnType(column.Kind), notNull: column.NotNull}
+		into = append(into, quote(b, column.Name))
+		source := column.Name
+		if moved, ok := moves[column.Name]; ok {
+			source = moved
+		}
+		from = append(from, quote(b, source))
+	}
+	found := map[string]columnShape{}
+	for _, column := range have.columns {
+		found[column.name] = column
+	}
+	references := map[string]string{}
+	for _, link := range c.Links() {
+		references[c.Columns()[link.Column].Name] = link.To.Name
+	}
+	if len(moves) == 0 && maps.Equal(wanted, found) && maps.Equal(references, have.references) {
+		return nil
+	}
+	name := quote(b, c.Name)
+	return []string{
+		createTable(b, c, rebuilt),
+		"INSERT INTO " + rebuilt + " (" + strings.Join(into, ", ") + ") SELECT " + strings.Join(from, ", ") + " FROM " + name,
+		"DROP TABLE " + name,
+		"ALTER TABLE " + rebuilt + " RENAME TO " + name,
+	}
+}
