@@ -162,7 +162,13 @@ func tagWords(tag string) []string {
 func (a *Attribute) setTag(tag string) (parent *Parent, err error) {
 	onDelete := OnDelete("")
 	for _, word := range tagWords(tag) {
-		keyword, value, _ := strings.Cut(word, "=")
+		keyword, value, hasValue := strings.Cut(word, "=")
+		switch keyword {
+		case "required", "unique", "index":
+			if hasValue { // required=false would else require it
+				return nil, fmt.Errorf("%s takes no value: leave the word out if it is not meant", keyword)
+			}
+		}
 		switch keyword {
 		case "required":
 			a.Required = true

@@ -79,6 +79,9 @@ func TestNameOfAStruct(t *testing.T) {
 func TestStructsThatAreNoSchema(t *testing.T) {
 	for want, declare := range map[string]func() (Collection, error){
 		"int is not a struct": Of[int],
+		"struct { A string \"json:\\\"a\\\" plural:\\\"required=false\\\"\" }.A: required takes no value: leave the word out if it is not meant": Of[struct {
+			A string `json:"a" plural:"required=false"`
+		}],
 		"struct { A bool \"json:\\\"a\\\" plural:\\\"default=true\\\"\" }.A: its default would never be used, as its value is always sent: make it a pointer with omitempty": Of[struct {
 			A bool `json:"a" plural:"default=true"`
 		}],

@@ -104,8 +104,9 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
 		return nil, err
 	}
-	// All but a list is over in no time. It is not given up when the client seems
-	// to be gone: one that has only closed its sending side still wants the answer.
+	// Only a list can go on for as long as a client takes. All else is not given up
+	// when the client seems to be gone: one that has only closed its sending side
+	// still wants the answer.
 	r = r.WithContext(context.WithoutCancel(r.Context()))
 	switch {
 	case target.kind == rootPath:

@@ -22,7 +22,7 @@ const (
 	singularPath                   // /user/<id>
 )
 
-// methods that a kind of path knows. HEAD and OPTIONS go without saying.
+// methods that a kind of path knows, in the order of Allow.
 var methods = map[pathKind][]string{
 	rootPath:       {"GET", "HEAD", "OPTIONS"},
 	serverPath:     {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"},

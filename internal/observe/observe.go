@@ -100,7 +100,7 @@ func (o *Observer) Failed(requestID string, err error) {
 	o.log.Error("request failed", "request_id", requestID, "error", err)
 }
 
-// Unavailable notes that a request could not be carried out for now.
+// Unavailable notes that a request could not be carried out, and may be later.
 func (o *Observer) Unavailable(requestID string, err error) {
 	o.failures.WithLabelValues("unavailable").Inc()
 	o.log.Error("unavailable", "request_id", requestID, "error", err)
