@@ -26,6 +26,11 @@ type Config struct {
 	// Hooks are code of yours that takes part in changes, in this order.
 	Hooks []Hook
 
+	// MaxHookTime is how long all hooks of a request may take together, for an array
+	// of a thousand as for one resource: those ahead of its transaction, those
+	// within, and those behind it. Default: 30 s.
+	MaxHookTime time.Duration
+
 	// Prefix is the path under which the server is mounted in another one, such
 	// as /api/v1. It is part of the paths that come in, and of every Location
 	// and Link that goes out. Default: none.
@@ -72,6 +77,22 @@ type Config struct {
 	// ChangeRetention is how long the change log remembers a change, and with it
 	// where a deleted resource had its place. Default: 7 days. Negative: forever.
 	ChangeRetention time.Duration
+
+	// IdempotencyRetention is how long the answer to a request with an
+	// Idempotency-Key is kept, to be given again. Default: 24 h. Negative: forever.
+	IdempotencyRetention time.Duration
+
+	// Workers is how many asynchronous operations are carried out at the same
+	// time. Default: 8.
+	Workers int
+
+	// MaxOperations is how many operations may be unfinished; more are refused
+	// with 503. Default: 10,000.
+	MaxOperations int64
+
+	// OperationRetention is how long finished operations are kept. Default: 7 days.
+	// Negative: forever.
+	OperationRetention time.Duration
 }
 
 // withDefaults fills in what was left out.
@@ -93,12 +114,17 @@ func (c Config) withDefaults() Config {
 	c.MaxBody = orDefault(c.MaxBody, 1<<20)
 	c.MaxDepth = orDefault(c.MaxDepth, 64)
 	c.MaxItems = orDefault(c.MaxItems, 1000)
+	c.MaxHookTime = orDefault(c.MaxHookTime, 30*time.Second)
 	c.HeaderTimeout = orDefault(c.HeaderTimeout, 10*time.Second)
 	c.ReadTimeout = orDefault(c.ReadTimeout, 30*time.Second)
 	c.WriteTimeout = orDefault(c.WriteTimeout, 30*time.Second)
 	c.IdleTimeout = orDefault(c.IdleTimeout, 2*time.Minute)
 	c.ShutdownTimeout = orDefault(c.ShutdownTimeout, 30*time.Second)
 	c.ChangeRetention = orDefault(c.ChangeRetention, 7*24*time.Hour)
+	c.IdempotencyRetention = orDefault(c.IdempotencyRetention, 24*time.Hour)
+	c.Workers = orDefault(c.Workers, 8)
+	c.MaxOperations = orDefault(c.MaxOperations, 10_000)
+	c.OperationRetention = orDefault(c.OperationRetention, 7*24*time.Hour)
 	return c
 }
 
@@ -123,6 +149,9 @@ func (c Config) validate() error {
 		{"MaxBody", c.MaxBody, c.MaxBody},
 		{"MaxDepth", int64(c.MaxDepth), c.MaxDepth},
 		{"MaxItems", int64(c.MaxItems), c.MaxItems},
+		{"Workers", int64(c.Workers), c.Workers},
+		{"MaxOperations", c.MaxOperations, c.MaxOperations},
+		{"MaxHookTime", int64(c.MaxHookTime), c.MaxHookTime},
 		{"HeaderTimeout", int64(c.HeaderTimeout), c.HeaderTimeout},
 		{"ReadTimeout", int64(c.ReadTimeout), c.ReadTimeout},
 		{"WriteTimeout", int64(c.WriteTimeout), c.WriteTimeout},

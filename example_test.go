@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/schema"
@@ -28,22 +29,27 @@ type Book struct {
 
 // openLibrary opens a server of authors and books, and returns how to end it.
 func openLibrary(hooks ...plural.Hook) (*plural.Server, func()) {
+	dir, err := os.MkdirTemp("", "plural")
+	must(err)
+	server := openLibraryIn(dir, hooks...)
+	return server, func() {
+		must(server.Stop(context.Background()))
+		must(os.RemoveAll(dir))
+	}
+}
+
+func openLibraryIn(dir string, hooks ...plural.Hook) *plural.Server {
 	authors, err := schema.Of[Author]()
 	must(err)
 	books, err := schema.Of[Book]()
 	must(err)
 	declared, err := schema.New(authors, books)
 	must(err)
-	dir, err := os.MkdirTemp("", "plural")
-	must(err)
 	server, err := plural.Open(context.Background(), plural.Config{
 		Schema: declared, Database: "sqlite:" + filepath.Join(dir, "library.db"), Logger: slog.New(slog.DiscardHandler), Hooks: hooks,
 	})
 	must(err)
-	return server, func() {
-		must(server.Stop(context.Background()))
-		must(os.RemoveAll(dir))
-	}
+	return server
 }
 
 func must(err error) {
@@ -72,16 +78,37 @@ func ExampleOf() {
 		fmt.Println(author.Name)
 	}
 
-	_, err = authors.Create(ctx, Author{Name: "George Eliot"})
-	var conflicts plural.Errors
-	if errors.As(err, &conflicts) {
-		fmt.Println(conflicts[0].Status(), conflicts[0].Code, conflicts[0].Source.Pointer)
-	}
 	// Output:
 	// George Eliot 8
 	// Ada Lovelace
 	// George Eliot
+}
+
+// Every error that has a code is found by errors.As: the first of them, or all.
+func ExampleErrors() {
+	server, end := openLibrary()
+	defer end()
+	ctx := context.Background()
+	authors := plural.Of[Author](server)
+	_, err := authors.Create(ctx, Author{Name: "George Eliot"})
+	must(err)
+
+	_, err = authors.Create(ctx, Author{Name: "George Eliot"})
+	var first *plural.Error
+	if errors.As(err, &first) {
+		fmt.Println(first.Status(), first.Code, first.Source.Pointer)
+	}
+	_, err = authors.CreateMany(ctx, []Author{{Name: strings.Repeat("x", 51)}, {Name: strings.Repeat("y", 60)}})
+	var all plural.Errors
+	if errors.As(err, &all) {
+		for _, each := range all {
+			fmt.Println(each.Status(), each.Code, each.Source.Pointer)
+		}
+	}
+	// Output:
 	// 409 not_unique /name
+	// 422 max_length /0/name
+	// 422 max_length /1/name
 }
 
 // A hook within the transaction keeps a number of another collection right, and

@@ -62,7 +62,9 @@ type Change struct {
 // Error is an error as a client gets it. Its Cause is for the log only.
 type Error = fault.Error
 
-// Errors is several of them.
+// Errors is what goes wrong with a call, of which there may be several. It is
+// what errors.As finds in every error that has a code, and it finds the first
+// *Error as well.
 type Errors = fault.List
 
 // Invalid is an error for a hook to refuse a change with: the client gets 422,
@@ -89,8 +91,8 @@ func addHooks(resources *resource.Resources, s *schema.Schema, hooks []Hook) err
 	var problems []error
 	for i, hook := range hooks {
 		c := s.Collection(hook.Collection)
-		if c == nil {
-			problems = append(problems, fmt.Errorf("hook %d is for the collection %q, which the schema does not have", i, hook.Collection))
+		if c == nil || c.ReadOnly() {
+			problems = append(problems, fmt.Errorf("hook %d is for the collection %q, which the schema does not declare", i, hook.Collection))
 			continue
 		}
 		if hook.Before == nil && hook.Within == nil && hook.After == nil {
@@ -128,7 +130,7 @@ func (h Hook) inner(s *schema.Schema) resource.Hook {
 	if h.After != nil {
 		inner.After = func(ctx context.Context, change *resource.Change) {
 			committed := outer(change)
-			stored(committed.After)
+			committed.After = stored(committed.After)
 			h.After(ctx, committed)
 		}
 	}
@@ -154,6 +156,10 @@ func outer(change *resource.Change) *Change {
 // Tx reads and writes within the transaction that a hook takes part in. What it
 // writes is committed with the change, or not at all, and has its own hooks run
 // (but for Before). It is of no use once the hook has returned.
+//
+// Its errors are Errors. They are about what the hook wanted, and not about the
+// request: one that the hook returns is a 500. Return Invalid or Conflict instead
+// if the client is to blame.
 type Tx struct {
 	handle *resource.Handle
 	schema *schema.Schema
@@ -163,10 +169,10 @@ type Tx struct {
 func (t *Tx) Read(collection, id string) (*Resource, error) {
 	c, key, err := find(t.schema, collection, id)
 	if err != nil {
-		return nil, err
+		return nil, called(err)
 	}
 	record, err := t.handle.Read(c, key)
-	return newResource(c, record, nil), err
+	return stored(newResource(c, record, nil)), called(err)
 }
 
 // List reads a range of a collection into memory. The range, filters and sort
@@ -174,18 +180,18 @@ func (t *Tx) Read(collection, id string) (*Resource, error) {
 func (t *Tx) List(collection, parameters string) ([]*Resource, error) {
 	c := t.schema.Collection(collection)
 	if c == nil {
-		return nil, unknownCollection(collection)
+		return nil, called(unknownCollection(collection))
 	}
 	q, err := query.Parse(c, parameters, query.Limits{DefaultLimit: 100})
 	if err != nil {
-		return nil, err
+		return nil, called(err)
 	}
 	records, err := t.handle.List(c, q)
 	resources := make([]*Resource, len(records))
 	for i, record := range records {
-		resources[i] = newResource(c, record, nil)
+		resources[i] = stored(newResource(c, record, nil))
 	}
-	return resources, err
+	return resources, called(err)
 }
 
 // Create creates a resource of attributes: a struct or a map that encoding/json
@@ -193,11 +199,11 @@ func (t *Tx) List(collection, parameters string) ([]*Resource, error) {
 func (t *Tx) Create(collection string, attributes any) (*Resource, error) {
 	c := t.schema.Collection(collection)
 	if c == nil {
-		return nil, unknownCollection(collection)
+		return nil, called(unknownCollection(collection))
 	}
 	input, err := decode(c, schema.DecodeOptions{Mode: schema.Create}, attributes)
 	if err != nil {
-		return nil, err
+		return nil, called(err)
 	}
 	return restored(c)(t.handle.Create(c, input))
 }
@@ -206,11 +212,11 @@ func (t *Tx) Create(collection string, attributes any) (*Resource, error) {
 func (t *Tx) Update(collection, id string, attributes any) (*Resource, error) {
 	c, key, err := find(t.schema, collection, id)
 	if err != nil {
-		return nil, err
+		return nil, called(err)
 	}
 	input, err := decode(c, schema.DecodeOptions{Mode: schema.Patch, ID: key}, attributes)
 	if err != nil {
-		return nil, err
+		return nil, called(err)
 	}
 	return restored(c)(t.handle.Update(c, key, input))
 }
@@ -219,7 +225,7 @@ func (t *Tx) Update(collection, id string, attributes any) (*Resource, error) {
 func (t *Tx) Delete(collection, id string) (*Resource, error) {
 	c, key, err := find(t.schema, collection, id)
 	if err != nil {
-		return nil, err
+		return nil, called(err)
 	}
 	return restored(c)(t.handle.Delete(c, key))
 }
@@ -228,11 +234,25 @@ func (t *Tx) Delete(collection, id string) (*Resource, error) {
 func restored(c *schema.Collection) func(resource.Resource, error) (*Resource, error) {
 	return func(written resource.Resource, err error) (*Resource, error) {
 		if err != nil {
-			return nil, err
+			return nil, called(err)
 		}
 		record, err := c.Restore(written.Representation)
-		return newResource(c, record, nil), err
+		return stored(newResource(c, record, nil)), called(err)
 	}
+}
+
+// called is the error of a call that the program makes, and no client: a list,
+// if it has codes at all, that is not mistaken for errors of a request.
+func called(err error) error {
+	if err == nil {
+		return nil
+	}
+	var list fault.List
+	var one *fault.Error
+	if !errors.As(err, &list) && errors.As(err, &one) {
+		err = fault.List{one}
+	}
+	return &fault.Inner{Err: err}
 }
 
 func find(s *schema.Schema, collection, id string) (*schema.Collection, schema.ID, error) {

@@ -65,13 +65,22 @@ func PlanMigration(ctx context.Context, config Config) ([]MigrationStep, error) 
 	return migrationSteps(steps), err
 }
 
+// MigrateOptions says how a database is migrated.
+type MigrateOptions struct {
+	// AllowLoss permits steps that give up something that is stored. Those that
+	// are blocked are refused always.
+	AllowLoss bool
+	// Backup is a new file that an SQLite database is copied to first. Nobody
+	// writes between the copy and the migration. Empty: none.
+	Backup string
+}
+
 // Migrate brings the database of a configuration to its schema, in one
-// transaction, and returns the steps that it took. Without allowLoss it refuses
-// steps that give up something that is stored; those that are blocked it refuses
-// always. No server should be using the database with the old schema.
-func Migrate(ctx context.Context, config Config, allowLoss bool) ([]MigrationStep, error) {
+// transaction, and returns the steps that it took. When it refuses, nothing has
+// changed. Servers with the old schema must be restarted afterwards.
+func Migrate(ctx context.Context, config Config, options MigrateOptions) ([]MigrationStep, error) {
 	config = config.withDefaults()
-	steps, err := store.Migrate(ctx, config.Database, config.Schema, allowLoss)
+	steps, err := store.Migrate(ctx, config.Database, config.Schema, store.MigrateOptions(options))
 	return migrationSteps(steps), err
 }
 

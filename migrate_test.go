@@ -58,7 +58,7 @@ func TestConfigMigrate(t *testing.T) {
 	if got, err := plural.PlanMigration(ctx, config); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if got, err := plural.Migrate(ctx, config, true); err != nil || !reflect.DeepEqual(got, want) {
+	if got, err := plural.Migrate(ctx, config, plural.MigrateOptions{AllowLoss: true}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if err := opens(config); err != nil {

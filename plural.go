@@ -14,10 +14,11 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/plural-go/plural/internal/api"
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/observe"
+	"github.com/plural-go/plural/internal/operation"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
@@ -32,17 +33,18 @@ type Server struct {
 	handler   http.Handler
 	failed    chan error
 
-	mutex    sync.Mutex // of the next four
+	mutex    sync.Mutex // of the next five
 	http     *http.Server
 	stopping bool
-	requests int           // being answered
+	closing  bool          // the database takes no more calls
+	requests int           // and calls, being answered
 	idle     chan struct{} // closed when there are none, if somebody waits for that
 
+	refusing   chan struct{} // closed when no more requests are taken
 	abandoned  chan struct{} // closed when requests have had their time
 	stop       sync.Once
 	stopErr    error
-	background context.CancelFunc
-	keeper     sync.WaitGroup
+	background background
 }
 
 // Open opens the database, makes its tables if it is empty, migrates it as far
@@ -58,24 +60,31 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: config, store: st, observer: observer, failed: make(chan error, 1), abandoned: make(chan struct{})}
+	s := &Server{config: config, store: st, observer: observer, failed: make(chan error, 1), refusing: make(chan struct{}), abandoned: make(chan struct{})}
 	resources := resource.New(st)
-	resources.AfterFailed = s.observer.HookFailed
+	resources.HookTime = config.MaxHookTime
+	resources.Limits = resource.Limits{Depth: config.MaxDepth, Items: config.MaxItems}
+	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
+		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)
+	}
 	if err := addHooks(resources, config.Schema, config.Hooks); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
 	s.resources = resources
+	operations := operation.New(operation.Config{
+		Workers: config.Workers, Backlog: config.MaxOperations, Failed: observer.OperationFailed,
+	}, config.Schema, st, resources)
 	s.handler = api.New(api.Config{
 		Schema:       config.Schema,
 		Resources:    resources,
+		Operations:   operations,
 		Observer:     s.observer,
 		Prefix:       config.Prefix,
 		Query:        query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,
-		MaxDepth:     config.MaxDepth,
-		MaxItems:     config.MaxItems,
 		WriteTimeout: config.WriteTimeout,
 		Abandoned:    s.abandoned,
+		Stopping:     s.refusing,
 		Ready: func(ctx context.Context) error {
 			if s.isStopping() {
 				return errors.New("shutting down")
@@ -83,11 +92,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 			return resources.Ping(ctx)
 		},
 	})
-	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s.background = cancel
-	if config.ChangeRetention > 0 {
-		s.keeper.Go(func() { s.keepChangeLog(background) })
-	}
+	s.background.start(ctx, s, operations)
 	return s, nil
 }
 
@@ -105,6 +110,33 @@ func (s *Server) count(change int) {
 	if s.requests == 0 && s.idle != nil {
 		close(s.idle)
 		s.idle = nil
+	}
+}
+
+// errStopped is the error of a call that comes too late.
+var errStopped = fault.New(fault.CodeUnavailable, "The server is stopped.")
+
+// call does something for the program itself, as if it were a request: Stop waits
+// for it. While requests are finished, their hooks may still call.
+func (s *Server) call(fn func() error) error {
+	s.mutex.Lock()
+	if s.closing {
+		s.mutex.Unlock()
+		return called(errStopped)
+	}
+	s.requests++
+	s.mutex.Unlock()
+	defer s.count(-1)
+	return called(fn())
+}
+
+// isAbandoned reports whether requests have had their time.
+func (s *Server) isAbandoned() bool {
+	select {
+	case <-s.abandoned:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -150,20 +182,25 @@ func (s *Server) Failed() <-chan error { return s.failed }
 
 // Stop takes no more requests, finishes those it has accepted, and closes the
 // database. The context, or ShutdownTimeout, bounds how long it waits for the
-// requests; answers that are still being sent then are broken off. It can be
-// called more than once.
+// requests; answers that are still being sent then are broken off. Calls of typed
+// access count as requests, and a loop over List is broken off at its next
+// resource; as the database is not closed while its body runs, Stop must not be
+// called there. It can be called more than once.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
 		s.mutex.Lock()
 		s.stopping = true
 		server := s.http
 		s.mutex.Unlock()
+		close(s.refusing)
 		ctx, cancel := context.WithTimeout(ctx, s.config.ShutdownTimeout)
 		defer cancel()
 		finished := s.finish(ctx, server)
 		close(s.abandoned)
-		s.background()
-		s.keeper.Wait()
+		s.mutex.Lock()
+		s.closing = true
+		s.mutex.Unlock()
+		s.background.finish(ctx)
 		s.stopErr = errors.Join(finished, s.store.Close())
 	})
 	return s.stopErr
@@ -190,21 +227,5 @@ func (s *Server) finish(ctx context.Context, server *http.Server) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-}
-
-// keepChangeLog forgets old changes, now and every hour.
-func (s *Server) keepChangeLog(ctx context.Context) {
-	tick := time.NewTicker(time.Hour)
-	defer tick.Stop()
-	for {
-		if err := s.store.Forget(ctx, s.config.ChangeRetention); err != nil && ctx.Err() == nil {
-			s.observer.ForgetFailed(err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -74,11 +75,12 @@ func (r *Resource) Get(name string) any {
 	}
 }
 
-// Set gives an attribute a value, which must be valid by the schema. In a hook
-// ahead of the write this changes what will be written.
+// Set gives an attribute of Change.After a value, ahead of the write, which then
+// writes it. A value that is not valid by the schema is an error that a hook can
+// return: the client gets it with the place of the attribute.
 func (r *Resource) Set(name string, value any) error {
 	if r.stored {
-		return fmt.Errorf("%s/%s is stored; a hook can only set what a change will write", r.collection.Name, r.ID())
+		return fmt.Errorf("%s/%s is stored, and Set would change nothing: use Update of the transaction", r.collection.Name, r.ID())
 	}
 	field := r.collection.Field(name)
 	if field == nil || field.Column == schema.NoColumn || r.collection.Columns()[field.Column].Attribute == nil {
@@ -90,13 +92,21 @@ func (r *Resource) Set(name string, value any) error {
 	}
 	decoded, err := r.collection.Columns()[field.Column].Attribute.DecodeJSON(text)
 	if err != nil {
-		return fmt.Errorf("%s.%s: %w", r.collection.Name, name, err)
+		return below("/"+name, fault.From(err))
 	}
 	r.record[field.Column] = decoded
 	if r.set != nil {
 		r.set[field.Column] = true
 	}
 	return nil
+}
+
+// below puts a place in front of the places of faults.
+func below(pointer string, faults fault.List) fault.List {
+	for _, each := range faults {
+		each.Source.Pointer = pointer + each.Source.Pointer
+	}
+	return faults
 }
 
 // MarshalJSON is the representation of the resource, as a client gets it.

@@ -3,18 +3,22 @@ package plural
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"reflect"
+	"strconv"
 
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/schema"
 )
 
 // Collection reads and writes a collection as values of T, without HTTP. It goes
-// through the same validation, hooks and transactions as a request does, and its
-// errors are Errors with the codes that a client would get.
+// through the same validation, hooks and transactions as a request does, and Stop
+// waits for it as for one. Its errors are Errors with the codes that a client
+// would get, so far as they have any.
 type Collection[T any] struct {
 	server     *Server
 	collection *schema.Collection
@@ -23,7 +27,10 @@ type Collection[T any] struct {
 // Of gives typed access to the collection that a struct declares (see
 // schema.Of). It panics when the server has no such collection.
 func Of[T any](server *Server) *Collection[T] {
-	name := schema.CollectionName(reflect.TypeFor[T]())
+	name, err := schema.CollectionName(reflect.TypeFor[T]())
+	if err != nil {
+		panic("plural: " + err.Error())
+	}
 	c := server.config.Schema.Collection(name)
 	if c == nil {
 		panic(fmt.Sprintf("plural: the server has no collection %q for %s", name, reflect.TypeFor[T]()))
@@ -34,133 +41,184 @@ func Of[T any](server *Server) *Collection[T] {
 // Create creates a resource and returns it as it is stored. Its id is minted if
 // it is empty.
 func (c *Collection[T]) Create(ctx context.Context, value T) (T, error) {
-	input, err := c.input(value, schema.DecodeOptions{Mode: schema.Create})
-	if err != nil {
-		return c.none(err)
-	}
-	return c.typed(c.server.resources.Create(ctx, c.path(), input))
+	return one(c, func() (resource.Resource, error) {
+		input, err := c.input(value, schema.DecodeOptions{Mode: schema.Create})
+		if err != nil {
+			return resource.Resource{}, err
+		}
+		return c.server.resources.Create(ctx, c.path(), input)
+	})
 }
 
 // CreateMany creates several resources, all or none.
 func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error) {
-	inputs := make([]schema.Input, len(values))
-	for i, value := range values {
-		input, err := c.input(value, schema.DecodeOptions{Mode: schema.Create})
+	all := make([]T, len(values))
+	err := c.server.call(func() error {
+		inputs, err := c.inputs(values)
 		if err != nil {
-			return nil, fmt.Errorf("value %d: %w", i, err)
+			return err
 		}
-		inputs[i] = input
-	}
-	created, err := c.server.resources.CreateMany(ctx, c.path(), inputs)
+		created, err := c.server.resources.CreateMany(ctx, c.path(), inputs)
+		if err != nil {
+			return err
+		}
+		for i, each := range created {
+			if err := json.Unmarshal(each.Representation, &all[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
-	}
-	all := make([]T, len(created))
-	for i, each := range created {
-		if all[i], err = c.typed(each, nil); err != nil {
-			return nil, err
-		}
 	}
 	return all, nil
 }
 
 // Read reads one resource.
 func (c *Collection[T]) Read(ctx context.Context, id string) (T, error) {
-	_, key, err := find(c.server.config.Schema, c.collection.Name, id)
-	if err != nil {
-		return c.none(err)
-	}
-	return c.typed(c.server.resources.Read(ctx, c.path(), key))
+	return one(c, func() (resource.Resource, error) {
+		_, key, err := find(c.server.config.Schema, c.collection.Name, id)
+		if err != nil {
+			return resource.Resource{}, err
+		}
+		return c.server.resources.Read(ctx, c.path(), key, resource.Condition{})
+	})
 }
 
 // Replace gives every attribute of a resource the value of the struct.
 func (c *Collection[T]) Replace(ctx context.Context, id string, value T) (T, error) {
-	_, key, err := find(c.server.config.Schema, c.collection.Name, id)
-	if err != nil {
-		return c.none(err)
-	}
-	input, err := c.input(value, schema.DecodeOptions{Mode: schema.Replace, ID: key})
-	if err != nil {
-		return c.none(err)
-	}
-	return c.typed(c.server.resources.Update(ctx, c.path(), key, input))
+	return one(c, func() (resource.Resource, error) {
+		_, key, err := find(c.server.config.Schema, c.collection.Name, id)
+		if err != nil {
+			return resource.Resource{}, err
+		}
+		input, err := c.input(value, schema.DecodeOptions{Mode: schema.Replace, ID: key})
+		if err != nil {
+			return resource.Resource{}, err
+		}
+		return c.server.resources.Update(ctx, c.path(), key, input)
+	})
 }
 
 // Patch changes the attributes that are given, by their names.
 func (c *Collection[T]) Patch(ctx context.Context, id string, attributes map[string]any) (T, error) {
-	_, key, err := find(c.server.config.Schema, c.collection.Name, id)
-	if err != nil {
-		return c.none(err)
-	}
-	input, err := decode(c.collection, schema.DecodeOptions{Mode: schema.Patch, ID: key}, attributes)
-	if err != nil {
-		return c.none(err)
-	}
-	return c.typed(c.server.resources.Update(ctx, c.path(), key, input))
+	return one(c, func() (resource.Resource, error) {
+		_, key, err := find(c.server.config.Schema, c.collection.Name, id)
+		if err != nil {
+			return resource.Resource{}, err
+		}
+		input, err := decode(c.collection, schema.DecodeOptions{Mode: schema.Patch, ID: key}, attributes)
+		if err != nil {
+			return resource.Resource{}, err
+		}
+		return c.server.resources.Update(ctx, c.path(), key, input)
+	})
 }
 
 // Delete deletes a resource and returns it as it last was.
 func (c *Collection[T]) Delete(ctx context.Context, id string) (T, error) {
-	_, key, err := find(c.server.config.Schema, c.collection.Name, id)
-	if err != nil {
-		return c.none(err)
-	}
-	return c.typed(c.server.resources.Delete(ctx, c.path(), key))
+	return one(c, func() (resource.Resource, error) {
+		_, key, err := find(c.server.config.Schema, c.collection.Name, id)
+		if err != nil {
+			return resource.Resource{}, err
+		}
+		return c.server.resources.Delete(ctx, c.path(), key)
+	})
 }
 
 // List goes through a range of the collection, from one snapshot, row by row. The
 // range, filters and sort are those of a URL: "filter[active]&limit=-10". An error
 // is the last thing it gives.
+//
+// The loop holds a connection to the database until it ends. A loop inside of it
+// needs another one, and there are not many: where loops wait for each other's,
+// they fail after five seconds with the code unavailable. Read the outer range
+// into a slice first if many run at once.
 func (c *Collection[T]) List(ctx context.Context, parameters string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		fail := func(err error) { yield(c.none(err)) }
-		q, err := query.Parse(c.collection, parameters, query.Limits{DefaultLimit: c.server.config.DefaultLimit})
+		err := c.server.call(func() error { return c.each(ctx, parameters, yield) })
 		if err != nil {
-			fail(err)
-			return
+			var none T
+			yield(none, err)
 		}
-		listing, err := c.server.resources.List(ctx, c.path(), q, false)
-		if err != nil {
-			fail(err)
-			return
+	}
+}
+
+// each hands the resources of a range to yield, until it wants no more.
+func (c *Collection[T]) each(ctx context.Context, parameters string, yield func(T, error) bool) error {
+	q, err := query.Parse(c.collection, parameters, query.Limits{DefaultLimit: c.server.config.DefaultLimit})
+	if err != nil {
+		return err
+	}
+	listing, err := c.server.resources.List(ctx, c.path(), q, false)
+	if err != nil {
+		return err
+	}
+	defer listing.Close()
+	for {
+		if c.server.isAbandoned() {
+			return errStopped
 		}
-		defer listing.Close()
-		for {
-			row, err := listing.Next()
-			if err != nil {
-				fail(err)
-				return
-			}
-			if row == nil || !yield(c.typed(resource.Resource{Representation: c.collection.Append(nil, row)}, nil)) {
-				return
-			}
+		row, err := listing.Next()
+		if err != nil || row == nil {
+			return err
+		}
+		var value T
+		if err := json.Unmarshal(c.collection.Append(nil, row), &value); err != nil {
+			return err
+		}
+		if !yield(value, nil) {
+			return nil
 		}
 	}
 }
 
 // Total is the number of resources in the collection.
-func (c *Collection[T]) Total(ctx context.Context) (int64, error) {
-	totals, err := c.server.resources.Totals(ctx, []*schema.Collection{c.collection})
-	if err != nil {
-		return 0, err
-	}
-	return totals[0], nil
+func (c *Collection[T]) Total(ctx context.Context) (total int64, err error) {
+	err = c.server.call(func() error {
+		totals, err := c.server.resources.Totals(ctx, []*schema.Collection{c.collection})
+		if err == nil {
+			total = totals[0]
+		}
+		return err
+	})
+	return total, err
+}
+
+// one calls a verb and reads what it returns into a value.
+func one[T any](c *Collection[T], verb func() (resource.Resource, error)) (value T, err error) {
+	err = c.server.call(func() error {
+		result, err := verb()
+		if err == nil {
+			err = json.Unmarshal(result.Representation, &value)
+		}
+		return err
+	})
+	return value, err
 }
 
 func (c *Collection[T]) path() resource.Path { return resource.Path{Collection: c.collection} }
 
-func (c *Collection[T]) none(err error) (T, error) {
-	var zero T
-	return zero, err
-}
-
-// typed reads what a verb returned into a value.
-func (c *Collection[T]) typed(result resource.Resource, err error) (T, error) {
-	var value T
-	if err == nil {
-		err = json.Unmarshal(result.Representation, &value)
+// inputs turns values into the inputs of a verb, or says all that is wrong with
+// them, each in its place.
+func (c *Collection[T]) inputs(values []T) ([]schema.Input, error) {
+	inputs := make([]schema.Input, len(values))
+	var faults fault.List
+	for i, value := range values {
+		input, err := c.input(value, schema.DecodeOptions{Mode: schema.Create})
+		inputs[i] = input
+		if err == nil {
+			continue
+		}
+		if invalid := (*fault.Error)(nil); !errors.As(err, &invalid) {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+		for _, each := range below("/"+strconv.Itoa(i), fault.From(err)) {
+			faults.Add(each)
+		}
 	}
-	return value, err
+	return inputs, faults.Err()
 }
 
 // input turns a value into the input of a verb. What the server sets is left
@@ -177,7 +235,7 @@ func (c *Collection[T]) input(value T, options schema.DecodeOptions) (schema.Inp
 	delete(members, "type")
 	delete(members, "created_at")
 	delete(members, "updated_at")
-	if string(members["id"]) == `""` || options.Mode != schema.Create {
+	if id := string(members["id"]); id == `""` || id == "null" || options.Mode != schema.Create {
 		delete(members, "id")
 	}
 	return decode(c.collection, options, members)

@@ -57,15 +57,12 @@ func TestTypedAccess(t *testing.T) {
 	} {
 		err := c.run()
 		var list plural.Errors
-		var one *plural.Error
-		switch {
-		case errors.As(err, &list):
-			one = list[0]
-		case !errors.As(err, &one):
-			t.Errorf("%s: %v", name, err)
+		var first *plural.Error
+		if !errors.As(err, &list) || !errors.As(err, &first) || list[0] != first {
+			t.Errorf("%s: %v has no list, or another first error", name, err)
 			continue
 		}
-		if one.Status() != c.status || string(one.Code) != c.code {
+		if first.Status() != c.status || string(first.Code) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -89,15 +86,39 @@ func TestTypedAccess(t *testing.T) {
 	}
 }
 
-func TestOfAnUnknownCollectionPanics(t *testing.T) {
+// All that is wrong with several values is reported, each in its place.
+func TestCreateManyReportsEverything(t *testing.T) {
 	server, end := openLibrary()
 	defer end()
-	defer func() {
-		if got := recover(); got != `plural: the server has no collection "strangers" for plural_test.Stranger` {
-			t.Errorf("got %v", got)
-		}
-	}()
-	plural.Of[Stranger](server)
+	_, err := plural.Of[Book](server).CreateMany(context.Background(), []Book{{AuthorID: "x"}, {Title: "T", AuthorID: "01936f2e-7d3c-7a4b-9c5d-0123456789ab"}, {AuthorID: "y"}})
+	var list plural.Errors
+	errors.As(err, &list)
+	var got []string
+	for _, each := range list {
+		got = append(got, string(each.Code)+" "+each.Source.Pointer)
+	}
+	if want := []string{"format /0/author_id", "format /2/author_id"}; !slices.Equal(got, want) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOfWhatIsNoCollectionPanics(t *testing.T) {
+	server, end := openLibrary()
+	defer end()
+	for want, of := range map[string]func(){
+		`plural: the server has no collection "strangers" for plural_test.Stranger`:                                           func() { plural.Of[Stranger](server) },
+		`plural: *plural_test.Author is a pointer, and a collection is declared by the struct itself: use plural_test.Author`: func() { plural.Of[*Author](server) },
+		`plural: int is not a struct`: func() { plural.Of[int](server) },
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("got  %v\nwant %s", got, want)
+				}
+			}()
+			of()
+		}()
+	}
 }
 
 // Stranger is a struct of no collection.

@@ -223,7 +223,7 @@ func (p *probe) anyName(members map[string]any) string {
 // textAttribute is an attribute that holds any text.
 func (p *probe) textAttribute() attribute {
 	return p.attribute("string attribute for any text", func(a attribute) bool {
-		return a.plain() && !p.constant[a.Name] && a.MinLength <= 10 && (a.MaxLength == 0 || a.MaxLength >= 20)
+		return a.plain() && !p.constant[place{p.collection.Name, a.Name}] && a.MinLength <= 10 && (a.MaxLength == 0 || a.MaxLength >= 20)
 	})
 }
 

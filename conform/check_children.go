@@ -159,11 +159,11 @@ func (p *probe) family() family {
 
 func (p *probe) newFamily() family {
 	if p.suite.children == nil {
-		p.skip("no sub-collection is known, above or below %s", p.collection.Name)
+		p.skip("%s", p.noChild)
 	}
 	f := family{relation: *p.suite.children}
 	parent := func() string {
-		created, err := p.createNext(f.parent)
+		created, err := p.createValid(f.parent)
 		if err != nil {
 			p.skip("%v", err)
 		}

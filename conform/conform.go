@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,9 +27,12 @@ type Options struct {
 	BaseURL string
 	// Collection to work with. Default: the first that GET / lists.
 	Collection string
-	// Sample is one valid body for POST. A server that describes its
-	// collections at GET / needs none.
+	// Sample is one valid body for POST, a JSON object. A server that describes
+	// its collections at GET / needs none.
 	Sample json.RawMessage
+	// Samples are valid bodies for other collections, by name: those that the
+	// collection refers to, or that refer to it.
+	Samples map[string]json.RawMessage
 	// Headers go with every request, for example Authorization.
 	Headers http.Header
 	// ReadOnly sends nothing but GET, HEAD and OPTIONS.
@@ -37,8 +41,10 @@ type Options struct {
 	SeedOnly bool
 	// Only and Skip select checks, by id or by topic (the part before the dot).
 	Only, Skip []string
-	// Client sends the requests. Default: one with a time-out of 30 seconds.
-	// Redirections are never followed.
+	// Timeout is how long each answer may take. Default: that of Client, or 30
+	// seconds.
+	Timeout time.Duration
+	// Client sends the requests. Redirections are never followed.
 	Client *http.Client
 }
 
@@ -77,6 +83,9 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	err = s.prepare()
 	if err == nil {
 		report.Collection = s.collection.Name
+		if options.ReadOnly && len(s.reference) == 0 {
+			report.Warnings = append(report.Warnings, fmt.Sprintf("%s has no resources to look at, and a read-only run creates none: most checks are skipped", s.collection.Name))
+		}
 		for _, check := range selected {
 			if err = s.stopped(); err != nil {
 				break
@@ -145,12 +154,14 @@ type suite struct {
 	tracked  []place                    // resources to remove, in the order of creation
 	existing map[string]map[string]bool // ids of others by collection, read before the first write there
 	catalog  []collection
-	parents  map[string]string // ids for required references, by collection
-	children *relation         // the sub-collection that is used, nil if there is none
-	shared   *family           // made when the first check needs it
+	samples  map[string]resource // valid bodies, by collection
+	parents  map[string]string   // ids for required references, by collection
+	children *relation           // the sub-collection that is used, nil if there is none
+	noChild  string              // why there is none
+	shared   *family             // made when the first check needs it
 
 	collection collection
-	constant   map[string]bool // attributes that refused another value than the sample's
+	constant   map[place]bool // attributes, as places in a collection, that refused another value than the sample's
 
 	// reference is the whole collection after the fixture was made, in the
 	// order in which the server lists it; position is the way back.
@@ -159,12 +170,12 @@ type suite struct {
 
 	largestBody int64
 	cleanUpTime time.Duration
-	timeouts    int   // in a row
+	unanswered  int   // requests in a row
 	gaveUp      error // nil as long as the server answers
 }
 
 const (
-	mostTimeouts       = 3
+	mostUnanswered     = 3
 	defaultLargestBody = 64 << 20
 	defaultCleanUpTime = 15 * time.Second
 )
@@ -174,20 +185,58 @@ func newSuite(ctx context.Context, options Options) (*suite, error) {
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
 		return nil, fmt.Errorf("the base URL must be one such as https://example.com/api, but is %q", options.BaseURL)
 	}
-	if len(options.Sample) > 0 && !json.Valid(options.Sample) {
-		return nil, errors.New("the sample is not valid JSON")
+	samples, err := readSamples(options)
+	if err != nil {
+		return nil, err
+	}
+	if options.Timeout < 0 {
+		return nil, fmt.Errorf("the time-out must be more than nothing, but is %s", options.Timeout)
 	}
 	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableCompression: true}}
 	if options.Client != nil {
 		given := *options.Client
 		client = &given
 	}
+	if options.Timeout > 0 {
+		client.Timeout = options.Timeout
+	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &suite{
 		ctx: ctx, options: options, base: strings.TrimSuffix(options.BaseURL, "/"), client: client, tag: newTag(),
-		parents: map[string]string{}, constant: map[string]bool{}, position: map[string]int{},
+		samples: samples, parents: map[string]string{}, constant: map[place]bool{}, position: map[string]int{},
 		existing: map[string]map[string]bool{}, largestBody: defaultLargestBody, cleanUpTime: defaultCleanUpTime,
 	}, nil
+}
+
+// readSamples reads the sample bodies. That of the collection to work with,
+// which may not be known yet, is under "".
+func readSamples(options Options) (map[string]resource, error) {
+	samples := map[string]resource{}
+	read := func(collection, what string, text json.RawMessage) error {
+		var sample resource
+		if !json.Valid(text) {
+			return fmt.Errorf("%s is not valid JSON", what)
+		}
+		if json.Unmarshal(text, &sample) != nil || sample.members == nil {
+			return fmt.Errorf("%s must be a JSON object, but is %s", what, shorten(string(text)))
+		}
+		samples[collection] = sample
+		return nil
+	}
+	if len(options.Sample) > 0 {
+		if err := read("", "the sample", options.Sample); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(options.Samples)) {
+		if !nameForm.MatchString(name) {
+			return nil, fmt.Errorf("a sample must be for the name of a collection, but is for %q", name)
+		}
+		if err := read(name, "the sample for "+name, options.Samples[name]); err != nil {
+			return nil, err
+		}
+	}
+	return samples, nil
 }
 
 // result runs one check. A check ends by a panic with an outcome when it has

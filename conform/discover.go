@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // collection is what is known of a collection: by what the server says of it
@@ -78,12 +79,30 @@ func (s *suite) discover() error {
 	case name == "":
 		s.collection = s.catalog[0]
 	default:
-		s.collection = collection{Name: name}
-		if found, ok := s.known(name); ok {
-			s.collection = found
+		found, listed := s.known(name)
+		if s.collection = found; !listed {
+			s.collection = collection{Name: name}
+			return s.tryUnlisted()
 		}
 	}
 	return nil
+}
+
+// tryUnlisted makes sure that a collection is there although the server lists
+// others: its name may be a mistake.
+func (s *suite) tryUnlisted() error {
+	if len(s.catalog) == 0 {
+		return nil
+	}
+	answer, err := s.send(s.ctx, http.MethodGet, s.collection.path()+"?limit=1", "")
+	if err != nil || answer.status != http.StatusNotFound {
+		return err
+	}
+	var names []string
+	for _, c := range s.catalog {
+		names = append(names, c.Name)
+	}
+	return fmt.Errorf("there is no collection %s: GET / lists %s", s.collection.Name, strings.Join(names, ", "))
 }
 
 func (s *suite) known(name string) (collection, bool) {
@@ -214,24 +233,43 @@ func (s *suite) relate() error {
 			candidates = append(candidates, relation{parent, s.collection, a.Name})
 		}
 	}
+	var reasons []string
 	for _, candidate := range candidates {
 		parent := s.firstID(candidate.parent)
-		if parent == "" && !s.options.ReadOnly {
+		if parent == "" && s.options.ReadOnly {
+			continue // those who need a parent write
+		}
+		if parent == "" {
 			var err error
 			if parent, err = s.parentID(candidate.parent.Name); err != nil {
-				continue // nothing can be created there, so nothing below it either
+				reasons = append(reasons, err.Error())
+				continue
 			}
 		}
 		answer, err := s.send(s.ctx, http.MethodGet, candidate.path(parent), "")
 		if err != nil {
 			return err
 		}
-		if parent != "" && answer.succeeded() {
+		if answer.succeeded() {
 			s.children = &candidate
 			return nil
 		}
+		reasons = append(reasons, fmt.Sprintf("%s refers to %s, but is no sub-collection of it: GET %s answered with status %d",
+			candidate.child.Name, candidate.parent.Name, candidate.path(parent), answer.status))
+	}
+	s.noChild = s.unrelated()
+	if len(reasons) > 0 {
+		s.noChild = strings.Join(reasons, "; ")
 	}
 	return nil
+}
+
+// unrelated says why there is nothing that could be a sub-collection.
+func (s *suite) unrelated() string {
+	if !s.collection.described {
+		return fmt.Sprintf("the server does not say at GET / what %s refers to, and what refers to it", s.collection.Name)
+	}
+	return fmt.Sprintf("%s refers to no other collection, and none refers to it", s.collection.Name)
 }
 
 // firstID is the id of some resource of a collection, "" if there is none.

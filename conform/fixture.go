@@ -2,8 +2,8 @@ package conform
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,15 +20,11 @@ func (s *suite) prepare() error {
 	if err := s.discover(); err != nil {
 		return err
 	}
-	var sample resource
-	if len(s.options.Sample) > 0 {
-		if err := json.Unmarshal(s.options.Sample, &sample); err != nil {
-			return errors.New("the sample must be a JSON object")
-		}
-		s.infer(sample)
+	if err := s.assignSamples(); err != nil {
+		return err
 	}
 	if !s.options.ReadOnly {
-		if !s.collection.described && len(s.options.Sample) == 0 {
+		if _, given := s.samples[s.collection.Name]; !given && !s.collection.described {
 			return fmt.Errorf("the server does not describe the collection %s at GET /: give a sample body", s.collection.Name)
 		}
 		if err := s.fill(); err != nil {
@@ -51,14 +47,35 @@ func (s *suite) prepare() error {
 	return s.relate()
 }
 
-// fill creates the fixture. A value that the server refuses is not varied any
-// more, as long as that helps.
+// assignSamples gives the sample without a name to the collection, and learns
+// from all of them what the server does not say.
+func (s *suite) assignSamples() error {
+	name := s.collection.Name
+	if sample, given := s.samples[""]; given {
+		if _, twice := s.samples[name]; twice {
+			return fmt.Errorf("there are two samples for %s", name)
+		}
+		s.samples[name] = sample
+		delete(s.samples, "")
+	}
+	s.infer(s.samples[name])
+	for _, other := range slices.Sorted(maps.Keys(s.samples)) {
+		if _, listed := s.known(other); listed || other == name {
+			continue
+		}
+		c := collection{Name: other}
+		for _, member := range s.samples[other].order {
+			c.Attributes = append(c.Attributes, inferred(member, s.samples[other].members[member]))
+		}
+		s.catalog = append(s.catalog, c)
+	}
+	return nil
+}
+
+// fill creates the fixture.
 func (s *suite) fill() error {
 	for range fixtureSize {
-		answer, err := s.createNext(s.collection)
-		for err == nil && !answer.succeeded() && s.holdConstant(answer) {
-			answer, err = s.createNext(s.collection)
-		}
+		answer, err := s.createValid(s.collection)
 		if err != nil {
 			return err
 		}
@@ -70,6 +87,16 @@ func (s *suite) fill() error {
 		}
 	}
 	return nil
+}
+
+// createValid posts the next body. A value that the server refuses is not varied
+// any more, as long as that helps.
+func (s *suite) createValid(c collection) (*reply, error) {
+	answer, err := s.createNext(c)
+	for err == nil && !answer.succeeded() && s.holdConstant(c, answer) {
+		answer, err = s.createNext(c)
+	}
+	return answer, err
 }
 
 // createNext posts the next body.
@@ -84,8 +111,8 @@ func (s *suite) createNext(c collection) (*reply, error) {
 
 // holdConstant keeps attributes of the sample as they are: those that the
 // errors point to, or else the next one. It reports whether there was one.
-func (s *suite) holdConstant(refusal *reply) bool {
-	sample, _ := decodeJSON(s.options.Sample).(map[string]any)
+func (s *suite) holdConstant(c collection, refusal *reply) bool {
+	sample := s.samples[c.Name].members
 	var document struct {
 		Errors []struct{ Source struct{ Pointer string } }
 	}
@@ -93,16 +120,16 @@ func (s *suite) holdConstant(refusal *reply) bool {
 	found := false
 	for _, each := range document.Errors {
 		name, _, _ := strings.Cut(strings.TrimPrefix(each.Source.Pointer, "/"), "/")
-		if _, given := sample[name]; given && !s.constant[name] {
-			s.constant[name], found = true, true
+		if at := (place{c.Name, name}); sample[name] != nil && !s.constant[at] {
+			s.constant[at], found = true, true
 		}
 	}
 	if found {
 		return true
 	}
-	for _, a := range s.collection.Attributes {
-		if _, given := sample[a.Name]; given && !s.constant[a.Name] {
-			s.constant[a.Name] = true
+	for _, a := range c.Attributes {
+		if at := (place{c.Name, a.Name}); sample[a.Name] != nil && !s.constant[at] {
+			s.constant[at] = true
 			return true
 		}
 	}
@@ -116,18 +143,18 @@ func (s *suite) parentID(name string) (string, error) {
 	}
 	c, known := s.known(name)
 	if !known {
-		return "", fmt.Errorf("nothing is known of the collection %s, which has to be referred to", name)
+		return "", fmt.Errorf("nothing is known of the collection %s, which has to be referred to: give a sample body for it", name)
 	}
 	if _, entered := s.parents[name]; entered {
 		return "", fmt.Errorf("the collection %s has to refer to itself: give a sample body", name)
 	}
 	s.parents[name] = ""
-	answer, err := s.createNext(c)
+	answer, err := s.createValid(c)
 	if err != nil {
 		return "", err
 	}
 	if !answer.succeeded() || answer.createdID() == "" {
-		return "", fmt.Errorf("a resource to refer to could not be created:\n%s\ngot %s", answer.request(), answer.summary())
+		return "", fmt.Errorf("a resource to refer to could not be created; is there a sample for %s?\n%s\ngot %s", name, answer.request(), answer.summary())
 	}
 	s.parents[name] = answer.createdID()
 	return s.parents[name], nil

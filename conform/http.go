@@ -138,23 +138,27 @@ func (s *suite) send(ctx context.Context, method, path, body string, headers ...
 		return nil, err
 	}
 	answer, err := s.exchange(ctx, method, path, body, headers...)
-	if s.countTimeouts(err); err != nil {
+	if s.countUnanswered(err); err != nil {
 		return nil, err
 	}
 	s.observe(path, answer)
 	return answer, nil
 }
 
-// countTimeouts gives the run up when a server answers nothing any more: each
-// check would wait for as long as the client does.
-func (s *suite) countTimeouts(err error) {
+// countUnanswered gives the run up when nobody is there any more, or nobody who
+// answers: each check would wait for as long as the client does. A connection that
+// is closed on one request is an answer of sorts.
+func (s *suite) countUnanswered(err error) {
 	var failure net.Error
-	if s.ctx.Err() != nil || !errors.As(err, &failure) || !failure.Timeout() {
-		s.timeouts = 0
+	var network *net.OpError
+	late := errors.As(err, &failure) && failure.Timeout()
+	gone := errors.As(err, &network) && network.Op == "dial"
+	if s.ctx.Err() != nil || !late && !gone {
+		s.unanswered = 0
 		return
 	}
-	if s.timeouts++; s.timeouts == mostTimeouts {
-		s.gaveUp = fmt.Errorf("the run was given up after %d requests in a row without an answer in time: %w", mostTimeouts, err)
+	if s.unanswered++; s.unanswered == mostUnanswered {
+		s.gaveUp = fmt.Errorf("the run was given up after %d requests in a row without an answer: %w", mostUnanswered, err)
 	}
 }
 

@@ -42,6 +42,7 @@ type Report struct {
 	ReadOnly   bool          `json:"read_only"`
 	SeedOnly   bool          `json:"seed_only"`
 	Results    []Result      `json:"results"`
+	Warnings   []string      `json:"warnings,omitempty"`  // of the run as a whole
 	Created    int           `json:"created"`             // resources created by the run
 	Leftovers  []string      `json:"leftovers,omitempty"` // those that could not be removed again
 	Elapsed    time.Duration `json:"elapsed_ns"`
@@ -82,6 +83,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 	}
 	fmt.Fprintf(&text, "\n%s, collection %s: %d passed, %d failed, %d skipped\n",
 		r.BaseURL, r.Collection, r.Count(Passed), r.Count(Failed), r.Count(Skipped))
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(&text, "warning: %s\n", warning)
+	}
 	for _, path := range r.Leftovers {
 		fmt.Fprintf(&text, "left behind, as it could not be deleted: %s\n", path)
 	}
@@ -140,6 +144,9 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 	suite := junitSuite{
 		Name: "conform", Tests: len(r.Results), Failures: r.Count(Failed), Skipped: r.Count(Skipped), Time: seconds(r.Elapsed),
 		Properties: []junitProperty{{"base_url", r.BaseURL}, {"collection", r.Collection}},
+	}
+	for _, warning := range r.Warnings {
+		suite.Properties = append(suite.Properties, junitProperty{"warning", warning})
 	}
 	for _, path := range r.Leftovers {
 		suite.Properties = append(suite.Properties, junitProperty{"leftover", path})

@@ -11,7 +11,7 @@ import (
 // sampleReport has one check of each outcome.
 func sampleReport() *Report {
 	return &Report{
-		BaseURL: "http://x.test", Collection: "users", Created: 3, Leftovers: []string{"/users/1"}, Elapsed: 1500 * time.Millisecond,
+		BaseURL: "http://x.test", Collection: "users", Created: 3, Warnings: []string{"beware"}, Leftovers: []string{"/users/1"}, Elapsed: 1500 * time.Millisecond,
 		Results: []Result{
 			{Check: Check{ID: "a.good", Title: "good", Rule: "It is good.", Source: "seed: A", Seed: true}, Status: Passed, Elapsed: 20 * time.Millisecond},
 			{Check: Check{ID: "a.bad-one", Title: "bad", Rule: "It is <good>.", Source: "interface: B", Writes: true}, Status: Failed,
@@ -37,6 +37,7 @@ skip  b.none     none
       no such thing
 
 http://x.test, collection users: 1 passed, 1 failed, 1 skipped
+warning: beware
 left behind, as it could not be deleted: /users/1
 `
 	if out.String() != want {
@@ -61,7 +62,7 @@ func TestWriteJSON(t *testing.T) {
 		`{"id":"a.bad-one","title":"bad","rule":"It is <good>.","source":"interface: B","seed":false,"writes":true,"status":"failed",` +
 		`"failure":{"request":"POST http://x.test/users\n{\"a\":1}","expected":"status 201","got":"status 500 & nothing"},"elapsed_ns":0},` +
 		`{"id":"b.none","title":"none","rule":"It is.","source":"errors: C","seed":false,"writes":false,"status":"skipped","reason":"no such thing","elapsed_ns":0}],` +
-		`"created":3,"leftovers":["/users/1"],"elapsed_ns":1500000000,"passed":1,"failed":1,"skipped":1}`
+		`"warnings":["beware"],"created":3,"leftovers":["/users/1"],"elapsed_ns":1500000000,"passed":1,"failed":1,"skipped":1}`
 	if got := compact.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -77,6 +78,7 @@ func TestWriteJUnit(t *testing.T) {
   <properties>
     <property name="base_url" value="http://x.test"></property>
     <property name="collection" value="users"></property>
+    <property name="warning" value="beware"></property>
     <property name="leftover" value="/users/1"></property>
   </properties>
   <testcase classname="conform.a" name="a.good" time="0.020"></testcase>

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -221,23 +222,82 @@ func (timeout) Error() string   { return "no answer in time" }
 func (timeout) Timeout() bool   { return true }
 func (timeout) Temporary() bool { return true }
 
-// A server that stops answering does not hold up every check.
+// A server that stops answering does not hold up every check, and one that is gone
+// fails none. One that breaks off requests which it does not like is checked to the end.
 func TestRunIsGivenUpWithoutAnswers(t *testing.T) {
-	inner := &toy{ids: []string{"a", "b"}}
-	requests, silent := 0, 0
+	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	for name, c := range map[string]struct {
+		failure error
+		given   bool
+	}{
+		"silent":     {timeout{}, true},
+		"gone":       {refused, true},
+		"broken off": {&net.OpError{Op: "read", Err: errors.New("connection reset by peer")}, false},
+		"no more":    {io.ErrUnexpectedEOF, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inner := &toy{ids: []string{"a", "b"}}
+			requests, failed := 0, 0
+			client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				if requests++; requests > 10 {
+					failed++
+					return nil, c.failure
+				}
+				w := httptest.NewRecorder()
+				inner.ServeHTTP(w, r)
+				return w.Result(), nil
+			})}
+			report, err := Run(context.Background(), Options{BaseURL: "http://conform.test", Collection: "things", ReadOnly: true, Client: client})
+			if !c.given {
+				if err != nil || report.Count(Failed) < 10 {
+					t.Errorf("got %v, %v", report, err)
+				}
+				return
+			}
+			want := "the run was given up after 3 requests in a row without an answer: "
+			if report != nil || err == nil || !strings.HasPrefix(err.Error(), want) || !errors.Is(err, c.failure) || failed != 3 {
+				t.Errorf("got %v, %v after %d requests", report, err, failed)
+			}
+		})
+	}
+}
+
+// A collection of which the server says nothing is known by its sample.
+func TestSampleOfAnUnlistedCollection(t *testing.T) {
+	var sent []string
 	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		if requests++; requests > 10 {
-			silent++
-			return nil, timeout{}
-		}
 		w := httptest.NewRecorder()
-		inner.ServeHTTP(w, r)
+		if r.Method == http.MethodGet {
+			_, _ = io.WriteString(w, `{"data":[]}`)
+			return w.Result(), nil
+		}
+		body, _ := io.ReadAll(r.Body)
+		sent = append(sent, r.URL.Path+" "+string(body))
+		if len(sent) == 1 { // it insists on the value of the sample
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = io.WriteString(w, `{"errors":[{"source":{"pointer":"/code"}}]}`)
+			return w.Result(), nil
+		}
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"data":{"id":"t1"}}`)
 		return w.Result(), nil
 	})}
-	report, err := Run(context.Background(), Options{BaseURL: "http://conform.test", Collection: "things", ReadOnly: true, Client: client})
-	want := "the run was given up after 3 requests in a row without an answer in time: "
-	if report != nil || err == nil || !strings.HasPrefix(err.Error(), want) || !errors.As(err, new(timeout)) || silent != 3 {
-		t.Errorf("got %v, %v after %d requests", report, err, silent)
+	s, err := newSuite(context.Background(), Options{BaseURL: "http://conform.test", Client: client, Samples: map[string]json.RawMessage{"teams": json.RawMessage(`{"code":"x","size":[1]}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.tag = "a1b2c3"
+	s.collection = collection{Name: "players", described: true, Attributes: []attribute{{Name: "team_id", References: "teams", required: true}}}
+	s.catalog = []collection{s.collection}
+	if err := s.assignSamples(); err != nil {
+		t.Fatal(err)
+	}
+	members, err := s.members(s.collection, 1)
+	if err != nil || encodeJSON(members) != `{"team_id":"t1"}` {
+		t.Errorf("got %v, %v", members, err)
+	}
+	if want := []string{`/teams {"code":"x 07919a1b2c3","size":[1]}`, `/teams {"code":"x","size":[1]}`}; !slices.Equal(sent, want) {
+		t.Errorf("sent %q", sent)
 	}
 }
 

@@ -208,10 +208,7 @@ func (g generator) varied(a attribute, sample any, n int) any {
 // members makes the attributes of a new resource. Every fourth value of an
 // optional attribute is null, so that there is something to find by that.
 func (s *suite) members(c collection, n int) (map[string]any, error) {
-	sample, _ := decodeJSON(s.options.Sample).(map[string]any)
-	if c.Name != s.collection.Name {
-		sample = nil
-	}
+	sample := s.samples[c.Name].members
 	members := maps.Clone(sample)
 	if members == nil {
 		members = map[string]any{}
@@ -220,7 +217,7 @@ func (s *suite) members(c collection, n int) (map[string]any, error) {
 	for i, a := range c.Attributes {
 		given, isGiven := sample[a.Name]
 		switch {
-		case isGiven && s.constant[a.Name]:
+		case isGiven && s.constant[place{c.Name, a.Name}]:
 		case isGiven:
 			members[a.Name] = g.varied(a, given, n)
 		case !c.described: // seen in a resource; what values it takes is not known
@@ -236,7 +233,7 @@ func (s *suite) members(c collection, n int) (map[string]any, error) {
 		default:
 			value, ok := g.value(a.Name, a.definition, n)
 			if !ok && !c.optional(a) {
-				return nil, fmt.Errorf("no value for the attribute %s of %s could be made up: give a sample body", a.Name, c.Name)
+				return nil, fmt.Errorf("no value for the attribute %s of %s could be made up: give a sample body for it", a.Name, c.Name)
 			}
 			if ok {
 				members[a.Name] = value
@@ -248,15 +245,14 @@ func (s *suite) members(c collection, n int) (map[string]any, error) {
 
 // changed is a value that an attribute does not have yet, false if none is known.
 func (s *suite) changed(c collection, a attribute, now any) (any, bool) {
-	sample, _ := decodeJSON(s.options.Sample).(map[string]any)
-	_, isGiven := sample[a.Name]
-	if s.constant[a.Name] || a.References != "" || slices.Contains(ownMembers, a.Name) || !c.described && !isGiven {
+	given, isGiven := s.samples[c.Name].members[a.Name]
+	if s.constant[place{c.Name, a.Name}] || a.References != "" || slices.Contains(ownMembers, a.Name) || !c.described && !isGiven {
 		return nil, false
 	}
 	for range 3 {
 		s.counter++
 		value, ok := generator{s.tag}.value(a.Name, a.definition, s.counter)
-		if given, isGiven := sample[a.Name]; isGiven && c.Name == s.collection.Name {
+		if isGiven {
 			value, ok = generator{s.tag}.varied(a, given, s.counter), true
 		}
 		if ok && !equalJSON(value, now) {

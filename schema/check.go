@@ -49,6 +49,7 @@ func (k *checker) schema() {
 		k.singular(c, k.declared[:i], at.to("singular"))
 		k.attributes(c, at)
 		k.parent(c, at.to("parent"))
+		k.async(c, at.to("async"))
 		k.groups(c, at)
 	}
 	k.renamed(collectionName, len(k.declared), func(i int) (string, string, path) {
@@ -264,4 +265,14 @@ func article(noun string) string {
 		return "an " + noun
 	}
 	return "a " + noun
+}
+
+func (k *checker) async(c *Collection, at path) {
+	for i, method := range c.Async {
+		if !slices.Contains(WriteMethods, method) {
+			k.report(at.item(i), "%q is no method that writes: use %s", method, oneOf(WriteMethods))
+		} else if slices.Contains(c.Async[:i], method) {
+			k.report(at.item(i), "%s is listed twice: remove one of them", method)
+		}
+	}
 }

@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"math/big"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -93,6 +95,11 @@ func TestConvert(t *testing.T) {
 		{KindText, text("1.5"), Attribute{Type: Integer}, refused},
 		{KindText, text("12"), Attribute{Type: Integer, Maximum: "11"}, refused},
 		{KindText, text("1.5"), Attribute{Type: Number}, FloatValue(1.5)},
+		{KindText, text("-1.50e2"), Attribute{Type: Number}, FloatValue(-150)},
+		{KindText, text("-0.00"), Attribute{Type: Number}, FloatValue(0)},
+		{KindText, text("9223372036854775807"), Attribute{Type: Number}, refused},
+		{KindText, text("3.14159265358979323846"), Attribute{Type: Number}, refused},
+		{KindText, text("1e-400"), Attribute{Type: Number}, refused},
 		{KindText, text("true"), Attribute{Type: Boolean}, BoolValue(true)},
 		{KindText, text("1"), Attribute{Type: Boolean}, refused},
 		{KindText, text(`{"a": 1.0}`), Attribute{Type: Object}, text(`{"a":1}`)},
@@ -137,5 +144,30 @@ func TestConvert(t *testing.T) {
 		} else if problem != nil || got != c.want {
 			t.Errorf("%s %v to %s %s: got %v, %v", c.from, c.value, c.to.Type, c.to.Format, got, problem)
 		}
+	}
+}
+
+// TestDigitsAreKept: a text becomes a number only if that is written as the same
+// number again.
+func TestDigitsAreKept(t *testing.T) {
+	s, err := New(Collection{Name: "things", Attributes: []Attribute{{Name: "x", Type: Number}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := map[bool]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,19})(\.[0-9]{1,20})?(e[+-]?[0-9]{1,2})?`).Draw(t, "text")
+		value, problem := s.Collections()[0].Attributes[0].Convert(KindText, TextValue(text))
+		before, _ := new(big.Rat).SetString(text)
+		f, _ := before.Float64()
+		after, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
+		same := before.Cmp(after) == 0
+		kept[same]++
+		if (problem == nil) != same || same && value != FloatValue(f) {
+			t.Errorf("%s: got %v, %v", text, value, problem)
+		}
+	})
+	if kept[true] == 0 || kept[false] == 0 {
+		t.Errorf("%v: this tests too little", kept)
 	}
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -13,7 +14,7 @@ func (a *Attribute) DefaultValue() Value { return a.fallback }
 
 // Convert makes a stored value of a kind, which is not null, a valid value of
 // the attribute, if that loses nothing: "12" and 12 become each other, a date is
-// midnight in UTC. A value of the attribute's own kind is only checked. The
+// midnight in UTC, a number has all its digits. A value of the attribute's own kind is only checked. The
 // fault says what is wrong with the value otherwise.
 func (a *Attribute) Convert(from Kind, value Value) (Value, *fault.Error) {
 	text := from.appendJSON(nil, Record{value}, 0)
@@ -68,13 +69,30 @@ func (k Kind) fromPlain(from Kind, text string) (Value, bool) {
 	if problem != "" {
 		return Null, false
 	}
-	if from == KindInteger && k == KindNumber && (math.Abs(value.Float()) >= 1<<63 || int64(value.Float()) != mustInt(text)) {
-		return Null, false
+	if k == KindNumber && decimalOf(text) != decimalOf(string(appendFloat(nil, value.Float()))) {
+		return Null, false // a double has not so many digits
 	}
 	return value, true
 }
 
-func mustInt(text string) int64 {
-	n, _ := parseInteger(text)
-	return n
+// decimal is a number without the ways to write it: the digits between the zeros on
+// both sides, and the power of ten that they are multiplied by.
+type decimal struct {
+	negative bool
+	digits   string
+	exponent int
+}
+
+// decimalOf reads a JSON number that a double can come near to.
+func decimalOf(text string) decimal {
+	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")
+	unsigned, negative := strings.CutPrefix(mantissa, "-")
+	whole, fraction, _ := strings.Cut(unsigned, ".")
+	all := strings.TrimLeft(whole+fraction, "0")
+	digits := strings.TrimRight(all, "0")
+	if digits == "" {
+		return decimal{}
+	}
+	exponent, _ := strconv.Atoi(power) // too large for a double long before it is for this
+	return decimal{negative, digits, exponent + len(all) - len(digits) - len(fraction)}
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -62,8 +63,8 @@ type attributeDocument struct {
 }
 
 // Document is the whole declaration as JSON, the same for the same declaration.
-// Only renamed_from is left out: it tells how to come here from another schema,
-// and is no part of this one.
+// Left out are renamed_from, which tells how to come here from another schema and
+// is no part of this one, and what is about requests and not about resources.
 func (s *Schema) Document() []byte {
 	var document schemaDocument
 	for _, c := range s.collections {
@@ -83,6 +84,24 @@ func (c *Collection) Document() []byte {
 		panic(err) // what is in a checked schema can be marshalled
 	}
 	return text
+}
+
+// EachDocument goes through the collections in what Schema.Document has written:
+// their names, and what Collection.Document wrote of each.
+func EachDocument(text []byte, visit func(name, document string)) error {
+	var document struct {
+		Collections []json.RawMessage `json:"collections"`
+	}
+	err := json.Unmarshal(text, &document)
+	for _, each := range document.Collections {
+		var c struct {
+			Name string `json:"name"`
+		}
+		if err = errors.Join(err, json.Unmarshal(each, &c)); err == nil {
+			visit(c.Name, string(each))
+		}
+	}
+	return err
 }
 
 // FromDocument reads what Document has written.

@@ -76,7 +76,7 @@ func TestDocument(t *testing.T) {
 // TestDocumentHasEverything: what is added to the declarations must be added to
 // the document too.
 func TestDocumentHasEverything(t *testing.T) {
-	exempt := map[string]bool{"RenamedFrom": true, "compiled": true, "layout": true}
+	exempt := map[string]bool{"RenamedFrom": true, "RequireIfMatch": true, "Async": true, "compiled": true, "layout": true}
 	for declared, document := range map[reflect.Type]reflect.Type{
 		reflect.TypeFor[Collection](): reflect.TypeFor[collectionDocument](),
 		reflect.TypeFor[Attribute]():  reflect.TypeFor[attributeDocument](),

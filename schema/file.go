@@ -102,11 +102,30 @@ func (p *parser) collection(e entry, index int) Collection {
 			c.Singular = p.text(e)
 		case "timestamps":
 			c.NoTimestamps = !p.boolean(e)
+		case "require_if_match":
+			c.RequireIfMatch = p.boolean(e)
+		case "async":
+			c.Async = p.methods(e)
 		case "renamed_from":
 			c.RenamedFrom = p.text(e)
 		}
 	}
 	return c
+}
+
+// methods reads a list of methods, or a boolean for all or none of them.
+func (p *parser) methods(e entry) []string {
+	if e.node.Kind == yaml.SequenceNode {
+		var methods []string
+		for _, e := range p.list(e, "methods") {
+			methods = append(methods, p.text(e))
+		}
+		return methods
+	}
+	if p.boolean(e) {
+		return WriteMethods
+	}
+	return nil
 }
 
 // requirement is an item of a collection's list of required attributes.

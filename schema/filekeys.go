@@ -39,6 +39,10 @@ var collectionKeys = []key{
 		description: "The name of one of them. Default: derived from the name of the collection by the rules of English."},
 	{name: "timestamps", shape: with(flagShape, "default", true),
 		description: "Whether resources have created_at and updated_at."},
+	{name: "require_if_match", shape: with(flagShape, "default", false),
+		description: "Whether PUT, PATCH and DELETE must say by If-Match which state of the resource they change."},
+	{name: "async", shape: map[string]any{"oneOf": []any{flagShape, map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": WriteMethods}}}},
+		description: "Whether writes are accepted and done later: all of them (true), or those of a list of methods. An array of resources is always created at once."},
 	{name: "renamed_from", shape: referenceShape("collectionName"),
 		description: "The name that the collection had before. A migration keeps its resources then."},
 }

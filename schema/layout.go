@@ -50,6 +50,7 @@ type layout struct {
 	children   []*Collection
 	names      [][]byte // `,"name":` for every column
 	attributes map[string]int
+	builtIn    bool
 }
 
 // Columns lists the columns of the collection's table: id, the attributes in
@@ -120,6 +121,12 @@ func compile(declared []Collection) *Schema {
 	}
 	for _, c := range s.collections {
 		c.connect(s)
+	}
+	s.operations = operations()
+	s.operations.layOut()
+	s.byName[s.operations.Name] = s.operations
+	if singular := s.operations.Singular; s.bySingular[singular] == nil && s.byName[singular] == nil {
+		s.bySingular[singular] = s.operations // unless something else goes by that name
 	}
 	return s
 }

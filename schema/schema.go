@@ -124,6 +124,13 @@ type Collection struct {
 	Parent       *Parent
 	NoTimestamps bool // without created_at and updated_at
 
+	// RequireIfMatch refuses changes of a resource that do not say, by If-Match,
+	// which state of it they are about.
+	RequireIfMatch bool
+	// Async lists the methods that are always answered before they are done:
+	// POST, PUT, PATCH, DELETE.
+	Async []string
+
 	// RenamedFrom is the name that the collection had before. A migration keeps
 	// its resources then; it means nothing once that is done.
 	RenamedFrom string
@@ -131,17 +138,22 @@ type Collection struct {
 	layout
 }
 
+// WriteMethods are the methods that change resources.
+var WriteMethods = []string{"POST", "PUT", "PATCH", "DELETE"}
+
 // Schema is a checked and compiled set of collections. It does not change.
 type Schema struct {
 	collections []*Collection
 	byName      map[string]*Collection
 	bySingular  map[string]*Collection
+	operations  *Collection
 }
 
-// Collections lists the collections in the order of their declaration.
+// Collections lists the collections that are declared, in that order.
 func (s *Schema) Collections() []*Collection { return s.collections }
 
-// Collection finds a collection by its name, or returns nil.
+// Collection finds a collection by its name, or returns nil. The operations are
+// one too.
 func (s *Schema) Collection(name string) *Collection { return s.byName[name] }
 
 // Singular finds a collection by the singular of its name, or returns nil.

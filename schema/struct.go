@@ -1,12 +1,12 @@
 package schema
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
+	"go/token"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
 	"unicode"
 )
 
@@ -25,213 +25,206 @@ import (
 // The words of a tag are the keywords of the schema file: required, unique and
 // index; format, minLength, maxLength, pattern, minimum, maximum,
 // exclusiveMinimum, exclusiveMaximum, multipleOf, minItems, maxItems, enum (with
-// | between the values), default, description; references or parent, with
-// on_delete. A comma within a value is written \,.
+// | between the values), default, description, renamed_from; references or
+// parent, with on_delete. A comma within a value is written \,.
+//
+// A number has the bounds of its Go type, so that whatever is stored fits back
+// into the struct. A type that writes its own JSON needs the keyword type in its
+// tag: type=string.
 //
 // The collection is named after the type: User gives users. A field named _ can
 // say otherwise: `plural:"name=people,singular=person"`. Fields named id, type,
 // created_at and updated_at are the server's; without created_at and updated_at
-// the collection has no timestamps.
+// the collection has no timestamps. The fields of an embedded struct count as
+// those of the struct around it, as they do in JSON.
 func Of[T any]() (Collection, error) {
 	t := reflect.TypeFor[T]()
-	if t.Kind() != reflect.Struct {
-		return Collection{}, fmt.Errorf("%s is not a struct", t)
+	if err := checkStruct(t); err != nil {
+		return Collection{}, err
 	}
-	c := Collection{Name: CollectionName(t), NoTimestamps: true}
-	for i := range t.NumField() {
-		if err := c.addField(t.Field(i)); err != nil {
-			return Collection{}, fmt.Errorf("%s.%s: %w", t, t.Field(i).Name, err)
+	c := Collection{NoTimestamps: true}
+	fields, err := fieldsOf(t, nil)
+	if err != nil {
+		return Collection{}, fmt.Errorf("%s: %w", t, err)
+	}
+	for _, field := range fields {
+		if err := c.addField(field); err != nil {
+			return Collection{}, fmt.Errorf("%s.%s: %w", t, field.Name, err)
 		}
+	}
+	if c.Name, err = CollectionName(t); err != nil {
+		return Collection{}, err
 	}
 	return c, nil
 }
 
+// checkStruct refuses what has no fields to declare anything by.
+func checkStruct(t reflect.Type) error {
+	switch {
+	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct:
+		return fmt.Errorf("%s is a pointer, and a collection is declared by the struct itself: use %s", t, t.Elem())
+	case t.Kind() != reflect.Struct:
+		return fmt.Errorf("%s is not a struct", t)
+	}
+	if method := ownForm(t); method != "" {
+		return fmt.Errorf("%s has a method %s, perhaps that of an embedded struct, so that its JSON is not made of its fields: declare a struct without it", t, method)
+	}
+	return nil
+}
+
 // CollectionName is the name of the collection that a struct declares.
-func CollectionName(t reflect.Type) string {
-	if blank, ok := t.FieldByName("_"); ok {
-		for _, word := range tagWords(blank.Tag.Get("plural")) {
+func CollectionName(t reflect.Type) (string, error) {
+	if err := checkStruct(t); err != nil {
+		return "", err
+	}
+	for i := range t.NumField() {
+		if t.Field(i).Name != "_" {
+			continue
+		}
+		for _, word := range tagWords(t.Field(i).Tag.Get("plural")) {
 			if name, found := strings.CutPrefix(word, "name="); found {
-				return name
+				return name, nil
 			}
 		}
 	}
-	return english.Plural(snakeCase(t.Name()))
+	if !token.IsIdentifier(t.Name()) { // it has none, or type parameters in it
+		return "", fmt.Errorf("%s has no name to make that of a collection of: give it a field _ struct{} `plural:\"name=…\"`", t)
+	}
+	return english.Plural(snakeCase(t.Name())), nil
 }
 
-// snakeCase makes order_item of OrderItem.
+// snakeCase makes order_item of OrderItem, and http_server of HTTPServer.
 func snakeCase(name string) string {
 	var b strings.Builder
-	for i, r := range name {
-		if unicode.IsUpper(r) && i > 0 {
-			b.WriteByte('_')
+	runes := []rune(name)
+	for i, r := range runes {
+		if i > 0 && unicode.IsUpper(r) && runes[i-1] != '_' {
+			wordEnded := !unicode.IsUpper(runes[i-1])
+			wordBegins := i+1 < len(runes) && unicode.IsLower(runes[i+1])
+			if wordEnded || wordBegins {
+				b.WriteByte('_')
+			}
 		}
 		b.WriteRune(unicode.ToLower(r))
 	}
 	return b.String()
 }
 
-func (c *Collection) addField(field reflect.StructField) error {
-	if field.Name == "_" {
-		for _, word := range tagWords(field.Tag.Get("plural")) {
-			if singular, ok := strings.CutPrefix(word, "singular="); ok {
-				c.Singular = singular
-			}
+// structField is a field of a struct, or of one that is embedded in it.
+type structField struct {
+	reflect.StructField
+	depth int
+}
+
+// fieldsOf lists the fields that encoding/json knows, and those that it does not
+// but that have a plural tag. Of several with one name the outermost counts.
+func fieldsOf(t reflect.Type, around []reflect.Type) ([]structField, error) {
+	var all []structField
+	for i := range t.NumField() {
+		field := t.Field(i)
+		inner, promoted := embedded(field)
+		if !promoted {
+			all = append(all, structField{field, len(around)})
+			continue
 		}
-		return nil
+		switch {
+		case field.Tag.Get("plural") != "":
+			return nil, fmt.Errorf("%s is embedded, so that its fields are attributes and its plural tag means nothing: remove the tag", field.Name)
+		case field.Type.Kind() == reflect.Pointer && !field.IsExported():
+			return nil, fmt.Errorf("%s is an embedded pointer that encoding/json cannot set: embed the struct itself", field.Name)
+		case slices.Contains(around, inner) || inner == t:
+			return nil, fmt.Errorf("%s is embedded in itself", field.Name)
+		}
+		promotedFields, err := fieldsOf(inner, append(around, t))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, promotedFields...)
 	}
+	return outermost(all)
+}
+
+// embedded is the struct whose fields a field brings along, if it does.
+func embedded(field reflect.StructField) (reflect.Type, bool) {
+	t := field.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t, field.Anonymous && t.Kind() == reflect.Struct && jsonName(field) == ""
+}
+
+// outermost leaves out the fields that others hide.
+func outermost(all []structField) ([]structField, error) {
+	depths := map[string]int{}
+	for _, field := range all {
+		if depth, known := depths[jsonName(field.StructField)]; !known || field.depth < depth {
+			depths[jsonName(field.StructField)] = field.depth
+		}
+	}
+	var seen []structField
+	named := map[string]string{}
+	for _, field := range all {
+		name := jsonName(field.StructField)
+		if !field.IsExported() || name == "" || name == "-" {
+			seen = append(seen, field)
+			continue
+		}
+		if field.depth > depths[name] {
+			continue
+		}
+		if other, taken := named[name]; taken {
+			return nil, fmt.Errorf("%s and %s have the same json name, %s: rename one of them", other, field.Name, name)
+		}
+		named[name] = field.Name
+		seen = append(seen, field)
+	}
+	return seen, nil
+}
+
+func jsonName(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-	if !field.IsExported() || name == "-" {
-		return nil
+	return name
+}
+
+func (c *Collection) addField(field structField) error {
+	name, tag := jsonName(field.StructField), field.Tag.Get("plural")
+	if field.Name == "_" {
+		if field.depth > 0 {
+			return nil // it is about the embedded struct
+		}
+		return c.setTag(tag)
 	}
-	switch name {
-	case "":
-		return fmt.Errorf("it needs a json tag with the name of its attribute")
-	case "id", "type":
+	_, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+	isServers := slices.Contains([]string{"id", "type", "created_at", "updated_at"}, name)
+	isIgnored := !field.IsExported() || field.Tag.Get("json") == "-"
+	switch {
+	case (isServers || isIgnored) && tag != "":
+		return errors.New("it is no attribute, so its plural tag means nothing: remove the tag")
+	case isIgnored:
 		return nil
-	case "created_at", "updated_at":
-		c.NoTimestamps = false
-		return nil
+	case isServers:
+		if strings.HasSuffix(name, "_at") {
+			c.NoTimestamps = false
+		}
+		return checkServers(name, field.Type)
+	case name == "":
+		return errors.New("it needs a json tag with the name of its attribute")
 	}
 	a := Attribute{Name: name}
-	if err := a.setType(field.Type); err != nil {
-		return err
-	}
-	parent, err := a.setTag(field.Tag.Get("plural"))
+	parent, err := a.setTag(field.Type, slices.Contains(strings.Split(options, ","), "string"), tag)
 	if err != nil {
 		return err
 	}
-	if _, options, _ := strings.Cut(field.Tag.Get("json"), ","); a.Default != nil && !strings.Contains(options, "omit") {
-		return fmt.Errorf("its default would never be used, as its value is always sent: make it a pointer with omitempty")
+	if a.Default != nil && !strings.Contains(options, "omit") {
+		return errors.New("its default would never be used, as its value is always sent: make it a pointer with omitempty")
 	}
 	if parent != nil {
+		if c.Parent != nil {
+			return fmt.Errorf("a collection has one parent, and %s is it already", c.Parent.Attribute)
+		}
 		parent.Attribute = name
 		c.Parent = parent
 	}
 	c.Attributes = append(c.Attributes, a)
 	return nil
-}
-
-// setType derives the type of an attribute, or of what is inside one.
-func (a *Attribute) setType(t reflect.Type) error {
-	switch {
-	case t.Kind() == reflect.Pointer:
-		return a.setType(t.Elem())
-	case t == reflect.TypeFor[time.Time]():
-		a.Type, a.Format = String, DateTime
-	case t == reflect.TypeFor[json.RawMessage]():
-		a.Type = Object
-	case t.Kind() == reflect.String:
-		a.Type = String
-	case t.Kind() == reflect.Bool:
-		a.Type = Boolean
-	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:
-		a.Type = Integer
-	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
-		a.Type = Number
-	case t.Kind() == reflect.Map || t.Kind() == reflect.Struct:
-		a.Type = Object
-	case t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
-		a.Type, a.Items = Array, &Attribute{}
-		if err := a.Items.setType(t.Elem()); err != nil {
-			return err
-		}
-		if a.Items.Type == Object || a.Items.Type == Array {
-			a.Items = nil // what is inside is the struct's business
-		}
-	default:
-		return fmt.Errorf("no attribute can hold a %s", t)
-	}
-	return nil
-}
-
-// tagWords splits a tag at its commas, but for those behind a backslash.
-func tagWords(tag string) []string {
-	if tag == "" {
-		return nil
-	}
-	const placeholder = "\x00"
-	words := strings.Split(strings.ReplaceAll(tag, `\,`, placeholder), ",")
-	for i := range words {
-		words[i] = strings.ReplaceAll(words[i], placeholder, ",")
-	}
-	return words
-}
-
-// setTag applies the words of a tag. Parent is set when the attribute is that of
-// the parent.
-func (a *Attribute) setTag(tag string) (parent *Parent, err error) {
-	onDelete := OnDelete("")
-	for _, word := range tagWords(tag) {
-		keyword, value, hasValue := strings.Cut(word, "=")
-		switch keyword {
-		case "required", "unique", "index":
-			if hasValue { // required=false would else require it
-				return nil, fmt.Errorf("%s takes no value: leave the word out if it is not meant", keyword)
-			}
-		}
-		switch keyword {
-		case "required":
-			a.Required = true
-		case "unique":
-			a.Unique = true
-		case "index":
-			a.Index = true
-		case "references":
-			a.References = &Reference{Collection: value}
-		case "parent":
-			parent = &Parent{Collection: value}
-		case "on_delete":
-			onDelete = OnDelete(value)
-		case "enum":
-			for choice := range strings.SplitSeq(value, "|") {
-				a.Enum = append(a.Enum, a.constant(choice))
-			}
-		case "default":
-			a.Default = a.constant(value)
-		default:
-			if err := a.setConstraint(keyword, value); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if a.References != nil {
-		a.References.OnDelete = onDelete
-	}
-	if parent != nil {
-		parent.OnDelete = onDelete
-	}
-	return parent, nil
-}
-
-func (a *Attribute) setConstraint(keyword, value string) (err error) {
-	counts := map[string]*int{"minLength": &a.MinLength, "maxLength": &a.MaxLength, "minItems": &a.MinItems, "maxItems": &a.MaxItems}
-	bounds := map[string]*json.Number{
-		"minimum": &a.Minimum, "maximum": &a.Maximum, "exclusiveMinimum": &a.ExclusiveMinimum,
-		"exclusiveMaximum": &a.ExclusiveMaximum, "multipleOf": &a.MultipleOf,
-	}
-	switch {
-	case counts[keyword] != nil:
-		if *counts[keyword], err = strconv.Atoi(value); err != nil {
-			return fmt.Errorf("%s must be a whole number, but is %q", keyword, value)
-		}
-	case bounds[keyword] != nil:
-		*bounds[keyword] = json.Number(value)
-	case keyword == "format":
-		a.Format = Format(value)
-	case keyword == "pattern":
-		a.Pattern = value
-	case keyword == "description":
-		a.Description = value
-	default:
-		return fmt.Errorf("there is no keyword %q for a plural tag", keyword)
-	}
-	return nil
-}
-
-// constant is a value of a tag as the attribute's type has it.
-func (a *Attribute) constant(text string) any {
-	if a.Type == String {
-		return text
-	}
-	return json.RawMessage(text)
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -43,7 +44,7 @@ func TestStructIsASchema(t *testing.T) {
 			{Name: "text", Type: String, Required: true, MinLength: 1, MaxLength: 9, Unique: true, Pattern: "^a,b$", Description: "A text"},
 			{Name: "mail", Type: String, Format: Email},
 			{Name: "count", Type: Integer, Minimum: "1", Maximum: "9", MultipleOf: "2", Index: true, Default: json.RawMessage("4")},
-			{Name: "small", Type: Integer, Enum: []any{json.RawMessage("1"), json.RawMessage("2")}},
+			{Name: "small", Type: Integer, Minimum: "0", Maximum: "255", Enum: []any{json.RawMessage("1"), json.RawMessage("2")}},
 			{Name: "size", Type: Number, ExclusiveMinimum: "0", ExclusiveMaximum: "1.5"},
 			{Name: "flag", Type: Boolean, Default: json.RawMessage("true")},
 			{Name: "state", Type: String, Enum: []any{"on", "off"}, Default: "on"},
@@ -74,30 +75,305 @@ func TestNameOfAStruct(t *testing.T) {
 	if err != nil || c.Name != "order_items" || !c.NoTimestamps {
 		t.Errorf("got %+v, %v", c, err)
 	}
+	for name, want := range map[string]string{
+		"User": "user", "OrderItem": "order_item", "HTTPServer": "http_server", "UserID": "user_id", "V2Plan": "v2_plan", "PlanV2": "plan_v2",
+		"APIKeyV2": "api_key_v2", "Order_Item": "order_item", "X": "x", "JSON": "json", "Größe": "größe",
+	} {
+		if got := snakeCase(name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
 }
 
+// Sized has numbers of every size.
+type Sized struct {
+	I    int       `json:"i"`
+	I8   int8      `json:"i8"`
+	I16  int16     `json:"i16"`
+	I32  *int32    `json:"i32"`
+	I64  int64     `json:"i64"`
+	U    uint      `json:"u"`
+	U8   uint8     `json:"u8" plural:"maximum=100"`
+	U16  uint16    `json:"u16" plural:"exclusiveMinimum=-1,exclusiveMaximum=65536"`
+	U32  uint32    `json:"u32"`
+	U64  uint64    `json:"u64" plural:"minimum=5"`
+	F32  float32   `json:"f32"`
+	F64  float64   `json:"f64"`
+	List []int8    `json:"list"`
+	Four [4]uint8  `json:"four"`
+	Deep [2][]int8 `json:"deep"`
+}
+
+// What is stored fits back into the struct, whoever wrote it.
+func TestNumbersHaveTheBoundsOfTheirType(t *testing.T) {
+	c, err := Of[Sized]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Attribute{
+		{Name: "i", Type: Integer},
+		{Name: "i8", Type: Integer, Minimum: "-128", Maximum: "127"},
+		{Name: "i16", Type: Integer, Minimum: "-32768", Maximum: "32767"},
+		{Name: "i32", Type: Integer, Minimum: "-2147483648", Maximum: "2147483647"},
+		{Name: "i64", Type: Integer},
+		{Name: "u", Type: Integer, Minimum: "0"},
+		{Name: "u8", Type: Integer, Minimum: "0", Maximum: "100"},
+		{Name: "u16", Type: Integer, ExclusiveMinimum: "-1", ExclusiveMaximum: "65536"},
+		{Name: "u32", Type: Integer, Minimum: "0", Maximum: "4294967295"},
+		{Name: "u64", Type: Integer, Minimum: "5"},
+		{Name: "f32", Type: Number, Minimum: "-3.4028234663852886e+38", Maximum: "3.4028234663852886e+38"},
+		{Name: "f64", Type: Number},
+		{Name: "list", Type: Array, Items: &Attribute{Type: Integer, Minimum: "-128", Maximum: "127"}},
+		{Name: "four", Type: Array, Items: &Attribute{Type: Integer, Minimum: "0", Maximum: "255"}, MinItems: 4, MaxItems: 4},
+		{Name: "deep", Type: Array, MinItems: 2, MaxItems: 2},
+	}
+	if !reflect.DeepEqual(c.Attributes, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", c.Attributes, want)
+	}
+	s, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sized := s.Collection("sizeds")
+	for body, fits := range map[string]bool{
+		`{"i8":-128,"i16":32767,"i32":-2147483648,"u":9223372036854775807,"u8":0,"u16":65535,"u32":4294967295,"f32":-3.4028234663852886e+38,"four":[0,1,2,255]}`: true,
+		`{"i8":128}`: false, `{"i8":-129}`: false, `{"u8":-1}`: false, `{"u16":-1}`: false, `{"u16":65536}`: false, `{"u":-1}`: false, `{"u64":-1}`: false,
+		`{"f32":3.5e38}`: false, `{"list":[128]}`: false, `{"four":[1,2,3]}`: false, `{"four":[1,2,3,4,5]}`: false,
+	} {
+		_, _, err := sized.Decode([]byte(body), DecodeOptions{Mode: Create, MaxDepth: 8, MaxItems: 1})
+		if (err == nil) != fits {
+			t.Errorf("%s: %v", body, err)
+		}
+		if into := (Sized{}); fits && json.Unmarshal([]byte(body), &into) != nil {
+			t.Errorf("%s does not fit into the struct", body)
+		}
+	}
+}
+
+type written struct{ text string }
+
+func (w written) MarshalText() ([]byte, error)  { return []byte(w.text), nil }
+func (w *written) UnmarshalText(b []byte) error { w.text = string(b); return nil }
+
+type price int
+
+func (p *price) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, (*string)(nil)) }
+
+type tree []tree
+
+type Formed struct {
+	Bytes  []byte      `json:"bytes" plural:"type=string,pattern=^[A-Za-z0-9+/=]*$"`
+	Text   written     `json:"text" plural:"type=string,format=email,enum=a@b.c|d@e.f"`
+	Price  price       `json:"price" plural:"minimum=0,type=number"`
+	Quoted int32       `json:"quoted,string" plural:"type=string"`
+	Any    any         `json:"any" plural:"type=object"`
+	Number json.Number `json:"number" plural:"renamed_from=figure"`
+	Tree   tree        `json:"tree"`
+	Same   string      `json:"same" plural:"type=string"`
+	Ranks  map[int]any `json:"ranks"`
+}
+
+// A type with a JSON of its own is what its tag says.
+func TestTypesWithAFormOfTheirOwn(t *testing.T) {
+	c, err := Of[Formed]()
+	want := []Attribute{
+		{Name: "bytes", Type: String, Pattern: "^[A-Za-z0-9+/=]*$"},
+		{Name: "text", Type: String, Format: Email, Enum: []any{"a@b.c", "d@e.f"}},
+		{Name: "price", Type: Number, Minimum: "0"},
+		{Name: "quoted", Type: String},
+		{Name: "any", Type: Object},
+		{Name: "number", Type: Number, RenamedFrom: "figure"},
+		{Name: "tree", Type: Array},
+		{Name: "same", Type: String},
+		{Name: "ranks", Type: Object},
+	}
+	if err != nil || !reflect.DeepEqual(c.Attributes, want) {
+		t.Errorf("got\n%+v, %v\nwant\n%+v", c.Attributes, err, want)
+	}
+}
+
+type base struct {
+	_    struct{} `plural:"name=bases"`
+	ID   string   `json:"id"`
+	Name string   `json:"name" plural:"required"`
+	Note string   `json:"note"`
+}
+
+type Stamps struct {
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt *string   `json:"updated_at"`
+}
+
+type Employee struct {
+	base
+	*Stamps
+	Note  string `json:"note" plural:"maxLength=5"`
+	Stamp Stamps `json:"stamp"`
+}
+
+// The fields of embedded structs are those that encoding/json writes.
+func TestEmbeddedStructs(t *testing.T) {
+	c, err := Of[Employee]()
+	want := Collection{Name: "employees", Attributes: []Attribute{
+		{Name: "name", Type: String, Required: true},
+		{Name: "note", Type: String, MaxLength: 5},
+		{Name: "stamp", Type: Object},
+	}}
+	if err != nil || !reflect.DeepEqual(c, want) {
+		t.Fatalf("got %+v, %v", c, err)
+	}
+	text, err := json.Marshal(Employee{base: base{Name: "Ada", Note: "hidden"}, Note: "x"})
+	if err != nil || string(text) != `{"id":"","name":"Ada","note":"x","stamp":{"created_at":"0001-01-01T00:00:00Z","updated_at":null}}` {
+		t.Errorf("encoding/json writes %s, %v", text, err)
+	}
+}
+
+type Clock struct{ time.Time }
+
+type Loop struct {
+	*Loop
+	Name string `json:"name"`
+}
+
+type Generic[T any] struct {
+	Name string `json:"name"`
+}
+
+type pointerToItself *pointerToItself
+
 func TestStructsThatAreNoSchema(t *testing.T) {
+	type hidden struct {
+		A string `json:"a"`
+	}
 	for want, declare := range map[string]func() (Collection, error){
 		"int is not a struct": Of[int],
-		"struct { A string \"json:\\\"a\\\" plural:\\\"required=false\\\"\" }.A: required takes no value: leave the word out if it is not meant": Of[struct {
-			A string `json:"a" plural:"required=false"`
-		}],
-		"struct { A bool \"json:\\\"a\\\" plural:\\\"default=true\\\"\" }.A: its default would never be used, as its value is always sent: make it a pointer with omitempty": Of[struct {
-			A bool `json:"a" plural:"default=true"`
-		}],
-		"struct { A string }.A: it needs a json tag with the name of its attribute": Of[struct{ A string }],
-		"struct { A chan int \"json:\\\"a\\\"\" }.A: no attribute can hold a chan int": Of[struct {
-			A chan int `json:"a"`
-		}],
-		"struct { A string \"json:\\\"a\\\" plural:\\\"requird\\\"\" }.A: there is no keyword \"requird\" for a plural tag": Of[struct {
-			A string `json:"a" plural:"requird"`
-		}],
-		"struct { A string \"json:\\\"a\\\" plural:\\\"maxLength=x\\\"\" }.A: maxLength must be a whole number, but is \"x\"": Of[struct {
-			A string `json:"a" plural:"maxLength=x"`
-		}],
+		"*schema.OrderItem is a pointer, and a collection is declared by the struct itself: use schema.OrderItem":                                            Of[*OrderItem],
+		"schema.Clock has a method MarshalJSON, perhaps that of an embedded struct, so that its JSON is not made of its fields: declare a struct without it": Of[Clock],
+		"schema.Loop: Loop is embedded in itself": Of[Loop],
+		"schema.Generic[int] has no name to make that of a collection of: give it a field _ struct{} `plural:\"name=…\"`": Of[Generic[int]],
+		"struct {} has no name to make that of a collection of: give it a field _ struct{} `plural:\"name=…\"`":           Of[struct{}],
 	} {
 		if _, err := declare(); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
+	}
+	// Of a struct that is written down here, only what follows its name matters.
+	for want, declare := range map[string]func() (Collection, error){
+		".A: required takes no value: leave the word out if it is not meant": Of[struct {
+			A string `json:"a" plural:"required=false"`
+		}],
+		".A: its default would never be used, as its value is always sent: make it a pointer with omitempty": Of[struct {
+			A bool `json:"a" plural:"default=true"`
+		}],
+		".A: it needs a json tag with the name of its attribute": Of[struct{ A string }],
+		".A: no attribute can hold a chan int": Of[struct {
+			A chan int `json:"a"`
+		}],
+		".A: no attribute can hold a schema.pointerToItself": Of[struct {
+			A pointerToItself `json:"a"`
+		}],
+		".A: no attribute can hold a map[bool]int": Of[struct {
+			A map[bool]int `json:"a"`
+		}],
+		".A: there is no keyword \"requird\" for a plural tag": Of[struct {
+			A string `json:"a" plural:"requird"`
+		}],
+		".A: maxLength must be a whole number, but is \"x\"": Of[struct {
+			A string `json:"a" plural:"maxLength=x"`
+		}],
+		".A: format needs a value: format=…": Of[struct {
+			A string `json:"a" plural:"format"`
+		}],
+		".A: unique is there twice: remove one of them": Of[struct {
+			A string `json:"a" plural:"unique,required,unique"`
+		}],
+		"._: there is no keyword \"nme\" for the plural tag of a collection: use name, singular, description or renamed_from": Of[struct {
+			_ struct{} `plural:"nme=people"`
+		}],
+		"._: name is there twice: remove one of them": Of[struct {
+			_ struct{} `plural:"name=people,name=persons"`
+		}],
+		".A: on_delete belongs to a reference: add references=… or parent=…, or remove it": Of[struct {
+			A string `json:"a" plural:"on_delete=cascade"`
+		}],
+		".A: a parent is a reference already: leave the word references out": Of[struct {
+			A string `json:"a" plural:"parent=as,references=as"`
+		}],
+		".B: a collection has one parent, and a is it already": Of[struct {
+			A string `json:"a" plural:"parent=as"`
+			B string `json:"b" plural:"parent=bs"`
+		}],
+		".ID: it is no attribute, so its plural tag means nothing: remove the tag": Of[struct {
+			ID string `json:"id" plural:"required"`
+		}],
+		".a: it is no attribute, so its plural tag means nothing: remove the tag": Of[struct {
+			a string `plural:"required"`
+		}],
+		".A: it is no attribute, so its plural tag means nothing: remove the tag": Of[struct {
+			A string `json:"-" plural:"required"`
+		}],
+		".ID: id is text: use a string, and not int": Of[struct {
+			ID int `json:"id"`
+		}],
+		".At: created_at is a time: use a time.Time or a string, and not int64": Of[struct {
+			At int64 `json:"created_at"`
+		}],
+		".A: []uint8 is text in JSON, in base64: use a string, or say type=string in its plural tag": Of[struct {
+			A []byte `json:"a"`
+		}],
+		".A: schema.written writes its own JSON, by MarshalText: say what that is by type=… in its plural tag, type=string for example": Of[struct {
+			A *written `json:"a"`
+		}],
+		".A: schema.price writes its own JSON, by UnmarshalJSON: say what that is by type=… in its plural tag, type=string for example": Of[struct {
+			A []price `json:"a"`
+		}],
+		".A: the word string in its json tag makes a text of it: remove the word, or say type=string in its plural tag": Of[struct {
+			A int `json:"a,omitempty,string"`
+		}],
+		".A: int is an integer in JSON, and not a string: leave the word type out": Of[struct {
+			A int `json:"a" plural:"type=string"`
+		}],
+		".A: type must be string, integer, number, boolean, object or array, but is \"text\"": Of[struct {
+			A []byte `json:"a" plural:"type=text"`
+		}],
+		".A: time.Time is date-time in JSON: leave the format out": Of[struct {
+			A time.Time `json:"a" plural:"format=date"`
+		}],
+		".A: minimum=-1 is more than a uint8 can hold: it can be 0 at the utmost": Of[struct {
+			A uint8 `json:"a" plural:"minimum=-1"`
+		}],
+		".A: maximum=128 is more than a int8 can hold: it can be 127 at the utmost": Of[struct {
+			A int8 `json:"a" plural:"maximum=128"`
+		}],
+		".A: exclusiveMaximum=129 is more than a *int8 can hold: use maximum=127": Of[struct {
+			A *int8 `json:"a" plural:"exclusiveMaximum=129"`
+		}],
+		".A: maximum=1e39 is more than a float32 can hold: it can be 3.4028234663852886e+38 at the utmost": Of[struct {
+			A float32 `json:"a" plural:"maximum=1e39"`
+		}],
+		".A: [2]string has 2 items always: leave minItems and maxItems out": Of[struct {
+			A [2]string `json:"a" plural:"maxItems=3"`
+		}],
+		": OrderItem is embedded, so that its fields are attributes and its plural tag means nothing: remove the tag": Of[struct {
+			OrderItem `plural:"required"`
+		}],
+		": hidden is an embedded pointer that encoding/json cannot set: embed the struct itself": Of[struct{ *hidden }],
+	} {
+		_, err := declare()
+		if err == nil {
+			t.Errorf("no error, want %s", want)
+		} else if _, got, _ := strings.Cut(err.Error(), " }"); strings.TrimPrefix(got, "}") != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}
+
+// encoding/json would write neither. It takes reflection to get such a struct
+// past go vet.
+func TestFieldsOfOneName(t *testing.T) {
+	text := reflect.TypeFor[string]()
+	twice := reflect.StructOf([]reflect.StructField{{Name: "A", Type: text, Tag: `json:"a"`}, {Name: "B", Type: text, Tag: `json:"a"`}})
+	if _, err := fieldsOf(twice, nil); err == nil || err.Error() != "A and B have the same json name, a: rename one of them" {
+		t.Errorf("got %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -58,11 +59,16 @@ resources is refused unless --force is given.`,
 	return command
 }
 
-// databaseOf is the database to use. Where it is given as a flag, nothing else is
-// read: a schema file with mistakes must not keep anybody from a backup.
+// databaseOf is the database to use. Where a flag or the environment gives it,
+// nothing else is read: a schema file with mistakes must not keep anybody from a
+// backup.
 func databaseOf(command *cobra.Command, load func() (*settings, error)) (string, error) {
-	if flag := command.Flags().Lookup("database"); flag.Changed {
+	flag := command.Flags().Lookup("database")
+	if flag.Changed {
 		return flag.Value.String(), nil
+	}
+	if value := os.Getenv(variable(flag.Name)); value != "" {
+		return value, nil
 	}
 	s, err := load()
 	if err != nil {

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,8 +18,8 @@ import (
 
 func newCheckCommand() *cobra.Command {
 	var options conform.Options
-	var sample, format string
-	var headers []string
+	var format string
+	var headers, samples []string
 	var list bool
 	command := &cobra.Command{
 		Use:   "check URL",
@@ -31,12 +33,19 @@ func newCheckCommand() *cobra.Command {
 The checks create over a hundred resources in one collection, change them, and
 remove them again; use a server whose data may be touched, or --read-only. The
 collection is the first that GET / lists, unless one is given. A server that does
-not describe its collections there needs a sample: one valid body for POST.
+not describe its collections there needs a sample: one valid body for POST. What
+it refers to may need one too:
+
+  plural check https://example.com/api --collection posts --sample posts.json \
+    --sample users='{"name":"Ada","email":"ada@example.com"}'
 
 The exit status is 0 if no check failed, 1 if some did, and 2 if the checks could
 not be run.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if want := map[bool]int{true: 0, false: 1}[list]; len(args) != want {
+			switch {
+			case list && len(args) > 0:
+				return notRun(errors.New("--list prints every check and runs none, so it takes no URL"))
+			case !list && len(args) != 1:
 				return notRun(errors.New("give the URL of the server to check, and nothing else"))
 			}
 			return nil
@@ -54,8 +63,11 @@ not be run.`,
 			}
 			options.BaseURL = args[0]
 			var err error
-			if options.Sample, err = readSample(sample); err != nil {
+			if err = readSamples(samples, &options); err != nil {
 				return notRun(err)
+			}
+			if options.Timeout <= 0 {
+				return notRun(fmt.Errorf("the time-out must be more than nothing, but is %s", options.Timeout))
 			}
 			if options.Headers, err = parseHeaders(headers); err != nil {
 				return notRun(err)
@@ -76,8 +88,9 @@ not be run.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&options.Collection, "collection", "", "collection to work with (default the first that GET / lists)")
-	flags.StringVar(&sample, "sample", "", "one valid body for POST: a `FILE`, or the JSON itself")
+	flags.StringArrayVar(&samples, "sample", nil, "one valid body for POST: a `FILE`, or the JSON itself; for another collection NAME=FILE; may be repeated")
 	flags.StringArrayVar(&headers, "header", nil, "header for every request, as `'Name: value'`; may be repeated")
+	flags.DurationVar(&options.Timeout, "timeout", 30*time.Second, "how long to wait for each answer")
 	flags.BoolVar(&options.ReadOnly, "read-only", false, "create, change and delete nothing")
 	flags.BoolVar(&options.SeedOnly, "seed-only", false, "check the rules of the seed alone, not those that fill its gaps")
 	flags.StringSliceVar(&options.Only, "only", nil, "run these checks alone: `ids` or topics, separated by commas")
@@ -106,10 +119,40 @@ func (e *exitError) Unwrap() error { return e.err }
 // notRun is the error of checks that could not be run.
 func notRun(err error) error { return &exitError{status: 2, err: err} }
 
-// readSample takes a sample from the command line, or from a file.
+// collectionSample is a sample with the name of its collection in front.
+var collectionSample = regexp.MustCompile(`(?s)^([A-Za-z0-9_-]+)=(.*)$`)
+
+// readSamples takes samples from the command line, or from files.
+func readSamples(given []string, options *conform.Options) error {
+	options.Samples = map[string]json.RawMessage{}
+	for _, each := range given {
+		parts := collectionSample.FindStringSubmatch(each)
+		if parts == nil {
+			parts = []string{each, "", each}
+		}
+		name, what := parts[1], "the collection"
+		text, err := readSample(parts[2])
+		if err != nil {
+			return err
+		}
+		_, twice := options.Samples[name]
+		if name != "" {
+			options.Samples[name], what = text, name
+		} else {
+			twice = options.Sample != nil
+			options.Sample = text
+		}
+		if twice {
+			return fmt.Errorf("there are two samples for %s", what)
+		}
+	}
+	return nil
+}
+
 func readSample(given string) (json.RawMessage, error) {
-	if given == "" || strings.HasPrefix(strings.TrimSpace(given), "{") {
-		return json.RawMessage(given), nil
+	text := json.RawMessage(given)
+	if strings.HasPrefix(strings.TrimSpace(given), "{") || json.Valid(text) {
+		return text, nil // or it is refused for what it is
 	}
 	return os.ReadFile(given)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -13,7 +14,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/plural-go/plural/conform"
@@ -157,14 +160,23 @@ func TestCheckThatCannotBeRun(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no URL":            {nil, "plural: give the URL of the server to check, and nothing else\n"},
-		"an unknown flag":   {[]string{p.base, "--fast"}, "plural: unknown flag: --fast\n"},
-		"an unknown format": {[]string{p.base, "--format=xml"}, "plural: the format must be table, json or junit, but is \"xml\"\n"},
-		"an unknown check":  {[]string{p.base, "--only=ranges"}, "plural: there is no check \"ranges\", and no topic of that name\n"},
-		"a broken header":   {[]string{p.base, "--header=Bearer"}, "plural: a header must be given as 'Name: value', but is \"Bearer\"\n"},
-		"a missing sample":  {[]string{p.base, "--sample=none.json"}, "plural: open none.json: no such file or directory\n"},
-		"a broken sample":   {[]string{p.base, "--sample={"}, "plural: the sample is not valid JSON\n"},
-		"nobody there":      {[]string{"http://127.0.0.1:1"}, "plural: Get \"http://127.0.0.1:1/\": dial tcp 127.0.0.1:1: connect: connection refused\n"},
+		"no URL":                {nil, "plural: give the URL of the server to check, and nothing else\n"},
+		"an unknown flag":       {[]string{p.base, "--fast"}, "plural: unknown flag: --fast\n"},
+		"an unknown format":     {[]string{p.base, "--format=xml"}, "plural: the format must be table, json or junit, but is \"xml\"\n"},
+		"an unknown check":      {[]string{p.base, "--only=ranges"}, "plural: there is no check \"ranges\", and no topic of that name\n"},
+		"a broken header":       {[]string{p.base, "--header=Bearer"}, "plural: a header must be given as 'Name: value', but is \"Bearer\"\n"},
+		"a missing sample":      {[]string{p.base, "--sample=none.json"}, "plural: open none.json: no such file or directory\n"},
+		"a broken sample":       {[]string{p.base, "--sample={"}, "plural: the sample is not valid JSON\n"},
+		"a list for a sample":   {[]string{p.base, "--sample=[1]"}, "plural: the sample must be a JSON object, but is [1]\n"},
+		"a list for another":    {[]string{p.base, "--sample=posts=[1]"}, "plural: the sample for posts must be a JSON object, but is [1]\n"},
+		"two samples":           {[]string{p.base, "--sample={}", "--sample={}"}, "plural: there are two samples for the collection\n"},
+		"two samples of one":    {[]string{p.base, "--sample=posts={}", "--sample=posts={}"}, "plural: there are two samples for posts\n"},
+		"two samples by chance": {[]string{p.base, "--sample={}", "--sample=users={}"}, "plural: there are two samples for users\n"},
+		"an unknown collection": {[]string{p.base, "--collection=nope"}, "plural: there is no collection nope: GET / lists users, posts\n"},
+		"a URL and a list":      {[]string{p.base, "--list"}, "plural: --list prints every check and runs none, so it takes no URL\n"},
+		"no time":               {[]string{p.base, "--timeout=0s"}, "plural: the time-out must be more than nothing, but is 0s\n"},
+		"a time without a unit": {[]string{p.base, "--timeout=5"}, "plural: invalid argument \"5\" for \"--timeout\" flag: time: missing unit in duration \"5\"\n"},
+		"nobody there":          {[]string{"http://127.0.0.1:1"}, "plural: Get \"http://127.0.0.1:1/\": dial tcp 127.0.0.1:1: connect: connection refused\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, out, log := run(t, append([]string{"check"}, c.args...)...)
@@ -172,5 +184,104 @@ func TestCheckThatCannotBeRun(t *testing.T) {
 				t.Errorf("got  %d %s%s\nwant 2 %s", status, out, log, c.want)
 			}
 		})
+	}
+}
+
+// A server that goes away in the middle has not failed checks; they could not be run.
+func TestCheckThatIsAborted(t *testing.T) {
+	p := serveIn(t, t.TempDir())
+	behind, err := url.Parse(p.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(behind)
+	proxy.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
+	for name, c := range map[string]struct {
+		leave func(front *httptest.Server, r *http.Request)
+		flags []string
+		want  string
+	}{
+		"closed": {func(front *httptest.Server, _ *http.Request) {
+			front.Listener.Close()
+			go front.CloseClientConnections() // which waits for this request
+		}, nil, "connect: connection refused"},
+		"silent": {func(_ *httptest.Server, r *http.Request) { <-r.Context().Done() }, []string{"--timeout=100ms"},
+			"(Client.Timeout exceeded while awaiting headers)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var requests atomic.Int64
+			var front *httptest.Server
+			front = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if requests.Add(1) > 60 { // the fixture is there by then
+					c.leave(front, r)
+					panic(http.ErrAbortHandler)
+				}
+				proxy.ServeHTTP(w, r)
+			}))
+			defer front.Close()
+			status, out, log := run(t, append([]string{"check", front.URL}, c.flags...)...)
+			first, rest, _ := strings.Cut(log, " (left behind: /users/")
+			if status != 2 || out != "" || !strings.HasPrefix(first, "plural: the run was given up after 3 requests in a row without an answer: ") ||
+				!strings.HasSuffix(first, c.want) || strings.Count(rest, "/users/") != 44 {
+				t.Errorf("got %d %s%s", status, out, log)
+			}
+		})
+	}
+}
+
+// What the collection refers to is made of a sample of its own, if the server says
+// nothing of it.
+func TestCheckWithSamplesOfOtherCollections(t *testing.T) {
+	dir := t.TempDir()
+	writeSchema(t, dir, `
+collections:
+  teams:
+    attributes:
+      code: {type: string, pattern: "^team .+$"}
+    required: [code]
+  players:
+    attributes:
+      name: {type: string}
+      team_id: {references: teams}
+    required: [name, team_id]
+`)
+	p := serveIn(t, dir)
+	status, out, log := run(t, "check", p.base, "--collection=players", "--only=range,child")
+	if status != 2 || !strings.Contains(log, "no value for the attribute code of teams could be made up: give a sample body for it") {
+		t.Errorf("without: %d %s%s", status, out, log)
+	}
+	sample := filepath.Join(t.TempDir(), "team.json")
+	if err := os.WriteFile(sample, []byte(`{"code":"team blue"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	status, out, log = run(t, "check", p.base, "--collection=players", "--sample=teams="+sample, "--only=range.last,child.list")
+	want := `ok    range.last  a negative limit alone
+skip  child.list  GET of a sub-collection
+      players refers to teams, but is no sub-collection of it: GET /teams/ID/players answered with status 404
+
+BASE, collection players: 1 passed, 0 failed, 1 skipped
+`
+	got := regexp.MustCompile("/teams/[^/]+/").ReplaceAllString(strings.ReplaceAll(out, p.base, "BASE"), "/teams/ID/")
+	if status != 0 || got != want || log != "" {
+		t.Errorf("got %d\n%s%s\nwant\n%s", status, got, log, want)
+	}
+	if got := get(t, p.base+"/teams"); got != `200 {"data":[]}` {
+		t.Errorf("left behind: %s", got)
+	}
+}
+
+func TestCheckOfAnEmptyCollection(t *testing.T) {
+	p := serveIn(t, t.TempDir())
+	status, out, log := run(t, "check", p.base, "--read-only", "--only=read.item,child.list")
+	want := `skip  read.item   GET of one resource
+      the collection has 0 resources, and 1 are needed
+skip  child.list  GET of a sub-collection
+      the run is read-only
+
+BASE, collection users: 0 passed, 0 failed, 2 skipped
+warning: users has no resources to look at, and a read-only run creates none: most checks are skipped
+`
+	if got := strings.ReplaceAll(out, p.base, "BASE"); status != 0 || got != want || log != "" {
+		t.Errorf("got %d\n%s%s\nwant\n%s", status, got, log, want)
 	}
 }

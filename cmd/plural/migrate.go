@@ -64,13 +64,6 @@ func borrowSettings(command *cobra.Command, names ...string) (load func() (*sett
 		command.Flags().AddFlag(all.Lookup(name))
 	}
 	return func() (*settings, error) {
-		for _, name := range names {
-			if flag := command.Flags().Lookup(name); flag.Changed {
-				if err := all.Set(name, flag.Value.String()); err != nil {
-					return nil, err
-				}
-			}
-		}
 		file, err := s.load(all)
 		if err == nil {
 			s.config.Schema = file.Schema
@@ -94,19 +87,21 @@ func migrate(ctx context.Context, config plural.Config, f migrateFlags, in io.Re
 	}
 	loses := slices.ContainsFunc(steps, func(s plural.MigrationStep) bool { return s.Loses })
 	blocked := slices.ContainsFunc(steps, func(s plural.MigrationStep) bool { return s.Blocked })
-	if loses && f.allowLoss && !blocked && !f.noBackup && f.backup == "" {
+	decided := f.noBackup || f.backup != ""
+	if loses && f.allowLoss && !blocked && !decided {
 		if f.backup, err = askForBackup(config.Database, in, out); err != nil {
 			return err
 		}
+		decided = true
 	}
-	if f.backup != "" && (!loses || f.allowLoss) && !blocked {
-		if err := plural.Backup(ctx, config.Database, f.backup); err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "Wrote the backup %s.\n", f.backup)
-	}
-	if steps, err = plural.Migrate(ctx, config, f.allowLoss); err != nil {
+	// Whoever writes meanwhile may make it lose what the plan did not show, and
+	// nobody has decided about a backup of that.
+	steps, err = plural.Migrate(ctx, config, plural.MigrateOptions{AllowLoss: f.allowLoss && decided, Backup: f.backup})
+	if err != nil {
 		return err
+	}
+	if f.backup != "" && len(steps) > 0 {
+		fmt.Fprintf(out, "Wrote the backup %s.\n", f.backup)
 	}
 	fmt.Fprintf(out, "Done: %s. Restart the servers that use the database.\n", counted(len(steps), "step"))
 	return nil

@@ -131,6 +131,34 @@ func TestMigrateWithFlags(t *testing.T) {
 	}
 }
 
+// TestMigrateTheDatabaseThatIsNamed: a flag wins over the environment and the file,
+// also when the command has it from serve.
+func TestMigrateTheDatabaseThatIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	thingsIn(t, dir)
+	for _, name := range []string{"named.db", "other.db", "third.db"} {
+		runs(t, dir, "", false, "Wrote "+name+", and checked it.\n", "backup", name)
+	}
+	writeSchema(t, dir, "server: {database: sqlite:other.db}\n"+thingsMore)
+	t.Setenv("PLURAL_DATABASE", "sqlite:third.db")
+	t.Setenv("PLURAL_SCHEMA", "none.yaml")
+	const plan = "1 step to fit the schema:\n\n  additive   things: new attribute note (string); existing resources get the default\n             writes 2 resources\n\n"
+	runs(t, dir, "", false, plan+"Done: 1 step. Restart the servers that use the database.\n", "migrate", "--schema=plural.yaml", "--database=sqlite:named.db")
+	for _, name := range []string{"other.db", "third.db"} {
+		runs(t, dir, "", false, plan, "migrate", "--plan", "--schema=plural.yaml", "--database=sqlite:"+name)
+	}
+}
+
+// TestBackupDespiteASchemaWithMistakes: it needs no schema.
+func TestBackupDespiteASchemaWithMistakes(t *testing.T) {
+	dir := t.TempDir()
+	thingsIn(t, dir)
+	writeSchema(t, dir, "nonsense: true\n")
+	runs(t, dir, "", false, "Wrote one.db, and checked it.\n", "backup", "one.db", "--database=sqlite:plural.db")
+	t.Setenv("PLURAL_DATABASE", "sqlite:plural.db")
+	runs(t, dir, "", false, "Wrote two.db, and checked it.\n", "backup", "two.db")
+}
+
 // TestBackupOfARunningServer: nobody has to stop for it.
 func TestBackupOfARunningServer(t *testing.T) {
 	dir := t.TempDir()

@@ -58,6 +58,12 @@ func (s *settings) register(flags *pflag.FlagSet) {
 		flags.Var((*duration)(d.target), d.name, d.usage)
 	}
 	s.config.ChangeRetention = 7 * 24 * time.Hour
+	s.config.IdempotencyRetention, s.config.OperationRetention = day, 7*day
+	s.config.Workers, s.config.MaxOperations = 8, 10_000
+	flags.Var(count[int]{&s.config.Workers, 1}, "workers", "asynchronous operations that are carried out at the same time")
+	flags.Var(count[int64]{&s.config.MaxOperations, 1}, "max-operations", "asynchronous operations that may be unfinished")
+	flags.Var((*retention)(&s.config.OperationRetention), "operation-retention", "how long finished operations are kept, for example 30d, or forever")
+	flags.Var((*retention)(&s.config.IdempotencyRetention), "idempotency-retention", "how long answers are kept to be repeated, for example 2d, or forever")
 	flags.Var((*retention)(&s.config.ChangeRetention), "change-retention", "how long the change log remembers, for example 30d, or forever")
 }
 
@@ -73,7 +79,8 @@ func key(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 // from the schema file, which it returns. All mistakes are reported at once.
 func (s *settings) load(flags *pflag.FlagSet) (*schema.File, error) {
 	given := map[string]bool{}
-	flags.Visit(func(flag *pflag.Flag) { given[flag.Name] = true })
+	// Not Visit, which does not see what another command set of flags it borrowed.
+	flags.VisitAll(func(flag *pflag.Flag) { given[flag.Name] = flag.Changed })
 	mistakes := s.loadEnvironment(flags, given)
 	file, err := s.readSchema()
 	mistakes = append(mistakes, err)

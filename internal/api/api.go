@@ -11,6 +11,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/observe"
+	"github.com/plural-go/plural/internal/operation"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/schema"
@@ -18,19 +19,21 @@ import (
 
 // Config is what an API is made of.
 type Config struct {
-	Schema    *schema.Schema
-	Resources *resource.Resources
-	Observer  *observe.Observer
+	Schema     *schema.Schema
+	Resources  *resource.Resources
+	Operations *operation.Operations
+	Observer   *observe.Observer
 
 	Prefix       string // path under which the API is mounted, without a slash at its end
 	Query        query.Limits
 	MaxBody      int64
-	MaxDepth     int
-	MaxItems     int
 	WriteTimeout time.Duration // for the client to take each piece of an answer
 
 	// Abandoned is closed when answers that are still being sent must end.
 	Abandoned <-chan struct{}
+
+	// Stopping is closed when no more requests are taken.
+	Stopping <-chan struct{}
 
 	// Ready reports why requests should go elsewhere, nil when they should not.
 	Ready func(context.Context) error
@@ -40,15 +43,17 @@ type Config struct {
 type API struct {
 	Config
 	metrics http.Handler
+	keys    *keys
 }
 
 // New makes an API.
 func New(config Config) *API {
-	return &API{Config: config, metrics: config.Observer.Metrics()}
+	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}}
 }
 
 // ServeHTTP answers one request. Whatever happens, it leaves by the same door.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a, r = a.asMounted(r)
 	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout}
 	a.Observer.Arrived()
 	defer func() {
@@ -107,20 +112,14 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	// Only a list can go on for as long as a client takes. All else is not given up
 	// when the client seems to be gone: one that has only closed its sending side
 	// still wants the answer.
-	r = r.WithContext(context.WithoutCancel(r.Context()))
+	r = r.WithContext(observe.WithRequest(context.WithoutCancel(r.Context()), out.id))
 	switch {
 	case target.kind == rootPath:
 		return a.collections(r)
-	case r.Method == http.MethodPost:
-		return a.create(r, out, target)
-	case r.Method == http.MethodPut:
-		return a.update(r, out, target, schema.Replace)
-	case r.Method == http.MethodPatch:
-		return a.update(r, out, target, schema.Patch)
-	case r.Method == http.MethodDelete:
-		return a.delete(r, target)
-	default:
+	case isRead(r.Method):
 		return a.read(r, target)
+	default:
+		return a.change(r, out, target)
 	}
 }
 

@@ -32,9 +32,11 @@ func newAPI(t *testing.T, ready func(context.Context) error) (*API, *strings.Bui
 		}
 	})
 	log := &strings.Builder{}
+	resources := resource.New(st)
+	resources.Limits = resource.Limits{Depth: 64, Items: 1000}
 	return New(Config{
-		Schema: example, Resources: resource.New(st), Observer: observe.New(slog.New(slog.NewTextHandler(log, nil))),
-		Query: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, MaxDepth: 64, MaxItems: 1000, Ready: ready,
+		Schema: example, Resources: resources, Observer: observe.New(slog.New(slog.NewTextHandler(log, nil))),
+		Query: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, Ready: ready,
 	}), log
 }
 

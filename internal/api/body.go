@@ -8,41 +8,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
 )
-
-// decode reads the body of a write and validates it against its collection.
-func (a *API) decode(r *http.Request, out *response, t *target, mode schema.Mode) ([]schema.Input, bool, error) {
-	body, err := a.readBody(r, out)
-	if err != nil {
-		return nil, false, err
-	}
-	options := schema.DecodeOptions{Mode: mode, ID: t.id, MaxDepth: a.MaxDepth, MaxItems: a.MaxItems}
-	if t.path.Parent != nil {
-		options.Parent, options.ParentID = t.path.Collection.ParentLink(), *t.path.Parent
-	}
-	inputs, many, err := t.path.Collection.Decode(body, options)
-	if faults := fault.From(err); err != nil && faults[0].Status() == http.StatusUnprocessableEntity {
-		return nil, false, a.allViolations(r, t, inputs, many, faults)
-	}
-	return inputs, many, err
-}
-
-// allViolations adds to the faults of a body what only the stored resources can
-// tell. What does not exist comes first: no body could change it.
-func (a *API) allViolations(r *http.Request, t *target, inputs []schema.Input, many bool, faults fault.List) error {
-	var others fault.List
-	var err error
-	if t.kind == collectionPath {
-		others, err = a.Resources.CreateViolations(r.Context(), t.path, inputs, many)
-	} else {
-		others, err = a.Resources.UpdateViolations(r.Context(), t.path, t.id, inputs)
-	}
-	if err != nil {
-		return err
-	}
-	return append(faults, others...)
-}
 
 func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 	if r.ContentLength > a.MaxBody {

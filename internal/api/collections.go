@@ -11,7 +11,7 @@ import (
 
 // collections answers GET /: the collections as resources.
 func (a *API) collections(r *http.Request) (*reply, error) {
-	all := a.Schema.Collections()
+	all := a.Schema.All()
 	totals, err := a.Resources.Totals(r.Context(), all)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,13 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	condition, err := conditionOf(r)
+	if err != nil {
+		return nil, err
+	}
+	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged { // a collection has no ETag
+		return &reply{status: http.StatusNotModified}, err
+	}
 	exact := prefers(r, "count", "exact")
 	listing, err := a.Resources.List(r.Context(), t.path, q, exact)
 	if err != nil {

@@ -1,12 +1,16 @@
 package api
 
 import (
+	"bytes"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/resource"
 )
 
 // acceptable refuses a request whose Accept header rules out JSON.
@@ -42,17 +46,48 @@ func acceptable(r *http.Request) error {
 	return fault.Header("Accept", fault.CodeNotAcceptable, "Answers are application/json, in UTF-8.")
 }
 
-// prefers reports whether a Prefer header (RFC 7240) asks for a preference with
-// a value. Preferences that are not known are no error, by that standard.
+// prefers reports whether a Prefer header asks for a preference with a value.
 func prefers(r *http.Request, name, value string) bool {
+	given, ok := preference(r, name)
+	return ok && given == value
+}
+
+// preference finds a preference of a Prefer header (RFC 7240), of which the first
+// counts. Those that are not known are no error, by that standard.
+func preference(r *http.Request, name string) (value string, found bool) {
 	for _, line := range r.Header.Values("Prefer") {
-		for preference := range strings.SplitSeq(line, ",") {
-			preference, _, _ = strings.Cut(preference, ";")
-			key, given, _ := strings.Cut(preference, "=")
-			if strings.EqualFold(strings.TrimSpace(key), name) && strings.Trim(strings.TrimSpace(given), `"`) == value {
-				return true
+		for each := range strings.SplitSeq(line, ",") {
+			each, _, _ = strings.Cut(each, ";")
+			key, given, _ := strings.Cut(each, "=")
+			if strings.EqualFold(strings.TrimSpace(key), name) {
+				return strings.Trim(strings.TrimSpace(given), `"`), true
 			}
 		}
 	}
-	return false
+	return "", false
+}
+
+// timing is when the client wants a write to be done.
+type timing struct {
+	later   bool
+	wait    time.Duration // for it to be done after all
+	applied string        // what is said of it
+}
+
+// maxWait bounds how long a request waits for its operation.
+const maxWait = 5 * time.Minute
+
+// timingOf finds out whether a write is done later. An array never is.
+func timingOf(r *http.Request, request resource.Request) timing {
+	_, asked := preference(r, "respond-async")
+	if !asked && !slices.Contains(request.Path.Collection.Async, r.Method) || bytes.HasPrefix(bytes.TrimLeft(request.Body, " \t\r\n"), []byte("[")) {
+		return timing{}
+	}
+	t := timing{later: true, applied: "respond-async"}
+	text, _ := preference(r, "wait")
+	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+		t.wait = min(time.Duration(seconds)*time.Second, maxWait)
+		t.applied += ", wait=" + strconv.Itoa(int(t.wait/time.Second))
+	}
+	return t
 }

@@ -44,29 +44,8 @@ func enveloped(status int, representation []byte) *reply {
 
 // failure is the reply with errors.
 func failure(faults fault.List) *reply {
-	type source struct {
-		Pointer   *string `json:"pointer,omitempty"`
-		Parameter string  `json:"parameter,omitempty"`
-		Header    string  `json:"header,omitempty"`
-	}
-	type object struct {
-		Status int        `json:"status"`
-		Code   fault.Code `json:"code"`
-		Title  string     `json:"title"`
-		Detail string     `json:"detail"`
-		Source *source    `json:"source,omitempty"`
-	}
-	objects := make([]object, len(faults))
-	for i, f := range faults {
-		objects[i] = object{Status: f.Status(), Code: f.Code, Title: f.Code.Title(), Detail: f.Detail}
-		if f.Source != (fault.Source{}) {
-			objects[i].Source = &source{Parameter: f.Source.Parameter, Header: f.Source.Header}
-			if f.Source.Pointer != "" {
-				objects[i].Source.Pointer = &f.Source.Pointer
-			}
-		}
-	}
-	return &reply{status: faults[0].Status(), code: faults[0].Code, header: http.Header{}, body: marshal(map[string]any{"errors": objects})}
+	body := append([]byte(`{"errors":`), faults.JSON()...)
+	return &reply{status: faults[0].Status(), code: faults[0].Code, header: http.Header{}, body: append(body, '}')}
 }
 
 // marshal writes what is not a representation: strings, numbers and JSON of our
@@ -149,7 +128,7 @@ func (out *response) send(r *http.Request, answer *reply) error {
 			head.Set("Content-Type", contentType)
 		}
 		head.Set("Content-Length", strconv.Itoa(len(answer.body)))
-	case answer.status != http.StatusNoContent:
+	case answer.status != http.StatusNoContent && answer.status != http.StatusNotModified:
 		head.Set("Content-Length", "0")
 	}
 	out.WriteHeader(answer.status)

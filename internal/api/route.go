@@ -52,7 +52,7 @@ func (a *API) route(r *http.Request) (*target, error) {
 	escaped := r.URL.EscapedPath()
 	path, mounted := strings.CutPrefix(escaped, a.Prefix)
 	if !mounted || path != "" && path[0] != '/' {
-		return nil, unknownPath()
+		return nil, a.unknownPath()
 	}
 	if path == "" || path == "/" {
 		return &target{kind: rootPath, pattern: "/"}, nil
@@ -67,7 +67,7 @@ func (a *API) route(r *http.Request) (*target, error) {
 		if err != nil || segment == "" {
 			// An empty segment leads nowhere, and must not become a
 			// redirection to another host either.
-			return nil, unknownPath()
+			return nil, a.unknownPath()
 		}
 		segments[i] = segment
 	}
@@ -79,13 +79,13 @@ func (a *API) route(r *http.Request) (*target, error) {
 		return &target{pattern: "redirect", redirect: location}, nil
 	}
 	if segments[0] == "-" {
-		return systemTarget(segments[1:])
+		return a.systemTarget(segments[1:])
 	}
 	return a.resourceTarget(segments)
 }
 
-func unknownPath() error {
-	return fault.New(fault.CodeNotFound, "Nothing is at this path. GET / lists the collections.")
+func (a *API) unknownPath() error {
+	return fault.New(fault.CodeNotFound, "Nothing is at this path. GET %s/ lists the collections.", a.Prefix)
 }
 
 func (a *API) resourceTarget(segments []string) (*target, error) {
@@ -105,7 +105,7 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 	}
 	child := c.Child(segments[2])
 	if child == nil || len(segments) > 4 {
-		return nil, unknownPath()
+		return nil, a.unknownPath()
 	}
 	parent := t.id
 	t.kind, t.path, t.id = collectionPath, resource.Path{Collection: child, Parent: &parent}, schema.ID{}
@@ -132,7 +132,7 @@ func (t *target) item(segment string) error {
 func (a *API) singularTarget(segments []string) (*target, error) {
 	c := a.Schema.Singular(segments[0])
 	if c == nil || len(segments) != 2 {
-		return nil, unknownPath()
+		return nil, a.unknownPath()
 	}
 	t := &target{pattern: "/" + c.Singular, path: resource.Path{Collection: c}}
 	if err := t.item(segments[1]); err != nil {
@@ -142,9 +142,17 @@ func (a *API) singularTarget(segments []string) (*target, error) {
 	return t, nil
 }
 
+// allowed lists the methods that the target knows, in the order of Allow.
+func (t *target) allowed() []string {
+	if c := t.path.Collection; c != nil && c.ReadOnly() {
+		return methods[singularPath]
+	}
+	return methods[t.kind]
+}
+
 // refuseMethod answers OPTIONS, and methods that the path does not know.
 func (t *target) refuseMethod(method string) *reply {
-	allowed := methods[t.kind]
+	allowed := t.allowed()
 	allow := header("Allow", strings.Join(allowed, ", "))
 	if method == http.MethodOptions {
 		return &reply{status: http.StatusNoContent, header: allow}

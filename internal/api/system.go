@@ -8,14 +8,14 @@ import (
 
 // What is not part of the resource interface lives below /-/.
 
-func systemTarget(segments []string) (*target, error) {
+func (a *API) systemTarget(segments []string) (*target, error) {
 	if len(segments) == 1 {
 		switch name := segments[0]; name {
 		case "health", "ready", "metrics":
 			return &target{kind: systemPath, pattern: "/-/" + name, system: name}, nil
 		}
 	}
-	return nil, unknownPath()
+	return nil, a.unknownPath()
 }
 
 // readyTimeout bounds how long the database may take to show that it is there.
@@ -34,6 +34,10 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 		}
 		return state(http.StatusOK, "ready"), nil
 	default:
+		if err := a.Resources.Health(); err != nil {
+			a.Observer.NotReady(err)
+			return state(http.StatusServiceUnavailable, "failed"), nil
+		}
 		return state(http.StatusOK, "ok"), nil
 	}
 }

@@ -4,42 +4,53 @@ import (
 	"net/http"
 
 	"github.com/plural-go/plural/internal/resource"
-	"github.com/plural-go/plural/schema"
 )
 
-// read answers with one resource, also under its singular.
+// read answers with one resource, also under its singular, or with 304 when the
+// client has it already.
 func (a *API) read(r *http.Request, t *target) (*reply, error) {
-	found, err := a.Resources.Read(r.Context(), t.path, t.id)
+	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err
 	}
-	answer := enveloped(http.StatusOK, found.Representation)
+	found, err := a.Resources.Read(r.Context(), t.path, t.id, condition)
+	if err != nil {
+		return nil, err
+	}
+	answer := &reply{status: http.StatusNotModified, header: http.Header{}}
+	if found.Representation != nil {
+		answer = enveloped(http.StatusOK, found.Representation)
+	}
+	answer.header.Set("ETag", found.ETag)
 	if t.kind == singularPath {
 		answer.header.Set("Content-Location", a.locate(t.path.Collection, t.id))
 	}
 	return answer, nil
 }
 
-// create answers with the new resource, or with an array of them.
-func (a *API) create(r *http.Request, out *response, t *target) (*reply, error) {
-	inputs, many, err := a.decode(r, out, t, schema.Create)
-	if err != nil {
-		return nil, err
+// conditionOf reads the conditions of a request.
+func conditionOf(r *http.Request) (resource.Condition, error) {
+	return resource.ParseCondition(r.Header.Values("If-Match"), r.Header.Values("If-None-Match"))
+}
+
+// written answers with resources after they were created or changed, or as one
+// last was.
+func (a *API) written(write resource.Write, results []resource.Resource) *reply {
+	if write.Many {
+		return enveloped(http.StatusCreated, joined(results))
 	}
-	if many {
-		created, err := a.Resources.CreateMany(r.Context(), t.path, inputs)
-		if err != nil {
-			return nil, err
-		}
-		return enveloped(http.StatusCreated, joined(created)), nil
+	status := http.StatusOK
+	if write.Verb == resource.Create {
+		status = http.StatusCreated
 	}
-	created, err := a.Resources.Create(r.Context(), t.path, inputs[0])
-	if err != nil {
-		return nil, err
+	answer := enveloped(status, results[0].Representation)
+	if write.Verb == resource.Create {
+		answer.header.Set("Location", a.locate(write.Path.Collection, results[0].ID))
 	}
-	answer := enveloped(http.StatusCreated, created.Representation)
-	answer.header.Set("Location", a.locate(t.path.Collection, created.ID))
-	return answer, nil
+	if write.Verb != resource.Delete {
+		answer.header.Set("ETag", results[0].ETag)
+	}
+	return answer
 }
 
 func joined(resources []resource.Resource) []byte {
@@ -51,25 +62,4 @@ func joined(resources []resource.Resource) []byte {
 		list = append(list, each.Representation...)
 	}
 	return append(list, ']')
-}
-
-// update replaces a resource or patches it: the mode decides what a body sets.
-func (a *API) update(r *http.Request, out *response, t *target, mode schema.Mode) (*reply, error) {
-	inputs, _, err := a.decode(r, out, t, mode)
-	if err != nil {
-		return nil, err
-	}
-	return changed(a.Resources.Update(r.Context(), t.path, t.id, inputs[0]))
-}
-
-func (a *API) delete(r *http.Request, t *target) (*reply, error) {
-	return changed(a.Resources.Delete(r.Context(), t.path, t.id))
-}
-
-// changed answers with a resource after it was changed, or as it last was.
-func changed(result resource.Resource, err error) (*reply, error) {
-	if err != nil {
-		return nil, err
-	}
-	return enveloped(http.StatusOK, result.Representation), nil
 }

@@ -30,6 +30,11 @@ const (
 	CodeNotUnique  Code = "not_unique"
 	CodeReferenced Code = "referenced"
 	CodeConflict   Code = "conflict"
+	CodeKeyInUse   Code = "idempotency_key_in_use"
+
+	// 412 and 428: the state is not what the request is meant for.
+	CodePreconditionFailed   Code = "precondition_failed"
+	CodePreconditionRequired Code = "precondition_required"
 
 	// 413 to 415: the body cannot be taken.
 	CodeBodyTooLarge         Code = "body_too_large"
@@ -58,6 +63,7 @@ const (
 	CodeUnknownReference Code = "unknown_reference"
 	CodeParentMismatch   Code = "parent_mismatch"
 	CodeRefused          Code = "refused"
+	CodeKeyReused        Code = "idempotency_key_reused"
 
 	// 417 and 431: headers that the server does not take.
 	CodeExpectationFailed Code = "expectation_failed"
@@ -69,6 +75,7 @@ const (
 	CodeUnavailable    Code = "unavailable"
 	CodeStorageFull    Code = "storage_full"
 	CodeHookTimeout    Code = "hook_timeout"
+	CodeBacklogFull    Code = "backlog_full"
 	CodeHTTPVersion    Code = "http_version"
 )
 
@@ -100,6 +107,10 @@ var meanings = map[Code]meaning{
 	CodeNotUnique:  {409, "The value is taken"},
 	CodeReferenced: {409, "Other resources refer to this one"},
 	CodeConflict:   {409, "In conflict with a rule of this server"},
+	CodeKeyInUse:   {409, "The first request with this key is not finished"},
+
+	CodePreconditionFailed:   {412, "The resource has changed"},
+	CodePreconditionRequired: {428, "If-Match is required"},
 
 	CodeBodyTooLarge:         {413, "The body is too large"},
 	CodeTooManyItems:         {413, "Too many items"},
@@ -126,6 +137,7 @@ var meanings = map[Code]meaning{
 	CodeUnknownReference: {422, "The resource referred to does not exist"},
 	CodeParentMismatch:   {422, "The parent in the body is not the one in the path"},
 	CodeRefused:          {422, "Refused by a rule of this server"},
+	CodeKeyReused:        {422, "The key stands for another request"},
 
 	CodeExpectationFailed: {417, "Expectation failed"},
 	CodeHeadersTooLarge:   {431, "The request header is too large"},
@@ -135,6 +147,7 @@ var meanings = map[Code]meaning{
 	CodeUnavailable:    {503, "The store cannot be reached"},
 	CodeStorageFull:    {503, "The storage is full"},
 	CodeHookTimeout:    {503, "A rule of this server took too long"},
+	CodeBacklogFull:    {503, "Too many operations are waiting"},
 	CodeHTTPVersion:    {505, "HTTP version not supported"},
 }
 
@@ -144,6 +157,12 @@ func (c Code) Status() int {
 		return m.status
 	}
 	return 500
+}
+
+// known reports whether there is such a code.
+func (c Code) known() bool {
+	_, ok := meanings[c]
+	return ok
 }
 
 // Title is a short summary of the code, the same for every error of the code.

@@ -80,6 +80,15 @@ func (e *Error) Status() int { return e.Code.Status() }
 // is the status of the answer.
 type List []*Error
 
+// Unwrap gives the errors, so that errors.As finds the first of them.
+func (l List) Unwrap() []error {
+	all := make([]error, len(l))
+	for i, e := range l {
+		all[i] = e
+	}
+	return all
+}
+
 // Error joins the descriptions of all errors.
 func (l List) Error() string {
 	texts := make([]string, len(l))
@@ -122,18 +131,60 @@ func (l List) Err() error {
 	return l
 }
 
-// From turns any error into a list of faults. An error that is none becomes
-// "internal", with itself as the hidden cause.
+// Inner is the outcome of a call that code inside the server made while it was
+// answering a request: a hook that writes to another collection. Its faults are
+// about that call. Whoever made it can look at them, but they mean nothing to
+// the client, who never sent it.
+type Inner struct{ Err error }
+
+// Error is that of the call.
+func (e *Inner) Error() string { return e.Err.Error() }
+
+// Unwrap gives the faults of the call.
+func (e *Inner) Unwrap() error { return e.Err }
+
+// From turns any error into a list of faults: all that are in it, also of errors
+// that were joined. Those that are the client's come alone. An error without
+// any becomes "internal", with itself as the hidden cause, and so does a fault
+// whose code nobody knows.
 func From(err error) List {
-	var list List
-	if errors.As(err, &list) {
-		return list
-	}
-	var one *Error
-	if errors.As(err, &one) {
-		return List{one}
+	var clients, own List
+	collect(err, &clients, &own)
+	switch {
+	case len(clients) > 0:
+		return clients
+	case len(own) > 0:
+		return own
 	}
 	return List{Internal(err)}
+}
+
+// collect sorts the faults in an error by whose they are.
+func collect(err error, clients, own *List) {
+	switch err := err.(type) {
+	case *Error:
+		switch {
+		case err == nil: // in an interface, where it is an error all the same
+			*own = append(*own, Internal(errors.New("an error that is nil")))
+		case !err.Code.known():
+			*own = append(*own, Internal(err))
+		case err.Status() < 500:
+			*clients = append(*clients, err)
+		default:
+			*own = append(*own, err)
+		}
+	case *Inner:
+		var others List
+		if collect(err.Err, &others, own); len(others) > 0 {
+			*own = append(*own, Internal(err))
+		}
+	case interface{ Unwrap() error }:
+		collect(err.Unwrap(), clients, own)
+	case interface{ Unwrap() []error }:
+		for _, each := range err.Unwrap() {
+			collect(each, clients, own)
+		}
+	}
 }
 
 // Is reports whether the first fault of err has the code.

@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"regexp"
 	"testing"
@@ -30,7 +31,9 @@ func TestErrorTellsTheLogEverything(t *testing.T) {
 }
 
 func TestFromFindsFaults(t *testing.T) {
-	one, two := New(CodeNotFound, "one"), New(CodeRequired, "two")
+	one, two, away := New(CodeNotFound, "one"), New(CodeRequired, "two"), New(CodeUnavailable, "away")
+	inner, made := &Inner{List{one}}, New("teapot", "what the client must not see")
+	wrapped := fmt.Errorf("outside: %w", inner)
 	tests := []struct {
 		name string
 		err  error
@@ -40,10 +43,45 @@ func TestFromFindsFaults(t *testing.T) {
 		{"a list", List{one, two}, List{one, two}},
 		{"one inside", fmt.Errorf("outside: %w", one), List{one}},
 		{"a list inside", fmt.Errorf("outside: %w", List{one, two}), List{one, two}},
+		{"joined", errors.Join(one, fmt.Errorf("more: %w", two)), List{one, two}},
+		{"joined lists", errors.Join(List{one}, List{two, one}), List{one, two, one}},
+		{"joined with what is no fault", errors.Join(errors.New("other"), two), List{two}},
+		{"joined with what is ours", errors.Join(away, two), List{two}},
+		{"ours", fmt.Errorf("outside: %w", away), List{away}},
+		{"of an inner call", inner, List{Internal(inner)}},
+		{"of an inner call, wrapped", wrapped, List{Internal(inner)}},
+		{"of an inner call, and a refusal", errors.Join(two, inner), List{two}},
+		{"of an inner call, and ours", &Inner{away}, List{away}},
+		{"of an inner call, and none", &Inner{io.EOF}, List{Internal(&Inner{io.EOF})}},
+		{"an unknown code", made, List{Internal(made)}},
+		{"an empty list", List{}, List{Internal(List{})}},
+		{"nil in an interface", (*Error)(nil), List{Internal(errors.New("an error that is nil"))}},
 	}
 	for _, test := range tests {
 		if got := From(test.err); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// Whoever has an error asks for a list or for its first fault, as they like.
+func TestFaultsAreFoundByTheirType(t *testing.T) {
+	cause := errors.New("disk on fire")
+	one, two := New(CodeNotFound, "one"), &Error{Code: CodeUnavailable, Cause: cause}
+	for _, err := range []error{List{one, two}, &Inner{List{one, two}}} {
+		var list List
+		var first *Error
+		if !errors.As(err, &list) || !reflect.DeepEqual(list, List{one, two}) {
+			t.Errorf("%T: the list is %v", err, list)
+		}
+		if !errors.As(err, &first) || first != one {
+			t.Errorf("%T: the first is %v", err, first)
+		}
+		if !errors.Is(err, cause) {
+			t.Errorf("%T: the cause is lost", err)
+		}
+		if got, want := err.Error(), "not_found: one; unavailable:  (disk on fire)"; got != want {
+			t.Errorf("%T: got %q, want %q", err, got, want)
 		}
 	}
 }

@@ -189,7 +189,7 @@ func TestConformanceCannotBeRun(t *testing.T) {
 		"no such check":     {conform.Options{BaseURL: s.base, Only: []string{"range.nope"}}, `there is no check "range.nope", and no topic of that name`},
 		"nothing left":      {conform.Options{BaseURL: s.base, Only: []string{"range"}, Skip: []string{"range"}}, "no check is left to run"},
 		"a sample of words": {conform.Options{BaseURL: s.base, Sample: json.RawMessage("words")}, "the sample is not valid JSON"},
-		"a sample array":    {conform.Options{BaseURL: s.base, Sample: json.RawMessage("[]")}, "the sample must be a JSON object"},
+		"a sample array":    {conform.Options{BaseURL: s.base, Sample: json.RawMessage("[]")}, "the sample must be a JSON object, but is []"},
 		"a wrong sample": {conform.Options{BaseURL: s.base, Collection: "users", Sample: json.RawMessage(`{"nope":{}}`), Only: []string{"range"}},
 			"a resource could not be created; is there a better sample?"},
 		"no such collection": {conform.Options{BaseURL: s.base, Collection: "nope", ReadOnly: true}, "the collection could not be read:"},

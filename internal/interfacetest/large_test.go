@@ -77,7 +77,7 @@ func TestNamesThatDatabasesKeep(t *testing.T) {
 		list := s.get(groups)
 		list.expect(t, 200, data(member))
 		list.expectHeaders(t, "Link: "+linkHeader(groups, "first", "limit=100", "last", "limit=-100"), "X-Total-Count: 1")
-		s.get("/user-group/"+id(0)).expectHeaders(t, "Content-Location: /user-groups/"+id(0))
+		s.get("/user-group/"+id(0)).expectHeaders(t, tagged, "Content-Location: /user-groups/"+id(0))
 		s.do("DELETE", "/sqlite_things/"+id(0), "").expect(t, 200, `{"data":`+thing(0, first)+`}`)
 		s.get("/members?filter[thing_id][null]=true").expectPositions(t, "after the thing has gone", 0, 1)
 		s.do("DELETE", "/user-groups/"+id(0), "")

@@ -137,9 +137,9 @@ func TestPrefix(t *testing.T) {
 		}
 		created := s.do("POST", "/users/"+id(0)+"/posts", `{"id":"`+id(0)+`","title":"One"}`)
 		created.expect(t, 201, `{"data":`+post(0, "One", quoted(id(0)))+`}`)
-		created.expectHeaders(t, "Location: /api/v1/posts/"+id(0))
+		created.expectHeaders(t, tagged, "Location: /api/v1/posts/"+id(0))
 		s.get("/users/"+id(0)+"/posts?limit=1").expectHeaders(t, "Link: "+linkHeader("/api/v1/users/"+id(0)+"/posts", "first", "limit=1", "last", "limit=-1"), "X-Total-Count: 1")
-		s.get("/user/"+id(0)).expectHeaders(t, "Content-Location: /api/v1/users/"+id(0))
+		s.get("/user/"+id(0)).expectHeaders(t, tagged, "Content-Location: /api/v1/users/"+id(0))
 		if got := s.get("/users/?limit=1"); got.status != 308 || got.header.Get("Location") != "/api/v1/users?limit=1" {
 			t.Errorf("a slash at the end: %d to %q", got.status, got.header.Get("Location"))
 		}

@@ -108,7 +108,7 @@ func TestSeedOperationsRule2(t *testing.T) {
 		s.get("/users/"+id(0)).expect(t, 200, `{"data":`+user(0)+`}`)
 		singular := s.get("/user/" + id(0))
 		singular.expect(t, 200, `{"data":`+user(0)+`}`)
-		singular.expectHeaders(t, "Content-Location: /users/"+id(0))
+		singular.expectHeaders(t, tagged, "Content-Location: /users/"+id(0))
 		s.get("/user").expectErrors(t, 404, "not_found")
 	})
 }

@@ -37,7 +37,7 @@ func TestSubCollectionRead(t *testing.T) {
 		s.get("/users/"+id(2)+"/posts").expect(t, 200, data())
 		one := s.get("/users/" + id(0) + "/posts/" + id(2))
 		one.expect(t, 200, `{"data":`+post(2, "Two", quoted(id(0)))+`}`)
-		one.expectHeaders(t)
+		one.expectHeaders(t, tagged)
 		// Every child is also in its own collection.
 		s.get("/posts/"+id(2)).expect(t, 200, one.timeless())
 		s.get("/posts").expect(t, 200, data(post(0, "Zero", quoted(id(0))), post(1, "One", quoted(id(1))), post(2, "Two", quoted(id(0))), post(3, "Three", "null")))
@@ -89,7 +89,7 @@ func TestSubCollectionCreate(t *testing.T) {
 		path := "/users/" + id(1) + "/posts"
 		created := s.do("POST", path, `{"id":"`+id(4)+`","title":"Four"}`)
 		created.expect(t, 201, `{"data":`+post(4, "Four", quoted(id(1)))+`}`)
-		created.expectHeaders(t, "Location: /posts/"+id(4))
+		created.expectHeaders(t, tagged, "Location: /posts/"+id(4))
 		s.do("POST", path, `{"id":"`+id(5)+`","title":"Five","user_id":"`+id(1)+`"}`).expect(t, 201, `{"data":`+post(5, "Five", quoted(id(1)))+`}`)
 		s.do("POST", path, `[{"id":"`+id(6)+`","title":"Six"},{"id":"`+id(7)+`","title":"Seven"}]`).expect(t, 201,
 			data(post(6, "Six", quoted(id(1))), post(7, "Seven", quoted(id(1)))))

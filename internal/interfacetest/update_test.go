@@ -16,7 +16,7 @@ func TestReplace(t *testing.T) {
 		replaced := s.do("PUT", "/users/"+id(1), `{"name":"Grace","email":"g@example.com"}`)
 		want := `{"data":{"id":"` + id(1) + `","type":"users","name":"Grace","email":"g@example.com","active":true,"created_at":"TIME","updated_at":"TIME"}}`
 		replaced.expect(t, 200, want)
-		replaced.expectHeaders(t)
+		replaced.expectHeaders(t, tagged)
 		s.get("/users/"+id(1)).expect(t, 200, want)
 		// A null that is given is no value left out.
 		s.do("PUT", "/users/"+id(1), `{"name":"Grace","email":"g@example.com","active":null}`).expect(t, 200,
@@ -128,7 +128,7 @@ func TestPatch(t *testing.T) {
 		s.createAll("/posts", `{"id":"`+id(0)+`","title":"One","body":"Text","published_at":"2026-11-14T10:30:00+01:00","user_id":"`+id(0)+`"}`)
 		patched := s.do("PATCH", "/posts/"+id(0), `{"title":"Two"}`)
 		patched.expect(t, 200, `{"data":{"id":"`+id(0)+`","type":"posts","title":"Two","body":"Text","published_at":"2026-11-14T09:30:00.000Z","user_id":"`+id(0)+`","created_at":"TIME","updated_at":"TIME"}}`)
-		patched.expectHeaders(t)
+		patched.expectHeaders(t, tagged)
 		s.do("PATCH", "/posts/"+id(0), `{"body":null,"published_at":null,"user_id":null}`).expect(t, 200, `{"data":`+post(0, "Two", "null")+`}`)
 		// A default is never applied by PATCH: null clears the attribute.
 		s.do("PATCH", "/users/"+id(0), `{"active":null}`).expect(t, 200,

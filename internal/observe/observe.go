@@ -121,10 +121,17 @@ func (o *Observer) BrokenOff(requestID string, err error) {
 	o.log.Warn("answer broken off", "request_id", requestID, "error", err)
 }
 
-// ForgetFailed notes that the change log could not be cleaned up.
+// OperationFailed notes that an operation could not be carried out, and will be
+// tried again, or what went wrong with the queue if there is no operation.
+func (o *Observer) OperationFailed(operation string, err error) {
+	o.failures.WithLabelValues("operation").Inc()
+	o.log.Error("operation failed", "operation", operation, "error", err)
+}
+
+// ForgetFailed notes that what was kept long enough could not be removed.
 func (o *Observer) ForgetFailed(err error) {
 	o.failures.WithLabelValues("retention").Inc()
-	o.log.Error("change log retention failed", "error", err)
+	o.log.Error("retention failed", "error", err)
 }
 
 // Migrated notes a step of a migration that was taken.
@@ -132,10 +139,22 @@ func (o *Observer) Migrated(step, cost string) {
 	o.log.Info("database migrated", "step", step, "cost", cost)
 }
 
-// HookFailed notes that a hook failed after its change was committed.
-func (o *Observer) HookFailed(err error) {
+// HookFailed notes that a hook failed after its change was committed. The context
+// is that of the request, if there is one.
+func (o *Observer) HookFailed(ctx context.Context, verb, collection, id string, err error) {
 	o.failures.WithLabelValues("hook").Inc()
-	o.log.Error("hook failed after the commit", "error", err)
+	attributes := []any{"verb", verb, "collection", collection, "id", id, "error", err}
+	if request, ok := ctx.Value(requestKey{}).(string); ok {
+		attributes = append(attributes, "request_id", request)
+	}
+	o.log.Error("hook failed after the commit", attributes...)
+}
+
+type requestKey struct{}
+
+// WithRequest lets whatever happens in a context be told from other requests.
+func WithRequest(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestKey{}, id)
 }
 
 // Metrics serves the metrics in the format of Prometheus.

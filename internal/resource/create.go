@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -11,40 +10,16 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Create creates one resource.
-func (r *Resources) Create(ctx context.Context, path Path, input schema.Input) (Resource, error) {
-	created, err := r.createAll(ctx, path, []schema.Input{input}, alone)
-	if err != nil {
-		return Resource{}, err
-	}
-	return created[0], nil
-}
-
-// CreateMany creates several resources, all or none.
-func (r *Resources) CreateMany(ctx context.Context, path Path, inputs []schema.Input) ([]Resource, error) {
-	return r.createAll(ctx, path, inputs, inArray)
-}
-
-// alone and inArray are the places of resources in a body.
-func alone(int) string     { return "" }
+// inArray is the place of a resource in a body that has several.
 func inArray(i int) string { return "/" + strconv.Itoa(i) }
 
-func (r *Resources) createAll(ctx context.Context, path Path, inputs []schema.Input, pointer func(i int) string) (created []Resource, err error) {
-	for i := range inputs {
-		if err := r.before(ctx, Create, path.Collection, nil, &inputs[i]); err != nil {
-			return nil, at(pointer(i), err)
-		}
+func (w *Work) create(write Write) ([]Resource, error) {
+	c, inputs, pointer := write.Path.Collection, write.Inputs, write.pointer
+	if err := w.requireParent(write.Path); err != nil {
+		return nil, err
 	}
-	err = r.write(ctx, func(w *work) error {
-		created, err = w.create(path, inputs, pointer)
-		return err
-	})
-	return created, err
-}
-
-func (w *work) create(path Path, inputs []schema.Input, pointer func(i int) string) ([]Resource, error) {
-	c := path.Collection
-	if err := path.requireParent(w.tx); err != nil {
+	// What is changed is the collection, which has no ETag.
+	if err := write.Condition.allowsChange(""); err != nil {
 		return nil, err
 	}
 	records := make([]schema.Record, len(inputs))
@@ -57,7 +32,7 @@ func (w *work) create(path Path, inputs []schema.Input, pointer func(i int) stri
 			return nil, at(pointer(i), err)
 		}
 	}
-	invalid, err := checkNew(w.tx, c, records, w.coming, pointer)
+	invalid, err := w.checkNew(c, records, pointer)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +43,7 @@ func (w *work) create(path Path, inputs []schema.Input, pointer func(i int) stri
 }
 
 // insert stores new resources, or reports all that they are in conflict with.
-func (w *work) insert(c *schema.Collection, records []schema.Record, pointer func(i int) string) ([]Resource, error) {
+func (w *Work) insert(c *schema.Collection, records []schema.Record, pointer func(i int) string) ([]Resource, error) {
 	created := make([]Resource, 0, len(records))
 	var conflicts fault.List
 	for i, record := range records {
@@ -78,27 +53,10 @@ func (w *work) insert(c *schema.Collection, records []schema.Record, pointer fun
 			return nil, err
 		}
 		conflicts = append(conflicts, below(pointer(i), conflict)...)
-		created = append(created, Resource{ID: record.ID(schema.IDColumn), Representation: representation})
+		created = append(created, w.resource(c, record, representation))
 		w.written(&Change{Verb: Create, Collection: c, After: record})
 	}
 	return created, conflicts.Err()
-}
-
-// checkNew reports the references of new resources that lead nowhere. A record
-// that is nil could not be read.
-func checkNew(tx *store.Tx, c *schema.Collection, records []schema.Record, coming []identity, pointer func(i int) string) (fault.List, error) {
-	var invalid fault.List
-	for i, record := range records {
-		if record == nil {
-			continue
-		}
-		faults, err := checkReferences(tx, c, nil, record, coming)
-		if err != nil {
-			return nil, err
-		}
-		invalid = append(invalid, below(pointer(i), faults)...)
-	}
-	return invalid, nil
 }
 
 func newRecord(tx *store.Tx, c *schema.Collection, input schema.Input) schema.Record {
@@ -125,11 +83,15 @@ func at(pointer string, err error) error {
 	return err
 }
 
-// below puts a place in front of the places of faults. It leaves the faults
-// themselves alone: a hook may return the same one again and again.
+// below puts a place in front of the places of faults, but for those that no
+// place in the body is to blame for. It leaves the faults themselves alone: a hook
+// may return the same one again and again.
 func below(pointer string, faults fault.List) fault.List {
 	placed := make(fault.List, len(faults))
 	for i, f := range faults {
+		if placed[i] = f; f.Status() >= 500 {
+			continue
+		}
 		moved := *f
 		moved.Source.Pointer = pointer + f.Source.Pointer
 		placed[i] = &moved

@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"context"
 	"errors"
 	"math"
 	"slices"
@@ -12,26 +11,15 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Delete deletes a resource, and does with those that refer to it what the
+// delete deletes a resource, and does with those that refer to it what the
 // schema says. It returns the resource as it last was.
-func (r *Resources) Delete(ctx context.Context, path Path, id schema.ID) (deleted Resource, err error) {
-	if err := r.before(ctx, Delete, path.Collection, &id, nil); err != nil {
-		return Resource{}, err
-	}
-	err = r.write(ctx, func(w *work) error {
-		deleted, err = w.delete(path, id)
-		return err
-	})
-	return deleted, err
-}
-
-func (w *work) delete(path Path, id schema.ID) (Resource, error) {
-	record, err := path.get(w.tx, id)
+func (w *Work) delete(write Write) (Resource, error) {
+	record, err := w.meet(write)
 	if err != nil {
 		return Resource{}, err
 	}
 	d := deletion{work: w, tx: w.tx, doomed: map[identity]bool{}}
-	if err := d.collect(path.Collection, record); err != nil {
+	if err := d.collect(write.Path.Collection, record); err != nil {
 		return Resource{}, err
 	}
 	if err := d.checkRestricted(); err != nil {
@@ -41,12 +29,12 @@ func (w *work) delete(path Path, id schema.ID) (Resource, error) {
 		return Resource{}, err
 	}
 	representation, err := d.deleteAll()
-	return Resource{ID: id, Representation: representation}, err
+	return Resource{ID: write.ID, Representation: representation}, err
 }
 
 // deletion is a resource to be deleted with all that goes with it.
 type deletion struct {
-	work   *work
+	work   *Work
 	tx     *store.Tx
 	doomed map[identity]bool
 	order  []victim // the resource itself first
@@ -187,7 +175,7 @@ func (d *deletion) releaseOne(link schema.Link, before schema.Record) error {
 	if after[link.Column] == before[link.Column] {
 		return errKeepsReference
 	}
-	dangling, err := checkReferences(d.tx, link.From, before, after, d.work.coming)
+	dangling, err := d.work.checkReferences(link.From, before, after)
 	if err != nil {
 		return err
 	}

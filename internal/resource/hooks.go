@@ -66,6 +66,15 @@ func (r *Resources) AddHook(c *schema.Collection, verb Verb, hook Hook) {
 	r.hooks[key] = append(r.hooks[key], hook)
 }
 
+// hookTime bounds how long hooks may take together: one that is quick enough by
+// itself is not when there are a thousand of them.
+func (r *Resources) hookTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.HookTime == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, r.HookTime, &overdue{"the hooks of a request", r.HookTime})
+}
+
 // before runs the hooks ahead of a transaction. What they set goes into the input.
 func (r *Resources) before(ctx context.Context, verb Verb, c *schema.Collection, id *schema.ID, input *schema.Input) error {
 	hooks := r.hooks[hookKey{c, verb}]
@@ -89,7 +98,7 @@ func (r *Resources) before(ctx context.Context, verb Verb, c *schema.Collection,
 }
 
 // within runs the hooks inside the transaction.
-func (w *work) within(change *Change) error {
+func (w *Work) within(change *Change) error {
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
 		if hook.Within == nil {
 			continue
@@ -101,17 +110,31 @@ func (w *work) within(change *Change) error {
 		})
 		handle.end()
 		if err != nil {
-			return err
+			return w.blame(change, err)
 		}
 	}
 	return nil
 }
 
+// blame finds who is to blame when a hook could not do what it wanted within the
+// transaction. References are checked behind the hooks, which may change them:
+// one that led nowhere made the hook stumble, and is the client's mistake.
+func (w *Work) blame(change *Change, err error) error {
+	if inner := (*fault.Inner)(nil); change.After == nil || !fault.Is(err, fault.CodeInternal) || !errors.As(err, &inner) {
+		return err
+	}
+	dangling, failed := w.checkReferences(change.Collection, change.Before, change.After)
+	if failed != nil || len(dangling) == 0 {
+		return err
+	}
+	return dangling
+}
+
 // written has the hooks run that follow the commit of a change.
-func (w *work) written(change *Change) {
+func (w *Work) written(change *Change) {
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
 		if hook.After != nil {
-			w.after = append(w.after, func() { w.resources.runAfter(context.WithoutCancel(w.ctx), hook, change) })
+			w.after = append(w.after, func(ctx context.Context) { w.resources.runAfter(ctx, hook, change) })
 		}
 	}
 }
@@ -124,15 +147,26 @@ func (r *Resources) runAfter(ctx context.Context, hook Hook, change *Change) {
 		return nil
 	})
 	if err != nil && r.AfterFailed != nil {
-		r.AfterFailed(err)
+		r.AfterFailed(ctx, change, err)
 	}
 }
+
+// overdue is why a hook, or several, had to end.
+type overdue struct {
+	who   string
+	limit time.Duration
+}
+
+func (o *overdue) Error() string { return fmt.Sprintf("%s took longer than %s", o.who, o.limit) }
 
 // run runs a function of a hook in a goroutine of its own, so that neither a
 // panic nor a hang reaches whoever waits for it.
 func (h Hook) run(ctx context.Context, fn func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, h.Timeout, &overdue{"a hook", h.Timeout})
 	defer cancel()
+	if ctx.Err() != nil { // others have used up the time
+		return ended(ctx)
+	}
 	done := make(chan error, 1)
 	go func() {
 		err := errors.New("a hook ended its goroutine")
@@ -146,11 +180,30 @@ func (h Hook) run(ctx context.Context, fn func(context.Context) error) error {
 	}()
 	select {
 	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return &fault.Error{
-			Code: fault.CodeHookTimeout, Detail: "A rule of this server took too long. Try again later.",
-			Cause: fmt.Errorf("a hook took longer than %s: %w", h.Timeout, ctx.Err()),
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // it has seen so itself
+			return ended(ctx)
 		}
+		return hookFaults(err)
+	case <-ctx.Done():
+		return ended(ctx)
 	}
+}
+
+// hookFaults is what a hook returned, as faults that are fit for the client. A
+// list of no errors is none.
+func hookFaults(err error) error {
+	if list, ok := err.(fault.List); err == nil || ok && len(list) == 0 {
+		return nil
+	}
+	return fault.From(err)
+}
+
+// ended is the error of a hook whose context is over: it had no more time, or
+// whoever called does not wait any more.
+func ended(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if late := (*overdue)(nil); !errors.As(cause, &late) {
+		return cause
+	}
+	return &fault.Error{Code: fault.CodeHookTimeout, Detail: "A rule of this server took too long. Try again later.", Cause: cause}
 }

@@ -59,7 +59,7 @@ func (r *Resources) List(ctx context.Context, path Path, q query.Query, exact bo
 // begin finds the range, in a transaction that is open.
 func (l *Listing) begin(path Path, exact bool) error {
 	l.selection = store.Selection{Filter: query.Both(path.scope(), l.query.Filter), Order: store.NewOrder(l.query.Sort), Take: l.query.Range.Size()}
-	if err := path.requireParent(l.tx); err != nil {
+	if err := (&sight{tx: l.tx}).requireParent(path); err != nil {
 		return err
 	}
 	if err := l.count(path, exact); err != nil {

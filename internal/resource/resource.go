@@ -5,7 +5,7 @@ package resource
 
 import (
 	"context"
-	"slices"
+	"time"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
@@ -18,8 +18,15 @@ type Resources struct {
 	store *store.Store
 	hooks map[hookKey][]Hook
 
+	// Limits bounds what is decoded.
+	Limits Limits
+
+	// HookTime bounds how long all hooks of a request take together: those ahead of
+	// its transaction, those within, and those behind it. Zero is no bound.
+	HookTime time.Duration
+
 	// AfterFailed, if set, is told of hooks that failed after their commit.
-	AfterFailed func(error)
+	AfterFailed func(context.Context, *Change, error)
 }
 
 // New gives access to the resources of a store.
@@ -29,6 +36,11 @@ func New(s *store.Store) *Resources { return &Resources{store: s, hooks: map[hoo
 type Resource struct {
 	ID             schema.ID
 	Representation []byte
+	ETag           string // of a resource that exists
+}
+
+func (w *Work) resource(c *schema.Collection, record schema.Record, representation []byte) Resource {
+	return Resource{ID: record.ID(schema.IDColumn), Representation: representation, ETag: w.resources.etag(c, record.Int(c.RevisionColumn()))}
 }
 
 // identity names a resource.
@@ -52,19 +64,6 @@ func (p Path) scope() query.Filter {
 	return query.Compare{Column: p.Collection.ParentLink().Column, Op: query.Equal, Value: schema.IDValue(*p.Parent)}
 }
 
-// requireParent answers 404 when the parent of a sub-collection does not exist.
-func (p Path) requireParent(tx *store.Tx) error {
-	if p.Parent == nil {
-		return nil
-	}
-	parents := p.Collection.ParentLink().To
-	found, err := tx.View(parents, nil, *p.Parent, nil)
-	if err == nil && !found {
-		err = notFound(parents, *p.Parent)
-	}
-	return err
-}
-
 // get reads a resource on the path, or answers 404.
 func (p Path) get(tx *store.Tx, id schema.ID) (schema.Record, error) {
 	record, err := tx.Get(p.Collection, p.scope(), id)
@@ -76,30 +75,6 @@ func (p Path) get(tx *store.Tx, id schema.ID) (schema.Record, error) {
 
 func notFound(c *schema.Collection, id schema.ID) *fault.Error {
 	return fault.New(fault.CodeNotFound, "There is no resource %s here in %s.", id, c.Name)
-}
-
-// checkReferences reports the references of a resource that lead nowhere.
-// Before is the resource as it was, nil for a new one: only what has changed is
-// looked at. Those that are coming may be referred to as if they were there.
-func checkReferences(tx *store.Tx, c *schema.Collection, before, after schema.Record, coming []identity) (fault.List, error) {
-	var faults fault.List
-	for _, link := range c.Links() {
-		target := after[link.Column]
-		if target.IsNull() || before != nil && before[link.Column] == target {
-			continue
-		}
-		if slices.Contains(coming, identity{link.To, target.ID()}) {
-			continue
-		}
-		found, err := tx.View(link.To, nil, target.ID(), nil)
-		if err != nil {
-			return nil, err
-		}
-		if !found {
-			faults.Add(fault.At("/"+c.Columns()[link.Column].Name, fault.CodeUnknownReference, "There is no resource %s in %s.", target.ID(), link.To.Name))
-		}
-	}
-	return faults, nil
 }
 
 // Totals gives the number of resources of each collection, from one snapshot.
@@ -120,3 +95,6 @@ func (r *Resources) Totals(ctx context.Context, collections []*schema.Collection
 
 // Ping reports whether resources can be read.
 func (r *Resources) Ping(ctx context.Context) error { return r.store.Ping(ctx) }
+
+// Health reports why nothing is written until the server is started again.
+func (r *Resources) Health() error { return r.store.Health() }

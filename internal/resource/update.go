@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"context"
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -9,22 +8,11 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Update gives the attributes that the input sets their values: all of them to
+// update gives the attributes that the input sets their values: all of them to
 // replace a resource, some to patch it. A change to equal values writes nothing.
-func (r *Resources) Update(ctx context.Context, path Path, id schema.ID, input schema.Input) (updated Resource, err error) {
-	if err := r.before(ctx, Update, path.Collection, &id, &input); err != nil {
-		return Resource{}, err
-	}
-	err = r.write(ctx, func(w *work) error {
-		updated, err = w.update(path, id, input)
-		return err
-	})
-	return updated, err
-}
-
-func (w *work) update(path Path, id schema.ID, input schema.Input) (Resource, error) {
-	c := path.Collection
-	before, err := path.get(w.tx, id)
+func (w *Work) update(write Write) (Resource, error) {
+	c, input := write.Path.Collection, write.Inputs[0]
+	before, err := w.meet(write)
 	if err != nil {
 		return Resource{}, err
 	}
@@ -35,7 +23,7 @@ func (w *work) update(path Path, id schema.ID, input schema.Input) (Resource, er
 			return Resource{}, err
 		}
 	}
-	dangling, err := checkReferences(w.tx, c, before, after, w.coming)
+	dangling, err := w.checkReferences(c, before, after)
 	if err != nil {
 		return Resource{}, err
 	}
@@ -43,7 +31,7 @@ func (w *work) update(path Path, id schema.ID, input schema.Input) (Resource, er
 		return Resource{}, faults
 	}
 	if slices.Equal(before, after) {
-		return Resource{ID: id, Representation: c.Append(nil, before)}, nil
+		return w.resource(c, before, c.Append(nil, before)), nil
 	}
 	touch(w.tx, c, before, after)
 	representation, err := w.tx.Update(c, before, after)
@@ -51,7 +39,7 @@ func (w *work) update(path Path, id schema.ID, input schema.Input) (Resource, er
 		return Resource{}, err
 	}
 	w.written(&Change{Verb: Update, Collection: c, Before: before, After: after})
-	return Resource{ID: id, Representation: representation}, nil
+	return w.resource(c, after, representation), nil
 }
 
 // apply puts the attributes that an input sets into a copy of a resource.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -12,46 +11,55 @@ import (
 // would have found is looked up here, so that a client is told of everything at
 // once, and of a resource that does not exist before anything else.
 
-// CreateViolations reports what else is wrong with inputs to create from. A
-// parent that does not exist is the error.
-func (r *Resources) CreateViolations(ctx context.Context, path Path, inputs []schema.Input, many bool) (fault.List, error) {
-	return r.look(ctx, func(tx *store.Tx) (fault.List, error) {
-		if err := path.requireParent(tx); err != nil {
-			return nil, err
-		}
-		pointer := alone
-		if many {
-			pointer = inArray
-		}
-		var coming []identity
-		records := make([]schema.Record, len(inputs))
-		for i, input := range inputs {
-			if records[i] = input.Values; records[i] != nil && input.HasID() {
-				coming = append(coming, identity{path.Collection, records[i].ID(schema.IDColumn)})
-			}
-		}
-		return checkNew(tx, path.Collection, records, coming, pointer)
-	})
-}
-
-// UpdateViolations reports what else is wrong with an input to update by, if the
-// body had one. A resource that does not exist is the error.
-func (r *Resources) UpdateViolations(ctx context.Context, path Path, id schema.ID, inputs []schema.Input) (fault.List, error) {
-	return r.look(ctx, func(tx *store.Tx) (fault.List, error) {
-		before, err := path.get(tx, id)
-		if err != nil || len(inputs) == 0 {
-			return nil, err
-		}
-		dangling, err := checkReferences(tx, path.Collection, before, apply(path.Collection, before, inputs[0]), nil)
-		return append(checkTimestamps(path.Collection, before, inputs[0]), dangling...), err
-	})
-}
-
-func (r *Resources) look(ctx context.Context, find func(*store.Tx) (fault.List, error)) (fault.List, error) {
+// violations reports what else is wrong with a write whose inputs, if there are
+// any, are not valid. What does not exist, or is not in the state that the write is meant
+// for, is the error: no body could change it.
+func (r *Resources) violations(ctx context.Context, write Write) (fault.List, error) {
 	tx, err := r.store.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer tx.Close()
-	return find(tx)
+	s := &sight{tx: tx, accepted: write.Accepting}
+	if write.Verb == Create {
+		return s.createViolations(write)
+	}
+	return r.updateViolations(s, write)
+}
+
+func (s *sight) createViolations(write Write) (fault.List, error) {
+	if err := s.requireParent(write.Path); err != nil {
+		return nil, err
+	}
+	if err := write.Condition.allowsChange(""); err != nil {
+		return nil, err
+	}
+	c := write.Path.Collection
+	records := make([]schema.Record, len(write.Inputs))
+	for i, input := range write.Inputs {
+		if records[i] = input.Values; records[i] != nil && input.HasID() {
+			s.coming = append(s.coming, identity{c, records[i].ID(schema.IDColumn)})
+		}
+	}
+	return s.checkNew(c, records, write.pointer)
+}
+
+func (r *Resources) updateViolations(s *sight, write Write) (fault.List, error) {
+	c := write.Path.Collection
+	before, err := s.tx.Get(c, write.Path.scope(), write.ID)
+	if err != nil {
+		return nil, err
+	}
+	if before == nil {
+		if coming, err := s.exists(c, write.ID); err != nil || coming {
+			return nil, err // there is nothing to compare with yet
+		}
+		return nil, notFound(c, write.ID)
+	}
+	if err := r.checkState(write, before); err != nil || len(write.Inputs) == 0 {
+		return nil, err
+	}
+	input := write.Inputs[0]
+	dangling, err := s.checkReferences(c, before, apply(c, before, input))
+	return append(checkTimestamps(c, before, input), dangling...), err
 }

@@ -10,40 +10,64 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// work is one write in progress: a transaction, and what is to be done once it
+// Work is one write in progress: a transaction, and what is to be done once it
 // is committed.
-type work struct {
+type Work struct {
 	resources *Resources
-	ctx       context.Context
-	tx        *store.Tx
-	coming    []identity // resources that are about to be stored
-	after     []func()
-	depth     int // of writes that hooks make within writes
+	ctx       context.Context // of its hooks
+	sight
+	after []func(context.Context)
+	depth int // of writes that hooks make within writes
 }
 
-// write runs fn in a transaction, and then what it left to be done.
-func (r *Resources) write(ctx context.Context, fn func(*work) error) error {
-	var w *work
+// Transact runs fn in a transaction, and then what it left to be done. It may run
+// more than once.
+func (r *Resources) Transact(ctx context.Context, fn func(*Work) error) error {
+	// What has begun goes on to its end, hooks included, whatever becomes of the caller.
+	var within context.Context
+	through, cancel := context.WithoutCancel(ctx), func() {}
+	defer func() { cancel() }()
+	var w *Work
 	err := r.store.Write(ctx, func(tx *store.Tx) error {
-		// A transaction that is run again starts anew. What has begun goes on to its
-		// end, hooks included, whatever becomes of the caller.
-		w = &work{resources: r, ctx: context.WithoutCancel(ctx), tx: tx}
+		if within == nil { // the time that it waited for its turn is not its own
+			within, cancel = r.hookTime(through)
+		}
+		w = &Work{resources: r, ctx: within, sight: sight{tx: tx}} // a transaction that is run again starts anew
 		return fn(w)
 	})
-	if err != nil {
+	if err != nil || len(w.after) == 0 {
 		return err
 	}
+	behind, cancelBehind := r.hookTime(through)
+	defer cancelBehind()
 	for _, run := range w.after {
-		run()
+		run(behind)
 	}
 	return nil
+}
+
+// Tx is the transaction.
+func (w *Work) Tx() *store.Tx { return w.tx }
+
+// Context is that of its hooks.
+func (w *Work) Context() context.Context { return w.ctx }
+
+// Attempt runs fn in a part of the transaction: if it fails, nothing of it remains,
+// and what was to follow it does not.
+func (w *Work) Attempt(fn func() error) error {
+	after, coming := len(w.after), len(w.coming)
+	err := w.tx.Attempt(fn)
+	if err != nil {
+		w.after, w.coming = w.after[:after], w.coming[:coming]
+	}
+	return err
 }
 
 // Handle lets a hook read and write within the transaction that it takes part
 // in. It is of no use once the hook has returned or run out of time.
 type Handle struct {
 	mutex sync.Mutex // held during each use
-	work  *work      // nil when the hook is over
+	work  *Work      // nil when the hook is over
 	ctx   context.Context
 }
 
@@ -62,7 +86,7 @@ var (
 // maxHookDepth bounds hooks that set each other off.
 const maxHookDepth = 8
 
-func (h *Handle) use(fn func(*work) error) error {
+func (h *Handle) use(fn func(*Work) error) error {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if h.work == nil {
@@ -82,22 +106,14 @@ func (h *Handle) use(fn func(*work) error) error {
 	return fn(h.work)
 }
 
-// attempt is a use that writes: if it fails, nothing of it remains, and what was
-// to follow it does not.
-func (h *Handle) attempt(fn func(*work) error) error {
-	return h.use(func(w *work) error {
-		after, coming := len(w.after), len(w.coming)
-		err := w.tx.Attempt(func() error { return fn(w) })
-		if err != nil {
-			w.after, w.coming = w.after[:after], w.coming[:coming]
-		}
-		return err
-	})
+// attempt is a use that writes.
+func (h *Handle) attempt(fn func(*Work) error) error {
+	return h.use(func(w *Work) error { return w.Attempt(func() error { return fn(w) }) })
 }
 
 // Read reads one resource.
 func (h *Handle) Read(c *schema.Collection, id schema.ID) (record schema.Record, err error) {
-	err = h.use(func(w *work) error {
+	err = h.use(func(w *Work) error {
 		record, err = Path{Collection: c}.get(w.tx, id)
 		return err
 	})
@@ -106,7 +122,7 @@ func (h *Handle) Read(c *schema.Collection, id schema.ID) (record schema.Record,
 
 // List reads a range of a collection into memory.
 func (h *Handle) List(c *schema.Collection, q query.Query) (records []schema.Record, err error) {
-	err = h.use(func(w *work) error {
+	err = h.use(func(w *Work) error {
 		l := &Listing{tx: w.tx, collection: c, query: q}
 		if err := l.begin(Path{Collection: c}, false); err != nil {
 			return err
@@ -125,8 +141,8 @@ func (h *Handle) List(c *schema.Collection, q query.Query) (records []schema.Rec
 
 // Create creates a resource.
 func (h *Handle) Create(c *schema.Collection, input schema.Input) (created Resource, err error) {
-	err = h.attempt(func(w *work) error {
-		all, err := w.create(Path{Collection: c}, []schema.Input{input}, alone)
+	err = h.attempt(func(w *Work) error {
+		all, err := w.Do(Write{Verb: Create, Path: Path{Collection: c}, Inputs: []schema.Input{input}})
 		if err == nil {
 			created = all[0]
 		}
@@ -137,8 +153,8 @@ func (h *Handle) Create(c *schema.Collection, input schema.Input) (created Resou
 
 // Update updates a resource.
 func (h *Handle) Update(c *schema.Collection, id schema.ID, input schema.Input) (updated Resource, err error) {
-	err = h.attempt(func(w *work) error {
-		updated, err = w.update(Path{Collection: c}, id, input)
+	err = h.attempt(func(w *Work) error {
+		updated, err = first(w.Do(Write{Verb: Update, Path: Path{Collection: c}, ID: id, Inputs: []schema.Input{input}}))
 		return err
 	})
 	return updated, err
@@ -146,8 +162,8 @@ func (h *Handle) Update(c *schema.Collection, id schema.ID, input schema.Input) 
 
 // Delete deletes a resource.
 func (h *Handle) Delete(c *schema.Collection, id schema.ID) (deleted Resource, err error) {
-	err = h.attempt(func(w *work) error {
-		deleted, err = w.delete(Path{Collection: c}, id)
+	err = h.attempt(func(w *Work) error {
+		deleted, err = first(w.Do(Write{Verb: Delete, Path: Path{Collection: c}, ID: id}))
 		return err
 	})
 	return deleted, err

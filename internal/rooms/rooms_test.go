@@ -28,17 +28,18 @@ const (
 //
 // and a new arrow belongs here and in docs/architecture.md, in one commit.
 var mayImport = map[string][]string{
-	"internal/fault":    {},
-	"schema":            {"internal/fault"},
-	"internal/query":    {"internal/fault", "schema"},
-	"internal/store":    {"internal/fault", "schema", "internal/query"},
-	"internal/resource": {"internal/fault", "schema", "internal/query", "internal/store"},
-	"internal/observe":  {"internal/fault"},
+	"internal/fault":     {},
+	"schema":             {"internal/fault"},
+	"internal/query":     {"internal/fault", "schema"},
+	"internal/store":     {"internal/fault", "schema", "internal/query"},
+	"internal/resource":  {"internal/fault", "schema", "internal/query", "internal/store"},
+	"internal/operation": {"internal/fault", "schema", "internal/query", "internal/store", "internal/resource"},
+	"internal/observe":   {"internal/fault"},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"internal/fault", "schema", "internal/query", "internal/resource", "internal/observe"},
+	"internal/api": {"internal/fault", "schema", "internal/query", "internal/resource", "internal/operation", "internal/observe"},
 	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/resource",
-		"internal/observe", "internal/api"},
+		"internal/operation", "internal/observe", "internal/api"},
 	"cmd/plural": {".", "schema", "conform"},
 
 	// For servers in any language, so it knows nothing of ours.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -28,42 +29,60 @@ func Backup(ctx context.Context, url, file string) (err error) {
 	if _, err := os.Lstat(file); err == nil {
 		return fmt.Errorf("%s exists already; a backup never overwrites a file", file)
 	}
-	partial, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
+	partial, err := partialFile(file)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		for _, name := range sqliteFiles(partial.Name()) {
-			os.Remove(name) // what is left of a backup that failed
-		}
-	}()
-	if err := partial.Close(); err != nil {
+	defer removeDatabase(partial)
+	if err := copyDatabase(ctx, database, partial); err != nil {
 		return err
 	}
-	if err := copyDatabase(ctx, database, partial.Name()); err != nil {
+	if err := settle(ctx, partial); err != nil {
 		return err
 	}
-	if err := settle(ctx, partial.Name()); err != nil {
-		return err
+	if err := checkBackup(ctx, partial); err != nil {
+		return fmt.Errorf("no backup was written, as the copy of the database does not pass the check: %w", err)
 	}
-	if err := checkBackup(ctx, partial.Name()); err != nil {
-		return fmt.Errorf("the backup came out wrong: %w", err)
-	}
-	// A link fails if somebody else made the file meanwhile; a rename would not.
-	if err := os.Link(partial.Name(), file); err != nil {
+	if err := claim(partial, file); err != nil {
 		return err
 	}
 	return syncDirectory(filepath.Dir(file))
 }
 
+// partialFile makes an empty file beside another one, to become it.
+func partialFile(file string) (name string, err error) {
+	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%s cannot be written: there is no directory %s", file, filepath.Dir(file))
+	}
+	partial, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
+	if err != nil {
+		return "", err
+	}
+	return partial.Name(), partial.Close()
+}
+
+// claim gives a file its name, unless there is one of that name. A link fails if
+// somebody else made it meanwhile, and a rename would not; but not all file
+// systems have links.
+func claim(partial, file string) error {
+	err := os.Link(partial, file)
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		if _, missing := os.Lstat(file); errors.Is(missing, os.ErrNotExist) {
+			err = os.Rename(partial, file)
+		}
+	}
+	return err
+}
+
 // settle makes a copy one plain file that can be read from anywhere: a database
 // with a write-ahead log needs files beside it even to be read.
-func settle(ctx context.Context, file string) error {
+func settle(ctx context.Context, file string, more ...string) error {
 	c, err := openRaw(ctx, file, sqlite.OpenReadWrite)
 	if err != nil {
 		return err
 	}
-	return errors.Join(run(c, "PRAGMA synchronous = FULL", "PRAGMA journal_mode = DELETE"), c.Close())
+	err = run(c, append([]string{"PRAGMA synchronous = FULL", "PRAGMA journal_mode = DELETE"}, more...)...)
+	return errors.Join(err, c.Close())
 }
 
 // Restore makes an SQLite database what a backup is. The backup is checked first.
@@ -87,7 +106,29 @@ func Restore(ctx context.Context, url, file string, force bool) error {
 			return err
 		}
 	}
-	return copyDatabase(ctx, file, database)
+	partial, err := partialFile(database)
+	if err != nil {
+		return err
+	}
+	defer removeDatabase(partial)
+	if err := copyDatabase(ctx, file, partial); err != nil {
+		return err
+	}
+	if err := settle(ctx, partial, newRevisions(time.Now())...); err != nil {
+		return err
+	}
+	return copyDatabase(ctx, partial, database)
+}
+
+// newRevisions lets a database that is restored go on with revisions that nobody
+// has seen: those that were given since the backup are known to clients, and meant
+// something else. As they begin with the time, it need not be known which.
+func newRevisions(now time.Time) []string {
+	first := fmt.Sprint(now.UnixMilli() << 20)
+	return []string{
+		"INSERT INTO sqlite_sequence (name, seq) SELECT '" + changesTable + "', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = '" + changesTable + "')",
+		"UPDATE sqlite_sequence SET seq = max(seq, " + first + ") WHERE name = '" + changesTable + "'",
+	}
 }
 
 func sqliteFile(url string) (string, error) {
@@ -96,6 +137,13 @@ func sqliteFile(url string) (string, error) {
 		return "", errors.New("this is for SQLite databases; PostgreSQL has pg_dump and pg_restore")
 	}
 	return file, checkFile(file)
+}
+
+// removeDatabase removes what is left of a copy that has done its service, or failed.
+func removeDatabase(file string) {
+	for _, name := range sqliteFiles(file) {
+		os.Remove(name)
+	}
 }
 
 // sqliteFiles are the files that a database may have.
@@ -145,9 +193,13 @@ func openRaw(ctx context.Context, file string, flags sqlite.OpenFlags) (*sqlite.
 	c, err := sqlite.OpenConn(file, flags)
 	if err == nil {
 		c.SetInterrupt(ctx.Done())
-		err = run(c, "PRAGMA busy_timeout = 5000")
+		// The second one is the first to look into the file.
+		err = run(c, "PRAGMA busy_timeout = 5000", "PRAGMA schema_version")
 	}
 	if err != nil {
+		if sqlite.ErrCode(err) == sqlite.ResultNotADB {
+			err = errors.New("it is no SQLite database; if something else should take its place, move it away first")
+		}
 		err = fmt.Errorf("%s cannot be opened: %w", file, err)
 		if c != nil {
 			err = errors.Join(err, c.Close())
@@ -198,7 +250,7 @@ func checkBackup(ctx context.Context, file string) (err error) {
 	if err := checkForeignKeys(c); err != nil {
 		return err
 	}
-	for _, collection := range stored.Collections() {
+	for _, collection := range stored.All() {
 		var kept, there int64
 		if _, err := one(c, func(row schema.Row) { kept = row.Int(0) }, "SELECT total FROM "+totalsTable+" WHERE collection = $1 AND parent = ''", schema.TextValue(collection.Name)); err != nil {
 			return err

@@ -226,6 +226,41 @@ func TestRestoreRefuses(t *testing.T) {
 	if n := pairs(t, open(t, "sqlite:"+path("new.db"), parse(t, shopsBefore))); n != 100 {
 		t.Errorf("restored %d", n)
 	}
+	err = Restore(context.Background(), "sqlite:"+path("text.db"), path("good.db"), true)
+	if want := path("text.db") + " cannot be opened: it is no SQLite database; if something else should take its place, move it away first"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	err = Backup(context.Background(), "sqlite:"+path("good.db"), path("no/copy.db"))
+	if want := path("no/copy.db") + " cannot be written: there is no directory " + path("no"); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if left, err := filepath.Glob(path("*.partial*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestRestoredRevisionsAreNew: a revision that was given after the backup is never
+// given again.
+func TestRestoredRevisionsAreNew(t *testing.T) {
+	dir := t.TempDir()
+	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copy.db")
+	st := open(t, url, parse(t, shopsBefore))
+	shops := st.schema.Collection("shops")
+	if err := Backup(context.Background(), url, file); err != nil {
+		t.Fatal(err)
+	}
+	last := int64(0)
+	for range 3 { // the first time there is no revision in the backup
+		r := insert(t, st, shops, `{"name":"A"}`)
+		if revision := r[shops.RevisionColumn()].Int(); revision <= last {
+			t.Errorf("%d comes after %d", revision, last)
+		} else {
+			last = revision
+		}
+		if err := Restore(context.Background(), url, file, true); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // TestDamageIsFound: an index that leads elsewhere is found by nothing but
@@ -245,7 +280,7 @@ func TestDamageIsFound(t *testing.T) {
 	})
 	closeStore(t, st)
 	err = Backup(context.Background(), url, strings.TrimPrefix(url, "sqlite:")+".copy")
-	if err == nil || !strings.HasPrefix(err.Error(), "the backup came out wrong: it is damaged: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "no backup was written, as the copy of the database does not pass the check: it is damaged: ") {
 		t.Errorf("got %v", err)
 	}
 }

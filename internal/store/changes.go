@@ -30,21 +30,7 @@ func (t *Tx) Deleted(c *schema.Collection, id schema.ID) (record schema.Record, 
 	return record, t.fault(err)
 }
 
-// forgetBatch bounds how long a clean-up keeps other writers waiting.
-const forgetBatch = 1000
-
-// Forget removes the changes that are older than an age from the change log.
-func (s *Store) Forget(ctx context.Context, age time.Duration) error {
-	before := schema.TimeValue(schema.FormatTime(s.now().Add(-age)))
-	for {
-		var removed int
-		err := s.Write(ctx, func(t *Tx) (err error) {
-			removed, err = t.conn.exec("DELETE FROM "+changesTable+" WHERE revision IN (SELECT revision FROM "+changesTable+
-				" WHERE at < $1 ORDER BY at LIMIT $2)", before, schema.IntValue(forgetBatch))
-			return err
-		})
-		if err != nil || removed < forgetBatch {
-			return err
-		}
-	}
+// ForgetChanges removes the changes that are older than an age from the change log.
+func (s *Store) ForgetChanges(ctx context.Context, age time.Duration) error {
+	return s.forget(ctx, changesTable, "revision", age)
 }

@@ -32,6 +32,14 @@ type backend interface {
 	// durable when it returns nil, and nothing has happened when not.
 	migrate(ctx context.Context, fn func(conn) error) error
 
+	// soleServer reports whether no other server works on the database: what is in
+	// progress at the start was left by one that is gone.
+	soleServer() bool
+
+	// failure is why nothing is written until the server is started again, nil if
+	// that is not so.
+	failure() error
+
 	// fault translates an error of the database; nil means that it is unexpected.
 	fault(err error) error
 
@@ -77,6 +85,9 @@ type dialect interface {
 	nullsLast() string
 	// contains is a condition on a text column and a text.
 	contains(column, text string) string
+	// holdSchema keeps the schema of the database from being changed until the
+	// transaction ends, if it comes first in it. Nothing: a snapshot is enough.
+	holdSchema() []string
 	// inlineReferences: foreign keys are part of CREATE TABLE. Otherwise they
 	// are added when all tables exist.
 	inlineReferences() bool
@@ -84,6 +95,9 @@ type dialect interface {
 	// wants: those named in moves take over the values of others, those that
 	// nobody wants are gone, and each is required or not as it should be.
 	reshape(c *schema.Collection, have *tableShape, moves map[string]string) []string
+	// skipLocked stands behind a SELECT of rows that are about to be changed, and
+	// passes over those that somebody else is changing.
+	skipLocked() string
 	// catalogue is how to ask which tables there are.
 	catalogue() catalogue
 }

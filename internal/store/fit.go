@@ -44,6 +44,9 @@ func describe(c conn, d dialect) (map[string]*tableShape, error) {
 	lastIndex := ""
 	err = each(c, func(row schema.Row) bool {
 		table := tables[name(row, 0)]
+		if table == nil {
+			return true // somebody has made it since the tables were listed
+		}
 		if index := name(row, 1); index != lastIndex {
 			table.indexes = append(table.indexes, indexShape{name: index, unique: row.Int(2) == 1})
 			lastIndex = index
@@ -57,6 +60,9 @@ func describe(c conn, d dialect) (map[string]*tableShape, error) {
 	}
 	err = each(c, func(row schema.Row) bool {
 		table, column := tables[name(row, 0)], name(row, 1)
+		if table == nil {
+			return true
+		}
 		table.references[column], table.constraints[column] = name(row, 2), string(row.AppendText(nil, 3))
 		return true
 	}, ask.references)
@@ -100,11 +106,22 @@ func (e *MisfitError) Error() string {
 
 const misfit = "the database does not fit the schema"
 
+func foreign(found map[string]*tableShape) error {
+	return &MisfitError{
+		Problem:     misfit,
+		Differences: []string{fmt.Sprintf("it has tables that Plural did not make (%s), and none of Plural's own", strings.Join(sortedNames(found), ", "))},
+		Advice:      `It seems to be the database of another program. Give an empty one, or the right one, with "--database".`,
+	}
+}
+
 // storedSchema is the schema in force, once it is sure that the tables found are
 // those that Plural made for it.
 func storedSchema(c conn, d dialect, found map[string]*tableShape) (*schema.Schema, error) {
 	if found[metaTable] == nil || found[schemasTable] == nil {
-		return nil, &MisfitError{Problem: misfit, Differences: []string{fmt.Sprintf("it has tables that Plural did not make (%s), and none of Plural's own", strings.Join(sortedNames(found), ", "))}}
+		return nil, foreign(found)
+	}
+	if err := execAll(c, d.holdSchema()...); err != nil {
+		return nil, err
 	}
 	if format, err := readMeta(c, "format"); err != nil || format != storeFormat {
 		return nil, errors.Join(err, fmt.Errorf("the database has the format %q, and this version of Plural knows %q", format, storeFormat))
@@ -126,8 +143,8 @@ func storedSchema(c conn, d dialect, found map[string]*tableShape) (*schema.Sche
 func compare(d dialect, s *schema.Schema, found map[string]*tableShape) []string {
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
-	known := []string{metaTable, changesTable, totalsTable, schemasTable}
-	for _, c := range s.Collections() {
+	known := []string{metaTable, changesTable, totalsTable, schemasTable, answersTable, queueTable, followersTable}
+	for _, c := range s.All() {
 		known = append(known, c.Name)
 		table := found[c.Name]
 		if table == nil {

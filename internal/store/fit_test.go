@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -158,7 +159,7 @@ func TestForeignTablesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, st, func(tx *Tx) error {
-			for _, table := range []string{"posts", "users", metaTable, changesTable, totalsTable, schemasTable} {
+			for _, table := range []string{"posts", "users", "operations", metaTable, changesTable, totalsTable, schemasTable, answersTable, queueTable, followersTable} {
 				if _, err := tx.conn.exec("DROP TABLE " + table); err != nil {
 					return err
 				}
@@ -166,9 +167,26 @@ func TestForeignTablesAreRefused(t *testing.T) {
 			_, err := tx.conn.exec("CREATE TABLE invoices (number INTEGER)")
 			return err
 		})
-		closeStore(t, st)
+		if file, ok := strings.CutPrefix(url, "sqlite:"); ok { // as others leave it
+			closeStore(t, st)
+			if err := settle(context.Background(), file); err != nil {
+				t.Fatal(err)
+			}
+			bytes, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if after, err := os.ReadFile(file); err != nil || string(after) != string(bytes) {
+					t.Errorf("the file was changed, %v", err)
+				}
+			}()
+		} else {
+			closeStore(t, st)
+		}
 		_, err = Open(context.Background(), url, schema.Example())
-		want := "the database does not fit the schema:\n  - it has tables that Plural did not make (invoices), and none of Plural's own"
+		want := "the database does not fit the schema:\n  - it has tables that Plural did not make (invoices), and none of Plural's own\n" +
+			`It seems to be the database of another program. Give an empty one, or the right one, with "--database".`
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v", err)
 		}

@@ -29,27 +29,50 @@ func Plan(ctx context.Context, url string, s *schema.Schema) (steps []*Step, err
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
-		return newDatabase(s), nil
+	p := firstPlan(s)
+	if len(found) > 0 {
+		stored, err := storedSchema(c, b, found)
+		if err != nil {
+			return nil, err
+		}
+		p = newPlan(stored, s)
 	}
-	stored, err := storedSchema(c, b, found)
-	if err != nil {
-		return nil, err
-	}
-	p := newPlan(stored, s)
 	return p.steps, (&survey{plan: p, conn: c, dialect: b}).run()
 }
 
+// MigrateOptions says how a database is migrated.
+type MigrateOptions struct {
+	// AllowLoss permits to give up what the new schema has no place for.
+	AllowLoss bool
+	// Backup is a file that an SQLite database is copied to first: exactly what
+	// is then changed. Empty: none.
+	Backup string
+}
+
 // Migrate brings a database to a schema, in one transaction, and returns the
-// steps that it took. Without allowLoss it refuses, with a *RefusedError, to give
+// steps that it took. Without permission it refuses, with a *RefusedError, to give
 // up anything that is stored.
-func Migrate(ctx context.Context, url string, s *schema.Schema, allowLoss bool) (steps []*Step, err error) {
+func Migrate(ctx context.Context, url string, s *schema.Schema, o MigrateOptions) (steps []*Step, err error) {
 	b, err := connectExisting(ctx, url)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	return migrate(ctx, b, s, time.Now(), func(p *plan) error { return refusal(p.steps, allowLoss) })
+	return migrate(ctx, b, s, time.Now(), func(p *plan) error {
+		err := refusal(p.steps, o.AllowLoss)
+		if err == nil && o.Backup != "" {
+			err = Backup(ctx, url, o.Backup)
+		}
+		return err
+	})
+}
+
+// inUse explains an error that comes of others who use the database.
+func inUse(err error, busy bool) error {
+	if busy {
+		return fmt.Errorf("others are using the database, so that it cannot be changed now: try again, or stop them: %w", err)
+	}
+	return err
 }
 
 // migrate plans, asks accept, and carries out what it accepts.
@@ -60,32 +83,28 @@ func migrate(ctx context.Context, b backend, s *schema.Schema, now time.Time, ac
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 {
-			steps = newDatabase(s)
-			return createTables(c, b, s, at)
+		p := firstPlan(s)
+		if len(found) > 0 {
+			stored, err := storedSchema(c, b, found)
+			if err != nil || bytes.Equal(stored.Document(), s.Document()) {
+				return err
+			}
+			p = newPlan(stored, s)
 		}
-		stored, err := storedSchema(c, b, found)
-		if err != nil || bytes.Equal(stored.Document(), s.Document()) {
-			return err
-		}
-		m := &migration{survey: survey{plan: newPlan(stored, s), conn: c, dialect: b}, at: at}
-		steps = m.plan.steps
+		steps = p.steps
+		m := &migration{survey: survey{plan: p, conn: c, dialect: b}, at: at}
 		if err := m.run(); err != nil {
 			return err
 		}
-		if err := accept(m.plan); err != nil {
+		if err := accept(p); err != nil {
 			return err
+		}
+		if p.first() {
+			return createTables(c, b, s, at)
 		}
 		return m.apply()
 	})
 	return steps, err
-}
-
-func newDatabase(s *schema.Schema) (steps []*Step) {
-	for _, c := range s.Collections() {
-		steps = append(steps, &Step{Class: Additive, Text: "new collection " + c.Name, Cost: "touches no resource"})
-	}
-	return steps
 }
 
 // connectExisting connects to a database without making a file for it.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -75,7 +76,7 @@ func TestMigrations(t *testing.T) {
 					insert(t, st, old.Collection("things"), body)
 				}
 				closeStore(t, st)
-				_, err = Migrate(context.Background(), url, now, true)
+				_, err = Migrate(context.Background(), url, now, MigrateOptions{AllowLoss: true})
 				if c.refused != "" {
 					var refused *RefusedError
 					if !errors.As(err, &refused) || len(refused.Steps) != 1 || refused.Steps[0].Text != c.refused {
@@ -92,6 +93,52 @@ func TestMigrations(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestManyResources: more than are read, and written, at a time.
+func TestManyResources(t *testing.T) {
+	old := parse(t, "collections: {things: {attributes: {a: {type: string}, b: {type: integer}, c: {type: string}, d: {type: string}}}}")
+	now := parse(t, `
+collections:
+  things:
+    attributes:
+      a: {type: integer}
+      b: {type: string}
+      c: {type: string, format: date-time}
+      d: {type: string, maxLength: 3, default: new}
+    required: [d]
+`)
+	const many = 2*batchSize + 100
+	eachDatabase(t, func(t *testing.T, url string) {
+		st, err := Open(context.Background(), url, old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		things := old.Collection("things")
+		var want []string
+		write(t, st, func(tx *Tx) error {
+			for i := range many {
+				body, becomes := fmt.Sprintf(`{"id":"%s","a":"%d","b":%d,"c":"2026-01-01T00:00:00Z"}`, id(i), i, i), fmt.Sprintf(`"a":%d,"b":"%d","c":"2026-01-01T00:00:00.000Z","d":"new"`, i, i)
+				if i%batchSize == 0 || i%7 == 0 { // the first of a statement has no values
+					body, becomes = fmt.Sprintf(`{"id":"%s","d":"x"}`, id(i)), `"a":null,"b":null,"c":null,"d":"x"`
+				}
+				r := record(t, things, body)
+				r[things.CreatedColumn()], r[things.UpdatedColumn()] = tx.Now(), tx.Now()
+				if _, err := tx.Insert(things, r); err != nil {
+					return err
+				}
+				want = append(want, becomes)
+			}
+			return nil
+		})
+		closeStore(t, st)
+		if _, err := Migrate(context.Background(), url, now, MigrateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := attributesOf(t, open(t, url, now)); !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
 }
 
 // attributesOf lists the attributes of all things, in the order of their ids, and

@@ -109,6 +109,12 @@ func newPlan(old, now *schema.Schema) *plan {
 	return p
 }
 
+// firstPlan is how to come to a schema from an empty database.
+func firstPlan(now *schema.Schema) *plan { return newPlan(&schema.Schema{}, now) }
+
+// first reports whether there was no schema before.
+func (p *plan) first() bool { return len(p.old.Collections()) == 0 }
+
 func (p *plan) add(class Class, cost func(*survey) (string, error), format string, args ...any) *Step {
 	step := &Step{Class: class, Text: fmt.Sprintf(format, args...), cost: cost}
 	p.steps = append(p.steps, step)

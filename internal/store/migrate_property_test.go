@@ -87,7 +87,7 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 						blocked++
 						return
 					}
-					if _, err := Migrate(context.Background(), one, w.now, true); err != nil {
+					if _, err := Migrate(context.Background(), one, w.now, MigrateOptions{AllowLoss: true}); err != nil {
 						rt.Fatalf("%v\nfrom %s\nto %s", err, w.old.Document(), w.now.Document())
 					}
 				}
@@ -109,7 +109,7 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 }
 
 func expectRefusal(t *rapid.T, url string, s *schema.Schema, allowLoss bool) {
-	_, err := Migrate(context.Background(), url, s, allowLoss)
+	_, err := Migrate(context.Background(), url, s, MigrateOptions{AllowLoss: allowLoss})
 	var refused *RefusedError
 	if !errors.As(err, &refused) {
 		t.Fatalf("not refused, but %v", err)

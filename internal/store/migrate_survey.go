@@ -52,9 +52,9 @@ func (s *survey) count(c *schema.Collection, column int, nulls bool) (n int64, e
 // batchSize is how many resources are in memory at a time.
 const batchSize = 500
 
-// pair goes through the resources of a pair, as far as it has to look at them,
-// and notes in its steps which are in the way. Each may be handed on, as it was
-// and as it becomes.
+// pair goes through the resources of a pair, as far as it has to look at them, and
+// notes in its steps which are in the way. In a second run each is handed on, as it
+// was and as it becomes.
 func (s *survey) pair(p *pair, hand func(before, after schema.Record) error) error {
 	if len(p.changes) == 0 && len(p.unique) == 0 {
 		return nil
@@ -66,10 +66,10 @@ func (s *survey) pair(p *pair, hand func(before, after schema.Record) error) err
 			}
 		}
 	}
-	seen := make([]map[[sha256.Size]byte]bool, len(p.unique))
+	seen := make([]map[[sha256.Size]byte]struct{}, len(p.unique))
 	for i, u := range p.unique {
 		u.step.forget()
-		seen[i] = map[[sha256.Size]byte]bool{}
+		seen[i] = map[[sha256.Size]byte]struct{}{}
 	}
 	return s.batches(p.old, func(batch []schema.Record) error {
 		for _, before := range batch {
@@ -77,18 +77,21 @@ func (s *survey) pair(p *pair, hand func(before, after schema.Record) error) err
 			if err != nil {
 				return err
 			}
-			for i, u := range p.unique {
-				if key, ok := groupKey(u.group, after); ok && seen[i][key] {
-					u.step.violate(before.ID(schema.IDColumn), "another resource has the same", true)
-				} else if ok {
-					seen[i][key] = true
+			if hand != nil { // what is not unique was found before
+				if err := hand(before, after); err != nil {
+					return err
 				}
-			}
-			if hand == nil {
 				continue
 			}
-			if err := hand(before, after); err != nil {
-				return err
+			for i, u := range p.unique {
+				key, ok := groupKey(u.group, after)
+				if !ok {
+					continue
+				}
+				if _, taken := seen[i][key]; taken {
+					u.step.violate(before.ID(schema.IDColumn), "another resource has the same", true)
+				}
+				seen[i][key] = struct{}{}
 			}
 		}
 		return nil

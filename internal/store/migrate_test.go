@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -105,7 +105,7 @@ func TestPlanFindsWhatIsInTheWay(t *testing.T) {
 		if got := planLines(steps); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v, got\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-		_, err = Migrate(context.Background(), url, parse(t, shopsAfter), true)
+		_, err = Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{AllowLoss: true})
 		var refused *RefusedError
 		if !errors.As(err, &refused) || !refused.Blocked || len(refused.Steps) != 2 {
 			t.Errorf("got %v", err)
@@ -120,7 +120,7 @@ func TestMigrateWithLoss(t *testing.T) {
 			[]string{`{"id":"` + id(1) + `","name":"A","size":"12","code":"xyz","chain":"` + id(9) + `"}`, `{"id":"` + id(2) + `","name":"B","size":"big","chain":"` + id(1) + `"}`},
 			[]string{`{"id":"` + id(4) + `","title":"Lamp","shop_id":"` + id(1) + `"}`})
 		after := parse(t, shopsAfter)
-		_, err := Migrate(context.Background(), url, after, false)
+		_, err := Migrate(context.Background(), url, after, MigrateOptions{})
 		want := "the migration is refused, and nothing was changed:\n" +
 			"  - stores: size is converted from string to integer: 1 resource is in the way: " + id(2) + " (Cannot be converted to integer)\n" +
 			"  - stores: code is restricted by maxLength: 1 resource is in the way: " + id(1) + " (Must be at most 2 characters long, but has 3)\n" +
@@ -129,7 +129,7 @@ func TestMigrateWithLoss(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
-		if _, err := Migrate(context.Background(), url, after, true); err != nil {
+		if _, err := Migrate(context.Background(), url, after, MigrateOptions{AllowLoss: true}); err != nil {
 			t.Fatal(err)
 		}
 		st := open(t, url, after)
@@ -182,7 +182,7 @@ func TestSchemaHistory(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		loadShops(t, url, nil, nil)
 		for range 2 { // the second time there is nothing to do
-			if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), false); err != nil {
+			if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -238,7 +238,7 @@ func migrateAndStop(stage, url string) {
 	}
 	file, err := schema.Parse([]byte(shopsAfter))
 	if err == nil {
-		_, err = Migrate(context.Background(), url, file.Schema, true)
+		_, err = Migrate(context.Background(), url, file.Schema, MigrateOptions{AllowLoss: true})
 	}
 	fmt.Println("not reached:", err)
 }
@@ -260,7 +260,7 @@ func TestKilledMigrationLeavesTheOld(t *testing.T) {
 			})
 			closeStore(t, st)
 		}
-		if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), false); err != nil {
+		if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		st := open(t, url, parse(t, shopsAfter))
@@ -291,43 +291,6 @@ func killAt(t *testing.T, stage, url string) {
 	}
 }
 
-// TestServerOfAnOldSchema: a server that is running while its database is
-// migrated goes on if it can do no harm, and else refuses to write.
-func TestServerOfAnOldSchema(t *testing.T) {
-	for name, c := range map[string]struct {
-		after   string
-		refused bool
-	}{
-		"harmless": {shopsBefore + "  extras: {parent: shops}\n", false},
-		"harmful":  {shopsAfter, true},
-		"default":  {strings.Replace(shopsBefore, "code: {type: string}", "code: {type: string}\n      kind: {type: string, default: x}", 1), true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			eachDatabase(t, func(t *testing.T, url string) {
-				st := open(t, url, parse(t, shopsBefore))
-				if err := insertPair(st); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := Migrate(context.Background(), url, parse(t, c.after), true); name != "harmful" && err != nil {
-					t.Fatal(err)
-				} else if name == "harmful" { // the good has no title, which it then needs
-					write(t, st, func(tx *Tx) error { return execAll(tx.conn, "UPDATE goods SET title = 'Lamp'") })
-					if _, err := Migrate(context.Background(), url, parse(t, c.after), true); err != nil {
-						t.Fatal(err)
-					}
-				}
-				for range 2 {
-					for what, err := range map[string]error{"write": insertPair(st), "ping": st.Ping(context.Background())} {
-						if fault.Is(err, fault.CodeUnavailable) != c.refused || !c.refused && err != nil {
-							t.Errorf("%s: got %v", what, err)
-						}
-					}
-				}
-			})
-		})
-	}
-}
-
 // TestRenamedAmongReservedNames: a name that the database keeps to itself is
 // stored under another one, before and after.
 func TestRenamedAmongReservedNames(t *testing.T) {
@@ -349,7 +312,7 @@ collections:
 		insert(t, st, st.schema.Collection("sqlite_things"), `{"id":"`+id(1)+`","a":1}`)
 		insert(t, st, st.schema.Collection("parts"), `{"id":"`+id(2)+`","whole":"`+id(1)+`"}`)
 		closeStore(t, st)
-		if _, err := Migrate(context.Background(), url, parse(t, after), false); err != nil {
+		if _, err := Migrate(context.Background(), url, parse(t, after), MigrateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		st = open(t, url, parse(t, after))
@@ -372,7 +335,7 @@ func TestInterruptedMigrationLeavesTheOld(t *testing.T) {
 			}
 		}
 		defer func() { stageReached = func(string) {} }()
-		if _, err := Migrate(ctx, url, parse(t, shopsAfter), false); err == nil {
+		if _, err := Migrate(ctx, url, parse(t, shopsAfter), MigrateOptions{}); err == nil {
 			t.Error("it was not interrupted")
 		}
 		st := open(t, url, parse(t, shopsBefore))
@@ -380,4 +343,48 @@ func TestInterruptedMigrationLeavesTheOld(t *testing.T) {
 			expectRecord(t, tx, st.schema.Collection("shops"), 1, `"name":"A","size":"12","code":null,"chain":null`)
 		})
 	})
+}
+
+// TestMigrateWithBackup: the backup is what the migration changes, and there is
+// none of one that is refused.
+func TestMigrateWithBackup(t *testing.T) {
+	dir := t.TempDir()
+	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copy.db")
+	loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","size":"12"}`}, nil)
+	server := open(t, url, parse(t, shopsBefore))
+	_, err := Migrate(context.Background(), url, parse(t, strings.Replace(shopsAfter, "size: {type: integer}", "size: {type: boolean}", 1)), MigrateOptions{Backup: file})
+	var refused *RefusedError
+	if !errors.As(err, &refused) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a refused migration wrote a backup")
+	}
+	// What comes in while a migration is being prepared is either too late, or in the backup.
+	write(t, server, func(tx *Tx) error { return execAll(tx.conn, "UPDATE shops SET size = 'big'") })
+	if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{AllowLoss: true, Backup: file}); err != nil {
+		t.Fatal(err)
+	}
+	copied := open(t, "sqlite:"+file, parse(t, shopsBefore))
+	read(t, copied, func(tx *Tx) {
+		expectRecord(t, tx, copied.schema.Collection("shops"), 1, `"name":"A","size":"big","code":null,"chain":null`)
+	})
+}
+
+// TestTriggersAreNotLost: they are not Plural's to drop.
+func TestTriggersAreNotLost(t *testing.T) {
+	url := "sqlite:" + filepath.Join(t.TempDir(), "live.db")
+	loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A"}`}, nil)
+	st := open(t, url, parse(t, shopsBefore))
+	write(t, st, func(tx *Tx) error {
+		return execAll(tx.conn, "CREATE TRIGGER mine AFTER INSERT ON shops BEGIN SELECT 1; END")
+	})
+	_, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{})
+	want := "the trigger mine, which Plural did not make, would be lost: drop it first, and make it again afterwards"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Migrate(context.Background(), url, parse(t, shopsBefore+"  extras: {}\n"), MigrateOptions{}); err != nil {
+		t.Errorf("what leaves the table alone: %v", err)
+	}
 }

@@ -124,6 +124,8 @@ func (b *postgresBackend) fault(err error) error {
 		switch class := pg.Code[:2]; {
 		case pg.Code == "57014":
 			return context.Canceled
+		case pg.Code == "23503":
+			return brokenReference(err)
 		case pg.Code == "53100":
 			return &fault.Error{Code: fault.CodeStorageFull, Detail: "There is no room left to store this. Reading goes on; try again later.", Cause: err}
 		case class == "08" || class == "53" || class == "57" || class == "40":
@@ -165,6 +167,9 @@ func (*postgresBackend) revisionType() string {
 func (*postgresBackend) nullsFirst() string     { return " NULLS FIRST" }
 func (*postgresBackend) nullsLast() string      { return " NULLS LAST" }
 func (*postgresBackend) inlineReferences() bool { return false }
+func (*postgresBackend) skipLocked() string     { return " FOR UPDATE SKIP LOCKED" }
+func (*postgresBackend) soleServer() bool       { return false }
+func (*postgresBackend) failure() error         { return nil } // its disk is the database's business
 func (*postgresBackend) contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"
 }

@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/plural-go/plural/schema"
 )
@@ -28,23 +30,44 @@ func (b *postgresBackend) migrate(ctx context.Context, fn func(conn) error) erro
 	})
 }
 
-// lockTables keeps everybody out. Who reads for long is not waited for for ever,
-// as all others would wait behind.
+// migrationLock is a number that means this in every database.
+const migrationLock = "758725" // "plural" on the keys of a telephone
+
+// lockTables keeps everybody out. Those who migrate, or make the first tables, wait
+// for each other. Those who read and write hold the table of schemas, so that it is
+// the first to be locked: whoever has it has no other to wait for.
 func lockTables(c conn, d dialect) error {
+	if err := execAll(c, "SELECT pg_advisory_xact_lock("+migrationLock+")"); err != nil {
+		return err
+	}
 	found, err := describe(c, d)
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		names = append(names, quote(d, name))
+	for _, name := range sortedNames(found) {
+		if name != schemasTable {
+			names = append(names, quote(d, name))
+		}
 	}
-	return execAll(c,
+	if found[schemasTable] != nil {
+		names = slices.Insert(names, 0, schemasTable)
+	}
+	err = execAll(c,
+		// Who reads for long is not waited for for ever, as all others would wait behind.
 		"SET LOCAL lock_timeout = '10s'",
 		"LOCK TABLE "+strings.Join(names, ", ")+" IN ACCESS EXCLUSIVE MODE",
 		// A change that waits for its check would keep its table from being altered.
 		"SET CONSTRAINTS ALL IMMEDIATE",
 	)
+	var pg *pgconn.PgError
+	return inUse(err, errors.As(err, &pg) && pg.Code == "55P03")
+}
+
+// holdSchema: a statement that waits for a migration to end would else see the
+// schema as it was when it began to wait. LOCK TABLE takes no snapshot.
+func (*postgresBackend) holdSchema() []string {
+	return []string{"LOCK TABLE " + schemasTable + " IN ACCESS SHARE MODE"}
 }
 
 func (b *postgresBackend) reshape(c *schema.Collection, have *tableShape, moves map[string]string) []string {

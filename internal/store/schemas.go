@@ -1,7 +1,9 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/schema"
@@ -36,6 +38,43 @@ func readSchema(c conn) (*schema.Schema, error) {
 	return s, nil
 }
 
+// readSince finds the version of the schema since which each collection has been
+// declared as it is in the one in force.
+func readSince(c conn) (map[string]int64, error) {
+	type declared struct {
+		since, seen int64
+		document    string
+	}
+	collections := map[string]declared{}
+	var last int64
+	var failed error
+	err := each(c, func(row schema.Row) bool {
+		last = row.Int(0)
+		failed = schema.EachDocument(row.AppendText(nil, 1), func(name, document string) {
+			since := last
+			if before, ok := collections[name]; ok && before.seen == last-1 && before.document == document {
+				since = before.since
+			}
+			collections[name] = declared{since, last, document}
+		})
+		return failed == nil
+	}, "SELECT version, document FROM "+schemasTable+" ORDER BY version")
+	if err != nil || failed != nil {
+		return nil, errors.Join(err, failed)
+	}
+	since := map[string]int64{}
+	for name, declared := range collections {
+		if declared.seen == last {
+			since[name] = declared.since
+		}
+	}
+	return since, nil
+}
+
+// Since is the version of the schema since which a collection has been declared as
+// it is now. Two representations of one revision differ only if it differs.
+func (s *Store) Since(c *schema.Collection) int64 { return s.since[c.Name] }
+
 // version tells the schemas of a database apart, also after a backup has been
 // restored whose history went another way.
 type version struct {
@@ -49,33 +88,103 @@ func readVersion(c conn) (v version, err error) {
 	return v, err
 }
 
-// checkVersion refuses to write when somebody has migrated the database to a
-// schema that this server does not know: what it takes for valid may not be.
-func (s *Store) checkVersion(c conn) error {
+// standing is what a server may still do in a database that has come to another
+// schema than its own.
+type standing struct {
+	version       // of the schema in the database
+	reads, writes bool
+}
+
+// check finds what the server may do in a transaction that begins. Until its end,
+// nobody changes the schema.
+func (s *Store) check(c conn) (*standing, error) {
+	if err := execAll(c, s.backend.holdSchema()...); err != nil {
+		return nil, err
+	}
 	current, err := readVersion(c)
-	if err != nil || current == *s.version.Load() {
-		return err
+	if known := s.standing.Load(); err != nil || known.version == current {
+		return known, err
 	}
 	stored, err := readSchema(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !harmless(newPlan(s.schema, stored)) {
-		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The database has another schema since the server was started. The server must be restarted with that schema."}
+	p := newPlan(s.schema, stored)
+	found := &standing{version: current, reads: readable(p), writes: harmless(p)}
+	s.standing.Store(found)
+	return found, nil
+}
+
+func otherSchema() error {
+	return &fault.Error{Code: fault.CodeUnavailable, Detail: "The database has another schema since the server was started. The server must be restarted with that schema."}
+}
+
+// brokenReference: the server looks for what refers to a resource before it deletes
+// it, but may not know of all that does.
+func brokenReference(cause error) error {
+	return &fault.Error{Code: fault.CodeUnavailable, Cause: cause,
+		Detail: "Something refers to this that the server does not know of. If trying again does not help, it must be restarted with the schema of the database."}
+}
+
+// checkRead refuses to read what is no longer stored as this server knows it.
+func (s *Store) checkRead(c conn) error {
+	standing, err := s.check(c)
+	if err == nil && !standing.reads {
+		err = otherSchema()
 	}
-	s.version.Store(&current)
-	return nil
+	return err
+}
+
+// checkWrite refuses to write when somebody has migrated the database to a schema
+// that this server does not know: what it takes for valid may not be.
+func (s *Store) checkWrite(c conn) error {
+	standing, err := s.check(c)
+	if err == nil && !standing.writes {
+		err = otherSchema()
+	}
+	return err
+}
+
+// readable: whoever knows only the old schema finds everything where it was. The
+// new one is as it is stored, without renamed_from.
+func readable(p *plan) bool {
+	for _, pair := range p.pairs {
+		for from, column := range pair.old.Columns() {
+			to := slices.Index(pair.source, from)
+			if to < 0 || pair.now.Columns()[to].Name != column.Name || pair.now.Columns()[to].Kind != column.Kind {
+				return false
+			}
+		}
+		if pair.old.ParentLink() != nil && !pair.sameParent() {
+			return false // its totals are not kept
+		}
+	}
+	return len(p.removed) == 0
 }
 
 // harmless: whoever knows only the old schema writes nothing that is wrong in the
-// new one. What has a default would be missing.
+// new one. What has a default would be missing, or have the old one; what is
+// deleted would take other resources with it, or fewer.
 func harmless(p *plan) bool {
 	if !p.additive() {
 		return false
 	}
 	for _, pair := range p.pairs {
 		for to, column := range pair.now.Columns() {
-			if a := column.Attribute; a != nil && pair.source[to] == noSource && (a.Required || !a.DefaultValue().IsNull()) {
+			a := column.Attribute
+			if a == nil {
+				continue
+			}
+			before := schema.Null
+			if from := pair.source[to]; from != noSource {
+				old := pair.old.Columns()[from].Attribute
+				if before = old.DefaultValue(); onDelete(old) != onDelete(a) {
+					return false
+				}
+			} else if a.Required {
+				return false
+			}
+			if before != a.DefaultValue() {
 				return false
 			}
 		}

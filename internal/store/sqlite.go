@@ -37,7 +37,7 @@ const (
 )
 
 func openSQLite(file string) (*sqliteBackend, error) {
-	if err := checkFile(file); err != nil {
+	if err := errors.Join(checkFile(file), checkOwner(file)); err != nil {
 		return nil, err
 	}
 	b := &sqliteBackend{
@@ -76,16 +76,20 @@ func checkFile(file string) error {
 	return nil
 }
 
-// pragmas of every connection. FULL syncs every commit. A small page cache is as
-// fast as a large one here, and bounds what a long stream takes of memory.
-var pragmas = []string{"busy_timeout = 5000", "synchronous = FULL", "foreign_keys = ON", "cache_size = -2000", "journal_size_limit = 67108864"}
+// pragmas of every connection. A small page cache is as fast as a large one here,
+// and bounds what a long stream takes of memory.
+var pragmas = []string{"busy_timeout = 5000", "foreign_keys = ON", "cache_size = -2000", "journal_size_limit = 67108864"}
+
+// synchronous syncs every commit. It is a variable so that the crash harness can
+// link a server with less, and must find that it loses writes; it is no setting.
+var synchronous = "FULL"
 
 func (b *sqliteBackend) open(flags sqlite.OpenFlags, more ...string) (*sqliteConn, error) {
 	raw, err := sqlite.OpenConn(b.file, flags)
 	if err == nil {
 		err = useWAL(raw)
 	}
-	for _, pragma := range slices.Concat(pragmas, more) {
+	for _, pragma := range slices.Concat(pragmas, []string{"synchronous = " + synchronous}, more) {
 		if err == nil {
 			err = sqlitex.ExecuteTransient(raw, "PRAGMA "+pragma, nil)
 		}
@@ -187,6 +191,8 @@ func (b *sqliteBackend) write(ctx context.Context, fn func(conn) error) error {
 	return b.writer.write(ctx, fn)
 }
 
+func (b *sqliteBackend) failure() error { return b.writer.failure() }
+
 // close lets those who read finish, and then the writer, which leaves the
 // database in one file.
 func (b *sqliteBackend) close() (err error) {
@@ -209,6 +215,16 @@ func (b *sqliteBackend) close() (err error) {
 
 func (b *sqliteBackend) fault(err error) error {
 	code := sqlite.ErrCode(err)
+	if code == sqlite.ResultConstraintForeignKey {
+		return brokenReference(err)
+	}
+	var refused *diskError
+	switch {
+	case errors.As(err, &refused):
+		return &fault.Error{Code: fault.CodeUnavailable, Detail: "Writing has failed on the disk, and is refused until the server is started again. Reading goes on.", Cause: err}
+	case diskFailed(err):
+		return &fault.Error{Code: fault.CodeUnavailable, Detail: "Writing failed on the disk. It is not known whether this was stored.", Cause: err}
+	}
 	switch code.ToPrimary() {
 	case sqlite.ResultInterrupt:
 		return context.Canceled
@@ -243,6 +259,9 @@ func (*sqliteBackend) revisionType() string   { return "INTEGER PRIMARY KEY AUTO
 func (*sqliteBackend) nullsFirst() string     { return "" }
 func (*sqliteBackend) nullsLast() string      { return "" }
 func (*sqliteBackend) inlineReferences() bool { return true }
+func (*sqliteBackend) skipLocked() string     { return "" }
+func (*sqliteBackend) soleServer() bool       { return true }
+func (*sqliteBackend) holdSchema() []string   { return nil }
 func (*sqliteBackend) contains(column, text string) string {
 	return "instr(" + column + ", " + text + ") > 0"
 }

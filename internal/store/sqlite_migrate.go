@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"slices"
 	"strings"
 
 	"zombiezen.com/go/sqlite"
@@ -30,9 +32,9 @@ func (b *sqliteBackend) migrate(ctx context.Context, fn func(conn) error) (err e
 		err = errors.Join(err, c.close())
 	}()
 	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
-		return err
+		return inUse(err, sqlite.ErrCode(err) == sqlite.ResultBusy)
 	}
-	if err := fn(c); err != nil {
+	if err := keepTriggers(c, fn); err != nil {
 		return err
 	}
 	if err := checkForeignKeys(c); err != nil {
@@ -49,6 +51,54 @@ func checkForeignKeys(c conn) error {
 		err = fmt.Errorf("a resource of %s refers to one that does not exist", table)
 	}
 	return err
+}
+
+// keepTriggers refuses what fn does if it loses a trigger: those of a table that is
+// made anew would silently go with the old one.
+func keepTriggers(c conn, fn func(conn) error) error {
+	before, err := triggers(c)
+	if err != nil {
+		return err
+	}
+	if err := fn(c); err != nil {
+		return err
+	}
+	after, err := triggers(c)
+	for _, trigger := range before {
+		if !slices.Contains(after, trigger) {
+			err = errors.Join(err, fmt.Errorf("the trigger %s, which Plural did not make, would be lost: drop it first, and make it again afterwards", trigger))
+		}
+	}
+	return err
+}
+
+func triggers(c conn) (names []string, err error) {
+	err = each(c, func(row schema.Row) bool {
+		names = append(names, string(row.AppendText(nil, 0)))
+		return true
+	}, "SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name")
+	return names, err
+}
+
+// checkOwner refuses the database of another program before anything in it is
+// changed, be it only the journal mode. What cannot be read shows later.
+func checkOwner(file string) error {
+	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
+		return nil
+	}
+	raw, err := openRaw(context.Background(), file, sqlite.OpenReadOnly)
+	if err != nil {
+		return nil
+	}
+	c := &sqliteConn{raw: raw, statements: map[string]*sqlite.Stmt{}}
+	found, err := describe(c, &sqliteBackend{})
+	if err := c.close(); err != nil {
+		return err
+	}
+	if err == nil && len(found) > 0 && found[metaTable] == nil {
+		return foreign(found)
+	}
+	return nil
 }
 
 // rebuilt is the name of a table until it replaces the one that it was made from.

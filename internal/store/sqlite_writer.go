@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
+	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
@@ -20,6 +22,8 @@ type sqliteWriter struct {
 
 	mutex  sync.RWMutex // held for reading while a job is handed over
 	closed bool
+
+	failed atomic.Pointer[error] // set when the disk has failed: see diskFailed
 }
 
 type writeJob struct {
@@ -53,6 +57,9 @@ func (w *sqliteWriter) hand(job *writeJob) error {
 	if w.closed {
 		return errClosed
 	}
+	if err := w.failure(); err != nil {
+		return err
+	}
 	select {
 	case w.jobs <- job:
 		return nil
@@ -82,17 +89,50 @@ func (w *sqliteWriter) loop() {
 // what one of them brought about must not be the answer to another, and what
 // one of them saw of another never happened.
 func (w *sqliteWriter) runBatch(batch []*writeJob) {
-	err := w.runAll(batch)
+	err := w.failure()
 	if err == nil {
-		return
+		err = w.runAll(batch)
 	}
-	if len(batch) == 1 {
-		batch[0].err = err
-		return
+	if diskFailed(err) {
+		w.failed.CompareAndSwap(nil, &err)
 	}
-	for _, job := range batch {
-		w.runBatch([]*writeJob{job})
+	switch {
+	case err == nil:
+	case len(batch) == 1 || w.failure() != nil:
+		for _, job := range batch {
+			job.err = err
+		}
+	default:
+		for _, job := range batch {
+			w.runBatch([]*writeJob{job})
+		}
 	}
+}
+
+// failure is why nothing is written any more, or nil.
+func (w *sqliteWriter) failure() error {
+	if err := w.failed.Load(); err != nil {
+		return &diskError{*err}
+	}
+	return nil
+}
+
+// diskError refuses a write since an earlier one failed on the disk.
+type diskError struct{ cause error }
+
+func (e *diskError) Error() string {
+	return "nothing is written since the disk failed: " + e.cause.Error()
+}
+
+// diskFailed says whether an error means that it is not known what is on the
+// disk. The kernel forgets what it could not write: a sync that is tried again
+// succeeds, and has written nothing. Only a fresh start reads what is really there.
+func diskFailed(err error) bool {
+	switch sqlite.ErrCode(err) {
+	case sqlite.ResultIOErrWrite, sqlite.ResultIOErrFsync, sqlite.ResultIOErrDirFsync, sqlite.ResultIOErrTruncate:
+		return true
+	}
+	return false
 }
 
 // runAll runs jobs in one transaction. An error means that none took effect.
@@ -131,6 +171,9 @@ func (w *sqliteWriter) runOne(job *writeJob) error {
 		return err
 	}
 	job.err = job.run(w.conn)
+	if diskFailed(job.err) {
+		return job.err
+	}
 	if w.conn.raw.AutocommitEnabled() {
 		return fmt.Errorf("the transaction was rolled back: %w", job.err)
 	}

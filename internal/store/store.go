@@ -22,12 +22,13 @@ import (
 
 // Store is a database with the tables of a schema.
 type Store struct {
-	backend backend
-	schema  *schema.Schema
-	tables  map[*schema.Collection]*table
-	minter  minter
-	version atomic.Pointer[version] // of the schema in the database
-	now     func() time.Time
+	backend  backend
+	schema   *schema.Schema
+	tables   map[*schema.Collection]*table
+	minter   minter
+	standing atomic.Pointer[standing]
+	since    map[string]int64 // by collection
+	now      func() time.Time
 }
 
 // Option changes how a database is opened.
@@ -54,7 +55,7 @@ func Open(ctx context.Context, url string, s *schema.Schema, options ...Option) 
 		return nil, err
 	}
 	st := &Store{backend: b, schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
-	for _, c := range s.Collections() {
+	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
 	if err := st.prepare(ctx, o); err != nil {
@@ -74,36 +75,39 @@ func connect(ctx context.Context, url string) (backend, error) {
 	return nil, errors.New("the database URL must be sqlite:FILE or postgres://HOST/DATABASE")
 }
 
-// prepare creates the tables in an empty database, checks those of another, and
-// takes up the ids where the last run left off.
+// prepare makes the tables of an empty database, checks and perhaps migrates those
+// of another, and takes up the ids where the last run left off.
 func (s *Store) prepare(ctx context.Context, o opening) error {
 	different, err := s.fit(ctx)
 	if err != nil || different == nil {
 		return err
 	}
-	if o.applied == nil || !different.additive() {
-		return misfitOf(different, o.applied != nil)
-	}
-	steps, err := migrate(ctx, s.backend, s.schema, s.now(), func(p *plan) error {
-		if !p.additive() { // somebody else was faster
-			return misfitOf(p, true)
+	accept := func(p *plan) error {
+		if !p.first() && (o.applied == nil || !p.additive()) {
+			return misfitOf(p, o.applied != nil)
 		}
 		return nil
-	})
+	}
+	if err := accept(different); err != nil {
+		return err
+	}
+	// It is asked again: somebody else may have been faster.
+	steps, err := migrate(ctx, s.backend, s.schema, s.now(), accept)
 	if err != nil {
 		return err
 	}
 	for _, step := range steps {
-		o.applied(step)
+		if !different.first() {
+			o.applied(step)
+		}
 	}
 	if different, err = s.fit(ctx); err == nil && different != nil {
-		err = misfitOf(different, true)
+		err = misfitOf(different, o.applied != nil)
 	}
 	return err
 }
 
-// fit makes the tables of an empty database, or finds how the schema of another
-// one differs, nil if it does not.
+// fit finds how the schema of the database differs, nil if it does not.
 func (s *Store) fit(ctx context.Context) (different *plan, err error) {
 	err = s.backend.write(ctx, func(c conn) error {
 		different = nil
@@ -111,12 +115,7 @@ func (s *Store) fit(ctx context.Context) (different *plan, err error) {
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 {
-			err = createTables(c, s.backend, s.schema, schema.TimeValue(schema.FormatTime(s.now())))
-		} else {
-			different, err = s.differences(c, found)
-		}
-		if err != nil || different != nil {
+		if different, err = s.differences(c, found); err != nil || different != nil {
 			return err
 		}
 		if s.minter.last, err = readLastID(c); err != nil {
@@ -126,7 +125,10 @@ func (s *Store) fit(ctx context.Context) (different *plan, err error) {
 		if err != nil {
 			return err
 		}
-		s.version.Store(&current)
+		s.standing.Store(&standing{version: current, reads: true, writes: true})
+		if s.since, err = readSince(c); err != nil {
+			return err
+		}
 		// A write shows now what would else show at the first request.
 		if _, err = c.exec("UPDATE " + metaTable + " SET value = value WHERE key = 'format'"); err != nil {
 			return fmt.Errorf("the database cannot be written: %w", err)
@@ -137,6 +139,9 @@ func (s *Store) fit(ctx context.Context) (different *plan, err error) {
 }
 
 func (s *Store) differences(c conn, found map[string]*tableShape) (*plan, error) {
+	if len(found) == 0 {
+		return firstPlan(s.schema), nil
+	}
 	stored, err := storedSchema(c, s.backend, found)
 	if err != nil || bytes.Equal(stored.Document(), s.schema.Document()) {
 		return nil, err
@@ -165,6 +170,11 @@ func (s *Store) Stream(ctx context.Context) (*Tx, error) { return s.read(ctx, tr
 
 func (s *Store) read(ctx context.Context, long bool) (*Tx, error) {
 	c, release, err := s.backend.read(ctx, long)
+	if err == nil {
+		if err = s.checkRead(c); err != nil {
+			release()
+		}
+	}
 	if err != nil {
 		return nil, s.fault(ctx, err)
 	}
@@ -188,7 +198,7 @@ func (s *Store) run(c conn, fn func(*Tx) error) (err error) {
 			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
 		}
 	}()
-	if err := s.checkVersion(c); err != nil {
+	if err := s.checkWrite(c); err != nil {
 		return err
 	}
 	tx := &Tx{store: s, conn: c, at: schema.TimeValue(schema.FormatTime(s.now())), totals: map[total]int64{}}
@@ -211,8 +221,12 @@ func (s *Store) Ping(ctx context.Context) error {
 		return err
 	}
 	defer tx.Close()
-	return s.fault(ctx, s.checkVersion(tx.conn))
+	return s.fault(ctx, s.checkWrite(tx.conn))
 }
+
+// Health reports why nothing is written until the server is started again, nil if
+// that is not so.
+func (s *Store) Health() error { return s.fault(context.Background(), s.backend.failure()) }
 
 // fault makes sure that what leaves the store is a fault, or the end of the
 // caller's context.

@@ -80,11 +80,15 @@ const (
 	changesTable = "_plural_changes"
 	totalsTable  = "_plural_totals"
 	schemasTable = "_plural_schemas"
+	answersTable = "_plural_answers"
+	queueTable   = "_plural_queue"
+
+	followersTable = "_plural_followers" // of operations in the queue
 )
 
 // createTables makes all tables and indexes of a schema.
 func createTables(c conn, d dialect, s *schema.Schema, at schema.Value) error {
-	text, id, when := d.columnType(schema.KindText), d.columnType(schema.KindUUID), d.columnType(schema.KindDateTime)
+	text, id, when, number := d.columnType(schema.KindText), d.columnType(schema.KindUUID), d.columnType(schema.KindDateTime), d.columnType(schema.KindInteger)
 	statements := []string{
 		"CREATE TABLE " + metaTable + " (key " + text + " NOT NULL PRIMARY KEY, value " + text + " NOT NULL)" + d.tableOptions(),
 		"CREATE TABLE " + changesTable + " (revision " + d.revisionType() + ", collection " + text + " NOT NULL, id " + id +
@@ -93,13 +97,24 @@ func createTables(c conn, d dialect, s *schema.Schema, at schema.Value) error {
 		"CREATE INDEX " + changesTable + "_deleted ON " + changesTable + " (collection, id) WHERE kind = 'delete'",
 		"CREATE INDEX " + changesTable + "_at ON " + changesTable + " (at)",
 		"CREATE TABLE " + totalsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, total " +
-			d.columnType(schema.KindInteger) + " NOT NULL, PRIMARY KEY (collection, parent))" + d.tableOptions(),
-		"CREATE TABLE " + schemasTable + " (version " + d.columnType(schema.KindInteger) + " NOT NULL PRIMARY KEY, at " + when +
+			number + " NOT NULL, PRIMARY KEY (collection, parent))" + d.tableOptions(),
+		"CREATE TABLE " + schemasTable + " (version " + number + " NOT NULL PRIMARY KEY, at " + when +
 			" NOT NULL, document " + text + " NOT NULL)",
+		"CREATE TABLE " + answersTable + " (caller " + text + " NOT NULL, key " + text + " NOT NULL, fingerprint " + text + " NOT NULL, status " +
+			number + " NOT NULL, header " + text + " NOT NULL, body " + text + " NOT NULL, at " + when +
+			" NOT NULL, PRIMARY KEY (caller, key))" + d.tableOptions(),
+		"CREATE INDEX " + answersTable + "_at ON " + answersTable + " (at)",
+		"CREATE TABLE " + queueTable + " (operation " + id + " NOT NULL PRIMARY KEY, caller " + text + " NOT NULL, method " + text + " NOT NULL, collection " + text +
+			" NOT NULL, resource " + id + " NOT NULL, parent " + id + ", body " + text + " NOT NULL, if_match " + text + " NOT NULL, if_none_match " + text +
+			" NOT NULL, turn " + number + " NOT NULL, blockers " + number + " NOT NULL, followers " + number + " NOT NULL, attempt " + number +
+			" NOT NULL, due " + when + " NOT NULL)" + d.tableOptions(),
+		"CREATE UNIQUE INDEX " + queueTable + "_turn ON " + queueTable + " (collection, resource, turn)",
+		"CREATE INDEX " + queueTable + "_due ON " + queueTable + " (blockers, due)",
+		"CREATE TABLE " + followersTable + " (awaited " + id + " NOT NULL, follower " + id + " NOT NULL, PRIMARY KEY (awaited, follower))" + d.tableOptions(),
 		"INSERT INTO " + metaTable + " (key, value) VALUES ('format', '" + storeFormat + "'), ('last_id', '')",
 	}
 	var references []string
-	for _, collection := range s.Collections() {
+	for _, collection := range s.All() {
 		statements = append(statements, createTable(d, collection, collection.Name))
 		for _, index := range indexes(collection) {
 			statements = append(statements, createIndex(d, collection, index))

@@ -1,0 +1,74 @@
+package plural
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/plural-go/plural/internal/operation"
+)
+
+// background is what a server does beside answering: it carries operations out,
+// and forgets what was kept long enough.
+type background struct {
+	tasks   sync.WaitGroup
+	stop    context.CancelFunc // begin nothing more
+	abandon context.CancelFunc // and give up what was begun
+}
+
+// forgetEvery is how often old things are looked for.
+const forgetEvery = time.Hour
+
+// start begins with everything; the context only lends its values.
+func (b *background) start(ctx context.Context, s *Server, operations *operation.Operations) {
+	ctx = context.WithoutCancel(ctx)
+	running, stop := context.WithCancel(ctx)
+	unhurried, abandon := context.WithCancel(ctx)
+	b.stop, b.abandon = stop, abandon
+	b.tasks.Go(func() { operations.Run(running, unhurried) })
+	for _, forgetting := range []struct {
+		age    time.Duration
+		forget func(context.Context, time.Duration) error
+	}{
+		{s.config.ChangeRetention, s.store.ForgetChanges},
+		{s.config.IdempotencyRetention, s.store.ForgetAnswers},
+		{s.config.OperationRetention, operations.Forget},
+	} {
+		if forgetting.age > 0 {
+			b.tasks.Go(func() { s.keepForgetting(running, forgetting.age, forgetting.forget) })
+		}
+	}
+}
+
+// keepForgetting forgets what is older than an age, now and every hour.
+func (s *Server) keepForgetting(ctx context.Context, age time.Duration, forget func(context.Context, time.Duration) error) {
+	tick := time.NewTicker(forgetEvery)
+	defer tick.Stop()
+	for {
+		if err := forget(ctx, age); err != nil && ctx.Err() == nil {
+			s.observer.ForgetFailed(err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// finish waits for the end of what was begun, or for that of the context, and
+// then gives it up. What is given up is done by the next server.
+func (b *background) finish(ctx context.Context) {
+	b.stop()
+	ended := make(chan struct{})
+	go func() {
+		b.tasks.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+	b.abandon()
+	<-ended
+}

@@ -1,0 +1,213 @@
+package plural_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plural-go/plural"
+)
+
+// inBubble runs a test on a clock that moves only when everybody waits.
+func inBubble(t *testing.T, test func(t *testing.T, server *plural.Server), hooks ...plural.Hook) {
+	synctest.Test(t, func(t *testing.T) {
+		server := openLibraryIn(t.TempDir(), hooks...)
+		defer server.Stop(context.Background())
+		test(t, server)
+	})
+}
+
+func TestStopWaitsForCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		entered, release := make(chan struct{}), make(chan struct{})
+		server, end := openLibrary(plural.Hook{Collection: "authors", Before: func(context.Context, *plural.Change) error {
+			close(entered)
+			<-release
+			return nil
+		}})
+		authors := plural.Of[Author](server)
+		created, stopped := make(chan error, 1), make(chan struct{})
+		go func() {
+			_, err := authors.Create(context.Background(), Author{Name: "Ada"})
+			created <- err
+		}()
+		<-entered
+		go func() {
+			end()
+			close(stopped)
+		}()
+		synctest.Wait()
+		select {
+		case <-stopped:
+			t.Error("stopped during a call")
+		default:
+		}
+		close(release)
+		if err := <-created; err != nil {
+			t.Errorf("the call that was accepted: %v", err)
+		}
+		<-stopped
+	})
+}
+
+func TestCallsAfterStopAreRefused(t *testing.T) {
+	server, end := openLibrary()
+	authors := plural.Of[Author](server)
+	end()
+	ctx, id := context.Background(), "01936f2e-7d3c-7a4b-9c5d-0123456789ab"
+	for name, call := range map[string]func() error{
+		"Create":     func() error { _, err := authors.Create(ctx, Author{Name: "Ada"}); return err },
+		"CreateMany": func() error { _, err := authors.CreateMany(ctx, []Author{{Name: "Ada"}}); return err },
+		"Read":       func() error { _, err := authors.Read(ctx, id); return err },
+		"Replace":    func() error { _, err := authors.Replace(ctx, id, Author{Name: "Ada"}); return err },
+		"Patch":      func() error { _, err := authors.Patch(ctx, id, nil); return err },
+		"Delete":     func() error { _, err := authors.Delete(ctx, id); return err },
+		"Total":      func() error { _, err := authors.Total(ctx); return err },
+		"List": func() (last error) {
+			for _, err := range authors.List(ctx, "") {
+				last = err
+			}
+			return last
+		},
+	} {
+		if err := call(); err == nil || err.Error() != "unavailable: The server is stopped." {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A loop that is in the middle when Stop has waited long enough ends there.
+func TestStopBreaksOffALoop(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *plural.Server) {
+		ctx := context.Background()
+		authors := plural.Of[Author](server)
+		if _, err := authors.CreateMany(ctx, []Author{{Name: "a"}, {Name: "b"}, {Name: "c"}}); err != nil {
+			t.Fatal(err)
+		}
+		var seen []string
+		var last error
+		for author, err := range authors.List(ctx, "") {
+			if last = err; err != nil {
+				break
+			}
+			if seen = append(seen, author.Name); len(seen) == 1 {
+				given, cancel := context.WithCancel(ctx)
+				cancel()
+				go server.Stop(given)
+				synctest.Wait()
+			}
+		}
+		if strings.Join(seen, " ") != "a" || last == nil || last.Error() != "unavailable: The server is stopped." {
+			t.Errorf("saw %v, and then %v", seen, last)
+		}
+	})
+}
+
+// Loops within loops take a connection each. When there are no more, the next one
+// says so after a while, and single resources can still be read.
+func TestLoopsWithinLoops(t *testing.T) {
+	inBubble(t, func(t *testing.T, server *plural.Server) {
+		ctx := context.Background()
+		authors := plural.Of[Author](server)
+		ada, err := authors.Create(ctx, Author{Name: "Ada"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		var nest func(depth int) (int, error)
+		nest = func(depth int) (int, error) {
+			for _, err := range authors.List(ctx, "") {
+				if err != nil {
+					if _, other := authors.Read(ctx, ada.ID); other != nil {
+						t.Error(other)
+					}
+					return depth, err
+				}
+				return nest(depth + 1)
+			}
+			return depth, nil
+		}
+		depth, err := nest(0)
+		var busy *plural.Error
+		if depth != 96 || !errors.As(err, &busy) || busy.Code != "unavailable" || time.Since(began) != 5*time.Second {
+			t.Errorf("after %s, %d loops deep: %v", time.Since(began), depth, err)
+		}
+	})
+}
+
+// A hook that is quick by itself is slow a thousand times over: there is a limit
+// to what all of them take, at each of the three moments.
+func TestHooksOfARequestHaveATotalTime(t *testing.T) {
+	const each, most = 4 * time.Second, 30 * time.Second
+	values := make([]Author, 1000)
+	for i := range values {
+		values[i].Name = strings.Repeat("x", i/50) + string(rune('a'+i%50))
+	}
+	slow := func(ran *int) {
+		*ran++
+		time.Sleep(each)
+	}
+	for moment, hook := range map[string]func(ran *int) plural.Hook{
+		"before": func(ran *int) plural.Hook {
+			return plural.Hook{Before: func(context.Context, *plural.Change) error { slow(ran); return nil }}
+		},
+		"within": func(ran *int) plural.Hook {
+			return plural.Hook{Within: func(context.Context, *plural.Tx, *plural.Change) error { slow(ran); return nil }}
+		},
+		"after": func(ran *int) plural.Hook {
+			return plural.Hook{After: func(context.Context, *plural.Change) { slow(ran) }}
+		},
+	} {
+		t.Run(moment, func(t *testing.T) {
+			ran := 0
+			made := hook(&ran)
+			made.Collection = "authors"
+			inBubble(t, func(t *testing.T, server *plural.Server) {
+				ctx, began := context.Background(), time.Now()
+				authors := plural.Of[Author](server)
+				_, err := authors.CreateMany(ctx, values)
+				if took := time.Since(began); took != most {
+					t.Errorf("it took %s", took)
+				}
+				if ran != 8 {
+					t.Errorf("%d hooks ran", ran)
+				}
+				total, problem := authors.Total(ctx)
+				if problem != nil {
+					t.Fatal(problem)
+				}
+				want := "hook_timeout: A rule of this server took too long. Try again later. (the hooks of a request took longer than 30s)"
+				if moment == "after" { // when nothing can be undone
+					if err != nil || total != 1000 {
+						t.Errorf("%d were created, %v", total, err)
+					}
+				} else if err == nil || err.Error() != want || total != 0 {
+					t.Errorf("%d were created, %v", total, err)
+				}
+				time.Sleep(each) // the last hook comes to its end
+			}, made)
+		})
+	}
+}
+
+// What a hook calls for, the client has not asked for.
+func TestErrorsOfCallsAreNotThoseOfTheRequest(t *testing.T) {
+	var server *plural.Server
+	server, end := openLibrary(plural.Hook{Collection: "authors", Before: func(ctx context.Context, _ *plural.Change) error {
+		_, err := plural.Of[Book](server).Read(ctx, "01936f2e-7d3c-7a4b-9c5d-0123456789ab")
+		return err
+	}})
+	defer end()
+	r := httptest.NewRequest("POST", "/authors", strings.NewReader(`{"name":"Ada"}`))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	server.ServeHTTP(w, r)
+	want := `{"errors":[{"status":500,"code":"internal","title":"Internal error","detail":"The server failed to answer this request. The log has the reason under this request id."}]}`
+	if w.Code != 500 || w.Body.String() != want {
+		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+}

@@ -1,0 +1,57 @@
+package operation
+
+import (
+	"context"
+	"time"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/schema"
+)
+
+// forgetBatch bounds how long a clean-up keeps other writers waiting.
+const forgetBatch = 200
+
+// Forget removes the operations that were finished longer ago than an age.
+func (o *Operations) Forget(ctx context.Context, age time.Duration) error {
+	c := o.schema.Operations()
+	before := schema.TimeValue(schema.FormatTime(time.Now().Add(-age)))
+	old := query.And{
+		query.In{Column: c.Field("status").Column, Values: []schema.Value{schema.TextValue("succeeded"), schema.TextValue("failed")}},
+		query.Compare{Column: c.UpdatedColumn(), Op: query.Less, Value: before},
+	}
+	for {
+		var removed int
+		err := o.store.Write(ctx, func(tx *store.Tx) error {
+			records, err := finished(tx, c, old)
+			if removed = len(records); err != nil {
+				return err
+			}
+			for _, record := range records {
+				if _, err := tx.Delete(c, record); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || removed < forgetBatch {
+			return err
+		}
+	}
+}
+
+// finished reads the oldest operations that pass a filter.
+func finished(tx *store.Tx, c *schema.Collection, old query.Filter) (records []schema.Record, err error) {
+	rows, err := tx.Select(c, store.Selection{Filter: old, Order: store.NewOrder(nil), Take: forgetBatch})
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for {
+		more, err := rows.Next()
+		if err != nil || !more {
+			return records, err
+		}
+		records = append(records, c.Scan(rows))
+	}
+}

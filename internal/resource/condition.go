@@ -1,0 +1,127 @@
+package resource
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// etag is the entity tag of a resource: the revision of its last change, and the
+// version of the schema since which its collection looks as it does. No two
+// representations share one.
+func (r *Resources) etag(c *schema.Collection, revision int64) string {
+	tag := append(make([]byte, 0, 24), '"')
+	tag = strconv.AppendInt(tag, revision, 36)
+	tag = append(tag, '.')
+	tag = strconv.AppendInt(tag, r.store.Since(c), 36)
+	return string(append(tag, '"'))
+}
+
+// Condition is what a request demands of the state that it meets (RFC 9110,
+// section 13.1). The zero value demands nothing.
+type Condition struct {
+	IfMatch, IfNoneMatch *Tags
+	Required             bool // there must be an If-Match
+}
+
+// Tags is the value of If-Match or If-None-Match: any state, or certain ones.
+type Tags struct {
+	Any    bool
+	Strong []string // with their quotes
+	Weak   []string // without the W/ in front
+}
+
+// parseTags reads If-Match or If-None-Match, nil if it is not there.
+func parseTags(header string, given []string) (*Tags, error) {
+	if given == nil {
+		return nil, nil
+	}
+	text := strings.Join(given, ",")
+	if strings.TrimSpace(text) == "*" {
+		return &Tags{Any: true}, nil
+	}
+	tags := &Tags{}
+	rest := text
+	for {
+		rest = strings.TrimLeft(rest, " \t,") // an element of a list may be empty
+		if rest == "" {
+			break
+		}
+		opaque, weak := strings.CutPrefix(rest, "W/")
+		end := tagEnd(opaque)
+		if end < 0 {
+			return nil, malformedTags(header)
+		}
+		list := &tags.Strong
+		if weak {
+			list = &tags.Weak
+		}
+		*list = append(*list, opaque[:end])
+		rest = strings.TrimLeft(opaque[end:], " \t")
+		if rest != "" && rest[0] != ',' {
+			return nil, malformedTags(header)
+		}
+	}
+	if len(tags.Strong)+len(tags.Weak) == 0 {
+		return nil, malformedTags(header)
+	}
+	return tags, nil
+}
+
+// tagEnd is where the quoted text at the start of a list ends, or -1.
+func tagEnd(text string) int {
+	if text == "" || text[0] != '"' {
+		return -1
+	}
+	for i := 1; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			return i + 1
+		case c < '!' || c == 0x7f: // in an entity tag not even a space is allowed
+			return -1
+		}
+	}
+	return -1
+}
+
+func malformedTags(header string) error {
+	return fault.Header(header, fault.CodeMalformedRequest, `%s must be * or a list of ETags, each in quotes, such as "1a.1".`, header)
+}
+
+// includes compares with the tag of what is there, which is empty for what has
+// none, such as a collection.
+func (t *Tags) includes(etag string, weakly bool) bool {
+	return t.Any || etag != "" && (slices.Contains(t.Strong, etag) || weakly && slices.Contains(t.Weak, etag))
+}
+
+// allowsChange reports why a resource in a state must not be changed.
+func (c Condition) allowsChange(etag string) error {
+	switch {
+	case c.IfMatch == nil && c.Required:
+		return fault.Header("If-Match", fault.CodePreconditionRequired, "Changes here must say by If-Match which state they are about: send the ETag that came with it.")
+	case c.IfMatch != nil && !c.IfMatch.includes(etag, false):
+		return fault.Header("If-Match", fault.CodePreconditionFailed, "It is no longer in a state that If-Match allows%s.", nowAt(etag))
+	case c.IfNoneMatch != nil && c.IfNoneMatch.includes(etag, true):
+		return fault.Header("If-None-Match", fault.CodePreconditionFailed, "It is in a state that If-None-Match rules out%s.", nowAt(etag))
+	}
+	return nil
+}
+
+func nowAt(etag string) string {
+	if etag == "" {
+		return ""
+	}
+	return ": its ETag is " + etag
+}
+
+// AllowsReading reports why a state must not be shown. Unchanged means that the
+// client has it already.
+func (c Condition) AllowsReading(etag string) (unchanged bool, err error) {
+	if c.IfMatch != nil && !c.IfMatch.includes(etag, false) {
+		return false, Condition{IfMatch: c.IfMatch}.allowsChange(etag)
+	}
+	return c.IfNoneMatch != nil && c.IfNoneMatch.includes(etag, true), nil
+}

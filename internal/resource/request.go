@@ -1,0 +1,72 @@
+package resource
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// Request is a write as a client sent it. It can be kept and read again later.
+type Request struct {
+	Method string // POST, PUT, PATCH or DELETE
+	Path   Path
+	ID     schema.ID // of what is changed, or an id for what is created without one
+	Body   []byte    // none for DELETE
+
+	IfMatch, IfNoneMatch []string // the headers, nil if they are not there
+
+	Accepting bool // as of Write
+}
+
+// Limits bounds what the body of a request can be.
+type Limits struct {
+	Depth int // of nested objects and arrays
+	Items int // of an array
+}
+
+// modes is what the body of a method is for.
+var modes = map[string]schema.Mode{http.MethodPost: schema.Create, http.MethodPut: schema.Replace, http.MethodPatch: schema.Patch}
+
+// Decode reads what a request wants to be written. Everything that is wrong with
+// a body is reported together.
+func (r *Resources) Decode(ctx context.Context, request Request) (write Write, err error) {
+	write = Write{Verb: Update, Path: request.Path, ID: request.ID, Accepting: request.Accepting}
+	if write.Condition, err = ParseCondition(request.IfMatch, request.IfNoneMatch); err != nil {
+		return write, err
+	}
+	c := request.Path.Collection
+	switch request.Method {
+	case http.MethodDelete:
+		write.Verb, write.Condition.Required = Delete, c.RequireIfMatch
+		return write, nil
+	case http.MethodPost:
+		write.Verb = Create
+	default:
+		write.Condition.Required = c.RequireIfMatch
+	}
+	options := schema.DecodeOptions{Mode: modes[request.Method], ID: request.ID, MaxDepth: r.Limits.Depth, MaxItems: r.Limits.Items}
+	if request.Path.Parent != nil {
+		options.Parent, options.ParentID = c.ParentLink(), *request.Path.Parent
+	}
+	write.Inputs, write.Many, err = c.Decode(request.Body, options)
+	if err == nil || fault.From(err)[0].Status() != http.StatusUnprocessableEntity {
+		return write, err
+	}
+	// What only the stored resources can tell is added.
+	others, failed := r.violations(ctx, write)
+	if failed != nil {
+		return write, failed
+	}
+	return write, append(fault.From(err), others...)
+}
+
+// ParseCondition reads the conditions of a request from its headers.
+func ParseCondition(ifMatch, ifNoneMatch []string) (condition Condition, err error) {
+	if condition.IfMatch, err = parseTags("If-Match", ifMatch); err != nil {
+		return Condition{}, err
+	}
+	condition.IfNoneMatch, err = parseTags("If-None-Match", ifNoneMatch)
+	return condition, err
+}

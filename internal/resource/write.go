@@ -1,0 +1,147 @@
+package resource
+
+import (
+	"context"
+	"slices"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// Write is one write to be done, as data: requests, recorded requests and
+// operations all come down to it.
+type Write struct {
+	Verb Verb
+	Path Path
+	ID   schema.ID // of what is updated or deleted
+
+	Inputs []schema.Input // one, or any number of new resources if Many
+	Many   bool           // they are items of an array
+
+	Condition Condition
+
+	// Accepting: it is only to be found out whether it can be accepted, to be
+	// done later. Resources that will exist by then count.
+	Accepting bool
+}
+
+// pointer is the place of an input in the body.
+func (write *Write) pointer(i int) string {
+	if write.Many {
+		return inArray(i)
+	}
+	return ""
+}
+
+// Do does a write with all that follows from it. It returns the resources as
+// they are now, or as they last were.
+func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, err error) {
+	if err := r.Before(ctx, &write); err != nil {
+		return nil, err
+	}
+	err = r.Transact(ctx, func(w *Work) error {
+		results, err = w.Do(write)
+		return err
+	})
+	return results, err
+}
+
+// Identify gives the resource that a write creates an id, if the client brought
+// none, and returns it.
+func (w *Work) Identify(write *Write) schema.ID {
+	if !write.Inputs[0].HasID() {
+		write.SetID(w.tx.NewID())
+	}
+	return write.Inputs[0].Values.ID(schema.IDColumn)
+}
+
+// SetID sets the id of the resource that a write creates. It leaves the input that
+// it was given alone: a transaction may run again.
+func (write *Write) SetID(id schema.ID) {
+	input := schema.Input{Values: slices.Clone(write.Inputs[0].Values), Set: slices.Clone(write.Inputs[0].Set)}
+	input.Values[schema.IDColumn], input.Set[schema.IDColumn] = schema.IDValue(id), true
+	write.Inputs = []schema.Input{input}
+}
+
+// Relied lists the operations that will create what writes have relied on.
+func (w *Work) Relied() []schema.ID { return w.relied }
+
+// Before runs the hooks that come ahead of the transaction of a write.
+func (r *Resources) Before(ctx context.Context, write *Write) error {
+	ctx, cancel := r.hookTime(ctx)
+	defer cancel()
+	c, id := write.Path.Collection, &write.ID
+	if write.Verb == Delete {
+		return r.before(ctx, Delete, c, id, nil)
+	}
+	if write.Verb == Create {
+		id = nil // it has none yet, or its input has it
+	}
+	for i := range write.Inputs {
+		if err := r.before(ctx, write.Verb, c, id, &write.Inputs[i]); err != nil {
+			return at(write.pointer(i), err)
+		}
+	}
+	return nil
+}
+
+// Do does a write in the transaction.
+func (w *Work) Do(write Write) ([]Resource, error) {
+	if write.Path.Collection.ReadOnly() {
+		return nil, fault.New(fault.CodeMethodNotAllowed, "The %s are written by the server alone.", write.Path.Collection.Name)
+	}
+	w.accepted = w.accepted || write.Accepting
+	var result Resource
+	var err error
+	switch write.Verb {
+	case Create:
+		return w.create(write)
+	case Update:
+		result, err = w.update(write)
+	case Delete:
+		result, err = w.delete(write)
+	}
+	return []Resource{result}, err
+}
+
+// Create creates one resource.
+func (r *Resources) Create(ctx context.Context, path Path, input schema.Input) (Resource, error) {
+	return first(r.Do(ctx, Write{Verb: Create, Path: path, Inputs: []schema.Input{input}}))
+}
+
+// CreateMany creates several resources, all or none.
+func (r *Resources) CreateMany(ctx context.Context, path Path, inputs []schema.Input) ([]Resource, error) {
+	return r.Do(ctx, Write{Verb: Create, Path: path, Inputs: inputs, Many: true})
+}
+
+// Update gives the attributes that the input sets their values.
+func (r *Resources) Update(ctx context.Context, path Path, id schema.ID, input schema.Input) (Resource, error) {
+	return first(r.Do(ctx, Write{Verb: Update, Path: path, ID: id, Inputs: []schema.Input{input}}))
+}
+
+// Delete deletes a resource.
+func (r *Resources) Delete(ctx context.Context, path Path, id schema.ID) (Resource, error) {
+	return first(r.Do(ctx, Write{Verb: Delete, Path: path, ID: id}))
+}
+
+func first(results []Resource, err error) (Resource, error) {
+	if err != nil {
+		return Resource{}, err
+	}
+	return results[0], nil
+}
+
+// meet reads the resource that a write is about, and answers 404, or 412 and
+// 428 when it is not in the state that the write is meant for.
+func (w *Work) meet(write Write) (schema.Record, error) {
+	record, err := write.Path.get(w.tx, write.ID)
+	if err != nil {
+		return nil, err
+	}
+	return record, w.resources.checkState(write, record)
+}
+
+func (r *Resources) checkState(write Write, record schema.Record) error {
+	c := write.Path.Collection
+	return write.Condition.allowsChange(r.etag(c, record.Int(c.RevisionColumn())))
+}

@@ -1,0 +1,372 @@
+//go:build linux
+
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// act does one thing, or a few that belong together. Each action does nothing if
+// the writer has nothing to do it with.
+func (w *writer) act(ctx context.Context) error {
+	actions := []struct {
+		weight int
+		action func(context.Context) error
+	}{
+		{15, w.createAccount},
+		{15, w.createChild},
+		{10, w.createArray},
+		{20, w.patch},
+		{4, w.stalePatch},
+		{10, w.put},
+		{8, w.remove},
+		{5, w.chain},
+		{15, w.swap},
+		{8 * btoi(len(w.answered) > 0), w.repeat},
+	}
+	total := 0
+	for _, a := range actions {
+		total += a.weight
+	}
+	pick := w.rng.IntN(total)
+	for _, a := range actions {
+		if pick -= a.weight; pick < 0 {
+			return a.action(ctx)
+		}
+	}
+	panic("unreachable")
+}
+
+// mode gives a request a key, or lets it be done by an operation, or both.
+func (w *writer) mode(m *message) {
+	if m.header == nil {
+		m.header = map[string]string{}
+	}
+	pick := w.rng.IntN(10)
+	if pick >= 4 && pick < 8 {
+		m.header["Idempotency-Key"] = `"` + w.id() + `"`
+	}
+	if pick >= 6 {
+		m.header["Prefer"] = "respond-async"
+	}
+}
+
+// attributes are those of every resource, and more as name and value.
+func attributes(token string, more ...string) map[string]any {
+	members := map[string]any{"token": token, "text": text(token)}
+	for i := 0; i < len(more); i += 2 {
+		members[more[i]] = more[i+1]
+	}
+	return members
+}
+
+func encode(members any) string {
+	body, err := json.Marshal(members)
+	if err != nil {
+		panic(err)
+	}
+	return string(body)
+}
+
+func (w *writer) createAccount(ctx context.Context) error {
+	members := attributes(w.token())
+	r := &Request{Kind: Create}
+	if w.chance(4) {
+		members["code"] = w.run.code(w.rng) // which others want as well
+		r.MayFail = []int{http.StatusConflict}
+	}
+	return w.do(ctx, w.creation(r, "/accounts", "accounts", members, nil))
+}
+
+// creation is the creation of one resource. Half of the clients bring the id.
+func (w *writer) creation(r *Request, path, collection string, members map[string]any, parent *item) *exchange {
+	effect := Effect{Ref: Ref{Collection: collection}, Change: created, Token: members["token"].(string)}
+	if w.chance(2) {
+		effect.Ref.ID = w.id()
+		members["id"] = effect.Ref.ID
+	}
+	r.Effects = []Effect{effect}
+	m := message{method: "POST", path: path, body: encode(members)}
+	w.mode(&m)
+	return &exchange{
+		request: r,
+		message: m,
+		learn: func(a Answer) {
+			w.learnNew(r.Effects[0], a.ETag, parent)
+			w.adopt(parent)
+		},
+		forget: func() { w.abandon(parent) },
+	}
+}
+
+// learnNew adds a resource to what the writer knows.
+func (w *writer) learnNew(e Effect, etag string, parent *item) {
+	it := &item{ref: e.Ref, token: e.Token, etag: etag, parent: parent}
+	if parent == nil {
+		w.accounts = append(w.accounts, it)
+	} else {
+		parent.children = append(parent.children, it)
+	}
+}
+
+// abandon leaves alone the account to which a resource belongs, as the writer
+// is not sure of all that is in it.
+func (w *writer) abandon(it *item) {
+	root := it.root()
+	w.accounts = slices.DeleteFunc(w.accounts, func(other *item) bool { return other == root })
+}
+
+// adopt takes an account back.
+func (w *writer) adopt(it *item) {
+	if root := it.root(); root != nil && !slices.Contains(w.accounts, root) {
+		w.accounts = append(w.accounts, root)
+	}
+}
+
+func (it *item) root() *item {
+	for it != nil && it.parent != nil {
+		it = it.parent
+	}
+	return it
+}
+
+// account picks one of the writer's accounts.
+func (w *writer) account() *item {
+	if len(w.accounts) == 0 {
+		return nil
+	}
+	return w.accounts[w.rng.IntN(len(w.accounts))]
+}
+
+// any picks one of the writer's resources, more often one further down.
+func (w *writer) any() *item {
+	it := w.account()
+	for it != nil && len(it.children) > 0 && w.chance(2) {
+		it = it.children[w.rng.IntN(len(it.children))]
+	}
+	return it
+}
+
+func (w *writer) createChild(ctx context.Context) error {
+	account := w.account()
+	if account == nil {
+		return nil
+	}
+	if len(account.children) == 0 || w.chance(2) {
+		path := "/accounts/" + account.ref.ID + "/orders"
+		return w.do(ctx, w.creation(&Request{Kind: Create}, path, "orders", attributes(w.token()), account))
+	}
+	order := account.children[w.rng.IntN(len(account.children))]
+	members := attributes(w.token(), "order_id", order.ref.ID)
+	return w.do(ctx, w.creation(&Request{Kind: Create}, "/notes", "notes", members, order))
+}
+
+// createArray creates several resources at once. Sometimes one of them makes it
+// impossible, and then there must be none.
+func (w *writer) createArray(ctx context.Context) error {
+	account := w.account()
+	if account == nil {
+		return nil
+	}
+	r := &Request{Kind: CreateArray}
+	var bodies []map[string]any
+	for range 2 + w.rng.IntN(15) {
+		members := attributes(w.token())
+		effect := Effect{Ref: Ref{Collection: "orders"}, Change: created, Token: members["token"].(string)}
+		if w.chance(2) {
+			effect.Ref.ID = w.id()
+			members["id"] = effect.Ref.ID
+		}
+		r.Effects = append(r.Effects, effect)
+		bodies = append(bodies, members)
+	}
+	if w.chance(8) {
+		taken := attributes(w.token(), "id", account.ref.ID)
+		bodies = append(bodies, taken, taken)
+		r.MustFail, r.MayFail = true, []int{http.StatusConflict}
+	}
+	m := message{method: "POST", path: "/accounts/" + account.ref.ID + "/orders", body: encode(bodies)}
+	if w.chance(2) {
+		m.header = map[string]string{"Idempotency-Key": `"` + w.id() + `"`}
+	}
+	return w.do(ctx, &exchange{
+		request: r,
+		message: m,
+		learn: func(Answer) {
+			for _, e := range r.Effects {
+				w.learnNew(e, "", account)
+			}
+		},
+		forget: func() { w.abandon(account) },
+	})
+}
+
+// change is a request that gives a resource another value.
+func (w *writer) change(it *item, r *Request, m message, token string) *exchange {
+	r.Effects = []Effect{{Ref: it.ref, Change: updated, Token: token}}
+	return &exchange{
+		request: r,
+		message: m,
+		learn: func(a Answer) {
+			it.token, it.oldETag, it.etag = token, it.etag, a.ETag
+			w.adopt(it)
+		},
+		forget: func() { w.abandon(it) },
+	}
+}
+
+func (w *writer) patch(ctx context.Context) error {
+	it := w.any()
+	if it == nil {
+		return nil
+	}
+	token := w.token()
+	m := message{method: "PATCH", path: it.path(), body: encode(attributes(token))}
+	if it.etag != "" {
+		m.header = map[string]string{"If-Match": it.etag}
+	}
+	w.mode(&m)
+	return w.do(ctx, w.change(it, &Request{Kind: Patch}, m, token))
+}
+
+func (it *item) path() string { return "/" + it.ref.Collection + "/" + it.ref.ID }
+
+// stalePatch is meant for a value that is no longer there.
+func (w *writer) stalePatch(ctx context.Context) error {
+	it := w.any()
+	if it == nil || it.oldETag == "" {
+		return nil
+	}
+	token := w.token()
+	m := message{method: "PATCH", path: it.path(), body: encode(attributes(token)), header: map[string]string{"If-Match": it.oldETag}}
+	w.mode(&m)
+	r := &Request{Kind: StalePatch, MustFail: true, MayFail: []int{http.StatusPreconditionFailed}}
+	return w.do(ctx, w.change(it, r, m, token))
+}
+
+func (w *writer) put(ctx context.Context) error {
+	it := w.any()
+	if it == nil {
+		return nil
+	}
+	token := w.token()
+	members := attributes(token)
+	m := message{method: "PUT", path: it.path()}
+	switch it.ref.Collection {
+	case "orders": // the path says whose it is
+		m.path = it.parent.path() + it.path()
+	case "notes":
+		members["order_id"] = it.parent.ref.ID
+	}
+	m.body = encode(members)
+	w.mode(&m)
+	return w.do(ctx, w.change(it, &Request{Kind: Put}, m, token))
+}
+
+// remove deletes a resource, and with it what belongs to it.
+func (w *writer) remove(ctx context.Context) error {
+	it := w.any()
+	if it == nil {
+		return nil
+	}
+	m := message{method: "DELETE", path: it.path()}
+	w.mode(&m)
+	return w.do(ctx, w.removal(it, m))
+}
+
+func (w *writer) removal(it *item, m message) *exchange {
+	r := &Request{Kind: Delete, Effects: it.removals(nil)}
+	return &exchange{
+		request: r,
+		message: m,
+		learn: func(Answer) {
+			if it.parent == nil {
+				w.abandon(it)
+				return
+			}
+			siblings := &it.parent.children
+			*siblings = slices.DeleteFunc(*siblings, func(other *item) bool { return other == it })
+			w.adopt(it)
+		},
+		forget: func() { w.abandon(it) },
+	}
+}
+
+func (it *item) removals(effects []Effect) []Effect {
+	effects = append(effects, Effect{Ref: it.ref, Change: deleted})
+	for _, child := range it.children {
+		effects = child.removals(effects)
+	}
+	return effects
+}
+
+// chain has several operations on one resource accepted before it waits for any: they
+// must be done in this order.
+func (w *writer) chain(ctx context.Context) error {
+	it := &item{ref: Ref{"accounts", w.id()}}
+	async := map[string]string{"Prefer": "respond-async"}
+	token := w.token()
+	steps := []*exchange{{
+		request: &Request{Kind: Create, Effects: []Effect{{Ref: it.ref, Change: created, Token: token}}},
+		message: message{method: "POST", path: "/accounts", body: encode(attributes(token, "id", it.ref.ID)), header: async},
+	}}
+	for range w.rng.IntN(4) {
+		token := w.token()
+		m := message{method: "PATCH", path: it.path(), body: encode(attributes(token)), header: async}
+		steps = append(steps, w.change(it, &Request{Kind: Patch}, m, token))
+	}
+	if w.chance(2) {
+		steps = append(steps, w.removal(it, message{method: "DELETE", path: it.path(), header: async}))
+	}
+	for _, x := range steps {
+		// The account is nobody's afterwards: it is looked at, and left alone.
+		x.chained, x.learn, x.forget = true, func(Answer) {}, func() {}
+		if err := w.do(ctx, x); err != nil {
+			return err
+		}
+	}
+	for _, x := range steps {
+		if x.request.Outcome == Accepted {
+			if err := w.await(ctx, x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// swap reads a counter that everybody counts, and counts on unless somebody else
+// was faster.
+func (w *writer) swap(ctx context.Context) error {
+	ref := w.run.counters[w.rng.IntN(len(w.run.counters))]
+	path := "/" + ref.Collection + "/" + ref.ID
+	call := w.run.now()
+	answer, _, err := w.client.get(ctx, path)
+	if err != nil {
+		return err
+	}
+	data := answer.data()[0]
+	before := parseValue(data)
+	w.run.ledger.Read(Read{ref, before.Token, call, w.run.now()})
+	var counter struct{ Count int }
+	if err := json.Unmarshal(data, &counter); err != nil {
+		return fmt.Errorf("%s: %w", answer.Body, err)
+	}
+	members := attributes(w.token())
+	members["count"] = counter.Count + 1
+	m := message{method: "PATCH", path: path, body: encode(members), header: map[string]string{"If-Match": answer.ETag}}
+	w.mode(&m)
+	return w.do(ctx, &exchange{
+		request: &Request{
+			Kind: Swap, Shared: true, Expects: before.Token, MayFail: []int{http.StatusPreconditionFailed},
+			Effects: []Effect{{Ref: ref, Change: updated, Token: members["token"].(string)}},
+		},
+		message: m,
+		learn:   func(Answer) {},
+		forget:  func() {},
+	})
+}

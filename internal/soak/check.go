@@ -1,0 +1,346 @@
+//go:build linux
+
+package soak
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Value is a resource as it was found.
+type Value struct {
+	Token          string
+	Representation string
+	Torn           bool // its attributes do not belong together
+}
+
+// Change is an entry of the change log.
+type Change struct {
+	Ref    Ref
+	Change string
+	Token  string // of the representation
+}
+
+// Observed is what was found in the database.
+type Observed struct {
+	Resources map[Ref]Value
+	Changes   []Change // nil if the change log was not looked at
+}
+
+// Fault is a way in which a server can fail its clients.
+type Fault string
+
+// The faults.
+const (
+	Lost     Fault = "lost"      // an acknowledged write is not there
+	Doubled  Fault = "doubled"   // a write took effect more than once
+	HalfDone Fault = "half-done" // a part of a write took effect
+	Wrong    Fault = "wrong"     // anything else that must not be
+)
+
+// Violation is a fault that was found, with its evidence.
+type Violation struct {
+	Fault   Fault
+	Request *Request // nil if it is nobody's
+	Text    string
+}
+
+// Check compares the ledger with what was found. It is all that is known about
+// right and wrong, but for the order of concurrent writes to shared resources,
+// which Linearizable checks.
+func Check(requests []*Request, found *Observed) []Violation {
+	c := checker{found: found}
+	for _, r := range requests {
+		c.answers(r)
+	}
+	if found.Changes != nil {
+		c.changes(requests)
+	}
+	c.values(requests)
+	return c.violations
+}
+
+type checker struct {
+	found      *Observed
+	violations []Violation
+}
+
+func (c *checker) report(fault Fault, r *Request, format string, args ...any) {
+	c.violations = append(c.violations, Violation{fault, r, fmt.Sprintf(format, args...)})
+}
+
+// answers checks a request by itself: what it was answered, and that repeating it
+// gave the same answer.
+func (c *checker) answers(r *Request) {
+	if len(r.Answers) == 0 {
+		return
+	}
+	first := r.Answers[0]
+	for _, again := range r.Answers[1:] {
+		if !again.same(first) {
+			c.report(Wrong, r, "answered %+v, and when repeated %+v", first, again)
+		} else if !again.Replayed {
+			c.report(Wrong, r, "answered %d again, and not marked as a repetition", again.Status)
+		}
+	}
+	refusal := first
+	if r.Failure != nil {
+		refusal = *r.Failure
+	}
+	switch {
+	case r.Mismatch != "":
+		c.report(Wrong, r, "%s", r.Mismatch)
+	case r.MustFail && r.Outcome != Refused:
+		c.report(Wrong, r, "answered %d, and had to be refused", first.Status)
+	case (r.Outcome == Refused || r.Outcome == Unknown) && !slices.Contains(r.MayFail, refusal.Status):
+		c.report(Wrong, r, "refused with %d: %s", refusal.Status, refusal.Body)
+	}
+}
+
+// changes counts how often each request took effect, by the change log.
+func (c *checker) changes(requests []*Request) {
+	counts := map[Change]int{}
+	for _, change := range c.found.Changes {
+		counts[key(change)]++
+	}
+	minted := map[Change][]Change{} // by all but the id, which is not known of every request
+	for change := range counts {
+		anonymous := change
+		anonymous.Ref.ID = ""
+		minted[anonymous] = append(minted[anonymous], change)
+	}
+	for _, r := range requests {
+		var often []int
+		for _, e := range r.Effects {
+			if e.Change == seen {
+				continue
+			}
+			k := key(Change{e.Ref, e.Change, e.Token})
+			n := counts[k]
+			delete(counts, k)
+			if e.Ref.ID == "" {
+				for _, k := range minted[k] {
+					n += counts[k]
+					delete(counts, k)
+				}
+			}
+			often = append(often, n)
+		}
+		if len(often) > 0 {
+			c.often(r, slices.Min(often), slices.Max(often))
+		}
+	}
+	for change := range counts {
+		c.report(Wrong, nil, "the change log has a change that nobody asked for: %+v", change)
+	}
+}
+
+// key is what identifies a change. A deletion has the last token of the
+// resource, whosever it was; but there is only one deletion of it.
+func key(c Change) Change {
+	if c.Change == deleted {
+		c.Token = ""
+	}
+	return c
+}
+
+func (c *checker) often(r *Request, least, most int) {
+	switch {
+	case most > 1:
+		c.report(Doubled, r, "took effect %d times, by the change log", most)
+	case least != most:
+		c.report(HalfDone, r, "a part took effect, by the change log")
+	case most == 0 && r.Outcome == Done:
+		c.report(Lost, r, "acknowledged, and not in the change log")
+	case most == 1 && r.Outcome == Refused:
+		c.report(Wrong, r, "refused, and in the change log")
+	}
+}
+
+// claim is a value that a resource can have: what a request left.
+type claim struct {
+	request *Request
+	effect  Effect
+}
+
+// values checks what is stored, resource by resource.
+func (c *checker) values(requests []*Request) {
+	claims := claimsOf(requests)
+	for ref, possible := range claims {
+		c.value(ref, possible)
+	}
+	c.unclaimed(requests, claims)
+	c.whole(requests, claims)
+}
+
+// claimsOf lists the values that each resource can have. The first of them is
+// certain, unless it is shared, and the others are possible.
+func claimsOf(requests []*Request) map[Ref][]claim {
+	claims := map[Ref][]claim{}
+	for _, r := range requests {
+		for _, e := range r.Effects {
+			switch {
+			case r.Outcome == Refused || e.Ref.ID == "":
+			case r.Shared:
+				claims[e.Ref] = append(claims[e.Ref], claim{r, e})
+			case r.Outcome == Done:
+				claims[e.Ref] = []claim{{r, e}}
+			default:
+				if claims[e.Ref] == nil {
+					claims[e.Ref] = []claim{{nil, Effect{Ref: e.Ref, Change: deleted}}}
+				}
+				claims[e.Ref] = append(claims[e.Ref], claim{r, e})
+			}
+		}
+	}
+	return claims
+}
+
+// Witness makes what was found a line of the ledger, where it was not certain
+// before: from now on it is. It is nil if nothing was uncertain.
+func Witness(requests []*Request, found *Observed) *Request {
+	witness := &Request{Kind: Seen, Outcome: Done}
+	note := func(ref Ref) {
+		value := found.Resources[ref]
+		witness.Effects = append(witness.Effects, Effect{Ref: ref, Change: seen, Token: value.Token, Want: value.Representation})
+	}
+	claims := claimsOf(requests)
+	for ref, possible := range claims {
+		if len(possible) > 1 && (possible[0].request == nil || !possible[0].request.Shared) {
+			note(ref)
+		}
+	}
+	for ref := range found.Resources {
+		if claims[ref] == nil {
+			note(ref)
+		}
+	}
+	if witness.Effects == nil {
+		return nil
+	}
+	return witness
+}
+
+// marked stands for a resource whose id is not known.
+func marked(ref Ref, token string) Ref { return Ref{ref.Collection, "with token " + token} }
+
+// unclaimed checks that there are no resources that nobody asked for. One whose
+// id the server minted, but had no time to say, has the token of its creator.
+func (c *checker) unclaimed(requests []*Request, claims map[Ref][]claim) {
+	creators := map[Ref]*Request{}
+	for _, r := range requests {
+		for _, e := range r.Effects {
+			if e.Change == created && r.Outcome != Refused {
+				creators[marked(e.Ref, e.Token)] = r
+			}
+		}
+	}
+	adopted := map[Ref]bool{}
+	for ref, value := range c.found.Resources {
+		mark := marked(ref, value.Token)
+		creator := creators[mark]
+		if value.Torn {
+			c.report(HalfDone, creator, "%v is torn: %s", ref, value.Representation)
+		}
+		switch {
+		case claims[ref] != nil:
+		case creator == nil:
+			c.report(Wrong, nil, "%v is there, and nobody asked for it: %s", ref, value.Representation)
+		case creator.mints(value.Token) && !adopted[mark]:
+			adopted[mark] = true
+		default:
+			c.report(Doubled, creator, "%v is there too, with the same token %q", ref, value.Token)
+		}
+	}
+}
+
+// mints says whether the request creates a resource with a token whose id is not known.
+func (r *Request) mints(token string) bool {
+	return slices.ContainsFunc(r.Effects, func(e Effect) bool { return e.Token == token && e.Ref.ID == "" })
+}
+
+// value checks that a resource has one of the values that it can have.
+func (c *checker) value(ref Ref, possible []claim) {
+	value, there := c.found.Resources[ref]
+	for _, p := range possible {
+		switch {
+		case p.effect.gone() != !there:
+		case !there:
+			return
+		case p.effect.Token != value.Token:
+		case p.effect.Want == "" || p.effect.Want == value.Representation:
+			return
+		default:
+			c.report(HalfDone, p.request, "%v is\n  %s\nand was acknowledged as\n  %s", ref, value.Representation, p.effect.Want)
+			return
+		}
+	}
+	var wanted []string
+	for _, p := range possible {
+		wanted = append(wanted, describe(!p.effect.gone(), p.effect.Token))
+	}
+	certain := possible[0].request
+	fault := Lost
+	if certain == nil {
+		fault = Wrong
+	}
+	c.report(fault, certain, "%v is %s, and can only be %s", ref, describe(there, value.Token), strings.Join(wanted, " or "))
+}
+
+func describe(there bool, token string) string {
+	if !there {
+		return "gone"
+	}
+	return fmt.Sprintf("there with %q", token)
+}
+
+// whole checks that what is not certain to have taken effect did so in all of its
+// parts or in none, as far as it can be told from what is stored.
+func (c *checker) whole(requests []*Request, claims map[Ref][]claim) {
+	there := map[Ref]bool{}
+	for ref, value := range c.found.Resources {
+		there[marked(ref, value.Token)] = true
+	}
+	for _, r := range requests {
+		if r.Outcome != Unknown && r.Outcome != Accepted || r.Shared {
+			continue
+		}
+		visible, missing := 0, 0
+		for _, e := range r.Effects {
+			shown, decided := there[marked(e.Ref, e.Token)], true
+			if e.Ref.ID != "" {
+				shown, decided = c.decided(r, claims[e.Ref])
+			}
+			switch {
+			case decided && shown:
+				visible++
+			case decided:
+				missing++
+			}
+		}
+		if visible > 0 && missing > 0 {
+			c.report(HalfDone, r, "%d of its effects are there, and %d are not", visible, missing)
+		}
+	}
+}
+
+// decided tells from a resource whether a request took effect: if its value is
+// one that the request left and nobody else can have left, or the other way round.
+func (c *checker) decided(r *Request, possible []claim) (shown, decided bool) {
+	claimed, others := false, false
+	for _, p := range possible {
+		if p.request == r {
+			claimed, shown = true, c.shows(p.effect)
+		} else {
+			others = others || c.shows(p.effect)
+		}
+	}
+	return shown, claimed && shown != others
+}
+
+// shows says whether a resource is as an effect left it.
+func (c *checker) shows(e Effect) bool {
+	value, there := c.found.Resources[e.Ref]
+	return there != e.gone() && (!there || value.Token == e.Token)
+}

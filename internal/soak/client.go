@@ -1,0 +1,146 @@
+//go:build linux
+
+package soak
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// maxAnswer is how long an answer may take. A server that is gone is noticed at
+// once; one that hangs must not count as gone, as it could go on later.
+const maxAnswer = time.Minute
+
+// client talks to one life of the server.
+type client struct {
+	base string
+	http *http.Client
+}
+
+func newClient(base string, connections int) *client {
+	return &client{base: base, http: &http.Client{
+		Timeout:   maxAnswer,
+		Transport: &http.Transport{MaxIdleConnsPerHost: connections},
+	}}
+}
+
+// message is a request as it is sent.
+type message struct {
+	method, path string
+	body         string
+	header       map[string]string
+}
+
+func (m message) String() string {
+	s := m.method + " " + m.path
+	for name, value := range m.header {
+		s += " " + name + ": " + value
+	}
+	return s + " " + shortened(m.body)
+}
+
+func shortened(s string) string {
+	if len(s) > 400 {
+		return s[:400] + "…"
+	}
+	return s
+}
+
+// errHangs is fatal: nothing can be said of a server that neither answers nor ends.
+var errHangs = errors.New("no answer in time")
+
+// send sends a message. An error means that there was no whole answer.
+func (c *client) send(ctx context.Context, m message) (Answer, http.Header, error) {
+	var body io.Reader
+	if m.body != "" {
+		// Of this type net/http does not know how to send it twice, which it
+		// would do by itself and unseen.
+		body = io.NopCloser(strings.NewReader(m.body))
+	}
+	request, err := http.NewRequestWithContext(ctx, m.method, c.base+m.path, body)
+	if err != nil {
+		return Answer{}, nil, err
+	}
+	request.ContentLength = int64(len(m.body))
+	if m.body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range m.header {
+		request.Header.Set(name, value)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return Answer{}, nil, hanging(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return Answer{}, nil, hanging(err)
+	}
+	return Answer{
+		Status:   response.StatusCode,
+		Location: response.Header.Get("Location"),
+		ETag:     response.Header.Get("ETag"),
+		Body:     string(text),
+		Replayed: response.Header.Get("Idempotency-Replayed") == "true",
+	}, response.Header, nil
+}
+
+func hanging(err error) error {
+	var timeout interface{ Timeout() bool }
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return fmt.Errorf("%w: %w", errHangs, err)
+	}
+	return err
+}
+
+// get reads a path that must be there.
+func (c *client) get(ctx context.Context, path string) (Answer, http.Header, error) {
+	answer, header, err := c.send(ctx, message{method: "GET", path: path})
+	if err == nil && answer.Status != http.StatusOK {
+		err = fmt.Errorf("GET %s: %d %s", path, answer.Status, shortened(answer.Body))
+	}
+	return answer, header, err
+}
+
+// list reads a whole collection.
+func (c *client) list(ctx context.Context, path string) ([]json.RawMessage, http.Header, error) {
+	answer, header, err := c.get(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var envelope struct{ Data []json.RawMessage }
+	err = json.Unmarshal([]byte(answer.Body), &envelope)
+	return envelope.Data, header, err
+}
+
+// data takes a representation, or the array of them, out of its envelope, byte for byte.
+func (a Answer) data() []json.RawMessage {
+	var envelope struct{ Data json.RawMessage }
+	if json.Unmarshal([]byte(a.Body), &envelope) != nil {
+		return nil
+	}
+	if !bytes.HasPrefix(envelope.Data, []byte("[")) {
+		return []json.RawMessage{envelope.Data}
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(envelope.Data, &list) != nil {
+		return nil
+	}
+	return list
+}
+
+// identity is what every representation has.
+type identity struct{ ID, Type string }
+
+func identify(representation json.RawMessage) (id identity) {
+	_ = json.Unmarshal(representation, &id) // an empty one is compared as such
+	return id
+}

@@ -1,0 +1,249 @@
+//go:build linux
+
+// Package disk is a file system for tests that does what disks do at the worst
+// of times. Its files are in memory, twice: as programs see them, and as they
+// are on the platter, where a write arrives when it is synced. A power cut
+// leaves what is on the platter, and of the writes on their way there any part.
+// It can also be full, fail, and lie about having synced.
+//
+// There is one directory and no other. It is mounted through FUSE, so that a
+// real process uses it through the real system calls.
+package disk
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Disk is the state of a disk. It outlives its mounts, as platters do.
+type Disk struct {
+	mutex   sync.Mutex
+	rng     *rand.Rand
+	names   map[string]*file // the directory as programs see it
+	platter map[string]*file // the directory as it would be after a power cut
+	pending []renaming       // what the former has and the latter does not, in order
+	lastIno uint64
+
+	off      bool  // the power is cut
+	lies     bool  // a sync is acknowledged and not done
+	capacity int64 // in bytes, 0 for no end
+	faults   map[Op]*fault
+}
+
+// file is a file, whatever its name is.
+type file struct {
+	ino     uint64
+	data    []byte   // as programs see it
+	platter []byte   // as it would be after a power cut
+	pending []change // what the former has and the latter may not, in order
+}
+
+// renaming is a change of the directory: each name gets a file, or none. All
+// of them are changed together or not at all.
+type renaming map[string]*file
+
+// Op is an operation that can be made to fail.
+type Op string
+
+// The operations that can fail.
+const (
+	Write Op = "write"
+	Sync  Op = "sync"
+)
+
+// fault lets an operation on some files fail.
+type fault struct {
+	suffix string
+	left   int // how often yet; negative for ever
+	struck int
+}
+
+// New makes an empty disk. What its power cuts keep depends on the seed alone,
+// and on what programs do.
+func New(seed uint64) *Disk {
+	return &Disk{
+		rng:     rand.New(rand.NewPCG(seed, 0)),
+		names:   map[string]*file{},
+		platter: map[string]*file{},
+		faults:  map[Op]*fault{},
+	}
+}
+
+// Lie lets the disk acknowledge every sync from now on, and do none.
+func (d *Disk) Lie() {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.lies = true
+}
+
+// Resize sets how many bytes the files can have together; 0 is no bound. What
+// is there stays, however small the disk becomes.
+func (d *Disk) Resize(capacity int64) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.capacity = capacity
+}
+
+// Used is how many bytes the files have together.
+func (d *Disk) Used() int64 {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return d.used()
+}
+
+func (d *Disk) used() (n int64) {
+	for _, f := range d.names {
+		n += int64(len(f.data))
+	}
+	return n
+}
+
+// Fail lets the next operations of a kind on files whose names end in suffix
+// fail with EIO, times of them, or all if times is negative. A failed write has
+// written some of its bytes. A failed sync has synced some of the writes; the
+// others are lost for good, as the next sync does not try them again.
+func (d *Disk) Fail(op Op, suffix string, times int) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.faults[op] = &fault{suffix: suffix, left: times}
+}
+
+// Failed counts the operations that have failed since Fail was called for them.
+func (d *Disk) Failed(op Op) int {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.faults[op] == nil {
+		return 0
+	}
+	return d.faults[op].struck
+}
+
+// fails says whether an operation on a file fails now.
+func (d *Disk) fails(op Op, f *file) bool {
+	fault := d.faults[op]
+	if fault == nil || fault.left == 0 {
+		return false
+	}
+	for name, named := range d.names {
+		if named == f && strings.HasSuffix(name, fault.suffix) {
+			fault.left--
+			fault.struck++
+			return true
+		}
+	}
+	return false
+}
+
+// Cut cuts the power. What was synced stays; of everything else some parts may
+// have arrived, and others not. Programs get errors until the disk is mounted
+// again. It tells what was lost, for people.
+func (d *Disk) Cut() string {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.off = true
+	names := maps.Clone(d.platter)
+	for _, renaming := range d.pending {
+		if d.rng.IntN(2) == 0 {
+			renaming.apply(names)
+		}
+	}
+	var told []string
+	for name, f := range names {
+		told = append(told, fmt.Sprintf("%s: %s", name, f.settle(d.rng)))
+	}
+	d.names, d.platter, d.pending = names, maps.Clone(names), nil
+	return strings.Join(told, "; ")
+}
+
+// Content copies the files, as programs see them.
+func (d *Disk) Content() map[string][]byte {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	content := map[string][]byte{}
+	for name, f := range d.names {
+		content[name] = append([]byte{}, f.data...)
+	}
+	return content
+}
+
+func (d *Disk) rename(r renaming) syscall.Errno {
+	if d.off {
+		return syscall.EIO
+	}
+	r.apply(d.names)
+	d.pending = append(d.pending, r)
+	return 0
+}
+
+func (r renaming) apply(names map[string]*file) {
+	for name, f := range r {
+		if f == nil {
+			delete(names, name)
+		} else {
+			names[name] = f
+		}
+	}
+}
+
+func (d *Disk) syncNames() syscall.Errno {
+	if d.off {
+		return syscall.EIO
+	}
+	if !d.lies {
+		d.platter, d.pending = maps.Clone(d.names), nil
+	}
+	return 0
+}
+
+func (d *Disk) write(f *file, data []byte, offset int64) syscall.Errno {
+	grows := offset + int64(len(data)) - int64(len(f.data))
+	switch {
+	case d.off:
+		return syscall.EIO
+	case d.fails(Write, f):
+		d.put(f, change{offset: offset, data: data[:d.rng.IntN(len(data)+1)]})
+		return syscall.EIO
+	case grows > 0 && d.capacity > 0 && d.used()+grows > d.capacity:
+		return syscall.ENOSPC
+	}
+	d.put(f, change{offset: offset, data: data})
+	return 0
+}
+
+func (d *Disk) truncate(f *file, size int64) syscall.Errno {
+	if d.off {
+		return syscall.EIO
+	}
+	d.put(f, change{offset: size, truncates: true})
+	return 0
+}
+
+// put makes a change, of which it keeps a copy.
+func (*Disk) put(f *file, c change) {
+	c.data = append([]byte{}, c.data...)
+	f.data = c.apply(f.data)
+	f.pending = append(f.pending, c)
+}
+
+func (d *Disk) sync(f *file) syscall.Errno {
+	switch {
+	case d.off:
+		return syscall.EIO
+	case d.fails(Sync, f):
+		seen := f.data
+		f.settle(d.rng)
+		f.data = seen
+		return syscall.EIO
+	case d.lies:
+		return 0
+	}
+	for _, c := range f.pending {
+		f.platter = c.apply(f.platter)
+	}
+	f.pending = nil
+	return 0
+}

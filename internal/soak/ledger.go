@@ -1,0 +1,220 @@
+//go:build linux
+
+package soak
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Ref names a resource.
+type Ref struct{ Collection, ID string }
+
+// Effect is what a request does to one resource, if it takes effect.
+type Effect struct {
+	Ref    Ref    // without an id if the server is to mint it, and has not said it
+	Change string // create, update or delete, as the change log calls it
+	Token  string // marks the value that it leaves; no other request writes the same
+	Want   string // the representation as the server acknowledged it, if it has
+}
+
+// gone says whether the effect leaves no resource behind.
+func (e Effect) gone() bool { return e.Change == deleted || e.Change == seen && e.Token == "" }
+
+// The changes of a resource, as the change log calls them, and one that is not a
+// change: it was seen to be so.
+const (
+	created = "create"
+	updated = "update"
+	deleted = "delete"
+	seen    = "seen"
+)
+
+// Outcome is what is known of a request.
+type Outcome int
+
+// The outcomes.
+const (
+	Unknown  Outcome = iota // no answer, or one that says nothing: it took effect or not, but whole
+	Done                    // acknowledged
+	Accepted                // 202: it takes effect once, sooner or later
+	Refused                 // by an answer, or by a failed operation: no effect
+)
+
+func (o Outcome) String() string {
+	return [...]string{"unknown", "done", "accepted", "refused"}[o]
+}
+
+// Answer is what a client can see of a response, as far as it must not change
+// when the request is repeated.
+type Answer struct {
+	Status         int
+	Location, ETag string
+	Body           string
+	Replayed       bool // the server said that it has answered so before
+}
+
+// same compares what a repeated answer must have in common with the first.
+func (a Answer) same(b Answer) bool {
+	a.Replayed, b.Replayed = false, false
+	return a == b
+}
+
+// Request is a line of the ledger: a write that was sent, and what became of it.
+type Request struct {
+	Order     int // of writes to one resource: the order in which they were last sent
+	Writer    int
+	Kind      Kind
+	Keyed     bool // it has an Idempotency-Key
+	Effects   []Effect
+	Shared    bool   // others write to the same resources at the same time
+	MayFail   []int  // statuses of refusals that are right; any other is wrong
+	MustFail  bool   // no success is right
+	Sent      string // for people
+	Outcome   Outcome
+	Answers   []Answer // to every time it was sent, if there was one
+	Operation string   // where the operation of a 202 can be read
+	Failure   *Answer  // what the operation says that the answer would have been, if it failed
+	Mismatch  string   // what is wrong with the answer itself
+
+	// For a compare-and-swap of a shared resource: which value it replaces, and
+	// when it began and ended.
+	Expects    string
+	Call, Over time.Duration
+}
+
+// answer notes the answers to a request that was sent once, or twice at the same
+// time. The first that there ever was decides what is known of it.
+func (r *Request) answer(answers []Answer, now time.Duration) {
+	known := len(r.Answers) > 0
+	r.Answers = append(r.Answers, answers...)
+	if known || len(answers) == 0 {
+		return
+	}
+	first := answers[0]
+	r.Over = now
+	switch {
+	case first.Status == http.StatusAccepted:
+		r.Outcome, r.Operation = Accepted, first.Location
+		r.accepted(first)
+	case first.Status < 300:
+		r.Outcome = Done
+		r.done(first)
+	case first.Status < 500:
+		r.Outcome = Refused
+	}
+}
+
+// accepted takes the id from a 202, which has nothing else to say.
+func (r *Request) accepted(a Answer) {
+	ref := &r.Effects[0].Ref
+	if ref.ID == "" {
+		ref.ID = identify(a.data()[0]).ID
+	}
+	if want := fmt.Sprintf(`{"data":{"id":%q,"type":%q}}`, ref.ID, ref.Collection); a.Body != want {
+		r.Mismatch = "answered " + a.Body + ", and not " + want
+	}
+}
+
+// done takes the representations from an answer of success.
+func (r *Request) done(a Answer) {
+	if r.Effects[0].gone() {
+		return
+	}
+	data := a.data()
+	if len(data) != len(r.Effects) {
+		r.Mismatch = fmt.Sprintf("answered with %d resources: %s", len(data), a.Body)
+		return
+	}
+	for i := range r.Effects {
+		e := &r.Effects[i]
+		value, id := parseValue(data[i]), identify(data[i])
+		if e.Ref.ID == "" {
+			e.Ref.ID = id.ID
+		}
+		if value.Token != e.Token || value.Torn || id != (identity{e.Ref.ID, e.Ref.Collection}) {
+			r.Mismatch = "answered with another resource: " + value.Representation
+		}
+		e.Want = value.Representation
+	}
+}
+
+// Kind is the kind of a request, a row in the report.
+type Kind string
+
+// The kinds.
+const (
+	Create      Kind = "create"
+	CreateArray Kind = "create an array"
+	Patch       Kind = "PATCH with If-Match"
+	StalePatch  Kind = "PATCH with an old If-Match"
+	Put         Kind = "PUT"
+	Delete      Kind = "DELETE with cascade"
+	Swap        Kind = "compare and swap"
+	Seen        Kind = "seen" // by the harness, not a request
+)
+
+// Async is the kind when it is done by an operation.
+func (k Kind) Async() Kind { return "async " + k }
+
+// Ledger has every write that was sent and every read of shared resources. It
+// is kept outside of the server.
+type Ledger struct {
+	mutex    sync.Mutex
+	requests []*Request
+	reads    []Read
+	order    int
+}
+
+// Read is a read of a shared resource: the value that was there at some moment
+// between call and return.
+type Read struct {
+	Ref          Ref
+	Token        string
+	Call, Return time.Duration
+}
+
+// Enter notes that a request is about to be sent. A request that is sent once
+// more is entered once more, and moves behind all others.
+func (l *Ledger) Enter(r *Request) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.order++
+	if r.Order == 0 {
+		l.requests = append(l.requests, r)
+	}
+	r.Order = l.order
+}
+
+// Update changes what is known of a request.
+func (l *Ledger) Update(change func()) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	change()
+}
+
+// Read notes a read of a shared resource.
+func (l *Ledger) Read(r Read) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.reads = append(l.reads, r)
+}
+
+// Requests lists the requests in order.
+func (l *Ledger) Requests() []*Request {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	slices.SortFunc(l.requests, func(a, b *Request) int { return cmp.Compare(a.Order, b.Order) })
+	return slices.Clone(l.requests)
+}
+
+// Reads lists the reads of shared resources.
+func (l *Ledger) Reads() []Read {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return slices.Clone(l.reads)
+}

@@ -1,0 +1,88 @@
+//go:build linux
+
+package soak
+
+import (
+	"math"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// step is one operation on a shared resource: a read, or a compare-and-swap.
+type step struct {
+	swap      bool
+	expects   string // what a swap replaces, or what a read saw
+	leaves    string // what a swap leaves
+	succeeded bool   // whether a swap found what it expected
+}
+
+// register is a resource as it should be: one value, which a swap replaces if it is
+// the expected one.
+var register = porcupine.Model{
+	Init: func() any { return "" },
+	Step: func(state, input, _ any) (bool, any) {
+		s := input.(step)
+		found := state.(string) == s.expects
+		switch {
+		case !s.swap:
+			return found, state
+		case s.succeeded:
+			return found, s.leaves
+		default:
+			return !found, state
+		}
+	},
+}
+
+// maxThinking bounds how long the order of the operations on one resource is
+// looked for. What cannot be decided in it counts as a violation.
+const maxThinking = 20 * time.Second
+
+// Linearizable checks, for each shared resource, that its reads and
+// compare-and-swaps can be put into one order that agrees with the clock.
+func Linearizable(requests []*Request, reads []Read) []Violation {
+	evidence := map[string]bool{} // tokens that somebody has seen
+	for _, r := range reads {
+		evidence[r.Token] = true
+	}
+	for _, r := range requests {
+		evidence[r.Expects] = true
+	}
+	histories := map[Ref][]porcupine.Operation{}
+	first := map[Ref]*Request{}
+	add := func(ref Ref, s step, call, over time.Duration) {
+		histories[ref] = append(histories[ref], porcupine.Operation{Input: s, Call: int64(call), Return: int64(over)})
+	}
+	for _, r := range reads {
+		add(r.Ref, step{expects: r.Token}, r.Call, r.Return)
+	}
+	for _, r := range requests {
+		if !r.Shared {
+			continue
+		}
+		e := r.Effects[0]
+		if first[e.Ref] == nil {
+			first[e.Ref] = r
+		}
+		s := step{swap: true, expects: r.Expects, leaves: e.Token, succeeded: r.Outcome != Refused}
+		switch {
+		case r.Outcome == Done || r.Outcome == Refused:
+			add(e.Ref, s, r.Call, r.Over)
+		case evidence[e.Token]:
+			// It took effect, and nobody knows when. What left no trace may as
+			// well never have happened.
+			add(e.Ref, s, r.Call, math.MaxInt64)
+		}
+	}
+	var violations []Violation
+	for ref, history := range histories {
+		switch porcupine.CheckOperationsTimeout(register, history, maxThinking) {
+		case porcupine.Illegal:
+			violations = append(violations, Violation{Wrong, first[ref], "the reads and swaps of " + ref.ID + " cannot be put into an order"})
+		case porcupine.Unknown:
+			violations = append(violations, Violation{Wrong, first[ref], "no order was found in time for the reads and swaps of " + ref.ID})
+		}
+	}
+	return violations
+}

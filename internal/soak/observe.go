@@ -1,0 +1,109 @@
+//go:build linux
+
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// observe reads all collections through the interface. It also compares the
+// totals that the server gives with what it lists.
+func observe(ctx context.Context, c *client) (found *Observed, problems []string, err error) {
+	found = &Observed{Resources: map[Ref]Value{}}
+	children := map[string]int{} // by the path of the sub-collection
+	for collection, parent := range collections {
+		list, header, err := c.list(ctx, "/"+collection+"?limit=1000000000")
+		if err != nil {
+			return nil, nil, err
+		}
+		problems = append(problems, wrongTotal("/"+collection, header, len(list))...)
+		for _, representation := range list {
+			found.Resources[Ref{collection, identify(representation).ID}] = parseValue(representation)
+			if parent == "" {
+				continue
+			}
+			var members map[string]any
+			if err := json.Unmarshal(representation, &members); err != nil {
+				return nil, nil, err
+			}
+			if id, ok := members[parent].(string); ok {
+				children["/accounts/"+id+"/"+collection]++
+			}
+		}
+	}
+	checked := 0
+	for path, n := range children {
+		if checked++; checked > 5 { // any few: each costs a request
+			break
+		}
+		_, header, err := c.get(ctx, path+"?limit=0")
+		if err != nil {
+			return nil, nil, err
+		}
+		problems = append(problems, wrongTotal(path, header, n)...)
+	}
+	return found, problems, nil
+}
+
+func wrongTotal(path string, header http.Header, there int) []string {
+	if total := header.Get("X-Total-Count"); total != strconv.Itoa(there) {
+		return []string{fmt.Sprintf("%s: X-Total-Count is %q, and %d are there", path, total, there)}
+	}
+	return nil
+}
+
+// operation is a resource of the collection operations, as far as we look at it.
+type operation struct {
+	Status string
+	Errors []struct {
+		Status int
+		Code   string
+	}
+}
+
+// maxSettle is how long operations may take once nobody adds any.
+const maxSettle = time.Minute
+
+// settle waits until no operation is left to be done.
+func settle(ctx context.Context, c *client) error {
+	for deadline := time.Now().Add(maxSettle); ; {
+		list, _, err := c.list(ctx, "/operations?filter[status][in]=pending,running&limit=1")
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("an operation is still not done after %v: %s", maxSettle, list[0])
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// resolve asks what became of an accepted request. It is over if its operation is.
+func resolve(ctx context.Context, c *client, l *Ledger, r *Request, now func() time.Duration) (over bool, err error) {
+	answer, _, err := c.send(ctx, message{method: "GET", path: r.Operation})
+	if err != nil {
+		return false, err
+	}
+	var envelope struct{ Data operation }
+	if answer.Status != http.StatusOK || json.Unmarshal([]byte(answer.Body), &envelope) != nil {
+		return false, fmt.Errorf("the operation %s of an accepted request: %d %s", r.Operation, answer.Status, answer.Body)
+	}
+	l.Update(func() {
+		switch op := envelope.Data; op.Status {
+		case "succeeded":
+			over, r.Outcome, r.Over = true, Done, now()
+		case "failed":
+			over, r.Outcome, r.Over = true, Refused, now()
+			r.Failure = &Answer{Body: answer.Body}
+			if len(op.Errors) > 0 {
+				r.Failure.Status = op.Errors[0].Status
+			}
+		}
+	})
+	return over, nil
+}

@@ -1,0 +1,139 @@
+//go:build linux
+
+package soak
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// Report adds up what came out of runs.
+type Report struct {
+	Crashes  map[string]int // by how
+	Findings []Violation
+	rows     map[Kind]*row
+}
+
+// row is what became of the requests of a kind.
+type row struct {
+	sent, acknowledged, refused, unknown int
+	keyed, repeated                      int
+	faults                               map[Fault]int
+}
+
+// nobody is the kind of what was found and is no request's.
+const nobody Kind = "nobody's"
+
+// Add adds a run.
+func (t *Report) Add(r *Run) {
+	if t.Crashes == nil {
+		t.Crashes, t.rows = map[string]int{}, map[Kind]*row{}
+	}
+	for _, how := range r.Log {
+		how, _, _ = strings.Cut(how, ":")
+		t.Crashes[how]++
+	}
+	t.Findings = append(t.Findings, r.Findings...)
+	for _, request := range r.ledger.Requests() {
+		if request.Kind != Seen {
+			t.row(request.Kind).add(request)
+		}
+	}
+	for _, v := range r.Findings {
+		kind := nobody
+		if v.Request != nil {
+			kind = v.Request.Kind
+		}
+		t.row(kind).faults[v.Fault]++
+	}
+}
+
+func (t *Report) row(kind Kind) *row {
+	if t.rows[kind] == nil {
+		t.rows[kind] = &row{faults: map[Fault]int{}}
+	}
+	return t.rows[kind]
+}
+
+func (w *row) add(r *Request) {
+	w.sent++
+	switch {
+	case r.Outcome == Done || r.Operation != "":
+		w.acknowledged++
+	case r.Outcome == Refused:
+		w.refused++
+	default:
+		w.unknown++
+	}
+	if r.Keyed {
+		w.keyed++
+		w.repeated += max(0, len(r.Answers)-1)
+	}
+}
+
+// Acknowledged is the number of acknowledged writes.
+func (t *Report) Acknowledged() (n int) {
+	for _, row := range t.rows {
+		n += row.acknowledged
+	}
+	return n
+}
+
+// maxEvidence is how many findings are shown.
+const maxEvidence = 10
+
+// Print prints the table, and the evidence of the first findings.
+func (t *Report) Print(out io.Writer) {
+	for _, how := range slices.Sorted(maps.Keys(t.Crashes)) {
+		fmt.Fprintf(out, "%d × %s\n", t.Crashes[how], how)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "sent\tacknowledged\trefused\tno answer\twith key\tagain\tlost\tdoubled\thalf-done\twrong\t  kind")
+	var total row
+	total.faults = map[Fault]int{}
+	for _, kind := range slices.Sorted(maps.Keys(t.rows)) {
+		t.rows[kind].print(table, kind)
+		total.plus(t.rows[kind])
+	}
+	total.print(table, "all")
+	table.Flush()
+	for i, v := range t.Findings {
+		if i == maxEvidence {
+			fmt.Fprintf(out, "\nand %d more\n", len(t.Findings)-maxEvidence)
+			break
+		}
+		fmt.Fprintf(out, "\n%s\n", v)
+	}
+}
+
+func (w *row) print(out io.Writer, kind Kind) {
+	fmt.Fprintf(out, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t  %s\n", w.sent, w.acknowledged, w.refused, w.unknown, w.keyed, w.repeated,
+		w.faults[Lost], w.faults[Doubled], w.faults[HalfDone], w.faults[Wrong], kind)
+}
+
+func (w *row) plus(other *row) {
+	w.sent += other.sent
+	w.acknowledged += other.acknowledged
+	w.refused += other.refused
+	w.unknown += other.unknown
+	w.keyed += other.keyed
+	w.repeated += other.repeated
+	for fault, n := range other.faults {
+		w.faults[fault] += n
+	}
+}
+
+func (v Violation) String() string {
+	s := strings.ToUpper(string(v.Fault)) + ": " + v.Text
+	if v.Request != nil {
+		s += fmt.Sprintf("\n  ledger: line %d, writer %d, %s, %v\n  sent: %s", v.Request.Order, v.Request.Writer, v.Request.Kind, v.Request.Outcome, v.Request.Sent)
+		for _, a := range v.Request.Answers {
+			s += fmt.Sprintf("\n  answered: %d Location: %s ETag: %s %s", a.Status, a.Location, a.ETag, shortened(a.Body))
+		}
+	}
+	return s
+}

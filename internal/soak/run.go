@@ -1,0 +1,244 @@
+//go:build linux
+
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Run is the life of one database: what was written to it, and how often the
+// server under it crashed.
+type Run struct {
+	system   System
+	rng      *rand.Rand
+	ledger   Ledger
+	writers  []*writer
+	counters []Ref
+	begun    time.Time
+	codes    atomic.Int64 // of which the writers want the same
+	acks     atomic.Int64
+	enough   chan struct{} // closed when there are as many as wanted
+	wanted   int64
+
+	Crashes  int
+	Log      []string // how each crash was
+	Findings []Violation
+}
+
+// numCounters is how many resources all writers write to.
+const numCounters = 4
+
+// NewRun prepares writers. The seed decides what they do, as far as that does
+// not depend on each other's pace.
+func NewRun(system System, writers int, seed uint64) *Run {
+	r := &Run{system: system, rng: rand.New(rand.NewPCG(seed, 0)), begun: time.Now()}
+	for i := range writers {
+		r.writers = append(r.writers, &writer{number: i, rng: rand.New(rand.NewPCG(seed, uint64(i+1))), run: r})
+	}
+	return r
+}
+
+// now is the time since the run began, which only goes forward.
+func (r *Run) now() time.Duration { return time.Since(r.begun) }
+
+// code is a value of a unique attribute that others are about to take as well.
+func (r *Run) code(rng *rand.Rand) string {
+	return fmt.Sprintf("code-%d", r.codes.Add(int64(rng.IntN(2))))
+}
+
+// acknowledge counts the answers of success in this cycle.
+func (r *Run) acknowledge() {
+	if r.acks.Add(1) == r.wanted {
+		close(r.enough)
+	}
+}
+
+// Cycle starts the server, checks it, lets the writers write until there are about
+// so many acknowledgements, and crashes it. False means that something was found, and
+// that it makes no sense to go on. An error is one of the harness itself.
+func (r *Run) Cycle(ctx context.Context, acks int) (bool, error) {
+	c, err := r.start(ctx)
+	if err != nil || c == nil {
+		return false, err
+	}
+	if ok, err := r.verify(ctx, c); !ok || err != nil {
+		return ok, err
+	}
+	crash := func() error { return r.crash() }
+	if err := r.write(ctx, c, 1+r.rng.Int64N(2*int64(acks)), crash); err != nil {
+		return false, err
+	}
+	return r.checkAtRest()
+}
+
+// Finish starts the server once more, lets it stop, and checks everything.
+func (r *Run) Finish(ctx context.Context) error {
+	c, err := r.start(ctx)
+	if err != nil || c == nil {
+		return err
+	}
+	for _, w := range r.writers {
+		w.client = c
+		if err := w.catchUp(ctx); err != nil {
+			return err
+		}
+	}
+	if ok, err := r.verify(ctx, c); !ok || err != nil {
+		return err
+	}
+	if err := r.system.Stop(); err != nil {
+		r.find(Violation{Fault: Wrong, Text: "the server did not stop well: " + err.Error()})
+	}
+	if _, err := r.checkAtRest(); err != nil {
+		return err
+	}
+	r.find(Linearizable(r.ledger.Requests(), r.ledger.Reads())...)
+	return nil
+}
+
+// start starts the server. Sometimes it crashes again before it is up. A server
+// that does not start is a finding, and there is no client then.
+func (r *Run) start(ctx context.Context) (*client, error) {
+	for r.Crashes > 0 && r.rng.IntN(5) == 0 {
+		if err := r.system.Launch(); err != nil {
+			return nil, err
+		}
+		time.Sleep(time.Duration(r.rng.Int64N(int64(60 * time.Millisecond))))
+		if err := r.crash(); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.system.Launch(); err != nil {
+		return nil, err
+	}
+	base, err := r.system.Ready(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		r.find(Violation{Fault: Wrong, Text: err.Error()})
+		return nil, nil
+	}
+	return newClient(base, 2*len(r.writers)), nil
+}
+
+func (r *Run) crash() error {
+	how, err := r.system.Crash()
+	r.Crashes++
+	r.Log = append(r.Log, how)
+	return err
+}
+
+func (r *Run) find(violations ...Violation) bool {
+	r.Findings = append(r.Findings, violations...)
+	return len(violations) == 0
+}
+
+// verify checks a server that nobody uses: what was accepted must get done, and
+// what is there must be what the ledger says.
+func (r *Run) verify(ctx context.Context, c *client) (bool, error) {
+	if err := settle(ctx, c); err != nil {
+		return r.find(Violation{Fault: Lost, Text: err.Error()}), ctx.Err()
+	}
+	for _, request := range r.ledger.Requests() {
+		if request.Outcome != Accepted {
+			continue
+		}
+		over, err := resolve(ctx, c, &r.ledger, request, r.now)
+		if err != nil || !over {
+			return r.find(Violation{Lost, request, fmt.Sprintf("accepted, and not done: %v", err)}), ctx.Err()
+		}
+	}
+	call := r.now()
+	found, problems, err := observe(ctx, c)
+	if err != nil {
+		return r.find(Violation{Fault: Wrong, Text: err.Error()}), ctx.Err()
+	}
+	for _, problem := range problems {
+		r.find(Violation{Fault: Wrong, Text: problem})
+	}
+	for _, counter := range r.counters {
+		r.ledger.Read(Read{counter, found.Resources[counter].Token, call, r.now()})
+	}
+	requests := r.ledger.Requests()
+	ok := r.find(Check(requests, found)...) && len(problems) == 0
+	if witness := Witness(requests, found); ok && witness != nil {
+		r.ledger.Enter(witness)
+	}
+	return ok, nil
+}
+
+// write lets all writers write, and crashes the server when there are as many
+// acknowledgements as wanted, or after a while.
+func (r *Run) write(ctx context.Context, c *client, acks int64, crash func() error) error {
+	r.wanted, r.enough = acks, make(chan struct{})
+	r.acks.Store(0)
+	if r.counters == nil {
+		r.createCounters(ctx, c)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, len(r.writers))
+	var writers sync.WaitGroup
+	for i, w := range r.writers {
+		w.client = c
+		writers.Go(func() { errs[i] = w.work(ctx) })
+	}
+	select {
+	case <-r.enough:
+	case <-time.After(maxWriting):
+	case <-ctx.Done():
+	}
+	// Not always right behind an acknowledgement.
+	time.Sleep(time.Duration(r.rng.Int64N(int64(10 * time.Millisecond))))
+	err := crash()
+	cancel()
+	writers.Wait()
+	for _, lost := range errs {
+		if errors.Is(lost, errHangs) {
+			r.find(Violation{Fault: Wrong, Text: lost.Error()})
+		}
+	}
+	return err
+}
+
+// maxWriting bounds a cycle on a machine that is slow.
+const maxWriting = 20 * time.Second
+
+// createCounters creates what all writers write to.
+func (r *Run) createCounters(ctx context.Context, c *client) {
+	w := r.writers[0]
+	w.client = c
+	for range numCounters {
+		ref := Ref{"counters", w.id()}
+		members := attributes(w.token(), "id", ref.ID)
+		members["count"] = 0
+		r.counters = append(r.counters, ref)
+		// Nobody has crashed anything yet, so there is an answer; if not, the
+		// writers find no counters, and say so.
+		_ = w.do(ctx, &exchange{
+			request: &Request{Kind: Create, Shared: true, Effects: []Effect{{Ref: ref, Change: created, Token: members["token"].(string)}}},
+			message: message{method: "POST", path: "/counters", body: encode(members)},
+			learn:   func(Answer) {},
+			forget:  func() {},
+		})
+	}
+}
+
+// checkAtRest checks the database itself, while no server runs.
+func (r *Run) checkAtRest() (bool, error) {
+	rest, err := r.system.AtRest()
+	if err != nil {
+		return false, err
+	}
+	for _, problem := range rest.Problems {
+		r.find(Violation{Fault: Wrong, Text: problem})
+	}
+	return r.find(Check(r.ledger.Requests(), &rest.Observed)...) && len(rest.Problems) == 0, nil
+}

@@ -1,0 +1,29 @@
+//go:build linux
+
+package soak
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"strings"
+)
+
+// text is the text that belongs to a token: mostly short, now and then longer
+// than a page of the database.
+func text(token string) string {
+	h := fnv.New32a()
+	h.Write([]byte(token))
+	sum := h.Sum32()
+	length := int(sum % 200)
+	if sum%31 == 0 {
+		length = int(sum % 9000)
+	}
+	return strings.Repeat(token+" ", length/(len(token)+1)+1)
+}
+
+// parseValue looks at a representation.
+func parseValue(representation []byte) Value {
+	var r struct{ Token, Text string }
+	err := json.Unmarshal(representation, &r)
+	return Value{Token: r.Token, Representation: string(representation), Torn: err != nil || r.Text != text(r.Token)}
+}

@@ -1,0 +1,209 @@
+//go:build linux
+
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// writer sends requests, one after another. Its resources are its own, so that
+// it knows what each must be; only the counters are everybody's.
+type writer struct {
+	number int
+	rng    *rand.Rand
+	run    *Run
+	client *client // to the server as it runs now
+
+	tokens   int
+	accounts []*item
+	unsure   *exchange   // has a key and no answer: it is sent again
+	answered []*exchange // have a key and an answer: they can be repeated
+}
+
+// item is a resource as its writer knows it.
+type item struct {
+	ref      Ref
+	token    string
+	etag     string
+	oldETag  string
+	parent   *item // account of an order, order of a note
+	children []*item
+}
+
+// exchange is a request with all that is needed to send it again.
+type exchange struct {
+	request *Request
+	message message
+	learn   func(Answer) // what an answer of success means to the writer
+	forget  func()       // what is not certain when there is none, or not yet
+	chained bool         // if it is accepted, more is sent before it is waited for
+}
+
+// work sends requests until the server is gone or the context ends.
+func (w *writer) work(ctx context.Context) error {
+	for ctx.Err() == nil {
+		// A request that was given up could still take effect, so none is.
+		if err := w.catchUp(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+		if err := w.act(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// catchUp sends a request with a key once more that had no answer.
+func (w *writer) catchUp(ctx context.Context) error {
+	x := w.unsure
+	if x == nil {
+		return nil
+	}
+	w.unsure = nil
+	return w.send(ctx, x, false)
+}
+
+// token marks a value as this writer's.
+func (w *writer) token() string {
+	w.tokens++
+	return fmt.Sprintf("w%d-%d", w.number, w.tokens)
+}
+
+// id is one that a client brings: a UUID of version 4.
+func (w *writer) id() string {
+	a, b := w.rng.Uint64(), w.rng.Uint64()
+	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, 0x8000|b>>48&0x3fff, b&0xffffffffffff)
+}
+
+// chance is true once in n times.
+func (w *writer) chance(n int) bool { return w.rng.IntN(n) == 0 }
+
+// do sends a write, once or twice at the same time, and notes what is answered. An
+// error means that there was no answer.
+func (w *writer) do(ctx context.Context, x *exchange) error {
+	r := x.request
+	r.Writer, r.Sent, r.Call = w.number, x.message.String(), w.run.now()
+	_, r.Keyed = x.message.header["Idempotency-Key"]
+	if x.message.header["Prefer"] != "" {
+		r.Kind = r.Kind.Async()
+	}
+	return w.send(ctx, x, r.Keyed && w.chance(4))
+}
+
+func (w *writer) send(ctx context.Context, x *exchange, twice bool) error {
+	w.run.ledger.Enter(x.request)
+	var answers []Answer
+	var lost error
+	var mutex sync.Mutex
+	var both sync.WaitGroup
+	for range 1 + btoi(twice) {
+		both.Go(func() {
+			answer, _, err := w.client.send(ctx, x.message)
+			mutex.Lock()
+			defer mutex.Unlock()
+			switch {
+			case err != nil:
+				lost = err
+			case answer.inFlight():
+			case answer.Replayed:
+				answers = append(answers, answer)
+			default:
+				answers = slices.Insert(answers, 0, answer)
+			}
+		})
+	}
+	both.Wait()
+	w.run.ledger.Update(func() { x.request.answer(answers, w.run.now()) })
+	if len(answers) == 0 {
+		if x.request.Keyed {
+			w.unsure = x
+		} else {
+			x.forget()
+		}
+		return lost
+	}
+	return w.settled(ctx, x)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// inFlight says that another request with the same key is being answered.
+func (a Answer) inFlight() bool {
+	var envelope struct{ Errors []struct{ Code string } }
+	return a.Status == 409 && json.Unmarshal([]byte(a.Body), &envelope) == nil &&
+		len(envelope.Errors) == 1 && envelope.Errors[0].Code == "idempotency_key_in_use"
+}
+
+// settled draws the conclusions from an answer. What was accepted is waited for.
+func (w *writer) settled(ctx context.Context, x *exchange) error {
+	r := x.request
+	if r.Keyed && r.Outcome != Unknown {
+		if w.answered = append(w.answered, x); len(w.answered) > 8 {
+			w.answered = w.answered[1:]
+		}
+	}
+	switch r.Outcome {
+	case Done:
+		w.run.acknowledge()
+		x.learn(r.Answers[0])
+	case Accepted:
+		w.run.acknowledge()
+		x.forget()
+		if !x.chained {
+			return w.await(ctx, x)
+		}
+	case Unknown:
+		x.forget()
+	}
+	return nil
+}
+
+// await waits for the operation of an accepted request, and learns what it did.
+func (w *writer) await(ctx context.Context, x *exchange) error {
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		over, err := resolve(ctx, w.client, &w.run.ledger, x.request, w.run.now)
+		if err != nil {
+			return err
+		}
+		if over {
+			break
+		}
+		time.Sleep(pause)
+	}
+	if x.request.Outcome != Done {
+		return nil
+	}
+	effect := x.request.Effects[0]
+	if effect.gone() {
+		x.learn(Answer{})
+		return nil
+	}
+	answer, _, err := w.client.send(ctx, message{method: "GET", path: "/" + effect.Ref.Collection + "/" + effect.Ref.ID})
+	if err == nil && answer.Status == http.StatusOK {
+		x.learn(answer)
+	}
+	return err
+}
+
+// repeat sends a request with a key again that was answered before, maybe by
+// another life of the server.
+func (w *writer) repeat(ctx context.Context) error {
+	x := w.answered[w.rng.IntN(len(w.answered))]
+	answer, _, err := w.client.send(ctx, x.message)
+	if err == nil {
+		w.run.ledger.Update(func() { x.request.Answers = append(x.request.Answers, answer) })
+	}
+	return err
+}

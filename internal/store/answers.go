@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// AnswerKey is the key that a caller gave to a request. Callers do not see each
+// other's.
+type AnswerKey struct{ Caller, Key string }
+
+// Answer is what a request was answered with, to be given again.
+type Answer struct {
+	Fingerprint string // of the request
+	Status      int
+	Header      map[string]string
+	Body        []byte
+}
+
+// Answer finds the answer that is kept under a key, or nil.
+func (t *Tx) Answer(key AnswerKey) (answer *Answer, err error) {
+	var header []byte
+	_, err = one(t.conn, func(row schema.Row) {
+		answer = &Answer{Fingerprint: string(row.AppendText(nil, 0)), Status: int(row.Int(1)), Body: row.AppendText(nil, 3)}
+		header = row.AppendText(nil, 2)
+	}, "SELECT fingerprint, status, header, body FROM "+answersTable+" WHERE caller = $1 AND key = $2",
+		schema.TextValue(key.Caller), schema.TextValue(key.Key))
+	if err == nil && answer != nil {
+		err = json.Unmarshal(header, &answer.Header)
+	}
+	return answer, t.fault(err)
+}
+
+// KeepAnswer keeps an answer under a key, in place of what was kept there.
+func (t *Tx) KeepAnswer(key AnswerKey, answer *Answer) error {
+	header, err := json.Marshal(answer.Header)
+	if err == nil {
+		_, err = t.conn.exec("INSERT INTO "+answersTable+" (caller, key, fingerprint, status, header, body, at) VALUES ($1, $2, $3, $4, $5, $6, $7)"+
+			" ON CONFLICT (caller, key) DO UPDATE SET status = excluded.status, header = excluded.header, body = excluded.body",
+			schema.TextValue(key.Caller), schema.TextValue(key.Key), schema.TextValue(answer.Fingerprint), schema.IntValue(int64(answer.Status)),
+			schema.TextValue(string(header)), schema.TextValue(string(answer.Body)), t.at)
+	}
+	return t.fault(err)
+}
+
+// ForgetAnswers removes the answers that are older than an age.
+func (s *Store) ForgetAnswers(ctx context.Context, age time.Duration) error {
+	return s.forget(ctx, answersTable, "caller, key", age)
+}
+
+// forgetBatch bounds how long a clean-up keeps other writers waiting.
+const forgetBatch = 1000
+
+// forget removes the rows of a table of ours that are older than an age.
+func (s *Store) forget(ctx context.Context, table, key string, age time.Duration) error {
+	before := schema.TimeValue(schema.FormatTime(s.now().Add(-age)))
+	for {
+		var removed int
+		err := s.Write(ctx, func(t *Tx) (err error) {
+			removed, err = t.conn.exec("DELETE FROM "+table+" WHERE ("+key+") IN (SELECT "+key+" FROM "+table+
+				" WHERE at < $1 ORDER BY at LIMIT $2)", before, schema.IntValue(forgetBatch))
+			return err
+		})
+		if err != nil || removed < forgetBatch {
+			return err
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// These tests are about those who use a database while somebody migrates it.
+
+// TestServerOfAnOldSchema: a server that is running while its database is migrated
+// goes on if it can do no harm and finds what it knows, and else refuses.
+func TestServerOfAnOldSchema(t *testing.T) {
+	change := func(old, now string) string {
+		if !strings.Contains(shopsBefore, old) {
+			t.Fatalf("there is no %s", old)
+		}
+		return strings.Replace(shopsBefore, old, now, 1)
+	}
+	for name, c := range map[string]struct {
+		after         string
+		reads, writes bool
+	}{
+		"a new collection":       {shopsBefore + "  extras: {parent: shops}\n", true, true},
+		"a new attribute":        {change("code: {type: string}", "code: {type: string}\n      kind: {type: string}"), true, true},
+		"fewer restrictions":     {change("maxLength: 100", "maxLength: 200"), true, true},
+		"a new default":          {change("code: {type: string}", "code: {type: string}\n      kind: {type: string, default: x}"), true, false},
+		"another default":        {change("code: {type: string}", "code: {type: string, default: x}"), true, false},
+		"another on_delete":      {change("parent: shops", "parent: {collection: shops, on_delete: cascade}"), true, false},
+		"a restriction":          {change("code: {type: string}", "code: {type: string, maxLength: 2}"), true, false},
+		"required":               {change("    parent: shops", "    parent: shops\n    required: [shop_id]"), true, false},
+		"another type":           {change("code: {type: string}", "code: {type: integer}"), false, false},
+		"an attribute removed":   {change("      code: {type: string}\n", ""), false, false},
+		"an attribute renamed":   {change("code: {type: string}", "zip: {type: string, renamed_from: code}"), false, false},
+		"a collection renamed":   {change("shops:", "stores:\n    renamed_from: shops\n    singular: shop"), false, false},
+		"a collection removed":   {change(shopsBefore[strings.Index(shopsBefore, "  goods:"):], ""), false, false},
+		"no sub-collection":      {change("parent: shops", "attributes: {shop_id: {references: shops}}"), false, false},
+		"a removed timestamp":    {change("    parent: shops", "    parent: shops\n    timestamps: false"), false, false},
+		"another type elsewhere": {change("title: {type: string}", "title: {type: array}"), false, false},
+	} {
+		if name == "a collection renamed" {
+			c.after = strings.Replace(c.after, "parent: shops", "parent: stores", 1)
+		}
+		if name == "no sub-collection" {
+			c.after = strings.Replace(c.after, "    attributes:\n      title: {type: string}\n", "", 1)
+		}
+		t.Run(name, func(t *testing.T) {
+			eachDatabase(t, func(t *testing.T, url string) {
+				st := open(t, url, parse(t, shopsBefore))
+				if err := insertPair(st); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := Migrate(context.Background(), url, parse(t, c.after), MigrateOptions{AllowLoss: true}); err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					expectAllowed(t, "write", c.writes, insertPair(st))
+					expectAllowed(t, "ping", c.writes, st.Ping(context.Background()))
+					expectAllowed(t, "read", c.reads, readShops(st))
+				}
+			})
+		})
+	}
+}
+
+func expectAllowed(t *testing.T, what string, allowed bool, err error) {
+	t.Helper()
+	if allowed && err != nil || !allowed && !fault.Is(err, fault.CodeUnavailable) {
+		t.Errorf("%s: got %v", what, err)
+	}
+}
+
+func readShops(st *Store) error {
+	tx, err := st.Read(context.Background())
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	shops := st.schema.Collection("shops")
+	return each(tx.conn, func(row schema.Row) bool {
+		shops.Append(nil, row)
+		return true
+	}, "SELECT "+st.tables[shops].all+" FROM "+st.tables[shops].name)
+}
+
+// TestWhoWaitsForAMigration: whoever begins in the middle of one, and waits, does
+// not go on with what was true when it began.
+func TestWhoWaitsForAMigration(t *testing.T) {
+	after := strings.Replace(shopsBefore, "code: {type: string}", "code: {type: integer}", 1)
+	eachDatabase(t, func(t *testing.T, url string) {
+		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","code":"12"}`}, nil)
+		st := open(t, url, parse(t, shopsBefore))
+		var written, read error
+		var others sync.WaitGroup
+		stageReached = func(stage string) {
+			if stage != "keys" {
+				return
+			}
+			others.Go(func() { written = insertPair(st) })
+			if strings.HasPrefix(url, "postgres") { // on SQLite, who reads need not wait
+				others.Go(func() { read = readShops(st) })
+				awaitWaiting(t, url, 2)
+			}
+		}
+		defer func() { stageReached = func(string) {} }()
+		if _, err := Migrate(context.Background(), url, parse(t, after), MigrateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		others.Wait()
+		expectAllowed(t, "write", false, written)
+		if strings.HasPrefix(url, "postgres") {
+			expectAllowed(t, "read", false, read)
+		}
+	})
+}
+
+// awaitWaiting returns when as many sessions of a PostgreSQL database wait for a lock.
+func awaitWaiting(t *testing.T, url string, sessions int64) {
+	t.Helper()
+	b, err := connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	for waiting := int64(0); waiting < sessions; {
+		err := b.write(context.Background(), func(c conn) error {
+			_, err := one(c, func(row schema.Row) { waiting = row.Int(0) },
+				"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestMigrationsAtOnce: one of them does it, and the others find it done.
+func TestMigrationsAtOnce(t *testing.T) {
+	for name, load := range map[string]func(t *testing.T, url string){
+		"with resources": func(t *testing.T, url string) {
+			loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","size":"12"}`}, nil)
+		},
+		"empty": func(t *testing.T, url string) {
+			b, err := connect(context.Background(), url) // which makes the file
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachDatabase(t, func(t *testing.T, url string) {
+				load(t, url)
+				const processes = 6
+				var took [processes]int
+				var errs [processes]error
+				var all sync.WaitGroup
+				for i := range processes {
+					all.Go(func() {
+						if name == "empty" && i%2 == 0 { // a server makes the tables, too
+							st, err := Open(context.Background(), url, parse(t, shopsAfter))
+							if errs[i] = err; err == nil {
+								errs[i] = st.Close()
+							}
+							return
+						}
+						steps, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{})
+						took[i], errs[i] = len(steps), err
+					})
+				}
+				all.Wait()
+				did := 0
+				for i := range processes {
+					if errs[i] != nil {
+						t.Error(errs[i])
+					}
+					if took[i] > 0 {
+						did++
+					}
+				}
+				if did > 1 || name != "empty" && did != 1 {
+					t.Errorf("%d of them did it: %v", did, took)
+				}
+				open(t, url, parse(t, shopsAfter))
+			})
+		})
+	}
+}
+
+// TestUnknownReferences: what refers to a resource may be in a collection that an
+// old server does not know. It cannot delete it then, and says so.
+func TestUnknownReferences(t *testing.T) {
+	const after = shopsBefore + "  extras: {parent: shops}\n"
+	eachDatabase(t, func(t *testing.T, url string) {
+		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A"}`}, nil)
+		st := open(t, url, parse(t, shopsBefore))
+		if _, err := Migrate(context.Background(), url, parse(t, after), MigrateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		other := open(t, url, parse(t, after))
+		insert(t, other, other.schema.Collection("extras"), fmt.Sprintf(`{"id":"%s","shop_id":"%s"}`, id(2), id(1)))
+		shops := st.schema.Collection("shops")
+		key, _ := schema.ParseID(id(1))
+		err := st.Write(context.Background(), func(tx *Tx) error {
+			record, err := tx.Get(shops, nil, key)
+			if err == nil {
+				_, err = tx.Delete(shops, record)
+			}
+			return err
+		})
+		expectAllowed(t, "delete", false, err)
+		insert(t, st, shops, `{"name":"B"}`) // everything else goes on
+	})
+}

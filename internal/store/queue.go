@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Job is an operation that is not finished: the request that it carries out, and
+// how far it has come. The queue holds nothing else, so it stays small.
+type Job struct {
+	Operation  schema.ID
+	Caller     string
+	Method     string
+	Collection string
+	Resource   schema.ID
+	Parent     *schema.ID
+	Body       string
+
+	IfMatch, IfNoneMatch string // empty: not there
+
+	// Attempt counts the claims. Whoever has claimed it with a lower number
+	// has lost it to another.
+	Attempt int64
+}
+
+const jobColumns = "operation, caller, method, collection, resource, parent, body, if_match, if_none_match, attempt"
+
+func scanJob(row schema.Row) Job {
+	text := func(column int) string { return string(row.AppendText(nil, column)) }
+	job := Job{
+		Operation: row.ID(0), Caller: text(1), Method: text(2), Collection: text(3), Resource: row.ID(4),
+		Body: text(6), IfMatch: text(7), IfNoneMatch: text(8), Attempt: row.Int(9),
+	}
+	if !row.Null(5) {
+		parent := row.ID(5)
+		job.Parent = &parent
+	}
+	return job
+}
+
+func (t *Tx) jobs(sql string, args ...schema.Value) (jobs []Job, err error) {
+	err = each(t.conn, func(row schema.Row) bool {
+		jobs = append(jobs, scanJob(row))
+		return true
+	}, sql, args...)
+	return jobs, t.fault(err)
+}
+
+// Backlog counts the operations that are not finished, as far as most.
+func (t *Tx) Backlog(most int64) (n int64, err error) {
+	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
+		"SELECT count(*) FROM (SELECT due FROM "+queueTable+" LIMIT $1) AS unfinished", schema.IntValue(most))
+	return n, t.fault(err)
+}
+
+// Unfinished lists the operations on a resource that are not finished, in the
+// order in which they take effect.
+func (t *Tx) Unfinished(c *schema.Collection, id schema.ID) ([]Job, error) {
+	return t.jobs("SELECT "+jobColumns+" FROM "+queueTable+" WHERE collection = $1 AND resource = $2 ORDER BY turn",
+		schema.TextValue(c.Name), schema.IDValue(id))
+}
+
+// Creating finds the operation that is going to create a resource.
+func (t *Tx) Creating(c *schema.Collection, id schema.ID) (operation schema.ID, found bool, err error) {
+	found, err = one(t.conn, func(row schema.Row) { operation = row.ID(0) },
+		"SELECT operation FROM "+queueTable+" WHERE collection = $1 AND resource = $2 AND method = 'POST' ORDER BY turn LIMIT 1",
+		schema.TextValue(c.Name), schema.IDValue(id))
+	return operation, found, t.fault(err)
+}
+
+// Enqueue adds an operation, behind those on the same resource and behind others
+// that it needs.
+func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
+	collection, resource := schema.TextValue(job.Collection), schema.IDValue(job.Resource)
+	turn := int64(1)
+	_, err := one(t.conn, func(row schema.Row) {
+		turn = row.Int(0) + 1
+		needed = append(needed[:len(needed):len(needed)], row.ID(1))
+	}, "SELECT turn, operation FROM "+queueTable+" WHERE collection = $1 AND resource = $2 ORDER BY turn DESC LIMIT 1", collection, resource)
+	if err != nil {
+		return t.fault(err)
+	}
+	parent := schema.Null
+	if job.Parent != nil {
+		parent = schema.IDValue(*job.Parent)
+	}
+	if _, err = t.conn.exec("INSERT INTO "+queueTable+" ("+jobColumns+", turn, blockers, followers, due) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, 0, $12)",
+		schema.IDValue(job.Operation), schema.TextValue(job.Caller), schema.TextValue(job.Method), collection, resource, parent, schema.TextValue(job.Body),
+		schema.TextValue(job.IfMatch), schema.TextValue(job.IfNoneMatch), schema.IntValue(turn), schema.IntValue(int64(len(needed))), t.at); err != nil {
+		return t.fault(err)
+	}
+	for _, other := range needed {
+		if err := t.follow(job.Operation, other); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow notes that an operation waits for another. The other's row is written
+// to, so that nobody can finish it at the same time and overlook its follower.
+func (t *Tx) follow(operation, other schema.ID) error {
+	changed, err := t.conn.exec("UPDATE "+queueTable+" SET followers = followers + 1 WHERE operation = $1", schema.IDValue(other))
+	if err == nil && changed != 1 {
+		err = fmt.Errorf("the operation %s, which %s follows, is not in the queue", other, operation)
+	}
+	if err == nil {
+		_, err = t.conn.exec("INSERT INTO "+followersTable+" (awaited, follower) VALUES ($1, $2)", schema.IDValue(other), schema.IDValue(operation))
+	}
+	return t.fault(err)
+}
+
+// Claim takes operations that can be worked on, for the time of a lease.
+func (t *Tx) Claim(most int, lease time.Duration) ([]Job, error) {
+	return t.jobs("UPDATE "+queueTable+" SET attempt = attempt + 1, due = $1 WHERE operation IN (SELECT operation FROM "+queueTable+
+		" WHERE blockers = 0 AND due <= $2 ORDER BY due, operation LIMIT $3"+t.store.backend.skipLocked()+") RETURNING "+jobColumns,
+		t.in(lease), t.at, schema.IntValue(int64(most)))
+}
+
+func (t *Tx) in(delay time.Duration) schema.Value {
+	return schema.TimeValue(schema.FormatTime(t.store.now().Add(delay)))
+}
+
+// Hold makes sure that an operation is still that of whoever claimed it, and
+// gives them until the end of a delay. False means that another has it, or has
+// finished it.
+func (t *Tx) Hold(job Job, delay time.Duration) (bool, error) {
+	changed, err := t.conn.exec("UPDATE "+queueTable+" SET due = $1 WHERE operation = $2 AND attempt = $3",
+		t.in(delay), schema.IDValue(job.Operation), schema.IntValue(job.Attempt))
+	return changed == 1, t.fault(err)
+}
+
+// Finish removes an operation from the queue, and lets those go on that wait for it.
+func (t *Tx) Finish(job Job) error {
+	operation := schema.IDValue(job.Operation)
+	for _, statement := range []string{
+		"UPDATE " + queueTable + " SET blockers = blockers - 1 WHERE operation IN (SELECT follower FROM " + followersTable + " WHERE awaited = $1)",
+		"DELETE FROM " + followersTable + " WHERE awaited = $1",
+		"DELETE FROM " + queueTable + " WHERE operation = $1",
+	} {
+		if _, err := t.conn.exec(statement, operation); err != nil {
+			return t.fault(err)
+		}
+	}
+	return nil
+}
+
+// Next is when the next operation can be worked on, if there is one that waits
+// for nothing but its time.
+func (t *Tx) Next() (at time.Time, found bool, err error) {
+	var text []byte
+	found, err = one(t.conn, func(row schema.Row) { text = row.AppendText(nil, 0) },
+		"SELECT due FROM "+queueTable+" WHERE blockers = 0 ORDER BY due LIMIT 1")
+	if err == nil && found {
+		at, err = time.Parse(time.RFC3339, string(text))
+	}
+	return at, found, t.fault(err)
+}
+
+// TakeOver makes all operations due that an earlier run of the server left in
+// the middle, if the database has no other server.
+func (s *Store) TakeOver(ctx context.Context) error {
+	if !s.backend.soleServer() {
+		return nil // their leases run out
+	}
+	return s.Write(ctx, func(t *Tx) error {
+		_, err := t.conn.exec("UPDATE "+queueTable+" SET due = $1 WHERE due > $2 AND attempt > 0", t.at, t.at)
+		return err
+	})
+}

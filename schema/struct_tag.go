@@ -1,0 +1,189 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// tagWords splits a tag at its commas, but for those behind a backslash.
+func tagWords(tag string) []string {
+	if tag == "" {
+		return nil
+	}
+	const placeholder = "\x00"
+	words := strings.Split(strings.ReplaceAll(tag, `\,`, placeholder), ",")
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], placeholder, ",")
+	}
+	return words
+}
+
+// eachWord visits the words of a tag. A word that is a flag takes no value, and
+// every other needs one; none is there twice.
+func eachWord(tag string, flags []string, visit func(keyword, value string) error) error {
+	seen := map[string]bool{}
+	for _, word := range tagWords(tag) {
+		keyword, value, hasValue := strings.Cut(word, "=")
+		isFlag := slices.Contains(flags, keyword)
+		switch {
+		case seen[keyword]:
+			return fmt.Errorf("%s is there twice: remove one of them", keyword)
+		case isFlag && hasValue: // required=false would else require it
+			return fmt.Errorf("%s takes no value: leave the word out if it is not meant", keyword)
+		}
+		seen[keyword] = true
+		if err := visit(keyword, value); err != nil {
+			return err
+		}
+		if !isFlag && value == "" && keyword != "default" {
+			return fmt.Errorf("%s needs a value: %s=…", keyword, keyword)
+		}
+	}
+	return nil
+}
+
+// setTag applies the tag of a field named _, which is about the collection.
+func (c *Collection) setTag(tag string) error {
+	return eachWord(tag, nil, func(keyword, value string) error {
+		switch keyword {
+		case "name": // see CollectionName
+		case "singular":
+			c.Singular = value
+		case "renamed_from":
+			c.RenamedFrom = value
+		case "description":
+			c.Description = value
+		default:
+			return fmt.Errorf("there is no keyword %q for the plural tag of a collection: use name, singular, description or renamed_from", keyword)
+		}
+		return nil
+	})
+}
+
+// setTag applies the type of a field and the words of its tag. AsText: the json
+// tag has a string made of it. Parent is set when the attribute is that of the
+// parent.
+func (a *Attribute) setTag(t reflect.Type, asText bool, tag string) (parent *Parent, err error) {
+	ofType := Attribute{}
+	unknown := ofType.setType(t)
+	if asText {
+		unknown = errors.New("the word string in its json tag makes a text of it: remove the word, or say type=string in its plural tag")
+	}
+	given := declaredType(tag)
+	switch {
+	case unknown == nil && given != "" && given != ofType.Type:
+		return nil, fmt.Errorf("%s is %s in JSON, and not %s: leave the word type out", t, article(string(ofType.Type)), article(string(given)))
+	case unknown == nil:
+		a.Type, a.Format, a.Items, a.MinItems, a.MaxItems = ofType.Type, ofType.Format, ofType.Items, ofType.MinItems, ofType.MaxItems
+	case given == "":
+		return nil, unknown
+	default:
+		a.Type, ofType = given, Attribute{}
+	}
+	if parent, err = a.setWords(tag); err != nil {
+		return nil, err
+	}
+	if ofType.Format != a.Format && ofType.Format != "" {
+		return nil, fmt.Errorf("%s is %s in JSON: leave the format out", t, ofType.Format)
+	}
+	if ofType.MaxItems > 0 && (a.MinItems != ofType.MinItems || a.MaxItems != ofType.MaxItems) {
+		return nil, fmt.Errorf("%s has %d items always: leave minItems and maxItems out", t, ofType.MaxItems)
+	}
+	return parent, a.keepBounds(ofType, t)
+}
+
+// declaredType is what a tag says of the type, if it does.
+func declaredType(tag string) Type {
+	for _, word := range tagWords(tag) {
+		if value, found := strings.CutPrefix(word, "type="); found {
+			return Type(value)
+		}
+	}
+	return ""
+}
+
+func (a *Attribute) setWords(tag string) (parent *Parent, err error) {
+	onDelete := OnDelete("")
+	err = eachWord(tag, []string{"required", "unique", "index"}, func(keyword, value string) error {
+		switch keyword {
+		case "required":
+			a.Required = true
+		case "unique":
+			a.Unique = true
+		case "index":
+			a.Index = true
+		case "references":
+			a.References = &Reference{Collection: value}
+		case "parent":
+			parent = &Parent{Collection: value}
+		case "on_delete":
+			onDelete = OnDelete(value)
+		case "enum":
+			for choice := range strings.SplitSeq(value, "|") {
+				a.Enum = append(a.Enum, a.constant(choice))
+			}
+		case "default":
+			a.Default = a.constant(value)
+		case "type":
+			if !isType(a.Type) {
+				return fmt.Errorf("type must be %s, but is %q", oneOf(types), value)
+			}
+		default:
+			return a.setConstraint(keyword, value)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case a.References != nil && parent != nil:
+		return nil, errors.New("a parent is a reference already: leave the word references out")
+	case a.References != nil:
+		a.References.OnDelete = onDelete
+	case parent != nil:
+		parent.OnDelete = onDelete
+	case onDelete != "":
+		return nil, errors.New("on_delete belongs to a reference: add references=… or parent=…, or remove it")
+	}
+	return parent, nil
+}
+
+func (a *Attribute) setConstraint(keyword, value string) (err error) {
+	counts := map[string]*int{"minLength": &a.MinLength, "maxLength": &a.MaxLength, "minItems": &a.MinItems, "maxItems": &a.MaxItems}
+	bounds := map[string]*json.Number{
+		"minimum": &a.Minimum, "maximum": &a.Maximum, "exclusiveMinimum": &a.ExclusiveMinimum,
+		"exclusiveMaximum": &a.ExclusiveMaximum, "multipleOf": &a.MultipleOf,
+	}
+	switch {
+	case counts[keyword] != nil:
+		if *counts[keyword], err = strconv.Atoi(value); err != nil {
+			return fmt.Errorf("%s must be a whole number, but is %q", keyword, value)
+		}
+	case bounds[keyword] != nil:
+		*bounds[keyword] = json.Number(value)
+	case keyword == "format":
+		a.Format = Format(value)
+	case keyword == "pattern":
+		a.Pattern = value
+	case keyword == "description":
+		a.Description = value
+	case keyword == "renamed_from":
+		a.RenamedFrom = value
+	default:
+		return fmt.Errorf("there is no keyword %q for a plural tag", keyword)
+	}
+	return nil
+}
+
+// constant is a value of a tag as the attribute's type has it.
+func (a *Attribute) constant(text string) any {
+	if a.Type == String {
+		return text
+	}
+	return json.RawMessage(text)
+}
