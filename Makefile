@@ -8,6 +8,13 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 FUZZTIME ?= 30s
 BENCH    ?= .
 
+# Of make soak: how often at least, and for how long at most.
+KILLS    ?= 200
+CUTS     ?= 50
+WRITES   ?= 100000
+DURATION ?= 30m
+SEED     ?=
+
 # SQLite is C translated to Go, and the race detector on every one of its
 # memory accesses makes it about fifty times slower. We look for races in our
 # code and in the driver, so that one package goes without: about six times.
@@ -26,11 +33,12 @@ build: ## Build bin/plural, a static binary
 	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/plural ./cmd/plural
 
 .PHONY: setup
-setup: ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc
+setup: ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc, fusermount3
 	@missing=; \
 	if [ -z "$${PLURAL_TEST_POSTGRES:-}$${PLURAL_PG_BIN:-}" ] && ! command -v initdb >/dev/null && \
 		! compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then missing=postgresql; fi; \
 	cc=($$(go env CC)); if ! command -v "$${cc[0]}" >/dev/null; then missing="$$missing gcc libc6-dev"; fi; \
+	if [ "$$(id -u)" != 0 ] && ! command -v fusermount3 >/dev/null; then missing="$$missing fuse3"; fi; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo=sudo; fi; \
 	if ! command -v apt-get >/dev/null || { [ -n "$$sudo" ] && ! command -v sudo >/dev/null; }; then \
@@ -62,6 +70,10 @@ test: setup lint ## Everything CI runs: setup, lint, all tests with the race det
 .PHONY: test-fast
 test-fast: ## All tests without the race detector, from the cache where nothing changed
 	go test -timeout 4m ./...
+
+.PHONY: soak
+soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES writes, in DURATION
+	go run ./internal/soak/cmd/soak -kills $(KILLS) -cuts $(CUTS) -writes $(WRITES) -duration $(DURATION) $(if $(SEED),-seed $(SEED))
 
 # go test fuzzes one target at a time, and lists the targets of a package above
 # its "ok" line.

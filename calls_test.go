@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,6 +52,38 @@ func TestStopWaitsForCalls(t *testing.T) {
 			t.Errorf("the call that was accepted: %v", err)
 		}
 		<-stopped
+	})
+}
+
+// Operations that were begun come to their end too, with all that their hooks do.
+func TestHooksOfOperationsCallWhileTheServerStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		entered, release, called := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		var server *plural.Server
+		server = openLibraryIn(t.TempDir(), plural.Hook{Collection: "authors", After: func(ctx context.Context, change *plural.Change) {
+			close(entered)
+			<-release
+			_, err := plural.Of[Author](server).Read(ctx, change.ID)
+			called <- err
+		}})
+		r := httptest.NewRequest("POST", "/authors", strings.NewReader(`{"name":"Ada"}`))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Prefer", "respond-async")
+		w := httptest.NewRecorder()
+		if server.ServeHTTP(w, r); w.Code != 202 {
+			t.Fatalf("got %d %s", w.Code, w.Body)
+		}
+		<-entered
+		stopped := make(chan error)
+		go func() { stopped <- server.Stop(context.Background()) }()
+		synctest.Wait()
+		close(release)
+		if err := <-called; err != nil {
+			t.Error(err)
+		}
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
 	})
 }
 
@@ -147,23 +180,23 @@ func TestHooksOfARequestHaveATotalTime(t *testing.T) {
 	for i := range values {
 		values[i].Name = strings.Repeat("x", i/50) + string(rune('a'+i%50))
 	}
-	slow := func(ran *int) {
-		*ran++
+	slow := func(ran *atomic.Int64) {
+		ran.Add(1)
 		time.Sleep(each)
 	}
-	for moment, hook := range map[string]func(ran *int) plural.Hook{
-		"before": func(ran *int) plural.Hook {
+	for moment, hook := range map[string]func(ran *atomic.Int64) plural.Hook{
+		"before": func(ran *atomic.Int64) plural.Hook {
 			return plural.Hook{Before: func(context.Context, *plural.Change) error { slow(ran); return nil }}
 		},
-		"within": func(ran *int) plural.Hook {
+		"within": func(ran *atomic.Int64) plural.Hook {
 			return plural.Hook{Within: func(context.Context, *plural.Tx, *plural.Change) error { slow(ran); return nil }}
 		},
-		"after": func(ran *int) plural.Hook {
+		"after": func(ran *atomic.Int64) plural.Hook {
 			return plural.Hook{After: func(context.Context, *plural.Change) { slow(ran) }}
 		},
 	} {
 		t.Run(moment, func(t *testing.T) {
-			ran := 0
+			var ran atomic.Int64
 			made := hook(&ran)
 			made.Collection = "authors"
 			inBubble(t, func(t *testing.T, server *plural.Server) {
@@ -173,8 +206,8 @@ func TestHooksOfARequestHaveATotalTime(t *testing.T) {
 				if took := time.Since(began); took != most {
 					t.Errorf("it took %s", took)
 				}
-				if ran != 8 {
-					t.Errorf("%d hooks ran", ran)
+				if ran.Load() != 8 {
+					t.Errorf("%d hooks ran", ran.Load())
 				}
 				total, problem := authors.Total(ctx)
 				if problem != nil {

@@ -33,7 +33,8 @@ type Config struct {
 
 	// Prefix is the path under which the server is mounted in another one, such
 	// as /api/v1. It is part of the paths that come in, and of every Location
-	// and Link that goes out. Default: none.
+	// and Link that goes out. What http.StripPrefix takes off is known without
+	// it. Default: none.
 	Prefix string
 
 	// Logger takes the access log and what goes wrong. Default: slog.Default().

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/schema"
@@ -20,12 +21,13 @@ import (
 // TestConsoleBlocks runs what the documents show: every curl line of a console
 // block, in the order of the document and against a fresh server, must answer
 // what stands below it. Ids and times are other ones, but an id that comes back
-// in the document must come back in the answers too.
+// in the document must come back in the answers too. An operation that is read
+// before it is finished is read again, as a reader would.
 //
 // A document with other collections than the example's shows them in a yaml
 // block before its first console block.
 func TestConsoleBlocks(t *testing.T) {
-	for _, name := range []string{"README.md", "docs/interface.md", "docs/schema.md", "docs/errors.md"} {
+	for _, name := range []string{"README.md", "docs/interface.md", "docs/writes.md", "docs/schema.md", "docs/errors.md"} {
 		t.Run(name, func(t *testing.T) {
 			text := readDocument(t, name)
 			steps := consoleSteps(text)
@@ -138,7 +140,7 @@ func (c *console) run(step consoleStep) string {
 	}
 	command.url = c.base + strings.TrimPrefix(c.translate(command.url), "localhost:8080")
 	command.body = c.translate(command.body)
-	got, err := command.send()
+	got, err := command.sendUntilFinished()
 	if err != nil {
 		return err.Error()
 	}
@@ -259,6 +261,20 @@ func splitWords(line string, variables map[string]string) ([]string, error) {
 		words = append(words, word.String())
 	}
 	return words, nil
+}
+
+var unfinished = regexp.MustCompile(`"type":"operations","status":"(pending|running)"`)
+
+// sendUntilFinished sends a read of operations until all of them are finished, and
+// anything else once.
+func (c *curl) sendUntilFinished() (lines []string, err error) {
+	for patience := time.Now().Add(10 * time.Second); time.Now().Before(patience); {
+		lines, err = c.send()
+		if c.method != "GET" || err != nil || !unfinished.MatchString(strings.Join(lines, "\n")) {
+			break
+		}
+	}
+	return lines, err
 }
 
 // send makes the request and returns what curl would print. The status is

@@ -77,7 +77,7 @@ func TestSchemaKeysAreDocumented(t *testing.T) {
 // flag where it has one.
 func TestSettingsAreDocumented(t *testing.T) {
 	text := readDocument(t, "docs/schema.md")
-	onlyInGo := []string{"Prefix", "Logger", "Hooks"}
+	onlyInGo := []string{"Prefix", "Logger", "Hooks", "MaxHookTime"}
 	upper := regexp.MustCompile("[A-Z]")
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[plural.Config]()) {
 		want := "`" + field.Name + "`"
@@ -150,6 +150,17 @@ func TestSchemasInDocumentsAreValid(t *testing.T) {
 	}
 	if count < 3 {
 		t.Errorf("only %d schemas found: are they still written in yaml blocks?", count)
+	}
+}
+
+// TestProgramOfTheLibraryDocument: the program that docs/library.md shows is the
+// one that is tested, and all of it.
+func TestProgramOfTheLibraryDocument(t *testing.T) {
+	text := readDocument(t, "docs/library.md")
+	for name, kind := range map[string]string{"main.go": "go", "plural.yaml": "yaml"} {
+		if file := readDocument(t, "examples/guestbook/"+name); !strings.Contains(text, "```"+kind+"\n"+file+"```\n") {
+			t.Errorf("docs/library.md does not show %s as it is", name)
+		}
 	}
 }
 

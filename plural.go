@@ -197,10 +197,10 @@ func (s *Server) Stop(ctx context.Context) error {
 		defer cancel()
 		finished := s.finish(ctx, server)
 		close(s.abandoned)
+		s.background.finish(ctx) // whose hooks may call
 		s.mutex.Lock()
 		s.closing = true
 		s.mutex.Unlock()
-		s.background.finish(ctx)
 		s.stopErr = errors.Join(finished, s.store.Close())
 	})
 	return s.stopErr

@@ -128,7 +128,7 @@ func TestHooksOfUnknownCollectionsAreRefused(t *testing.T) {
 	_, err := plural.Open(context.Background(), plural.Config{
 		Database: "sqlite:" + t.TempDir() + "/test.db", Hooks: []plural.Hook{{Collection: "nope"}, {Collection: "users", On: []plural.Verb{"read"}, Timeout: -1}},
 	})
-	want := "hook 0 is for the collection \"nope\", which the schema does not have\nhook 1 for users has no function\nhook 1 for users has a negative Timeout\nhook 1 is for the verb \"read\": use Create, Update or Delete"
+	want := "hook 0 is for the collection \"nope\", which the schema does not declare\nhook 1 for users has no function\nhook 1 for users has a negative Timeout\nhook 1 is for the verb \"read\": use Create, Update or Delete"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}

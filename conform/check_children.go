@@ -53,7 +53,7 @@ var childChecks = []Check{
 		},
 	},
 	{
-		ID: "child.location", Title: "Location of a child", Source: ourChildren, Writes: true,
+		ID: "child.location", Title: "Location of a child", Source: ourChildren, Writes: true, Synchronous: "the Location of 201",
 		Rule: "Location of a new child is its path in its own collection.",
 		run: func(p *probe) {
 			f := p.newFamily()

@@ -161,7 +161,7 @@ var envelopeChecks = []Check{
 
 var writtenEnvelopeChecks = []Check{
 	{
-		ID: "envelope.content-type-of-writes", Title: "content type of answers to writes", Source: seedEnvelope + ", 5", Writes: true,
+		ID: "envelope.content-type-of-writes", Title: "content type of answers to writes", Source: seedEnvelope + ", 5", Writes: true, Synchronous: "the header of the answer",
 		Rule: "The content type of the answers to POST, PATCH and PUT is exactly " + contentType + ".",
 		run: func(p *probe) {
 			for _, r := range p.writes() {
@@ -170,7 +170,7 @@ var writtenEnvelopeChecks = []Check{
 		},
 	},
 	{
-		ID: "envelope.writes", Title: "envelope of answers to writes", Source: seedEnvelope + ", 1 to 3", Writes: true,
+		ID: "envelope.writes", Title: "envelope of answers to writes", Source: seedEnvelope + ", 1 to 3", Writes: true, Synchronous: "the body of the answer",
 		Rule: "The answers to POST, PATCH and PUT have the resource under data, as an object.",
 		run: func(p *probe) {
 			for _, r := range p.writes() {
@@ -181,7 +181,7 @@ var writtenEnvelopeChecks = []Check{
 		},
 	},
 	{
-		ID: "envelope.only-data-of-writes", Title: "nothing beside data after writes", Source: ourResponses, Writes: true,
+		ID: "envelope.only-data-of-writes", Title: "nothing beside data after writes", Source: ourResponses, Writes: true, Synchronous: "the body of the answer",
 		Rule: "The body of the answers to POST, PATCH and PUT has the one member data.",
 		run: func(p *probe) {
 			for _, r := range p.writes() {
@@ -193,12 +193,12 @@ var writtenEnvelopeChecks = []Check{
 
 // writes makes a resource, changes it and replaces it.
 func (p *probe) writes() []*reply {
-	created := p.ok(p.post(p.body(nil)))
+	created := p.synchronous(p.post(p.body(nil)))
 	path := p.collection.path() + "/" + created.createdID()
-	replaced := p.ok(p.send(http.MethodPut, path, p.body(nil)))
+	replaced := p.synchronous(p.send(http.MethodPut, path, p.body(nil)))
 	answers := []*reply{created, replaced}
 	if name, value, found := p.maybeChange(replaced.resource()); found {
-		answers = append(answers, p.ok(p.send(http.MethodPatch, path, one(name, value))))
+		answers = append(answers, p.synchronous(p.send(http.MethodPatch, path, one(name, value))))
 	}
 	return answers
 }

@@ -25,6 +25,9 @@ const (
 	ourRanges     = "interface: Ranges"
 	ourFilters    = "interface: Filters"
 	ourSorting    = "interface: Sorting"
+	ourConditions = "interface: Conditional requests"
+	ourKeys       = "interface: Idempotency"
+	ourAsync      = "interface: Asynchronous operations"
 	ourErrors     = "errors: Errors"
 )
 
@@ -35,6 +38,7 @@ func Checks() []Check {
 		readChecks, envelopeChecks, representationChecks, rangeChecks, cursorChecks, parameterChecks,
 		filterChecks, sortChecks, totalChecks, linkChecks, pathChecks, methodChecks, errorChecks,
 		createChecks, writtenEnvelopeChecks, patchChecks, putChecks, deleteChecks, bodyChecks, childChecks, cursorWriteChecks,
+		etagChecks, conditionalReadChecks, conditionalWriteChecks, onceChecks, asyncChecks, operationChecks,
 	)
 	for i := range all {
 		all[i].Seed = strings.HasPrefix(all[i].Source, "seed")

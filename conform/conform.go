@@ -39,9 +39,13 @@ type Options struct {
 	ReadOnly bool
 	// SeedOnly leaves out the rules by which the gaps of the seed were filled.
 	SeedOnly bool
+	// Async has the writes of the checks done asynchronously: each is sent with
+	// Prefer: respond-async, its operation is followed to the end, and what is then
+	// there stands for the answer. Checks that write nothing are left out.
+	Async bool
 	// Only and Skip select checks, by id or by topic (the part before the dot).
 	Only, Skip []string
-	// Timeout is how long each answer may take. Default: that of Client, or 30
+	// Timeout is how long each answer may take, and each operation. Default: that of Client, or 30
 	// seconds.
 	Timeout time.Duration
 	// Client sends the requests. Redirections are never followed.
@@ -56,6 +60,9 @@ type Check struct {
 	Source string `json:"source"` // where the rule is written
 	Seed   bool   `json:"seed"`   // a rule of the seed, not one that fills a gap of it
 	Writes bool   `json:"writes"` // needs to create, change or delete
+
+	// Synchronous is why the check is not run asynchronously, "" if it can be.
+	Synchronous string `json:"synchronous,omitempty"`
 
 	run func(*probe)
 }
@@ -79,7 +86,8 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 		return nil, err
 	}
 	defer s.client.CloseIdleConnections()
-	report := &Report{BaseURL: options.BaseURL, ReadOnly: options.ReadOnly, SeedOnly: options.SeedOnly}
+	s.size = sizeFor(selected)
+	report := &Report{BaseURL: options.BaseURL, ReadOnly: options.ReadOnly, SeedOnly: options.SeedOnly, Async: options.Async}
 	err = s.prepare()
 	if err == nil {
 		report.Collection = s.collection.Name
@@ -133,6 +141,7 @@ func selection(options Options) ([]Check, error) {
 	}
 	selected := slices.DeleteFunc(all, func(check Check) bool {
 		return options.SeedOnly && !check.Seed ||
+			options.Async && !check.Writes ||
 			len(options.Only) > 0 && !matches(options.Only, check) ||
 			matches(options.Skip, check)
 	})
@@ -163,10 +172,17 @@ type suite struct {
 	collection collection
 	constant   map[place]bool // attributes, as places in a collection, that refused another value than the sample's
 
+	// size is the number of resources in the fixture.
+	size int
 	// reference is the whole collection after the fixture was made, in the
 	// order in which the server lists it; position is the way back.
 	reference []resource
 	position  map[string]int
+
+	// What is known of asynchronous operations, see operation.go.
+	async      support
+	unfinished []string      // URLs of operations that may still have to take effect
+	patience   time.Duration // with an operation
 
 	largestBody int64
 	cleanUpTime time.Duration
@@ -189,6 +205,9 @@ func newSuite(ctx context.Context, options Options) (*suite, error) {
 	if err != nil {
 		return nil, err
 	}
+	if options.Async && options.ReadOnly {
+		return nil, errors.New("a read-only run has nothing to do asynchronously")
+	}
 	if options.Timeout < 0 {
 		return nil, fmt.Errorf("the time-out must be more than nothing, but is %s", options.Timeout)
 	}
@@ -197,14 +216,15 @@ func newSuite(ctx context.Context, options Options) (*suite, error) {
 		given := *options.Client
 		client = &given
 	}
+	patience := defaultPatience
 	if options.Timeout > 0 {
-		client.Timeout = options.Timeout
+		client.Timeout, patience = options.Timeout, options.Timeout
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &suite{
 		ctx: ctx, options: options, base: strings.TrimSuffix(options.BaseURL, "/"), client: client, tag: newTag(),
 		samples: samples, parents: map[string]string{}, constant: map[place]bool{}, position: map[string]int{},
-		existing: map[string]map[string]bool{}, largestBody: defaultLargestBody, cleanUpTime: defaultCleanUpTime,
+		existing: map[string]map[string]bool{}, patience: patience, largestBody: defaultLargestBody, cleanUpTime: defaultCleanUpTime,
 	}, nil
 }
 
@@ -254,10 +274,15 @@ func (s *suite) result(check Check) (result Result) {
 			panic(reason)
 		}
 	}()
-	if check.Writes && s.options.ReadOnly {
+	switch {
+	case check.Writes && s.options.ReadOnly:
 		result.Status, result.Reason = Skipped, "the run is read-only"
-		return result
+	case s.options.Async && check.Synchronous != "":
+		result.Status, result.Reason = Skipped, "it is for synchronous requests: "+check.Synchronous
+	case s.options.Async && s.async == unsupported:
+		result.Status, result.Reason = Skipped, notSupported
+	default:
+		check.run(&probe{suite: s, check: check})
 	}
-	check.run(&probe{suite: s})
 	return result
 }

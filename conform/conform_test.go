@@ -173,3 +173,16 @@ func TestSampleIsVaried(t *testing.T) {
 		}
 	}
 }
+
+// Why there is no sub-collection is said as it is.
+func TestReasonsForNoSubCollection(t *testing.T) {
+	for want, c := range map[string]collection{
+		"things refers to no other collection, and none refers to it":                   {Name: "things", described: true},
+		"the server does not say at GET / what things refers to, and what refers to it": {Name: "things"},
+	} {
+		s := &suite{collection: c, catalog: []collection{c}}
+		if err := s.relate(); err != nil || s.noChild != want || s.children != nil {
+			t.Errorf("got %q, %v, want %q", s.noChild, err, want)
+		}
+	}
+}

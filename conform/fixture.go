@@ -10,9 +10,21 @@ import (
 )
 
 const (
-	fixtureSize = 45 // enough for the seed's own numbers: offset 39, and a cursor with limit 30
-	mostToRead  = 10_000
+	fixtureSize  = 45 // enough for the seed's own numbers: offset 39, and a cursor with limit 30
+	smallFixture = 5  // for checks that look at one resource, or at those that they make
+	mostToRead   = 10_000
 )
+
+// lookAtMany are the topics of checks that look at a whole collection.
+var lookAtMany = []string{"read", "representation", "range", "cursor", "parameter", "filter", "sort", "total", "link"}
+
+// sizeFor is how many resources checks need to look at.
+func sizeFor(checks []Check) int {
+	if slices.ContainsFunc(checks, func(c Check) bool { return !c.Writes && slices.Contains(lookAtMany, c.Topic()) }) {
+		return fixtureSize
+	}
+	return smallFixture
+}
 
 // prepare finds out what there is, makes the resources that the checks look
 // at, and reads the collection as it then is.
@@ -23,12 +35,20 @@ func (s *suite) prepare() error {
 	if err := s.assignSamples(); err != nil {
 		return err
 	}
+	if s.collection.Name != operationsName {
+		s.existing[operationsName] = map[string]bool{} // those of others are never asked for
+	}
 	if !s.options.ReadOnly {
 		if _, given := s.samples[s.collection.Name]; !given && !s.collection.described {
 			return fmt.Errorf("the server does not describe the collection %s at GET /: give a sample body", s.collection.Name)
 		}
 		if err := s.fill(); err != nil {
 			return err
+		}
+		if s.options.Async {
+			if err := s.decideAsync(); err != nil {
+				return err
+			}
 		}
 	}
 	reference, err := s.readAll(s.collection.path(), "")
@@ -74,7 +94,7 @@ func (s *suite) assignSamples() error {
 
 // fill creates the fixture.
 func (s *suite) fill() error {
-	for range fixtureSize {
+	for range s.size {
 		answer, err := s.createValid(s.collection)
 		if err != nil {
 			return err
@@ -106,7 +126,11 @@ func (s *suite) createNext(c collection) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.send(s.ctx, http.MethodPost, c.path(), encodeJSON(members))
+	answer, err := s.send(s.ctx, http.MethodPost, c.path(), encodeJSON(members))
+	if err == nil {
+		err = s.awaitLeniently(answer)
+	}
+	return answer, err
 }
 
 // holdConstant keeps attributes of the sample as they are: those that the

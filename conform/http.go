@@ -19,6 +19,7 @@ type reply struct {
 	method string
 	url    string
 	sent   string
+	extra  []string // headers of the request, as pairs
 	status int
 	header http.Header
 	body   []byte
@@ -30,6 +31,9 @@ type reply struct {
 // request is the request as a person would write it down.
 func (r *reply) request() string {
 	text := r.method + " " + r.url
+	for i := 0; i < len(r.extra); i += 2 {
+		text += "\n" + r.extra[i] + ": " + shorten(r.extra[i+1])
+	}
 	if r.sent != "" {
 		text += "\n" + shorten(r.sent)
 	}
@@ -203,5 +207,5 @@ func (s *suite) exchange(ctx context.Context, method, path, body string, headers
 	if int64(len(text)) > s.largestBody {
 		return nil, fmt.Errorf("%s %s: the body of the answer has more than %d bytes", method, address, s.largestBody)
 	}
-	return &reply{method: method, url: address, sent: body, status: response.StatusCode, header: response.Header, body: text}, nil
+	return &reply{method: method, url: address, sent: body, extra: headers, status: response.StatusCode, header: response.Header, body: text}, nil
 }

@@ -9,7 +9,10 @@ import (
 )
 
 // probe is what a check works with. Its methods that cannot go on end the check.
-type probe struct{ *suite }
+type probe struct {
+	*suite
+	check Check
+}
 
 // outcome ends a check.
 type outcome struct {
@@ -28,15 +31,41 @@ func (p *probe) skip(reason string, args ...any) {
 	panic(outcome{status: Skipped, reason: fmt.Sprintf(reason, args...)})
 }
 
+// send sends a request. A write that is accepted to be done later is followed to
+// its end, so that the answer is the one that stands for it then, unless the check
+// is for the answer itself. In an asynchronous run that is asked for.
 func (p *probe) send(method, path, body string, headers ...string) *reply {
+	if p.check.Synchronous != "" || !isWriteOfOne(method, body) {
+		return p.sendOnly(method, path, body, headers...)
+	}
+	if !p.options.Async {
+		return p.settled(path, p.sendOnly(method, path, body, headers...))
+	}
+	answer := p.prefer("respond-async", method, path, body, headers...)
+	if answer.succeeded() && answer.status != http.StatusAccepted {
+		p.skip("not supported: the server answers %s synchronously, also with Prefer: respond-async", method)
+	}
+	return p.settled(path, answer)
+}
+
+// sendOnly sends a request as it is.
+func (p *probe) sendOnly(method, path, body string, headers ...string) *reply {
 	answer, err := p.suite.send(p.ctx, method, path, body, headers...)
+	p.sent(err, &reply{method: method, url: p.base + path, sent: body, extra: headers})
+	return answer
+}
+
+// sent ends the check if a request was not sent, or not answered.
+func (p *probe) sent(err error, request *reply) {
 	if refused := (*notSent)(nil); errors.As(err, &refused) {
 		p.skip("%v", err)
 	}
-	if err != nil {
-		p.fail(&reply{method: method, url: p.base + path, sent: body}, "an answer", "%v", err)
+	if broken := (*mistake)(nil); errors.As(err, &broken) {
+		p.fail(broken.answer, broken.expected, "%s", broken.got)
 	}
-	return answer
+	if err != nil {
+		p.fail(request, "an answer", "%v", err)
+	}
 }
 
 func (p *probe) get(path string, headers ...string) *reply {
@@ -169,7 +198,7 @@ func (p *probe) post(body string) *reply {
 
 // create makes a resource to work on, and reads it.
 func (p *probe) create() (path string, before resource) {
-	created := p.ok(p.post(encodeJSON(p.whole())))
+	created := p.ok(p.settled(p.collection.path(), p.post(encodeJSON(p.whole()))))
 	path = p.collection.path() + "/" + created.createdID()
 	return path, p.ok(p.get(path)).resource()
 }

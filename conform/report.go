@@ -41,6 +41,7 @@ type Report struct {
 	Collection string        `json:"collection"`
 	ReadOnly   bool          `json:"read_only"`
 	SeedOnly   bool          `json:"seed_only"`
+	Async      bool          `json:"async"`
 	Results    []Result      `json:"results"`
 	Warnings   []string      `json:"warnings,omitempty"`  // of the run as a whole
 	Created    int           `json:"created"`             // resources created by the run

@@ -92,6 +92,7 @@ func (s *suite) observe(path string, answer *reply) {
 	if !ok || !answer.succeeded() {
 		return
 	}
+	s.noteAccepted(answer)
 	switch {
 	case answer.method == http.MethodPost && at.id == "":
 		for _, id := range answer.newIDs(at.collection) {
@@ -104,8 +105,8 @@ func (s *suite) observe(path string, answer *reply) {
 		if id := answer.resource().id(); id != at.id {
 			s.track(place{at.collection, id})
 		}
-	case answer.method == http.MethodDelete && at.id != "":
-		s.tracked = slices.DeleteFunc(s.tracked, func(each place) bool { return each == at })
+	case answer.method == http.MethodDelete && at.id != "" && answer.status != http.StatusAccepted:
+		s.untrack(at)
 	}
 }
 
@@ -139,11 +140,17 @@ func (s *suite) track(at place) {
 	}
 }
 
+// untrack notes that a resource is no longer there to be removed.
+func (s *suite) untrack(at place) {
+	s.tracked = slices.DeleteFunc(s.tracked, func(each place) bool { return each == at })
+}
+
 // cleanUp removes what was created, the last first, and returns what it could
 // not remove. It does not insist: a server that does not answer is left alone.
 func (s *suite) cleanUp(ctx context.Context) []string {
 	ctx, cancel := context.WithTimeout(ctx, s.cleanUpTime)
 	defer cancel()
+	s.awaitUnfinished(ctx)
 	var left []string
 	failures := 0 // of the transport, in a row
 	for _, at := range slices.Backward(s.tracked) {

@@ -137,7 +137,6 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 		a.Observer.Failed(out.id, err)
 	case http.StatusServiceUnavailable:
 		a.Observer.Unavailable(out.id, err)
-		answer.header.Set("Retry-After", retryAfter)
 	case http.StatusUnsupportedMediaType:
 		answer.header.Set("Accept", "application/json")
 		if r.Method == http.MethodPatch {

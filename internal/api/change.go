@@ -128,7 +128,7 @@ func (a *API) await(ctx context.Context, accepted operation.Accepted, answer *re
 		answer = a.written(outcome.Write, outcome.Results)
 	}
 	answer.header.Set("Preference-Applied", when.applied)
-	if once != nil {
+	if once != nil && (outcome.Err == nil || isFinal(outcome.Err)) {
 		// What the client gets is what it gets again.
 		if err := a.Resources.Revise(context.WithoutCancel(ctx), *once, kept(answer)); err != nil {
 			return nil, err

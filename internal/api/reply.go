@@ -45,7 +45,11 @@ func enveloped(status int, representation []byte) *reply {
 // failure is the reply with errors.
 func failure(faults fault.List) *reply {
 	body := append([]byte(`{"errors":`), faults.JSON()...)
-	return &reply{status: faults[0].Status(), code: faults[0].Code, header: http.Header{}, body: append(body, '}')}
+	answer := &reply{status: faults[0].Status(), code: faults[0].Code, header: http.Header{}, body: append(body, '}')}
+	if answer.status == http.StatusServiceUnavailable {
+		answer.header.Set("Retry-After", retryAfter)
+	}
+	return answer
 }
 
 // marshal writes what is not a representation: strings, numbers and JSON of our

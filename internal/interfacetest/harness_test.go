@@ -21,8 +21,10 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
 // server is a running server with a client's view of it.
 type server struct {
-	t    testing.TB
-	base string
+	t      testing.TB
+	base   string
+	opened *plural.Server
+	config plural.Config
 }
 
 // eachStore runs a test against a fresh server on each database. The change is
@@ -60,7 +62,24 @@ func start(t testing.TB, s *schema.Schema, database string, change ...func(*plur
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &server{t: t, base: "http://" + addr.String()}
+	return &server{t: t, base: "http://" + addr.String(), opened: opened, config: config}
+}
+
+// restart stops a server, in the time that a context leaves, and runs another one
+// on its database. The change is applied to its configuration.
+func (s *server) restart(ctx context.Context, change ...func(*plural.Config)) *server {
+	s.t.Helper()
+	if err := s.opened.Stop(ctx); err != nil {
+		s.t.Fatal("stopping:", err)
+	}
+	return s.another(change...)
+}
+
+// another runs one more server on the same database.
+func (s *server) another(change ...func(*plural.Config)) *server {
+	s.t.Helper()
+	asBefore := func(c *plural.Config) { *c = s.config }
+	return start(s.t, s.config.Schema, s.config.Database, append([]func(*plural.Config){asBefore}, change...)...)
 }
 
 // answer is a response that has been read.

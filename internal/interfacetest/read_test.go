@@ -95,8 +95,15 @@ func TestRoot(t *testing.T) {
 			`{"id":"`+rootID(t, root, 1)+`","type":"collections","name":"posts","singular":"post","total":1,"attributes":[`+
 				`{"name":"title","required":false,"type":"string"},{"name":"body","required":false,"type":"string"},`+
 				`{"name":"published_at","required":false,"type":"string","format":"date-time"},`+
-				`{"name":"user_id","required":false,"references":"users","type":"string","format":"uuid"}]}`))
-		root.expectHeaders(t, "X-Total-Count: 2")
+				`{"name":"user_id","required":false,"references":"users","type":"string","format":"uuid"}]}`,
+			`{"id":"`+rootID(t, root, 2)+`","type":"collections","name":"operations","singular":"operation","total":0,"attributes":[`+
+				`{"name":"status","required":true,"type":"string","description":"How far it has come.","maxLength":16,"enum":["pending","running","succeeded","failed"]},`+
+				`{"name":"method","required":true,"type":"string","description":"The method of the request.","maxLength":16,"enum":["POST","PUT","PATCH","DELETE"]},`+
+				`{"name":"resource","required":true,"type":"object","description":"The resource that it is about.",`+
+				`"properties":{"id":{"type":"string","format":"uuid"},"type":{"type":"string"}},"allOf":[{"required":["id","type"]}],"additionalProperties":false},`+
+				`{"name":"errors","required":false,"type":"array","description":"Why it failed: the errors that the request would have been answered with."},`+
+				`{"name":"attempts","required":true,"type":"integer","description":"How often it was tried.","minimum":0}]}`))
+		root.expectHeaders(t, "X-Total-Count: 3")
 		s.get("/?limit=1").expectErrors(t, 400, "unknown_parameter limit")
 		refused := s.do("POST", "/", "{}")
 		refused.expectErrors(t, 405, "method_not_allowed")

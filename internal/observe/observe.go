@@ -121,8 +121,8 @@ func (o *Observer) BrokenOff(requestID string, err error) {
 	o.log.Warn("answer broken off", "request_id", requestID, "error", err)
 }
 
-// OperationFailed notes that an operation could not be carried out, and will be
-// tried again, or what went wrong with the queue if there is no operation.
+// OperationFailed notes that an operation could not be carried out, this time or for
+// good, or what went wrong with the queue if there is no operation.
 func (o *Observer) OperationFailed(operation string, err error) {
 	o.failures.WithLabelValues("operation").Inc()
 	o.log.Error("operation failed", "operation", operation, "error", err)

@@ -20,8 +20,8 @@ type Config struct {
 	Workers int   // operations that are worked on at the same time
 	Backlog int64 // operations that may be unfinished
 
-	// Failed is told what went wrong with an operation that will be tried again, or
-	// with the queue itself if there is no operation.
+	// Failed is told what went wrong with an attempt of an operation, through no
+	// fault of the request, or with the queue itself if there is no operation.
 	Failed func(operation string, err error)
 }
 
@@ -84,7 +84,7 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 	}
 	job := store.Job{
 		Operation: accepted.Operation, Method: request.Method, Collection: c.Name, Resource: id, Parent: request.Path.Parent, Body: string(request.Body),
-		IfMatch: strings.Join(request.IfMatch, ","), IfNoneMatch: strings.Join(request.IfNoneMatch, ","),
+		IfMatch: headerText(request.IfMatch), IfNoneMatch: headerText(request.IfNoneMatch),
 	}
 	if err := tx.Enqueue(job, relied); err != nil {
 		return Accepted{}, err
@@ -168,6 +168,12 @@ func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) 
 		write.SetID(job.Resource)
 	}
 	return write, err
+}
+
+// headerText is a header as it is kept. Its bytes may be any, and those that are no
+// text are in no tag of ours.
+func headerText(values []string) string {
+	return strings.ToValidUTF8(strings.Join(values, ","), "\uFFFD")
 }
 
 func headerOf(text string) []string {

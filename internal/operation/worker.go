@@ -147,10 +147,15 @@ func (o *Operations) carryOut(ctx context.Context, job store.Job) {
 	outcome, err := o.attempt(ctx, job)
 	switch {
 	case err == nil:
+		if transient(outcome.Err) {
+			o.Failed(job.Operation.String(), outcome.Err) // for the last time
+		}
 		o.finished(job.Operation, outcome)
 	case errors.Is(err, errLost):
 	default:
-		o.Failed(job.Operation.String(), err)
+		if ctx.Err() == nil { // else it was given up
+			o.Failed(job.Operation.String(), err)
+		}
 		if err := o.putBack(ctx, job); err != nil {
 			o.Failed(job.Operation.String(), err) // it comes back when its lease is over
 		}

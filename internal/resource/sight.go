@@ -21,9 +21,16 @@ func (s *sight) exists(c *schema.Collection, id schema.ID) (bool, error) {
 	if slices.Contains(s.coming, identity{c, id}) {
 		return true, nil
 	}
-	found, err := s.tx.View(c, nil, id, nil)
-	if found || err != nil || !s.accepted {
+	if found, err := s.tx.View(c, nil, id, nil); found || err != nil {
 		return found, err
+	}
+	return s.promised(c, id)
+}
+
+// promised reports whether a resource counts because its creation was accepted.
+func (s *sight) promised(c *schema.Collection, id schema.ID) (bool, error) {
+	if !s.accepted {
+		return false, nil
 	}
 	operation, found, err := s.tx.Creating(c, id)
 	if found {

@@ -51,7 +51,7 @@ func (r *Resources) updateViolations(s *sight, write Write) (fault.List, error) 
 		return nil, err
 	}
 	if before == nil {
-		if coming, err := s.exists(c, write.ID); err != nil || coming {
+		if promised, err := s.promised(c, write.ID); err != nil || promised {
 			return nil, err // there is nothing to compare with yet
 		}
 		return nil, notFound(c, write.ID)

@@ -49,7 +49,13 @@ var mayImport = map[string][]string{
 	"internal/interfacetest": {".", "schema", "conform"},
 
 	// Worked examples of the library: what an importer can use, and no more.
-	"examples/bookings": {".", "schema"},
+	"examples/bookings":  {".", "schema"},
+	"examples/guestbook": {".", "schema"},
+
+	// The server from outside, as a process and a file: nothing of its code.
+	"internal/soak/disk":     {},
+	"internal/soak":          {"internal/soak/disk"},
+	"internal/soak/cmd/soak": {"internal/soak"},
 
 	"internal/pgtest": {},
 	"internal/rooms":  {},

@@ -53,6 +53,9 @@ func (w *writer) mode(m *message) {
 	if pick >= 6 {
 		m.header["Prefer"] = "respond-async"
 	}
+	if pick == 9 {
+		m.header["Prefer"] += ", wait=2"
+	}
 }
 
 // attributes are those of every resource, and more as name and value.
@@ -327,6 +330,9 @@ func (w *writer) chain(ctx context.Context) error {
 		x.chained, x.learn, x.forget = true, func(Answer) {}, func() {}
 		if err := w.do(ctx, x); err != nil {
 			return err
+		}
+		if x.request.Outcome != Accepted {
+			break // the others are about what is not there
 		}
 	}
 	for _, x := range steps {

@@ -44,6 +44,7 @@ type Violation struct {
 	Fault   Fault
 	Request *Request // nil if it is nobody's
 	Text    string
+	History []*Request // what else was done to the same resources
 }
 
 // Check compares the ledger with what was found. It is all that is known about
@@ -58,7 +59,19 @@ func Check(requests []*Request, found *Observed) []Violation {
 		c.changes(requests)
 	}
 	c.values(requests)
+	for i := range c.violations {
+		if r := c.violations[i].Request; r != nil {
+			c.violations[i].History = slices.DeleteFunc(slices.Clone(requests), func(other *Request) bool { return !r.meets(other) })
+		}
+	}
 	return c.violations
+}
+
+// meets says whether another request is about one of the same resources.
+func (r *Request) meets(other *Request) bool {
+	return r != other && slices.ContainsFunc(r.Effects, func(e Effect) bool {
+		return e.Ref.ID != "" && slices.ContainsFunc(other.Effects, func(o Effect) bool { return e.Ref == o.Ref })
+	})
 }
 
 type checker struct {
@@ -67,12 +80,17 @@ type checker struct {
 }
 
 func (c *checker) report(fault Fault, r *Request, format string, args ...any) {
-	c.violations = append(c.violations, Violation{fault, r, fmt.Sprintf(format, args...)})
+	c.violations = append(c.violations, Violation{Fault: fault, Request: r, Text: fmt.Sprintf(format, args...)})
 }
 
 // answers checks a request by itself: what it was answered, and that repeating it
 // gave the same answer.
 func (c *checker) answers(r *Request) {
+	for _, failure := range r.Failures {
+		if !slices.Contains(r.MayFail, failure.Status) {
+			c.report(Wrong, r, "the server failed: %d %s", failure.Status, failure.Body)
+		}
+	}
 	if len(r.Answers) == 0 {
 		return
 	}
@@ -91,9 +109,9 @@ func (c *checker) answers(r *Request) {
 	switch {
 	case r.Mismatch != "":
 		c.report(Wrong, r, "%s", r.Mismatch)
-	case r.MustFail && r.Outcome != Refused:
+	case r.MustFail && (r.Outcome == Done || r.Outcome == Accepted):
 		c.report(Wrong, r, "answered %d, and had to be refused", first.Status)
-	case (r.Outcome == Refused || r.Outcome == Unknown) && !slices.Contains(r.MayFail, refusal.Status):
+	case r.Outcome == Refused && !slices.Contains(r.MayFail, refusal.Status):
 		c.report(Wrong, r, "refused with %d: %s", refusal.Status, refusal.Body)
 	}
 }

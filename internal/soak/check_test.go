@@ -132,7 +132,7 @@ var histories = []history{
 	{"refused for no reason", []*Request{create(Refused, "a", "1").answered(422)}, found(""), []string{"wrong create"}},
 	{"an operation failed for no reason", []*Request{create(Refused, "a", "1").answered(202).with(func(r *Request) { r.Failure = &Answer{Status: 404} })},
 		found(""), []string{"wrong create"}},
-	{"a server error", []*Request{create(Unknown, "a", "1").answered(500)}, found(""), []string{"wrong create"}},
+	{"a server error", []*Request{create(Unknown, "a", "1").with(func(r *Request) { r.Failures = []Answer{{Status: 500}} })}, found(""), []string{"wrong create"}},
 	{"not refused", []*Request{create(Done, "a", "1"), update(Done, "a", "2").answered(200).with(func(r *Request) { r.MustFail = true })}, found("a=2"),
 		[]string{"wrong PATCH with If-Match"}},
 	{"neither old nor new", []*Request{create(Unknown, "a", "1")}, found("a=7"), []string{"wrong -"}},

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,6 +23,10 @@ const maxAnswer = time.Minute
 type client struct {
 	base string
 	http *http.Client
+
+	// dying is set when the crash begins. A server whose disk has no power any
+	// more may say so for a moment; in truth nobody would have heard it.
+	dying atomic.Bool
 }
 
 func newClient(base string, connections int) *client {
@@ -56,6 +61,8 @@ func shortened(s string) string {
 // errHangs is fatal: nothing can be said of a server that neither answers nor ends.
 var errHangs = errors.New("no answer in time")
 
+var errDied = errors.New("the server has crashed")
+
 // send sends a message. An error means that there was no whole answer.
 func (c *client) send(ctx context.Context, m message) (Answer, http.Header, error) {
 	var body io.Reader
@@ -83,6 +90,9 @@ func (c *client) send(ctx context.Context, m message) (Answer, http.Header, erro
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return Answer{}, nil, hanging(err)
+	}
+	if response.StatusCode >= 500 && c.dying.Load() {
+		return Answer{}, nil, errDied
 	}
 	return Answer{
 		Status:   response.StatusCode,
@@ -135,6 +145,16 @@ func (a Answer) data() []json.RawMessage {
 		return nil
 	}
 	return list
+}
+
+// code is the code of the error that was answered, empty if there is none or
+// more than one.
+func (a Answer) code() string {
+	var envelope struct{ Errors []struct{ Code string } }
+	if json.Unmarshal([]byte(a.Body), &envelope) != nil || len(envelope.Errors) != 1 {
+		return ""
+	}
+	return envelope.Errors[0].Code
 }
 
 // identity is what every representation has.

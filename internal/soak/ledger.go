@@ -77,6 +77,7 @@ type Request struct {
 	Sent      string // for people
 	Outcome   Outcome
 	Answers   []Answer // to every time it was sent, if there was one
+	Failures  []Answer // errors of the server, which decide nothing
 	Operation string   // where the operation of a 202 can be read
 	Failure   *Answer  // what the operation says that the answer would have been, if it failed
 	Mismatch  string   // what is wrong with the answer itself
@@ -89,9 +90,13 @@ type Request struct {
 
 // answer notes the answers to a request that was sent once, or twice at the same
 // time. The first that there ever was decides what is known of it.
-func (r *Request) answer(answers []Answer, now time.Duration) {
+func (r *Request) answer(answers, failures []Answer, now time.Duration) {
 	known := len(r.Answers) > 0
 	r.Answers = append(r.Answers, answers...)
+	r.Failures = append(r.Failures, failures...)
+	if !known && len(answers) == 0 && !r.Keyed && slices.ContainsFunc(failures, Answer.full) {
+		r.Outcome = Refused
+	}
 	if known || len(answers) == 0 {
 		return
 	}
@@ -104,10 +109,13 @@ func (r *Request) answer(answers []Answer, now time.Duration) {
 	case first.Status < 300:
 		r.Outcome = Done
 		r.done(first)
-	case first.Status < 500:
+	default:
 		r.Outcome = Refused
 	}
 }
+
+// full says that there was no room to store anything.
+func (a Answer) full() bool { return a.code() == "storage_full" }
 
 // accepted takes the id from a 202, which has nothing else to say.
 func (r *Request) accepted(a Answer) {

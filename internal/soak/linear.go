@@ -67,6 +67,7 @@ func Linearizable(requests []*Request, reads []Read) []Violation {
 		}
 		s := step{swap: true, expects: r.Expects, leaves: e.Token, succeeded: r.Outcome != Refused}
 		switch {
+		case r.Outcome == Refused && len(r.Answers) == 0: // for want of room
 		case r.Outcome == Done || r.Outcome == Refused:
 			add(e.Ref, s, r.Call, r.Over)
 		case evidence[e.Token]:
@@ -79,9 +80,9 @@ func Linearizable(requests []*Request, reads []Read) []Violation {
 	for ref, history := range histories {
 		switch porcupine.CheckOperationsTimeout(register, history, maxThinking) {
 		case porcupine.Illegal:
-			violations = append(violations, Violation{Wrong, first[ref], "the reads and swaps of " + ref.ID + " cannot be put into an order"})
+			violations = append(violations, Violation{Fault: Wrong, Request: first[ref], Text: "the reads and swaps of " + ref.ID + " cannot be put into an order"})
 		case porcupine.Unknown:
-			violations = append(violations, Violation{Wrong, first[ref], "no order was found in time for the reads and swaps of " + ref.ID})
+			violations = append(violations, Violation{Fault: Wrong, Request: first[ref], Text: "no order was found in time for the reads and swaps of " + ref.ID})
 		}
 	}
 	return violations

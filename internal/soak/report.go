@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // Report adds up what came out of runs.
@@ -33,7 +34,7 @@ func (t *Report) Add(r *Run) {
 	if t.Crashes == nil {
 		t.Crashes, t.rows = map[string]int{}, map[Kind]*row{}
 	}
-	for _, how := range r.Log {
+	for _, how := range r.Crashes {
 		how, _, _ = strings.Cut(how, ":")
 		t.Crashes[how]++
 	}
@@ -130,10 +131,24 @@ func (w *row) plus(other *row) {
 func (v Violation) String() string {
 	s := strings.ToUpper(string(v.Fault)) + ": " + v.Text
 	if v.Request != nil {
-		s += fmt.Sprintf("\n  ledger: line %d, writer %d, %s, %v\n  sent: %s", v.Request.Order, v.Request.Writer, v.Request.Kind, v.Request.Outcome, v.Request.Sent)
-		for _, a := range v.Request.Answers {
-			s += fmt.Sprintf("\n  answered: %d Location: %s ETag: %s %s", a.Status, a.Location, a.ETag, shortened(a.Body))
+		s += v.Request.String()
+	}
+	for i, other := range v.History {
+		if i == maxEvidence {
+			s += fmt.Sprintf("\n  and %d more on the same resources", len(v.History)-maxEvidence)
+			break
 		}
+		s += "\n and on the same resource:" + other.String()
+	}
+	return s
+}
+
+// String is the line of the ledger.
+func (r *Request) String() string {
+	s := fmt.Sprintf("\n  line %d, writer %d, from %v to %v: %s, %v\n    sent: %s", r.Order, r.Writer,
+		r.Call.Round(time.Microsecond), r.Over.Round(time.Microsecond), r.Kind, r.Outcome, r.Sent)
+	for _, a := range slices.Concat(r.Failures, r.Answers) {
+		s += fmt.Sprintf("\n    answered: %d Location: %s ETag: %s %s", a.Status, a.Location, a.ETag, shortened(a.Body))
 	}
 	return s
 }

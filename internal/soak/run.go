@@ -13,7 +13,7 @@ import (
 )
 
 // Run is the life of one database: what was written to it, and how often the
-// server under it crashed.
+// server crashed.
 type Run struct {
 	system   System
 	rng      *rand.Rand
@@ -21,13 +21,11 @@ type Run struct {
 	writers  []*writer
 	counters []Ref
 	begun    time.Time
-	codes    atomic.Int64 // of which the writers want the same
-	acks     atomic.Int64
-	enough   chan struct{} // closed when there are as many as wanted
-	wanted   int64
+	codes    atomic.Int64 // which several writers want
+	tally    tally
+	broken   []int // statuses that are right as something is broken on purpose
 
-	Crashes  int
-	Log      []string // how each crash was
+	Crashes  []string // how each was
 	Findings []Violation
 }
 
@@ -52,26 +50,20 @@ func (r *Run) code(rng *rand.Rand) string {
 	return fmt.Sprintf("code-%d", r.codes.Add(int64(rng.IntN(2))))
 }
 
-// acknowledge counts the answers of success in this cycle.
-func (r *Run) acknowledge() {
-	if r.acks.Add(1) == r.wanted {
-		close(r.enough)
-	}
-}
-
 // Cycle starts the server, checks it, lets the writers write until there are about
-// so many acknowledgements, and crashes it. False means that something was found, and
-// that it makes no sense to go on. An error is one of the harness itself.
+// so many acknowledgements, crashes it, and checks what is stored. False means that
+// something was found, and that it makes no sense to go on. An error is one of the
+// harness itself.
 func (r *Run) Cycle(ctx context.Context, acks int) (bool, error) {
 	c, err := r.start(ctx)
 	if err != nil || c == nil {
 		return false, err
 	}
 	if ok, err := r.verify(ctx, c); !ok || err != nil {
-		return ok, err
+		return false, err
 	}
-	crash := func() error { return r.crash() }
-	if err := r.write(ctx, c, 1+r.rng.Int64N(2*int64(acks)), crash); err != nil {
+	crash := func() error { return r.crash(c) }
+	if err := r.write(ctx, c, until{acks: 1 + r.rng.IntN(2*acks)}, crash); err != nil {
 		return false, err
 	}
 	return r.checkAtRest()
@@ -105,12 +97,12 @@ func (r *Run) Finish(ctx context.Context) error {
 // start starts the server. Sometimes it crashes again before it is up. A server
 // that does not start is a finding, and there is no client then.
 func (r *Run) start(ctx context.Context) (*client, error) {
-	for r.Crashes > 0 && r.rng.IntN(5) == 0 {
+	for len(r.Crashes) > 0 && r.rng.IntN(5) == 0 {
 		if err := r.system.Launch(); err != nil {
 			return nil, err
 		}
 		time.Sleep(time.Duration(r.rng.Int64N(int64(60 * time.Millisecond))))
-		if err := r.crash(); err != nil {
+		if err := r.crash(nil); err != nil {
 			return nil, err
 		}
 	}
@@ -128,13 +120,17 @@ func (r *Run) start(ctx context.Context) (*client, error) {
 	return newClient(base, 2*len(r.writers)), nil
 }
 
-func (r *Run) crash() error {
+// crash ends the server that a client talks to, if one does.
+func (r *Run) crash(c *client) error {
+	if c != nil {
+		c.dying.Store(true)
+	}
 	how, err := r.system.Crash()
-	r.Crashes++
-	r.Log = append(r.Log, how)
+	r.Crashes = append(r.Crashes, how)
 	return err
 }
 
+// find notes what was found, and says whether it was nothing.
 func (r *Run) find(violations ...Violation) bool {
 	r.Findings = append(r.Findings, violations...)
 	return len(violations) == 0
@@ -152,7 +148,7 @@ func (r *Run) verify(ctx context.Context, c *client) (bool, error) {
 		}
 		over, err := resolve(ctx, c, &r.ledger, request, r.now)
 		if err != nil || !over {
-			return r.find(Violation{Lost, request, fmt.Sprintf("accepted, and not done: %v", err)}), ctx.Err()
+			return r.find(Violation{Fault: Lost, Request: request, Text: fmt.Sprintf("accepted, and not done: %v", err)}), ctx.Err()
 		}
 	}
 	call := r.now()
@@ -160,28 +156,41 @@ func (r *Run) verify(ctx context.Context, c *client) (bool, error) {
 	if err != nil {
 		return r.find(Violation{Fault: Wrong, Text: err.Error()}), ctx.Err()
 	}
-	for _, problem := range problems {
-		r.find(Violation{Fault: Wrong, Text: problem})
-	}
 	for _, counter := range r.counters {
 		r.ledger.Read(Read{counter, found.Resources[counter].Token, call, r.now()})
 	}
 	requests := r.ledger.Requests()
-	ok := r.find(Check(requests, found)...) && len(problems) == 0
+	ok := r.compare(requests, found, problems)
 	if witness := Witness(requests, found); ok && witness != nil {
 		r.ledger.Enter(witness)
 	}
 	return ok, nil
 }
 
-// write lets all writers write, and crashes the server when there are as many
-// acknowledgements as wanted, or after a while.
-func (r *Run) write(ctx context.Context, c *client, acks int64, crash func() error) error {
-	r.wanted, r.enough = acks, make(chan struct{})
-	r.acks.Store(0)
+// checkAtRest checks the database itself, while no server runs.
+func (r *Run) checkAtRest() (bool, error) {
+	rest, err := r.system.AtRest()
+	if err != nil {
+		return false, err
+	}
+	return r.compare(r.ledger.Requests(), &rest.Observed, rest.Problems), nil
+}
+
+func (r *Run) compare(requests []*Request, found *Observed, problems []string) bool {
+	violations := Check(requests, found)
+	for _, problem := range problems {
+		violations = append(violations, Violation{Fault: Wrong, Text: problem})
+	}
+	return r.find(violations...)
+}
+
+// write lets all writers write until there is enough of it, and does something
+// while they still do.
+func (r *Run) write(ctx context.Context, c *client, enough until, then func() error) error {
 	if r.counters == nil {
 		r.createCounters(ctx, c)
 	}
+	reached := r.tally.reset(enough)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	errs := make([]error, len(r.writers))
@@ -191,13 +200,13 @@ func (r *Run) write(ctx context.Context, c *client, acks int64, crash func() err
 		writers.Go(func() { errs[i] = w.work(ctx) })
 	}
 	select {
-	case <-r.enough:
+	case <-reached:
 	case <-time.After(maxWriting):
 	case <-ctx.Done():
 	}
-	// Not always right behind an acknowledgement.
+	// Not always right behind an answer.
 	time.Sleep(time.Duration(r.rng.Int64N(int64(10 * time.Millisecond))))
-	err := crash()
+	err := then()
 	cancel()
 	writers.Wait()
 	for _, lost := range errs {
@@ -213,6 +222,7 @@ const maxWriting = 20 * time.Second
 
 // createCounters creates what all writers write to.
 func (r *Run) createCounters(ctx context.Context, c *client) {
+	r.tally.reset(until{})
 	w := r.writers[0]
 	w.client = c
 	for range numCounters {
@@ -229,16 +239,4 @@ func (r *Run) createCounters(ctx context.Context, c *client) {
 			forget:  func() {},
 		})
 	}
-}
-
-// checkAtRest checks the database itself, while no server runs.
-func (r *Run) checkAtRest() (bool, error) {
-	rest, err := r.system.AtRest()
-	if err != nil {
-		return false, err
-	}
-	for _, problem := range rest.Problems {
-		r.find(Violation{Fault: Wrong, Text: problem})
-	}
-	return r.find(Check(r.ledger.Requests(), &rest.Observed)...) && len(rest.Problems) == 0, nil
 }

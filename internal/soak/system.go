@@ -76,12 +76,18 @@ func (s *SQLite) Launch() (err error) {
 // Ready implements System.
 func (s *SQLite) Ready(ctx context.Context) (string, error) { return s.process.wait(ctx) }
 
+// How a server crashes.
+const (
+	killed = "kill -9"
+	cut    = "power cut"
+)
+
 // Crash implements System. The power goes first: what the process does between
 // that and its end reaches no disk.
 func (s *SQLite) Crash() (how string, err error) {
-	how = "kill -9"
+	how = killed
 	if s.disk != nil {
-		how = "power cut: " + s.disk.Cut()
+		how = cut + ": " + s.disk.Cut()
 	}
 	s.process.kill()
 	if s.disk != nil {

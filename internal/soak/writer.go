@@ -4,7 +4,6 @@ package soak
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -20,6 +19,7 @@ type writer struct {
 	rng    *rand.Rand
 	run    *Run
 	client *client // to the server as it runs now
+	ending context.Context
 
 	tokens   int
 	accounts []*item
@@ -48,12 +48,14 @@ type exchange struct {
 
 // work sends requests until the server is gone or the context ends.
 func (w *writer) work(ctx context.Context) error {
+	w.ending = ctx
 	for ctx.Err() == nil {
-		// A request that was given up could still take effect, so none is.
-		if err := w.catchUp(context.WithoutCancel(ctx)); err != nil {
-			return err
+		next := w.act
+		if w.unsure != nil {
+			next = w.catchUp
 		}
-		if err := w.act(context.WithoutCancel(ctx)); err != nil {
+		// A request that was given up could still take effect, so none is.
+		if err := next(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
 	}
@@ -85,21 +87,23 @@ func (w *writer) id() string {
 // chance is true once in n times.
 func (w *writer) chance(n int) bool { return w.rng.IntN(n) == 0 }
 
-// do sends a write, once or twice at the same time, and notes what is answered. An
-// error means that there was no answer.
+// do does a write. An error means that the server is gone.
 func (w *writer) do(ctx context.Context, x *exchange) error {
 	r := x.request
 	r.Writer, r.Sent, r.Call = w.number, x.message.String(), w.run.now()
 	_, r.Keyed = x.message.header["Idempotency-Key"]
+	r.MayFail = append(r.MayFail, w.run.broken...)
 	if x.message.header["Prefer"] != "" {
 		r.Kind = r.Kind.Async()
 	}
 	return w.send(ctx, x, r.Keyed && w.chance(4))
 }
 
+// send sends a request, once or twice at the same time, and notes what is answered.
+// An error means that the server is gone.
 func (w *writer) send(ctx context.Context, x *exchange, twice bool) error {
 	w.run.ledger.Enter(x.request)
-	var answers []Answer
+	var answers, failures []Answer
 	var lost error
 	var mutex sync.Mutex
 	var both sync.WaitGroup
@@ -112,6 +116,8 @@ func (w *writer) send(ctx context.Context, x *exchange, twice bool) error {
 			case err != nil:
 				lost = err
 			case answer.inFlight():
+			case answer.Status >= 500:
+				failures = append(failures, answer)
 			case answer.Replayed:
 				answers = append(answers, answer)
 			default:
@@ -120,16 +126,19 @@ func (w *writer) send(ctx context.Context, x *exchange, twice bool) error {
 		})
 	}
 	both.Wait()
-	w.run.ledger.Update(func() { x.request.answer(answers, w.run.now()) })
-	if len(answers) == 0 {
-		if x.request.Keyed {
-			w.unsure = x
-		} else {
-			x.forget()
-		}
-		return lost
+	w.run.ledger.Update(func() { x.request.answer(answers, failures, w.run.now()) })
+	for _, a := range append(answers, failures...) {
+		w.run.tally.count(a)
 	}
-	return w.settled(ctx, x)
+	if len(answers) > 0 {
+		return w.settled(ctx, x)
+	}
+	if x.request.Keyed {
+		w.unsure = x
+	} else {
+		x.forget()
+	}
+	return lost
 }
 
 func btoi(b bool) int {
@@ -140,37 +149,30 @@ func btoi(b bool) int {
 }
 
 // inFlight says that another request with the same key is being answered.
-func (a Answer) inFlight() bool {
-	var envelope struct{ Errors []struct{ Code string } }
-	return a.Status == 409 && json.Unmarshal([]byte(a.Body), &envelope) == nil &&
-		len(envelope.Errors) == 1 && envelope.Errors[0].Code == "idempotency_key_in_use"
-}
+func (a Answer) inFlight() bool { return a.code() == "idempotency_key_in_use" }
 
 // settled draws the conclusions from an answer. What was accepted is waited for.
 func (w *writer) settled(ctx context.Context, x *exchange) error {
 	r := x.request
-	if r.Keyed && r.Outcome != Unknown {
+	if r.Keyed {
 		if w.answered = append(w.answered, x); len(w.answered) > 8 {
 			w.answered = w.answered[1:]
 		}
 	}
 	switch r.Outcome {
 	case Done:
-		w.run.acknowledge()
 		x.learn(r.Answers[0])
 	case Accepted:
-		w.run.acknowledge()
 		x.forget()
 		if !x.chained {
 			return w.await(ctx, x)
 		}
-	case Unknown:
-		x.forget()
 	}
 	return nil
 }
 
-// await waits for the operation of an accepted request, and learns what it did.
+// await waits for the operation of an accepted request, and learns what it did. If
+// writing ends before that, it is seen later.
 func (w *writer) await(ctx context.Context, x *exchange) error {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		over, err := resolve(ctx, w.client, &w.run.ledger, x.request, w.run.now)
@@ -180,7 +182,11 @@ func (w *writer) await(ctx context.Context, x *exchange) error {
 		if over {
 			break
 		}
-		time.Sleep(pause)
+		select {
+		case <-time.After(pause):
+		case <-w.ending.Done():
+			return nil
+		}
 	}
 	if x.request.Outcome != Done {
 		return nil
@@ -202,7 +208,7 @@ func (w *writer) await(ctx context.Context, x *exchange) error {
 func (w *writer) repeat(ctx context.Context) error {
 	x := w.answered[w.rng.IntN(len(w.answered))]
 	answer, _, err := w.client.send(ctx, x.message)
-	if err == nil {
+	if err == nil && answer.Status < 500 {
 		w.run.ledger.Update(func() { x.request.Answers = append(x.request.Answers, answer) })
 	}
 	return err

@@ -114,18 +114,22 @@ func Restore(ctx context.Context, url, file string, force bool) error {
 	if err := copyDatabase(ctx, file, partial); err != nil {
 		return err
 	}
-	if err := settle(ctx, partial, newRevisions(time.Now())...); err != nil {
+	if err := settle(ctx, partial, newNumbers(time.Now())...); err != nil {
 		return err
 	}
 	return copyDatabase(ctx, partial, database)
 }
 
-// newRevisions lets a database that is restored go on with revisions that nobody
-// has seen: those that were given since the backup are known to clients, and meant
-// something else. As they begin with the time, it need not be known which.
-func newRevisions(now time.Time) []string {
-	first := fmt.Sprint(now.UnixMilli() << 20)
+// newNumbers lets a database that is restored go on with revisions, and versions of
+// the schema, that nobody has seen: those that were given since the backup are known
+// to clients, and meant something else. As the new ones begin with the time, it need
+// not be known which they were.
+func newNumbers(now time.Time) []string {
+	millis := now.UnixMilli()
+	first := fmt.Sprint(millis << 20)
 	return []string{
+		fmt.Sprintf("INSERT INTO %s (version, at, document) SELECT max(version + 1, %d), '%s', document FROM %[1]s ORDER BY version DESC LIMIT 1",
+			schemasTable, millis, schema.FormatTime(now)),
 		"INSERT INTO sqlite_sequence (name, seq) SELECT '" + changesTable + "', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = '" + changesTable + "')",
 		"UPDATE sqlite_sequence SET seq = max(seq, " + first + ") WHERE name = '" + changesTable + "'",
 	}
@@ -162,6 +166,9 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
 	target, err := openRaw(ctx, to, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	if errors.Is(err, errNoDatabase) {
+		err = fmt.Errorf("%w; move it away first", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -189,6 +196,8 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 	}
 }
 
+var errNoDatabase = errors.New("it is no SQLite database")
+
 func openRaw(ctx context.Context, file string, flags sqlite.OpenFlags) (*sqlite.Conn, error) {
 	c, err := sqlite.OpenConn(file, flags)
 	if err == nil {
@@ -198,7 +207,7 @@ func openRaw(ctx context.Context, file string, flags sqlite.OpenFlags) (*sqlite.
 	}
 	if err != nil {
 		if sqlite.ErrCode(err) == sqlite.ResultNotADB {
-			err = errors.New("it is no SQLite database; if something else should take its place, move it away first")
+			err = errNoDatabase
 		}
 		err = fmt.Errorf("%s cannot be opened: %w", file, err)
 		if c != nil {

@@ -227,7 +227,7 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Errorf("restored %d", n)
 	}
 	err = Restore(context.Background(), "sqlite:"+path("text.db"), path("good.db"), true)
-	if want := path("text.db") + " cannot be opened: it is no SQLite database; if something else should take its place, move it away first"; err == nil || err.Error() != want {
+	if want := path("text.db") + " cannot be opened: it is no SQLite database; move it away first"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	err = Backup(context.Background(), "sqlite:"+path("good.db"), path("no/copy.db"))
@@ -236,6 +236,37 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	if left, err := filepath.Glob(path("*.partial*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestRestoredVersionsAreNew: nor is a version of the schema, which may have been
+// another one.
+func TestRestoredVersionsAreNew(t *testing.T) {
+	dir := t.TempDir()
+	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copy.db")
+	loadShops(t, url, nil, nil)
+	if err := Backup(context.Background(), url, file); err != nil {
+		t.Fatal(err)
+	}
+	var last int64
+	for i := range 3 {
+		after := parse(t, fmt.Sprint(shopsBefore, "  extras: {attributes: {a", i, ": {type: string}}}\n"))
+		if _, err := Migrate(context.Background(), url, after, MigrateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		st, err := Open(context.Background(), url, after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if version := st.Since(after.Collection("extras")); version <= last {
+			t.Errorf("%d comes after %d", version, last)
+		} else {
+			last = version
+		}
+		closeStore(t, st)
+		if err := Restore(context.Background(), url, file, true); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -60,6 +60,8 @@ const maxWait = 5 * time.Second
 type conn interface {
 	query(sql string, args ...schema.Value) (rows, error)
 	exec(sql string, args ...schema.Value) (changed int, err error)
+	// execEach runs a statement with each list of values.
+	execEach(sql string, lists []schema.Record) error
 }
 
 // rows is the result of a query. Its columns are read between a next that

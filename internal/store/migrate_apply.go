@@ -96,19 +96,17 @@ func (m *migration) recount() error {
 		if link == nil {
 			continue
 		}
-		totals := map[schema.ID]int64{}
+		var totals []schema.Record
 		column := quote(m.dialect, p.now.Columns()[link.Column].Name)
 		err := each(m.conn, func(row schema.Row) bool {
-			totals[row.ID(0)] = row.Int(1)
+			totals = append(totals, schema.Record{name, schema.TextValue(row.ID(0).String()), schema.IntValue(row.Int(1))})
 			return true
 		}, "SELECT "+column+", count(*) FROM "+quote(m.dialect, p.now.Name)+" WHERE "+column+" IS NOT NULL GROUP BY "+column)
 		if err != nil {
 			return err
 		}
-		for parent, n := range totals {
-			_, err := m.conn.exec("INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)",
-				name, schema.TextValue(parent.String()), schema.IntValue(n))
-			if err != nil {
+		for batch := range slices.Chunk(totals, batchSize) {
+			if err := m.conn.execEach("INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", batch); err != nil {
 				return err
 			}
 		}

@@ -100,7 +100,8 @@ func newPlan(old, now *schema.Schema) *plan {
 	for _, c := range old.Collections() {
 		if !paired[c] {
 			p.removed = append(p.removed, c)
-			p.add(Losing, costOf("loses", c, noSource), "collection %s is removed", c.Name)
+			rename := func(c *schema.Collection) (to, from string) { return c.Name, c.RenamedFrom }
+			p.add(Losing, costOf("loses", c, noSource), "collection %s is removed%s", c.Name, whyRemoved(c.Name, now.Collections(), rename))
 		}
 	}
 	if len(p.steps) == 0 && !bytes.Equal(old.Document(), now.Document()) {
@@ -114,6 +115,16 @@ func firstPlan(now *schema.Schema) *plan { return newPlan(&schema.Schema{}, now)
 
 // first reports whether there was no schema before.
 func (p *plan) first() bool { return len(p.old.Collections()) == 0 }
+
+// whyRemoved explains why something is removed that another is to be renamed from.
+func whyRemoved[T any](name string, declared []T, rename func(T) (to, from string)) string {
+	for _, d := range declared {
+		if to, from := rename(d); from == name {
+			return fmt.Sprintf(", and not renamed to %s, which is in the database already", to)
+		}
+	}
+	return ""
+}
 
 func (p *plan) add(class Class, cost func(*survey) (string, error), format string, args ...any) *Step {
 	step := &Step{Class: class, Text: fmt.Sprintf(format, args...), cost: cost}
@@ -156,7 +167,9 @@ func (p *plan) compare(pair *pair) {
 	from, to = old.AttributeColumns()
 	for column := from; column < to; column++ {
 		if !slices.Contains(pair.source, column) {
-			p.add(Losing, costOf("loses the values of", old, column), "%s: attribute %s is removed", now.Name, old.Columns()[column].Name)
+			name := old.Columns()[column].Name
+			rename := func(a schema.Attribute) (to, from string) { return a.Name, a.RenamedFrom }
+			p.add(Losing, costOf("loses the values of", old, column), "%s: attribute %s is removed%s", now.Name, name, whyRemoved(name, now.Attributes, rename))
 		}
 	}
 	if old.NoTimestamps && !now.NoTimestamps {

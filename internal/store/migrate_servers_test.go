@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -190,6 +191,30 @@ func TestMigrationsAtOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestOperationsSurviveARename: what was accepted for a collection is done in it,
+// whatever its name is by then.
+func TestOperationsSurviveARename(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		st := open(t, url, parse(t, shopsBefore))
+		job := Job{Method: "POST", Collection: "shops", Body: `{"name":"A"}`}
+		write(t, st, func(tx *Tx) error {
+			job.Operation, job.Resource = tx.NewID(), tx.NewID()
+			return tx.Enqueue(job, nil)
+		})
+		if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		after := open(t, url, parse(t, shopsAfter))
+		job.Collection = "stores"
+		read(t, after, func(tx *Tx) {
+			waiting, err := tx.Unfinished(after.schema.Collection("stores"), job.Resource)
+			if err != nil || !reflect.DeepEqual(waiting, []Job{job}) {
+				t.Errorf("got %v, %v", waiting, err)
+			}
+		})
+	})
 }
 
 // TestUnknownReferences: what refers to a resource may be in a collection that an

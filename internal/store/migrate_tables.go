@@ -70,7 +70,7 @@ func (m *migration) rename() error {
 		if err := execAll(m.conn, alter+"TO "+quote(m.dialect, p.now.Name)); err != nil {
 			return err
 		}
-		for _, table := range []string{totalsTable, changesTable} {
+		for _, table := range []string{totalsTable, changesTable, queueTable} {
 			_, err := m.conn.exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", schema.TextValue(p.now.Name), schema.TextValue(p.old.Name))
 			if err != nil {
 				return err

@@ -1,9 +1,6 @@
 package store
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/plural-go/plural/schema"
 )
 
@@ -50,41 +47,40 @@ func (m *migration) fillNewColumns(p *pair) error {
 	return err
 }
 
-// rewriter writes what becomes of the values of resources, those of many resources
-// in one statement. No two are the same in a unique group on the way that are not
-// in the end, which the survey has ruled out: what stays in its column becomes null
-// or a default, or stays what it is.
+// rewriter writes what becomes of the values of resources. No two are the same in a
+// unique group on the way that are not in the end, which the survey has ruled out:
+// what stays in its column becomes null or a default, or stays what it is.
 type rewriter struct {
 	*migration
 	pair    *pair
 	changes []*change // of columns that there were
-	names   []string  // quoted, of the columns that are written
-	kinds   []schema.Kind
-	rows    []schema.Record // id, values
+	update  string    // takes a value for each change, and the id
+	rows    []schema.Record
 }
 
 func (m *migration) newRewriter(p *pair) *rewriter {
 	w := &rewriter{migration: m, pair: p}
+	update := &statement{dialect: m.dialect}
 	for _, c := range p.changes {
 		if c.from == noSource {
 			continue
 		}
+		w.changes = append(w.changes, c)
 		name, moved := p.moved(c.to)
 		if !moved {
 			name = p.old.Columns()[c.from].Name
 		}
-		w.changes = append(w.changes, c)
-		w.names = append(w.names, quote(m.dialect, name))
-		w.kinds = append(w.kinds, p.now.Columns()[c.to].Kind)
+		update.write(choose(len(update.args) == 0, "", ", "), quote(m.dialect, name), " = ")
+		update.arg(schema.Null)
 	}
+	update.write(" WHERE ", quote(m.dialect, "id"), " = ")
+	update.arg(schema.Null)
+	w.update = "UPDATE " + quote(m.dialect, p.old.Name) + " SET " + update.String()
 	return w
 }
 
-// maxValues is how many values a statement may have in every database.
-const maxValues = 32_000
-
 func (w *rewriter) add(before, after schema.Record) error {
-	row, differs := schema.Record{before[schema.IDColumn]}, false
+	row, differs := make(schema.Record, 0, len(w.changes)+1), false
 	for _, c := range w.changes {
 		was := before[c.from]
 		if _, moved := w.pair.moved(c.to); moved {
@@ -96,42 +92,14 @@ func (w *rewriter) add(before, after schema.Record) error {
 	if !differs {
 		return nil
 	}
-	if w.rows = append(w.rows, row); len(w.rows) < batchSize && (len(w.rows)+1)*len(row) < maxValues {
+	if w.rows = append(w.rows, append(row, before[schema.IDColumn])); len(w.rows) < batchSize {
 		return nil
 	}
 	return w.flush()
 }
 
 func (w *rewriter) flush() error {
-	if len(w.rows) == 0 {
-		return nil
-	}
-	table := quote(w.dialect, w.pair.old.Name)
-	update := &statement{dialect: w.dialect}
-	update.write("UPDATE ", table, " SET ")
-	update.list(len(w.names), ", ", "", func(i int) { update.write(w.names[i], " = v.column", strconv.Itoa(i+2)) })
-	update.write(" FROM (VALUES ")
-	update.list(len(w.rows), ", ", "", func(row int) {
-		update.write("(")
-		update.list(len(w.rows[row]), ", ", "", func(i int) {
-			if row > 0 {
-				update.arg(w.rows[row][i])
-				return
-			}
-			// The first row tells the types, which nulls would not.
-			kind := schema.KindUUID
-			if i > 0 {
-				kind = w.kinds[i-1]
-			}
-			plain, _, _ := strings.Cut(w.dialect.columnType(kind), " COLLATE")
-			update.write("CAST(")
-			update.arg(w.rows[row][i])
-			update.write(" AS ", plain, ")")
-		})
-		update.write(")")
-	})
-	update.write(") AS v WHERE ", table, ".", quote(w.dialect, "id"), " = v.column1")
+	err := w.conn.execEach(w.update, w.rows)
 	w.rows = w.rows[:0]
-	_, err := w.conn.exec(update.String(), update.args...)
 	return err
 }

@@ -31,6 +31,15 @@ func (c *postgresConn) exec(sql string, args ...schema.Value) (int, error) {
 	return int(tag.RowsAffected()), err
 }
 
+// execEach sends all at once, and waits once.
+func (c *postgresConn) execEach(sql string, lists []schema.Record) error {
+	var batch pgx.Batch
+	for _, values := range lists {
+		batch.Queue(sql, postgresArgs(values)...)
+	}
+	return c.tx.SendBatch(c.ctx, &batch).Close()
+}
+
 func postgresArgs(values []schema.Value) []any {
 	bound := make(postgresBinder, 0, len(values))
 	for _, value := range values {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plural-go/plural/schema"
@@ -83,6 +84,7 @@ func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
 	if err != nil {
 		return t.fault(err)
 	}
+	needed = distinct(needed)
 	parent := schema.Null
 	if job.Parent != nil {
 		parent = schema.IDValue(*job.Parent)
@@ -98,6 +100,16 @@ func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
 		}
 	}
 	return nil
+}
+
+// distinct leaves each operation once: one can be needed for several reasons.
+func distinct(operations []schema.ID) (once []schema.ID) {
+	for _, operation := range operations {
+		if !slices.Contains(once, operation) {
+			once = append(once, operation)
+		}
+	}
+	return once
 }
 
 // follow notes that an operation waits for another. The other's row is written

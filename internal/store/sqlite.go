@@ -47,7 +47,7 @@ func openSQLite(file string) (*sqliteBackend, error) {
 		readers: make(chan *sqliteConn, maxIdleReaders),
 		closed:  make(chan struct{}),
 	}
-	c, err := b.open(sqlite.OpenReadWrite | sqlite.OpenCreate)
+	c, err := b.open(sqlite.OpenReadWrite|sqlite.OpenCreate, "wal_autocheckpoint = 0") // the writer does it
 	if err != nil {
 		return nil, err
 	}

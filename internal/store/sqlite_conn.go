@@ -44,6 +44,15 @@ func (c *sqliteConn) exec(sql string, args ...schema.Value) (int, error) {
 	return c.raw.Changes(), nil
 }
 
+func (c *sqliteConn) execEach(sql string, lists []schema.Record) error {
+	for _, values := range lists {
+		if _, err := c.exec(sql, values...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c *sqliteConn) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err error) {
 	if stmt := c.statements[sql]; stmt != nil {
 		return stmt, true, nil

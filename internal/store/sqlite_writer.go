@@ -10,6 +10,8 @@ import (
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/plural-go/plural/schema"
 )
 
 // sqliteWriter is the one goroutine that writes. Whoever is waiting when it
@@ -82,6 +84,33 @@ func (w *sqliteWriter) loop() {
 		for _, job := range batch {
 			close(job.done)
 		}
+		w.checkpoint()
+	}
+}
+
+// maxLog is how many pages the log may have until they are moved into the
+// database: as many as SQLite would take.
+const maxLog = 1000
+
+// checkpoint moves the log into the database when it is long. SQLite would do so
+// as a part of a commit, while its clients wait, and tell nobody what went wrong.
+func (w *sqliteWriter) checkpoint() {
+	if w.failure() != nil {
+		return
+	}
+	var pages int64
+	_, err := one(w.conn, func(row schema.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
+	if err == nil && pages >= maxLog {
+		_, err = one(w.conn, nil, "PRAGMA wal_checkpoint(PASSIVE)")
+	}
+	w.note(err)
+}
+
+// note remembers that the disk has failed. Any other error of a checkpoint does no
+// harm: what is not moved stays in the log.
+func (w *sqliteWriter) note(err error) {
+	if diskFailed(err) {
+		w.failed.CompareAndSwap(nil, &err)
 	}
 }
 
@@ -93,9 +122,7 @@ func (w *sqliteWriter) runBatch(batch []*writeJob) {
 	if err == nil {
 		err = w.runAll(batch)
 	}
-	if diskFailed(err) {
-		w.failed.CompareAndSwap(nil, &err)
-	}
+	w.note(err)
 	switch {
 	case err == nil:
 	case len(batch) == 1 || w.failure() != nil:

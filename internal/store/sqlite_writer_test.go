@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"zombiezen.com/go/sqlite"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
@@ -113,13 +116,28 @@ func TestClosedStoreRefusesEverything(t *testing.T) {
 	})
 }
 
+// writerByHand is another writer of the database, which does nothing by itself.
+func writerByHand(t *testing.T, st *Store) *sqliteWriter {
+	t.Helper()
+	c, err := st.backend.(*sqliteBackend).open(sqlite.OpenReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &sqliteWriter{conn: c}
+}
+
 // When the transaction that several share is lost, nobody gets an answer that
 // came of it: each is run again, alone.
 func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
 	s := parse(t, uniqueNames)
 	things := s.Collection("things")
 	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
-	writer := st.backend.(*sqliteBackend).writer
+	writer := writerByHand(t, st)
 	insertion := func(name string) *writeJob {
 		r := record(t, things, `{"name":"`+name+`"}`)
 		return &writeJob{ctx: context.Background(), run: func(c conn) error {
@@ -144,6 +162,68 @@ func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
 	read(t, st, func(tx *Tx) { expectTotals(t, tx, things, 2) })
 	if got := len(changes(t, st)); got != 2 {
 		t.Errorf("%d changes", got)
+	}
+}
+
+// After an error of the disk nothing is acknowledged any more, not even what would
+// succeed when tried again; what is there can still be read.
+func TestDiskErrorEndsAllWriting(t *testing.T) {
+	s := parse(t, uniqueNames)
+	things := s.Collection("things")
+	for _, code := range []sqlite.ResultCode{sqlite.ResultIOErrWrite, sqlite.ResultIOErrFsync, sqlite.ResultIOErrDirFsync, sqlite.ResultIOErrTruncate} {
+		t.Run(code.String(), func(t *testing.T) {
+			st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
+			insert(t, st, things, `{"name":"before"}`)
+			fine := &writeJob{ctx: context.Background(), run: func(conn) error { return nil }}
+			failing := &writeJob{ctx: context.Background(), run: func(conn) error { return code.ToError() }}
+			writerByHand(t, st).runBatch([]*writeJob{fine, failing})
+			if sqlite.ErrCode(fine.err) != code || sqlite.ErrCode(failing.err) != code {
+				t.Errorf("got %v, %v", fine.err, failing.err)
+			}
+			if err := st.Health(); err != nil {
+				t.Error(err)
+			}
+			err := st.Write(context.Background(), func(*Tx) error { return code.ToError() })
+			if !fault.Is(err, fault.CodeUnavailable) {
+				t.Error(err)
+			}
+			err = st.Write(context.Background(), func(*Tx) error {
+				t.Error("a write was tried")
+				return nil
+			})
+			if !fault.Is(err, fault.CodeUnavailable) || !fault.Is(st.Health(), fault.CodeUnavailable) {
+				t.Errorf("write: %v, health: %v", err, st.Health())
+			}
+			read(t, st, func(tx *Tx) { expectTotals(t, tx, things, 1) })
+		})
+	}
+}
+
+// Other errors pass, and so does writing after them.
+func TestOtherErrorsEndOneTransactionOnly(t *testing.T) {
+	s := parse(t, uniqueNames)
+	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
+	for _, code := range []sqlite.ResultCode{sqlite.ResultFull, sqlite.ResultIOErrSHMSize, sqlite.ResultIOErrRead, sqlite.ResultBusy} {
+		err := st.Write(context.Background(), func(*Tx) error { return code.ToError() })
+		if sqlite.ErrCode(err) != code || st.Health() != nil {
+			t.Errorf("%v: got %v, health %v", code, err, st.Health())
+		}
+		insert(t, st, s.Collection("things"), `{}`)
+	}
+}
+
+// The log is moved into the database before it becomes long.
+func TestLogStaysShort(t *testing.T) {
+	s := parse(t, uniqueNames)
+	file := filepath.Join(t.TempDir(), "test.db")
+	st := open(t, "sqlite:"+file, s)
+	for i := range 1500 {
+		insert(t, st, s.Collection("things"), fmt.Sprintf(`{"name":"name %d"}`, i))
+	}
+	const page, one = 4096, 100 // a generous number of pages for one of these writes
+	info, err := os.Stat(file + "-wal")
+	if err != nil || info.Size() > (maxLog+one)*(page+24) {
+		t.Errorf("the log has %d bytes, %v", info.Size(), err)
 	}
 }
 

@@ -1,0 +1,213 @@
+package conform
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// support is whether the server does writes asynchronously when it is asked to.
+type support int
+
+const (
+	undecided support = iota
+	supported
+	unsupported
+)
+
+const (
+	operationsName  = "operations"
+	defaultPatience = 30 * time.Second
+
+	notSupported = "not supported: the server answers synchronously, also with Prefer: respond-async"
+)
+
+// mistake is something that a server has done wrong ahead of what a check is
+// about.
+type mistake struct {
+	answer        *reply
+	expected, got string
+}
+
+func (m *mistake) Error() string {
+	return m.answer.request() + "\nexpected " + m.expected + "\ngot " + m.got
+}
+
+// isWriteOfOne tells writes of one resource, which can be done asynchronously,
+// from those of an array, which cannot.
+func isWriteOfOne(method, body string) bool {
+	isWrite := slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, method)
+	return isWrite && !strings.HasPrefix(body, "[")
+}
+
+// decideAsync finds out by a first request whether the server does writes
+// asynchronously. It need not: by RFC 7240 a preference may be ignored.
+func (s *suite) decideAsync() error {
+	if s.async != undecided {
+		return nil
+	}
+	s.counter++
+	members, err := s.members(s.collection, s.counter)
+	if err != nil {
+		return err
+	}
+	answer, err := s.send(s.ctx, http.MethodPost, s.collection.path(), encodeJSON(members), "Prefer", "respond-async")
+	if err != nil {
+		return err
+	}
+	if s.async = supported; answer.succeeded() && answer.status != http.StatusAccepted {
+		s.async = unsupported
+	}
+	return s.awaitLeniently(answer)
+}
+
+// noteAccepted remembers the operation of an answer, which may have an effect
+// until it is known to be finished.
+func (s *suite) noteAccepted(answer *reply) {
+	if url, ok := s.operationURL(answer); ok && answer.status == http.StatusAccepted && !slices.Contains(s.unfinished, url) {
+		s.unfinished = append(s.unfinished, url)
+	}
+}
+
+// operationURL is where the operation of an answer is. One on another server is
+// none: it would be told our headers.
+func (s *suite) operationURL(accepted *reply) (string, bool) {
+	location := accepted.header.Get("Location")
+	url := accepted.target(location)
+	return url, location != "" && strings.HasPrefix(url, s.base+"/")
+}
+
+// await reads the operation of an answer until it is finished.
+func (s *suite) await(ctx context.Context, accepted *reply) (*reply, error) {
+	url, ok := s.operationURL(accepted)
+	if !ok {
+		return nil, &mistake{accepted, "Location, the path of the operation", "Location: " + encodeJSON(accepted.header.Get("Location"))}
+	}
+	return s.awaitOperation(ctx, url)
+}
+
+func (s *suite) awaitOperation(ctx context.Context, url string) (*reply, error) {
+	started := time.Now()
+	for pause := time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
+		answer, err := s.send(ctx, http.MethodGet, url, "")
+		if err != nil {
+			return nil, err
+		}
+		if !answer.succeeded() || answer.resource().text("status") == "" {
+			return nil, &mistake{answer, "the operation, with its status", answer.summary()}
+		}
+		if slices.Contains([]string{"succeeded", "failed"}, answer.resource().text("status")) {
+			s.unfinished = slices.DeleteFunc(s.unfinished, func(each string) bool { return each == url })
+			return answer, nil
+		}
+		if time.Since(started) > s.patience {
+			waited := s.patience
+			s.patience = min(s.patience, time.Second) // it was asked for too much
+			return nil, &mistake{answer, "an operation that is finished within " + waited.String(), answer.summary()}
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// awaitLeniently waits until an answer has taken effect, as far as the server
+// lets us know: what is wrong with that is for the checks.
+func (s *suite) awaitLeniently(answer *reply) error {
+	if answer.status != http.StatusAccepted {
+		return nil
+	}
+	_, err := s.await(s.ctx, answer)
+	if broken := (*mistake)(nil); errors.As(err, &broken) {
+		return nil
+	}
+	return err
+}
+
+// awaitUnfinished waits for the operations that nobody has waited for: they may
+// create what is to be removed.
+func (s *suite) awaitUnfinished(ctx context.Context) {
+	for _, url := range slices.Clone(s.unfinished) {
+		if s.gaveUp != nil || ctx.Err() != nil {
+			return
+		}
+		s.patience = min(s.patience, time.Second)
+		_, _ = s.awaitOperation(ctx, url) // what comes of it is reported as left behind
+	}
+}
+
+// settle follows an accepted write to its end. The answer that it gives stands for
+// the synchronous one: the resource as it then is, or the errors.
+func (s *suite) settle(ctx context.Context, path string, accepted *reply) (*reply, error) {
+	operation, err := s.await(ctx, accepted)
+	if err != nil {
+		return nil, err
+	}
+	settled := *accepted
+	settled.parsed, settled.wasParsed = nil, false
+	if operation.resource().text("status") == "failed" {
+		settled.status, settled.body, settled.header, err = failureOf(operation)
+		return &settled, err
+	}
+	settled.status = http.StatusOK
+	at, _ := s.place(path)
+	if accepted.method == http.MethodDelete {
+		s.untrack(at)
+		return &settled, nil // there is nothing to be read any more
+	}
+	if accepted.method == http.MethodPost {
+		settled.status, at.id = http.StatusCreated, accepted.resource().id()
+	}
+	read, err := s.send(ctx, http.MethodGet, at.path(), "")
+	if err != nil {
+		return nil, err
+	}
+	if !read.succeeded() {
+		return nil, &mistake{read, "the resource, as its operation has succeeded: " + operation.summary(), read.summary()}
+	}
+	settled.header, settled.body = read.header, read.body
+	return &settled, nil
+}
+
+// failureOf is the answer that the errors of an operation would have made.
+func failureOf(operation *reply) (status int, body []byte, header http.Header, err error) {
+	errors, _ := operation.resource().members["errors"].([]any)
+	if len(errors) > 0 {
+		first, _ := errors[0].(map[string]any)
+		number, _ := first["status"].(json.Number)
+		given, _ := number.Int64()
+		status = int(given)
+	}
+	if status < 400 || status > 599 {
+		return 0, nil, nil, &mistake{operation, "errors, the first with the status that the answer would have had", operation.summary()}
+	}
+	return status, []byte(`{"errors":` + encodeJSON(errors) + `}`), operation.header, nil
+}
+
+// settled is what has become of a write, if it was accepted to be done later. A
+// server that was not asked for that need not know of operations.
+func (p *probe) settled(path string, answer *reply) *reply {
+	if answer.status != http.StatusAccepted || !isWriteOfOne(answer.method, answer.sent) {
+		return answer
+	}
+	settled, err := p.settle(p.ctx, path, answer)
+	if broken := (*mistake)(nil); errors.As(err, &broken) && !p.options.Async {
+		return answer
+	}
+	p.followed(err, answer)
+	return settled
+}
+
+// followed ends the check if an accepted write could not be followed to its end.
+func (p *probe) followed(err error, accepted *reply) {
+	if broken := (*mistake)(nil); errors.As(err, &broken) && broken.answer == accepted {
+		p.skip("there is no operation to follow (see async.location)")
+	}
+	p.sent(err, accepted)
+}

@@ -1,0 +1,55 @@
+//go:build linux
+
+package soak
+
+import "sync"
+
+// until says when writers have written enough: after so many acknowledgements, or
+// so many errors of the server, whatever comes first. Zero is never.
+type until struct{ acks, errors int }
+
+// tally counts answers.
+type tally struct {
+	mutex  sync.Mutex
+	got    until
+	enough until
+	done   chan struct{} // closed when it is enough
+}
+
+// reset starts again. What it returns is closed when it is enough.
+func (t *tally) reset(enough until) <-chan struct{} {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.got, t.enough, t.done = until{}, enough, make(chan struct{})
+	return t.done
+}
+
+func (t *tally) count(a Answer) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	switch {
+	case a.Status < 300:
+		if t.got.acks++; t.got.acks == t.enough.acks {
+			t.finish()
+		}
+	case a.Status >= 500:
+		if t.got.errors++; t.got.errors == t.enough.errors {
+			t.finish()
+		}
+	}
+}
+
+func (t *tally) finish() {
+	select {
+	case <-t.done:
+	default:
+		close(t.done)
+	}
+}
+
+// soFar is what was counted since the last reset.
+func (t *tally) soFar() until {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.got
+}
