@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A server may answer anything; a run ends with a report or an error, and never
@@ -21,10 +22,11 @@ func TestAnyAnswerIsSurvived(t *testing.T) {
 		`{"data":[{"name":"users","singular":"user","attributes":[{"name":"name","type":"string"},{"name":"active","type":"boolean"},{"name":"n","type":"integer","multipleOf":0},` +
 			`{"name":"p","type":"string","minLength":99999999},{"name":"user_id","references":"users"}]}]}`,
 		`{"data":[{"name":"users","attributes":[{"name":"name","type":"string"},{"name":1},5,{"name":"n","type":"number","minimum":5,"maximum":1}]},{"name":"posts","attributes":[{"name":"user_id","references":"users"}]}]}`,
+		`{"data":{"id":"x","status":"pending"}}`, `{"data":{"id":"x","status":"failed","errors":[{"status":7}]}}`, `{"data":{"status":"succeeded"}}`,
 		`{"errors":{}}`, `{"errors":[1]}`, `{"errors":[{"status":"x","source":{"pointer":"/name"}}]}`,
 	}
-	statuses := []int{200, 200, 200, 200, 201, 201, 202, 204, 308, 400, 404, 405, 415, 422, 500}
-	headers := []string{"", "<", "</users?limit=5>; rel=next", `<::>; rel="prev first last next"`, "5", "GET, HEAD", "/users/01936f2e-7d3c-7a4b-9c5d-0123456789ab", "%zz"}
+	statuses := []int{200, 200, 200, 200, 201, 201, 202, 202, 204, 308, 400, 404, 405, 415, 422, 500}
+	headers := []string{"", "<", "</users?limit=5>; rel=next", `<::>; rel="prev first last next"`, "5", "GET, HEAD", "/users/01936f2e-7d3c-7a4b-9c5d-0123456789ab", "/operations/1", "%zz"}
 	reports := 0
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 7))
@@ -55,6 +57,7 @@ func TestAnyAnswerIsSurvived(t *testing.T) {
 		options := Options{
 			BaseURL: "http://conform.test", Collection: "users", Client: &http.Client{Transport: answer},
 			ReadOnly: seed%3 == 0, SeedOnly: seed%5 == 0, Sample: json.RawMessage(`{"name":"Ada"}`),
+			Async: seed%4 == 1 && seed%3 != 0, Timeout: 5 * time.Millisecond,
 		}
 		report, err := Run(context.Background(), options)
 		if report == nil == (err == nil) {

@@ -57,7 +57,7 @@ func TestWriteJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	compact.WriteString(encodeJSON(raw))
-	want := `{"base_url":"http://x.test","collection":"users","read_only":false,"seed_only":false,"results":[` +
+	want := `{"base_url":"http://x.test","collection":"users","read_only":false,"seed_only":false,"async":false,"results":[` +
 		`{"id":"a.good","title":"good","rule":"It is good.","source":"seed: A","seed":true,"writes":false,"status":"passed","elapsed_ns":20000000},` +
 		`{"id":"a.bad-one","title":"bad","rule":"It is <good>.","source":"interface: B","seed":false,"writes":true,"status":"failed",` +
 		`"failure":{"request":"POST http://x.test/users\n{\"a\":1}","expected":"status 201","got":"status 500 & nothing"},"elapsed_ns":0},` +

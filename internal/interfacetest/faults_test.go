@@ -10,8 +10,6 @@ import (
 	"strings"
 )
 
-var faults = slices.Concat(envelopeFaults, representationFaults, rangeFaults, listFaults, requestFaults, writeFaults, childFaults)
-
 // Users have no attribute that could show these.
 var (
 	postFaults = []fault{

@@ -149,8 +149,18 @@ func (c *checker) changes(requests []*Request) {
 			c.often(r, slices.Min(often), slices.Max(often))
 		}
 	}
+	owners := map[string]*Request{}
+	for _, r := range requests {
+		for _, e := range r.Effects {
+			owners[e.Change+" "+e.Token] = r
+		}
+	}
 	for change := range counts {
-		c.report(Wrong, nil, "the change log has a change that nobody asked for: %+v", change)
+		if owner := owners[change.Change+" "+change.Token]; owner != nil {
+			c.report(Doubled, owner, "took effect once more, by the change log: %+v", change)
+		} else {
+			c.report(Wrong, nil, "the change log has a change that nobody asked for: %+v", change)
+		}
 	}
 }
 

@@ -112,6 +112,7 @@ var histories = []history{
 		[]string{"doubled PATCH with If-Match"}},
 	{"minted twice", []*Request{create(Unknown, "", "1")}, found("x=1 y=1"), []string{"doubled create"}},
 	{"minted once more", []*Request{create(Done, "x", "1")}, found("x=1 y=1"), []string{"doubled create"}},
+	{"minted once more, by the change log", []*Request{create(Done, "x", "1")}, found("x=1", "create x=1", "create y=1"), []string{"doubled create"}},
 	{"minted twice, by the change log", []*Request{create(Unknown, "", "1")}, found("x=1", "create x=1", "create y=1"), []string{"doubled create"}},
 
 	// Halves.

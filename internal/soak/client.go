@@ -111,11 +111,16 @@ func hanging(err error) error {
 	return err
 }
 
+// missing is the error of a read of what must be there, and is not.
+type missing struct{ text string }
+
+func (e *missing) Error() string { return e.text }
+
 // get reads a path that must be there.
 func (c *client) get(ctx context.Context, path string) (Answer, http.Header, error) {
 	answer, header, err := c.send(ctx, message{method: "GET", path: path})
 	if err == nil && answer.Status != http.StatusOK {
-		err = fmt.Errorf("GET %s: %d %s", path, answer.Status, shortened(answer.Body))
+		err = &missing{fmt.Sprintf("GET %s: %d %s", path, answer.Status, shortened(answer.Body))}
 	}
 	return answer, header, err
 }

@@ -85,13 +85,13 @@ func settle(ctx context.Context, c *client) error {
 
 // resolve asks what became of an accepted request. It is over if its operation is.
 func resolve(ctx context.Context, c *client, l *Ledger, r *Request, now func() time.Duration) (over bool, err error) {
-	answer, _, err := c.send(ctx, message{method: "GET", path: r.Operation})
+	answer, _, err := c.get(ctx, r.Operation)
 	if err != nil {
 		return false, err
 	}
 	var envelope struct{ Data operation }
-	if answer.Status != http.StatusOK || json.Unmarshal([]byte(answer.Body), &envelope) != nil {
-		return false, fmt.Errorf("the operation %s of an accepted request: %d %s", r.Operation, answer.Status, answer.Body)
+	if err := json.Unmarshal([]byte(answer.Body), &envelope); err != nil {
+		return false, err
 	}
 	l.Update(func() {
 		switch op := envelope.Data; op.Status {

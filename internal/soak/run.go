@@ -76,9 +76,9 @@ func (r *Run) Finish(ctx context.Context) error {
 		return err
 	}
 	for _, w := range r.writers {
-		w.client = c
+		w.client, w.ending = c, ctx
 		if err := w.catchUp(ctx); err != nil {
-			return err
+			return r.blame(err)
 		}
 	}
 	if ok, err := r.verify(ctx, c); !ok || err != nil {
@@ -209,12 +209,24 @@ func (r *Run) write(ctx context.Context, c *client, enough until, then func() er
 	err := then()
 	cancel()
 	writers.Wait()
-	for _, lost := range errs {
-		if errors.Is(lost, errHangs) {
-			r.find(Violation{Fault: Wrong, Text: lost.Error()})
-		}
+	for _, ended := range errs {
+		_ = r.blame(ended) // that the server is gone is as it should be
 	}
 	return err
+}
+
+// blame notes an error if it is the server's.
+func (r *Run) blame(err error) error {
+	var gone *missing
+	switch {
+	case errors.As(err, &gone):
+		r.find(Violation{Fault: Lost, Text: gone.Error()})
+	case errors.Is(err, errHangs):
+		r.find(Violation{Fault: Wrong, Text: err.Error()})
+	default:
+		return err
+	}
+	return nil
 }
 
 // maxWriting bounds a cycle on a machine that is slow.

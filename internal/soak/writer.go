@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -174,6 +173,7 @@ func (w *writer) settled(ctx context.Context, x *exchange) error {
 // await waits for the operation of an accepted request, and learns what it did. If
 // writing ends before that, it is seen later.
 func (w *writer) await(ctx context.Context, x *exchange) error {
+	late := time.After(maxSettle)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		over, err := resolve(ctx, w.client, &w.run.ledger, x.request, w.run.now)
 		if err != nil {
@@ -186,6 +186,8 @@ func (w *writer) await(ctx context.Context, x *exchange) error {
 		case <-time.After(pause):
 		case <-w.ending.Done():
 			return nil
+		case <-late:
+			return nil
 		}
 	}
 	if x.request.Outcome != Done {
@@ -196,8 +198,8 @@ func (w *writer) await(ctx context.Context, x *exchange) error {
 		x.learn(Answer{})
 		return nil
 	}
-	answer, _, err := w.client.send(ctx, message{method: "GET", path: "/" + effect.Ref.Collection + "/" + effect.Ref.ID})
-	if err == nil && answer.Status == http.StatusOK {
+	answer, _, err := w.client.get(ctx, "/"+effect.Ref.Collection+"/"+effect.Ref.ID)
+	if err == nil {
 		x.learn(answer)
 	}
 	return err

@@ -7,13 +7,12 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// appendChange writes to the change log: the representation after the change,
-// or as it last was when the resource is deleted.
-func (t *Tx) appendChange(c *schema.Collection, kind string, id schema.ID, representation []byte) (revision int64, err error) {
-	_, err = one(t.conn, func(row schema.Row) { revision = row.Int(0) },
-		"INSERT INTO "+changesTable+" (collection, id, kind, at, representation) VALUES ($1, $2, $3, $4, $5) RETURNING revision",
-		schema.TextValue(c.Name), schema.IDValue(id), schema.TextValue(kind), t.at, schema.TextValue(string(representation)))
-	return revision, t.fault(err)
+// change writes to the change log: the representation after the change, or as it
+// last was when the resource is deleted. The number that it gets is the
+// dialect's lastRevision for the statement that follows.
+func (t *Tx) change(c *schema.Collection, kind string, id schema.ID, representation []byte) error {
+	return t.fault(t.conn.later("INSERT INTO "+changesTable+" (collection, id, kind, at, representation) VALUES ($1, $2, $3, $4, $5)",
+		schema.TextValue(c.Name), schema.IDValue(id), schema.TextValue(kind), t.at, schema.TextValue(string(representation))))
 }
 
 // Deleted finds a resource that has been deleted, as it last was, for as long
@@ -34,3 +33,35 @@ func (t *Tx) Deleted(c *schema.Collection, id schema.ID) (record schema.Record, 
 func (s *Store) ForgetChanges(ctx context.Context, age time.Duration) error {
 	return s.forget(ctx, changesTable, "revision", age)
 }
+
+// Change is one line of the change log.
+type Change struct {
+	Position       Position
+	Collection     string
+	ID             schema.ID
+	Kind           string // create, update or delete
+	At             string
+	Representation []byte // after the change, or as it last was
+}
+
+// Position is a place in the change log. The zero value is its beginning.
+type Position struct{ Transaction, Revision int64 }
+
+// Changes reads what follows a position in the change log, in an order in which
+// nothing is ever added in front of what was read: whoever goes on from the last
+// position misses nothing. What such an order cannot tell yet comes later.
+func (t *Tx) Changes(after Position, most int) (changes []Change, err error) {
+	sql, args := t.store.backend.changesAfter(after)
+	args = append(args, schema.IntValue(int64(most)))
+	err = each(t.conn, func(row schema.Row) bool {
+		text := func(column int) []byte { return row.AppendText(nil, column) }
+		changes = append(changes, Change{
+			Position: Position{row.Int(0), row.Int(1)}, Collection: string(text(2)), ID: row.ID(3),
+			Kind: string(text(4)), At: string(text(5)), Representation: text(6),
+		})
+		return true
+	}, sql, args...)
+	return changes, t.fault(err)
+}
+
+const changeColumns = "revision, collection, id, kind, at, representation"

@@ -15,10 +15,10 @@ type backend interface {
 	dialect
 
 	// read lends a connection on which everything is read from one snapshot,
-	// until release is called. The context ends its queries. A long read may go
-	// on for as long as a client takes; any number of them leave room for short
-	// ones. Who waits in vain for a connection gets errBusy.
-	read(ctx context.Context, long bool) (c conn, release func(), err error)
+	// until release is called. The context ends its queries. Any number of long
+	// reads leave room for short ones. Who waits in vain for a connection gets
+	// errBusy.
+	read(ctx context.Context, how reading) (c conn, release func(), err error)
 
 	// write runs fn in a transaction and returns nil only when it is committed
 	// and durable. When fn fails nothing of it remains. Others may share the
@@ -46,6 +46,15 @@ type backend interface {
 	close() error
 }
 
+// reading is what a connection is lent for.
+type reading int
+
+const (
+	oneQuery reading = iota // a single query
+	briefly                 // several, one after the other
+	atLength                // for as long as a client takes
+)
+
 var (
 	errClosed = errors.New("the database is closed") // close was called
 	errBusy   = errors.New("all connections are in use")
@@ -62,6 +71,15 @@ type conn interface {
 	exec(sql string, args ...schema.Value) (changed int, err error)
 	// execEach runs a statement with each list of values.
 	execEach(sql string, lists []schema.Record) error
+
+	// later runs a statement ahead of the next one, or of the commit. Its error may
+	// be that of those.
+	later(sql string, args ...schema.Value) error
+
+	// assume runs a query ahead of the next statement. If its first row is not as
+	// it should be, the transaction starts anew with otherwise, and goes on
+	// behind it unless that fails. It comes ahead of everything but later.
+	assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error
 }
 
 // rows is the result of a query. Its columns are read between a next that
@@ -82,6 +100,17 @@ type dialect interface {
 	tableOptions() string
 	// revisionType defines a column that counts up and never gives a number twice.
 	revisionType() string
+	// lastRevision is the number that revisionType gave last on this connection.
+	lastRevision() string
+	// changeOrder defines what the change log has beside the columns that are the same
+	// everywhere, so that changesAfter can read it in order, up to a limit that is
+	// its last argument. Renumbered is run at each start: the database may
+	// have moved to where transactions have other numbers.
+	changeOrder() (columns string, index []string, renumbered []string)
+	changesAfter(position Position) (sql string, args []schema.Value)
+	// totalsApart: the changes of totals are written down one by one, and taken up
+	// into the totals later, so that writers do not wait for each other.
+	totalsApart() bool
 	// nullsFirst and nullsLast stand behind a sort key.
 	nullsFirst() string
 	nullsLast() string

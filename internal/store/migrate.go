@@ -20,7 +20,7 @@ func Plan(ctx context.Context, url string, s *schema.Schema) (steps []*Step, err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	c, release, err := b.read(ctx, true)
+	c, release, err := b.read(ctx, atLength)
 	if err != nil {
 		return nil, err
 	}

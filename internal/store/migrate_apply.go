@@ -21,6 +21,11 @@ type migration struct {
 var stageReached = func(string) {}
 
 func (m *migration) apply() error {
+	if m.dialect.totalsApart() {
+		if err := takeUpTotals(m.conn); err != nil {
+			return err
+		}
+	}
 	for _, stage := range []struct {
 		name string
 		run  func() error

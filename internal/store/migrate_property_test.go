@@ -209,7 +209,12 @@ func dump(t *rapid.T, url string) string {
 		t.Fatal(err)
 	}
 	defer b.close()
-	c, release, err := b.read(context.Background(), false)
+	if b.totalsApart() {
+		if err := b.write(context.Background(), takeUpTotals); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, release, err := b.read(context.Background(), briefly)
 	if err != nil {
 		t.Fatal(err)
 	}

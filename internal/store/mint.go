@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"sync"
@@ -10,11 +11,14 @@ import (
 )
 
 // minter makes UUIDv7 ids, each larger than the one before, whatever the clock
-// does. The last one is saved with every transaction that mints, so that this
-// holds across restarts.
+// does. So that this holds across restarts, a mark is stored that is ahead of
+// the ids that are minted, and moved on about once a second: a server starts
+// from there.
 type minter struct {
-	mutex sync.Mutex
-	last  schema.ID
+	mutex   sync.Mutex
+	last    schema.ID
+	mark    schema.ID // as it is stored: no id behind it may be
+	marking bool      // somebody is about to move it on
 }
 
 // next makes an id: 48 bits of milliseconds, 12 bits that count within one
@@ -27,7 +31,7 @@ func (m *minter) next(now time.Time) schema.ID {
 	rand.Read(id[:])
 	millis := uint64(now.UnixMilli())
 	count := uint64(binary.BigEndian.Uint16(id[6:8])) & 0x7ff // the upper half is room to count
-	lastMillis := binary.BigEndian.Uint64(m.last[0:8]) >> 16
+	lastMillis := millisOf(m.last)
 	if millis <= lastMillis {
 		millis = lastMillis
 		count = uint64(binary.BigEndian.Uint16(m.last[6:8]))&0xfff + 1
@@ -41,18 +45,48 @@ func (m *minter) next(now time.Time) schema.ID {
 	return id
 }
 
-// save keeps the last id for the next start.
-func (m *minter) save(c conn) error {
+// ahead is how far the mark is moved on.
+const ahead = time.Second
+
+// due decides whether a transaction has to move the mark on, and to where. One
+// does so when the mark comes near; everyone when it was reached.
+func (m *minter) due() (mark schema.ID, due bool) {
 	m.mutex.Lock()
-	last := m.last
-	m.mutex.Unlock()
-	text := schema.TextValue(last.String())
-	_, err := c.exec("UPDATE "+metaTable+" SET value = $1 WHERE key = 'last_id' AND value < $2", text, text)
-	return err
+	defer m.mutex.Unlock()
+	reached := bytes.Compare(m.last[:], m.mark[:]) > 0
+	if !reached && (m.marking || millisOf(m.mark)-millisOf(m.last) > uint64(ahead.Milliseconds()/2)) {
+		return schema.ID{}, false
+	}
+	m.marking = true
+	binary.BigEndian.PutUint64(mark[0:8], (millisOf(m.last)+uint64(ahead.Milliseconds()))<<16|0x7fff)
+	for i := 8; i < len(mark); i++ {
+		mark[i] = 0xff
+	}
+	return mark, true
 }
 
-func readLastID(c conn) (schema.ID, error) {
+// marked takes note that the mark was stored, or could not be.
+func (m *minter) marked(mark schema.ID, err error) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.marking = false
+	if err == nil && bytes.Compare(mark[:], m.mark[:]) > 0 {
+		m.mark = mark
+	}
+}
+
+func millisOf(id schema.ID) uint64 { return binary.BigEndian.Uint64(id[0:8]) >> 16 }
+
+// start continues behind the mark that an earlier run has left.
+func (m *minter) start(mark schema.ID) { m.last, m.mark = mark, mark }
+
+func saveMark(c conn, mark schema.ID) error {
+	text := schema.TextValue(mark.String())
+	return c.later("UPDATE "+metaTable+" SET value = $1 WHERE key = 'last_id' AND value < $2", text, text)
+}
+
+func readMark(c conn) (schema.ID, error) {
 	text, err := readMeta(c, "last_id")
-	last, _ := schema.ParseID(text) // empty when nothing was minted yet
-	return last, err
+	mark, _ := schema.ParseID(text) // empty when nothing was minted yet
+	return mark, err
 }

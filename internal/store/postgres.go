@@ -8,7 +8,10 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,8 +25,19 @@ import (
 // postgresBackend is a PostgreSQL database behind a pool of connections.
 type postgresBackend struct {
 	pool   *pgxpool.Pool
+	long   chan struct{} // one for each connection that may be read from at length
 	closed atomic.Bool
 }
+
+const (
+	// defaultConns is how many connections there are, unless the URL says so.
+	defaultConns = 24
+	// postgresPatience is how long an answer may take that others may wait for.
+	postgresPatience = 10 * time.Second
+
+	beginWrite = "begin isolation level repeatable read"
+	beginRead  = "begin isolation level repeatable read, read only"
+)
 
 func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 	config, err := pgxpool.ParseConfig(url)
@@ -32,6 +46,12 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 	}
 	// The rows are read in the binary form that prepared statements give.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = defaultConns
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = maxWait
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
@@ -40,25 +60,46 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 		pool.Close()
 		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
 	}
-	return &postgresBackend{pool: pool}, nil
+	return &postgresBackend{pool: pool, long: make(chan struct{}, max(1, config.MaxConns/2))}, nil
 }
 
-func (b *postgresBackend) read(ctx context.Context, _ bool) (conn, func(), error) {
+func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), error) {
+	done := func() {}
+	if how == atLength {
+		if err := b.takeLong(ctx); err != nil {
+			return nil, nil, err
+		}
+		done = func() { <-b.long }
+	}
 	acquired, err := b.acquire(ctx)
 	if err != nil {
+		done()
 		return nil, nil, err
 	}
-	tx, err := acquired.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
-	if err != nil {
-		acquired.Release()
-		return nil, nil, err
+	c := &postgresConn{ctx: ctx, raw: acquired.Conn(), isolated: beginRead, only: how == oneQuery}
+	if how != atLength {
+		c.patience = postgresPatience
 	}
-	// The context may be over when the connection goes back to the pool.
+	c.begin()
 	release := func() {
-		tx.Rollback(context.WithoutCancel(ctx))
+		c.rollback()
 		acquired.Release()
+		done()
 	}
-	return &postgresConn{ctx: ctx, tx: tx}, release, nil
+	return c, release, nil
+}
+
+func (b *postgresBackend) takeLong(ctx context.Context) error {
+	patience := time.NewTimer(maxWait)
+	defer patience.Stop()
+	select {
+	case b.long <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-patience.C:
+		return errBusy
+	}
 }
 
 // acquire waits for a connection, but not for ever.
@@ -75,28 +116,76 @@ func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return acquired, err
 }
 
-// writeAttempts bounds how often a transaction that lost to another is run again.
+// writeAttempts bounds how often a transaction that lost to another, or lost its
+// connection, is run again.
 const writeAttempts = 10
 
-func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) error {
-	acquired, err := b.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer acquired.Release()
-	ctx = context.WithoutCancel(ctx)
+func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) (err error) {
 	for attempt := range writeAttempts {
 		if attempt > 0 { // those who lost to each other should not meet again
 			time.Sleep(rand.N(time.Millisecond << attempt))
 		}
-		err = pgx.BeginTxFunc(ctx, acquired, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
-			return fn(&postgresConn{ctx: ctx, tx: tx})
-		})
-		if !isLostRace(err) {
+		acquired, failed := b.acquire(ctx)
+		if failed != nil {
+			return failed
+		}
+		err = b.transact(context.WithoutCancel(ctx), acquired, fn)
+		acquired.Release()
+		switch {
+		case isLostRace(err):
+		case isLostConnection(err):
+			b.pool.Reset() // the others go the same way
+		default:
 			return err
 		}
 	}
 	return err
+}
+
+// transact runs fn in a transaction and commits it. An error means that nothing
+// has happened, or that nobody can tell.
+func (b *postgresBackend) transact(ctx context.Context, acquired *pgxpool.Conn, fn func(conn) error) error {
+	c := &postgresConn{ctx: ctx, raw: acquired.Conn(), isolated: beginWrite, patience: postgresPatience}
+	c.begin()
+	if err := fn(c); err != nil {
+		c.rollback()
+		return err
+	}
+	unknown, err := c.commit()
+	if err == nil {
+		return nil
+	}
+	if !unknown {
+		c.rollback()
+		return err
+	}
+	return b.resolve(ctx, c.transaction, err)
+}
+
+// errUnknownOutcome: nobody could tell in time whether a transaction was committed.
+var errUnknownOutcome = errors.New("the connection was lost during a commit, and its outcome could not be found out")
+
+// resolve asks what became of a transaction whose commit was not answered.
+func (b *postgresBackend) resolve(ctx context.Context, transaction int64, lost error) error {
+	b.pool.Reset()
+	if transaction == 0 {
+		return errors.Join(errUnknownOutcome, lost)
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
+	for ctx.Err() == nil {
+		var status *string
+		err := b.pool.QueryRow(ctx, "SELECT pg_xact_status($1::text::xid8)", strconv.FormatInt(transaction, 10)).Scan(&status)
+		switch {
+		case err == nil && status != nil && *status == "committed":
+			return nil
+		case err == nil && status != nil && *status == "aborted":
+			return lost
+		}
+		// It is still going on, or the database is still away.
+		time.Sleep(50 * time.Millisecond)
+	}
+	return errors.Join(errUnknownOutcome, lost)
 }
 
 // isLostRace recognises serialization failures and deadlocks, and the unique
@@ -105,6 +194,18 @@ func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) error 
 func isLostRace(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && slices.Contains([]string{"40001", "40P01", "23505", "23503"}, pg.Code)
+}
+
+// isLostConnection recognises a connection that ended under a transaction, which
+// ended with it.
+func isLostConnection(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		// Told to go; a database that is shutting down; one that has become a standby.
+		return slices.Contains([]string{"57P01", "57P02", "25006"}, pg.Code)
+	}
+	return !errors.Is(err, errUnknownOutcome) && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
 }
 
 // close waits for the connections that are in use.
@@ -119,7 +220,7 @@ func (b *postgresBackend) fault(err error) error {
 	var connect *pgconn.ConnectError
 	var network net.Error
 	unavailable := errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errUnknownOutcome) || errors.Is(err, context.DeadlineExceeded)
 	if errors.As(err, &pg) {
 		switch class := pg.Code[:2]; {
 		case pg.Code == "57014":
@@ -128,7 +229,7 @@ func (b *postgresBackend) fault(err error) error {
 			return brokenReference(err)
 		case pg.Code == "53100":
 			return &fault.Error{Code: fault.CodeStorageFull, Detail: "There is no room left to store this. Reading goes on; try again later.", Cause: err}
-		case class == "08" || class == "53" || class == "57" || class == "40":
+		case class == "08" || class == "53" || class == "57" || class == "40" || pg.Code == "25006":
 			unavailable = true
 		}
 	}
@@ -164,6 +265,8 @@ func (*postgresBackend) tableOptions() string { return "" }
 func (*postgresBackend) revisionType() string {
 	return "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
 }
+func (*postgresBackend) lastRevision() string   { return "lastval()" }
+func (*postgresBackend) totalsApart() bool      { return true }
 func (*postgresBackend) nullsFirst() string     { return " NULLS FIRST" }
 func (*postgresBackend) nullsLast() string      { return " NULLS LAST" }
 func (*postgresBackend) inlineReferences() bool { return false }
@@ -172,6 +275,22 @@ func (*postgresBackend) soleServer() bool       { return false }
 func (*postgresBackend) failure() error         { return nil } // its disk is the database's business
 func (*postgresBackend) contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"
+}
+
+// A transaction gets its revisions before it commits, and another that got higher
+// ones may commit first. So the order is that of the transactions, and what is read
+// of it ends at the oldest that is still going on.
+func (*postgresBackend) changeOrder() (string, []string, []string) {
+	return ", transaction xid8 NOT NULL DEFAULT pg_current_xact_id()",
+		[]string{"CREATE INDEX " + changesTable + "_order ON " + changesTable + " (transaction, revision)"},
+		[]string{"UPDATE " + changesTable + " SET transaction = '0' WHERE transaction > pg_current_xact_id()"}
+}
+
+func (*postgresBackend) changesAfter(position Position) (string, []schema.Value) {
+	return "SELECT transaction::text::bigint, " + changeColumns + " FROM " + changesTable +
+			" WHERE transaction < pg_snapshot_xmin(pg_current_snapshot()) AND (transaction, revision) > ($1::text::xid8, $2::bigint)" +
+			" ORDER BY transaction, revision LIMIT $3",
+		[]schema.Value{schema.TextValue(strconv.FormatInt(position.Transaction, 10)), schema.IntValue(position.Revision)}
 }
 
 func (*postgresBackend) catalogue() catalogue {

@@ -3,41 +3,230 @@ package store
 import (
 	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/plural-go/plural/schema"
 )
 
-// postgresConn is a transaction on a connection. pgx keeps prepared statements
-// for it and asks for results in binary form.
+// postgresConn is a transaction on a connection. What need not be answered at once
+// is sent along with the next statement that must be, so that a transaction
+// waits for the database as seldom as can be. pgx keeps prepared statements and asks for
+// results in binary form.
 type postgresConn struct {
-	ctx context.Context
-	tx  pgx.Tx
+	ctx      context.Context
+	raw      *pgx.Conn
+	isolated string          // how it begins
+	queued   []postgresQuery // to be sent with the next statement
+	begun    bool            // something was sent
+	only     bool            // the next statement is the only one, and ends it
+	patience time.Duration   // for each answer; zero: any
+	// transaction is its number, to ask what became of it.
+	transaction int64
+
+	opening   []postgresQuery  // what comes ahead of an assumption
+	otherwise func(conn) error // nil, or what to do if the assumption does not hold
+}
+
+// postgresQuery is a statement that is sent later. Look gets its first row.
+type postgresQuery struct {
+	sql  string
+	args []any
+	look func(schema.Row) error
+}
+
+// errUnmet: what was assumed when the transaction began does not hold.
+var errUnmet = errors.New("the assumption of a transaction does not hold")
+
+// begin makes the connection ready for a transaction. Nothing is sent yet.
+func (c *postgresConn) begin() { c.queued, c.begun = []postgresQuery{{sql: c.isolated}}, false }
+
+// wait is the context of one exchange with the database.
+func (c *postgresConn) wait() (context.Context, context.CancelFunc) {
+	if c.patience == 0 {
+		return c.ctx, func() {}
+	}
+	return context.WithTimeout(c.ctx, c.patience)
+}
+
+// send sends what is queued and then a statement, and reads all answers ahead of
+// that to the last one.
+func (c *postgresConn) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
+	var batch pgx.Batch
+	for _, q := range c.queued {
+		batch.Queue(q.sql, q.args...)
+	}
+	batch.Queue(sql, args...)
+	if c.only {
+		batch.Queue("commit")
+	}
+	ahead := c.queued
+	c.queued, c.begun = nil, true
+	results := c.raw.SendBatch(ctx, &batch)
+	for _, q := range ahead {
+		if err := q.read(results); err != nil {
+			results.Close() // what follows from the first error says nothing new
+			if c.otherwise != nil && (errors.Is(err, errUnmet) || isOutdated(err)) {
+				return c.startAnew(ctx, ahead[len(c.opening)+1:], sql, args)
+			}
+			return nil, err
+		}
+	}
+	c.otherwise = nil
+	return results, nil
+}
+
+// isOutdated recognises a statement that does not fit the tables. It is prepared
+// ahead of its transaction, and so ahead of what that assumes.
+func isOutdated(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code[:2] == "42" || pg.Code == "0A000")
+}
+
+// startAnew goes back to where an assumption was made that does not hold, does what
+// is to be done otherwise, and sends again what came behind.
+func (c *postgresConn) startAnew(ctx context.Context, behind []postgresQuery, sql string, args []any) (pgx.BatchResults, error) {
+	only, otherwise := c.only, c.otherwise
+	c.only, c.otherwise = false, nil
+	c.rollback()
+	c.queued = slices.Clone(c.opening)
+	if err := otherwise(c); err != nil {
+		return nil, err
+	}
+	c.only, c.queued = only, append(c.queued, behind...)
+	return c.send(ctx, sql, args)
+}
+
+func (c *postgresConn) assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error {
+	c.opening, c.otherwise = slices.Clone(c.queued), otherwise
+	c.queued = append(c.queued, postgresQuery{sql: sql, look: func(row schema.Row) error {
+		if !holds(row) {
+			return errUnmet
+		}
+		return nil
+	}})
+	if c.isolated == beginWrite {
+		c.queued = append(c.queued, postgresQuery{sql: "SELECT pg_current_xact_id()::text::bigint", look: func(row schema.Row) error {
+			c.transaction = row.Int(0)
+			return nil
+		}})
+	}
+	return nil
+}
+
+func (q postgresQuery) read(results pgx.BatchResults) error {
+	if q.look == nil {
+		_, err := results.Exec()
+		return err
+	}
+	answer, err := results.Query()
+	if err != nil {
+		return err
+	}
+	rows := &postgresRows{rows: answer}
+	defer answer.Close()
+	found, err := rows.next()
+	if err == nil && found {
+		err = q.look(rows)
+	}
+	return err
 }
 
 func (c *postgresConn) query(sql string, args ...schema.Value) (rows, error) {
-	result, err := c.tx.Query(c.ctx, sql, postgresArgs(args)...)
-	if err != nil {
-		return nil, err
+	ctx, cancel := c.wait()
+	results, err := c.send(ctx, sql, postgresArgs(args))
+	if err == nil {
+		var answer pgx.Rows
+		if answer, err = results.Query(); err == nil {
+			return &postgresRows{rows: answer, end: func() { results.Close(); cancel() }}, nil
+		}
+		results.Close()
 	}
-	return &postgresRows{rows: result}, nil
+	cancel()
+	return nil, err
 }
 
 func (c *postgresConn) exec(sql string, args ...schema.Value) (int, error) {
-	tag, err := c.tx.Exec(c.ctx, sql, postgresArgs(args)...)
-	return int(tag.RowsAffected()), err
+	ctx, cancel := c.wait()
+	defer cancel()
+	results, err := c.send(ctx, sql, postgresArgs(args))
+	if err != nil {
+		return 0, err
+	}
+	tag, err := results.Exec()
+	return int(tag.RowsAffected()), errors.Join(err, results.Close())
+}
+
+func (c *postgresConn) later(sql string, args ...schema.Value) error {
+	c.queued = append(c.queued, postgresQuery{sql: sql, args: postgresArgs(args)})
+	return nil
 }
 
 // execEach sends all at once, and waits once.
 func (c *postgresConn) execEach(sql string, lists []schema.Record) error {
-	var batch pgx.Batch
 	for _, values := range lists {
-		batch.Queue(sql, postgresArgs(values)...)
+		c.later(sql, values...)
 	}
-	return c.tx.SendBatch(c.ctx, &batch).Close()
+	return c.flush()
+}
+
+// flush sends what is queued, if there is anything.
+func (c *postgresConn) flush() error {
+	if len(c.queued) == 0 {
+		return nil
+	}
+	last := c.queued[len(c.queued)-1]
+	c.queued = c.queued[:len(c.queued)-1]
+	ctx, cancel := c.wait()
+	defer cancel()
+	results, err := c.send(ctx, last.sql, last.args)
+	if err != nil {
+		return err
+	}
+	err = last.read(results)
+	return errors.Join(err, results.Close())
+}
+
+// commit ends the transaction. Sent says that the outcome is unknown if there was
+// an error: the database may have done it.
+func (c *postgresConn) commit() (sent bool, err error) {
+	if !c.begun && len(c.queued) == 1 {
+		return false, nil // nothing was done
+	}
+	ctx, cancel := c.wait()
+	defer cancel()
+	results, err := c.send(ctx, "commit", nil)
+	if err != nil {
+		return !isAnswer(err), err
+	}
+	tag, err := results.Exec()
+	if err = errors.Join(err, results.Close()); err == nil && tag.String() != "COMMIT" {
+		return false, fmt.Errorf("a transaction ended with %s", tag)
+	}
+	return !isAnswer(err), err
+}
+
+// isAnswer reports whether an error was the database's answer, or none.
+func isAnswer(err error) bool {
+	var pg *pgconn.PgError
+	return err == nil || errors.As(err, &pg)
+}
+
+// rollback gives the transaction up. A connection on which that fails is of no
+// more use, and whoever takes it back sees so.
+func (c *postgresConn) rollback() {
+	if c.begun && !c.only && !c.raw.IsClosed() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), postgresPatience)
+		defer cancel()
+		_, _ = c.raw.Exec(ctx, "rollback")
+	}
+	c.queued, c.begun = nil, false
 }
 
 func postgresArgs(values []schema.Value) []any {
@@ -65,6 +254,7 @@ func (b *postgresBinder) BindTime(formatted string) {
 type postgresRows struct {
 	rows pgx.Rows
 	raw  [][]byte
+	end  func() // when they are closed
 }
 
 func (r *postgresRows) next() (bool, error) {
@@ -75,7 +265,12 @@ func (r *postgresRows) next() (bool, error) {
 	return true, nil
 }
 
-func (r *postgresRows) close() { r.rows.Close() }
+func (r *postgresRows) close() {
+	r.rows.Close()
+	if r.end != nil {
+		r.end()
+	}
+}
 
 func (r *postgresRows) Null(column int) bool { return r.raw[column] == nil }
 func (r *postgresRows) Bool(column int) bool { return r.raw[column][0] != 0 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/plural-go/plural/schema"
@@ -21,13 +20,19 @@ func (b *postgresBackend) migrate(ctx context.Context, fn func(conn) error) erro
 		return err
 	}
 	defer acquired.Release()
-	return pgx.BeginTxFunc(ctx, acquired, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		c := &postgresConn{ctx: ctx, tx: tx}
-		if err := lockTables(c, b); err != nil {
-			return err
-		}
-		return fn(c)
-	})
+	c := &postgresConn{ctx: ctx, raw: acquired.Conn(), isolated: "begin isolation level read committed"}
+	c.begin()
+	err = lockTables(c, b)
+	if err == nil {
+		err = fn(c)
+	}
+	if err == nil {
+		_, err = c.commit()
+	}
+	if err != nil {
+		c.rollback()
+	}
+	return err
 }
 
 // migrationLock is a number that means this in every database.

@@ -82,9 +82,12 @@ type version struct {
 	at     string
 }
 
+const selectVersion = "SELECT version, at FROM " + schemasTable + " ORDER BY version DESC LIMIT 1"
+
+func scanVersion(row schema.Row) version { return version{row.Int(0), string(row.AppendText(nil, 1))} }
+
 func readVersion(c conn) (v version, err error) {
-	_, err = one(c, func(row schema.Row) { v = version{row.Int(0), string(row.AppendText(nil, 1))} },
-		"SELECT version, at FROM "+schemasTable+" ORDER BY version DESC LIMIT 1")
+	_, err = one(c, func(row schema.Row) { v = scanVersion(row) }, selectVersion)
 	return v, err
 }
 
@@ -95,12 +98,26 @@ type standing struct {
 	reads, writes bool
 }
 
-// check finds what the server may do in a transaction that begins. Until its end,
-// nobody changes the schema.
-func (s *Store) check(c conn) (*standing, error) {
-	if err := execAll(c, s.backend.holdSchema()...); err != nil {
-		return nil, err
+// check makes sure, for a transaction that begins, that the server may do what it is
+// about to. Until its end, nobody changes the schema.
+func (s *Store) check(c conn, may func(*standing) bool) error {
+	for _, hold := range s.backend.holdSchema() {
+		if err := c.later(hold); err != nil {
+			return err
+		}
 	}
+	known := s.standing.Load()
+	return c.assume(selectVersion, func(row schema.Row) bool { return may(known) && scanVersion(row) == known.version }, func(c conn) error {
+		found, err := s.reconsider(c)
+		if err == nil && !may(found) {
+			err = otherSchema()
+		}
+		return err
+	})
+}
+
+// reconsider finds what the server may do with the schema that is now in force.
+func (s *Store) reconsider(c conn) (*standing, error) {
 	current, err := readVersion(c)
 	if known := s.standing.Load(); err != nil || known.version == current {
 		return known, err
@@ -126,24 +143,10 @@ func brokenReference(cause error) error {
 		Detail: "Something refers to this that the server does not know of. If trying again does not help, it must be restarted with the schema of the database."}
 }
 
-// checkRead refuses to read what is no longer stored as this server knows it.
-func (s *Store) checkRead(c conn) error {
-	standing, err := s.check(c)
-	if err == nil && !standing.reads {
-		err = otherSchema()
-	}
-	return err
-}
-
-// checkWrite refuses to write when somebody has migrated the database to a schema
-// that this server does not know: what it takes for valid may not be.
-func (s *Store) checkWrite(c conn) error {
-	standing, err := s.check(c)
-	if err == nil && !standing.writes {
-		err = otherSchema()
-	}
-	return err
-}
+// mayRead: everything is still stored as this server knows it. mayWrite: and what
+// this server takes for valid is so.
+func mayRead(known *standing) bool  { return known.reads }
+func mayWrite(known *standing) bool { return known.writes }
 
 // readable: whoever knows only the old schema finds everything where it was. The
 // new one is as it is stored, without renamed_from.

@@ -114,9 +114,9 @@ func useWAL(raw *sqlite.Conn) error {
 	}})
 }
 
-func (b *sqliteBackend) read(ctx context.Context, long bool) (conn, func(), error) {
+func (b *sqliteBackend) read(ctx context.Context, how reading) (conn, func(), error) {
 	slots := b.short
-	if long {
+	if how == atLength {
 		slots = b.long
 	}
 	if err := b.take(ctx, slots); err != nil {
@@ -256,6 +256,8 @@ func (*sqliteBackend) reserved(name string) bool { return strings.HasPrefix(name
 // run of pages.
 func (*sqliteBackend) tableOptions() string   { return " STRICT, WITHOUT ROWID" }
 func (*sqliteBackend) revisionType() string   { return "INTEGER PRIMARY KEY AUTOINCREMENT" }
+func (*sqliteBackend) lastRevision() string   { return "last_insert_rowid()" }
+func (*sqliteBackend) totalsApart() bool      { return false }
 func (*sqliteBackend) nullsFirst() string     { return "" }
 func (*sqliteBackend) nullsLast() string      { return "" }
 func (*sqliteBackend) inlineReferences() bool { return true }
@@ -264,6 +266,14 @@ func (*sqliteBackend) soleServer() bool       { return true }
 func (*sqliteBackend) holdSchema() []string   { return nil }
 func (*sqliteBackend) contains(column, text string) string {
 	return "instr(" + column + ", " + text + ") > 0"
+}
+
+// One transaction writes at a time, so revisions are committed in their order.
+func (*sqliteBackend) changeOrder() (string, []string, []string) { return "", nil, nil }
+
+func (*sqliteBackend) changesAfter(position Position) (string, []schema.Value) {
+	return "SELECT 0, " + changeColumns + " FROM " + changesTable + " WHERE revision > $1 ORDER BY revision LIMIT $2",
+		[]schema.Value{schema.IntValue(position.Revision)}
 }
 
 func (*sqliteBackend) catalogue() catalogue {

@@ -53,6 +53,20 @@ func (c *sqliteConn) execEach(sql string, lists []schema.Record) error {
 	return nil
 }
 
+// later has nothing to wait for.
+func (c *sqliteConn) later(sql string, args ...schema.Value) error {
+	_, err := c.exec(sql, args...)
+	return err
+}
+
+func (c *sqliteConn) assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error {
+	var held bool
+	if _, err := one(c, func(row schema.Row) { held = holds(row) }, sql); err != nil || held {
+		return err
+	}
+	return otherwise(c)
+}
+
 func (c *sqliteConn) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err error) {
 	if stmt := c.statements[sql]; stmt != nil {
 		return stmt, true, nil

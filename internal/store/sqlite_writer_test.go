@@ -145,7 +145,7 @@ func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
 				r[schema.IDColumn] = schema.IDValue(tx.NewID())
 				_, err := tx.Insert(things, r)
 				return err
-			})
+			}, new(schema.ID))
 		}}
 	}
 	lost := errors.New("lost on purpose")

@@ -118,9 +118,16 @@ func (s *Store) fit(ctx context.Context) (different *plan, err error) {
 		if different, err = s.differences(c, found); err != nil || different != nil {
 			return err
 		}
-		if s.minter.last, err = readLastID(c); err != nil {
+		if _, _, renumbered := s.backend.changeOrder(); len(renumbered) > 0 {
+			if err := execAll(c, renumbered...); err != nil {
+				return err
+			}
+		}
+		mark, err := readMark(c)
+		if err != nil {
 			return err
 		}
+		s.minter.start(mark)
 		current, err := readVersion(c)
 		if err != nil {
 			return err
@@ -162,16 +169,19 @@ type Tx struct {
 	totals  map[total]int64 // changes to the totals, not yet written
 }
 
+// Look opens a snapshot for one query. It must be closed.
+func (s *Store) Look(ctx context.Context) (*Tx, error) { return s.read(ctx, oneQuery) }
+
 // Read opens a snapshot for a moment. It must be closed.
-func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, false) }
+func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, briefly) }
 
 // Stream opens a snapshot that may stay open for long. It must be closed.
-func (s *Store) Stream(ctx context.Context) (*Tx, error) { return s.read(ctx, true) }
+func (s *Store) Stream(ctx context.Context) (*Tx, error) { return s.read(ctx, atLength) }
 
-func (s *Store) read(ctx context.Context, long bool) (*Tx, error) {
-	c, release, err := s.backend.read(ctx, long)
+func (s *Store) read(ctx context.Context, how reading) (*Tx, error) {
+	c, release, err := s.backend.read(ctx, how)
 	if err == nil {
-		if err = s.checkRead(c); err != nil {
+		if err = s.check(c, mayRead); err != nil {
 			release()
 		}
 	}
@@ -187,18 +197,23 @@ func (t *Tx) Close() { t.release() }
 // Write runs fn in a transaction. When it returns nil, everything is durable;
 // when not, nothing happened. The context can end only the wait for its start.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
-	return s.fault(ctx, s.backend.write(ctx, func(c conn) error { return s.run(c, fn) }))
+	var mark schema.ID // of the minter, if this transaction moves it
+	err := s.backend.write(ctx, func(c conn) error { return s.run(c, fn, &mark) })
+	if mark != (schema.ID{}) {
+		s.minter.marked(mark, err)
+	}
+	return s.fault(ctx, err)
 }
 
 // run runs fn and completes what it wrote. A panic harms nobody who shares the
 // transaction's commit.
-func (s *Store) run(c conn, fn func(*Tx) error) (err error) {
+func (s *Store) run(c conn, fn func(*Tx) error, moved *schema.ID) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
 		}
 	}()
-	if err := s.checkWrite(c); err != nil {
+	if err := s.check(c, mayWrite); err != nil {
 		return err
 	}
 	tx := &Tx{store: s, conn: c, at: schema.TimeValue(schema.FormatTime(s.now())), totals: map[total]int64{}}
@@ -209,7 +224,10 @@ func (s *Store) run(c conn, fn func(*Tx) error) (err error) {
 		return err
 	}
 	if tx.minted {
-		return s.minter.save(c)
+		if mark, due := s.minter.due(); due {
+			*moved = mark
+			return saveMark(c, mark)
+		}
 	}
 	return nil
 }
@@ -221,7 +239,11 @@ func (s *Store) Ping(ctx context.Context) error {
 		return err
 	}
 	defer tx.Close()
-	return s.fault(ctx, s.checkWrite(tx.conn))
+	standing, err := s.reconsider(tx.conn)
+	if err == nil && !standing.writes {
+		err = otherSchema()
+	}
+	return s.fault(ctx, err)
 }
 
 // Health reports why nothing is written until the server is started again, nil if

@@ -14,9 +14,11 @@ type table struct {
 	name       string   // quoted
 	columns    []string // quoted
 	all        string   // all columns, separated by commas
-	insert     string
-	// update takes the values behind the id, then the id and the revision
-	// before; delete takes the id and the revision before.
+	// insert takes the values ahead of the revision, and does nothing if there is a
+	// conflict; update takes the same behind the id, then the id and the revision
+	// before. Both set the revision of the last change, and return it. Delete takes
+	// the id and the revision before.
+	insert         string
 	update, delete string
 }
 
@@ -30,20 +32,22 @@ func newTable(d dialect, c *schema.Collection) *table {
 
 	insert := &statement{dialect: d}
 	insert.write("INSERT INTO ", t.name, " (", t.all, ") VALUES (")
-	insert.list(len(t.columns), ", ", "", func(int) { insert.arg(schema.Null) })
-	insert.write(") ON CONFLICT DO NOTHING")
+	insert.list(len(t.columns)-1, ", ", "", func(int) { insert.arg(schema.Null) })
+	insert.write(", ", d.lastRevision(), ") ON CONFLICT DO NOTHING RETURNING ", revision)
 	t.insert = insert.String()
 
 	update := &statement{dialect: d}
 	update.write("UPDATE ", t.name, " SET ")
-	update.list(len(t.columns)-1, ", ", "", func(i int) {
-		update.write(t.columns[i+1], " = ")
+	for _, column := range t.columns[1:c.RevisionColumn()] {
+		update.write(column, " = ")
 		update.arg(schema.Null)
-	})
-	update.write(" WHERE ", id, " = ")
+		update.write(", ")
+	}
+	update.write(revision, " = ", d.lastRevision(), " WHERE ", id, " = ")
 	update.arg(schema.Null)
 	update.write(" AND ", revision, " = ")
 	update.arg(schema.Null)
+	update.write(" RETURNING ", revision)
 	t.update = update.String()
 
 	t.delete = "DELETE FROM " + t.name + " WHERE " + id + " = $1 AND " + revision + " = $2"
@@ -82,6 +86,7 @@ const (
 	schemasTable = "_plural_schemas"
 	answersTable = "_plural_answers"
 	queueTable   = "_plural_queue"
+	deltasTable  = "_plural_deltas"
 
 	followersTable = "_plural_followers" // of operations in the queue
 )
@@ -89,10 +94,11 @@ const (
 // createTables makes all tables and indexes of a schema.
 func createTables(c conn, d dialect, s *schema.Schema, at schema.Value) error {
 	text, id, when, number := d.columnType(schema.KindText), d.columnType(schema.KindUUID), d.columnType(schema.KindDateTime), d.columnType(schema.KindInteger)
+	order, orderIndex, _ := d.changeOrder()
 	statements := []string{
 		"CREATE TABLE " + metaTable + " (key " + text + " NOT NULL PRIMARY KEY, value " + text + " NOT NULL)" + d.tableOptions(),
 		"CREATE TABLE " + changesTable + " (revision " + d.revisionType() + ", collection " + text + " NOT NULL, id " + id +
-			" NOT NULL, kind " + text + " NOT NULL, at " + when + " NOT NULL, representation " + text + " NOT NULL)",
+			" NOT NULL, kind " + text + " NOT NULL, at " + when + " NOT NULL, representation " + text + " NOT NULL" + order + ")",
 		// A deleted resource is looked up when it is used as a cursor.
 		"CREATE INDEX " + changesTable + "_deleted ON " + changesTable + " (collection, id) WHERE kind = 'delete'",
 		"CREATE INDEX " + changesTable + "_at ON " + changesTable + " (at)",
@@ -112,6 +118,12 @@ func createTables(c conn, d dialect, s *schema.Schema, at schema.Value) error {
 		"CREATE INDEX " + queueTable + "_due ON " + queueTable + " (blockers, due)",
 		"CREATE TABLE " + followersTable + " (awaited " + id + " NOT NULL, follower " + id + " NOT NULL, PRIMARY KEY (awaited, follower))" + d.tableOptions(),
 		"INSERT INTO " + metaTable + " (key, value) VALUES ('format', '" + storeFormat + "'), ('last_id', '')",
+	}
+	statements = append(statements, orderIndex...)
+	if d.totalsApart() {
+		statements = append(statements,
+			"CREATE TABLE "+deltasTable+" (collection "+text+" NOT NULL, parent "+text+" NOT NULL, change "+number+" NOT NULL)",
+			"CREATE INDEX "+deltasTable+"_total ON "+deltasTable+" (collection, parent)")
 	}
 	var references []string
 	for _, collection := range s.All() {

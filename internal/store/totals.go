@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/plural-go/plural/schema"
@@ -25,9 +26,11 @@ func totalOf(c *schema.Collection, parent *schema.ID) total {
 // It is kept, not counted; what this transaction has changed is added.
 func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error) {
 	key := totalOf(c, parent)
-	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
-		"SELECT total FROM "+totalsTable+" WHERE collection = $1 AND parent = $2",
-		schema.TextValue(key.collection), schema.TextValue(key.parent))
+	sql := "SELECT total FROM " + totalsTable + " WHERE collection = $1 AND parent = $2"
+	if t.store.backend.totalsApart() {
+		sql = "SELECT coalesce((" + sql + "), 0) + coalesce((SELECT CAST(sum(change) AS bigint) FROM " + deltasTable + " WHERE collection = $1 AND parent = $2), 0)"
+	}
+	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) }, sql, schema.TextValue(key.collection), schema.TextValue(key.parent))
 	return n + t.totals[key], t.fault(err)
 }
 
@@ -52,16 +55,39 @@ func (t *Tx) writeTotals() error {
 		return cmp.Or(cmp.Compare(a.collection, b.collection), cmp.Compare(a.parent, b.parent))
 	})
 	for _, key := range changed {
-		collection, parent := schema.TextValue(key.collection), schema.TextValue(key.parent)
-		_, err := t.conn.exec("INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+
-			" ON CONFLICT (collection, parent) DO UPDATE SET total = "+totalsTable+".total + excluded.total",
-			collection, parent, schema.IntValue(t.totals[key]))
-		if err == nil && t.totals[key] < 0 && key.parent != "" {
-			_, err = t.conn.exec("DELETE FROM "+totalsTable+" WHERE collection = $1 AND parent = $2 AND total = 0", collection, parent)
+		collection, parent, change := schema.TextValue(key.collection), schema.TextValue(key.parent), schema.IntValue(t.totals[key])
+		var err error
+		switch {
+		case t.store.backend.totalsApart():
+			err = t.conn.later("INSERT INTO "+deltasTable+" (collection, parent, change) VALUES ($1, $2, $3)", collection, parent, change)
+		default:
+			err = t.conn.later("INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addToTotal, collection, parent, change)
+			if err == nil && t.totals[key] < 0 && key.parent != "" {
+				err = t.conn.later("DELETE FROM "+totalsTable+" WHERE collection = $1 AND parent = $2 AND total = 0", collection, parent)
+			}
 		}
 		if err != nil {
 			return t.fault(err)
 		}
 	}
 	return nil
+}
+
+const addToTotal = " ON CONFLICT (collection, parent) DO UPDATE SET total = " + totalsTable + ".total + excluded.total"
+
+// TakeUpTotals adds the changes of totals that were written down to the totals. A
+// snapshot has them in one place or in the other.
+func (s *Store) TakeUpTotals(ctx context.Context) error {
+	if !s.backend.totalsApart() {
+		return nil
+	}
+	return s.fault(ctx, s.backend.write(ctx, takeUpTotals))
+}
+
+func takeUpTotals(c conn) error {
+	return execAll(c,
+		"WITH taken AS (DELETE FROM "+deltasTable+" RETURNING collection, parent, change)"+
+			" INSERT INTO "+totalsTable+" (collection, parent, total)"+
+			" SELECT collection, parent, CAST(sum(change) AS bigint) FROM taken GROUP BY collection, parent"+addToTotal,
+		"DELETE FROM "+totalsTable+" WHERE total = 0 AND parent <> ''")
 }

@@ -23,7 +23,7 @@ func (t *Tx) NewID() schema.ID {
 // Attempt runs fn in a part of the transaction: what a failed fn has done is
 // undone, and the transaction can go on.
 func (t *Tx) Attempt(fn func() error) error {
-	if _, err := t.conn.exec("SAVEPOINT attempt"); err != nil {
+	if err := t.conn.later("SAVEPOINT attempt"); err != nil {
 		return t.fault(err)
 	}
 	totals := maps.Clone(t.totals)
@@ -34,7 +34,7 @@ func (t *Tx) Attempt(fn func() error) error {
 			return t.fault(errors.Join(failed, err))
 		}
 	}
-	if _, err := t.conn.exec("RELEASE SAVEPOINT attempt"); err != nil {
+	if err := t.conn.later("RELEASE SAVEPOINT attempt"); err != nil {
 		return t.fault(errors.Join(failed, err))
 	}
 	return failed
@@ -48,17 +48,15 @@ func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) 
 	// costs nothing otherwise. The change is there by then, as it gives the
 	// revision, and is taken back.
 	representation := c.Append(nil, record)
-	revision, err := t.appendChange(c, "create", record.ID(schema.IDColumn), representation)
+	if err := t.change(c, "create", record.ID(schema.IDColumn), representation); err != nil {
+		return nil, err
+	}
+	stored, err := t.put(c, record, t.store.tables[c].insert, record[:c.RevisionColumn()]...)
 	if err != nil {
 		return nil, err
 	}
-	record[c.RevisionColumn()] = schema.IntValue(revision)
-	changed, err := t.conn.exec(t.store.tables[c].insert, record...)
-	if err != nil {
-		return nil, t.fault(err)
-	}
-	if changed == 0 {
-		if _, err := t.conn.exec("DELETE FROM "+changesTable+" WHERE revision = $1", schema.IntValue(revision)); err != nil {
+	if !stored {
+		if err := t.conn.later("DELETE FROM " + changesTable + " WHERE revision = " + t.store.backend.lastRevision()); err != nil {
 			return nil, t.fault(err)
 		}
 		conflicts, err := t.conflicts(c, nil, record)
@@ -74,6 +72,13 @@ func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) 
 	return representation, nil
 }
 
+// put runs a statement that stores one resource with the revision of the last
+// change, and puts that into the record.
+func (t *Tx) put(c *schema.Collection, record schema.Record, sql string, args ...schema.Value) (stored bool, err error) {
+	stored, err = one(t.conn, func(row schema.Row) { record[c.RevisionColumn()] = schema.IntValue(row.Int(0)) }, sql, args...)
+	return stored, t.fault(err)
+}
+
 // Update replaces a resource that was read in this transaction and returns its
 // new representation. Conflicts are reported as by Insert.
 func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, error) {
@@ -86,18 +91,16 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 	}
 	id := after[schema.IDColumn]
 	representation := c.Append(nil, after)
-	revision, err := t.appendChange(c, "update", id.ID(), representation)
-	if err != nil {
+	if err := t.change(c, "update", id.ID(), representation); err != nil {
 		return nil, err
 	}
-	after[c.RevisionColumn()] = schema.IntValue(revision)
-	args := append(schema.Record{}, after[1:]...)
-	changed, err := t.conn.exec(t.store.tables[c].update, append(args, id, before[c.RevisionColumn()])...)
-	if err == nil && changed != 1 {
-		err = fmt.Errorf("an update of %s changed %d rows", c.Name, changed)
+	args := append(schema.Record{}, after[1:c.RevisionColumn()]...)
+	stored, err := t.put(c, after, t.store.tables[c].update, append(args, id, before[c.RevisionColumn()])...)
+	if err == nil && !stored {
+		err = t.fault(fmt.Errorf("an update of %s found no row", c.Name))
 	}
 	if err != nil {
-		return nil, t.fault(err)
+		return nil, err
 	}
 	t.countOne(c, before, -1)
 	t.countOne(c, after, 1)
@@ -108,7 +111,7 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 // last representation.
 func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) {
 	representation := c.Append(nil, record)
-	if _, err := t.appendChange(c, "delete", record.ID(schema.IDColumn), representation); err != nil {
+	if err := t.change(c, "delete", record.ID(schema.IDColumn), representation); err != nil {
 		return nil, err
 	}
 	changed, err := t.conn.exec(t.store.tables[c].delete, record[schema.IDColumn], record[c.RevisionColumn()])

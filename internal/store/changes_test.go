@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// follow reads the change log from a position to its end, a few at a time.
+func follow(t *testing.T, st *Store, after Position, read func(*Tx, Position, int) ([]Change, error)) ([]Change, Position) {
+	t.Helper()
+	var all []Change
+	for {
+		tx, err := st.Read(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes, err := read(tx, after, 3)
+		tx.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all = append(all, changes...); len(changes) == 0 {
+			return all, after
+		}
+		after = changes[len(changes)-1].Position
+	}
+}
+
+// naive is the mistake that Changes is there to avoid: it goes by revisions.
+func naive(tx *Tx, after Position, most int) (changes []Change, err error) {
+	err = each(tx.conn, func(row schema.Row) bool {
+		changes = append(changes, Change{Position: Position{Revision: row.Int(0)}, ID: row.ID(1)})
+		return true
+	}, "SELECT revision, id FROM "+changesTable+" WHERE revision > $1 ORDER BY revision LIMIT $2", schema.IntValue(after.Revision), schema.IntValue(int64(most)))
+	return changes, err
+}
+
+// TestChangesAreNotSkipped: of two transactions the one commits first that was the
+// second to get its revision. Whoever reads in between must still see the other.
+func TestChangesAreNotSkipped(t *testing.T) {
+	s := schema.Example()
+	users := s.Collection("users")
+	eachDatabase(t, func(t *testing.T, url string) {
+		st := open(t, url, s)
+		if _, single := st.backend.(*sqliteBackend); single {
+			t.Log("one transaction writes at a time, so there is nothing to overtake")
+			return
+		}
+		slowHas, slowMay := make(chan struct{}), make(chan struct{})
+		var slow schema.Record
+		var both sync.WaitGroup
+		both.Go(func() {
+			err := st.Write(context.Background(), func(tx *Tx) error {
+				slow = record(t, users, `{"name":"Slow","email":"slow@example.com"}`)
+				slow[schema.IDColumn] = schema.IDValue(tx.NewID())
+				slow[users.CreatedColumn()], slow[users.UpdatedColumn()] = tx.Now(), tx.Now()
+				_, err := tx.Insert(users, slow)
+				close(slowHas)
+				<-slowMay
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		<-slowHas
+		quick := insert(t, st, users, `{"name":"Quick","email":"quick@example.com"}`)
+		early, position := follow(t, st, Position{}, (*Tx).Changes)
+		naiveEarly, naivePosition := follow(t, st, Position{}, naive)
+		close(slowMay)
+		both.Wait()
+		late, _ := follow(t, st, position, (*Tx).Changes)
+		naiveLate, _ := follow(t, st, naivePosition, naive)
+
+		ids := func(changes ...Change) (ids []string) {
+			for _, change := range changes {
+				ids = append(ids, change.ID.String())
+			}
+			slices.Sort(ids)
+			return ids
+		}
+		want := []string{slow.ID(schema.IDColumn).String(), quick.ID(schema.IDColumn).String()}
+		slices.Sort(want)
+		if got := ids(append(early, late...)...); !slices.Equal(got, want) {
+			t.Errorf("read %v, want %v", got, want)
+		}
+		if got := ids(append(naiveEarly, naiveLate...)...); slices.Equal(got, want) {
+			t.Error("the naive reader missed nothing, so this test shows nothing")
+		}
+	})
+}
+
+// TestChangesUnderConcurrency follows the log while many write to it.
+func TestChangesUnderConcurrency(t *testing.T) {
+	s := schema.Example()
+	users := s.Collection("users")
+	eachDatabase(t, func(t *testing.T, url string) {
+		st := open(t, url, s)
+		const writers, each = 8, 25
+		var all sync.WaitGroup
+		for w := range writers {
+			all.Go(func() {
+				for i := range each {
+					insert(t, st, users, fmt.Sprintf(`{"name":"A","email":"%d-%d@example.com"}`, w, i))
+				}
+			})
+		}
+		done := make(chan struct{})
+		go func() { all.Wait(); close(done) }()
+		seen := map[schema.ID]int{}
+		var position Position
+		for finished := false; ; {
+			var changes []Change
+			changes, position = follow(t, st, position, (*Tx).Changes)
+			for _, change := range changes {
+				seen[change.ID]++
+			}
+			if finished {
+				break
+			}
+			select {
+			case <-done:
+				finished = true
+			default:
+			}
+		}
+		if len(seen) != writers*each {
+			t.Errorf("saw %d changes of %d", len(seen), writers*each)
+		}
+		for id, times := range seen {
+			if times != 1 {
+				t.Errorf("%s was seen %d times", id, times)
+			}
+		}
+		tx, err := st.Read(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Close()
+		if total, err := tx.Total(users, nil); err != nil || total != writers*each {
+			t.Errorf("the total is %d, %v", total, err)
+		}
+	})
+}
