@@ -16,8 +16,10 @@ type background struct {
 	abandon context.CancelFunc // and give up what was begun
 }
 
-// forgetEvery is how often old things are looked for.
-const forgetEvery = time.Hour
+const (
+	forgetEvery = time.Hour   // how often old things are looked for
+	takeUpEvery = time.Second // how often changes of totals are added up
+)
 
 // start begins with everything; the context only lends its values.
 func (b *background) start(ctx context.Context, s *Server, operations *operation.Operations) {
@@ -35,18 +37,21 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 		{s.config.OperationRetention, operations.Forget},
 	} {
 		if forgetting.age > 0 {
-			b.tasks.Go(func() { s.keepForgetting(running, forgetting.age, forgetting.forget) })
+			b.tasks.Go(func() {
+				every(running, forgetEvery, s.observer.UpkeepFailed, func(ctx context.Context) error { return forgetting.forget(ctx, forgetting.age) })
+			})
 		}
 	}
+	b.tasks.Go(func() { every(running, takeUpEvery, s.observer.UpkeepFailed, s.store.TakeUpTotals) })
 }
 
-// keepForgetting forgets what is older than an age, now and every hour.
-func (s *Server) keepForgetting(ctx context.Context, age time.Duration, forget func(context.Context, time.Duration) error) {
-	tick := time.NewTicker(forgetEvery)
+// every does a task now and then.
+func every(ctx context.Context, pause time.Duration, failed func(error), task func(context.Context) error) {
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {
-		if err := forget(ctx, age); err != nil && ctx.Err() == nil {
-			s.observer.ForgetFailed(err)
+		if err := task(ctx); err != nil && ctx.Err() == nil {
+			failed(err)
 		}
 		select {
 		case <-tick.C:

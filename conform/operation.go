@@ -73,19 +73,19 @@ func (s *suite) noteAccepted(answer *reply) {
 	}
 }
 
-// operationURL is where the operation of an answer is. One on another server is
-// none: it would be told our headers.
+// operationURL is where the operation of an answer is, if it is one of the
+// collection of operations.
 func (s *suite) operationURL(accepted *reply) (string, bool) {
 	location := accepted.header.Get("Location")
 	url := accepted.target(location)
-	return url, location != "" && strings.HasPrefix(url, s.base+"/")
+	return url, location != "" && strings.HasPrefix(url, s.base+"/"+operationsName+"/")
 }
 
 // await reads the operation of an answer until it is finished.
 func (s *suite) await(ctx context.Context, accepted *reply) (*reply, error) {
 	url, ok := s.operationURL(accepted)
 	if !ok {
-		return nil, &mistake{accepted, "Location, the path of the operation", "Location: " + encodeJSON(accepted.header.Get("Location"))}
+		return nil, &mistake{accepted, "Location, the path of an operation", "Location: " + encodeJSON(accepted.header.Get("Location"))}
 	}
 	return s.awaitOperation(ctx, url)
 }

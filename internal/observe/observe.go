@@ -128,10 +128,11 @@ func (o *Observer) OperationFailed(operation string, err error) {
 	o.log.Error("operation failed", "operation", operation, "error", err)
 }
 
-// ForgetFailed notes that what was kept long enough could not be removed.
-func (o *Observer) ForgetFailed(err error) {
-	o.failures.WithLabelValues("retention").Inc()
-	o.log.Error("retention failed", "error", err)
+// UpkeepFailed notes that what was kept long enough could not be removed, or that
+// totals could not be added up. Both are tried again.
+func (o *Observer) UpkeepFailed(err error) {
+	o.failures.WithLabelValues("upkeep").Inc()
+	o.log.Error("upkeep failed", "error", err)
 }
 
 // Migrated notes a step of a migration that was taken.

@@ -23,6 +23,9 @@ const (
 	// poll is how often the queue is looked at without being asked to: another
 	// server may have left something in it.
 	poll = time.Second
+	// breath is how long it takes for the queue to be looked at again when nothing
+	// could be claimed.
+	breath = 50 * time.Millisecond
 	// maxAttempts is how often an operation is tried.
 	maxAttempts = 10
 )
@@ -79,20 +82,26 @@ func (o *Operations) Run(ctx, abandon context.Context) {
 
 // rest waits until there may be something to do. False means that it is over.
 func (o *Operations) rest(ctx context.Context) bool {
-	timer := time.NewTimer(o.untilNext(ctx))
-	defer timer.Stop()
-	select {
-	case <-o.wake:
-	case <-timer.C:
-	case <-ctx.Done():
-		return false
+	for pause := breath; ; {
+		timer := time.NewTimer(pause)
+		select {
+		case <-o.wake:
+			timer.Stop()
+			return true
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		}
+		if pause = o.untilNext(ctx); pause <= 0 {
+			return true
+		}
 	}
-	return true
 }
 
-// untilNext is how long nothing will be due.
+// untilNext is how long nothing will be due, as far as can be told.
 func (o *Operations) untilNext(ctx context.Context) time.Duration {
-	tx, err := o.store.Read(ctx)
+	tx, err := o.store.Look(ctx)
 	if err != nil {
 		return poll
 	}
@@ -101,7 +110,7 @@ func (o *Operations) untilNext(ctx context.Context) time.Duration {
 	if err != nil || !found {
 		return poll
 	}
-	return min(poll, max(time.Until(next), time.Millisecond))
+	return min(poll, time.Until(next))
 }
 
 // claim takes operations that can be worked on.

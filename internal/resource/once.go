@@ -22,7 +22,7 @@ type Answer = store.Answer
 // Recall finds the answer that was given to a request before, nil if there was
 // none. A key that stands for another request is an error.
 func (r *Resources) Recall(ctx context.Context, once Once) (*Answer, error) {
-	tx, err := r.store.Read(ctx)
+	tx, err := r.store.Look(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 // Read reads one resource. Its representation is left out when the condition says
 // that the client has it already.
 func (r *Resources) Read(ctx context.Context, path Path, id schema.ID, condition Condition) (Resource, error) {
-	tx, err := r.store.Read(ctx)
+	tx, err := r.store.Look(ctx)
 	if err != nil {
 		return Resource{}, err
 	}

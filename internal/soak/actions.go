@@ -337,7 +337,7 @@ func (w *writer) chain(ctx context.Context) error {
 	}
 	for _, x := range steps {
 		if x.request.Outcome == Accepted {
-			if err := w.await(ctx, x); err != nil {
+			if err := w.await(ctx, x.request); err != nil {
 				return err
 			}
 		}

@@ -66,7 +66,7 @@ func fullTmpfs(ctx context.Context, server string, writers int, seed uint64) (r 
 }
 
 // someWrites is how much is written before and after something is broken.
-const someWrites = 200
+const someWrites = 100
 
 // fullDisk lets a disk become full under the writers, and makes room again. Writes
 // must be refused while there is none, reads go on, and writes too as soon as there

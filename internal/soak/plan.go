@@ -156,7 +156,7 @@ func (c Control) Run(ctx context.Context, server string, writers int, seed uint6
 	defer func() { err = errors.Join(err, s.Close()) }()
 	r := NewRun(s, writers, seed)
 	for range maxControl {
-		ok, err := r.Cycle(ctx, acksPerCycle/4)
+		ok, err := r.Cycle(ctx, acksPerCycle/10)
 		if err != nil {
 			return 0, err
 		}

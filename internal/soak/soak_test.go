@@ -89,7 +89,7 @@ func TestKilledServerKeepsItsPromises(t *testing.T) {
 	}
 	closed(t, s)
 	r := NewRun(s, testWriters, testSeed)
-	if err := r.Cycles(t.Context(), 4, 150); err != nil {
+	if err := r.Cycles(t.Context(), 3, 120); err != nil {
 		t.Fatal(err)
 	}
 	judge(t, r)
@@ -103,7 +103,7 @@ func TestServerWithoutPowerKeepsItsPromises(t *testing.T) {
 	}
 	closed(t, s)
 	r := NewRun(s, testWriters, testSeed)
-	if err := r.Cycles(t.Context(), 4, 150); err != nil {
+	if err := r.Cycles(t.Context(), 3, 120); err != nil {
 		t.Fatal(err)
 	}
 	judge(t, r)

@@ -164,23 +164,20 @@ func (w *writer) settled(ctx context.Context, x *exchange) error {
 	case Accepted:
 		x.forget()
 		if !x.chained {
-			return w.await(ctx, x)
+			return w.takeUp(ctx, x)
 		}
 	}
 	return nil
 }
 
-// await waits for the operation of an accepted request, and learns what it did. If
-// writing ends before that, it is seen later.
-func (w *writer) await(ctx context.Context, x *exchange) error {
+// await waits for the operation of an accepted request. If writing ends before
+// that, what became of it is seen later.
+func (w *writer) await(ctx context.Context, r *Request) error {
 	late := time.After(maxSettle)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		over, err := resolve(ctx, w.client, &w.run.ledger, x.request, w.run.now)
-		if err != nil {
+		over, err := resolve(ctx, w.client, &w.run.ledger, r, w.run.now)
+		if over || err != nil {
 			return err
-		}
-		if over {
-			break
 		}
 		select {
 		case <-time.After(pause):
@@ -190,8 +187,12 @@ func (w *writer) await(ctx context.Context, x *exchange) error {
 			return nil
 		}
 	}
-	if x.request.Outcome != Done {
-		return nil
+}
+
+// takeUp waits for an accepted request, and learns what it did.
+func (w *writer) takeUp(ctx context.Context, x *exchange) error {
+	if err := w.await(ctx, x.request); err != nil || x.request.Outcome != Done {
+		return err
 	}
 	effect := x.request.Effects[0]
 	if effect.gone() {

@@ -31,6 +31,7 @@ func (m *migration) apply() error {
 		run  func() error
 	}{
 		{"keys", m.dropForeignKeys},
+		{"unique", m.dropUnique},
 		{"columns", m.addColumns},
 		{"values", m.changeValues},
 		{"names", m.rename},

@@ -32,6 +32,10 @@ func TestMigrations(t *testing.T) {
 			"{attributes: {a: {type: integer, unique: true}}}", "{attributes: {a: {type: integer, unique: true, default: 8}}, required: [a]}",
 			[]string{`{"a":7}`, `{"a":null}`}, []string{`"a":7`, `"a":8`}, "",
 		},
+		"the same default for all, no longer unique": {
+			"{attributes: {a: {type: integer, unique: true}, b: {type: integer}}, unique: [[a, b]]}", "{attributes: {a: {type: integer, default: 7}, b: {type: integer}}, required: [a]}",
+			[]string{`{"a":7,"b":1}`, `{"b":1}`, `{"b":1}`}, []string{`"a":7,"b":1`, `"a":7,"b":1`, `"a":7,"b":1`}, "",
+		},
 		"the same default for all": {
 			"{}", "{attributes: {a: {type: integer, unique: true, default: 7}}}",
 			[]string{`{}`, `{}`}, nil, "things: values of a must be unique",

@@ -232,16 +232,6 @@ func (p *plan) compareIndexes(pair *pair) {
 		}
 		return strings.Join(names, ", ")
 	}
-	// carried is a group of old in the columns of now; nil when one is gone.
-	carried := func(group []int) []int {
-		now := make([]int, len(group))
-		for i, column := range group {
-			if now[i] = slices.Index(pair.source, column); now[i] < 0 {
-				return nil
-			}
-		}
-		return now
-	}
 	missing := func(groups, from [][]int, through func([]int) []int) (left [][]int) {
 		var have []string
 		for _, group := range from {
@@ -255,20 +245,20 @@ func (p *plan) compareIndexes(pair *pair) {
 		return left
 	}
 	itself := func(group []int) []int { return group }
-	for _, group := range missing(pair.now.UniqueGroups(), pair.old.UniqueGroups(), carried) {
+	for _, group := range missing(pair.now.UniqueGroups(), pair.old.UniqueGroups(), pair.carried) {
 		step := p.add(Rewriting, costOf("checks", pair.old, noSource), "%s: values of %s must be unique", pair.now.Name, named(pair.now, group))
 		pair.unique = append(pair.unique, uniqueChange{group, step})
 	}
 	pair.keepUnique()
-	for _, group := range missing(pair.now.IndexGroups(), pair.old.IndexGroups(), carried) {
+	for _, group := range missing(pair.now.IndexGroups(), pair.old.IndexGroups(), pair.carried) {
 		p.add(Additive, costOf("indexes", pair.old, noSource), "%s: new index on %s", pair.now.Name, named(pair.now, group))
 	}
 	var unique, index [][]int // of old, as far as their columns are still there
 	for _, group := range pair.old.UniqueGroups() {
-		unique = append(unique, carried(group))
+		unique = append(unique, pair.carried(group))
 	}
 	for _, group := range pair.old.IndexGroups() {
-		index = append(index, carried(group))
+		index = append(index, pair.carried(group))
 	}
 	gone := func(group []int) bool { return group == nil }
 	for _, group := range missing(slices.DeleteFunc(unique, gone), pair.now.UniqueGroups(), itself) {
@@ -277,6 +267,17 @@ func (p *plan) compareIndexes(pair *pair) {
 	for _, group := range missing(slices.DeleteFunc(index, gone), pair.now.IndexGroups(), itself) {
 		p.add(Additive, nil, "%s: no index on %s any more", pair.now.Name, named(pair.now, group))
 	}
+}
+
+// carried is a group of old in the columns of now; nil when one is gone.
+func (p *pair) carried(group []int) []int {
+	now := make([]int, len(group))
+	for i, column := range group {
+		if now[i] = slices.Index(p.source, column); now[i] < 0 {
+			return nil
+		}
+	}
+	return now
 }
 
 // keepUnique sees to groups that were unique before, and whose values change: two

@@ -31,6 +31,35 @@ func (m *migration) dropForeignKeys() error {
 	return nil
 }
 
+// dropUnique removes the indexes of what need not be unique any more, before several
+// resources get the same default.
+func (m *migration) dropUnique() error {
+	found, err := describe(m.conn, m.dialect)
+	if err != nil {
+		return err
+	}
+	for _, p := range m.plan.pairs {
+		for _, group := range p.old.UniqueGroups() {
+			if slices.ContainsFunc(p.now.UniqueGroups(), func(now []int) bool { return slices.Equal(now, p.carried(group)) }) {
+				continue
+			}
+			columns := make([]string, len(group))
+			for i, column := range group {
+				columns[i] = p.old.Columns()[column].Name
+			}
+			for _, index := range found[p.old.Name].indexes {
+				if !index.unique || !slices.Equal(index.columns, columns) {
+					continue
+				}
+				if err := execAll(m.conn, `DROP INDEX "`+index.name+`"`); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 func (m *migration) keyStays(old schema.Link) bool {
 	for _, p := range m.plan.pairs {
 		if p.old != old.From {

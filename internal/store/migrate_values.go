@@ -48,8 +48,8 @@ func (m *migration) fillNewColumns(p *pair) error {
 }
 
 // rewriter writes what becomes of the values of resources. No two are the same in a
-// unique group on the way that are not in the end, which the survey has ruled out:
-// what stays in its column becomes null or a default, or stays what it is.
+// group that stays unique on the way that are not in the end, which the survey has
+// ruled out: what stays in its column becomes null or a default, or stays what it is.
 type rewriter struct {
 	*migration
 	pair    *pair

@@ -26,6 +26,7 @@ type Store struct {
 	schema   *schema.Schema
 	tables   map[*schema.Collection]*table
 	minter   minter
+	written  atomic.Bool // since the totals were taken up
 	standing atomic.Pointer[standing]
 	since    map[string]int64 // by collection
 	now      func() time.Time
@@ -201,6 +202,9 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	err := s.backend.write(ctx, func(c conn) error { return s.run(c, fn, &mark) })
 	if mark != (schema.ID{}) {
 		s.minter.marked(mark, err)
+	}
+	if err == nil {
+		s.written.Store(true)
 	}
 	return s.fault(ctx, err)
 }

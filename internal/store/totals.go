@@ -78,10 +78,14 @@ const addToTotal = " ON CONFLICT (collection, parent) DO UPDATE SET total = " + 
 // TakeUpTotals adds the changes of totals that were written down to the totals. A
 // snapshot has them in one place or in the other.
 func (s *Store) TakeUpTotals(ctx context.Context) error {
-	if !s.backend.totalsApart() {
+	if !s.backend.totalsApart() || !s.written.Swap(false) {
 		return nil
 	}
-	return s.fault(ctx, s.backend.write(ctx, takeUpTotals))
+	err := s.backend.write(ctx, takeUpTotals)
+	if err != nil {
+		s.written.Store(true)
+	}
+	return s.fault(ctx, err)
 }
 
 func takeUpTotals(c conn) error {
