@@ -186,7 +186,7 @@ func eachGated(t *testing.T, test func(*testing.T, *server, *gate), change ...fu
 	}
 	eachStore(t, teamSchema(t), func(t *testing.T, s *server) {
 		g.t = t
-		t.Cleanup(g.openAll)
+		defer g.openAll()
 		test(t, s, g)
 	}, append([]func(*plural.Config){install}, change...)...)
 }

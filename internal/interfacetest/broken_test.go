@@ -48,13 +48,12 @@ type faultGroup struct {
 }
 
 var faultGroups = []faultGroup{
-	{envelopeFaults, "users", nil},
 	{slices.Concat(representationFaults, rangeFaults, listFaults), "users", []string{"etag", "condition", "once", "async"}},
-	{requestFaults, "users", []string{"once", "async"}},
-	{slices.Concat(writeFaults, childFaults, conditionFaults, onceFaults), "users", lists},
-	{asyncFaults, "users", lists},
+	{slices.Concat(envelopeFaults, requestFaults), "users", []string{"async"}},
+	{slices.Concat(writeFaults, childFaults), "users", append([]string{"async"}, lists...)},
+	{slices.Concat(conditionFaults, onceFaults, asyncFaults), "users", lists},
 	{postFaults, "posts", []string{"etag", "condition", "once", "async"}},
-	{sampleFaults, "samples", lists},
+	{sampleFaults, "samples", append([]string{"async"}, lists...)},
 }
 
 // lists are the checks that look at lists, and write nothing.

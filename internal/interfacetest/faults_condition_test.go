@@ -204,7 +204,7 @@ var onceFaults = []fault{
 		return a
 	}), []string{"once.effect"}},
 	{"a replay shows what is there now", replayed(func(next serve, r *http.Request, _ string, a *broken) *broken {
-		if now := next(again(r, "GET", r.URL.Path, "")); r.Method == "PATCH" && now.status == 200 {
+		if now := next(again(r, "GET", r.URL.Path, "")); r.Method == "PATCH" && a.status == 200 && now.status == 200 {
 			a.body = now.body
 		}
 		return a

@@ -23,7 +23,9 @@ var (
 var envelopeFaults = []fault{
 	{"content type with a space", func(next serve, r *http.Request) *broken {
 		a := next(r)
-		a.header.Set("Content-Type", "application/json; charset=utf-8")
+		if a.body != "" {
+			a.header.Set("Content-Type", "application/json; charset=utf-8")
+		}
 		return a
 	}, []string{"envelope.content-type", "envelope.content-type-of-errors", "envelope.content-type-of-writes"}},
 	{"errors are text", refusal(func(_ *http.Request, a *broken) { a.header.Set("Content-Type", "text/plain") }),

@@ -110,7 +110,7 @@ var writeFaults = []fault{
 			next(again(r, "PATCH", r.URL.Path, `{"email":"none@example.com","active":null}`))
 		}
 		return a
-	}, []string{"patch.partial", "patch.full", "patch.no-op"}},
+	}, []string{"patch.partial", "patch.full", "patch.no-op", "etag.written"}},
 	{"PATCH answers with the change", response("PATCH", func(_ *http.Request, a *broken) { a.replace(`"email":"[^"]*","active":[a-z]*,`, ``) }), []string{"patch.full"}},
 	{"null in PATCH is ignored", accepted("PATCH", `"active":null`, ""), []string{"patch.null"}},
 	{"null clears what is required", accepted("PATCH", `"name":null`, `"name":""`), []string{"patch.null-required"}},
@@ -120,7 +120,7 @@ var writeFaults = []fault{
 			touch(next, r, a)
 		}
 		return a
-	}, []string{"patch.no-op", "patch.read-only"}},
+	}, []string{"patch.no-op", "patch.read-only", "etag.no-op", "etag.written"}},
 	{"updated_at stays", response("PATCH", func(_ *http.Request, a *broken) {
 		a.replace(`"updated_at":"[^"]*"`, `"updated_at":"2001-01-01T00:00:00.000Z"`)
 	}),
@@ -164,7 +164,7 @@ var writeFaults = []fault{
 			touch(next, r, a)
 		}
 		return a
-	}, []string{"put.no-op"}},
+	}, []string{"put.no-op", "etag.no-op", "etag.written"}},
 	{"timestamps of PUT are refused", accepted("PUT", `"created_at":"[^"]*"`, `"created_at":1`), []string{"put.read-back"}},
 	{"an id or type of PUT is ignored", accepted("PUT", `"(id|type)":"[^"]*",|,"type":"[^"]*"`, ""), []string{"put.read-only"}},
 
@@ -174,7 +174,7 @@ var writeFaults = []fault{
 			r.Method = "GET"
 		}
 		return next(r)
-	}, []string{"delete.gone", "delete.twice", "cursor.deleted"}},
+	}, []string{"delete.gone", "delete.twice", "cursor.deleted", "etag.deleted"}},
 	{"a second DELETE is 200", func(next serve, r *http.Request) *broken {
 		a := next(r)
 		if r.Method == "DELETE" && a.status == 404 && isOne(r) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
@@ -19,6 +20,14 @@ import (
 type Config struct {
 	Workers int   // operations that are worked on at the same time
 	Backlog int64 // operations that may be unfinished
+
+	// Lease is how long an operation stays with a worker that says nothing more.
+	// Default: 15 s.
+	Lease time.Duration
+
+	// Pause is how long an operation rests behind an attempt that failed. Default: a
+	// time that grows with every attempt.
+	Pause func(attempt int64) time.Duration
 
 	// Failed is told what went wrong with an attempt of an operation, through no
 	// fault of the request, or with the queue itself if there is no operation.
@@ -39,6 +48,12 @@ type Operations struct {
 
 // New gives access to the operations of a store. Nothing is worked on until Run.
 func New(config Config, sch *schema.Schema, st *store.Store, resources *resource.Resources) *Operations {
+	if config.Lease == 0 {
+		config.Lease = 15 * time.Second
+	}
+	if config.Pause == nil {
+		config.Pause = growingPause
+	}
 	return &Operations{
 		Config: config, schema: sch, store: st, resources: resources,
 		wake: make(chan struct{}, 1), waiters: map[schema.ID]chan Outcome{},

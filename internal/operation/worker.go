@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// lease is how long an operation stays with a worker that says nothing more.
-	lease = 15 * time.Second
 	// poll is how often the queue is looked at without being asked to: another
 	// server may have left something in it.
 	poll = time.Second
@@ -74,15 +72,20 @@ func (o *Operations) Run(ctx, abandon context.Context) {
 			continue
 		}
 		free <- struct{}{}
-		if !o.rest(ctx) {
+		if !o.rest(ctx, err != nil) {
 			return
 		}
 	}
 }
 
-// rest waits until there may be something to do. False means that it is over.
-func (o *Operations) rest(ctx context.Context) bool {
-	for pause := breath; ; {
+// rest waits until there may be something to do, and longer when the queue could
+// not be looked at. False means that it is over.
+func (o *Operations) rest(ctx context.Context, failed bool) bool {
+	pause := breath
+	if failed {
+		pause = poll
+	}
+	for {
 		timer := time.NewTimer(pause)
 		select {
 		case <-o.wake:
@@ -116,7 +119,7 @@ func (o *Operations) untilNext(ctx context.Context) time.Duration {
 // claim takes operations that can be worked on.
 func (o *Operations) claim(ctx context.Context, most int) (jobs []store.Job, err error) {
 	err = o.store.Write(ctx, func(tx *store.Tx) error {
-		jobs, err = tx.Claim(most, lease)
+		jobs, err = tx.Claim(most, o.Lease)
 		for _, job := range jobs {
 			if err := o.update(tx, job, "running", nil); err != nil {
 				return err
@@ -151,28 +154,33 @@ func (o *Operations) update(tx *store.Tx, job store.Job, status string, faults f
 // errLost: somebody else has the operation.
 var errLost = errors.New("the operation was taken over by another worker")
 
-// carryOut does an operation that was claimed.
+// carryOut does an operation that was claimed. One that nothing came of is tried
+// again, or given up if it was tried often enough.
 func (o *Operations) carryOut(ctx context.Context, job store.Job) {
 	outcome, err := o.attempt(ctx, job)
 	switch {
 	case err == nil:
-		if transient(outcome.Err) {
-			o.Failed(job.Operation.String(), outcome.Err) // for the last time
-		}
 		o.finished(job.Operation, outcome)
+		return
 	case errors.Is(err, errLost):
+		return
+	case ctx.Err() != nil: // it was not its fault
+		err = o.putBack(ctx, job, 0)
 	default:
-		if ctx.Err() == nil { // else it was given up
-			o.Failed(job.Operation.String(), err)
+		o.Failed(job.Operation.String(), err)
+		if job.Attempt < maxAttempts {
+			err = o.putBack(ctx, job, o.Pause(job.Attempt))
+		} else {
+			err = o.giveUp(ctx, job, err)
 		}
-		if err := o.putBack(ctx, job); err != nil {
-			o.Failed(job.Operation.String(), err) // it comes back when its lease is over
-		}
+	}
+	if err != nil {
+		o.Failed(job.Operation.String(), err) // it comes back when its lease is over
 	}
 }
 
-// attempt does an operation. An error means that nothing came of it, and that it
-// should be tried again.
+// attempt does an operation. An error means that nothing came of it, through no
+// fault of the request.
 func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcome, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -185,28 +193,26 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcom
 	if outcome.Err == nil {
 		outcome.Err = o.resources.Before(held, &outcome.Write)
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return outcome, ctx.Err()
-	}
-	if held.Err() != nil {
+	case held.Err() != nil:
 		return outcome, errLost
+	case transient(outcome.Err):
+		return outcome, outcome.Err
 	}
 	refused := outcome.Err
 	err = o.resources.Transact(ctx, func(w *resource.Work) error {
-		mine, err := w.Tx().Hold(job, lease)
-		if err == nil && !mine {
-			err = errLost
-		}
-		if err != nil {
+		if err := o.mine(w.Tx(), job); err != nil {
 			return err
 		}
 		if outcome.Err = refused; refused == nil {
-			outcome.Err = w.Attempt(func() error {
+			outcome.Err = w.Attempt(func() (err error) {
 				outcome.Results, err = w.Do(outcome.Write)
 				return err
 			})
 		}
-		if transient(outcome.Err) && job.Attempt < maxAttempts {
+		if transient(outcome.Err) {
 			return outcome.Err
 		}
 		return o.conclude(w.Tx(), job, outcome.Err)
@@ -216,6 +222,29 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcom
 
 func transient(err error) bool {
 	return err != nil && fault.From(err)[0].Status() >= http.StatusInternalServerError
+}
+
+// mine makes sure that nobody else has claimed an operation since.
+func (o *Operations) mine(tx *store.Tx, job store.Job) error {
+	mine, err := tx.Hold(job, o.Lease)
+	if err == nil && !mine {
+		err = errLost
+	}
+	return err
+}
+
+// giveUp ends an operation that no attempt brought to an end.
+func (o *Operations) giveUp(ctx context.Context, job store.Job, reason error) error {
+	err := o.store.Write(ctx, func(tx *store.Tx) error {
+		if err := o.mine(tx, job); err != nil {
+			return err
+		}
+		return o.conclude(tx, job, reason)
+	})
+	if err == nil {
+		o.finished(job.Operation, Outcome{Err: reason})
+	}
+	return err
 }
 
 // conclude ends an operation for good.
@@ -235,7 +264,7 @@ func (o *Operations) conclude(tx *store.Tx, job store.Job, refused error) error 
 func (o *Operations) holding(ctx context.Context, job store.Job) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
-		tick := time.NewTicker(lease / 3)
+		tick := time.NewTicker(o.Lease / 3)
 		defer tick.Stop()
 		for {
 			select {
@@ -245,7 +274,7 @@ func (o *Operations) holding(ctx context.Context, job store.Job) (context.Contex
 			}
 			mine := true
 			err := o.store.Write(ctx, func(tx *store.Tx) (err error) {
-				mine, err = tx.Hold(job, lease)
+				mine, err = tx.Hold(job, o.Lease)
 				return err
 			})
 			if err == nil && !mine {
@@ -256,12 +285,9 @@ func (o *Operations) holding(ctx context.Context, job store.Job) (context.Contex
 	return ctx, cancel
 }
 
-// putBack has an operation tried again after a pause that grows with every attempt.
-func (o *Operations) putBack(ctx context.Context, job store.Job) error {
-	pause := min(100*time.Millisecond<<min(job.Attempt, 10), 30*time.Second)
-	if ctx.Err() != nil {
-		pause = 0 // it was not its fault
-	}
+// putBack has an operation tried again after a pause, which is shortened at random
+// so that those who failed together do not meet again.
+func (o *Operations) putBack(ctx context.Context, job store.Job, pause time.Duration) error {
 	return o.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		mine, err := tx.Hold(job, pause/2+rand.N(pause/2+1))
 		if err != nil || !mine {
@@ -269,4 +295,8 @@ func (o *Operations) putBack(ctx context.Context, job store.Job) error {
 		}
 		return o.update(tx, job, "pending", nil)
 	})
+}
+
+func growingPause(attempt int64) time.Duration {
+	return min(100*time.Millisecond<<min(attempt, 10), 30*time.Second)
 }

@@ -44,16 +44,15 @@ func (w *Work) create(write Write) ([]Resource, error) {
 
 // insert stores new resources, or reports all that they are in conflict with.
 func (w *Work) insert(c *schema.Collection, records []schema.Record, pointer func(i int) string) ([]Resource, error) {
-	created := make([]Resource, 0, len(records))
+	representations, refused, err := w.tx.InsertAll(c, records)
+	if err != nil {
+		return nil, err
+	}
+	created := make([]Resource, len(records))
 	var conflicts fault.List
 	for i, record := range records {
-		representation, err := w.tx.Insert(c, record)
-		conflict := fault.List(nil)
-		if err != nil && !errors.As(err, &conflict) {
-			return nil, err
-		}
-		conflicts = append(conflicts, below(pointer(i), conflict)...)
-		created = append(created, w.resource(c, record, representation))
+		conflicts = append(conflicts, below(pointer(i), refused[i])...)
+		created[i] = w.resource(c, record, representations[i])
 		w.written(&Change{Verb: Create, Collection: c, After: record})
 	}
 	return created, conflicts.Err()

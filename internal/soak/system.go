@@ -87,7 +87,7 @@ const (
 func (s *SQLite) Crash() (how string, err error) {
 	how = killed
 	if s.disk != nil {
-		how = cut + ": " + s.disk.Cut()
+		how = cut + ": " + s.disk.CutSoon()
 	}
 	s.process.kill()
 	if s.disk != nil {

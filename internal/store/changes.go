@@ -9,9 +9,9 @@ import (
 
 // change writes to the change log: the representation after the change, or as it
 // last was when the resource is deleted. The number that it gets is the
-// dialect's lastRevision for the statement that follows.
-func (t *Tx) change(c *schema.Collection, kind string, id schema.ID, representation []byte) error {
-	return t.fault(t.conn.later("INSERT INTO "+changesTable+" (collection, id, kind, at, representation) VALUES ($1, $2, $3, $4, $5)",
+// dialect's lastRevision for the statement that follows; look may have it too.
+func (t *Tx) change(look func(schema.Row), c *schema.Collection, kind string, id schema.ID, representation []byte) error {
+	return t.fault(t.conn.later(look, "INSERT INTO "+changesTable+" (collection, id, kind, at, representation) VALUES ($1, $2, $3, $4, $5) RETURNING revision",
 		schema.TextValue(c.Name), schema.IDValue(id), schema.TextValue(kind), t.at, schema.TextValue(string(representation))))
 }
 

@@ -69,12 +69,11 @@ const maxWait = 5 * time.Second
 type conn interface {
 	query(sql string, args ...schema.Value) (rows, error)
 	exec(sql string, args ...schema.Value) (changed int, err error)
-	// execEach runs a statement with each list of values.
-	execEach(sql string, lists []schema.Record) error
-
-	// later runs a statement ahead of the next one, or of the commit. Its error may
-	// be that of those.
-	later(sql string, args ...schema.Value) error
+	// later runs a statement ahead of the next one, of a flush, or of the commit.
+	// Look, if there is one, gets its first row, if there is one. An error may be
+	// that of what it is run ahead of.
+	later(look func(schema.Row), sql string, args ...schema.Value) error
+	flush() error
 
 	// assume runs a query ahead of the next statement. If its first row is not as
 	// it should be, the transaction starts anew with otherwise, and goes on
@@ -165,4 +164,14 @@ func each(c conn, read func(schema.Row) bool, sql string, args ...schema.Value) 
 			return err
 		}
 	}
+}
+
+// execEach runs a statement with each list of values, and waits once.
+func execEach(c conn, sql string, lists []schema.Record) error {
+	for _, values := range lists {
+		if err := c.later(nil, sql, values...); err != nil {
+			return err
+		}
+	}
+	return c.flush()
 }

@@ -112,7 +112,7 @@ func (m *migration) recount() error {
 			return err
 		}
 		for batch := range slices.Chunk(totals, batchSize) {
-			if err := m.conn.execEach("INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", batch); err != nil {
+			if err := execEach(m.conn, "INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", batch); err != nil {
 				return err
 			}
 		}

@@ -99,7 +99,7 @@ func (w *rewriter) add(before, after schema.Record) error {
 }
 
 func (w *rewriter) flush() error {
-	err := w.conn.execEach(w.update, w.rows)
+	err := execEach(w.conn, w.update, w.rows)
 	w.rows = w.rows[:0]
 	return err
 }

@@ -82,7 +82,7 @@ func (m *minter) start(mark schema.ID) { m.last, m.mark = mark, mark }
 
 func saveMark(c conn, mark schema.ID) error {
 	text := schema.TextValue(mark.String())
-	return c.later("UPDATE "+metaTable+" SET value = $1 WHERE key = 'last_id' AND value < $2", text, text)
+	return c.later(nil, "UPDATE "+metaTable+" SET value = $1 WHERE key = 'last_id' AND value < $2", text, text)
 }
 
 func readMark(c conn) (schema.ID, error) {

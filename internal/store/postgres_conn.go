@@ -163,17 +163,16 @@ func (c *postgresConn) exec(sql string, args ...schema.Value) (int, error) {
 	return int(tag.RowsAffected()), errors.Join(err, results.Close())
 }
 
-func (c *postgresConn) later(sql string, args ...schema.Value) error {
-	c.queued = append(c.queued, postgresQuery{sql: sql, args: postgresArgs(args)})
-	return nil
-}
-
-// execEach sends all at once, and waits once.
-func (c *postgresConn) execEach(sql string, lists []schema.Record) error {
-	for _, values := range lists {
-		c.later(sql, values...)
+func (c *postgresConn) later(look func(schema.Row), sql string, args ...schema.Value) error {
+	q := postgresQuery{sql: sql, args: postgresArgs(args)}
+	if look != nil {
+		q.look = func(row schema.Row) error {
+			look(row)
+			return nil
+		}
 	}
-	return c.flush()
+	c.queued = append(c.queued, q)
+	return nil
 }
 
 // flush sends what is queued, if there is anything.

@@ -1,43 +1,236 @@
 package store
 
 import (
+	"context"
+	"fmt"
+	"reflect"
 	"slices"
+	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/plural-go/plural/schema"
 )
 
-// A post below a user that is to be created needs the creation for its path and
-// for its reference, and waits for it once.
-func TestOperationNeededForTwoReasons(t *testing.T) {
+// clocked gives a store a clock that only the test moves.
+func clocked(st *Store) *time.Time {
+	clock := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	st.now = func() time.Time { return clock }
+	return &clock
+}
+
+// enqueue adds an operation on a user, who is a number.
+func enqueue(t rapid.TB, st *Store, user byte, method string, needed ...schema.ID) Job {
+	t.Helper()
+	job := Job{Method: method, Collection: "users", Resource: userID(user), Body: fmt.Sprintf(`{"name":"%d"}`, user), IfMatch: `"x"`}
+	if user%2 == 1 {
+		parent := userID(user + 1)
+		job.Parent, job.Caller, job.IfMatch, job.IfNoneMatch = &parent, "somebody", "", "*"
+	}
+	inTx(t, st, func(tx *Tx) error {
+		job.Operation = tx.NewID()
+		return tx.Enqueue(job, needed)
+	})
+	return job
+}
+
+func userID(user byte) schema.ID { return schema.ID{15: user} }
+
+func inTx(t rapid.TB, st *Store, fn func(*Tx) error) {
+	t.Helper()
+	if err := st.Write(context.Background(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func claimJobs(t rapid.TB, st *Store, most int, lease time.Duration) (jobs []Job) {
+	t.Helper()
+	inTx(t, st, func(tx *Tx) (err error) {
+		jobs, err = tx.Claim(most, lease)
+		return err
+	})
+	return jobs
+}
+
+// finish ends an operation if it still belongs to whoever claimed it so.
+func finish(t rapid.TB, st *Store, job Job) (mine bool) {
+	t.Helper()
+	inTx(t, st, func(tx *Tx) (err error) {
+		if mine, err = tx.Hold(job, time.Minute); err != nil || !mine {
+			return err
+		}
+		return tx.Finish(job)
+	})
+	return mine
+}
+
+func TestQueue(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
-		var user, post Job
-		write(t, st, func(tx *Tx) error {
-			user = Job{Operation: tx.NewID(), Method: "POST", Collection: "users", Resource: tx.NewID(), Body: `{}`}
-			post = Job{Operation: tx.NewID(), Method: "POST", Collection: "posts", Resource: tx.NewID(), Parent: &user.Resource, Body: `{}`}
-			if err := tx.Enqueue(user, nil); err != nil {
-				return err
+		clock := clocked(st)
+		first := enqueue(t, st, 1, "POST")
+		second := enqueue(t, st, 1, "PATCH", first.Operation, first.Operation) // for two reasons, and it is behind it anyway
+		third := enqueue(t, st, 2, "POST", first.Operation, second.Operation)
+		first.Attempt = 1
+		if got := claimJobs(t, st, 10, time.Second); !reflect.DeepEqual(got, []Job{first}) {
+			t.Fatalf("claimed %+v", got)
+		}
+		if got := claimJobs(t, st, 10, time.Second); got != nil {
+			t.Fatalf("claimed %+v", got)
+		}
+		// The lease is over, and another has it.
+		*clock = clock.Add(time.Second)
+		later := first
+		later.Attempt = 2
+		if got := claimJobs(t, st, 10, time.Second); !reflect.DeepEqual(got, []Job{later}) {
+			t.Fatalf("claimed %+v", got)
+		}
+		if finish(t, st, first) {
+			t.Error("who has lost an operation finished it")
+		}
+		if !finish(t, st, later) || finish(t, st, later) {
+			t.Error("an operation is not finished once")
+		}
+		second.Attempt, third.Attempt = 1, 1
+		if got := claimJobs(t, st, 10, time.Second); !reflect.DeepEqual(got, []Job{second}) {
+			t.Fatalf("claimed %+v", got)
+		}
+		read(t, st, func(tx *Tx) {
+			if n, err := tx.Backlog(1); n != 1 || err != nil {
+				t.Errorf("the backlog is %d, %v", n, err)
 			}
-			return tx.Enqueue(post, []schema.ID{user.Operation, user.Operation})
+			creating, found, err := tx.Creating(st.schema.Collection("users"), userID(2))
+			if creating != third.Operation || !found || err != nil {
+				t.Errorf("%s creates it, %t, %v", creating, found, err)
+			}
+			if _, found, err := tx.Creating(st.schema.Collection("users"), userID(1)); found || err != nil {
+				t.Errorf("what exists is created, %v", err)
+			}
 		})
-		claimed := func() (operations []schema.ID) {
+		finish(t, st, second)
+		if got := claimJobs(t, st, 10, time.Second); !reflect.DeepEqual(got, []Job{third}) {
+			t.Fatalf("claimed %+v", got)
+		}
+		finish(t, st, third)
+		for _, table := range []string{queueTable, followersTable} {
 			write(t, st, func(tx *Tx) error {
-				jobs, err := tx.Claim(10, time.Minute)
-				operations = nil
-				for _, job := range jobs {
-					operations = append(operations, job.Operation)
+				if found, err := one(tx.conn, nil, "SELECT 1 FROM "+table); found || err != nil {
+					t.Errorf("%s is not empty, %v", table, err)
 				}
-				return err
+				return nil
 			})
-			return operations
 		}
-		if got := claimed(); !slices.Equal(got, []schema.ID{user.Operation}) {
-			t.Errorf("before the user is created, %v can be done", got)
+		if err := st.Write(context.Background(), func(tx *Tx) error { return tx.Enqueue(Job{Operation: tx.NewID()}, []schema.ID{first.Operation}) }); err == nil {
+			t.Error("an operation follows one that is not in the queue")
 		}
-		write(t, st, func(tx *Tx) error { return tx.Finish(user) })
-		if got := claimed(); !slices.Equal(got, []schema.ID{post.Operation}) {
-			t.Errorf("once the user is created, %v can be done", got)
+	})
+}
+
+// TestTakeOver: what is in progress at the start was left by a server that is
+// gone, if there can be no other.
+func TestTakeOver(t *testing.T) {
+	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
+		clocked(st)
+		enqueue(t, st, 1, "POST")
+		claimJobs(t, st, 1, time.Hour)
+		if err := st.TakeOver(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(claimJobs(t, st, 1, time.Hour)) == 1; got != st.backend.soleServer() {
+			t.Errorf("it was taken over: %t", got)
+		}
+	})
+}
+
+// TestClaimIsForOne: of many who claim at the same time none get the same.
+func TestClaimIsForOne(t *testing.T) {
+	const jobs, claimers = 60, 6
+	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
+		for i := range jobs {
+			enqueue(t, st, byte(i), "POST")
+		}
+		var all sync.WaitGroup
+		claimed := make([][]Job, claimers)
+		for i := range claimers {
+			all.Go(func() {
+				for len(claimed[i]) < jobs {
+					got := claimJobs(t, st, 1+i, time.Hour)
+					if claimed[i] = append(claimed[i], got...); len(got) == 0 && isClaimed(t, st) {
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		seen := map[schema.ID]int{}
+		for _, each := range claimed {
+			for _, job := range each {
+				if seen[job.Operation]++; seen[job.Operation] > 1 || job.Attempt != 1 {
+					t.Errorf("%s was claimed %d times, and this is attempt %d", job.Operation, seen[job.Operation], job.Attempt)
+				}
+			}
+		}
+		if len(seen) != jobs {
+			t.Errorf("%d were claimed", len(seen))
+		}
+	})
+}
+
+// isClaimed reports whether nothing is left to claim: one may have passed over
+// what another was about to take.
+func isClaimed(t *testing.T, st *Store) (claimed bool) {
+	read(t, st, func(tx *Tx) {
+		next, found, err := tx.Next()
+		claimed = err == nil && (!found || time.Until(next) > time.Minute)
+	})
+	return claimed
+}
+
+// TestQueueUnderLoad: whoever adds and whoever works, each resource's operations
+// are finished in the order in which they were accepted, and all are.
+func TestQueueUnderLoad(t *testing.T) {
+	const users, each, workers = 4, 15, 4
+	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
+		var accepted [users][]schema.ID
+		var mutex sync.Mutex
+		finished := map[schema.ID][]schema.ID{}
+		count := 0
+		var adding, working sync.WaitGroup
+		for user := range users {
+			adding.Go(func() {
+				for range each {
+					accepted[user] = append(accepted[user], enqueue(t, st, byte(user), "PATCH").Operation)
+				}
+			})
+		}
+		for range workers {
+			working.Go(func() {
+				for done := 0; done < users*each; {
+					for _, job := range claimJobs(t, st, 2, time.Hour) {
+						// Nobody else works on the resource until it is finished.
+						mutex.Lock()
+						finished[job.Resource] = append(finished[job.Resource], job.Operation)
+						mutex.Unlock()
+						if !finish(t, st, job) {
+							t.Error("an operation was lost")
+						}
+						mutex.Lock()
+						count++
+						mutex.Unlock()
+					}
+					mutex.Lock()
+					done = count
+					mutex.Unlock()
+				}
+			})
+		}
+		adding.Wait()
+		working.Wait()
+		for user := range users {
+			if got := finished[userID(byte(user))]; !slices.Equal(got, accepted[user]) {
+				t.Errorf("those of user %d were finished in the order\n%v\nand accepted in\n%v", user, got, accepted[user])
+			}
 		}
 	})
 }

@@ -102,7 +102,7 @@ type standing struct {
 // about to. Until its end, nobody changes the schema.
 func (s *Store) check(c conn, may func(*standing) bool) error {
 	for _, hold := range s.backend.holdSchema() {
-		if err := c.later(hold); err != nil {
+		if err := c.later(nil, hold); err != nil {
 			return err
 		}
 	}

@@ -44,20 +44,13 @@ func (c *sqliteConn) exec(sql string, args ...schema.Value) (int, error) {
 	return c.raw.Changes(), nil
 }
 
-func (c *sqliteConn) execEach(sql string, lists []schema.Record) error {
-	for _, values := range lists {
-		if _, err := c.exec(sql, values...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // later has nothing to wait for.
-func (c *sqliteConn) later(sql string, args ...schema.Value) error {
-	_, err := c.exec(sql, args...)
+func (c *sqliteConn) later(look func(schema.Row), sql string, args ...schema.Value) error {
+	_, err := one(c, look, sql, args...)
 	return err
 }
+
+func (c *sqliteConn) flush() error { return nil }
 
 func (c *sqliteConn) assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error {
 	var held bool

@@ -59,11 +59,11 @@ func (t *Tx) writeTotals() error {
 		var err error
 		switch {
 		case t.store.backend.totalsApart():
-			err = t.conn.later("INSERT INTO "+deltasTable+" (collection, parent, change) VALUES ($1, $2, $3)", collection, parent, change)
+			err = t.conn.later(nil, "INSERT INTO "+deltasTable+" (collection, parent, change) VALUES ($1, $2, $3)", collection, parent, change)
 		default:
-			err = t.conn.later("INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addToTotal, collection, parent, change)
+			err = t.conn.later(nil, "INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addToTotal, collection, parent, change)
 			if err == nil && t.totals[key] < 0 && key.parent != "" {
-				err = t.conn.later("DELETE FROM "+totalsTable+" WHERE collection = $1 AND parent = $2 AND total = 0", collection, parent)
+				err = t.conn.later(nil, "DELETE FROM "+totalsTable+" WHERE collection = $1 AND parent = $2 AND total = 0", collection, parent)
 			}
 		}
 		if err != nil {

@@ -23,7 +23,7 @@ func (t *Tx) NewID() schema.ID {
 // Attempt runs fn in a part of the transaction: what a failed fn has done is
 // undone, and the transaction can go on.
 func (t *Tx) Attempt(fn func() error) error {
-	if err := t.conn.later("SAVEPOINT attempt"); err != nil {
+	if err := t.conn.later(nil, "SAVEPOINT attempt"); err != nil {
 		return t.fault(err)
 	}
 	totals := maps.Clone(t.totals)
@@ -34,7 +34,7 @@ func (t *Tx) Attempt(fn func() error) error {
 			return t.fault(errors.Join(failed, err))
 		}
 	}
-	if err := t.conn.later("RELEASE SAVEPOINT attempt"); err != nil {
+	if err := t.conn.later(nil, "RELEASE SAVEPOINT attempt"); err != nil {
 		return t.fault(errors.Join(failed, err))
 	}
 	return failed
@@ -44,32 +44,56 @@ func (t *Tx) Attempt(fn func() error) error {
 // another resource is reported as a fault.List of 409, with pointers into the
 // resource; the transaction can go on then.
 func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) {
-	// The conflict is looked for only when the insert did nothing, so that it
-	// costs nothing otherwise. The change is there by then, as it gives the
-	// revision, and is taken back.
-	representation := c.Append(nil, record)
-	if err := t.change(c, "create", record.ID(schema.IDColumn), representation); err != nil {
-		return nil, err
-	}
-	stored, err := t.put(c, record, t.store.tables[c].insert, record[:c.RevisionColumn()]...)
+	representations, conflicts, err := t.InsertAll(c, []schema.Record{record})
 	if err != nil {
 		return nil, err
 	}
-	if !stored {
-		if err := t.conn.later("DELETE FROM " + changesTable + " WHERE revision = " + t.store.backend.lastRevision()); err != nil {
-			return nil, t.fault(err)
+	return representations[0], conflicts[0].Err()
+}
+
+// InsertAll adds resources in their order, as Insert does, and waits for the
+// database once. Each has a representation or is in conflict.
+func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (representations [][]byte, conflicts []fault.List, err error) {
+	representations, conflicts = make([][]byte, len(records)), make([]fault.List, len(records))
+	revisions, stored := make([]int64, len(records)), make([]bool, len(records))
+	for i, record := range records {
+		representations[i] = c.Append(nil, record)
+		if err := t.change(func(row schema.Row) { revisions[i] = row.Int(0) }, c, "create", record.ID(schema.IDColumn), representations[i]); err != nil {
+			return nil, nil, err
 		}
-		conflicts, err := t.conflicts(c, nil, record)
-		if err == nil && len(conflicts) == 0 {
-			err = fmt.Errorf("an insert into %s was refused without a conflict", c.Name)
+		if err := t.conn.later(func(schema.Row) { stored[i] = true }, t.store.tables[c].insert, record[:c.RevisionColumn()]...); err != nil {
+			return nil, nil, t.fault(err)
 		}
-		if err != nil {
-			return nil, t.fault(err)
-		}
-		return nil, conflicts
 	}
-	t.countOne(c, record, 1)
-	return representation, nil
+	if err := t.conn.flush(); err != nil {
+		return nil, nil, t.fault(err)
+	}
+	for i, record := range records {
+		if stored[i] {
+			record[c.RevisionColumn()] = schema.IntValue(revisions[i])
+			t.countOne(c, record, 1)
+			continue
+		}
+		representations[i] = nil
+		if conflicts[i], err = t.refused(c, record, revisions[i]); err != nil {
+			return nil, nil, t.fault(err)
+		}
+	}
+	return representations, conflicts, nil
+}
+
+// refused finds what a resource that could not be inserted is in conflict with. It is
+// looked for only then, so that it costs nothing otherwise; the change is there
+// by then, as it gives the revision, and is taken back.
+func (t *Tx) refused(c *schema.Collection, record schema.Record, revision int64) (fault.List, error) {
+	if err := t.conn.later(nil, "DELETE FROM "+changesTable+" WHERE revision = $1", schema.IntValue(revision)); err != nil {
+		return nil, err
+	}
+	conflicts, err := t.conflicts(c, nil, record)
+	if err == nil && len(conflicts) == 0 {
+		err = fmt.Errorf("an insert into %s was refused without a conflict", c.Name)
+	}
+	return conflicts, err
 }
 
 // put runs a statement that stores one resource with the revision of the last
@@ -91,7 +115,7 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 	}
 	id := after[schema.IDColumn]
 	representation := c.Append(nil, after)
-	if err := t.change(c, "update", id.ID(), representation); err != nil {
+	if err := t.change(nil, c, "update", id.ID(), representation); err != nil {
 		return nil, err
 	}
 	args := append(schema.Record{}, after[1:c.RevisionColumn()]...)
@@ -111,7 +135,7 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 // last representation.
 func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) {
 	representation := c.Append(nil, record)
-	if err := t.change(c, "delete", record.ID(schema.IDColumn), representation); err != nil {
+	if err := t.change(nil, c, "delete", record.ID(schema.IDColumn), representation); err != nil {
 		return nil, err
 	}
 	changed, err := t.conn.exec(t.store.tables[c].delete, record[schema.IDColumn], record[c.RevisionColumn()])

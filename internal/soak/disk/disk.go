@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Disk is the state of a disk. It outlives its mounts, as platters do.
@@ -29,6 +30,7 @@ type Disk struct {
 	lastIno uint64
 
 	off      bool  // the power is cut
+	trap     *trap // cuts it at a certain moment
 	lies     bool  // a sync is acknowledged and not done
 	capacity int64 // in bytes, 0 for no end
 	faults   map[Op]*fault
@@ -138,13 +140,51 @@ func (d *Disk) fails(op Op, f *file) bool {
 	return false
 }
 
+// trap cuts the power in the middle of an operation.
+type trap struct {
+	op   Op
+	left int // operations until then
+	told chan string
+}
+
 // Cut cuts the power. What was synced stays; of everything else some parts may
 // have arrived, and others not. Programs get errors until the disk is mounted
 // again. It tells what was lost, for people.
 func (d *Disk) Cut() string {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.off = true
+	return d.cut()
+}
+
+// CutSoon cuts the power at one of the next writes or syncs, which is when it does
+// most harm, or after a moment if there are none.
+func (d *Disk) CutSoon() string {
+	d.mutex.Lock()
+	t := &trap{op: Sync, left: d.rng.IntN(4), told: make(chan string, 1)}
+	if d.rng.IntN(2) == 0 {
+		t.op, t.left = Write, d.rng.IntN(40)
+	}
+	d.trap = t
+	d.mutex.Unlock()
+	select {
+	case told := <-t.told:
+		return told
+	case <-time.After(300 * time.Millisecond):
+		return d.Cut()
+	}
+}
+
+// spring cuts the power if it is to be cut at this operation.
+func (d *Disk) spring(op Op) {
+	if t := d.trap; t != nil && t.op == op {
+		if t.left--; t.left < 0 {
+			t.told <- fmt.Sprintf("during a %s, %s", op, d.cut())
+		}
+	}
+}
+
+func (d *Disk) cut() string {
+	d.off, d.trap = true, nil
 	names := maps.Clone(d.platter)
 	for _, renaming := range d.pending {
 		if d.rng.IntN(2) == 0 {
@@ -200,6 +240,7 @@ func (d *Disk) syncNames() syscall.Errno {
 }
 
 func (d *Disk) write(f *file, data []byte, offset int64) syscall.Errno {
+	d.spring(Write)
 	grows := offset + int64(len(data)) - int64(len(f.data))
 	switch {
 	case d.off:
@@ -230,6 +271,7 @@ func (*Disk) put(f *file, c change) {
 }
 
 func (d *Disk) sync(f *file) syscall.Errno {
+	d.spring(Sync)
 	switch {
 	case d.off:
 		return syscall.EIO

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -157,6 +158,38 @@ func TestRenamingIsNeverHalfDone(t *testing.T) {
 	}
 	if len(outcomes) != 2 || outcomes["true false"] == 0 || outcomes["false true"] == 0 {
 		t.Error(outcomes)
+	}
+}
+
+// A power cut that comes soon strikes in the middle of what is being written.
+func TestCutSoonStrikesDuringAnOperation(t *testing.T) {
+	struck := map[Op]int{}
+	for seed := range uint64(20) {
+		d := New(seed)
+		f := d.create("a")
+		told := make(chan string)
+		go func() { told <- d.CutSoon() }()
+		for op, errno := Write, syscall.Errno(0); errno == 0; {
+			d.mutex.Lock()
+			if op = Write; d.rng.IntN(4) == 0 {
+				op, errno = Sync, d.sync(f)
+			} else {
+				errno = d.write(f, []byte("x"), 0)
+			}
+			d.mutex.Unlock()
+			if errno != 0 {
+				struck[op]++
+				if text := <-told; !strings.HasPrefix(text, "during a "+string(op)+", ") {
+					t.Errorf("it struck at a %s, and told: %s", op, text)
+				}
+			}
+		}
+	}
+	if struck[Write] == 0 || struck[Sync] == 0 {
+		t.Error(struck)
+	}
+	if told := New(0).CutSoon(); told != "" {
+		t.Errorf("nothing was written, and it told: %s", told)
 	}
 }
 
