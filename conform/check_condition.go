@@ -37,7 +37,7 @@ var etagChecks = []Check{
 		},
 	},
 	{
-		ID: "etag.written", Title: "ETag of answers to writes", Source: ourConditions, Writes: true, Synchronous: "202 has no ETag",
+		ID: "etag.written", Title: "ETag of answers to writes", Source: ourConditions, Writes: true, Synchronous: "the ETag of the answer, and 202 has none",
 		Rule: "The answers to POST, PUT and PATCH have the ETag that GET has then.",
 		run: func(p *probe) {
 			created := p.synchronous(p.post(p.body(nil)))
@@ -52,7 +52,7 @@ var etagChecks = []Check{
 		},
 	},
 	{
-		ID: "etag.deleted", Title: "no ETag of what is gone", Source: ourConditions, Writes: true, Synchronous: "202 has no ETag",
+		ID: "etag.deleted", Title: "no ETag of what is gone", Source: ourConditions, Writes: true, Synchronous: "the ETag of the answer, and 202 has none",
 		Rule: "The answer to DELETE has no ETag.",
 		run: func(p *probe) {
 			path, _ := p.create()

@@ -9,7 +9,7 @@ import (
 )
 
 // alwaysSynchronous is why checks of arrays are not run asynchronously.
-const alwaysSynchronous = "an array never is anything else"
+const alwaysSynchronous = "arrays, which are never done asynchronously"
 
 var createChecks = []Check{
 	{

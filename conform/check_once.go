@@ -10,7 +10,7 @@ const onceHeader = "Idempotency-Key"
 
 var onceChecks = []Check{
 	{
-		ID: "once.replay", Title: "POST again with the same key", Source: ourKeys, Writes: true, Synchronous: "async.once looks at what 202 says again",
+		ID: "once.replay", Title: "POST again with the same key", Source: ourKeys, Writes: true, Synchronous: "the answer that is given again; for 202 that is async.once",
 		Rule: "A request that comes again with its Idempotency-Key is answered as it was: status, body, Location and ETag.",
 		run: func(p *probe) {
 			body, key := p.body(nil), newUUID()
@@ -18,7 +18,7 @@ var onceChecks = []Check{
 		},
 	},
 	{
-		ID: "once.replay-of-changes", Title: "PATCH, PUT and DELETE again with the same key", Source: ourKeys, Writes: true, Synchronous: "async.once looks at what 202 says again",
+		ID: "once.replay-of-changes", Title: "PATCH, PUT and DELETE again with the same key", Source: ourKeys, Writes: true, Synchronous: "the answer that is given again; for 202 that is async.once",
 		Rule: "PATCH, PUT and DELETE that come again with their Idempotency-Key are answered as they were, whatever has happened since.",
 		run: func(p *probe) {
 			for _, method := range changeMethods {
@@ -33,7 +33,7 @@ var onceChecks = []Check{
 		},
 	},
 	{
-		ID: "once.marked", Title: "Idempotency-Replayed", Source: ourKeys, Writes: true, Synchronous: "async.once looks at what 202 says again",
+		ID: "once.marked", Title: "Idempotency-Replayed", Source: ourKeys, Writes: true, Synchronous: "the answer that is given again; for 202 that is async.once",
 		Rule: "An answer that is given again has Idempotency-Replayed: true, and the first one has not.",
 		run: func(p *probe) {
 			body, key := p.body(nil), newUUID()
@@ -71,7 +71,7 @@ var onceChecks = []Check{
 			key := newUUID()
 			p.ok(p.keyed(key, http.MethodPost, p.collection.path(), p.body(nil)))
 			count := p.count()
-			p.counts(p.status(p.keyed(key, http.MethodPost, p.collection.path(), p.body(nil)), 422), count)
+			p.counts(p.status(p.keyed(key, http.MethodPost, p.collection.path(), p.body(map[string]any{"id": newUUID()})), 422), count)
 			p.status(p.keyed(key, http.MethodPatch, path, p.changeBody(http.MethodPatch, before)), 422)
 			p.unchanged(path, before)
 		},

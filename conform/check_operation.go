@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 )
 
 var operationChecks = []Check{
@@ -130,9 +131,9 @@ func (p *probe) newOperation(method string) (accepted, operation *reply) {
 // one, accepted before, deletes. So that this is not done before the change is
 // accepted, there are others ahead of both.
 func (p *probe) acceptFailing() *reply {
-	for ahead := 8; ahead <= 64; ahead *= 2 {
+	for _, ahead := range []int{16, 64, 256} {
 		path, before := p.create()
-		p.acceptChanges(path, before, ahead)
+		p.acceptAtOnce(path, p.changeBody(http.MethodPatch, before), ahead)
 		p.accept(http.MethodDelete, path, "")
 		if r := p.prefer("respond-async", http.MethodPatch, path, "{}"); r.status == http.StatusAccepted {
 			return r
@@ -140,4 +141,24 @@ func (p *probe) acceptFailing() *reply {
 	}
 	p.skip("no operation could be made to fail: what would fail was refused at once")
 	return nil
+}
+
+// acceptAtOnce has a resource changed so often later. The requests do not wait
+// for each other, so that they are accepted faster than they are carried out.
+func (p *probe) acceptAtOnce(path, body string, count int) {
+	accepted := make([]*reply, count)
+	var senders sync.WaitGroup
+	for first := range 8 {
+		senders.Go(func() {
+			for i := first; i < count; i += 8 {
+				accepted[i], _ = p.exchange(p.ctx, http.MethodPatch, path, body, "Prefer", "respond-async")
+			}
+		})
+	}
+	senders.Wait()
+	for _, r := range accepted {
+		if r != nil {
+			p.observe(path, r)
+		}
+	}
 }

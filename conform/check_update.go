@@ -231,7 +231,7 @@ var deleteChecks = []Check{
 		Rule: "DELETE answers 200 with the resource as it last was.",
 		run: func(p *probe) {
 			path, before := p.create()
-			r := p.status(p.send(http.MethodDelete, path, ""), 200)
+			r := p.status(p.synchronous(p.send(http.MethodDelete, path, "")), 200)
 			if !equalMembers(r.resource(), before) {
 				p.fail(r, encodeJSON(before.members), "%s", r.summary())
 			}

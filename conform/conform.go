@@ -61,7 +61,8 @@ type Check struct {
 	Seed   bool   `json:"seed"`   // a rule of the seed, not one that fills a gap of it
 	Writes bool   `json:"writes"` // needs to create, change or delete
 
-	// Synchronous is why the check is not run asynchronously, "" if it can be.
+	// Synchronous is what the check is about that only a synchronous request
+	// has, "" if it can be run asynchronously.
 	Synchronous string `json:"synchronous,omitempty"`
 
 	run func(*probe)
@@ -278,7 +279,7 @@ func (s *suite) result(check Check) (result Result) {
 	case check.Writes && s.options.ReadOnly:
 		result.Status, result.Reason = Skipped, "the run is read-only"
 	case s.options.Async && check.Synchronous != "":
-		result.Status, result.Reason = Skipped, "it is for synchronous requests: "+check.Synchronous
+		result.Status, result.Reason = Skipped, "it is about the synchronous answer: "+check.Synchronous
 	case s.options.Async && s.async == unsupported:
 		result.Status, result.Reason = Skipped, notSupported
 	default:

@@ -39,9 +39,10 @@ func TestChecksAreDocumented(t *testing.T) {
 	}
 }
 
-// tables lists the checks, a table for each topic.
+// tables lists the checks, a table for each topic, and then those that an
+// asynchronous run leaves out.
 func tables() string {
-	var topics []string
+	var topics, exempt []string
 	rows := map[string][]string{}
 	for _, c := range Checks() {
 		topic := c.Topic()
@@ -52,13 +53,18 @@ func tables() string {
 		if c.Writes {
 			writes = "writes"
 		}
+		if c.Synchronous != "" {
+			writes = "writes, synchronously"
+			exempt = append(exempt, fmt.Sprintf("| `%s` | %s |\n", c.ID, cell(c.Synchronous)))
+		}
 		rows[topic] = append(rows[topic], fmt.Sprintf("| `%s` | %s | %s | %s |\n", c.ID, cell(c.Rule), source(c.Source), writes))
 	}
 	var text strings.Builder
 	for _, topic := range topics {
 		fmt.Fprintf(&text, "\n### %s\n\n| Check | Rule | Written in | |\n|---|---|---|---|\n%s", topic, strings.Join(rows[topic], ""))
 	}
-	return text.String() + "\n"
+	fmt.Fprintf(&text, "\n### Not run asynchronously\n\n| Check | It is about |\n|---|---|\n%s\n", strings.Join(exempt, ""))
+	return text.String()
 }
 
 // source links to the document that a rule is written in.

@@ -106,7 +106,7 @@ func (s *suite) awaitOperation(ctx context.Context, url string) (*reply, error) 
 		}
 		if time.Since(started) > s.patience {
 			waited := s.patience
-			s.patience = min(s.patience, time.Second) // it was asked for too much
+			s.hurry()
 			return nil, &mistake{answer, "an operation that is finished within " + waited.String(), answer.summary()}
 		}
 		select {
@@ -116,6 +116,10 @@ func (s *suite) awaitOperation(ctx context.Context, url string) (*reply, error) 
 		}
 	}
 }
+
+// hurry leaves less time to the operations that follow: a server of which one does
+// not end would take it for each.
+func (s *suite) hurry() { s.patience = min(s.patience, time.Second) }
 
 // awaitLeniently waits until an answer has taken effect, as far as the server
 // lets us know: what is wrong with that is for the checks.
@@ -137,9 +141,19 @@ func (s *suite) awaitUnfinished(ctx context.Context) {
 		if s.gaveUp != nil || ctx.Err() != nil {
 			return
 		}
-		s.patience = min(s.patience, time.Second)
+		s.hurry()
 		_, _ = s.awaitOperation(ctx, url) // what comes of it is reported as left behind
 	}
+}
+
+// removalFailed waits until something that was created is removed. A server that
+// does not tell is believed.
+func (s *suite) removalFailed(ctx context.Context, accepted *reply) bool {
+	if _, ok := s.operationURL(accepted); !ok {
+		return false
+	}
+	operation, err := s.await(ctx, accepted)
+	return err != nil || operation.resource().text("status") == "failed"
 }
 
 // settle follows an accepted write to its end. The answer that it gives stands for

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -152,7 +153,8 @@ func (s *suite) cleanUp(ctx context.Context) []string {
 	defer cancel()
 	s.awaitUnfinished(ctx)
 	var left []string
-	failures := 0 // of the transport, in a row
+	later := map[string]*reply{} // accepted to be removed
+	failures := 0                // of the transport, in a row
 	for _, at := range slices.Backward(s.tracked) {
 		if !idForm.MatchString(at.id) || failures == 2 || ctx.Err() != nil {
 			left = append(left, at.path())
@@ -165,8 +167,16 @@ func (s *suite) cleanUp(ctx context.Context) []string {
 			continue
 		}
 		failures = 0
+		if answer.status == http.StatusAccepted {
+			later[at.path()] = answer
+		}
 		if !answer.succeeded() && answer.status != http.StatusNotFound && answer.status != http.StatusGone {
 			left = append(left, at.path())
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(later)) {
+		if s.removalFailed(ctx, later[path]) {
+			left = append(left, path)
 		}
 	}
 	return left

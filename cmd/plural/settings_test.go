@@ -68,7 +68,7 @@ func TestMistakesInSettingsNameTheirPlace(t *testing.T) {
 		"unknown setting": {
 			file: oneCollection + "server:\n  adress: x\n",
 			want: "plural.yaml:4:11: there is no setting adress: use addr, database, migrate, log_format, log_level, default_limit, " +
-				"max_limit, max_body, max_depth, max_items, header_timeout, read_timeout, write_timeout, idle_timeout, shutdown_timeout, change_retention",
+				"max_limit, max_body, max_depth, max_items, header_timeout, read_timeout, write_timeout, idle_timeout, shutdown_timeout, workers, max_operations, operation_retention, idempotency_retention, change_retention",
 		},
 		"wrong values in the file": {
 			file: oneCollection + "server:\n  max_body: much\n  idle_timeout: soon\n",
@@ -84,7 +84,7 @@ func TestMistakesInSettingsNameTheirPlace(t *testing.T) {
 			file: "collections:\n  Users: {}\n  posts: {atributes: {}}\nserver:\n  log_format: xml\n",
 			want: "PLURAL_LOG_LEVEL=loud: must be debug, info, warn or error\n" +
 				"plural.yaml:2:3: \"Users\" cannot be the name of a collection: use a lower-case letter, then lower-case letters, digits, _ and (not at the end) -\n" +
-				"plural.yaml:3:11: there is no key \"atributes\" here (did you mean attributes?): use description, attributes, required, unique, index, parent, singular, timestamps or renamed_from\n" +
+				"plural.yaml:3:11: there is no key \"atributes\" here (did you mean attributes?): use description, attributes, required, unique, index, parent, singular, timestamps, require_if_match, async or renamed_from\n" +
 				"plural.yaml:5:15: log_format: must be text or json",
 		},
 	} {

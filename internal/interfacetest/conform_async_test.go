@@ -97,4 +97,27 @@ func isFault(name string) bool {
 
 // asynchronously lists the checks that a fault makes fail besides when all is
 // written asynchronously.
-var asynchronously = map[string]string{}
+var asynchronously = map[string]string{
+	"a POST has succeeded, and nothing is there": `async.accepted async.checks-body async.checks-condition async.checks-conflict
+		async.checks-existence async.delete async.errors async.list async.operation async.order async.patch async.put
+		body.charset body.content-type-accept body.exact-names body.not-an-object body.types body.unicode body.unknown-attribute body.wrapped
+		child.create child.cursor child.list child.move child.other-parent child.parent-mismatch child.range child.read child.total child.unknown-parent child.update
+		condition.first condition.match condition.match-any condition.match-malformed condition.stale condition.unknown-id condition.weak
+		create.default create.existing-id create.own-id create.values cursor.deleted delete.gone delete.twice etag.changes etag.no-op
+		method.allow method.not-allowed method.singular
+		once.effect once.kept-404 once.kept-409 once.kept-412 once.kept-422 once.not-kept once.other-request
+		patch.changes patch.no-op patch.null patch.null-required patch.partial patch.read-only patch.updated-at
+		put.no-op put.read-back put.read-only put.replaces put.updates`,
+	"a PATCH has succeeded, and nothing is changed": "body.exact-names body.types body.wrapped patch.changes patch.null patch.null-required patch.read-only patch.updated-at",
+	"a PUT has succeeded, and nothing is changed":   "etag.changes put.read-back put.read-only put.replaces put.updates",
+	"a DELETE has succeeded, and nothing is gone":   "cursor.deleted delete.gone delete.twice",
+	"a POST is done twice":                          "child.list child.range child.total cursor.deleted once.effect",
+	"the first of several takes effect last":        "once.effect",
+	"what cannot be read is refused later":          "body.content-type-accept", // a header of the answer
+	"what is refused later has no errors": `body.all-violations body.exact-names body.not-an-object body.null-character body.types body.unknown-attribute body.wrapped
+		child.other-parent child.parent-mismatch child.unknown-parent condition.first condition.stale condition.unknown-id condition.weak
+		create.existing-id create.read-only create.required delete.twice delete.unknown-id error.pointer
+		once.kept-404 once.kept-409 once.kept-412 once.kept-422 once.other-request
+		patch.null-required patch.read-only patch.unknown-id put.never-creates put.read-only`,
+	"keys are ignored for what is done later": "once.effect once.kept-404 once.kept-409 once.kept-412 once.kept-422 once.malformed once.other-request",
+}

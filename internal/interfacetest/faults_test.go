@@ -23,7 +23,7 @@ var (
 var envelopeFaults = []fault{
 	{"content type with a space", func(next serve, r *http.Request) *broken {
 		a := next(r)
-		if a.body != "" {
+		if a.status != 304 {
 			a.header.Set("Content-Type", "application/json; charset=utf-8")
 		}
 		return a

@@ -3,6 +3,7 @@
 package soak
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,6 +89,9 @@ var histories = []history{
 	{"accepted, not done yet", []*Request{create(Accepted, "a", "1"), update(Accepted, "a", "2")}, found(""), nil},
 	{"accepted, both done", []*Request{create(Accepted, "a", "1"), update(Accepted, "a", "2")}, found("a=2", "create a=1", "update a=2"), nil},
 	{"refused as it may be", []*Request{create(Refused, "a", "1").answered(409).with(func(r *Request) { r.MayFail = []int{409} })}, found(""), nil},
+	{"an operation failed as it may", []*Request{create(Refused, "a", "1").answered(202).with(func(r *Request) {
+		r.Failure, r.MayFail = &Answer{Status: 412}, []int{412}
+	})}, found(""), nil},
 	{"unknown, seen, and then overwritten", []*Request{create(Done, "a", "1"), update(Unknown, "a", "2"),
 		{Kind: Seen, Outcome: Done, Effects: []Effect{{Ref: ref("a"), Change: seen, Token: "1"}}}}, found("a=1", "create a=1"), nil},
 	{"repeated", []*Request{create(Done, "a", "1").answered(201, 201, 201)}, found("a=1"), nil},
@@ -136,6 +140,8 @@ var histories = []history{
 	{"a server error", []*Request{create(Unknown, "a", "1").with(func(r *Request) { r.Failures = []Answer{{Status: 500}} })}, found(""), []string{"wrong create"}},
 	{"not refused", []*Request{create(Done, "a", "1"), update(Done, "a", "2").answered(200).with(func(r *Request) { r.MustFail = true })}, found("a=2"),
 		[]string{"wrong PATCH with If-Match"}},
+	{"an answer with something else", []*Request{create(Done, "a", "1").answered(201).with(func(r *Request) { r.Mismatch = "nonsense" })}, found("a=1"),
+		[]string{"wrong create"}},
 	{"neither old nor new", []*Request{create(Unknown, "a", "1")}, found("a=7"), []string{"wrong -"}},
 	{"another answer when repeated", []*Request{create(Done, "a", "1").answered(201, 409)}, found("a=1"), []string{"wrong create"}},
 	{"another ETag when repeated", []*Request{create(Done, "a", "1").answered(201, 201).with(func(r *Request) { r.Answers[1].ETag = "x" })}, found("a=1"),
@@ -168,14 +174,26 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What was sent once more comes behind what was seen in between.
-func TestLedgerKeepsTheOrderOfSending(t *testing.T) {
-	var l Ledger
-	first, second := create(Unknown, "a", "1"), create(Done, "b", "2")
-	l.Enter(first)
-	l.Enter(second)
-	l.Enter(first)
-	if got := l.Requests(); !slices.Equal(got, []*Request{second, first}) {
-		t.Error(got)
+// What was found becomes certain where it was not, and nowhere else.
+func TestWitness(t *testing.T) {
+	requests := []*Request{
+		create(Done, "certain", "1"),
+		create(Done, "a", "2"), update(Unknown, "a", "3"),
+		create(Unknown, "b", "4"),
+		create(Unknown, "", "5"),
+		create(Done, "c", "6").with(shared), update(Done, "c", "7").with(shared),
+	}
+	got := Witness(requests, found("certain=1 a=3 minted=5 c=7"))
+	slices.SortFunc(got.Effects, func(x, y Effect) int { return cmp.Compare(x.Ref.ID, y.Ref.ID) })
+	want := []Effect{
+		{Ref: ref("a"), Change: seen, Token: "3", Want: "{3}"},
+		{Ref: ref("b"), Change: seen},
+		{Ref: ref("minted"), Change: seen, Token: "5", Want: "{5}"},
+	}
+	if got.Kind != Seen || got.Outcome != Done || !slices.Equal(got.Effects, want) {
+		t.Errorf("got %+v", got)
+	}
+	if got := Witness(append(requests, got), found("certain=1 a=3 minted=5 c=7")); got != nil {
+		t.Errorf("once more: %+v", got)
 	}
 }

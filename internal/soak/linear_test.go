@@ -33,6 +33,7 @@ func TestLinearizable(t *testing.T) {
 		{"unknown, and built upon", []*Request{birth, swap(Unknown, "0", "1", 2, 3), swap(Done, "1", "2", 8, 9)}, nil, false},
 		{"unknown, and never seen", []*Request{birth, swap(Unknown, "0", "1", 2, 3)}, []Read{saw("0", 8, 9)}, false},
 		{"accepted, and seen later", []*Request{birth, swap(Accepted, "0", "1", 2, 3)}, []Read{saw("0", 5, 6), saw("1", 8, 9)}, false},
+		{"unknown, never seen, and overtaken", []*Request{birth, swap(Unknown, "0", "1", 2, 3), swap(Done, "0", "2", 8, 9)}, nil, false},
 		{"refused for want of room", []*Request{birth, swap(Refused, "0", "1", 2, 3)}, []Read{saw("0", 8, 9)}, false},
 
 		{"a stale read", []*Request{birth, swap(Done, "0", "1", 2, 3)}, []Read{saw("0", 4, 5)}, true},

@@ -14,9 +14,10 @@ import (
 
 // Report adds up what came out of runs.
 type Report struct {
-	Crashes  map[string]int // by how
-	Findings []Violation
-	rows     map[Kind]*row
+	Databases int
+	Crashes   map[string]int // by how
+	Findings  []Violation
+	rows      map[Kind]*row
 }
 
 // row is what became of the requests of a kind.
@@ -34,6 +35,7 @@ func (t *Report) Add(r *Run) {
 	if t.Crashes == nil {
 		t.Crashes, t.rows = map[string]int{}, map[Kind]*row{}
 	}
+	t.Databases++
 	for _, how := range r.Crashes {
 		how, _, _ = strings.Cut(how, ":")
 		t.Crashes[how]++
@@ -89,9 +91,11 @@ const maxEvidence = 10
 
 // Print prints the table, and the evidence of the first findings.
 func (t *Report) Print(out io.Writer) {
+	fmt.Fprintf(out, "%d databases", t.Databases)
 	for _, how := range slices.Sorted(maps.Keys(t.Crashes)) {
-		fmt.Fprintf(out, "%d × %s\n", t.Crashes[how], how)
+		fmt.Fprintf(out, ", %d × %s", t.Crashes[how], how)
 	}
+	fmt.Fprintln(out)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "sent\tacknowledged\trefused\tno answer\twith key\tagain\tlost\tdoubled\thalf-done\twrong\t  kind")
 	var total row

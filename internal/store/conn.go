@@ -75,6 +75,10 @@ type conn interface {
 	later(look func(schema.Row), sql string, args ...schema.Value) error
 	flush() error
 
+	// load puts rows into a table that nobody else sees, until next returns none. The
+	// names are as they are stored. Next may be called on another goroutine.
+	load(table string, columns []string, next func() (schema.Record, error)) error
+
 	// assume runs a query ahead of the next statement. If its first row is not as
 	// it should be, the transaction starts anew with otherwise, and goes on
 	// behind it unless that fails. It comes ahead of everything but later.
@@ -107,6 +111,12 @@ type dialect interface {
 	// have moved to where transactions have other numbers.
 	changeOrder() (columns string, index []string, renumbered []string)
 	changesAfter(position Position) (sql string, args []schema.Value)
+	// lastGiven is a query for the highest number that revisionType gave.
+	lastGiven() string
+	// loading is run before and after the rows of another database are loaded into
+	// all tables. They are older than every change that comes, and revisions
+	// go on behind the last one that was given there.
+	loading(last int64) (before, after []string)
 	// totalsApart: the changes of totals are written down one by one, and taken up
 	// into the totals later, so that writers do not wait for each other.
 	totalsApart() bool

@@ -70,7 +70,7 @@ func describe(c conn, d dialect) (map[string]*tableShape, error) {
 }
 
 // storeFormat changes when the tables that are ours do.
-const storeFormat = "1"
+const storeFormat = "2"
 
 func readMeta(c conn, key string) (value string, err error) {
 	_, err = one(c, func(row schema.Row) { value = string(row.AppendText(nil, 0)) },

@@ -179,7 +179,7 @@ func (b *postgresBackend) resolve(ctx context.Context, transaction int64, lost e
 		switch {
 		case err == nil && status != nil && *status == "committed":
 			return nil
-		case err == nil && status != nil && *status == "aborted":
+		case err == nil && status != nil && *status == "aborted", hasCode(err, neverHeardOf):
 			return lost
 		}
 		// It is still going on, or the database is still away.
@@ -188,12 +188,20 @@ func (b *postgresBackend) resolve(ctx context.Context, transaction int64, lost e
 	return errors.Join(errUnknownOutcome, lost)
 }
 
+// neverHeardOf is what a database says of a transaction that has not taken place
+// there: a standby that was promoted before it had it.
+const neverHeardOf = "22023"
+
+func hasCode(err error, codes ...string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && slices.Contains(codes, pg.Code)
+}
+
 // isLostRace recognises serialization failures and deadlocks, and the unique
 // and foreign keys that another transaction has taken or removed meanwhile: a
 // second run sees what the other one did.
 func isLostRace(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && slices.Contains([]string{"40001", "40P01", "23505", "23503"}, pg.Code)
+	return hasCode(err, "40001", "40P01", "23505", "23503")
 }
 
 // isLostConnection recognises a connection that ended under a transaction, which
@@ -204,7 +212,7 @@ func isLostConnection(err error) bool {
 		// Told to go; a database that is shutting down; one that has become a standby.
 		return slices.Contains([]string{"57P01", "57P02", "25006"}, pg.Code)
 	}
-	return !errors.Is(err, errUnknownOutcome) && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+	return !errors.Is(err, errUnknownOutcome) && (pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
 }
 

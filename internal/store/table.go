@@ -54,16 +54,19 @@ func newTable(d dialect, c *schema.Collection) *table {
 	return t
 }
 
-// quote makes an identifier of a name from the schema. A name that the database
+// quote makes an identifier of a name from the schema.
+func quote(d dialect, name string) string { return `"` + storedName(d, name) + `"` }
+
+// storedName is what the database calls by a name from the schema. One that it
 // keeps to itself gets an underscore, with which no other name starts.
-func quote(d dialect, name string) string {
+func storedName(d dialect, name string) string {
 	if d.reserved(name) {
 		name = "_" + name
 	}
-	return `"` + name + `"`
+	return name
 }
 
-// declaredName undoes what quote did to a name.
+// declaredName undoes what storedName did to a name.
 func declaredName(d dialect, stored string) string {
 	if name, ok := strings.CutPrefix(stored, "_"); ok && d.reserved(name) {
 		return name
@@ -93,15 +96,25 @@ const (
 
 // createTables makes all tables and indexes of a schema.
 func createTables(c conn, d dialect, s *schema.Schema, at schema.Value) error {
+	tables, additions := definitions(d, s)
+	if err := execAll(c, append(tables, additions...)...); err != nil {
+		return err
+	}
+	if err := execAll(c, "INSERT INTO "+metaTable+" (key, value) VALUES ('format', '"+storeFormat+"'), ('last_id', '')"); err != nil {
+		return err
+	}
+	return saveSchema(c, s, at)
+}
+
+// definitions make the tables of a schema, and then what can be added when they
+// have rows: indexes, and foreign keys that are not part of the tables.
+func definitions(d dialect, s *schema.Schema) (tables, additions []string) {
 	text, id, when, number := d.columnType(schema.KindText), d.columnType(schema.KindUUID), d.columnType(schema.KindDateTime), d.columnType(schema.KindInteger)
 	order, orderIndex, _ := d.changeOrder()
-	statements := []string{
+	tables = []string{
 		"CREATE TABLE " + metaTable + " (key " + text + " NOT NULL PRIMARY KEY, value " + text + " NOT NULL)" + d.tableOptions(),
 		"CREATE TABLE " + changesTable + " (revision " + d.revisionType() + ", collection " + text + " NOT NULL, id " + id +
 			" NOT NULL, kind " + text + " NOT NULL, at " + when + " NOT NULL, representation " + text + " NOT NULL" + order + ")",
-		// A deleted resource is looked up when it is used as a cursor.
-		"CREATE INDEX " + changesTable + "_deleted ON " + changesTable + " (collection, id) WHERE kind = 'delete'",
-		"CREATE INDEX " + changesTable + "_at ON " + changesTable + " (at)",
 		"CREATE TABLE " + totalsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, total " +
 			number + " NOT NULL, PRIMARY KEY (collection, parent))" + d.tableOptions(),
 		"CREATE TABLE " + schemasTable + " (version " + number + " NOT NULL PRIMARY KEY, at " + when +
@@ -109,38 +122,37 @@ func createTables(c conn, d dialect, s *schema.Schema, at schema.Value) error {
 		"CREATE TABLE " + answersTable + " (caller " + text + " NOT NULL, key " + text + " NOT NULL, fingerprint " + text + " NOT NULL, status " +
 			number + " NOT NULL, header " + text + " NOT NULL, body " + text + " NOT NULL, at " + when +
 			" NOT NULL, PRIMARY KEY (caller, key))" + d.tableOptions(),
-		"CREATE INDEX " + answersTable + "_at ON " + answersTable + " (at)",
 		"CREATE TABLE " + queueTable + " (operation " + id + " NOT NULL PRIMARY KEY, caller " + text + " NOT NULL, method " + text + " NOT NULL, collection " + text +
 			" NOT NULL, resource " + id + " NOT NULL, parent " + id + ", body " + text + " NOT NULL, if_match " + text + " NOT NULL, if_none_match " + text +
 			" NOT NULL, turn " + number + " NOT NULL, blockers " + number + " NOT NULL, followers " + number + " NOT NULL, attempt " + number +
 			" NOT NULL, due " + when + " NOT NULL)" + d.tableOptions(),
+		"CREATE TABLE " + followersTable + " (awaited " + id + " NOT NULL, follower " + id + " NOT NULL, PRIMARY KEY (awaited, follower))" + d.tableOptions(),
+	}
+	additions = []string{
+		// A deleted resource is looked up when it is used as a cursor.
+		"CREATE INDEX " + changesTable + "_deleted ON " + changesTable + " (collection, id) WHERE kind = 'delete'",
+		"CREATE INDEX " + changesTable + "_at ON " + changesTable + " (at)",
+		"CREATE INDEX " + answersTable + "_at ON " + answersTable + " (at)",
 		"CREATE UNIQUE INDEX " + queueTable + "_turn ON " + queueTable + " (collection, resource, turn)",
 		"CREATE INDEX " + queueTable + "_due ON " + queueTable + " (blockers, due)",
-		"CREATE TABLE " + followersTable + " (awaited " + id + " NOT NULL, follower " + id + " NOT NULL, PRIMARY KEY (awaited, follower))" + d.tableOptions(),
-		"INSERT INTO " + metaTable + " (key, value) VALUES ('format', '" + storeFormat + "'), ('last_id', '')",
 	}
-	statements = append(statements, orderIndex...)
+	additions = append(additions, orderIndex...)
 	if d.totalsApart() {
-		statements = append(statements,
-			"CREATE TABLE "+deltasTable+" (collection "+text+" NOT NULL, parent "+text+" NOT NULL, change "+number+" NOT NULL)",
-			"CREATE INDEX "+deltasTable+"_total ON "+deltasTable+" (collection, parent)")
+		tables = append(tables, "CREATE TABLE "+deltasTable+" (collection "+text+" NOT NULL, parent "+text+" NOT NULL, change "+number+" NOT NULL)")
+		additions = append(additions, "CREATE INDEX "+deltasTable+"_total ON "+deltasTable+" (collection, parent)")
 	}
-	var references []string
 	for _, collection := range s.All() {
-		statements = append(statements, createTable(d, collection, collection.Name))
+		tables = append(tables, createTable(d, collection, collection.Name))
 		for _, index := range indexes(collection) {
-			statements = append(statements, createIndex(d, collection, index))
+			additions = append(additions, createIndex(d, collection, index))
 		}
 		if !d.inlineReferences() {
 			for _, link := range collection.Links() {
-				references = append(references, "ALTER TABLE "+quote(d, collection.Name)+" ADD "+foreignKey(d, link))
+				additions = append(additions, "ALTER TABLE "+quote(d, collection.Name)+" ADD "+foreignKey(d, link))
 			}
 		}
 	}
-	if err := execAll(c, append(statements, references...)...); err != nil {
-		return err
-	}
-	return saveSchema(c, s, at)
+	return tables, additions
 }
 
 func execAll(c conn, statements ...string) error {

@@ -95,3 +95,14 @@ func takeUpTotals(c conn) error {
 			" SELECT collection, parent, CAST(sum(change) AS bigint) FROM taken GROUP BY collection, parent"+addToTotal,
 		"DELETE FROM "+totalsTable+" WHERE total = 0 AND parent <> ''")
 }
+
+// allTotals stands in place of the table of totals, for all of them as they are
+// with the changes that were not taken up yet.
+func allTotals(d dialect) string {
+	if !d.totalsApart() {
+		return totalsTable
+	}
+	return "(SELECT collection, parent, CAST(sum(total) AS bigint) AS total FROM (SELECT collection, parent, total FROM " + totalsTable +
+		" UNION ALL SELECT collection, parent, change FROM " + deltasTable + ") AS parts GROUP BY collection, parent" +
+		" HAVING sum(total) <> 0 OR parent = '') AS totals"
+}

@@ -19,7 +19,6 @@ func (c change) apply(content []byte) []byte {
 	size := int64(len(content))
 	end := c.offset + int64(len(c.data))
 	if c.truncates && end < size {
-		clear(content[end:]) // it may grow again
 		return content[:end]
 	}
 	if end > size && (c.truncates || len(c.data) > 0) {
@@ -38,10 +37,10 @@ func (c change) sectors() []change {
 		return []change{c}
 	}
 	var parts []change
-	for len(c.data) > 0 {
-		n := min(sector-c.offset%sector, int64(len(c.data)))
-		parts = append(parts, change{offset: c.offset, data: c.data[:n]})
-		c.offset, c.data = c.offset+n, c.data[n:]
+	for offset, data := c.offset, c.data; len(data) > 0; {
+		n := min(sector-offset%sector, int64(len(data)))
+		parts = append(parts, change{offset: offset, data: data[:n]})
+		offset, data = offset+n, data[n:]
 	}
 	return parts
 }

@@ -45,8 +45,9 @@ func TestCutKeepsWhatWasSynced(t *testing.T) {
 				since = append(since, c)
 			default:
 				data := bytes.Repeat([]byte{byte(1 + len(since))}, rapid.IntRange(1, 2*sector).Draw(t, "length"))
-				c := change{offset: rapid.Int64Range(0, size).Draw(t, "offset"), data: data}
+				c := change{offset: rapid.Int64Range(0, size).Draw(t, "offset"), data: slices.Clone(data)}
 				d.write(f, data, c.offset)
+				clear(data) // it is the caller's
 				since = append(since, c)
 			}
 		}
@@ -77,6 +78,16 @@ func TestCutKeepsWhatWasSynced(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestWritesAreSplitAtSectors(t *testing.T) {
+	var got [][2]int
+	for _, part := range (change{offset: 500, data: make([]byte, 600)}).sectors() {
+		got = append(got, [2]int{int(part.offset), len(part.data)})
+	}
+	if want := [][2]int{{500, 12}, {512, 512}, {1024, 76}}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
 }
 
 // Among many cuts there are those that keep nothing, all, a beginning, and

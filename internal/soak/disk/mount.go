@@ -168,9 +168,6 @@ func (n *node) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Err
 func (n *node) Read(_ context.Context, _ fs.FileHandle, dest []byte, offset int64) (fuse.ReadResult, syscall.Errno) {
 	n.disk.mutex.Lock()
 	defer n.disk.mutex.Unlock()
-	if n.disk.off {
-		return nil, syscall.EIO
-	}
 	read := 0
 	if offset < int64(len(n.file.data)) {
 		read = copy(dest, n.file.data[offset:])

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural"
+)
+
+func newCopyCommand() *cobra.Command {
+	var from, to string
+	command := &cobra.Command{
+		Use:   "copy --from URL --to URL",
+		Short: "Move everything from one database to another, of either kind",
+		Long: `Move everything from one database to another: from SQLite to PostgreSQL, back, or
+within one of them.
+
+  plural copy --from sqlite:plural.db --to postgres://plural@localhost/plural
+
+Ids, times, revisions and ETags, operations, kept answers, the change log and the
+history of the schema are all kept, so that clients see no difference.
+
+Stop the servers of the source first. Nothing keeps it from being copied while it
+is in use: the copy is then what it was at one moment, and you are told if
+something was written meanwhile.
+
+The target must have no tables. It is filled in one transaction, and every row is
+read back and compared before that is committed: if anything fails, the target is as
+empty as before. The source is not changed.
+
+The exit status is 0 if everything was copied, and 1 if not, or if the source was
+written to meanwhile.`,
+		Args: cobra.NoArgs,
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&from, "from", "", "`URL` of the database to copy")
+	flags.StringVar(&to, "to", "", "`URL` of an empty database, or of a file that does not exist yet")
+	for _, name := range []string{"from", "to"} {
+		if err := command.MarkFlagRequired(name); err != nil {
+			panic(err) // there is no such flag
+		}
+	}
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		out := command.OutOrStdout()
+		show, end := lines(out), ""
+		if isTerminal(out) {
+			show, end = bar(out), wholeLine
+		}
+		copied, err := plural.Copy(command.Context(), from, to, show)
+		fmt.Fprint(out, end)
+		if err != nil {
+			return err
+		}
+		var rows int64
+		for _, table := range copied.Tables {
+			rows += table.Rows
+		}
+		fmt.Fprintf(out, "Copied %s of %s. Counts and checksums are the same on both sides.\n", counted(int(rows), "row"), counted(len(copied.Tables), "table"))
+		if copied.Newer > 0 {
+			return fmt.Errorf("the source was written to meanwhile, and %s of it may be missing in the copy: stop its servers, and copy it again into another database",
+				counted(int(copied.Newer), "change"))
+		}
+		return nil
+	}
+	return command
+}
+
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// lines tells what is through, one line each.
+func lines(out io.Writer) func(plural.CopyProgress) {
+	return func(p plural.CopyProgress) {
+		if p.Finished {
+			fmt.Fprintln(out, stage(p))
+		}
+	}
+}
+
+func stage(p plural.CopyProgress) string {
+	if p.Table == "" {
+		return p.Stage
+	}
+	return fmt.Sprintf("%s %s: %s", p.Stage, p.Table, counted(int(p.Rows), "row"))
+}
+
+const (
+	barWidth   = 30
+	barPause   = 100 * time.Millisecond
+	wholeLine  = "\r\x1b[K" // to its beginning, and what is there goes
+	barOfTable = 32         // longer names would make two lines of it
+)
+
+// bar shows one line that fills up.
+func bar(out io.Writer) func(plural.CopyProgress) {
+	var shown time.Time
+	return func(p plural.CopyProgress) {
+		if now := time.Now(); now.Sub(shown) >= barPause || p.Stage == "indexing" {
+			shown = now
+			fmt.Fprint(out, wholeLine+barLine(p))
+		}
+	}
+}
+
+func barLine(p plural.CopyProgress) string {
+	filled := barWidth * p.Done / max(1, p.Of)
+	text := []rune(stage(p))
+	if len(text) > barOfTable {
+		text = append(text[:barOfTable], '…')
+	}
+	return fmt.Sprintf("[%s%s] %3d %%  %s", strings.Repeat("#", int(filled)), strings.Repeat(".", int(barWidth-filled)), 100*p.Done/max(1, p.Of), string(text))
+}

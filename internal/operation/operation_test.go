@@ -1,0 +1,284 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/schema"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+
+// world is a store of users with operations, and a hook for their creation and change.
+type world struct {
+	t         *testing.T
+	schema    *schema.Schema
+	store     *store.Store
+	resources *resource.Resources
+	*Operations
+
+	mutex    sync.Mutex
+	failures []error // that were told
+	effects  int
+}
+
+// eachWorld runs a test on each database. Nothing is worked on until run.
+func eachWorld(t *testing.T, config Config, hook resource.Hook, test func(*testing.T, *world)) {
+	t.Helper()
+	for name, url := range map[string]func(testing.TB) string{
+		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
+		"postgres": pgtest.URL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			sch := schema.Example()
+			st, err := store.Open(context.Background(), url(t), sch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { st.Close() })
+			w := &world{t: t, schema: sch, store: st, resources: resource.New(st)}
+			w.resources.Limits = resource.Limits{Depth: 64, Items: 1000}
+			config := config
+			config.Workers, config.Backlog = 2, 100
+			config.Failed = func(_ string, err error) {
+				w.mutex.Lock()
+				defer w.mutex.Unlock()
+				w.failures = append(w.failures, err)
+			}
+			w.Operations = New(config, sch, st, w.resources)
+			hook := hook
+			hook.Timeout = time.Minute
+			hook.After = func(context.Context, *resource.Change) {
+				w.mutex.Lock()
+				defer w.mutex.Unlock()
+				w.effects++
+			}
+			for _, verb := range []resource.Verb{resource.Create, resource.Update} {
+				w.resources.AddHook(w.users(), verb, hook)
+			}
+			test(t, w)
+		})
+	}
+}
+
+func (w *world) users() *schema.Collection { return w.schema.Collection("users") }
+
+// run works until the end of the test.
+func (w *world) run() {
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		w.Run(ctx, ctx)
+		close(ended)
+	}()
+	w.t.Cleanup(func() {
+		stop()
+		<-ended
+	})
+}
+
+var user = schema.ID{15: 1}
+
+// accept has a request of a user accepted.
+func (w *world) accept(method, body string) (accepted Accepted) {
+	w.t.Helper()
+	request := resource.Request{Method: method, Path: resource.Path{Collection: w.users()}, ID: user, Body: []byte(body), Accepting: true}
+	write, err := w.resources.Decode(context.Background(), request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	err = w.resources.Transact(context.Background(), func(work *resource.Work) (err error) {
+		accepted, err = w.Accept(work, request, write, true)
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Wake()
+	return accepted
+}
+
+const newUser = `{"id":"00000000-0000-0000-0000-000000000001","name":"Ada","email":"ada@example.com"}`
+
+// expect waits for an operation, and compares its status, attempts and errors,
+// and those of its outcome.
+func (w *world) expect(accepted Accepted, want string) {
+	w.t.Helper()
+	outcome, ok := w.Wait(context.Background(), accepted, 30*time.Second)
+	if !ok {
+		w.t.Fatal("the operation is not finished")
+	}
+	tx, err := w.store.Read(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer tx.Close()
+	c := w.schema.Operations()
+	record, err := tx.Get(c, nil, accepted.Operation)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	got := fmt.Sprintf("%s %d", record[c.Field("status").Column].Text(), record.Int(c.Field("attempts").Column))
+	if outcome.Err != nil {
+		got += " " + string(fault.From(outcome.Err).JSON())
+		if kept := record[c.Field("errors").Column].Text(); kept != string(fault.From(outcome.Err).JSON()) {
+			w.t.Errorf("the errors are %s, and the outcome is %s", kept, outcome.Err)
+		}
+	}
+	if got != want {
+		w.t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// told counts the failures and effects so far.
+func (w *world) told() (failures, effects int) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return len(w.failures), w.effects
+}
+
+// TestGivesUp: ten attempts are enough, and those behind go on.
+func TestGivesUp(t *testing.T) {
+	unavailable := fault.New(fault.CodeUnavailable, "Not now.")
+	var rehearsed bool
+	hooks := map[string]resource.Hook{
+		"before": {Before: func(_ context.Context, change *resource.Change) error {
+			if change.Verb == resource.Create {
+				return unavailable
+			}
+			return nil
+		}},
+		"within": {Within: func(_ context.Context, _ *resource.Handle, change *resource.Change) error {
+			if rehearsed && change.Verb == resource.Create {
+				return unavailable
+			}
+			return nil
+		}},
+	}
+	for name, hook := range hooks {
+		t.Run(name, func(t *testing.T) {
+			rehearsed = false
+			noPause := func(int64) time.Duration { return 0 }
+			eachWorld(t, Config{Pause: noPause}, hook, func(t *testing.T, w *world) {
+				rehearsed = false
+				first, second := w.accept("POST", newUser), w.accept("PATCH", `{"name":"Bob"}`)
+				rehearsed = true
+				w.run()
+				w.expect(first, `failed 10 [{"status":503,"code":"unavailable","title":"The store cannot be reached","detail":"Not now."}]`)
+				w.expect(second, `failed 1 [{"status":404,"code":"not_found","title":"Not found","detail":"There is no resource `+user.String()+` here in users."}]`)
+				if failures, effects := w.told(); failures != 10 || effects != 0 {
+					t.Errorf("%d failures were told, and there were %d effects", failures, effects)
+				}
+			})
+		})
+	}
+}
+
+// TestPausesGrow up to half a minute.
+func TestPausesGrow(t *testing.T) {
+	var got []time.Duration
+	for attempt := range int64(10) {
+		got = append(got, growingPause(attempt+1))
+	}
+	want := "[200ms 400ms 800ms 1.6s 3.2s 6.4s 12.8s 25.6s 30s 30s]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("got  %v\nwant %s", got, want)
+	}
+}
+
+// TestLostLease: who has lost an operation to another learns of it, and leaves it.
+func TestLostLease(t *testing.T) {
+	working := make(chan *world, 1)
+	lost := make(chan error, 1)
+	patient := resource.Hook{Before: func(ctx context.Context, change *resource.Change) error {
+		select {
+		case w := <-working: // the first attempt
+			if got := w.takeOver(); got.Attempt != 2 {
+				w.t.Errorf("it was claimed as attempt %d", got.Attempt)
+			}
+			<-ctx.Done()
+			lost <- ctx.Err()
+		default:
+		}
+		return nil
+	}}
+	eachWorld(t, Config{Lease: 300 * time.Millisecond}, patient, func(t *testing.T, w *world) {
+		working <- w
+		accepted := w.accept("POST", newUser)
+		w.run()
+		if err := <-lost; err == nil {
+			t.Error("the context goes on")
+		}
+		// The other one says nothing more, and so it comes back.
+		w.expect(accepted, "succeeded 3")
+		if failures, effects := w.told(); failures != 0 || effects != 1 {
+			t.Errorf("%d failures were told, and there were %d effects", failures, effects)
+		}
+	})
+}
+
+// takeOver claims the operation that somebody is working on.
+func (w *world) takeOver() (taken store.Job) {
+	w.t.Helper()
+	err := w.store.Write(context.Background(), func(tx *store.Tx) error {
+		unfinished, err := tx.Unfinished(w.users(), user)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Hold(unfinished[0], -time.Second); err != nil {
+			return err
+		}
+		jobs, err := tx.Claim(1, w.Lease)
+		if err == nil && len(jobs) == 1 {
+			taken = jobs[0]
+		}
+		return err
+	})
+	if err != nil {
+		w.t.Error(err)
+	}
+	return taken
+}
+
+// TestLeaseIsKept for as long as the work takes.
+func TestLeaseIsKept(t *testing.T) {
+	var attempts sync.WaitGroup
+	slow := resource.Hook{Before: func(ctx context.Context, _ *resource.Change) error {
+		defer attempts.Done()
+		select {
+		case <-time.After(time.Second): // several leases
+		case <-ctx.Done():
+		}
+		return nil
+	}}
+	eachWorld(t, Config{Lease: 300 * time.Millisecond}, slow, func(t *testing.T, w *world) {
+		attempts.Add(1) // a second one would panic
+		accepted := w.accept("POST", newUser)
+		w.run()
+		w.expect(accepted, "succeeded 1")
+	})
+}
+
+// TestUnusableQueue: it is looked at again after a pause.
+func TestUnusableQueue(t *testing.T) {
+	eachWorld(t, Config{}, resource.Hook{}, func(t *testing.T, w *world) {
+		w.store.Close()
+		started := time.Now()
+		w.run()
+		for failures := 0; failures < 3; failures, _ = w.told() { // taking over, and two claims
+			time.Sleep(time.Millisecond)
+		}
+		if took := time.Since(started); took < poll {
+			t.Errorf("there were three failures in %s", took)
+		}
+	})
+}

@@ -1,0 +1,258 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/schema"
+)
+
+const (
+	copyBefore = `
+collections:
+  sqlite_things:
+    singular: sqlite_thing
+    attributes:
+      ctid: {type: string, maxLength: 50, unique: true}
+      integer: {type: integer, index: true}
+      number: {type: number}
+      boolean: {type: boolean}
+      uuid: {type: string, format: uuid}
+      date: {type: string, format: date}
+      moment: {type: string, format: date-time}
+      object: {type: object}
+      array: {type: array}
+      next: {references: {collection: sqlite_things, on_delete: set_null}}
+  parts: {parent: sqlite_things, timestamps: false, attributes: {text: {type: string}}}
+`
+	copyNow = copyBefore + "  spares: {attributes: {note: {type: string}}}\n"
+)
+
+// otherKind is the URL of an empty database of the kind that another is not of.
+func otherKind(t *testing.T, url string) string {
+	t.Helper()
+	if strings.HasPrefix(url, "sqlite:") {
+		return pgtest.URL(t)
+	}
+	return sameKind(t, "sqlite:")
+}
+
+func sameKind(t *testing.T, url string) string {
+	t.Helper()
+	if strings.HasPrefix(url, "sqlite:") {
+		return "sqlite:" + filepath.Join(t.TempDir(), "copy.db")
+	}
+	return pgtest.URL(t)
+}
+
+// fillForCopy makes a database that has something in every table, two schemas, and
+// revisions that nothing remembers.
+func fillForCopy(t *testing.T, url string) {
+	t.Helper()
+	ctx := context.Background()
+	before, err := Open(ctx, url, parse(t, copyBefore))
+	if err != nil {
+		t.Fatal(err)
+	}
+	things, parts := before.schema.Collection("sqlite_things"), before.schema.Collection("parts")
+	insert(t, before, things, `{}`)
+	full := insert(t, before, things, `{"ctid":"Zürich 🦄 \u0001 \"\\","integer":-9223372036854775808,"number":5e-324,"boolean":true,"uuid":"ffffffff-ffff-ffff-ffff-ffffffffffff",`+
+		`"date":"9999-12-31","moment":"1999-12-31T23:59:59.001+02:00","object":{"b":1,"a":{"c":[null,1.5,"x"]}},"array":[1,[2],{"z":1,"a":9007199254740993}]}`)
+	parent := full.ID(schema.IDColumn).String()
+	empty := insert(t, before, things, `{"ctid":"","integer":0,"number":0,"boolean":false,"date":"0001-01-01","moment":"0000-01-01T00:00:00Z","object":{},"array":[],"next":"`+parent+`"}`)
+	insert(t, before, parts, `{"sqlite_thing_id":"`+parent+`","text":"é"}`)
+	write(t, before, func(tx *Tx) error { _, err := tx.Delete(things, empty); return err })
+	closeStore(t, before)
+
+	now, err := Open(ctx, url, parse(t, copyNow), MigrateAdditive(func(*Step) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeStore(t, now)
+	things, parts = now.schema.Collection("sqlite_things"), now.schema.Collection("parts")
+	insert(t, now, now.schema.Collection("spares"), `{"note":"x"}`)
+	gone := insert(t, now, parts, `{"sqlite_thing_id":"`+parent+`"}`)
+	operations := []schema.ID{{15: 1}, {15: 2}}
+	write(t, now, func(tx *Tx) error {
+		if _, err := tx.Delete(parts, gone); err != nil {
+			return err
+		}
+		if err := tx.KeepAnswer(AnswerKey{"", "key"}, &Answer{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`}, Body: []byte(`{"data":"ü"}`)}); err != nil {
+			return err
+		}
+		id := full.ID(schema.IDColumn)
+		if err := tx.Enqueue(Job{Operation: operations[0], Method: "DELETE", Collection: things.Name, Resource: id, IfMatch: `"1.1"`}, nil); err != nil {
+			return err
+		}
+		return tx.Enqueue(Job{Operation: operations[1], Caller: "c", Method: "POST", Collection: parts.Name, Resource: schema.ID{15: 9}, Parent: &id, Body: `{"text":"new"}`}, operations[:1])
+	})
+	now.now = func() time.Time { return time.Now().Add(time.Hour) }
+	// What was given last is in no table now.
+	last := insert(t, now, things, `{}`)
+	write(t, now, func(tx *Tx) error { _, err := tx.Delete(things, last); return err })
+	write(t, now, func(tx *Tx) error {
+		_, err := tx.conn.exec("DELETE FROM " + changesTable + " WHERE revision > 7")
+		return err
+	})
+}
+
+// contents is every row of every table in the words of the database itself.
+func contents(t *testing.T, url string) []string {
+	t.Helper()
+	p, err := lookInto(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	c, release, err := p.lend()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	found, err := describe(c, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{}
+	for _, name := range sortedNames(found) {
+		var columns []string
+		for _, column := range found[name].columns {
+			switch {
+			case column.name == "transaction" || name == deltasTable:
+			case p.totalsApart():
+				columns = append(columns, "coalesce("+quote(p, column.name)+"::text, 'null')")
+			default:
+				columns = append(columns, "quote("+quote(p, column.name)+")")
+			}
+		}
+		from := quote(p, name)
+		switch name {
+		case totalsTable:
+			from = allTotals(p)
+		case deltasTable:
+			continue
+		}
+		err := each(c, func(row schema.Row) bool {
+			lines = append(lines, name+" "+string(row.AppendText(nil, 0)))
+			return true
+		}, "SELECT "+strings.Join(columns, " || '|' || ")+" AS line FROM "+from+" ORDER BY line")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	last, err := lastGiven(c, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(lines, fmt.Sprint("last revision ", last))
+}
+
+// TestCopyThereAndBack: a database that was moved to the other kind and back is
+// the one that it was.
+func TestCopyThereAndBack(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		fillForCopy(t, url)
+		want := contents(t, url)
+		if len(want) < 20 {
+			t.Fatalf("there is too little to copy:\n%s", strings.Join(want, "\n"))
+		}
+		there, back, again := otherKind(t, url), sameKind(t, url), sameKind(t, url)
+		first := copyDatabases(t, url, there)
+		for _, hop := range [][2]string{{there, back}, {back, again}} {
+			if got := copyDatabases(t, hop[0], hop[1]); !slices.Equal(got.Tables, first.Tables) {
+				t.Errorf("got\n%v\nwant\n%v", got.Tables, first.Tables)
+			}
+		}
+		for _, copied := range []string{back, again} {
+			if got := contents(t, copied); !slices.Equal(got, want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		if got := contents(t, url); !slices.Equal(got, want) {
+			t.Errorf("the source has changed:\n%s", strings.Join(got, "\n"))
+		}
+	})
+}
+
+func copyDatabases(t *testing.T, from, to string) *Copied {
+	t.Helper()
+	copied, err := Copy(context.Background(), from, to, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if copied.Newer != 0 {
+		t.Errorf("the source has given %d revisions", copied.Newer)
+	}
+	return copied
+}
+
+// TestCopyGoesOn: revisions, versions of the schema, ids and the order of changes
+// go on in the copy.
+func TestCopyGoesOn(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		fillForCopy(t, url)
+		to := otherKind(t, url)
+		copyDatabases(t, url, to)
+		s := parse(t, copyNow)
+		source, target := open(t, url, s), open(t, to, s)
+		if got := fmt.Sprint(target.since); got != fmt.Sprint(source.since) || got != "map[parts:1 spares:2 sqlite_things:1]" {
+			t.Errorf("the collections are as they are since %s, and were since %v", got, source.since)
+		}
+		if target.minter.mark != source.minter.mark || target.minter.mark == (schema.ID{}) {
+			t.Errorf("the mark is %s, and was %s", target.minter.mark, source.minter.mark)
+		}
+		things := s.Collection("sqlite_things")
+		inserted := insert(t, target, things, `{}`)
+		if got := inserted.Int(things.RevisionColumn()); got != 11 {
+			t.Errorf("the next revision is %d", got)
+		}
+		var order []string
+		read(t, target, func(tx *Tx) {
+			changes, err := tx.Changes(Position{}, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, change := range changes {
+				if i < len(changes)-1 && change.Position.Transaction != 0 {
+					t.Errorf("a change that was copied has the transaction %d", change.Position.Transaction)
+				}
+				order = append(order, fmt.Sprint(change.Position.Revision))
+			}
+			expectTotals(t, tx, things, 3)
+		})
+		if got := strings.Join(order, " "); got != "1 2 3 4 5 6 7 11" {
+			t.Errorf("the changes are %s", got)
+		}
+	})
+}
+
+// TestCopyOfADatabaseInUse: the copy is the database at one moment, and tells what
+// came later.
+func TestCopyOfADatabaseInUse(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		fillForCopy(t, url)
+		want := contents(t, url)
+		st := open(t, url, parse(t, copyNow))
+		writes := 0
+		back, there := sameKind(t, url), otherKind(t, url)
+		copied, err := Copy(context.Background(), url, back, func(p CopyProgress) {
+			if p.Stage == "copying" && p.Finished {
+				insert(t, st, st.schema.Collection("spares"), `{}`)
+				writes++
+			}
+		})
+		if err != nil || copied.Newer != int64(writes) || writes != 11 {
+			t.Errorf("%d writes: %+v, %v", writes, copied, err)
+		}
+		if got := contents(t, back); !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		copyDatabases(t, url, there)
+	})
+}
