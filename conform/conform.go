@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -184,6 +185,8 @@ type suite struct {
 	async      support
 	unfinished []string      // URLs of operations that may still have to take effect
 	patience   time.Duration // with an operation
+
+	careful sync.Map // names of collections in which every change needs an If-Match
 
 	largestBody int64
 	cleanUpTime time.Duration

@@ -32,21 +32,28 @@ func TestConformanceOfAnAsynchronousCollection(t *testing.T) {
 		Attributes: []schema.Attribute{{Name: "title", Type: schema.String, Required: true}, {Name: "pages", Type: schema.Integer}},
 	})
 	eachStore(t, declared, func(t *testing.T, s *server) {
-		for _, id := range check(t, s, conform.Options{Collection: "reports"}).IDs(conform.Skipped) {
-			if c := find(conform.Checks(), id); c.Synchronous == "" && c.Topic() != "child" && c.Topic() != "filter" {
-				t.Errorf("%s is skipped", id)
+		for _, result := range check(t, s, conform.Options{Collection: "reports"}).Results {
+			if result.Status == conform.Skipped && result.Synchronous == "" && result.Topic() != "child" && result.Topic() != "filter" {
+				t.Errorf("%s is skipped: %s", result.ID, result.Reason)
 			}
 		}
 	})
 }
 
-func find(checks []conform.Check, id string) conform.Check {
-	for _, c := range checks {
-		if c.ID == id {
-			return c
+// Where every change must say which state it is about, the suite does.
+func TestConformanceOfACollectionThatRequiresIfMatch(t *testing.T) {
+	careful := mustSchema(t, schema.Collection{
+		Name: "pages", RequireIfMatch: true, Attributes: []schema.Attribute{{Name: "text", Type: schema.String, Required: true}, {Name: "number", Type: schema.Integer}},
+	})
+	eachStore(t, careful, func(t *testing.T, s *server) {
+		for _, async := range []bool{false, true} {
+			for _, result := range check(t, s, conform.Options{Collection: "pages", Async: async}).Results {
+				if result.Status == conform.Skipped && result.Topic() != "child" && result.Topic() != "filter" && (!async || result.Synchronous == "") {
+					t.Errorf("%s is skipped: %s", result.ID, result.Reason)
+				}
+			}
 		}
-	}
-	return conform.Check{}
+	})
 }
 
 // A server need not do anything asynchronously: what is asked by Prefer may be

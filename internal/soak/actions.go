@@ -108,7 +108,7 @@ func (w *writer) creation(r *Request, path, collection string, members map[strin
 
 // learnNew adds a resource to what the writer knows.
 func (w *writer) learnNew(e Effect, etag string, parent *item) {
-	it := &item{ref: e.Ref, token: e.Token, etag: etag, parent: parent}
+	it := &item{ref: e.Ref, etag: etag, parent: parent}
 	if parent == nil {
 		w.accounts = append(w.accounts, it)
 	} else {
@@ -215,7 +215,7 @@ func (w *writer) change(it *item, r *Request, m message, token string) *exchange
 		request: r,
 		message: m,
 		learn: func(a Answer) {
-			it.token, it.oldETag, it.etag = token, it.etag, a.ETag
+			it.oldETag, it.etag = it.etag, a.ETag
 			w.adopt(it)
 		},
 		forget: func() { w.abandon(it) },

@@ -83,11 +83,9 @@ func (p Plan) crashes(ctx context.Context, server string, report *Report, out io
 			return err
 		}
 		r := NewRun(s, p.Writers, p.Seed+n)
-		if err := r.Cycles(ctx, cyclesPerDatabase, acksPerCycle); err != nil {
-			return errors.Join(err, s.Close())
-		}
+		err = r.Cycles(ctx, cyclesPerDatabase, acksPerCycle)
 		report.Add(r)
-		if err := s.Close(); err != nil {
+		if err := errors.Join(err, s.Close()); err != nil {
 			return err
 		}
 	}

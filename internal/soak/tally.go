@@ -28,7 +28,7 @@ func (t *tally) count(a Answer) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	switch {
-	case a.Status < 300:
+	case a.Status < 300 && !a.Replayed: // what was done before is nothing new
 		if t.got.acks++; t.got.acks == t.enough.acks {
 			t.finish()
 		}

@@ -29,10 +29,9 @@ type writer struct {
 // item is a resource as its writer knows it.
 type item struct {
 	ref      Ref
-	token    string
 	etag     string
-	oldETag  string
-	parent   *item // account of an order, order of a note
+	oldETag  string // of the value before
+	parent   *item  // account of an order, order of a note
 	children []*item
 }
 
