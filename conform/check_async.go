@@ -99,7 +99,6 @@ var asyncChecks = []Check{
 		Rule: "An operation takes effect exactly once.",
 		run: func(p *probe) {
 			p.asynchronous()
-			p.settleAll()
 			count := p.count()
 			r := p.accept(http.MethodPost, p.collection.path(), p.body(nil))
 			p.succeeds(r)
@@ -217,14 +216,13 @@ var asyncChecks = []Check{
 		Rule: "A request that comes again with its Idempotency-Key has the same operation, and takes effect once.",
 		run: func(p *probe) {
 			p.asynchronous()
-			p.settleAll()
 			count := p.count()
 			key, body := newUUID(), p.body(nil)
 			first := p.accept(http.MethodPost, p.collection.path(), body, onceHeader, key)
 			p.sameAnswer(first, p.prefer("respond-async", http.MethodPost, p.collection.path(), body, onceHeader, key))
 			p.succeeds(first)
 			p.sameAnswer(first, p.prefer("respond-async", http.MethodPost, p.collection.path(), body, onceHeader, key))
-			p.settleAll()
+			p.awaitUnfinished(p.ctx)
 			p.counts(first, count+1)
 		},
 	},
@@ -284,14 +282,6 @@ func (p *probe) succeeds(accepted *reply) *reply {
 		p.fail(operation, `"status":"succeeded"`, "%s", operation.summary())
 	}
 	return operation
-}
-
-// settleAll waits until nothing that was accepted is still to be done.
-func (p *probe) settleAll() {
-	for _, url := range slices.Clone(p.unfinished) {
-		_, err := p.awaitOperation(p.ctx, url)
-		p.sent(err, &reply{method: http.MethodGet, url: url})
-	}
 }
 
 // hasValues holds a resource to values that were sent.

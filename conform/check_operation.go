@@ -2,6 +2,7 @@ package conform
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -53,12 +54,21 @@ var operationChecks = []Check{
 		Rule: "An operation that fails has the status failed, and the errors that a synchronous request would have been answered with.",
 		run: func(p *probe) {
 			p.asynchronous()
-			failing := p.acceptFailing()
-			operation := p.finished(failing)
-			settled, err := p.settle(p.ctx, p.collection.path(), failing)
-			p.followed(err, failing)
-			if settled.status != http.StatusNotFound {
-				p.fail(operation, `"status":"failed", with the error 404`, "%s", operation.summary())
+			rivals, carriedOut := p.acceptRivals(), 0
+			for _, accepted := range rivals {
+				operation := p.finished(accepted)
+				if operation.resource().text("status") == "succeeded" {
+					carriedOut++
+					continue
+				}
+				status, _, _, err := failureOf(operation)
+				p.followed(err, accepted)
+				if status != http.StatusPreconditionFailed {
+					p.fail(operation, `"status":"failed", with the error 412`, "%s", operation.summary())
+				}
+			}
+			if carriedOut != 1 {
+				p.fail(rivals[0], fmt.Sprintf("one of %d changes of the same state to succeed, and the others to fail", len(rivals)), "%d have succeeded", carriedOut)
 			}
 		},
 	},
@@ -127,38 +137,32 @@ func (p *probe) newOperation(method string) (accepted, operation *reply) {
 	return accepted, p.succeeds(accepted)
 }
 
-// acceptFailing has an operation accepted that must fail: a change of what another
-// one, accepted before, deletes. So that this is not done before the change is
-// accepted, there are others ahead of both.
-func (p *probe) acceptFailing() *reply {
-	for _, ahead := range []int{16, 64, 256} {
-		path, before := p.create()
-		p.acceptAtOnce(path, p.changeBody(http.MethodPatch, before), ahead)
-		p.accept(http.MethodDelete, path, "")
-		if r := p.prefer("respond-async", http.MethodPatch, path, "{}"); r.status == http.StatusAccepted {
-			return r
+// acceptRivals has several changes of one state accepted, of which only one can be
+// carried out. They are sent at the same time, so that some are accepted before the
+// first is carried out; those that come too late are refused at once.
+func (p *probe) acceptRivals() (accepted []*reply) {
+	for range 20 {
+		path, now, tag := p.createTagged()
+		replies := make([]*reply, 8)
+		var senders sync.WaitGroup
+		for i := range replies {
+			body := p.changeBody(http.MethodPatch, now)
+			senders.Go(func() {
+				replies[i], _ = p.exchange(p.ctx, http.MethodPatch, path, body, "If-Match", tag, "Prefer", "respond-async")
+			})
+		}
+		senders.Wait()
+		accepted = nil
+		for _, r := range replies {
+			if r != nil && r.status == http.StatusAccepted {
+				p.observe(path, r)
+				accepted = append(accepted, r)
+			}
+		}
+		if len(accepted) > 1 {
+			return accepted
 		}
 	}
 	p.skip("no operation could be made to fail: what would fail was refused at once")
 	return nil
-}
-
-// acceptAtOnce has a resource changed so often later. The requests do not wait
-// for each other, so that they are accepted faster than they are carried out.
-func (p *probe) acceptAtOnce(path, body string, count int) {
-	accepted := make([]*reply, count)
-	var senders sync.WaitGroup
-	for first := range 8 {
-		senders.Go(func() {
-			for i := first; i < count; i += 8 {
-				accepted[i], _ = p.exchange(p.ctx, http.MethodPatch, path, body, "Prefer", "respond-async")
-			}
-		})
-	}
-	senders.Wait()
-	for _, r := range accepted {
-		if r != nil {
-			p.observe(path, r)
-		}
-	}
 }

@@ -286,6 +286,7 @@ func (s *suite) result(check Check) (result Result) {
 	case s.options.Async && s.async == unsupported:
 		result.Status, result.Reason = Skipped, notSupported
 	default:
+		defer s.awaitUnfinished(s.ctx)
 		check.run(&probe{suite: s, check: check})
 	}
 	return result

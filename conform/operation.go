@@ -101,7 +101,7 @@ func (s *suite) awaitOperation(ctx context.Context, url string) (*reply, error) 
 			return nil, &mistake{answer, "the operation, with its status", answer.summary()}
 		}
 		if slices.Contains([]string{"succeeded", "failed"}, answer.resource().text("status")) {
-			s.unfinished = slices.DeleteFunc(s.unfinished, func(each string) bool { return each == url })
+			s.finish(url)
 			return answer, nil
 		}
 		if time.Since(started) > s.patience {
@@ -134,16 +134,18 @@ func (s *suite) awaitLeniently(answer *reply) error {
 	return err
 }
 
-// awaitUnfinished waits for the operations that nobody has waited for: they may
-// create what is to be removed.
+// awaitUnfinished waits for the operations that nobody has waited for, as they would
+// change what others look at. What is wrong with them is for the checks.
 func (s *suite) awaitUnfinished(ctx context.Context) {
-	for _, url := range slices.Clone(s.unfinished) {
-		if s.gaveUp != nil || ctx.Err() != nil {
-			return
-		}
-		s.hurry()
-		_, _ = s.awaitOperation(ctx, url) // what comes of it is reported as left behind
+	for len(s.unfinished) > 0 && s.gaveUp == nil && ctx.Err() == nil {
+		url := s.unfinished[0]
+		_, _ = s.awaitOperation(ctx, url)
+		s.finish(url) // or it was given up
 	}
+}
+
+func (s *suite) finish(url string) {
+	s.unfinished = slices.DeleteFunc(s.unfinished, func(each string) bool { return each == url })
 }
 
 // removalFailed waits until something that was created is removed. A server that

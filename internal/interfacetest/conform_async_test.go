@@ -122,9 +122,9 @@ var asynchronously = map[string]string{
 	"the first of several takes effect last":        "once.effect",
 	"what cannot be read is refused later":          "body.content-type-accept", // a header of the answer
 	"what is refused later has no errors": `body.all-violations body.exact-names body.not-an-object body.null-character body.types body.unknown-attribute body.wrapped
-		child.other-parent child.parent-mismatch child.unknown-parent condition.first condition.stale condition.unknown-id condition.weak
+		child.other-parent child.parent-mismatch child.unknown-parent condition.unknown-id
 		create.existing-id create.read-only create.required delete.twice delete.unknown-id error.pointer
-		once.kept-404 once.kept-409 once.kept-412 once.kept-422 once.other-request
+		once.kept-404 once.kept-409 once.kept-422 once.other-request
 		patch.null-required patch.read-only patch.unknown-id put.never-creates put.read-only`,
 	"keys are ignored for what is done later": "once.effect once.kept-404 once.kept-409 once.kept-412 once.kept-422 once.malformed once.other-request",
 }

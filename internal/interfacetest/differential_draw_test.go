@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -14,9 +15,18 @@ type drawing struct {
 	t     *rapid.T
 	run   int // keeps the ids and keys of sequences apart, as the stores remember them
 	sides []*side
+	odd   bool // the request may be wrong
 }
 
 func (d *drawing) one(what string, of ...string) string { return rapid.SampledFrom(of).Draw(d.t, what) }
+
+// either draws a value that is right, or now and then one that may not be.
+func (d *drawing) either(what string, right, odd []string) string {
+	if d.odd && d.chance("odd "+what, 3) {
+		right = odd
+	}
+	return d.one(what, right...)
+}
 
 // chance is true once in so many times.
 func (d *drawing) chance(what string, in int) bool {
@@ -24,9 +34,9 @@ func (d *drawing) chance(what string, in int) bool {
 }
 
 // some joins a few of what is drawn.
-func (d *drawing) some(what string, most int, separator string, draw func() string) string {
+func (d *drawing) some(what string, least, most int, separator string, draw func() string) string {
 	var parts []string
-	for range rapid.IntRange(0, most).Draw(d.t, what) {
+	for range rapid.IntRange(least, most).Draw(d.t, what) {
 		parts = append(parts, draw())
 	}
 	return strings.Join(parts, separator)
@@ -42,24 +52,28 @@ func isOwnID(id string) bool {
 	return strings.HasPrefix(id, ownID) || id == edgeIDs[0] || id == edgeIDs[1]
 }
 
-// id draws an id that may or may not exist.
-func (d *drawing) id() string {
-	if seen := len(d.sides[0].ids); seen > 0 && d.chance("minted", 2) {
-		return fmt.Sprintf("{id%d}", rapid.IntRange(0, seen-1).Draw(d.t, "minted id"))
+// id draws an id, mostly of something that is or was in a collection.
+func (d *drawing) id(collection string) string {
+	seen := d.sides[0].seen[collection]
+	if len(seen) == 0 || d.odd && d.chance("any id", 4) {
+		return d.ownID()
 	}
-	return d.newID()
+	return d.one("id", seen...)
 }
 
-func (d *drawing) newID() string {
-	return fmt.Sprintf("%s%06d%06d", ownID, d.run, rapid.IntRange(0, 7).Draw(d.t, "own id"))
-}
+func (d *drawing) ownID() string { return d.ownIDs(rapid.IntRange(0, 5).Draw(d.t, "own id")) }
 
-// text draws a string in which anything may be that Unicode has.
+func (d *drawing) ownIDs(n int) string { return fmt.Sprintf("%s%06d%06d", ownID, d.run, n) }
+
+// text draws a string in which anything may be that Unicode has, or one that is
+// likely to be part of another.
 func (d *drawing) text() string {
-	return d.some("text", 3, "", func() string {
-		return d.one("piece", "a", "A", "b", "z", "Z", "é", "e\u0301", "ß", "ﬀ", "İ", "ı", "\u2028", "\u200f", "مرحبا", "𝄞", "\U0010ffff", "\ue000", "\uffff", "\ufeff",
-			"\u0001", "\t", "\n", "'", `"`, `\`, "%", "_", "*", ",", "&", "\x7f", " ", "\u00a0", "日本", "🧑‍🚀", "null", "0")
-	})
+	pieces := []string{"a", "A", "é", "𝄞"}
+	if d.chance("any text", 2) {
+		pieces = []string{"a", "b", "z", "Z", "é", "e\u0301", "ß", "ﬀ", "İ", "ı", "\u2028", "\u200f", "مرحبا", "𝄞", "\U0010ffff", "\ue000", "\uffff", "\ufeff",
+			"\u0001", "\t", "\n", "'", `"`, `\`, "%", "_", "*", ",", "&", "\x7f", " ", "\u00a0", "日本", "🧑‍🚀", "null", "0"}
+	}
+	return d.some("text", 0, 2, "", func() string { return d.one("piece", pieces...) })
 }
 
 // quoted writes a string as JSON, in one of the ways that there are.
@@ -83,46 +97,60 @@ func (d *drawing) quoted(text string) string {
 	return string(quoted)
 }
 
+var (
+	oddNumbers = strings.Fields("9223372036854775808 -9223372036854775809 1e19 123456789012345678901234567890 1.8e308 -1e400 1.5 5e-324 2e-324 01 1. .5 +1 1e")
+	oddDays    = []string{"2023-02-29", "0000-01-01", "2026-1-2", "10000-01-01", ""}
+	oddMoments = []string{"2026-01-02T03:04:05.1234Z", "2016-12-31T23:59:60Z", "0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01", "2026-01-02", "2026-01-02 03:04:05Z"}
+	oddValues  = []string{"null", "true", `"1"`, "1", "{}", "[]", `""`, `"\ud800"`, `"\udc00\ud800"`, `"\u0000"`, "\"\xff\"", `"\x"`, "nul", strings.Repeat("[", 70) + strings.Repeat("]", 70)}
+)
+
+func (d *drawing) integer() string {
+	return d.either("integer", strings.Fields("0 1 2 -1 -0 7 42 1.0 1e3 10e-1 1E+2 100.00 9007199254740991 9007199254740992 9007199254740993 -9007199254740993 9223372036854775807 -9223372036854775808 1e18"), oddNumbers)
+}
+
 func (d *drawing) number() string {
-	return d.one("number", "0", "-0", "-0.0", "1", "-1", "7", "42", "1.0", "1.5", "-2.5", "1e3", "1E+2", "10e-1", "0.1", "0.30000000000000004", "100.00",
-		"9007199254740991", "9007199254740992", "9007199254740993", "-9007199254740993", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809",
-		"1e18", "1e19", "123456789012345678901234567890", "1e21", "1e-7", "1e308", "1.7976931348623157e308", "1.8e308", "-1e400", "5e-324", "-5e-324", "2e-324", "2.2250738585072011e-308", "1e-400")
+	return d.either("number", strings.Fields("0 1 2 -1 -0 -0.0 1.5 -2.5 1e3 0.1 0.30000000000000004 100.00 9007199254740991 9007199254740993 9223372036854775807 9223372036854775808 123456789012345678901234567890"+
+		" 1e21 1e-7 1e308 1.7976931348623157e308 5e-324 2.2250738585072011e-308 2.2250738585072014e-308 1e-400"), oddNumbers)
 }
 
 func (d *drawing) day() string {
-	return d.one("day", "2026-01-02", "2024-02-29", "2023-02-29", "0001-01-01", "0000-01-01", "9999-12-31", "2026-1-2", "10000-01-01")
+	return d.either("day", []string{"2026-01-02", "2024-02-29", "0001-01-01", "9999-12-31"}, oddDays)
 }
 
 func (d *drawing) moment() string {
-	return d.one("moment", "2026-01-02T03:04:05Z", "2026-01-02T03:04:05.006Z", "2026-01-02T03:04:05.06+14:00", "2026-01-02t03:04:05.1z", "2026-01-02T03:04:05.1234Z", "0000-01-01T00:00:00Z",
-		"0001-01-01T00:00:00.001Z", "0000-01-01T00:00:00+00:01", "1969-12-31T23:59:59.999Z", "1999-12-31T23:59:59.999Z", "2016-12-31T23:59:60Z", "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59-00:01", "2026-01-02")
+	return d.either("moment", []string{"2026-01-02T03:04:05Z", "2026-01-02T03:04:05.006Z", "2026-01-02T03:04:05.06+14:00", "2026-01-02t03:04:05.1z", "0000-01-01T00:00:00Z",
+		"0001-01-01T00:00:00.001Z", "1969-12-31T23:59:59.999Z", "1999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"}, oddMoments)
 }
 
-// value draws the JSON of an attribute, which is now and then not valid.
+// value draws the JSON of an attribute.
 func (d *drawing) value(attribute string) string {
-	if d.chance("odd", 12) {
-		return d.one("odd value", "null", "true", `"1"`, "1", "{}", "[]", `""`, `"\ud800"`, `"\udc00\ud800"`, `"\u0000"`, "\"\xff\"", `"\x"`, "nul", "01", "1.", strings.Repeat("[", 70)+strings.Repeat("]", 70))
+	if d.odd && d.chance("odd value", 6) {
+		return d.one("value", oddValues...)
 	}
 	switch attribute {
-	case "count", "size", "weight", "place":
-		return d.one("small or any", "0", "1", "2", "-1", d.number(), d.number(), "null")
+	case "count", "place":
+		return d.integer()
+	case "size":
+		return d.number()
+	case "weight":
+		return d.either("weight", []string{"0", "1", "-999.5", "1e-7", "1e308", "null"}, []string{"-1000.0001", "-1e308", "-1000"})
 	case "flag":
 		return d.one("flag", "true", "false", "null")
 	case "code":
-		return d.one("code", quoted(edgeIDs[0]), quoted(edgeIDs[1]), quoted(d.newID()), `"not-a-uuid"`, quoted(strings.ToUpper(edgeIDs[1])))
+		return d.either("code", []string{quoted(edgeIDs[0]), quoted(edgeIDs[1]), quoted(d.ownID()), quoted(strings.ToUpper(edgeIDs[1]))}, []string{`"not-a-uuid"`, `"{` + edgeIDs[0] + `}"`})
 	case "day":
 		return quoted(d.day())
 	case "moment":
 		return quoted(d.moment())
 	case "box":
-		return d.one("box", "{}", `{"b":1,"a":{"c":[null,1.50,"x"]}}`, `{"a":1,"a":2}`, `{"é":"\u2028\u00e9","":0}`, `{"n":1e400}`, `{"n":[9007199254740993,-0,1.0,1E5,0.10]}`, `{"s":"\ud834\udd1e \/"}`,
-			` { "spaces" : [ 1 , 2 ] } `, `{"x":`+d.quoted(d.text())+`}`, "null")
+		return d.either("box", []string{"{}", `{"b":1,"a":{"c":[null,1.50,"x"]}}`, `{"é":"\u2028\u00e9","":0}`, `{"n":[9007199254740993,-0,1.0,1E5,0.10]}`, `{"s":"\ud834\udd1e \/"}`,
+			` { "spaces" : [ 1 , 2 ] } `, `{"x":` + d.quoted(d.text()) + `}`, "null"}, []string{`{"a":1,"a":2}`, `{"n":1e400}`, `{"n":"\ud800"}`})
 	case "list":
-		return d.one("list", "[]", "[1]", `["a",{"b":[]},null,true]`, "[1,2,3,4,5]", "["+d.number()+"]", "null")
+		return d.either("list", []string{"[]", "[1]", `["a",{"b":[]},null,true]`, "[" + d.number() + "]", "null"}, []string{"[1,2,3,4,5]", "[1,]"})
 	case "state":
-		return d.one("state", `"new"`, `"old"`, `"middle"`)
+		return d.either("state", []string{`"new"`, `"old"`}, []string{`"middle"`, "null"})
 	case "next", "keeper", "thing_id":
-		return d.one("reference", quoted(d.id()), quoted(d.id()), "null")
+		return d.one("reference", "null", quoted(d.id("things")))
 	}
 	return d.quoted(d.text())
 }
@@ -132,42 +160,59 @@ var differentialAttributes = map[string][]string{
 	"parts":  {"text", "weight", "keeper", "place", "thing_id"},
 }
 
-// object draws a body for a resource, with an id of its own or without.
-func (d *drawing) object(collection string, withID bool) string {
+// object draws a body for a resource, with an id or without.
+func (d *drawing) object(collection, id string) string {
 	members := []string{}
 	member := func(name, value string) { members = append(members, d.quoted(name)+":"+value) }
-	if withID && d.chance("own id", 2) {
-		member("id", quoted(d.newID()))
+	if id != "" {
+		member("id", quoted(id))
 	}
 	for _, name := range differentialAttributes[collection] {
 		if d.chance(name, 3) {
 			member(name, d.value(name))
 		}
 	}
-	if d.chance("strange member", 25) {
+	if d.odd && d.chance("strange member", 4) {
 		member(d.one("member", "nope", "Name", "created_at", "updated_at", "type", "id", "data", "n\u0301", ""), d.one("its value", "null", `"things"`, "{}", `"2026-01-02T03:04:05.006Z"`))
 	}
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// seeding creates a few things at once.
-func (d *drawing) seeding() differentialRequest {
-	return differentialRequest{"POST", "/things", "[" + d.some("seeds", 6, ",", func() string { return d.object("things", true) }) + "]", nil}
+// newObject draws a body that creates a resource, whose id is minted or not.
+func (d *drawing) newObject(collection string) string {
+	id := ""
+	if d.chance("own id", 2) {
+		id = d.ownID()
+	}
+	return d.object(collection, id)
+}
+
+// seeding creates a few resources at once.
+func (d *drawing) seeding(collection string) differentialRequest {
+	var seeds []string
+	for i := range rapid.IntRange(0, 5).Draw(d.t, collection) {
+		seeds = append(seeds, d.object(collection, d.one("seed", d.ownIDs(i), "")))
+	}
+	return differentialRequest{"POST", "/" + collection, "[" + strings.Join(seeds, ",") + "]", nil}
 }
 
 // request draws one of all kinds of requests.
 func (d *drawing) request() differentialRequest {
-	collection := d.one("collection", "things", "things", "parts")
+	d.odd = d.chance("odd request", 3)
+	collection := d.one("collection", "things", "parts")
 	path := "/" + collection
+	item := path + "/" + d.id(collection)
 	if collection == "parts" && d.chance("sub-collection", 2) {
-		path = "/things/" + d.id() + "/parts"
+		path = "/things/" + d.id("things") + "/parts"
+		if d.chance("in it", 3) {
+			item = path + "/" + d.id(collection)
+		}
 	}
-	item := path + "/" + d.id()
-	if d.chance("odd path", 25) {
-		item = d.one("path", strings.ToUpper(path+"/"+d.newID()), path+"/", path+"/x", "/thing/"+d.id(), "/part/"+d.id(), "/things/"+strings.ToUpper(d.newID()))
+	if d.odd && d.chance("odd path", 4) {
+		item = d.one("path", strings.ToUpper(path+"/"+d.ownID()), path+"/", path+"/x", "/thing/"+d.id("things"), "/part/"+d.id("parts"), "/things/"+strings.ToUpper(d.ownID()))
 	}
 	var r differentialRequest
-	switch kind := d.one("kind", "list", "list", "list", "read", "create", "create", "array", "replace", "patch", "patch", "delete"); kind {
+	switch kind := d.one("kind", "list", "read", "patch", "create", "list", "delete", "replace", "array"); kind {
 	case "list":
 		r = differentialRequest{"GET", path + d.parameters(collection), "", nil}
 		if d.chance("exact", 3) {
@@ -176,18 +221,18 @@ func (d *drawing) request() differentialRequest {
 		return r
 	case "read":
 		r = differentialRequest{"GET", item, "", nil}
-		if d.chance("condition", 2) {
+		if len(d.sides[0].tags) > 0 && d.chance("condition", 2) {
 			r.headers = []string{"If-None-Match", d.tags()}
 		}
 		return r
 	case "create":
-		r = differentialRequest{"POST", path, d.object(collection, true), nil}
+		r = differentialRequest{"POST", path, d.newObject(collection), nil}
 	case "array":
-		r = differentialRequest{"POST", path, "[" + d.some("items", 4, ",", func() string { return d.object(collection, true) }) + "]", nil}
+		r = differentialRequest{"POST", path, "[" + d.some("items", 0, 4, ",", func() string { return d.newObject(collection) }) + "]", nil}
 	case "replace":
-		r = differentialRequest{"PUT", item, d.object(collection, false), nil}
+		r = differentialRequest{"PUT", item, d.object(collection, ""), nil}
 	case "patch":
-		r = differentialRequest{"PATCH", item, d.object(collection, false), nil}
+		r = differentialRequest{"PATCH", item, d.object(collection, ""), nil}
 	case "delete":
 		r = differentialRequest{"DELETE", item, "", nil}
 	}
@@ -201,54 +246,63 @@ func (d *drawing) request() differentialRequest {
 }
 
 func (d *drawing) tags() string {
-	if seen := len(d.sides[0].tags); seen > 0 && d.chance("a tag", 2) {
+	if seen := len(d.sides[0].tags); seen > 0 && !(d.odd && d.chance("any tag", 3)) {
 		return fmt.Sprintf("{tag%d}", rapid.IntRange(0, seen-1).Draw(d.t, "tag"))
 	}
-	return d.one("any tag", "*", `"x"`, `W/"1.1"`, "broken", `"a", "b"`)
+	return d.either("any tag", []string{"*", `"x"`, `W/"1.1"`, `"a", "b"`}, []string{"broken", `"open`})
 }
 
 // parameters draws a query string: a range, a sort and filters.
 func (d *drawing) parameters(collection string) string {
 	var given []string
 	give := func(name, value string) { given = append(given, name+"="+url.QueryEscape(value)) }
-	fields := append([]string{"id", "type", "nope"}, differentialAttributes[collection]...)
-	integer := func(what string) string {
-		return d.one(what, "0", "1", "2", "3", "5", "-1", "-2", "-4", "100", "99999999999999999999", "-99999999999999999999", "x", "1.0", "+1", "", "-0", "007")
+	field := func(known ...string) string {
+		return d.either("field", known, []string{"nope", "", "Name", "_revision", "box"})
 	}
-	if d.chance("offset", 3) {
-		give(d.one("long", "offset", "o"), integer("offset"))
+	fields := slices.Concat(differentialAttributes[collection], []string{"id", "type"})
+	sortable := slices.DeleteFunc(slices.Clone(fields), func(name string) bool { return name == "box" || name == "list" })
+	integer := func(what, odd string) string {
+		return d.either(what, []string{"0", "1", "2", "3", "5", "100", "99999999999999999999"}, []string{odd, "x", "1.0", "+1", "", "-0", "007"})
+	}
+	cursor := d.chance("cursor", 4)
+	if d.chance("offset", 3) && (d.odd || !cursor) {
+		give(d.one("long", "offset", "o"), integer("offset", "-1"))
 	}
 	if d.chance("limit", 2) {
-		give(d.one("long", "limit", "l"), integer("limit"))
+		give(d.one("long", "limit", "l"), d.one("direction", "", "-")+integer("limit", "--1"))
 	}
-	if d.chance("cursor", 4) {
-		given = append(given, "cursor="+d.one("cursor", d.id(), d.id(), d.id(), strings.ToUpper(d.newID()), "x", ""))
+	if cursor {
+		given = append(given, "cursor="+d.either("cursor", []string{d.id(collection), strings.ToUpper(d.ownID())}, []string{"x", "", "{id0}x"}))
 	}
 	if d.chance("sort", 3) {
-		give("sort", d.some("keys", 3, ",", func() string { return d.one("direction", "", "-") + d.one("key", fields...) }))
+		give("sort", d.some("keys", 1, 3, ",", func() string { return d.one("direction", "", "-") + field(sortable...) }))
 	}
 	for range rapid.IntRange(0, 2).Draw(d.t, "filters") {
-		field := d.one("field", append(fields, "created_at")...)
+		field := field(append(fields, fields[0], fields[0], "created_at")...)
 		name := "filter[" + field + "]"
-		switch d.one("form", "equal", "bare", "operator", "operator", "list") {
+		form := d.one("form", "operator", "operator", "equal", "list", "bare")
+		if !d.odd && len(operatorsOf(field)) == 1 {
+			form = "operator"
+		}
+		switch form {
 		case "equal":
 			give(name, d.plain(field))
 		case "bare":
 			given = append(given, name)
 		case "operator":
-			operator := d.one("operator", "eq", "ne", "lt", "lte", "gt", "gte", "contains", "starts_with", "null", "like")
+			operator := d.either("operator", operatorsOf(field), []string{"like", "contains", "starts_with", "lt", "null", ""})
 			value := d.plain(field)
 			if operator == "null" {
-				value = d.one("null", "true", "false", "1", "")
+				value = d.either("null", []string{"true", "false"}, []string{"1", ""})
 			}
 			give(name+"["+operator+"]", value)
 		case "list":
-			give(name+"["+d.one("operator", "in", "not_in")+"]", d.some("values", 3, ",", func() string {
+			give(name+"["+d.one("operator", "in", "not_in")+"]", d.some("values", 1, 3, ",", func() string {
 				return strings.NewReplacer(`\`, `\\`, ",", `\,`).Replace(d.plain(field))
 			}))
 		}
 	}
-	if d.chance("broken", 30) {
+	if d.odd && d.chance("broken", 6) {
 		given = append(given, d.one("parameter", "page=1", "%zz", "limit=%ff", "a;b", "sort=%00", "limit=1", "filter", "filter[name", "filter[][eq]=1"))
 	}
 	if len(given) == 0 {
@@ -257,24 +311,37 @@ func (d *drawing) parameters(collection string) string {
 	return "?" + strings.Join(given, "&")
 }
 
+// operatorsOf lists those that a field has.
+func operatorsOf(field string) []string {
+	switch field {
+	case "box", "list":
+		return []string{"null"}
+	case "name", "label", "text", "state", "type":
+		return []string{"contains", "lt", "starts_with", "gt", "eq", "ne", "lte", "gte", "null"}
+	}
+	return []string{"eq", "ne", "lt", "lte", "gt", "gte", "null"}
+}
+
 // plain draws a value of a field as a parameter has it.
 func (d *drawing) plain(field string) string {
-	if d.chance("odd", 10) {
-		return d.one("odd value", "", "null", "true", "1", "x", "\x00", "\xff", "NaN", "Infinity", "0x10", " 1")
+	if d.odd && d.chance("odd value", 4) {
+		return d.one("value", "", "null", "true", "1", "x", "\x00", "\xff", "NaN", "Infinity", "0x10", " 1")
 	}
 	switch field {
 	case "id", "next", "keeper", "thing_id":
-		return d.one("id", d.newID(), strings.ToUpper(d.newID()), edgeIDs[0], edgeIDs[1])
+		return d.one("id", d.ownID(), strings.ToUpper(d.ownID()), edgeIDs[0], edgeIDs[1])
 	case "type":
 		return d.one("type", "things", "parts")
 	case "created_at": // what it is on either side is not known
 		return d.one("created", "2000-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z", "2000-01-01")
-	case "count", "size", "weight", "place":
-		return d.one("small or any", "0", "1", d.number())
+	case "count", "place":
+		return d.integer()
+	case "size", "weight":
+		return d.number()
 	case "flag":
 		return d.one("flag", "true", "false")
 	case "code":
-		return d.one("code", edgeIDs[0], edgeIDs[1], d.newID())
+		return d.one("code", edgeIDs[0], edgeIDs[1], d.ownID())
 	case "day":
 		return d.day()
 	case "moment":

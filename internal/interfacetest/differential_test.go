@@ -34,15 +34,10 @@ func TestStoresAnswerAlike(t *testing.T) {
 			s.forget()
 		}
 		d := &drawing{t: t, run: runs, sides: sides}
-		requests := []differentialRequest{d.seeding()}
-		for range rapid.IntRange(1, 10).Draw(t, "requests") {
-			requests = append(requests, differentialRequest{})
-		}
-		for i, r := range requests {
-			if i > 0 {
-				r = d.request()
-			}
-			statuses[sendToAll(t, sides, r)]++
+		sendToAll(t, sides, d.seeding("things"))
+		sendToAll(t, sides, d.seeding("parts"))
+		for range rapid.IntRange(5, 40).Draw(t, "requests") {
+			statuses[sendToAll(t, sides, d.request())]++
 		}
 		for _, path := range []string{"/", "/things?limit=100000", "/parts?limit=100000&sort=text,-weight"} {
 			sendToAll(t, sides, differentialRequest{method: "GET", path: path})
@@ -102,7 +97,8 @@ type differentialRequest struct {
 type side struct {
 	name      string
 	server    *server
-	ids, tags []string // in the order in which they appeared
+	ids, tags []string            // that it made, in the order in which they appeared
+	seen      map[string][]string // ids by collection, in our names
 }
 
 // sendToAll sends a request to all sides, and compares their answers.
@@ -141,9 +137,12 @@ func (s *side) theirs(text string) string {
 }
 
 var (
-	anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	anyID       = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	anyResource = regexp.MustCompile(`"id":"([^"]+)","type":"([a-z]+)"`)
 	// In the detail of an error it is within another string.
 	anyTag = regexp.MustCompile(`\\?"[1-9a-z][0-9a-z]*\.[0-9a-z]+\\?"`)
+	// A refusal tells what the server has set.
+	setTime = regexp.MustCompile(`is set by the server, and is [0-9TZ:.-]+\. Leave`)
 )
 
 // ours is an answer in our names.
@@ -158,12 +157,18 @@ func (s *side) ours(a answer) string {
 	}
 	slices.Sort(lines)
 	text := fmt.Sprintf("%d\n%s\n\n%s", a.status, strings.Join(lines, "\n"), a.timeless())
+	text = setTime.ReplaceAllString(text, "is set by the server, and is TIME. Leave")
 	text = anyID.ReplaceAllStringFunc(text, func(id string) string {
 		if isOwnID(id) {
 			return id
 		}
 		return nameOf(&s.ids, "id", id)
 	})
+	for _, resource := range anyResource.FindAllStringSubmatch(text, -1) {
+		if id, collection := resource[1], resource[2]; !slices.Contains(s.seen[collection], id) {
+			s.seen[collection] = append(s.seen[collection], id)
+		}
+	}
 	return anyTag.ReplaceAllStringFunc(text, func(tag string) string {
 		return nameOf(&s.tags, "tag", strings.ReplaceAll(tag, `\`, ""))
 	})
@@ -186,5 +191,5 @@ func (s *side) forget() {
 			}
 		}
 	}
-	s.ids, s.tags = nil, nil
+	s.ids, s.tags, s.seen = nil, nil, map[string][]string{}
 }

@@ -46,10 +46,16 @@ type Operations struct {
 	waiters map[schema.ID]chan Outcome
 }
 
+// lease is a variable so that the crash harness can link a shorter one.
+var lease = "15s"
+
 // New gives access to the operations of a store. Nothing is worked on until Run.
 func New(config Config, sch *schema.Schema, st *store.Store, resources *resource.Resources) *Operations {
 	if config.Lease == 0 {
-		config.Lease = 15 * time.Second
+		var err error
+		if config.Lease, err = time.ParseDuration(lease); err != nil {
+			panic(err)
+		}
 	}
 	if config.Pause == nil {
 		config.Pause = growingPause

@@ -195,35 +195,37 @@ func TestPausesGrow(t *testing.T) {
 	}
 }
 
-// TestLostLease: who has lost an operation to another learns of it, and leaves it.
+// TestLostLease: who has lost an operation to another leaves it, whether they
+// learn of it while they work, or only when they come to the transaction.
 func TestLostLease(t *testing.T) {
-	working := make(chan *world, 1)
-	lost := make(chan error, 1)
-	patient := resource.Hook{Before: func(ctx context.Context, change *resource.Change) error {
-		select {
-		case w := <-working: // the first attempt
-			if got := w.takeOver(); got.Attempt != 2 {
-				w.t.Errorf("it was claimed as attempt %d", got.Attempt)
-			}
-			<-ctx.Done()
-			lost <- ctx.Err()
-		default:
-		}
-		return nil
-	}}
-	eachWorld(t, Config{Lease: 300 * time.Millisecond}, patient, func(t *testing.T, w *world) {
-		working <- w
-		accepted := w.accept("POST", newUser)
-		w.run()
-		if err := <-lost; err == nil {
-			t.Error("the context goes on")
-		}
-		// The other one says nothing more, and so it comes back.
-		w.expect(accepted, "succeeded 3")
-		if failures, effects := w.told(); failures != 0 || effects != 1 {
-			t.Errorf("%d failures were told, and there were %d effects", failures, effects)
-		}
-	})
+	for name, learns := range map[string]bool{"while it works": true, "at its end": false} {
+		t.Run(name, func(t *testing.T) {
+			working := make(chan *world, 1)
+			hook := resource.Hook{Before: func(ctx context.Context, change *resource.Change) error {
+				select {
+				case w := <-working: // the first attempt
+					if got := w.takeOver(); got.Attempt != 2 {
+						w.t.Errorf("it was claimed as attempt %d", got.Attempt)
+					}
+					if learns {
+						<-ctx.Done()
+					}
+				default:
+				}
+				return nil
+			}}
+			eachWorld(t, Config{Lease: 300 * time.Millisecond}, hook, func(t *testing.T, w *world) {
+				working <- w
+				accepted := w.accept("POST", newUser)
+				w.run()
+				// The other one says nothing more, and so it comes back.
+				w.expect(accepted, "succeeded 3")
+				if failures, effects := w.told(); failures != 0 || effects != 1 {
+					t.Errorf("%d failures were told, and there were %d effects", failures, effects)
+				}
+			})
+		})
+	}
 }
 
 // takeOver claims the operation that somebody is working on.
@@ -265,20 +267,5 @@ func TestLeaseIsKept(t *testing.T) {
 		accepted := w.accept("POST", newUser)
 		w.run()
 		w.expect(accepted, "succeeded 1")
-	})
-}
-
-// TestUnusableQueue: it is looked at again after a pause.
-func TestUnusableQueue(t *testing.T) {
-	eachWorld(t, Config{}, resource.Hook{}, func(t *testing.T, w *world) {
-		w.store.Close()
-		started := time.Now()
-		w.run()
-		for failures := 0; failures < 3; failures, _ = w.told() { // taking over, and two claims
-			time.Sleep(time.Millisecond)
-		}
-		if took := time.Since(started); took < poll {
-			t.Errorf("there were three failures in %s", took)
-		}
 	})
 }

@@ -259,11 +259,14 @@ func (o *Operations) conclude(tx *store.Tx, job store.Job, refused error) error 
 	return tx.Finish(job)
 }
 
-// holding keeps the lease of an operation alive until it is released. The context
-// ends when the operation is lost.
+// holding keeps the lease of an operation alive until it is released, and not a
+// moment longer: whoever puts it back says when it is due. The context ends when the
+// operation is lost.
 func (o *Operations) holding(ctx context.Context, job store.Job) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		tick := time.NewTicker(o.Lease / 3)
 		defer tick.Stop()
 		for {
@@ -282,7 +285,10 @@ func (o *Operations) holding(ctx context.Context, job store.Job) (context.Contex
 			}
 		}
 	}()
-	return ctx, cancel
+	return ctx, func() {
+		cancel()
+		<-ended
+	}
 }
 
 // putBack has an operation tried again after a pause, which is shortened at random

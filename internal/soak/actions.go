@@ -351,7 +351,7 @@ func (w *writer) swap(ctx context.Context) error {
 	ref := w.run.counters[w.rng.IntN(len(w.run.counters))]
 	path := "/" + ref.Collection + "/" + ref.ID
 	call := w.run.now()
-	answer, _, err := w.client.get(ctx, path)
+	answer, err := w.get(ctx, path)
 	if err != nil {
 		return err
 	}

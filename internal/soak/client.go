@@ -19,10 +19,12 @@ import (
 // once; one that hangs must not count as gone, as it could go on later.
 const maxAnswer = time.Minute
 
-// client talks to one life of the server.
+// client talks to one life of the server, or to one of its nodes.
 type client struct {
-	base string
-	http *http.Client
+	base  string
+	http  *http.Client
+	shaky bool // it may be unavailable for a while, and say so
+	watch watch
 
 	// dying is set when the crash begins. A server whose disk has no power any
 	// more may say so for a moment; in truth nobody would have heard it.
@@ -61,10 +63,23 @@ func shortened(s string) string {
 // errHangs is fatal: nothing can be said of a server that neither answers nor ends.
 var errHangs = errors.New("no answer in time")
 
-var errDied = errors.New("the server has crashed")
+var (
+	errDied = errors.New("the server has crashed")
+	errAway = errors.New("the server is unavailable at the moment")
+	errSlow = errors.New("the answer is not waited for any longer")
+)
 
 // send sends a message. An error means that there was no whole answer.
 func (c *client) send(ctx context.Context, m message) (Answer, http.Header, error) {
+	sent := time.Now()
+	answer, header, err := c.exchange(ctx, m)
+	if ctx.Err() == nil {
+		c.watch.note(sent, m, answer, header, err)
+	}
+	return answer, header, err
+}
+
+func (c *client) exchange(ctx context.Context, m message) (Answer, http.Header, error) {
 	var body io.Reader
 	if m.body != "" {
 		// Of this type net/http does not know how to send it twice, which it
@@ -84,12 +99,12 @@ func (c *client) send(ctx context.Context, m message) (Answer, http.Header, erro
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return Answer{}, nil, hanging(err)
+		return Answer{}, nil, hanging(ctx, err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return Answer{}, nil, hanging(err)
+		return Answer{}, nil, hanging(ctx, err)
 	}
 	if response.StatusCode >= 500 && c.dying.Load() {
 		return Answer{}, nil, errDied
@@ -103,7 +118,10 @@ func (c *client) send(ctx context.Context, m message) (Answer, http.Header, erro
 	}, response.Header, nil
 }
 
-func hanging(err error) error {
+func hanging(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errSlow
+	}
 	var timeout interface{ Timeout() bool }
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return fmt.Errorf("%w: %w", errHangs, err)
@@ -119,7 +137,11 @@ func (e *missing) Error() string { return e.text }
 // get reads a path that must be there.
 func (c *client) get(ctx context.Context, path string) (Answer, http.Header, error) {
 	answer, header, err := c.send(ctx, message{method: "GET", path: path})
-	if err == nil && answer.Status != http.StatusOK {
+	switch {
+	case err != nil || answer.Status == http.StatusOK:
+	case c.shaky && answer.Status == http.StatusServiceUnavailable:
+		err = errAway
+	default:
 		err = &missing{fmt.Sprintf("GET %s: %d %s", path, answer.Status, shortened(answer.Body))}
 	}
 	return answer, header, err

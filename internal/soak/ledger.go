@@ -114,6 +114,16 @@ func (r *Request) answer(answers, failures []Answer, now time.Duration) {
 	}
 }
 
+// late notes an answer that came when it was no longer waited for. Another to the
+// same request may have come before, which was a repetition then.
+func (r *Request) late(a Answer, now time.Duration) {
+	if len(r.Answers) > 0 && !a.Replayed {
+		r.Answers = slices.Insert(r.Answers, 0, a)
+		return
+	}
+	r.answer([]Answer{a}, nil, now)
+}
+
 // full says that there was no room to store anything.
 func (a Answer) full() bool { return a.code() == "storage_full" }
 
@@ -203,6 +213,13 @@ func (l *Ledger) Update(change func()) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	change()
+}
+
+// First is the first answer to a request that has one.
+func (l *Ledger) First(r *Request) Answer {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return r.Answers[0]
 }
 
 // Read notes a read of a shared resource.

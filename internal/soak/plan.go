@@ -44,7 +44,7 @@ func (p Plan) Run(ctx context.Context, out io.Writer) (ok bool, err error) {
 	servers := map[string]string{} // by the setting of synchronous, if it is not the server's own
 	for _, synchronous := range []string{"", "NORMAL", "OFF"} {
 		servers[synchronous] = filepath.Join(binaries, "plural"+synchronous)
-		if err := Build(ctx, p.Module, servers[synchronous], synchronous); err != nil {
+		if err := Build(ctx, p.Module, servers[synchronous], Linked{Synchronous: synchronous}); err != nil {
 			return false, err
 		}
 	}

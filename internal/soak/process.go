@@ -17,23 +17,32 @@ import (
 	"time"
 )
 
-// Build builds the server of the module in a directory, as a user would. A
-// control is built with another setting of SQLite's synchronous, which no user
-// can choose.
-func Build(ctx context.Context, module, binary, synchronous string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary)
-	build.Dir = module
-	if synchronous != "" {
-		build.Args = append(build.Args, "-ldflags", "-X github.com/plural-go/plural/internal/store.synchronous="+synchronous)
+// Linked are variables of the server that no user can set, for servers that are
+// less careful than they should be, or quicker to be tested.
+type Linked struct {
+	Synchronous string        // of SQLite
+	Lease       time.Duration // of operations
+}
+
+// Build builds the server of the module in a directory, as a user would, but for
+// what is linked.
+func Build(ctx context.Context, module, binary string, linked Linked) error {
+	var flags []string
+	if linked.Synchronous != "" {
+		flags = append(flags, "-X github.com/plural-go/plural/internal/store.synchronous="+linked.Synchronous)
 	}
-	build.Args = append(build.Args, "./cmd/plural")
+	if linked.Lease != 0 {
+		flags = append(flags, "-X github.com/plural-go/plural/internal/operation.lease="+linked.Lease.String())
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "-ldflags", strings.Join(flags, " "), "./cmd/plural")
+	build.Dir = module
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(build.Args, " "), err, out)
 	}
 	return nil
 }
 
-// process is a running "plural serve".
+// process is a running "plural serve", or a database.
 type process struct {
 	command *exec.Cmd
 	log     string // the file of what it says
@@ -48,10 +57,13 @@ const maxStart = time.Minute
 var apiLine = regexp.MustCompile(`API   (http://\S+)/\n`)
 
 // launch starts a server and does not wait for it.
-func launch(log, binary string, args ...string) (*process, error) {
-	p := &process{command: exec.Command(binary, args...), log: log, ready: make(chan string, 1), exited: make(chan struct{})}
+func launch(log string, command *exec.Cmd) (*process, error) {
+	p := &process{command: command, log: log, ready: make(chan string, 1), exited: make(chan struct{})}
+	if command.SysProcAttr == nil {
+		command.SysProcAttr = &syscall.SysProcAttr{}
+	}
 	// It must not outlive a harness that is killed.
-	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	command.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	out, err := p.command.StdoutPipe()
 	if err != nil {
 		return nil, err

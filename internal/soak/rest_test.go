@@ -69,7 +69,7 @@ func TestTamperedDatabaseIsFound(t *testing.T) {
 // databaseOfSomeWrites lets a server write something and stop, and returns its file.
 func databaseOfSomeWrites(t *testing.T) []byte {
 	t.Helper()
-	s, err := NewSQLite(server(t, ""))
+	s, err := NewSQLite(server(t, Linked{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,13 @@ type Run struct {
 	tally    tally
 	broken   []int // statuses that are right as something is broken on purpose
 
+	clients  []*client      // of the server as it runs now, one for each node
+	patience time.Duration  // for an answer, if there is another node to ask; zero: any
+	pending  sync.WaitGroup // requests that are not answered
+
 	Crashes  []string // how each was
 	Findings []Violation
+	Trouble  Weathered // what clients noticed of it
 }
 
 // numCounters is how many resources all writers write to.
@@ -76,7 +81,8 @@ func (r *Run) Finish(ctx context.Context) error {
 		return err
 	}
 	for _, w := range r.writers {
-		w.client, w.ending = c, ctx
+		w.meet(r.clients)
+		w.ending = ctx
 		if err := w.catchUp(ctx); err != nil {
 			return r.blame(err)
 		}
@@ -109,7 +115,7 @@ func (r *Run) start(ctx context.Context) (*client, error) {
 	if err := r.system.Launch(); err != nil {
 		return nil, err
 	}
-	base, err := r.system.Ready(ctx)
+	bases, err := r.system.Ready(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -117,13 +123,21 @@ func (r *Run) start(ctx context.Context) (*client, error) {
 		r.find(Violation{Fault: Wrong, Text: err.Error()})
 		return nil, nil
 	}
-	return newClient(base, 2*len(r.writers)), nil
+	r.clients = nil
+	for _, base := range bases {
+		c := newClient(base, 2*len(r.writers))
+		c.shaky = r.patience > 0 && len(r.broken) > 0
+		r.clients = append(r.clients, c)
+	}
+	return r.clients[0], nil
 }
 
 // crash ends the server that a client talks to, if one does.
 func (r *Run) crash(c *client) error {
 	if c != nil {
-		c.dying.Store(true)
+		for _, c := range r.clients {
+			c.dying.Store(true)
+		}
 	}
 	how, err := r.system.Crash()
 	r.Crashes = append(r.Crashes, how)
@@ -188,7 +202,7 @@ func (r *Run) compare(requests []*Request, found *Observed, problems []string) b
 // while they still do.
 func (r *Run) write(ctx context.Context, c *client, enough until, then func() error) error {
 	if r.counters == nil {
-		r.createCounters(ctx, c)
+		r.createCounters(ctx)
 	}
 	reached := r.tally.reset(enough)
 	ctx, cancel := context.WithCancel(ctx)
@@ -196,7 +210,7 @@ func (r *Run) write(ctx context.Context, c *client, enough until, then func() er
 	errs := make([]error, len(r.writers))
 	var writers sync.WaitGroup
 	for i, w := range r.writers {
-		w.client = c
+		w.meet(r.clients)
 		writers.Go(func() { errs[i] = w.work(ctx) })
 	}
 	select {
@@ -209,10 +223,17 @@ func (r *Run) write(ctx context.Context, c *client, enough until, then func() er
 	err := then()
 	cancel()
 	writers.Wait()
+	r.pending.Wait()
 	for _, ended := range errs {
 		_ = r.blame(ended) // that the server is gone is as it should be
 	}
 	return err
+}
+
+// isWrong says whether an error is more than that the server is gone.
+func isWrong(err error) bool {
+	var gone *missing
+	return errors.As(err, &gone) || errors.Is(err, errHangs)
 }
 
 // blame notes an error if it is the server's.
@@ -233,10 +254,10 @@ func (r *Run) blame(err error) error {
 const maxWriting = 20 * time.Second
 
 // createCounters creates what all writers write to.
-func (r *Run) createCounters(ctx context.Context, c *client) {
+func (r *Run) createCounters(ctx context.Context) {
 	r.tally.reset(until{})
 	w := r.writers[0]
-	w.client = c
+	w.meet(r.clients)
 	for range numCounters {
 		ref := Ref{"counters", w.id()}
 		members := attributes(w.token(), "id", ref.ID)

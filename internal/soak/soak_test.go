@@ -33,22 +33,22 @@ func TestMain(m *testing.M) {
 
 var (
 	building sync.Mutex
-	built    = map[string]bool{}
+	built    = map[Linked]string{}
 )
 
 // server builds a server, once.
-func server(t *testing.T, synchronous string) string {
+func server(t *testing.T, linked Linked) string {
 	t.Helper()
 	building.Lock()
 	defer building.Unlock()
-	binary := filepath.Join(binaries, "plural"+synchronous)
-	if !built[synchronous] {
-		if err := Build(t.Context(), filepath.Join("..", ".."), binary, synchronous); err != nil {
+	if built[linked] == "" {
+		binary := filepath.Join(binaries, fmt.Sprint("plural", len(built)))
+		if err := Build(t.Context(), filepath.Join("..", ".."), binary, linked); err != nil {
 			t.Fatal(err)
 		}
-		built[synchronous] = true
+		built[linked] = binary
 	}
-	return binary
+	return built[linked]
 }
 
 const (
@@ -83,7 +83,7 @@ func closed(t *testing.T, s System) {
 
 func TestKilledServerKeepsItsPromises(t *testing.T) {
 	t.Parallel()
-	s, err := NewSQLite(server(t, ""))
+	s, err := NewSQLite(server(t, Linked{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestKilledServerKeepsItsPromises(t *testing.T) {
 
 func TestServerWithoutPowerKeepsItsPromises(t *testing.T) {
 	t.Parallel()
-	s, err := NewSQLiteOn(disk.New(testSeed), server(t, ""))
+	s, err := NewSQLiteOn(disk.New(testSeed), server(t, Linked{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestServerOnABrokenDiskKeepsItsPromises(t *testing.T) {
 	for _, f := range Faults() {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			r, err := f.Run(t.Context(), server(t, ""), testWriters/4, testSeed)
+			r, err := f.Run(t.Context(), server(t, Linked{}), testWriters/4, testSeed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestControlsLoseWrites(t *testing.T) {
 	for _, c := range Controls {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			lost, err := c.Run(context.Background(), server(t, c.Synchronous), testWriters/4, testSeed)
+			lost, err := c.Run(context.Background(), server(t, Linked{Synchronous: c.Synchronous}), testWriters/4, testSeed)
 			if err != nil {
 				t.Fatal(err)
 			}

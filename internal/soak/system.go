@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed" // the schema
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/plural-go/plural/internal/soak/disk"
@@ -15,13 +16,14 @@ import (
 type System interface {
 	// Launch starts the server on what is stored, and does not wait for it.
 	Launch() error
-	// Ready waits until the server answers, and returns its base URL.
-	Ready(ctx context.Context) (base string, err error)
+	// Ready waits until the server answers, and returns its base URL, or those of its
+	// nodes.
+	Ready(ctx context.Context) (bases []string, err error)
 	// Crash ends the server at once, at whatever it is doing, and tells how.
 	Crash() (string, error)
 	// Stop lets the server finish.
 	Stop() error
-	// AtRest reads the database. The server is not running.
+	// AtRest reads the database. Nobody writes to it.
 	AtRest() (*Rest, error)
 	// Close removes everything.
 	Close() error
@@ -68,13 +70,16 @@ func (s *SQLite) schema() string { return filepath.Join(s.home, "plural.yaml") }
 
 // Launch implements System.
 func (s *SQLite) Launch() (err error) {
-	s.process, err = launch(filepath.Join(s.home, "log"), s.binary, "serve", "--addr=127.0.0.1:0", "--log-level=warn",
-		"--schema="+s.schema(), "--database=sqlite:"+filepath.Join(s.data, databaseFile))
+	s.process, err = launch(filepath.Join(s.home, "log"), exec.Command(s.binary, "serve", "--addr=127.0.0.1:0", "--log-level=warn",
+		"--schema="+s.schema(), "--database=sqlite:"+filepath.Join(s.data, databaseFile)))
 	return err
 }
 
 // Ready implements System.
-func (s *SQLite) Ready(ctx context.Context) (string, error) { return s.process.wait(ctx) }
+func (s *SQLite) Ready(ctx context.Context) ([]string, error) {
+	base, err := s.process.wait(ctx)
+	return []string{base}, err
+}
 
 // How a server crashes.
 const (

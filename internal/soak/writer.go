@@ -7,18 +7,18 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 )
 
 // writer sends requests, one after another. Its resources are its own, so that
 // it knows what each must be; only the counters are everybody's.
 type writer struct {
-	number int
-	rng    *rand.Rand
-	run    *Run
-	client *client // to the server as it runs now
-	ending context.Context
+	number  int
+	rng     *rand.Rand
+	run     *Run
+	clients []*client // to the server as it runs now, one for each node
+	client  *client   // that is in use
+	ending  context.Context
 
 	tokens   int
 	accounts []*item
@@ -44,7 +44,19 @@ type exchange struct {
 	chained bool         // if it is accepted, more is sent before it is waited for
 }
 
-// work sends requests until the server is gone or the context ends.
+// meet makes the nodes known to a writer, who begins with any of them.
+func (w *writer) meet(clients []*client) {
+	w.clients, w.client = clients, clients[w.number%len(clients)]
+}
+
+// other is the node behind the one that is in use, which is the same if there is
+// only one.
+func (w *writer) other() *client {
+	return w.clients[(slices.Index(w.clients, w.client)+1)%len(w.clients)]
+}
+
+// work sends requests until the server is gone or the context ends. If there are
+// several nodes, another may have what one has not.
 func (w *writer) work(ctx context.Context) error {
 	w.ending = ctx
 	for ctx.Err() == nil {
@@ -52,13 +64,23 @@ func (w *writer) work(ctx context.Context) error {
 		if w.unsure != nil {
 			next = w.catchUp
 		}
-		// A request that was given up could still take effect, so none is.
-		if err := next(context.WithoutCancel(ctx)); err != nil {
+		// What is sent is sent: it could still take effect.
+		err := next(context.WithoutCancel(ctx))
+		if err != nil && (w.run.patience == 0 || isWrong(err)) {
 			return err
+		}
+		if err != nil {
+			time.Sleep(time.Duration(w.rng.Int64N(int64(2 * breather))))
+		}
+		if err != nil || w.chance(8) {
+			w.client = w.other()
 		}
 	}
 	return nil
 }
+
+// breather is how long a writer waits, about, before it tries again.
+const breather = 100 * time.Millisecond
 
 // catchUp sends a request with a key once more that had no answer.
 func (w *writer) catchUp(ctx context.Context) error {
@@ -98,38 +120,28 @@ func (w *writer) do(ctx context.Context, x *exchange) error {
 }
 
 // send sends a request, once or twice at the same time, and notes what is answered.
-// An error means that the server is gone.
+// An error means that the server is gone, or is not waited for.
 func (w *writer) send(ctx context.Context, x *exchange, twice bool) error {
 	w.run.ledger.Enter(x.request)
-	var answers, failures []Answer
-	var lost error
-	var mutex sync.Mutex
-	var both sync.WaitGroup
-	for range 1 + btoi(twice) {
-		both.Go(func() {
-			answer, _, err := w.client.send(ctx, x.message)
-			mutex.Lock()
-			defer mutex.Unlock()
-			switch {
-			case err != nil:
-				lost = err
-			case answer.inFlight():
-			case answer.Status >= 500:
-				failures = append(failures, answer)
-			case answer.Replayed:
-				answers = append(answers, answer)
-			default:
-				answers = slices.Insert(answers, 0, answer)
-			}
+	replies := &replies{coming: 1 + btoi(twice), channel: make(chan reply, 2)}
+	for _, c := range []*client{w.client, w.other()}[:replies.coming] {
+		w.run.pending.Go(func() {
+			answer, _, err := c.send(ctx, x.message)
+			replies.channel <- reply{answer, err}
 		})
 	}
-	both.Wait()
-	w.run.ledger.Update(func() { x.request.answer(answers, failures, w.run.now()) })
-	for _, a := range append(answers, failures...) {
-		w.run.tally.count(a)
+	if replies.collect(w.run.impatience()); replies.coming > 0 {
+		replies.lost = errSlow
+		late := *replies
+		w.run.pending.Go(func() { w.run.takeLate(x.request, &late) })
 	}
-	if len(answers) > 0 {
+	w.run.note(x.request, replies)
+	if len(replies.answers) > 0 {
 		return w.settled(ctx, x)
+	}
+	lost := replies.lost
+	if lost == nil && w.run.patience > 0 {
+		lost = errAway
 	}
 	if x.request.Keyed {
 		w.unsure = x
@@ -159,7 +171,7 @@ func (w *writer) settled(ctx context.Context, x *exchange) error {
 	}
 	switch r.Outcome {
 	case Done:
-		x.learn(r.Answers[0])
+		x.learn(w.run.ledger.First(r))
 	case Accepted:
 		x.forget()
 		if !x.chained {
@@ -173,6 +185,9 @@ func (w *writer) settled(ctx context.Context, x *exchange) error {
 // that, what became of it is seen later.
 func (w *writer) await(ctx context.Context, r *Request) error {
 	late := time.After(maxSettle)
+	if w.run.patience > 0 {
+		late = time.After(w.run.patience)
+	}
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		over, err := resolve(ctx, w.client, &w.run.ledger, r, w.run.now)
 		if over || err != nil {
@@ -198,18 +213,28 @@ func (w *writer) takeUp(ctx context.Context, x *exchange) error {
 		x.learn(Answer{})
 		return nil
 	}
-	answer, _, err := w.client.get(ctx, "/"+effect.Ref.Collection+"/"+effect.Ref.ID)
+	answer, err := w.get(ctx, "/"+effect.Ref.Collection+"/"+effect.Ref.ID)
 	if err == nil {
 		x.learn(answer)
 	}
 	return err
 }
 
+// get reads what must be there.
+func (w *writer) get(ctx context.Context, path string) (Answer, error) {
+	ctx, cancel := w.run.patient(ctx)
+	defer cancel()
+	answer, _, err := w.client.get(ctx, path)
+	return answer, err
+}
+
 // repeat sends a request with a key again that was answered before, maybe by
-// another life of the server.
+// another node or another life of the server.
 func (w *writer) repeat(ctx context.Context) error {
 	x := w.answered[w.rng.IntN(len(w.answered))]
-	answer, _, err := w.client.send(ctx, x.message)
+	ctx, cancel := w.run.patient(ctx)
+	defer cancel()
+	answer, _, err := w.other().send(ctx, x.message)
 	if err == nil && answer.Status < 500 {
 		w.run.ledger.Update(func() { x.request.Answers = append(x.request.Answers, answer) })
 	}

@@ -15,6 +15,11 @@ func (t *Tx) change(look func(schema.Row), c *schema.Collection, kind string, id
 		schema.TextValue(c.Name), schema.IDValue(id), schema.TextValue(kind), t.at, schema.TextValue(string(representation))))
 }
 
+// changed notes a change that has been written.
+func (t *Tx) changed(c *schema.Collection, kind string, record schema.Record, representation []byte) {
+	t.last = &Change{Collection: c.Name, ID: record.ID(schema.IDColumn), Kind: kind, Representation: representation}
+}
+
 // Deleted finds a resource that has been deleted, as it last was, for as long
 // as the change log remembers it. Nil means that it does not.
 func (t *Tx) Deleted(c *schema.Collection, id schema.ID) (record schema.Record, err error) {

@@ -75,6 +75,10 @@ type conn interface {
 	later(look func(schema.Row), sql string, args ...schema.Value) error
 	flush() error
 
+	// evidence is a condition on the change log that is met only if the transaction is
+	// committed. It may be asked when nobody knows.
+	evidence(condition string, args ...schema.Value)
+
 	// load puts rows into a table that nobody else sees, until next returns none. The
 	// names are as they are stored. Next may be called on another goroutine.
 	load(table string, columns []string, next func() (schema.Record, error)) error

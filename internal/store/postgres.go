@@ -159,33 +159,46 @@ func (b *postgresBackend) transact(ctx context.Context, acquired *pgxpool.Conn, 
 		c.rollback()
 		return err
 	}
-	return b.resolve(ctx, c.transaction, err)
+	return b.resolve(ctx, c, err)
 }
 
 // errUnknownOutcome: nobody could tell in time whether a transaction was committed.
 var errUnknownOutcome = errors.New("the connection was lost during a commit, and its outcome could not be found out")
 
 // resolve asks what became of a transaction whose commit was not answered.
-func (b *postgresBackend) resolve(ctx context.Context, transaction int64, lost error) error {
+func (b *postgresBackend) resolve(ctx context.Context, c *postgresConn, lost error) error {
 	b.pool.Reset()
-	if transaction == 0 {
-		return errors.Join(errUnknownOutcome, lost)
+	unknown := errors.Join(errUnknownOutcome, lost)
+	if c.transaction == 0 {
+		return unknown
 	}
+	number := strconv.FormatInt(c.transaction, 10)
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	for ctx.Err() == nil {
 		var status *string
-		err := b.pool.QueryRow(ctx, "SELECT pg_xact_status($1::text::xid8)", strconv.FormatInt(transaction, 10)).Scan(&status)
+		err := b.pool.QueryRow(ctx, "SELECT pg_xact_status($1::text::xid8)", number).Scan(&status)
+		committed := err == nil && status != nil && *status == "committed"
 		switch {
-		case err == nil && status != nil && *status == "committed":
-			return nil
+		case committed && c.committed == nil:
+			return unknown
+		case committed:
+			// A database that has crashed, or was promoted, gives the numbers of
+			// transactions again of which nothing is left. This may be another's.
+			sql := "SELECT EXISTS (SELECT FROM " + changesTable + " WHERE transaction = '" + number + "' AND " + c.committed.sql + ")"
+			var ours bool
+			if err = b.pool.QueryRow(ctx, sql, c.committed.args...).Scan(&ours); err == nil && ours {
+				return nil
+			} else if err == nil {
+				return lost
+			}
 		case err == nil && status != nil && *status == "aborted", hasCode(err, neverHeardOf):
 			return lost
 		}
 		// It is still going on, or the database is still away.
 		time.Sleep(50 * time.Millisecond)
 	}
-	return errors.Join(errUnknownOutcome, lost)
+	return unknown
 }
 
 // neverHeardOf is what a database says of a transaction that has not taken place

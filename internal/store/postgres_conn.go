@@ -27,8 +27,10 @@ type postgresConn struct {
 	begun    bool            // something was sent
 	only     bool            // the next statement is the only one, and ends it
 	patience time.Duration   // for each answer; zero: any
-	// transaction is its number, to ask what became of it.
+	// transaction is its number, and committed a condition on its changes, to ask what
+	// became of it.
 	transaction int64
+	committed   *postgresQuery
 
 	opening   []postgresQuery  // what comes ahead of an assumption
 	otherwise func(conn) error // nil, or what to do if the assumption does not hold
@@ -173,6 +175,10 @@ func (c *postgresConn) later(look func(schema.Row), sql string, args ...schema.V
 	}
 	c.queued = append(c.queued, q)
 	return nil
+}
+
+func (c *postgresConn) evidence(condition string, args ...schema.Value) {
+	c.committed = &postgresQuery{sql: condition, args: postgresArgs(args)}
 }
 
 // flush sends what is queued, if there is anything.

@@ -168,6 +168,7 @@ type Tx struct {
 	at      schema.Value // time of all changes of the transaction
 	minted  bool
 	totals  map[total]int64 // changes to the totals, not yet written
+	last    *Change         // of its changes, nil if there is none
 }
 
 // Look opens a snapshot for one query. It must be closed.
@@ -223,6 +224,10 @@ func (s *Store) run(c conn, fn func(*Tx) error, moved *schema.ID) (err error) {
 	tx := &Tx{store: s, conn: c, at: schema.TimeValue(schema.FormatTime(s.now())), totals: map[total]int64{}}
 	if err := fn(tx); err != nil {
 		return err
+	}
+	if last := tx.last; last != nil {
+		c.evidence("collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", schema.TextValue(last.Collection),
+			schema.IDValue(last.ID), schema.TextValue(last.Kind), tx.at, schema.TextValue(string(last.Representation)))
 	}
 	if err := tx.writeTotals(); err != nil {
 		return err

@@ -26,10 +26,10 @@ func (t *Tx) Attempt(fn func() error) error {
 	if err := t.conn.later(nil, "SAVEPOINT attempt"); err != nil {
 		return t.fault(err)
 	}
-	totals := maps.Clone(t.totals)
+	totals, last := maps.Clone(t.totals), t.last
 	failed := fn()
 	if failed != nil {
-		t.totals = totals
+		t.totals, t.last = totals, last
 		if _, err := t.conn.exec("ROLLBACK TO SAVEPOINT attempt"); err != nil {
 			return t.fault(errors.Join(failed, err))
 		}
@@ -71,6 +71,7 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 	for i, record := range records {
 		if stored[i] {
 			record[c.RevisionColumn()] = schema.IntValue(revisions[i])
+			t.changed(c, "create", record, representations[i])
 			t.countOne(c, record, 1)
 			continue
 		}
@@ -126,6 +127,7 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
+	t.changed(c, "update", after, representation)
 	t.countOne(c, before, -1)
 	t.countOne(c, after, 1)
 	return representation, nil
@@ -145,6 +147,7 @@ func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) 
 	if err != nil {
 		return nil, t.fault(err)
 	}
+	t.changed(c, "delete", record, representation)
 	t.countOne(c, record, -1)
 	return representation, nil
 }

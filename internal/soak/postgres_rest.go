@@ -1,0 +1,155 @@
+//go:build linux
+
+package soak
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// readPostgres reads a database in one snapshot.
+func readPostgres(ctx context.Context, url string) (*Rest, error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx))
+	reader := &postgresReader{
+		ctx: ctx, tx: tx, content: content{totals: map[total]int64{}},
+		rest: &Rest{Observed: Observed{Resources: map[Ref]Value{}, Changes: []Change{}}},
+	}
+	if tables := reader.tables(); len(tables) > 0 {
+		reader.read(tables)
+		reader.references()
+		reader.queue()
+		reader.examine(reader.rest)
+	}
+	return reader.rest, reader.err
+}
+
+// postgresReader reads until the first error.
+type postgresReader struct {
+	content
+	ctx  context.Context
+	tx   pgx.Tx
+	rest *Rest
+	err  error
+}
+
+func (r *postgresReader) query(sql string, row func(pgx.Rows) error) {
+	if r.err != nil {
+		return
+	}
+	rows, err := r.tx.Query(r.ctx, sql)
+	if err != nil {
+		r.err = err
+		return
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if r.err = row(rows); r.err != nil {
+			return
+		}
+	}
+	r.err = rows.Err()
+}
+
+// texts reads the only column.
+func (r *postgresReader) texts(sql string) (texts []string) {
+	r.query(sql, func(row pgx.Rows) error {
+		var text string
+		err := row.Scan(&text)
+		texts = append(texts, text)
+		return err
+	})
+	return texts
+}
+
+// tables lists those of collections.
+func (r *postgresReader) tables() []string {
+	return r.texts(`SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT LIKE '\_plural\_%'`)
+}
+
+func (r *postgresReader) read(tables []string) {
+	r.query("SELECT revision, collection, id::text, kind, representation FROM _plural_changes ORDER BY transaction, revision", func(row pgx.Rows) error {
+		var c logged
+		err := row.Scan(&c.revision, &c.ref.Collection, &c.ref.ID, &c.kind, &c.representation)
+		r.changes = append(r.changes, c)
+		return err
+	})
+	for _, table := range tables {
+		r.query(`SELECT * FROM "`+table+`"`, func(row pgx.Rows) error {
+			values, err := row.Values()
+			found := stored{ref: Ref{Collection: table}, columns: map[string][]string{}}
+			for i, field := range row.FieldDescriptions() {
+				found.columns[field.Name] = valueAsJSON(values[i])
+			}
+			found.ref.ID = strings.Trim(found.columns["id"][0], `"`)
+			found.revision, _ = strconv.ParseInt(found.columns["_revision"][0], 10, 64)
+			r.stored = append(r.stored, found)
+			return err
+		})
+	}
+	// What has been written down and not taken up yet counts as well.
+	r.query("SELECT collection, parent, total FROM _plural_totals UNION ALL SELECT collection, parent, change FROM _plural_deltas", func(row pgx.Rows) error {
+		var key total
+		var n int64
+		err := row.Scan(&key.collection, &key.parent, &n)
+		r.totals[key] += n
+		return err
+	})
+}
+
+// valueAsJSON lists what a value can be in JSON.
+func valueAsJSON(value any) []string {
+	switch value := value.(type) {
+	case nil:
+		return []string{"null"}
+	case [16]byte:
+		return []string{fmt.Sprintf(`"%x-%x-%x-%x-%x"`, value[0:4], value[4:6], value[6:8], value[8:10], value[10:])}
+	case time.Time:
+		return []string{value.UTC().Format(`"2006-01-02T15:04:05.000Z"`)}
+	case string:
+		return textAsJSON(value)
+	default:
+		return []string{fmt.Sprint(value)}
+	}
+}
+
+// references looks for those that lead nowhere.
+func (r *postgresReader) references() {
+	for _, reference := range [][3]string{{"orders", "account_id", "accounts"}, {"notes", "order_id", "orders"}} {
+		from, column, to := reference[0], reference[1], reference[2]
+		for _, id := range r.texts("SELECT " + column + "::text FROM " + from + " WHERE NOT EXISTS (SELECT FROM " + to + " WHERE " + to + ".id = " + column + ")") {
+			r.rest.problem("a row of %s refers to none in %s: %s", from, to, id)
+		}
+	}
+}
+
+// queue compares it with what clients see of it.
+func (r *postgresReader) queue() {
+	for problem, sql := range map[string]string{
+		"the queue has an operation that is finished: ": "SELECT operation::text FROM _plural_queue WHERE NOT EXISTS" +
+			" (SELECT FROM operations WHERE id = operation AND status IN ('pending', 'running'))",
+		"an operation is not finished, and not in the queue: ": "SELECT id::text FROM operations WHERE status IN ('pending', 'running') AND NOT EXISTS" +
+			" (SELECT FROM _plural_queue WHERE operation = id)",
+		"an operation waits for one that is not in the queue: ": "SELECT follower::text FROM _plural_followers WHERE NOT EXISTS" +
+			" (SELECT FROM _plural_queue WHERE operation = awaited)",
+		"an operation does not wait for as many as it says: ": "SELECT operation::text FROM _plural_queue WHERE blockers <>" +
+			" (SELECT count(*) FROM _plural_followers WHERE follower = operation)",
+	} {
+		for _, id := range r.texts(sql) {
+			r.rest.problem("%s%s", problem, id)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+//go:build linux
+
+package soak
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// reply is what came of a message.
+type reply struct {
+	answer Answer
+	err    error
+}
+
+// replies are those to one request.
+type replies struct {
+	coming            int // still
+	channel           chan reply
+	answers, failures []Answer // what was done now comes first
+	lost              error    // of one that was not answered
+}
+
+// collect takes replies until all are there, or it takes too long.
+func (r *replies) collect(tooLong <-chan time.Time) {
+	for ; r.coming > 0; r.coming-- {
+		select {
+		case reply := <-r.channel:
+			r.add(reply)
+		case <-tooLong:
+			return
+		}
+	}
+}
+
+func (r *replies) add(reply reply) {
+	switch answer := reply.answer; {
+	case reply.err != nil:
+		r.lost = reply.err
+	case answer.inFlight():
+	case answer.Status >= 500:
+		r.failures = append(r.failures, answer)
+	case answer.Replayed:
+		r.answers = append(r.answers, answer)
+	default:
+		r.answers = slices.Insert(r.answers, 0, answer)
+	}
+}
+
+// note enters replies into the ledger.
+func (r *Run) note(request *Request, replies *replies) {
+	r.ledger.Update(func() { request.answer(replies.answers, replies.failures, r.now()) })
+	for _, a := range slices.Concat(replies.answers, replies.failures) {
+		r.tally.count(a)
+	}
+}
+
+// takeLate enters what is answered to a request whose writer has gone on.
+func (r *Run) takeLate(request *Request, replies *replies) {
+	replies.answers, replies.failures = nil, nil
+	replies.collect(nil)
+	r.ledger.Update(func() {
+		for _, a := range replies.answers {
+			request.late(a, r.now())
+		}
+		request.answer(nil, replies.failures, r.now())
+	})
+}
+
+// impatience is when an answer is not waited for any longer: never, if there is
+// nobody else to ask.
+func (r *Run) impatience() <-chan time.Time {
+	if r.patience == 0 {
+		return nil
+	}
+	return time.After(r.patience)
+}
+
+// patient bounds the wait for what can be given up.
+func (r *Run) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.patience == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, r.patience)
+}
+
+// watch is what a client notices of a server in trouble.
+type watch struct {
+	mutex       sync.Mutex
+	longest     time.Duration // of an answer
+	unavailable int           // answers with 503
+	unhelpful   int           // of these, without Retry-After
+	back        time.Time     // when the trouble was over
+	acks        int           // of writes that were sent since
+	firstAck    time.Time     // when the first of them came
+	lastFailed  time.Time     // when the last was sent that failed since
+}
+
+// note notes what came of a message.
+func (w *watch) note(sent time.Time, m message, answer Answer, header http.Header, err error) {
+	now := time.Now()
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	failed := err != nil || answer.Status >= 500
+	if err == nil {
+		w.longest = max(w.longest, now.Sub(sent))
+	}
+	if answer.Status == http.StatusServiceUnavailable {
+		w.unavailable++
+		if header.Get("Retry-After") == "" {
+			w.unhelpful++
+		}
+	}
+	switch {
+	case w.back.IsZero() || sent.Before(w.back):
+	case failed:
+		w.lastFailed = sent
+	case m.method != http.MethodGet && answer.Status < 300:
+		if w.acks++; w.acks == 1 {
+			w.firstAck = now
+		}
+	}
+}
+
+// over says that the trouble is over, from now on.
+func (w *watch) over() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.back, w.acks, w.firstAck, w.lastFailed = time.Now(), 0, time.Time{}, time.Time{}
+}
+
+// acknowledged is how many writes were acknowledged that were sent since then.
+func (w *watch) acknowledged() int {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.acks
+}
+
+// noticed is what was noticed of the trouble. It is forgotten.
+func (w *watch) noticed() (noticed Weathered) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	noticed = Weathered{
+		Longest: w.longest, Unavailable: w.unavailable, Unhelpful: w.unhelpful,
+		// A write must be acknowledged, and from then on everything come through.
+		Recovery: max(w.firstAck.Sub(w.back), w.lastFailed.Sub(w.back)),
+	}
+	if w.acks == 0 {
+		noticed.Recovery = time.Since(w.back)
+	}
+	w.longest, w.unavailable, w.unhelpful, w.back = 0, 0, 0, time.Time{}
+	return noticed
+}
