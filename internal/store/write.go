@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -26,10 +25,10 @@ func (t *Tx) Attempt(fn func() error) error {
 	if err := t.conn.later(nil, "SAVEPOINT attempt"); err != nil {
 		return t.fault(err)
 	}
-	totals := maps.Clone(t.totals)
+	noted := len(t.deltas)
 	failed := fn()
 	if failed != nil {
-		t.totals = totals
+		t.deltas = t.deltas[:noted]
 		if _, err := t.conn.exec("ROLLBACK TO SAVEPOINT attempt"); err != nil {
 			return t.fault(errors.Join(failed, err))
 		}
@@ -71,7 +70,7 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 	for i, record := range records {
 		if stored[i] {
 			record[c.RevisionColumn()] = schema.IntValue(revisions[i])
-			t.countOne(c, record, 1)
+			t.note(c, record, 1)
 			continue
 		}
 		representations[i] = nil
@@ -126,8 +125,7 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	t.countOne(c, before, -1)
-	t.countOne(c, after, 1)
+	t.noteMove(c, before, after)
 	return representation, nil
 }
 
@@ -145,7 +143,7 @@ func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) 
 	if err != nil {
 		return nil, t.fault(err)
 	}
-	t.countOne(c, record, -1)
+	t.note(c, record, -1)
 	return representation, nil
 }
 
