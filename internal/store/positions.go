@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"github.com/plural-go/plural/schema"
@@ -276,7 +277,7 @@ func (p *positions) build() error {
 		}
 		blocks[len(blocks)-1].count++
 		n++
-	}, schema.ID{}, 0, 1<<62)
+	}, schema.ID{}, 0, math.MaxInt64)
 	if err != nil || n <= 2*blockSize {
 		return err
 	}

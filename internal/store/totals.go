@@ -25,6 +25,10 @@ func listOf(c *schema.Collection, parent *schema.ID) list {
 	return list{collection: c.Name, parent: parent.String()}
 }
 
+func compareLists(a, b list) int {
+	return cmp.Or(cmp.Compare(a.collection, b.collection), cmp.Compare(a.parent, b.parent))
+}
+
 func (l list) values() (collection, parent schema.Value) {
 	return schema.TextValue(l.collection), schema.TextValue(l.parent)
 }
@@ -130,10 +134,7 @@ func takeUp(c conn, s *schema.Schema, tableOf func(*schema.Collection) *table, m
 	for _, d := range append(waiting, more...) {
 		byList[d.list] = append(byList[d.list], d)
 	}
-	lists := slices.SortedFunc(maps.Keys(byList), func(a, b list) int {
-		return cmp.Or(cmp.Compare(a.collection, b.collection), cmp.Compare(a.parent, b.parent))
-	})
-	for _, key := range lists { // in one order, whoever does it
+	for _, key := range slices.SortedFunc(maps.Keys(byList), compareLists) { // in one order, whoever does it
 		if err := takeUpList(c, tableOf(s.Collection(key.collection)), key, byList[key]); err != nil {
 			return err
 		}
