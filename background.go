@@ -42,7 +42,7 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 			})
 		}
 	}
-	b.tasks.Go(func() { every(running, takeUpEvery, s.observer.UpkeepFailed, s.store.TakeUpTotals) })
+	b.tasks.Go(func() { every(running, takeUpEvery, s.observer.UpkeepFailed, s.store.TakeUp) })
 }
 
 // every does a task now and then.

@@ -98,7 +98,7 @@ func (l *Listing) locate(path Path) (err error) {
 	r, size := l.query.Range, l.query.Range.Size()
 	switch {
 	case r.Anchor == query.AtOffset:
-		l.locateOffset()
+		err = l.locateOffset(path)
 	case r.Anchor == query.AtCursor:
 		var place store.Place
 		if place, err = l.cursorPlace(path); err == nil && size > 0 {
@@ -116,7 +116,7 @@ func (l *Listing) locate(path Path) (err error) {
 	return err
 }
 
-func (l *Listing) locateOffset() {
+func (l *Listing) locateOffset(path Path) error {
 	total := int64(math.MaxInt64)
 	if l.Known {
 		total = l.Total
@@ -125,6 +125,33 @@ func (l *Listing) locateOffset() {
 	l.selection.Skip, l.selection.Take = from, to-from
 	l.start, l.hasBefore = from, from > 0
 	l.hasAfter, l.lookAhead = to < total && l.Known, !l.Known
+	return l.approach(path)
+}
+
+// nearEnough is how many resources are as soon skipped as a better place is found.
+const nearEnough = 300
+
+// approach has a range by offset start near its first resource, if positions are
+// kept of what it is a part of.
+func (l *Listing) approach(path Path) error {
+	order, skip := l.selection.Order, l.selection.Skip
+	if l.query.Filter != nil || len(order) > 1 || l.selection.Take == 0 || skip <= nearEnough {
+		return nil
+	}
+	position := skip
+	if order[0].Descending {
+		position = l.Total - skip
+	}
+	block, found, err := l.tx.Near(path.Collection, path.Parent, position)
+	switch {
+	case err != nil || !found:
+	case !order[0].Descending:
+		l.selection.From, l.selection.Skip = store.Place{schema.IDValue(block.First)}, skip-block.Before
+	case block.End != nil:
+		l.selection.From, l.selection.Behind = store.Place{schema.IDValue(*block.End)}, true
+		l.selection.Skip = skip - (l.Total - block.Before - block.Count)
+	}
+	return err
 }
 
 func (l *Listing) locateCursor(place store.Place) (err error) {

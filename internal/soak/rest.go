@@ -86,8 +86,8 @@ func (r *sqliteReader) read() {
 			r.stored = append(r.stored, found)
 		})
 	}
-	r.query("SELECT collection, parent, total FROM _plural_totals", func(stmt *sqlite.Stmt) {
-		r.totals[total{stmt.ColumnText(0), stmt.ColumnText(1)}] = stmt.ColumnInt64(2)
+	r.query("SELECT collection, parent, total FROM _plural_totals UNION ALL SELECT collection, parent, change FROM _plural_deltas", func(stmt *sqlite.Stmt) {
+		r.totals[total{stmt.ColumnText(0), stmt.ColumnText(1)}] += stmt.ColumnInt64(2)
 	})
 }
 

@@ -261,7 +261,7 @@ func checkBackup(ctx context.Context, file string) (err error) {
 	}
 	for _, collection := range stored.All() {
 		var kept, there int64
-		if _, err := one(c, func(row schema.Row) { kept = row.Int(0) }, "SELECT total FROM "+totalsTable+" WHERE collection = $1 AND parent = ''", schema.TextValue(collection.Name)); err != nil {
+		if _, err := one(c, func(row schema.Row) { kept = row.Int(0) }, "SELECT total FROM "+allTotals()+" WHERE collection = $1 AND parent = ''", schema.TextValue(collection.Name)); err != nil {
 			return err
 		}
 		if _, err := one(c, func(row schema.Row) { there = row.Int(0) }, "SELECT count(*) FROM "+quote(d, collection.Name)); err != nil {
@@ -293,7 +293,7 @@ func requireEmpty(ctx context.Context, file string) (err error) {
 		return fmt.Errorf("%s has tables that Plural did not make (%s)", file, strings.Join(sortedNames(found), ", "))
 	}
 	var resources int64
-	_, err = one(c, func(row schema.Row) { resources = row.Int(0) }, "SELECT coalesce(sum(total), 0) FROM "+totalsTable+" WHERE parent = ''")
+	_, err = one(c, func(row schema.Row) { resources = row.Int(0) }, "SELECT coalesce(sum(total), 0) FROM "+allTotals()+" WHERE parent = ''")
 	if err == nil && resources > 0 {
 		err = &NotEmptyError{File: file, Resources: resources}
 	}

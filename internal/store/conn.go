@@ -121,9 +121,6 @@ type dialect interface {
 	// all tables. They are older than every change that comes, and revisions
 	// go on behind the last one that was given there.
 	loading(last int64) (before, after []string)
-	// totalsApart: the changes of totals are written down one by one, and taken up
-	// into the totals later, so that writers do not wait for each other.
-	totalsApart() bool
 	// nullsFirst and nullsLast stand behind a sort key.
 	nullsFirst() string
 	nullsLast() string

@@ -74,7 +74,7 @@ func isCovered(tables []copiedTable, found map[string]*tableShape) error {
 // from is where the rows of the table are found.
 func (t copiedTable) from(d dialect) string {
 	if t.name == totalsTable {
-		return allTotals(d)
+		return allTotals()
 	}
 	return quote(d, t.name)
 }

@@ -143,7 +143,7 @@ func storedSchema(c conn, d dialect, found map[string]*tableShape) (*schema.Sche
 func compare(d dialect, s *schema.Schema, found map[string]*tableShape) []string {
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
-	known := []string{metaTable, changesTable, totalsTable, schemasTable, answersTable, queueTable, followersTable, deltasTable}
+	known := []string{metaTable, changesTable, totalsTable, schemasTable, answersTable, queueTable, followersTable, deltasTable, positionsTable}
 	for _, c := range s.All() {
 		known = append(known, c.Name)
 		table := found[c.Name]

@@ -37,7 +37,8 @@ func Plan(ctx context.Context, url string, s *schema.Schema) (steps []*Step, err
 		}
 		p = newPlan(stored, s)
 	}
-	return p.steps, (&survey{plan: p, conn: c, dialect: b}).run()
+	err = (&survey{plan: p, conn: c, dialect: b}).run() // which may add steps
+	return p.steps, err
 }
 
 // MigrateOptions says how a database is migrated.
@@ -91,11 +92,11 @@ func migrate(ctx context.Context, b backend, s *schema.Schema, now time.Time, ac
 			}
 			p = newPlan(stored, s)
 		}
-		steps = p.steps
 		m := &migration{survey: survey{plan: p, conn: c, dialect: b}, at: at}
 		if err := m.run(); err != nil {
 			return err
 		}
+		steps = p.steps
 		if err := accept(p); err != nil {
 			return err
 		}

@@ -21,10 +21,8 @@ type migration struct {
 var stageReached = func(string) {}
 
 func (m *migration) apply() error {
-	if m.dialect.totalsApart() {
-		if err := takeUpTotals(m.conn); err != nil {
-			return err
-		}
+	if err := m.takeUp(); err != nil {
+		return err
 	}
 	for _, stage := range []struct {
 		name string
@@ -87,6 +85,11 @@ func (m *migration) addColumns() error {
 	return nil
 }
 
+// takeUp leaves no deltas behind, which would be those of another schema.
+func (m *migration) takeUp() error {
+	return takeUp(m.conn, m.plan.old, func(c *schema.Collection) *table { return newTable(m.dialect, c) })
+}
+
 // recount counts the resources of each parent where parents have changed.
 func (m *migration) recount() error {
 	for _, p := range m.plan.pairs {
@@ -96,8 +99,10 @@ func (m *migration) recount() error {
 			continue
 		}
 		name := schema.TextValue(p.now.Name)
-		if _, err := m.conn.exec("DELETE FROM "+totalsTable+" WHERE collection = $1 AND parent <> ''", name); err != nil {
-			return err
+		for _, derived := range []string{totalsTable, positionsTable} {
+			if _, err := m.conn.exec("DELETE FROM "+derived+" WHERE collection = $1 AND parent <> ''", name); err != nil {
+				return err
+			}
 		}
 		if link == nil {
 			continue
@@ -113,6 +118,15 @@ func (m *migration) recount() error {
 		}
 		for batch := range slices.Chunk(totals, batchSize) {
 			if err := execEach(m.conn, "INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", batch); err != nil {
+				return err
+			}
+		}
+		for _, total := range totals {
+			if total[2].Int() <= 2*blockSize {
+				continue
+			}
+			long := &positions{conn: m.conn, table: newTable(m.dialect, p.now), list: list{p.now.Name, total[1].Text()}}
+			if err := long.build(); err != nil {
 				return err
 			}
 		}

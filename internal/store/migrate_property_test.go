@@ -209,10 +209,15 @@ func dump(t *rapid.T, url string) string {
 		t.Fatal(err)
 	}
 	defer b.close()
-	if b.totalsApart() {
-		if err := b.write(context.Background(), takeUpTotals); err != nil {
-			t.Fatal(err)
+	err = b.write(context.Background(), func(c conn) error {
+		stored, err := readSchema(c)
+		if err != nil {
+			return err
 		}
+		return takeUp(c, stored, func(c *schema.Collection) *table { return newTable(b, c) })
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	c, release, err := b.read(context.Background(), briefly)
 	if err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"crypto/sha256"
+	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/schema"
@@ -34,7 +35,41 @@ func (s *survey) run() error {
 			return err
 		}
 	}
+	return s.operations()
+}
+
+// operations adds a step for the operations that were accepted under the old schema
+// and may not be what the new one allows.
+func (s *survey) operations() error {
+	affected := slices.Clone(s.plan.removed)
+	for _, pair := range s.plan.pairs {
+		if pair.disturbs() {
+			affected = append(affected, pair.old)
+		}
+	}
+	for _, c := range affected {
+		var waiting int64
+		_, err := one(s.conn, func(row schema.Row) { waiting = row.Int(0) },
+			"SELECT count(*) FROM "+queueTable+" WHERE collection = $1", schema.TextValue(c.Name))
+		if err != nil {
+			return err
+		}
+		if waiting > 0 {
+			step := s.plan.add(Losing, nil, "%s on %s may fail, as they were accepted under the old schema", counted(waiting, "waiting operation"), c.Name)
+			step.Cost = "let a server with the old schema finish them first"
+		}
+	}
 	return nil
+}
+
+// disturbs: what was a valid request by the old schema may not be one by the new.
+func (p *pair) disturbs() bool {
+	for from, column := range p.old.Columns() {
+		if to := slices.Index(p.source, from); to < 0 || p.now.Columns()[to].Name != column.Name {
+			return true
+		}
+	}
+	return len(p.changes) > 0
 }
 
 // count counts the resources of a collection of old: all, or those with a value

@@ -99,7 +99,7 @@ func (m *migration) rename() error {
 		if err := execAll(m.conn, alter+"TO "+quote(m.dialect, p.now.Name)); err != nil {
 			return err
 		}
-		for _, table := range []string{totalsTable, changesTable, queueTable} {
+		for _, table := range []string{totalsTable, positionsTable, changesTable, queueTable} {
 			_, err := m.conn.exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", schema.TextValue(p.now.Name), schema.TextValue(p.old.Name))
 			if err != nil {
 				return err
@@ -115,7 +115,7 @@ func (m *migration) dropTables() error {
 		if err := execAll(m.conn, "DROP TABLE "+quote(m.dialect, c.Name)); err != nil {
 			return err
 		}
-		for _, table := range []string{totalsTable, changesTable} {
+		for _, table := range []string{totalsTable, positionsTable, changesTable} {
 			if _, err := m.conn.exec("DELETE FROM "+table+" WHERE collection = $1", schema.TextValue(c.Name)); err != nil {
 				return err
 			}

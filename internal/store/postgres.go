@@ -287,7 +287,6 @@ func (*postgresBackend) revisionType() string {
 	return "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
 }
 func (*postgresBackend) lastRevision() string   { return "lastval()" }
-func (*postgresBackend) totalsApart() bool      { return true }
 func (*postgresBackend) nullsFirst() string     { return " NULLS FIRST" }
 func (*postgresBackend) nullsLast() string      { return " NULLS LAST" }
 func (*postgresBackend) inlineReferences() bool { return false }

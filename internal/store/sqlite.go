@@ -257,7 +257,6 @@ func (*sqliteBackend) reserved(name string) bool { return strings.HasPrefix(name
 func (*sqliteBackend) tableOptions() string   { return " STRICT, WITHOUT ROWID" }
 func (*sqliteBackend) revisionType() string   { return "INTEGER PRIMARY KEY AUTOINCREMENT" }
 func (*sqliteBackend) lastRevision() string   { return "last_insert_rowid()" }
-func (*sqliteBackend) totalsApart() bool      { return false }
 func (*sqliteBackend) nullsFirst() string     { return "" }
 func (*sqliteBackend) nullsLast() string      { return "" }
 func (*sqliteBackend) inlineReferences() bool { return true }

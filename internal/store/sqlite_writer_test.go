@@ -141,11 +141,12 @@ func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
 	insertion := func(name string) *writeJob {
 		r := record(t, things, `{"name":"`+name+`"}`)
 		return &writeJob{ctx: context.Background(), run: func(c conn) error {
-			return st.run(c, func(tx *Tx) error {
+			_, err := st.run(c, func(tx *Tx) error {
 				r[schema.IDColumn] = schema.IDValue(tx.NewID())
 				_, err := tx.Insert(things, r)
 				return err
-			}, new(schema.ID))
+			})
+			return err
 		}}
 	}
 	lost := errors.New("lost on purpose")

@@ -26,7 +26,7 @@ type Store struct {
 	schema   *schema.Schema
 	tables   map[*schema.Collection]*table
 	minter   minter
-	written  atomic.Bool // since the totals were taken up
+	waiting  atomic.Int64 // deltas that were written down, as far as this server knows
 	standing atomic.Pointer[standing]
 	since    map[string]int64 // by collection
 	now      func() time.Time
@@ -124,6 +124,9 @@ func (s *Store) fit(ctx context.Context) (different *plan, err error) {
 				return err
 			}
 		}
+		if _, err := one(c, func(row schema.Row) { s.waiting.Store(row.Int(0)) }, "SELECT count(*) FROM "+deltasTable); err != nil {
+			return err
+		}
 		mark, err := readMark(c)
 		if err != nil {
 			return err
@@ -167,8 +170,10 @@ type Tx struct {
 	release func()
 	at      schema.Value // time of all changes of the transaction
 	minted  bool
-	totals  map[total]int64 // changes to the totals, not yet written
-	last    *Change         // of its changes, nil if there is none
+	deltas  []delta   // not yet written down
+	tookUp  bool      // the deltas of all
+	mark    schema.ID // of the minter, if this transaction moves it on
+	last    *Change   // of its changes, nil if there is none
 }
 
 // Look opens a snapshot for one query. It must be closed.
@@ -199,46 +204,49 @@ func (t *Tx) Close() { t.release() }
 // Write runs fn in a transaction. When it returns nil, everything is durable;
 // when not, nothing happened. The context can end only the wait for its start.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
-	var mark schema.ID // of the minter, if this transaction moves it
-	err := s.backend.write(ctx, func(c conn) error { return s.run(c, fn, &mark) })
-	if mark != (schema.ID{}) {
-		s.minter.marked(mark, err)
+	var tx *Tx
+	err := s.backend.write(ctx, func(c conn) (err error) {
+		tx, err = s.run(c, fn)
+		return err
+	})
+	if tx != nil && tx.mark != (schema.ID{}) {
+		s.minter.marked(tx.mark, err)
 	}
 	if err == nil {
-		s.written.Store(true)
+		tx.committed()
 	}
 	return s.fault(ctx, err)
 }
 
 // run runs fn and completes what it wrote. A panic harms nobody who shares the
 // transaction's commit.
-func (s *Store) run(c conn, fn func(*Tx) error, moved *schema.ID) (err error) {
+func (s *Store) run(c conn, fn func(*Tx) error) (tx *Tx, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
 		}
 	}()
 	if err := s.check(c, mayWrite); err != nil {
-		return err
+		return nil, err
 	}
-	tx := &Tx{store: s, conn: c, at: schema.TimeValue(schema.FormatTime(s.now())), totals: map[total]int64{}}
+	tx = &Tx{store: s, conn: c, at: schema.TimeValue(schema.FormatTime(s.now()))}
 	if err := fn(tx); err != nil {
-		return err
+		return tx, err
 	}
 	if last := tx.last; last != nil {
 		c.evidence("collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", schema.TextValue(last.Collection),
 			schema.IDValue(last.ID), schema.TextValue(last.Kind), tx.at, schema.TextValue(string(last.Representation)))
 	}
-	if err := tx.writeTotals(); err != nil {
-		return err
+	if err := tx.writeDeltas(); err != nil {
+		return tx, err
 	}
 	if tx.minted {
 		if mark, due := s.minter.due(); due {
-			*moved = mark
-			return saveMark(c, mark)
+			tx.mark = mark
+			return tx, saveMark(c, mark)
 		}
 	}
-	return nil
+	return tx, nil
 }
 
 // Ping reports whether the database answers, and still has the schema.

@@ -91,6 +91,8 @@ const (
 	queueTable   = "_plural_queue"
 	deltasTable  = "_plural_deltas"
 
+	positionsTable = "_plural_positions"
+
 	followersTable = "_plural_followers" // of operations in the queue
 )
 
@@ -126,6 +128,9 @@ func definitions(d dialect, s *schema.Schema) (tables, additions []string) {
 			" NOT NULL, resource " + id + " NOT NULL, parent " + id + ", body " + text + " NOT NULL, if_match " + text + " NOT NULL, if_none_match " + text +
 			" NOT NULL, turn " + number + " NOT NULL, blockers " + number + " NOT NULL, followers " + number + " NOT NULL, attempt " + number +
 			" NOT NULL, due " + when + " NOT NULL)" + d.tableOptions(),
+		"CREATE TABLE " + deltasTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, id " + id + " NOT NULL, change " + number + " NOT NULL)",
+		"CREATE TABLE " + positionsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, level " + number + " NOT NULL, first " + id +
+			" NOT NULL, count " + number + " NOT NULL, PRIMARY KEY (collection, parent, level, first))" + d.tableOptions(),
 		"CREATE TABLE " + followersTable + " (awaited " + id + " NOT NULL, follower " + id + " NOT NULL, PRIMARY KEY (awaited, follower))" + d.tableOptions(),
 	}
 	additions = []string{
@@ -134,13 +139,10 @@ func definitions(d dialect, s *schema.Schema) (tables, additions []string) {
 		"CREATE INDEX " + changesTable + "_at ON " + changesTable + " (at)",
 		"CREATE INDEX " + answersTable + "_at ON " + answersTable + " (at)",
 		"CREATE UNIQUE INDEX " + queueTable + "_turn ON " + queueTable + " (collection, resource, turn)",
+		"CREATE INDEX " + deltasTable + "_list ON " + deltasTable + " (collection, parent)",
 		"CREATE INDEX " + queueTable + "_due ON " + queueTable + " (blockers, due)",
 	}
 	additions = append(additions, orderIndex...)
-	if d.totalsApart() {
-		tables = append(tables, "CREATE TABLE "+deltasTable+" (collection "+text+" NOT NULL, parent "+text+" NOT NULL, change "+number+" NOT NULL)")
-		additions = append(additions, "CREATE INDEX "+deltasTable+"_total ON "+deltasTable+" (collection, parent)")
-	}
 	for _, collection := range s.All() {
 		tables = append(tables, createTable(d, collection, collection.Name))
 		for _, index := range indexes(collection) {

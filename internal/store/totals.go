@@ -3,105 +3,187 @@ package store
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/plural-go/plural/schema"
 )
 
-// total names a number that is kept: of all resources of a collection, or of
-// those of one parent.
-type total struct {
+// list names the resources that totals and positions are kept of: all of a
+// collection, or those of one parent.
+type list struct {
 	collection string
-	parent     string // the parent's id as text; empty: of the whole collection
+	parent     string // the parent's id as text; empty: the whole collection
 }
 
-func totalOf(c *schema.Collection, parent *schema.ID) total {
+func listOf(c *schema.Collection, parent *schema.ID) list {
 	if parent == nil {
-		return total{collection: c.Name}
+		return list{collection: c.Name}
 	}
-	return total{collection: c.Name, parent: parent.String()}
+	return list{collection: c.Name, parent: parent.String()}
+}
+
+func compareLists(a, b list) int {
+	return cmp.Or(cmp.Compare(a.collection, b.collection), cmp.Compare(a.parent, b.parent))
+}
+
+func (l list) values() (collection, parent schema.Value) {
+	return schema.TextValue(l.collection), schema.TextValue(l.parent)
+}
+
+// delta is a resource that has come to a list, or has left it. Writers only note
+// them, so that they do not wait for each other; they are taken up into
+// totals and positions later. A snapshot has each in one place or the other.
+type delta struct {
+	list
+	id     schema.ID
+	change int64 // 1 or -1
 }
 
 // Total is the number of resources of a collection, or of those of one parent.
-// It is kept, not counted; what this transaction has changed is added.
+// It is kept, not counted.
 func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error) {
-	key := totalOf(c, parent)
-	sql := "SELECT total FROM " + totalsTable + " WHERE collection = $1 AND parent = $2"
-	if t.store.backend.totalsApart() {
-		sql = "SELECT coalesce((" + sql + "), 0) + coalesce((SELECT CAST(sum(change) AS bigint) FROM " + deltasTable + " WHERE collection = $1 AND parent = $2), 0)"
+	key := listOf(c, parent)
+	collection, of := key.values()
+	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
+		"SELECT coalesce((SELECT total FROM "+totalsTable+" WHERE collection = $1 AND parent = $2), 0)"+
+			" + coalesce((SELECT CAST(sum(change) AS bigint) FROM "+deltasTable+" WHERE collection = $1 AND parent = $2), 0)", collection, of)
+	for _, d := range t.deltas { // what this transaction has not written down yet
+		if d.list == key {
+			n += d.change
+		}
 	}
-	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) }, sql, schema.TextValue(key.collection), schema.TextValue(key.parent))
-	return n + t.totals[key], t.fault(err)
+	return n, t.fault(err)
 }
 
-// countOne notes that a resource has come or gone.
-func (t *Tx) countOne(c *schema.Collection, record schema.Record, change int64) {
-	t.totals[totalOf(c, nil)] += change
+// note notes that a resource has come or gone.
+func (t *Tx) note(c *schema.Collection, record schema.Record, change int64) {
+	t.deltas = append(t.deltas, delta{listOf(c, nil), record.ID(schema.IDColumn), change})
+	t.noteParent(c, record, change)
+}
+
+func (t *Tx) noteParent(c *schema.Collection, record schema.Record, change int64) {
 	if link := c.ParentLink(); link != nil && !record.Null(link.Column) {
 		parent := record.ID(link.Column)
-		t.totals[totalOf(c, &parent)] += change
+		t.deltas = append(t.deltas, delta{listOf(c, &parent), record.ID(schema.IDColumn), change})
 	}
 }
 
-// writeTotals brings the totals up to date, in one order for every transaction.
-func (t *Tx) writeTotals() error {
-	var changed []total
-	for key, change := range t.totals {
-		if change != 0 {
-			changed = append(changed, key)
-		}
+// noteMove notes that a resource may have another parent now.
+func (t *Tx) noteMove(c *schema.Collection, before, after schema.Record) {
+	if link := c.ParentLink(); link != nil && before[link.Column] != after[link.Column] {
+		t.noteParent(c, before, -1)
+		t.noteParent(c, after, 1)
 	}
-	slices.SortFunc(changed, func(a, b total) int {
-		return cmp.Or(cmp.Compare(a.collection, b.collection), cmp.Compare(a.parent, b.parent))
-	})
-	for _, key := range changed {
-		collection, parent, change := schema.TextValue(key.collection), schema.TextValue(key.parent), schema.IntValue(t.totals[key])
-		var err error
-		switch {
-		case t.store.backend.totalsApart():
-			err = t.conn.later(nil, "INSERT INTO "+deltasTable+" (collection, parent, change) VALUES ($1, $2, $3)", collection, parent, change)
-		default:
-			err = t.conn.later(nil, "INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addToTotal, collection, parent, change)
-			if err == nil && t.totals[key] < 0 && key.parent != "" {
-				err = t.conn.later(nil, "DELETE FROM "+totalsTable+" WHERE collection = $1 AND parent = $2 AND total = 0", collection, parent)
-			}
-		}
-		if err != nil {
+}
+
+// takeUpAt is how many deltas may wait to be taken up before a writer does it.
+const takeUpAt = 128
+
+// writeDeltas writes down what has come and gone, or takes it up at once.
+func (t *Tx) writeDeltas() error {
+	if t.store.backend.soleServer() && t.store.waiting.Load()+int64(len(t.deltas)) >= takeUpAt {
+		t.tookUp = true
+		return t.fault(t.store.takeUp(t.conn, t.deltas...))
+	}
+	for _, d := range t.deltas {
+		collection, parent := d.values()
+		if err := t.conn.later(nil, "INSERT INTO "+deltasTable+" (collection, parent, id, change) VALUES ($1, $2, $3, $4)",
+			collection, parent, schema.IDValue(d.id), schema.IntValue(d.change)); err != nil {
 			return t.fault(err)
 		}
 	}
 	return nil
 }
 
-const addToTotal = " ON CONFLICT (collection, parent) DO UPDATE SET total = " + totalsTable + ".total + excluded.total"
+// committed takes note that the deltas of a transaction are in the database.
+func (t *Tx) committed() {
+	if t.tookUp {
+		t.store.waiting.Store(0)
+	} else {
+		t.store.waiting.Add(int64(len(t.deltas)))
+	}
+}
 
-// TakeUpTotals adds the changes of totals that were written down to the totals. A
-// snapshot has them in one place or in the other.
-func (s *Store) TakeUpTotals(ctx context.Context) error {
-	if !s.backend.totalsApart() || !s.written.Swap(false) {
+// TakeUp takes up the deltas that writers have left.
+func (s *Store) TakeUp(ctx context.Context) error {
+	seen := s.waiting.Load()
+	if seen == 0 {
 		return nil
 	}
-	err := s.backend.write(ctx, takeUpTotals)
-	if err != nil {
-		s.written.Store(true)
+	err := s.backend.write(ctx, func(c conn) error { return s.takeUp(c) })
+	if err == nil {
+		s.waiting.Add(-seen)
 	}
 	return s.fault(ctx, err)
 }
 
-func takeUpTotals(c conn) error {
-	return execAll(c,
-		"WITH taken AS (DELETE FROM "+deltasTable+" RETURNING collection, parent, change)"+
-			" INSERT INTO "+totalsTable+" (collection, parent, total)"+
-			" SELECT collection, parent, CAST(sum(change) AS bigint) FROM taken GROUP BY collection, parent"+addToTotal,
-		"DELETE FROM "+totalsTable+" WHERE total = 0 AND parent <> ''")
+func (s *Store) takeUp(c conn, more ...delta) error {
+	return takeUp(c, s.schema, func(collection *schema.Collection) *table { return s.tables[collection] }, more...)
+}
+
+// takeUp takes up the deltas that wait, and more.
+func takeUp(c conn, s *schema.Schema, tableOf func(*schema.Collection) *table, more ...delta) error {
+	waiting, err := takeDeltas(c, s)
+	if err != nil {
+		return err
+	}
+	byList := map[list][]delta{}
+	for _, d := range append(waiting, more...) {
+		byList[d.list] = append(byList[d.list], d)
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(byList), compareLists) { // in one order, whoever does it
+		if err := takeUpList(c, tableOf(s.Collection(key.collection)), key, byList[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeDeltas removes the deltas of the collections of a schema. Those of a newer one
+// are for its servers.
+func takeDeltas(c conn, s *schema.Schema) (deltas []delta, err error) {
+	var names []schema.Value
+	var places []string
+	for i, collection := range s.All() {
+		names = append(names, schema.TextValue(collection.Name))
+		places = append(places, "$"+strconv.Itoa(i+1))
+	}
+	err = each(c, func(row schema.Row) bool {
+		text := func(column int) string { return string(row.AppendText(nil, column)) }
+		deltas = append(deltas, delta{list{text(0), text(1)}, row.ID(2), row.Int(3)})
+		return true
+	}, "DELETE FROM "+deltasTable+" WHERE collection IN ("+strings.Join(places, ", ")+") RETURNING collection, parent, id, change", names...)
+	return deltas, err
+}
+
+// takeUpList adds deltas to the total of a list, and to its positions.
+func takeUpList(c conn, t *table, key list, deltas []delta) error {
+	collection, parent := key.values()
+	var change, total int64
+	for _, d := range deltas {
+		change += d.change
+	}
+	_, err := one(c, func(row schema.Row) { total = row.Int(0) },
+		"INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+
+			" ON CONFLICT (collection, parent) DO UPDATE SET total = "+totalsTable+".total + excluded.total RETURNING total", collection, parent, schema.IntValue(change))
+	if err != nil {
+		return err
+	}
+	if total == 0 && key.parent != "" {
+		if _, err := c.exec("DELETE FROM "+totalsTable+" WHERE collection = $1 AND parent = $2", collection, parent); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(deltas, func(a, b delta) int { return compareIDs(a.id, b.id) })
+	return (&positions{conn: c, table: t, list: key}).add(deltas, total)
 }
 
 // allTotals stands in place of the table of totals, for all of them as they are
-// with the changes that were not taken up yet.
-func allTotals(d dialect) string {
-	if !d.totalsApart() {
-		return totalsTable
-	}
+// with the deltas that were not taken up yet.
+func allTotals() string {
 	return "(SELECT collection, parent, CAST(sum(total) AS bigint) AS total FROM (SELECT collection, parent, total FROM " + totalsTable +
 		" UNION ALL SELECT collection, parent, change FROM " + deltasTable + ") AS parts GROUP BY collection, parent" +
 		" HAVING sum(total) <> 0 OR parent = '') AS totals"

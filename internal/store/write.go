@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -26,10 +25,10 @@ func (t *Tx) Attempt(fn func() error) error {
 	if err := t.conn.later(nil, "SAVEPOINT attempt"); err != nil {
 		return t.fault(err)
 	}
-	totals, last := maps.Clone(t.totals), t.last
+	noted, last := len(t.deltas), t.last
 	failed := fn()
 	if failed != nil {
-		t.totals, t.last = totals, last
+		t.deltas, t.last = t.deltas[:noted], last
 		if _, err := t.conn.exec("ROLLBACK TO SAVEPOINT attempt"); err != nil {
 			return t.fault(errors.Join(failed, err))
 		}
@@ -72,7 +71,7 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 		if stored[i] {
 			record[c.RevisionColumn()] = schema.IntValue(revisions[i])
 			t.changed(c, "create", record, representations[i])
-			t.countOne(c, record, 1)
+			t.note(c, record, 1)
 			continue
 		}
 		representations[i] = nil
@@ -128,8 +127,7 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 		return nil, err
 	}
 	t.changed(c, "update", after, representation)
-	t.countOne(c, before, -1)
-	t.countOne(c, after, 1)
+	t.noteMove(c, before, after)
 	return representation, nil
 }
 
@@ -148,7 +146,7 @@ func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) 
 		return nil, t.fault(err)
 	}
 	t.changed(c, "delete", record, representation)
-	t.countOne(c, record, -1)
+	t.note(c, record, -1)
 	return representation, nil
 }
 

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/plural-go/plural/schema"
+)
+
+func TestExamine(t *testing.T) {
+	size, wide := blockSize, fanout
+	blockSize, fanout = 3, 2
+	t.Cleanup(func() { blockSize, fanout = size, wide })
+	s, err := schema.New(
+		schema.Collection{Name: "albums", NoTimestamps: true},
+		schema.Collection{Name: "tracks", NoTimestamps: true, Parent: &schema.Parent{Collection: "albums"}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	albums, tracks := s.Collection("albums"), s.Collection("tracks")
+	eachDatabase(t, func(t *testing.T, url string) {
+		st := open(t, url, s)
+		album := insert(t, st, albums, `{}`).ID(schema.IDColumn)
+		add := func() {
+			insert(t, st, tracks, `{"album_id":"`+album.String()+`"}`)
+		}
+		for range 20 {
+			add()
+		}
+		if err := st.TakeUp(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		add() // waits to be taken up
+		expect := func(repair bool, want ...string) {
+			t.Helper()
+			if got, err := Examine(context.Background(), url, repair); err != nil || !slices.Equal(got, want) {
+				t.Errorf("got %q, %v\nwant %q", got, err, want)
+			}
+		}
+		expect(false)
+		expect(true)
+		write(t, st, func(tx *Tx) error {
+			return execAll(tx.conn,
+				"UPDATE "+totalsTable+" SET total = total + 2 WHERE collection = 'albums'",
+				"INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ('tracks', '00000000-0000-0000-0000-000000000009', 4)",
+				"UPDATE "+positionsTable+" SET count = count - 1 WHERE collection = 'tracks' AND parent = '' AND level = 1",
+			)
+		})
+		wrong, err := Examine(context.Background(), url, false)
+		if err != nil || len(wrong) < 3 ||
+			wrong[0] != "albums should have the total 1, and has 3" || wrong[len(wrong)-1] != "tracks of 00000000-0000-0000-0000-000000000009 should have the total 0, and has 4" {
+			t.Errorf("got %q, %v", wrong, err)
+		}
+		expect(true, wrong...)
+		expect(false)
+		add()
+		expect(false)
+	})
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// TestMigrateWithWaitingOperations: what was accepted may not be given up without
+// a word.
+func TestMigrateWithWaitingOperations(t *testing.T) {
+	things := func(attributes ...schema.Attribute) schema.Collection {
+		return schema.Collection{Name: "things", Attributes: attributes}
+	}
+	other := schema.Collection{Name: "others"}
+	text := func(name, before string) schema.Attribute {
+		return schema.Attribute{Name: name, Type: schema.String, RenamedFrom: before}
+	}
+	old, err := schema.New(things(text("name", "")), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const waiting = "2 waiting operations on things may fail, as they were accepted under the old schema"
+	for name, c := range map[string]struct {
+		now  []schema.Collection
+		want []string
+	}{
+		"renamed attribute":  {[]schema.Collection{things(text("title", "name")), other}, []string{"things: attribute name is renamed to title", waiting}},
+		"removed collection": {[]schema.Collection{other}, []string{"collection things is removed", waiting}},
+		"new attribute":      {[]schema.Collection{things(text("name", ""), text("more", "")), other}, []string{"things: new attribute more (string)"}},
+		"other collection":   {[]schema.Collection{things(text("name", ""))}, []string{"collection others is removed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now, err := schema.New(c.now...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			eachDatabase(t, func(t *testing.T, url string) {
+				st := open(t, url, old)
+				write(t, st, func(tx *Tx) error {
+					for range 2 {
+						job := Job{Operation: tx.NewID(), Collection: "things", Resource: tx.NewID(), Method: "POST", Body: `{"name":"a"}`}
+						if err := tx.Enqueue(job, nil); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				steps, err := Plan(context.Background(), url, now)
+				var got []string
+				for _, step := range steps {
+					got = append(got, step.Text)
+				}
+				if err != nil || !slices.Equal(got, c.want) {
+					t.Errorf("got  %q, %v\nwant %q", got, err, c.want)
+				}
+				if !slices.Contains(c.want, waiting) {
+					return
+				}
+				var refused *RefusedError
+				if _, err := Migrate(context.Background(), url, now, MigrateOptions{}); !errors.As(err, &refused) {
+					t.Errorf("got %v", err)
+				}
+			})
+		})
+	}
+}
