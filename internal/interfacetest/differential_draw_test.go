@@ -68,12 +68,12 @@ func (d *drawing) ownIDs(n int) string { return fmt.Sprintf("%s%06d%06d", ownID,
 // text draws a string in which anything may be that Unicode has, or one that is
 // likely to be part of another.
 func (d *drawing) text() string {
-	pieces := []string{"a", "A", "é", "𝄞"}
-	if d.chance("any text", 2) {
-		pieces = []string{"a", "b", "z", "Z", "é", "e\u0301", "ß", "ﬀ", "İ", "ı", "\u2028", "\u200f", "مرحبا", "𝄞", "\U0010ffff", "\ue000", "\uffff", "\ufeff",
-			"\u0001", "\t", "\n", "'", `"`, `\`, "%", "_", "*", ",", "&", "\x7f", " ", "\u00a0", "日本", "🧑‍🚀", "null", "0"}
+	if d.chance("short", 2) {
+		return d.one("letters", "a", "A", "aé", "Aé", "é", "𝄞", "𝄞a", "")
 	}
-	return d.some("text", 0, 2, "", func() string { return d.one("piece", pieces...) })
+	pieces := []string{"a", "b", "z", "Z", "é", "e\u0301", "ß", "ﬀ", "İ", "ı", "\u2028", "\u200f", "مرحبا", "𝄞", "\U0010ffff", "\ue000", "\uffff", "\ufeff",
+		"\u0001", "\t", "\n", "'", `"`, `\`, "%", "_", "*", ",", "&", "\x7f", " ", "\u00a0", "日本", "🧑‍🚀", "null", "0"}
+	return d.some("text", 0, 3, "", func() string { return d.one("piece", pieces...) })
 }
 
 // quoted writes a string as JSON, in one of the ways that there are.
@@ -168,7 +168,7 @@ func (d *drawing) object(collection, id string) string {
 		member("id", quoted(id))
 	}
 	for _, name := range differentialAttributes[collection] {
-		if d.chance(name, 3) {
+		if rapid.Bool().Draw(d.t, name) {
 			member(name, d.value(name))
 		}
 	}

@@ -235,7 +235,7 @@ func (w *writer) repeat(ctx context.Context) error {
 	ctx, cancel := w.run.patient(ctx)
 	defer cancel()
 	answer, _, err := w.other().send(ctx, x.message)
-	if err == nil && answer.Status < 500 {
+	if err == nil && answer.Status < 500 && !answer.inFlight() { // another may have been given up, and not be through
 		w.run.ledger.Update(func() { x.request.Answers = append(x.request.Answers, answer) })
 	}
 	return err

@@ -167,6 +167,16 @@ func (c *copying) fill(target conn, d dialect) error {
 	if err := execAll(target, append(additions, after...)...); err != nil {
 		return err
 	}
+	for _, collection := range c.source.schema.All() {
+		table := newTable(d, collection)
+		totals, err := countLists(target, table)
+		if err == nil {
+			err = divide(target, table, totals)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	c.report("indexing", "", 0, true)
 	for i, table := range c.source.tables {
 		if err := c.check(target, d, table, c.copied.Tables[i]); err != nil {

@@ -54,6 +54,7 @@ func copiedTables(s *schema.Schema) []copiedTable {
 func isCovered(tables []copiedTable, found map[string]*tableShape) error {
 	known := map[string]bool{
 		deltasTable:                   true, // its rows are read with the totals
+		positionsTable:                true, // they are made anew
 		changesTable + ".transaction": true, // what changes had it before is told by their revisions
 	}
 	for _, table := range tables {

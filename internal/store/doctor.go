@@ -75,14 +75,25 @@ func derive(c conn, d dialect, s *schema.Schema) error {
 			if err := c.later(nil, "INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", of, parent, schema.IntValue(total)); err != nil {
 				return err
 			}
-			if total > 2*blockSize {
-				if err := (&positions{conn: c, table: t, list: key}).build(); err != nil {
-					return err
-				}
-			}
+		}
+		if err := divide(c, t, totals); err != nil {
+			return err
 		}
 	}
 	return c.flush()
+}
+
+// divide makes the positions of lists, of which there are none.
+func divide(c conn, t *table, totals map[list]int64) error {
+	for key, total := range totals {
+		if total <= 2*blockSize {
+			continue
+		}
+		if err := (&positions{conn: c, table: t, list: key}).build(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // countLists counts the resources of a collection, and those of each parent.
