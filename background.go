@@ -16,10 +16,12 @@ type background struct {
 	abandon context.CancelFunc // and give up what was begun
 }
 
-const (
-	forgetEvery = time.Hour   // how often old things are looked for
-	takeUpEvery = time.Second // how often changes of totals are added up
-)
+// takeUpEvery is how often changes of totals and positions are added up.
+const takeUpEvery = time.Second
+
+// forgetEvery is how often things are looked for that are older than an age: so
+// often that they do not get much older.
+func forgetEvery(age time.Duration) time.Duration { return min(max(age/10, time.Second), time.Hour) }
 
 // start begins with everything; the context only lends its values.
 func (b *background) start(ctx context.Context, s *Server, operations *operation.Operations) {
@@ -38,7 +40,7 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 	} {
 		if forgetting.age > 0 {
 			b.tasks.Go(func() {
-				every(running, forgetEvery, s.observer.UpkeepFailed, func(ctx context.Context) error { return forgetting.forget(ctx, forgetting.age) })
+				every(running, forgetEvery(forgetting.age), s.observer.UpkeepFailed, func(ctx context.Context) error { return forgetting.forget(ctx, forgetting.age) })
 			})
 		}
 	}

@@ -73,6 +73,13 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	s.resources = resources
 	operations := operation.New(operation.Config{
 		Workers: config.Workers, Backlog: config.MaxOperations, Failed: observer.OperationFailed,
+		Finished: func(job store.Job, refused error) {
+			code := ""
+			if refused != nil {
+				code = string(fault.From(refused)[0].Code)
+			}
+			observer.OperationFinished(job.Operation.String(), job.Method, job.Collection, job.Resource.String(), code, job.Attempt)
+		},
 	}, config.Schema, st, resources)
 	s.handler = api.New(api.Config{
 		Schema:       config.Schema,

@@ -122,6 +122,10 @@ func (p *parser) methods(e entry) []string {
 		}
 		return methods
 	}
+	if e.node.Kind != yaml.ScalarNode || e.node.ShortTag() != "!!bool" {
+		p.wrong(e, "%s must be true, false or a list of methods, but is %s", e.name, describe(e.node))
+		return nil
+	}
 	if p.boolean(e) {
 		return WriteMethods
 	}

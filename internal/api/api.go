@@ -112,7 +112,7 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	// Only a list can go on for as long as a client takes. All else is not given up
 	// when the client seems to be gone: one that has only closed its sending side
 	// still wants the answer.
-	r = r.WithContext(observe.WithRequest(context.WithoutCancel(r.Context()), out.id))
+	r = r.WithContext(observe.WithRequest(detached(r.Context()), out.id))
 	switch {
 	case target.kind == rootPath:
 		return a.collections(r)

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/operation"
@@ -33,7 +34,7 @@ func (a *API) change(r *http.Request, out *response, t *target) (*reply, error) 
 		return a.perform(r.Context(), request, when, nil)
 	}
 	if !a.keys.enter(once) {
-		return nil, fault.Header("Idempotency-Key", fault.CodeKeyInUse, "The first request with this key is being carried out. Try again when it is answered.")
+		return nil, resource.KeyInUse()
 	}
 	defer a.keys.leave(once)
 	kept, err := a.Resources.Recall(r.Context(), *once)
@@ -102,37 +103,63 @@ func (a *API) later(ctx context.Context, request resource.Request, when timing, 
 			answer := enveloped(http.StatusAccepted, []byte(`{"id":"`+accepted.Resource.String()+`","type":"`+request.Path.Collection.Name+`"}`))
 			answer.header.Set("Location", a.locate(a.Schema.Operations(), accepted.Operation))
 			answer.header.Set("Preference-Applied", when.applied)
+			if when.wait > 0 {
+				answer.provisional = when.wait + settleTime
+			}
 			return answer
 		},
 	}
 }
 
-// await answers with the outcome of an operation, if there is one in time.
+// settleTime is how much longer than a client waits an answer may take to be final.
+const settleTime = 10 * time.Second
+
+// await answers with the outcome of an operation, if there is one in time. What the
+// client gets is what it gets again.
 func (a *API) await(ctx context.Context, accepted operation.Accepted, answer *reply, when timing, once *resource.Once) (*reply, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	wanted, cancel := a.whileWanted(ctx)
 	defer cancel()
-	go func() {
-		select {
-		case <-a.Stopping:
-			cancel() // those who wait must not keep others waiting
-		case <-ctx.Done():
-		}
-	}()
-	outcome, ok := a.Operations.Wait(ctx, accepted, when.wait)
-	if !ok {
-		return answer, nil
-	}
-	if outcome.Err != nil {
+	outcome, ok := a.Operations.Wait(wanted, accepted, when.wait)
+	final := answer
+	switch {
+	case ok && outcome.Err != nil:
 		answer = failure(fault.From(outcome.Err))
-	} else {
+	case ok:
 		answer = a.written(outcome.Write, outcome.Results)
 	}
 	answer.header.Set("Preference-Applied", when.applied)
-	if once != nil && (outcome.Err == nil || isFinal(outcome.Err)) {
-		// What the client gets is what it gets again.
-		if err := a.Resources.Revise(context.WithoutCancel(ctx), *once, kept(answer)); err != nil {
-			return nil, err
-		}
+	if once == nil {
+		return answer, nil
 	}
-	return answer, nil
+	if outcome.Err == nil || isFinal(outcome.Err) {
+		final = answer
+	}
+	final.provisional = 0
+	return answer, a.Resources.Revise(ctx, *once, kept(final))
 }
+
+// whileWanted is a context that ends when nobody waits any more: the client is
+// gone, or the server stops and those who wait must not keep others waiting.
+func (a *API) whileWanted(ctx context.Context) (context.Context, context.CancelFunc) {
+	wanted, cancel := context.WithCancel(ctx)
+	client := clientOf(ctx)
+	go func() {
+		select {
+		case <-a.Stopping:
+		case <-client.Done():
+		case <-wanted.Done():
+		}
+		cancel()
+	}()
+	return wanted, cancel
+}
+
+type clientKey struct{}
+
+// detached is a context that does not end with its request. Whoever wants to know
+// when that ends asks clientOf.
+func detached(ctx context.Context) context.Context {
+	return context.WithValue(context.WithoutCancel(ctx), clientKey{}, ctx)
+}
+
+func clientOf(ctx context.Context) context.Context { return ctx.Value(clientKey{}).(context.Context) }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"errors"
 	"mime"
 	"net/http"
 	"slices"
@@ -85,7 +86,7 @@ func timingOf(r *http.Request, request resource.Request) timing {
 	}
 	t := timing{later: true, applied: "respond-async"}
 	text, _ := preference(r, "wait")
-	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil || errors.Is(err, strconv.ErrRange) {
 		t.wait = min(time.Duration(seconds)*time.Second, maxWait)
 		t.applied += ", wait=" + strconv.Itoa(int(t.wait/time.Second))
 	}

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/schema"
 )
 
 const maxKey = 255
@@ -115,6 +117,9 @@ func kept(answer *reply) *resource.Answer {
 	stored := &resource.Answer{Status: answer.status, Header: map[string]string{}, Body: answer.body}
 	for name := range answer.header {
 		stored.Header[name] = answer.header.Get(name)
+	}
+	if answer.provisional > 0 {
+		stored.Until = schema.FormatTime(time.Now().Add(answer.provisional))
 	}
 	return stored
 }

@@ -28,6 +28,9 @@ type reply struct {
 	body    []byte
 	stream  *listStream
 	handler http.Handler // for what is not ours to write
+
+	// provisional is how long it may become another one that is kept in its place.
+	provisional time.Duration
 }
 
 func header(name, value string) http.Header {

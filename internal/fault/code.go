@@ -86,7 +86,7 @@ type meaning struct {
 
 // meanings is the one table from code to status and title.
 var meanings = map[Code]meaning{
-	CodeMalformedRequest:   {400, "The request is not valid HTTP"},
+	CodeMalformedRequest:   {400, "The request is malformed"},
 	CodeMalformedJSON:      {400, "The body is not valid JSON"},
 	CodeTooDeep:            {400, "The body is nested too deeply"},
 	CodeUnexpectedBody:     {400, "This request takes no body"},

@@ -32,3 +32,20 @@ func (l List) JSON() []byte {
 	_ = encoder.Encode(objects) // strings and numbers cannot fail
 	return bytes.TrimSpace(text.Bytes())
 }
+
+// ParseList reads what JSON has written.
+func ParseList(text []byte) (List, error) {
+	var objects []struct {
+		Code   Code
+		Detail string
+		Source Source
+	}
+	if err := json.Unmarshal(text, &objects); err != nil {
+		return nil, err
+	}
+	list := make(List, len(objects))
+	for i, object := range objects {
+		list[i] = &Error{Code: object.Code, Detail: object.Detail, Source: object.Source}
+	}
+	return list, nil
+}

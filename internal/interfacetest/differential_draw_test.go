@@ -15,7 +15,9 @@ type drawing struct {
 	t     *rapid.T
 	run   int // keeps the ids and keys of sequences apart, as the stores remember them
 	sides []*side
-	odd   bool // the request may be wrong
+	used  map[string][]string // values of attributes that were sent, as a filter has them
+	odd   bool                // the request may be wrong
+	first bool                // nothing is there yet that could be referred to, or be in the way
 }
 
 func (d *drawing) one(what string, of ...string) string { return rapid.SampledFrom(of).Draw(d.t, what) }
@@ -160,6 +162,9 @@ var differentialAttributes = map[string][]string{
 	"parts":  {"text", "weight", "keeper", "place", "thing_id"},
 }
 
+// relative attributes are valid or not by what else there is.
+var relative = []string{"label", "place", "next", "keeper", "thing_id"}
+
 // object draws a body for a resource, with an id or without.
 func (d *drawing) object(collection, id string) string {
 	members := []string{}
@@ -168,14 +173,26 @@ func (d *drawing) object(collection, id string) string {
 		member("id", quoted(id))
 	}
 	for _, name := range differentialAttributes[collection] {
-		if rapid.Bool().Draw(d.t, name) {
-			member(name, d.value(name))
+		if rapid.Bool().Draw(d.t, name) && !(d.first && slices.Contains(relative, name)) {
+			value := d.value(name)
+			member(name, value)
+			d.remember(name, value)
 		}
 	}
 	if d.odd && d.chance("strange member", 4) {
 		member(d.one("member", "nope", "Name", "created_at", "updated_at", "type", "id", "data", "n\u0301", ""), d.one("its value", "null", `"things"`, "{}", `"2026-01-02T03:04:05.006Z"`))
 	}
 	return "{" + strings.Join(members, ",") + "}"
+}
+
+func (d *drawing) remember(attribute, value string) {
+	text := value
+	if strings.HasPrefix(value, `"`) && json.Unmarshal([]byte(value), &text) != nil {
+		return
+	}
+	if !slices.Contains(d.used[attribute], text) {
+		d.used[attribute] = append(d.used[attribute], text)
+	}
 }
 
 // newObject draws a body that creates a resource, whose id is minted or not.
@@ -189,8 +206,10 @@ func (d *drawing) newObject(collection string) string {
 
 // seeding creates a few resources at once.
 func (d *drawing) seeding(collection string) differentialRequest {
+	d.first = true
+	defer func() { d.first = false }()
 	var seeds []string
-	for i := range rapid.IntRange(0, 5).Draw(d.t, collection) {
+	for i := range rapid.IntRange(1, 6).Draw(d.t, collection) {
 		seeds = append(seeds, d.object(collection, d.one("seed", d.ownIDs(i), "")))
 	}
 	return differentialRequest{"POST", "/" + collection, "[" + strings.Join(seeds, ",") + "]", nil}
@@ -260,7 +279,10 @@ func (d *drawing) parameters(collection string) string {
 		return d.either("field", known, []string{"nope", "", "Name", "_revision", "box"})
 	}
 	fields := slices.Concat(differentialAttributes[collection], []string{"id", "type"})
-	sortable := slices.DeleteFunc(slices.Clone(fields), func(name string) bool { return name == "box" || name == "list" })
+	if collection == "things" { // parts have no timestamps
+		fields = append(fields, "created_at")
+	}
+	sortable := slices.DeleteFunc(slices.Clone(fields), func(name string) bool { return slices.Contains(unsortable, name) })
 	integer := func(what, odd string) string {
 		return d.either(what, []string{"0", "1", "2", "3", "5", "100", "99999999999999999999"}, []string{odd, "x", "1.0", "+1", "", "-0", "007"})
 	}
@@ -272,13 +294,19 @@ func (d *drawing) parameters(collection string) string {
 		give(d.one("long", "limit", "l"), d.one("direction", "", "-")+integer("limit", "--1"))
 	}
 	if cursor {
-		given = append(given, "cursor="+d.either("cursor", []string{d.id(collection), strings.ToUpper(d.ownID())}, []string{"x", "", "{id0}x"}))
+		given = append(given, "cursor="+d.either("cursor", []string{d.id(collection)}, []string{strings.ToUpper(d.ownID()), d.ownID(), "x", "", "{id0}x"}))
 	}
 	if d.chance("sort", 3) {
-		give("sort", d.some("keys", 1, 3, ",", func() string { return d.one("direction", "", "-") + field(sortable...) }))
+		given = append(given, "sort="+d.some("keys", 1, 3, "%2C", func() string {
+			key := field(sortable...)
+			if !d.odd {
+				sortable = slices.DeleteFunc(sortable, func(name string) bool { return name == key })
+			}
+			return d.one("direction", "", "-") + key
+		}))
 	}
-	for range rapid.IntRange(0, 2).Draw(d.t, "filters") {
-		field := field(append(fields, fields[0], fields[0], "created_at")...)
+	for range d.one("filters", "1", "", "12") {
+		field := field(append(fields, fields[0], fields[0])...)
 		name := "filter[" + field + "]"
 		form := d.one("form", "operator", "operator", "equal", "list", "bare")
 		if !d.odd && len(operatorsOf(field)) == 1 {
@@ -311,6 +339,9 @@ func (d *drawing) parameters(collection string) string {
 	return "?" + strings.Join(given, "&")
 }
 
+// unsortable fields have no order, or one that depends on how fast a side is.
+var unsortable = []string{"box", "list", "created_at"}
+
 // operatorsOf lists those that a field has.
 func operatorsOf(field string) []string {
 	switch field {
@@ -327,13 +358,16 @@ func (d *drawing) plain(field string) string {
 	if d.odd && d.chance("odd value", 4) {
 		return d.one("value", "", "null", "true", "1", "x", "\x00", "\xff", "NaN", "Infinity", "0x10", " 1")
 	}
+	if used := d.used[field]; len(used) > 0 && rapid.Bool().Draw(d.t, "used") {
+		return d.one("used value", used...)
+	}
 	switch field {
 	case "id", "next", "keeper", "thing_id":
 		return d.one("id", d.ownID(), strings.ToUpper(d.ownID()), edgeIDs[0], edgeIDs[1])
 	case "type":
 		return d.one("type", "things", "parts")
 	case "created_at": // what it is on either side is not known
-		return d.one("created", "2000-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z", "2000-01-01")
+		return d.either("created", []string{"2000-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z"}, oddMoments)
 	case "count", "place":
 		return d.integer()
 	case "size", "weight":

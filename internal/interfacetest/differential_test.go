@@ -33,7 +33,7 @@ func TestStoresAnswerAlike(t *testing.T) {
 		for _, s := range sides {
 			s.forget()
 		}
-		d := &drawing{t: t, run: runs, sides: sides}
+		d := &drawing{t: t, run: runs, sides: sides, used: map[string][]string{}}
 		sendToAll(t, sides, d.seeding("things"))
 		sendToAll(t, sides, d.seeding("parts"))
 		for range rapid.IntRange(5, 40).Draw(t, "requests") {

@@ -22,6 +22,7 @@ type Observer struct {
 	sent     *prometheus.CounterVec
 	inFlight prometheus.Gauge
 	failures *prometheus.CounterVec
+	finished *prometheus.CounterVec
 }
 
 // New makes an observer that logs to a logger and keeps its own metrics.
@@ -42,8 +43,11 @@ func New(log *slog.Logger) *Observer {
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "plural_failures_total", Help: "Things that went wrong and are not the client's doing, by kind.",
 		}, []string{"kind"}),
+		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "plural_operations_total", Help: "Asynchronous operations that this server has finished, by how they ended.",
+		}, []string{"status"}),
 	}
-	o.registry.MustRegister(o.duration, o.sent, o.inFlight, o.failures,
+	o.registry.MustRegister(o.duration, o.sent, o.inFlight, o.failures, o.finished,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return o
 }
@@ -119,6 +123,20 @@ func (o *Observer) Panicked(requestID string, reason any, stack []byte) {
 func (o *Observer) BrokenOff(requestID string, err error) {
 	o.failures.WithLabelValues("broken_off").Inc()
 	o.log.Warn("answer broken off", "request_id", requestID, "error", err)
+}
+
+// OperationFinished notes that an operation was carried out, or refused with a code.
+func (o *Observer) OperationFinished(operation, method, collection, id, code string, attempts int64) {
+	status := "succeeded"
+	if code != "" {
+		status = "failed"
+	}
+	o.finished.WithLabelValues(status).Inc()
+	attributes := []any{"operation", operation, "method", method, "collection", collection, "id", id, "status", status, "attempts", attempts}
+	if code != "" {
+		attributes = append(attributes, "code", code)
+	}
+	o.log.Info("operation", attributes...)
 }
 
 // OperationFailed notes that an operation could not be carried out, this time or for

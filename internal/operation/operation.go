@@ -32,6 +32,10 @@ type Config struct {
 	// Failed is told what went wrong with an attempt of an operation, through no
 	// fault of the request, or with the queue itself if there is no operation.
 	Failed func(operation string, err error)
+
+	// Finished is told of every operation that this server has finished, and why it
+	// was refused, if it was.
+	Finished func(job store.Job, refused error)
 }
 
 // Operations is the queue of a store, and its workers.
@@ -57,6 +61,9 @@ func New(config Config, sch *schema.Schema, st *store.Store, resources *resource
 			panic(err)
 		}
 	}
+	if config.Finished == nil {
+		config.Finished = func(store.Job, error) {}
+	}
 	if config.Pause == nil {
 		config.Pause = growingPause
 	}
@@ -70,6 +77,7 @@ func New(config Config, sch *schema.Schema, st *store.Store, resources *resource
 type Accepted struct {
 	Operation schema.ID
 	Resource  schema.ID
+	write     resource.Write
 	outcome   chan Outcome
 }
 
@@ -99,7 +107,7 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 		return Accepted{}, err
 	}
 	tx, c := w.Tx(), request.Path.Collection
-	accepted := Accepted{Operation: tx.NewID(), Resource: id}
+	accepted := Accepted{Operation: tx.NewID(), Resource: id, write: write}
 	if _, err := tx.Insert(o.schema.Operations(), o.record(tx, accepted, request)); err != nil {
 		return Accepted{}, err
 	}
@@ -188,6 +196,9 @@ func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) 
 	if err == nil && write.Verb == resource.Create {
 		write.SetID(job.Resource)
 	}
+	// What a client must send was decided when it was accepted, and what it sent is
+	// about what it was shown then.
+	write.Condition.Required, write.Schema = false, job.Schema
 	return write, err
 }
 

@@ -4,6 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -16,15 +19,20 @@ func (o *Operations) expect(operation schema.ID) chan Outcome {
 	return outcome
 }
 
-// finished hands an outcome to whoever waits for it.
-func (o *Operations) finished(operation schema.ID, outcome Outcome) {
+// finished hands an outcome to whoever waits for it, and tells of it.
+func (o *Operations) finished(job store.Job, outcome Outcome) {
+	o.Finished(job, outcome.Err)
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	if waiter, ok := o.waiters[operation]; ok {
+	if waiter, ok := o.waiters[job.Operation]; ok {
 		waiter <- outcome
-		delete(o.waiters, operation)
+		delete(o.waiters, job.Operation)
 	}
 }
+
+// lookEvery is how often an operation is looked at that another server may have
+// carried out.
+const lookEvery = 100 * time.Millisecond
 
 // Wait waits for the outcome of an operation that was accepted as observed. False
 // means that there was none in time.
@@ -32,13 +40,54 @@ func (o *Operations) Wait(ctx context.Context, accepted Accepted, patience time.
 	defer o.Disregard(accepted)
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
-	select {
-	case outcome := <-accepted.outcome:
-		return outcome, true
-	case <-timer.C:
-	case <-ctx.Done():
+	var look <-chan time.Time
+	if !o.store.Sole() {
+		ticker := time.NewTicker(lookEvery)
+		defer ticker.Stop()
+		look = ticker.C
 	}
-	return Outcome{}, false
+	for {
+		select {
+		case outcome := <-accepted.outcome:
+			return outcome, true
+		case <-look:
+			// An error is no outcome, and the next look may tell.
+			if outcome, done, err := o.outcome(ctx, accepted); err == nil && done {
+				return outcome, true
+			}
+		case <-timer.C:
+			return Outcome{}, false
+		case <-ctx.Done():
+			return Outcome{}, false
+		}
+	}
+}
+
+// outcome reads what came of an operation: its errors, or the resource as it is
+// now, or as it last was.
+func (o *Operations) outcome(ctx context.Context, accepted Accepted) (outcome Outcome, done bool, err error) {
+	tx, err := o.store.Read(ctx)
+	if err != nil {
+		return Outcome{}, false, err
+	}
+	defer tx.Close()
+	operations := o.schema.Operations()
+	record, err := tx.Get(operations, nil, accepted.Operation)
+	if err != nil || record == nil {
+		return Outcome{}, false, err
+	}
+	outcome.Write = accepted.write
+	switch record[operations.Field("status").Column].Text() {
+	case "failed":
+		faults, err := fault.ParseList([]byte(record[operations.Field("errors").Column].Text()))
+		outcome.Err = faults
+		return outcome, err == nil, err
+	case "succeeded":
+		result, found, err := o.resources.Result(tx, accepted.write, accepted.Resource)
+		outcome.Results = []resource.Resource{result}
+		return outcome, found, err
+	}
+	return Outcome{}, false, nil
 }
 
 // Disregard gives up an outcome that nobody waits for after all.

@@ -160,7 +160,7 @@ func (o *Operations) carryOut(ctx context.Context, job store.Job) {
 	outcome, err := o.attempt(ctx, job)
 	switch {
 	case err == nil:
-		o.finished(job.Operation, outcome)
+		o.finished(job, outcome)
 		return
 	case errors.Is(err, errLost):
 		return
@@ -242,7 +242,7 @@ func (o *Operations) giveUp(ctx context.Context, job store.Job, reason error) er
 		return o.conclude(tx, job, reason)
 	})
 	if err == nil {
-		o.finished(job.Operation, Outcome{Err: reason})
+		o.finished(job, Outcome{Err: reason})
 	}
 	return err
 }

@@ -13,10 +13,14 @@ import (
 // version of the schema since which its collection looks as it does. No two
 // representations share one.
 func (r *Resources) etag(c *schema.Collection, revision int64) string {
+	return etagOf(revision, r.store.Since(c))
+}
+
+func etagOf(revision, since int64) string {
 	tag := append(make([]byte, 0, 24), '"')
 	tag = strconv.AppendInt(tag, revision, 36)
 	tag = append(tag, '.')
-	tag = strconv.AppendInt(tag, r.store.Since(c), 36)
+	tag = strconv.AppendInt(tag, since, 36)
 	return string(append(tag, '"'))
 }
 

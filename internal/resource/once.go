@@ -2,9 +2,11 @@ package resource
 
 import (
 	"context"
+	"time"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/schema"
 )
 
 // Once is the key that a client gave to a request, so that it can send it again
@@ -27,15 +29,27 @@ func (r *Resources) Recall(ctx context.Context, once Once) (*Answer, error) {
 		return nil, err
 	}
 	defer tx.Close()
-	return recall(tx, once)
+	kept, err := tx.Answer(once.key())
+	return once.recall(kept, err)
 }
 
-func recall(tx *store.Tx, once Once) (*Answer, error) {
-	kept, err := tx.Answer(once.key())
-	if err == nil && kept != nil && kept.Fingerprint != once.Fingerprint {
+// KeyInUse is the refusal of a request that is still being carried out, here or by
+// another server.
+func KeyInUse() error {
+	return fault.Header("Idempotency-Key", fault.CodeKeyInUse, "The first request with this key is being carried out. Try again when it is answered.")
+}
+
+// recall decides whether an answer that is kept can be given.
+func (o Once) recall(kept *Answer, err error) (*Answer, error) {
+	switch {
+	case err != nil || kept == nil:
+		return nil, err
+	case kept.Fingerprint != o.Fingerprint:
 		return nil, fault.Header("Idempotency-Key", fault.CodeKeyReused, "This key was used for another request. Give each request a key of its own, and repeat a request exactly.")
+	case kept.Until > schema.FormatTime(time.Now()):
+		return nil, KeyInUse()
 	}
-	return kept, err
+	return kept, nil
 }
 
 // Record has an effect take place and keeps the answer to it in the same
@@ -44,9 +58,15 @@ func recall(tx *store.Tx, once Once) (*Answer, error) {
 // effect is undone if it fails, also when its answer is kept.
 func (r *Resources) Record(ctx context.Context, once Once, effect func(*Work) error, render func(error) *Answer) (answer *Answer, replayed bool, err error) {
 	err = r.Transact(ctx, func(w *Work) error {
-		answer, err = recall(w.tx, once)
-		if replayed = answer != nil; replayed || err != nil {
+		kept, claimed, err := w.tx.ClaimAnswer(once.key())
+		if answer, err = once.recall(kept, err); err != nil {
 			return err
+		}
+		if replayed = answer != nil; replayed {
+			return nil
+		}
+		if !claimed {
+			return KeyInUse()
 		}
 		failed := w.Attempt(func() error { return effect(w) })
 		if answer = render(failed); answer == nil {

@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 
+	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -31,4 +32,21 @@ func (r *Resources) Read(ctx context.Context, path Path, id schema.ID, condition
 		return Resource{}, notFound(c, id)
 	}
 	return resource, refused
+}
+
+// Result reads what a write that was done has left: the resource as it is now, or
+// as it was when it was deleted. False means that there is nothing left of it.
+func (r *Resources) Result(tx *store.Tx, write Write, id schema.ID) (result Resource, found bool, err error) {
+	c := write.Path.Collection
+	if write.Verb == Delete {
+		record, err := tx.Deleted(c, id)
+		if err != nil || record == nil {
+			return Resource{}, false, err
+		}
+		return Resource{ID: id, Representation: c.Append(nil, record)}, true, nil
+	}
+	found, err = tx.View(c, nil, id, func(row schema.Row) {
+		result = Resource{ID: id, Representation: c.Append(nil, row), ETag: r.etag(c, row.Int(c.RevisionColumn()))}
+	})
+	return result, found, err
 }

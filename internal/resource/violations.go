@@ -56,7 +56,7 @@ func (r *Resources) updateViolations(s *sight, write Write) (fault.List, error) 
 		}
 		return nil, notFound(c, write.ID)
 	}
-	if err := r.checkState(write, before); err != nil || len(write.Inputs) == 0 {
+	if err := r.checkState(s.tx, write, before); err != nil || len(write.Inputs) == 0 {
 		return nil, err
 	}
 	input := write.Inputs[0]

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -19,6 +20,10 @@ type Write struct {
 	Many   bool           // they are items of an array
 
 	Condition Condition
+
+	// Schema is the version of the schema that its condition is about, if it was
+	// accepted by a server with another one.
+	Schema int64
 
 	// Accepting: it is only to be found out whether it can be accepted, to be
 	// done later. Resources that will exist by then count.
@@ -138,10 +143,18 @@ func (w *Work) meet(write Write) (schema.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return record, w.resources.checkState(write, record)
+	return record, w.resources.checkState(w.tx, write, record)
 }
 
-func (r *Resources) checkState(write Write, record schema.Record) error {
+func (r *Resources) checkState(tx *store.Tx, write Write, record schema.Record) error {
 	c := write.Path.Collection
-	return write.Condition.allowsChange(r.etag(c, record.Int(c.RevisionColumn())))
+	tag := r.etag(c, record.Int(c.RevisionColumn()))
+	if write.Schema != 0 {
+		since, err := tx.SinceOf(c, write.Schema)
+		if err != nil {
+			return err
+		}
+		tag = etagOf(record.Int(c.RevisionColumn()), since)
+	}
+	return write.Condition.allowsChange(tag)
 }

@@ -18,15 +18,19 @@ type Answer struct {
 	Status      int
 	Header      map[string]string
 	Body        []byte
+
+	// Until is how long it may still become another answer, in the form of
+	// schema.FormatTime; empty when it is final.
+	Until string
 }
 
 // Answer finds the answer that is kept under a key, or nil.
 func (t *Tx) Answer(key AnswerKey) (answer *Answer, err error) {
 	var header []byte
 	_, err = one(t.conn, func(row schema.Row) {
-		answer = &Answer{Fingerprint: string(row.AppendText(nil, 0)), Status: int(row.Int(1)), Body: row.AppendText(nil, 3)}
+		answer = &Answer{Fingerprint: string(row.AppendText(nil, 0)), Status: int(row.Int(1)), Body: row.AppendText(nil, 3), Until: string(row.AppendText(nil, 4))}
 		header = row.AppendText(nil, 2)
-	}, "SELECT fingerprint, status, header, body FROM "+answersTable+" WHERE caller = $1 AND key = $2",
+	}, "SELECT fingerprint, status, header, body, until FROM "+answersTable+" WHERE caller = $1 AND key = $2",
 		schema.TextValue(key.Caller), schema.TextValue(key.Key))
 	if err == nil && answer != nil {
 		err = json.Unmarshal(header, &answer.Header)
@@ -34,14 +38,37 @@ func (t *Tx) Answer(key AnswerKey) (answer *Answer, err error) {
 	return answer, t.fault(err)
 }
 
+// Hold makes sure that nobody else works under a key until the transaction ends. Held
+// is set by the next query; where only one server works on the database, that has to
+// see to it itself.
+func (k AnswerKey) hold(t *Tx, held *bool) error {
+	*held = true
+	sql := t.store.backend.tryLock()
+	if sql == "" {
+		return nil
+	}
+	*held = false
+	return t.fault(t.conn.later(func(row schema.Row) { *held = row.Bool(0) }, sql, schema.TextValue(k.Caller+"\x1f"+k.Key)))
+}
+
+// Claim finds the answer that is kept under a key, or nil, and keeps all others from
+// working under it until the transaction ends. False means that somebody does.
+func (t *Tx) ClaimAnswer(key AnswerKey) (answer *Answer, claimed bool, err error) {
+	if err := key.hold(t, &claimed); err != nil {
+		return nil, false, err
+	}
+	answer, err = t.Answer(key)
+	return answer, claimed, err
+}
+
 // KeepAnswer keeps an answer under a key, in place of what was kept there.
 func (t *Tx) KeepAnswer(key AnswerKey, answer *Answer) error {
 	header, err := json.Marshal(answer.Header)
 	if err == nil {
-		_, err = t.conn.exec("INSERT INTO "+answersTable+" (caller, key, fingerprint, status, header, body, at) VALUES ($1, $2, $3, $4, $5, $6, $7)"+
-			" ON CONFLICT (caller, key) DO UPDATE SET status = excluded.status, header = excluded.header, body = excluded.body",
+		_, err = t.conn.exec("INSERT INTO "+answersTable+" (caller, key, fingerprint, status, header, body, at, until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"+
+			" ON CONFLICT (caller, key) DO UPDATE SET status = excluded.status, header = excluded.header, body = excluded.body, until = excluded.until",
 			schema.TextValue(key.Caller), schema.TextValue(key.Key), schema.TextValue(answer.Fingerprint), schema.IntValue(int64(answer.Status)),
-			schema.TextValue(string(header)), schema.TextValue(string(answer.Body)), t.at)
+			schema.TextValue(string(header)), schema.TextValue(string(answer.Body)), t.at, schema.TextValue(answer.Until))
 	}
 	return t.fault(err)
 }

@@ -136,6 +136,9 @@ type dialect interface {
 	// wants: those named in moves take over the values of others, those that
 	// nobody wants are gone, and each is required or not as it should be.
 	reshape(c *schema.Collection, have *tableShape, moves map[string]string) []string
+	// tryLock asks for a lock on a text, $1, that the transaction holds to its end, and
+	// gets whether it has it. Empty: there is one server only.
+	tryLock() string
 	// skipLocked stands behind a SELECT of rows that are about to be changed, and
 	// passes over those that somebody else is changing.
 	skipLocked() string

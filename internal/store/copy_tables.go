@@ -38,9 +38,9 @@ func copiedTables(s *schema.Schema) []copiedTable {
 		{changesTable, slices.Concat(columns(number, "revision"), columns(text, "collection"), columns(id, "id"), columns(text, "kind"),
 			columns(when, "at"), columns(text, "representation")), 1},
 		{answersTable, slices.Concat(columns(text, "caller", "key", "fingerprint"), columns(number, "status"), columns(text, "header", "body"),
-			columns(when, "at")), 2},
+			columns(when, "at"), columns(text, "until")), 2},
 		{queueTable, slices.Concat(columns(id, "operation"), columns(text, "caller", "method", "collection"), columns(id, "resource", "parent"),
-			columns(text, "body", "if_match", "if_none_match"), columns(number, "turn", "blockers", "followers", "attempt"), columns(when, "due")), 1},
+			columns(text, "body", "if_match", "if_none_match"), columns(number, "turn", "blockers", "followers", "accepted_by", "attempt"), columns(when, "due")), 1},
 		{followersTable, columns(id, "awaited", "follower"), 2},
 	}
 	for _, c := range s.All() {

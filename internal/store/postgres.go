@@ -49,6 +49,18 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = defaultConns
 	}
+	// A node that is gone, or stands still, must not keep its locks. Hooks may take
+	// their time within a transaction, but no longer than this.
+	for name, value := range map[string]string{
+		"idle_in_transaction_session_timeout": "40s",
+		"tcp_keepalives_idle":                 "20",
+		"tcp_keepalives_interval":             "5",
+		"tcp_keepalives_count":                "4",
+	} {
+		if _, set := config.ConnConfig.RuntimeParams[name]; !set {
+			config.ConnConfig.RuntimeParams[name] = value
+		}
+	}
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = maxWait
 	}
@@ -290,9 +302,12 @@ func (*postgresBackend) lastRevision() string   { return "lastval()" }
 func (*postgresBackend) nullsFirst() string     { return " NULLS FIRST" }
 func (*postgresBackend) nullsLast() string      { return " NULLS LAST" }
 func (*postgresBackend) inlineReferences() bool { return false }
-func (*postgresBackend) skipLocked() string     { return " FOR UPDATE SKIP LOCKED" }
-func (*postgresBackend) soleServer() bool       { return false }
-func (*postgresBackend) failure() error         { return nil } // its disk is the database's business
+func (*postgresBackend) tryLock() string {
+	return "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))"
+}
+func (*postgresBackend) skipLocked() string { return " FOR UPDATE SKIP LOCKED" }
+func (*postgresBackend) soleServer() bool   { return false }
+func (*postgresBackend) failure() error     { return nil } // its disk is the database's business
 func (*postgresBackend) contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"
 }

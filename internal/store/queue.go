@@ -25,15 +25,19 @@ type Job struct {
 	// Attempt counts the claims. Whoever has claimed it with a lower number
 	// has lost it to another.
 	Attempt int64
+
+	// Schema is the version that it was accepted by. A server with an older one
+	// leaves it alone.
+	Schema int64
 }
 
-const jobColumns = "operation, caller, method, collection, resource, parent, body, if_match, if_none_match, attempt"
+const jobColumns = "operation, caller, method, collection, resource, parent, body, if_match, if_none_match, attempt, accepted_by"
 
 func scanJob(row schema.Row) Job {
 	text := func(column int) string { return string(row.AppendText(nil, column)) }
 	job := Job{
 		Operation: row.ID(0), Caller: text(1), Method: text(2), Collection: text(3), Resource: row.ID(4),
-		Body: text(6), IfMatch: text(7), IfNoneMatch: text(8), Attempt: row.Int(9),
+		Body: text(6), IfMatch: text(7), IfNoneMatch: text(8), Attempt: row.Int(9), Schema: row.Int(10),
 	}
 	if !row.Null(5) {
 		parent := row.ID(5)
@@ -89,9 +93,9 @@ func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
 	if job.Parent != nil {
 		parent = schema.IDValue(*job.Parent)
 	}
-	if _, err = t.conn.exec("INSERT INTO "+queueTable+" ("+jobColumns+", turn, blockers, followers, due) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, 0, $12)",
+	if _, err = t.conn.exec("INSERT INTO "+queueTable+" ("+jobColumns+", turn, blockers, followers, due) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, $12, 0, $13)",
 		schema.IDValue(job.Operation), schema.TextValue(job.Caller), schema.TextValue(job.Method), collection, resource, parent, schema.TextValue(job.Body),
-		schema.TextValue(job.IfMatch), schema.TextValue(job.IfNoneMatch), schema.IntValue(turn), schema.IntValue(int64(len(needed))), t.at); err != nil {
+		schema.TextValue(job.IfMatch), schema.TextValue(job.IfNoneMatch), schema.IntValue(t.store.own), schema.IntValue(turn), schema.IntValue(int64(len(needed))), t.at); err != nil {
 		return t.fault(err)
 	}
 	for _, other := range needed {
@@ -128,8 +132,8 @@ func (t *Tx) follow(operation, other schema.ID) error {
 // Claim takes operations that can be worked on, for the time of a lease.
 func (t *Tx) Claim(most int, lease time.Duration) ([]Job, error) {
 	return t.jobs("UPDATE "+queueTable+" SET attempt = attempt + 1, due = $1 WHERE operation IN (SELECT operation FROM "+queueTable+
-		" WHERE blockers = 0 AND due <= $2 ORDER BY due, operation LIMIT $3"+t.store.backend.skipLocked()+") RETURNING "+jobColumns,
-		t.in(lease), t.at, schema.IntValue(int64(most)))
+		" WHERE blockers = 0 AND due <= $2 AND accepted_by <= $3 ORDER BY due, operation LIMIT $4"+t.store.backend.skipLocked()+") RETURNING "+jobColumns,
+		t.in(lease), t.at, schema.IntValue(t.store.own), schema.IntValue(int64(most)))
 }
 
 func (t *Tx) in(delay time.Duration) schema.Value {
@@ -165,12 +169,15 @@ func (t *Tx) Finish(job Job) error {
 func (t *Tx) Next() (at time.Time, found bool, err error) {
 	var text []byte
 	found, err = one(t.conn, func(row schema.Row) { text = row.AppendText(nil, 0) },
-		"SELECT due FROM "+queueTable+" WHERE blockers = 0 ORDER BY due LIMIT 1")
+		"SELECT due FROM "+queueTable+" WHERE blockers = 0 AND accepted_by <= $1 ORDER BY due LIMIT 1", schema.IntValue(t.store.own))
 	if err == nil && found {
 		at, err = time.Parse(time.RFC3339, string(text))
 	}
 	return at, found, t.fault(err)
 }
+
+// Sole reports whether no other server works on the database.
+func (s *Store) Sole() bool { return s.backend.soleServer() }
 
 // TakeOver makes all operations due that an earlier run of the server left in
 // the middle, if the database has no other server.

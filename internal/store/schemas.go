@@ -39,8 +39,8 @@ func readSchema(c conn) (*schema.Schema, error) {
 }
 
 // readSince finds the version of the schema since which each collection has been
-// declared as it is in the one in force.
-func readSince(c conn) (map[string]int64, error) {
+// declared as it is in a later one.
+func readSince(c conn, until int64) (map[string]int64, error) {
 	type declared struct {
 		since, seen int64
 		document    string
@@ -58,7 +58,7 @@ func readSince(c conn) (map[string]int64, error) {
 			collections[name] = declared{since, last, document}
 		})
 		return failed == nil
-	}, "SELECT version, document FROM "+schemasTable+" ORDER BY version")
+	}, "SELECT version, document FROM "+schemasTable+" WHERE version <= $1 ORDER BY version", schema.IntValue(until))
 	if err != nil || failed != nil {
 		return nil, errors.Join(err, failed)
 	}
@@ -74,6 +74,16 @@ func readSince(c conn) (map[string]int64, error) {
 // Since is the version of the schema since which a collection has been declared as
 // it is now. Two representations of one revision differ only if it differs.
 func (s *Store) Since(c *schema.Collection) int64 { return s.since[c.Name] }
+
+// SinceOf is what Since was for a server with another version of the schema, from
+// which a client has an ETag.
+func (t *Tx) SinceOf(c *schema.Collection, version int64) (int64, error) {
+	if version == t.store.own {
+		return t.store.Since(c), nil
+	}
+	since, err := readSince(t.conn, version)
+	return since[c.Name], t.fault(err)
+}
 
 // version tells the schemas of a database apart, also after a backup has been
 // restored whose history went another way.

@@ -260,6 +260,7 @@ func (*sqliteBackend) lastRevision() string   { return "last_insert_rowid()" }
 func (*sqliteBackend) nullsFirst() string     { return "" }
 func (*sqliteBackend) nullsLast() string      { return "" }
 func (*sqliteBackend) inlineReferences() bool { return true }
+func (*sqliteBackend) tryLock() string        { return "" }
 func (*sqliteBackend) skipLocked() string     { return "" }
 func (*sqliteBackend) soleServer() bool       { return true }
 func (*sqliteBackend) holdSchema() []string   { return nil }

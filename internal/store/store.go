@@ -29,6 +29,7 @@ type Store struct {
 	waiting  atomic.Int64 // deltas that were written down, as far as this server knows
 	standing atomic.Pointer[standing]
 	since    map[string]int64 // by collection
+	own      int64            // version of its schema
 	now      func() time.Time
 }
 
@@ -137,7 +138,8 @@ func (s *Store) fit(ctx context.Context) (different *plan, err error) {
 			return err
 		}
 		s.standing.Store(&standing{version: current, reads: true, writes: true})
-		if s.since, err = readSince(c); err != nil {
+		s.own = current.number
+		if s.since, err = readSince(c, s.own); err != nil {
 			return err
 		}
 		// A write shows now what would else show at the first request.

@@ -123,10 +123,10 @@ func definitions(d dialect, s *schema.Schema) (tables, additions []string) {
 			" NOT NULL, document " + text + " NOT NULL)",
 		"CREATE TABLE " + answersTable + " (caller " + text + " NOT NULL, key " + text + " NOT NULL, fingerprint " + text + " NOT NULL, status " +
 			number + " NOT NULL, header " + text + " NOT NULL, body " + text + " NOT NULL, at " + when +
-			" NOT NULL, PRIMARY KEY (caller, key))" + d.tableOptions(),
+			" NOT NULL, until " + text + " NOT NULL, PRIMARY KEY (caller, key))" + d.tableOptions(),
 		"CREATE TABLE " + queueTable + " (operation " + id + " NOT NULL PRIMARY KEY, caller " + text + " NOT NULL, method " + text + " NOT NULL, collection " + text +
 			" NOT NULL, resource " + id + " NOT NULL, parent " + id + ", body " + text + " NOT NULL, if_match " + text + " NOT NULL, if_none_match " + text +
-			" NOT NULL, turn " + number + " NOT NULL, blockers " + number + " NOT NULL, followers " + number + " NOT NULL, attempt " + number +
+			" NOT NULL, turn " + number + " NOT NULL, blockers " + number + " NOT NULL, followers " + number + " NOT NULL, accepted_by " + number + " NOT NULL, attempt " + number +
 			" NOT NULL, due " + when + " NOT NULL)" + d.tableOptions(),
 		"CREATE TABLE " + deltasTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, id " + id + " NOT NULL, change " + number + " NOT NULL)",
 		"CREATE TABLE " + positionsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, level " + number + " NOT NULL, first " + id +
