@@ -39,7 +39,7 @@ func TestCopy(t *testing.T) {
 	thingsIn(t, dir)
 	runs(t, dir, "", true, "plural: the SQLite database plural.db cannot be copied to itself\n", "copy", "--from", "sqlite:plural.db", "--to", "sqlite:./plural.db")
 	runs(t, dir, "", false, copyLines, "copy", "--from", "sqlite:plural.db", "--to", "sqlite:new.db")
-	runs(t, dir, "", true, "plural: copying to the SQLite database new.db: it is not empty (it has the tables _plural_answers, _plural_changes, _plural_followers, _plural_meta, _plural_queue, …), "+
+	runs(t, dir, "", true, "plural: copying to the SQLite database new.db: it is not empty (it has the tables _plural_answers, _plural_changes, _plural_deltas, _plural_followers, _plural_meta, …), "+
 		"and a copy replaces nothing: give a database without tables\n", "copy", "--from", "sqlite:plural.db", "--to", "sqlite:new.db")
 	old, new := serveIn(t, dir), serveIn(t, dir, "--database=sqlite:new.db")
 	if got, want := get(t, new.base+"/things"), get(t, old.base+"/things"); got != want || !strings.Contains(got, `"name":"B"`) {
