@@ -261,3 +261,34 @@ func isPostgres(d dialect) bool {
 	_, is := d.(*postgresBackend)
 	return is
 }
+
+// TestCopyOfLongLists: the positions of a copy are those of its resources.
+func TestCopyOfLongLists(t *testing.T) {
+	s := schema.Example()
+	users := s.Collection("users")
+	eachDatabase(t, func(t *testing.T, url string) {
+		st := openStore(t, url, s)
+		write(t, st, func(tx *Tx) error {
+			for i := range 3 * blockSize {
+				r := record(t, users, fmt.Sprintf(`{"name":"%d","email":"%[1]d@example.com"}`, i))
+				r[schema.IDColumn] = schema.IDValue(tx.NewID())
+				r[users.CreatedColumn()], r[users.UpdatedColumn()] = tx.Now(), tx.Now()
+				if _, err := tx.Insert(users, r); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		closeStore(t, st)
+		to := otherKind(t, url)
+		copyDatabases(t, url, to)
+		if findings, err := Examine(context.Background(), to, false); len(findings) > 0 || err != nil {
+			t.Errorf("%v, %v", findings, err)
+		}
+		read(t, open(t, to, s), func(tx *Tx) {
+			if divided, err := one(tx.conn, nil, "SELECT 1 FROM "+positionsTable); !divided || err != nil {
+				t.Errorf("there are no positions, %v", err)
+			}
+		})
+	})
+}
