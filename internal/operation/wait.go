@@ -38,8 +38,8 @@ const lookEvery = 100 * time.Millisecond
 // means that there was none in time.
 func (o *Operations) Wait(ctx context.Context, accepted Accepted, patience time.Duration) (Outcome, bool) {
 	defer o.Disregard(accepted)
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
+	ctx, cancel := context.WithTimeout(ctx, patience) // also of a look at a database that is away
+	defer cancel()
 	var look <-chan time.Time
 	if !o.store.Sole() {
 		ticker := time.NewTicker(lookEvery)
@@ -55,8 +55,6 @@ func (o *Operations) Wait(ctx context.Context, accepted Accepted, patience time.
 			if outcome, done, err := o.outcome(ctx, accepted); err == nil && done {
 				return outcome, true
 			}
-		case <-timer.C:
-			return Outcome{}, false
 		case <-ctx.Done():
 			return Outcome{}, false
 		}

@@ -1,0 +1,86 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// load is what is sent to one server.
+type load struct {
+	address     string
+	static      bool
+	workload    Workload
+	connections int
+	rows        int
+	serial      *atomic.Int64
+}
+
+// run sends requests over all connections for a while, each as soon as the last
+// is answered, and returns how much was answered in a second. Any answer that
+// is not as it should be is an error.
+func (l load) run(ctx context.Context, duration time.Duration) (perSecond float64, err error) {
+	clients := make([]*client, l.connections)
+	callers := make([]*caller, l.connections)
+	for i := range clients {
+		if clients[i], err = dial(l.address, l.static); err != nil {
+			return 0, err
+		}
+		defer clients[i].conn.Close()
+		callers[i] = newCaller(l.rows, rand.Uint64(), l.serial)
+	}
+	// Once through before the clock starts: connections are new, statements not
+	// prepared. An export is warm by itself.
+	if !l.workload.bytes {
+		if _, err := l.turn(clients, callers, time.Now()); err != nil {
+			return 0, err
+		}
+	}
+	stop := context.AfterFunc(ctx, func() {
+		for _, client := range clients {
+			client.conn.Close()
+		}
+	})
+	defer stop()
+	started := time.Now()
+	done, err := l.turn(clients, callers, started.Add(duration))
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return float64(done) / time.Since(started).Seconds(), err
+}
+
+// turn lets every connection send requests until a time, but one at least, and
+// returns how much was answered.
+func (l load) turn(clients []*client, callers []*caller, until time.Time) (done int64, err error) {
+	var (
+		waiting sync.WaitGroup
+		total   atomic.Int64
+		errs    = make([]error, len(clients))
+	)
+	for i, client := range clients {
+		caller := callers[i]
+		waiting.Go(func() {
+			_ = client.conn.SetDeadline(until.Add(maxAnswer)) // of a connection that is open
+			var mine int64
+			for {
+				l.workload.next(caller)
+				if errs[i] = client.do(&caller.call); errs[i] != nil {
+					break
+				}
+				if mine++; !time.Now().Before(until) {
+					break
+				}
+			}
+			if l.workload.bytes {
+				mine *= int64(caller.length)
+			}
+			total.Add(mine)
+		})
+	}
+	waiting.Wait()
+	return total.Load(), errors.Join(errs...)
+}
