@@ -12,6 +12,13 @@ BENCH    ?= .
 KILLS    ?= 200
 CUTS     ?= 50
 WRITES   ?= 100000
+# The same of nodes on PostgreSQL.
+NODE_KILLS  ?= 10
+NODE_PAUSES ?= 5
+STOPS       ?= 3
+RESTARTS    ?= 5
+DISCONNECTS ?= 50
+FAILOVERS   ?= 2
 DURATION ?= 30m
 SEED     ?=
 
@@ -72,8 +79,10 @@ test-fast: ## All tests without the race detector, from the cache where nothing 
 	go test -timeout 4m ./...
 
 .PHONY: soak
-soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES writes, in DURATION
-	go run ./internal/soak/cmd/soak -kills $(KILLS) -cuts $(CUTS) -writes $(WRITES) -duration $(DURATION) $(if $(SEED),-seed $(SEED))
+soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES writes, and trouble its nodes on PostgreSQL, in DURATION
+	go run ./internal/soak/cmd/soak -kills $(KILLS) -cuts $(CUTS) -writes $(WRITES) \
+		-node-kills $(NODE_KILLS) -node-pauses $(NODE_PAUSES) -stops $(STOPS) -restarts $(RESTARTS) -disconnects $(DISCONNECTS) -failovers $(FAILOVERS) \
+		-duration $(DURATION) $(if $(SEED),-seed $(SEED))
 
 # go test fuzzes one target at a time, and lists the targets of a package above
 # its "ok" line.

@@ -21,7 +21,7 @@ type client struct {
 }
 
 // maxAnswer is how long an answer may take.
-const maxAnswer = time.Minute
+const maxAnswer = 5 * time.Minute
 
 func dial(address string, static bool) (*client, error) {
 	conn, err := net.Dial("tcp", address)

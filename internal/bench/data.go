@@ -28,7 +28,9 @@ func newBody(dst []byte, serial int64) []byte {
 }
 
 // renameBody changes a name to one that nobody had.
-func renameBody(dst []byte, serial int64) []byte { return fmt.Appendf(dst, `{"name":"Name %08d"}`, serial) }
+func renameBody(dst []byte, serial int64) []byte {
+	return fmt.Appendf(dst, `{"name":"Name %08d"}`, serial)
+}
 
 // envelope is {"data":…}.
 const envelope = len(`{"data":}`)

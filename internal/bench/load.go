@@ -1,8 +1,8 @@
 package bench
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -82,5 +82,5 @@ func (l load) turn(clients []*client, callers []*caller, until time.Time) (done 
 		})
 	}
 	waiting.Wait()
-	return total.Load(), errors.Join(errs...)
+	return total.Load(), cmp.Or(errs...)
 }

@@ -82,7 +82,7 @@ func (d *drawing) text() string {
 func (d *drawing) quoted(text string) string {
 	if d.chance("escaped", 3) {
 		var b strings.Builder
-		for _, unit := range []rune(text) {
+		for _, unit := range text {
 			if unit > 0xffff {
 				unit -= 0x10000
 				fmt.Fprintf(&b, `\u%04x\u%04X`, 0xd800+unit>>10, 0xdc00+unit&0x3ff)
@@ -268,7 +268,7 @@ func (d *drawing) tags() string {
 	if seen := len(d.sides[0].tags); seen > 0 && !(d.odd && d.chance("any tag", 3)) {
 		return fmt.Sprintf("{tag%d}", rapid.IntRange(0, seen-1).Draw(d.t, "tag"))
 	}
-	return d.either("any tag", []string{"*", `"x"`, `W/"1.1"`, `"a", "b"`}, []string{"broken", `"open`})
+	return d.either("any tag", []string{"*", `"x"`, `W/"zzzzzz.1"`, `"a", "b"`}, []string{"broken", `"open`})
 }
 
 // parameters draws a query string: a range, a sort and filters.

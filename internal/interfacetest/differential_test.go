@@ -137,7 +137,9 @@ func (s *side) theirs(text string) string {
 }
 
 var (
-	anyID       = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	// It may happen to be one that one of the sides has given.
+	exampleTag  = regexp.MustCompile(`such as \\"[0-9a-z]+\.[0-9a-z]+\\"`)
 	anyResource = regexp.MustCompile(`"id":"([^"]+)","type":"([a-z]+)"`)
 	// In the detail of an error it is within another string.
 	anyTag = regexp.MustCompile(`\\?"[1-9a-z][0-9a-z]*\.[0-9a-z]+\\?"`)
@@ -158,6 +160,7 @@ func (s *side) ours(a answer) string {
 	slices.Sort(lines)
 	text := fmt.Sprintf("%d\n%s\n\n%s", a.status, strings.Join(lines, "\n"), a.timeless())
 	text = setTime.ReplaceAllString(text, "is set by the server, and is TIME. Leave")
+	text = exampleTag.ReplaceAllString(text, "such as an ETag")
 	text = anyID.ReplaceAllStringFunc(text, func(id string) string {
 		if isOwnID(id) {
 			return id

@@ -61,8 +61,7 @@ func (o *Operations) Wait(ctx context.Context, accepted Accepted, patience time.
 	}
 }
 
-// outcome reads what came of an operation: its errors, or the resource as it is
-// now, or as it last was.
+// outcome reads what came of an operation: its errors, or the resource as it left it.
 func (o *Operations) outcome(ctx context.Context, accepted Accepted) (outcome Outcome, done bool, err error) {
 	tx, err := o.store.Read(ctx)
 	if err != nil {
@@ -81,7 +80,7 @@ func (o *Operations) outcome(ctx context.Context, accepted Accepted) (outcome Ou
 		outcome.Err = faults
 		return outcome, err == nil, err
 	case "succeeded":
-		result, found, err := o.resources.Result(tx, accepted.write, accepted.Resource)
+		result, found, err := o.resources.Result(tx, accepted.write, accepted.Resource, record.Int(operations.RevisionColumn()))
 		outcome.Results = []resource.Resource{result}
 		return outcome, found, err
 	}

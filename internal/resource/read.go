@@ -34,19 +34,22 @@ func (r *Resources) Read(ctx context.Context, path Path, id schema.ID, condition
 	return resource, refused
 }
 
-// Result reads what a write that was done has left: the resource as it is now, or
-// as it was when it was deleted. False means that there is nothing left of it.
-func (r *Resources) Result(tx *store.Tx, write Write, id schema.ID) (result Resource, found bool, err error) {
+// Result reads what a write has left that was done in the transaction of a later
+// revision: the resource as it was then, also if others have changed it since. False
+// means that nobody remembers.
+func (r *Resources) Result(tx *store.Tx, write Write, id schema.ID, revision int64) (result Resource, found bool, err error) {
 	c := write.Path.Collection
-	if write.Verb == Delete {
-		record, err := tx.Deleted(c, id)
-		if err != nil || record == nil {
-			return Resource{}, false, err
-		}
-		return Resource{ID: id, Representation: c.Append(nil, record)}, true, nil
+	change, err := tx.ChangedBefore(revision, c, id)
+	if err != nil || change == nil {
+		return Resource{}, false, err
 	}
-	found, err = tx.View(c, nil, id, func(row schema.Row) {
-		result = Resource{ID: id, Representation: c.Append(nil, row), ETag: r.etag(c, row.Int(c.RevisionColumn()))}
-	})
-	return result, found, err
+	record, err := c.Restore(change.Representation)
+	if err != nil {
+		return Resource{}, false, err
+	}
+	result = Resource{ID: id, Representation: c.Append(nil, record)}
+	if write.Verb != Delete {
+		result.ETag = r.etag(c, change.Position.Revision)
+	}
+	return result, true, nil
 }

@@ -21,7 +21,7 @@ const maxAnswer = time.Minute
 
 // client talks to one life of the server, or to one of its nodes.
 type client struct {
-	base  string
+	base  atomic.Value // a string: a node that comes back does so elsewhere
 	http  *http.Client
 	shaky bool // it may be unavailable for a while, and say so
 	watch watch
@@ -32,10 +32,12 @@ type client struct {
 }
 
 func newClient(base string, connections int) *client {
-	return &client{base: base, http: &http.Client{
+	c := &client{http: &http.Client{
 		Timeout:   maxAnswer,
 		Transport: &http.Transport{MaxIdleConnsPerHost: connections},
 	}}
+	c.base.Store(base)
+	return c
 }
 
 // message is a request as it is sent.
@@ -86,7 +88,7 @@ func (c *client) exchange(ctx context.Context, m message) (Answer, http.Header, 
 		// would do by itself and unseen.
 		body = io.NopCloser(strings.NewReader(m.body))
 	}
-	request, err := http.NewRequestWithContext(ctx, m.method, c.base+m.path, body)
+	request, err := http.NewRequestWithContext(ctx, m.method, c.base.Load().(string)+m.path, body)
 	if err != nil {
 		return Answer{}, nil, err
 	}

@@ -5,10 +5,11 @@ package soak
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 )
 
 // Nodes is several servers on one PostgreSQL, which may have a standby.
@@ -20,11 +21,11 @@ type Nodes struct {
 	nodes    []*node
 }
 
-// node is one of the servers. It has the same address in all its lives.
+// node is one of the servers.
 type node struct {
-	address string
 	log     string
 	process *process
+	base    string // its URL, when it is ready
 }
 
 const numNodes = 2
@@ -55,33 +56,29 @@ func NewNodes(ctx context.Context, binary string, settings ...string) (s *Nodes,
 		return nil, err
 	}
 	for i := range numNodes {
-		address, err := freeAddress()
-		if err != nil {
-			return nil, err
-		}
-		s.nodes = append(s.nodes, &node{address: address, log: filepath.Join(s.home, "log"+string(rune('0'+i)))})
+		s.nodes = append(s.nodes, &node{log: filepath.Join(s.home, "log"+strconv.Itoa(i))})
 	}
 	return s, nil
 }
 
 // addStandby gives the database a standby.
-func (s *Nodes) addStandby(ctx context.Context, synchronous bool) error {
+func (s *Nodes) addStandby(ctx context.Context, kind standby) error {
 	standby, err := newCluster()
 	if err != nil {
 		return err
 	}
 	s.clusters = append(s.clusters, standby)
-	return s.join(ctx, synchronous)
+	return s.join(ctx, kind)
 }
 
 // join makes the standby a copy of the primary, which waits for it from then on with
 // every commit if it is synchronous.
-func (s *Nodes) join(ctx context.Context, synchronous bool) error {
+func (s *Nodes) join(ctx context.Context, kind standby) error {
 	primary, standby := s.clusters[0], s.clusters[1]
 	if err := standby.follow(ctx, primary); err != nil {
 		return err
 	}
-	if !synchronous {
+	if kind == asynchronous {
 		return primary.await(ctx, "SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming'")
 	}
 	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
@@ -92,26 +89,10 @@ func (s *Nodes) join(ctx context.Context, synchronous bool) error {
 	return primary.await(ctx, "SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'")
 }
 
-// failOver ends the primary for good and makes the standby the primary.
-func (s *Nodes) failOver(ctx context.Context) error {
-	old, standby := s.clusters[0], s.clusters[1]
-	if err := old.kill(); err != nil {
-		return err
-	}
-	if err := standby.promote(ctx); err != nil {
-		return err
-	}
-	s.clusters = []*cluster{standby, old}
-	return nil
-}
-
-// freeAddress is one that nobody listens on.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
+// promote makes the standby the primary, in place of one that is gone.
+func (s *Nodes) promote(ctx context.Context) error {
+	slices.Reverse(s.clusters)
+	return s.primary().await(ctx, "SELECT pg_promote()")
 }
 
 func (s *Nodes) schema() string { return filepath.Join(s.home, "plural.yaml") }
@@ -120,8 +101,13 @@ func (s *Nodes) primary() *cluster { return s.clusters[0] }
 
 // launch starts one of the nodes.
 func (s *Nodes) launch(n *node) (err error) {
-	n.process, err = launch(n.log, exec.Command(s.binary, "serve", "--addr="+n.address, "--log-level=warn",
+	n.process, err = launch(n.log, exec.Command(s.binary, "serve", "--addr=127.0.0.1:0", "--log-level=warn",
 		"--schema="+s.schema(), "--database="+hosts(s.clusters...)))
+	return err
+}
+
+func (n *node) wait(ctx context.Context) (err error) {
+	n.base, err = n.process.wait(ctx)
 	return err
 }
 
@@ -138,11 +124,10 @@ func (s *Nodes) Launch() error {
 // Ready implements System.
 func (s *Nodes) Ready(ctx context.Context) (bases []string, err error) {
 	for _, n := range s.nodes {
-		base, err := n.process.wait(ctx)
-		if err != nil {
+		if err := n.wait(ctx); err != nil {
 			return nil, err
 		}
-		bases = append(bases, base)
+		bases = append(bases, n.base)
 	}
 	return bases, nil
 }

@@ -17,11 +17,21 @@ import (
 type Trouble struct {
 	Name        string
 	Unavailable bool // nodes may answer with 503 meanwhile
-	Standby     bool // the database has a synchronous standby
-	Times       int  // how often it happens, one time right behind another; zero: once
+	Standby     standby
+	Times       int      // how often it happens, one time right behind another; zero: once
+	settings    []string // of PostgreSQL
 	// strike returns when everything is there again that was taken away.
 	strike func(ctx context.Context, s *Nodes, rng *rand.Rand) error
 }
+
+// standby is what a database has beside it.
+type standby int
+
+const (
+	noStandby    standby = iota
+	synchronous          // is waited for with every commit
+	asynchronous         // may be behind
+)
 
 // Weathered is what clients noticed of trouble.
 type Weathered struct {
@@ -29,6 +39,11 @@ type Weathered struct {
 	Unavailable int           // answers with 503
 	Unhelpful   int           // of these, without Retry-After
 	Recovery    time.Duration // the longest, from the end of the trouble until everything came through
+}
+
+func (t Weathered) String() string {
+	return fmt.Sprintf("longest answer %v, %d answers with 503, recovered within %v",
+		t.Longest.Round(time.Millisecond), t.Unavailable, t.Recovery.Round(time.Millisecond))
 }
 
 func (t *Weathered) add(other Weathered) {
@@ -48,8 +63,7 @@ func NodeKilled(gone time.Duration) Trouble {
 		if err := s.launch(n); err != nil {
 			return err
 		}
-		_, err := n.process.wait(ctx)
-		return err
+		return n.wait(ctx)
 	}}
 }
 
@@ -98,13 +112,16 @@ func ConnectionsCut(times int) Trouble {
 // FailedOver: the primary is gone for good, and its standby becomes the primary. What
 // comes back in its place is empty, and made the next standby.
 func FailedOver() Trouble {
-	return Trouble{Name: "failover", Unavailable: true, Standby: true, strike: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
+	return Trouble{Name: "failover", Unavailable: true, Standby: synchronous, strike: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 		if s.clusters[1].process == nil {
-			if err := s.join(ctx, true); err != nil {
+			if err := s.join(ctx, synchronous); err != nil {
 				return err
 			}
 		}
-		return s.failOver(ctx)
+		if err := s.primary().kill(); err != nil {
+			return err
+		}
+		return s.promote(ctx)
 	}}
 }
 
@@ -130,23 +147,26 @@ const (
 	lookAfter  = 3 * time.Second // how long what comes behind it is looked at, at least
 )
 
-// Endure lets a trouble happen a number of times to nodes under load, and checks
-// everything behind each.
-func (r *Run) Endure(ctx context.Context, s *Nodes, trouble Trouble, times int) error {
+// Endure lets troubles happen a number of times, one after another, to nodes under
+// load, and checks everything behind each.
+func (r *Run) Endure(ctx context.Context, s *Nodes, times int, troubles ...Trouble) error {
 	r.patience = impatient
-	if trouble.Unavailable {
-		r.broken = []int{http.StatusServiceUnavailable}
-	}
-	if trouble.Standby {
-		if err := s.addStandby(ctx, true); err != nil {
-			return err
+	for _, trouble := range troubles {
+		if trouble.Unavailable {
+			r.broken = []int{http.StatusServiceUnavailable}
+		}
+		if trouble.Standby != noStandby {
+			if err := s.addStandby(ctx, trouble.Standby); err != nil {
+				return err
+			}
 		}
 	}
 	c, err := r.start(ctx)
 	if err != nil || c == nil {
 		return err
 	}
-	for range times {
+	for i := range times * len(troubles) {
+		trouble := troubles[i%len(troubles)]
 		if err := r.write(ctx, c, until{acks: acksBefore}, func() error { return r.suffer(ctx, s, trouble) }); err != nil {
 			return err
 		}
@@ -155,6 +175,9 @@ func (r *Run) Endure(ctx context.Context, s *Nodes, trouble Trouble, times int) 
 		}
 		if ok, err := r.checkAtRest(); !ok || err != nil {
 			return err
+		}
+		if len(r.Findings) > 0 {
+			return nil
 		}
 	}
 	return r.end(ctx, c)
@@ -168,7 +191,8 @@ func (r *Run) suffer(ctx context.Context, s *Nodes, trouble Trouble) error {
 			return fmt.Errorf("%s: %w", trouble.Name, err)
 		}
 	}
-	for _, c := range r.clients {
+	for i, c := range r.clients {
+		c.base.Store(s.nodes[i].base)
 		c.watch.over()
 	}
 	begun := time.Now()
@@ -192,17 +216,17 @@ func (r *Run) fewestAcks() int {
 
 // judge looks at how a trouble was overcome.
 func (r *Run) judge() {
-	for _, c := range r.clients {
+	for i, c := range r.clients {
 		noticed := c.watch.noticed()
 		r.Trouble.add(noticed)
 		if noticed.Recovery > maxRecovery {
-			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("%s recovered after %v, and not within %v", c.base, noticed.Recovery, maxRecovery)})
+			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("node %d recovered after %v, and not within %v", i, noticed.Recovery, maxRecovery)})
 		}
 		if noticed.Longest > maxTrouble {
-			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("%s took %v for an answer", c.base, noticed.Longest)})
+			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("node %d took %v for an answer", i, noticed.Longest)})
 		}
 		if noticed.Unhelpful > 0 {
-			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("%s answered %d times with 503 and without Retry-After", c.base, noticed.Unhelpful)})
+			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("node %d answered %d times with 503 and without Retry-After", i, noticed.Unhelpful)})
 		}
 	}
 }

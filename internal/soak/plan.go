@@ -21,6 +21,7 @@ type Plan struct {
 	Kills   int // at least
 	Cuts    int // at least
 	Writes  int // acknowledged, at least
+	Nodes   NodesPlan
 	Seed    uint64
 }
 
@@ -48,18 +49,23 @@ func (p Plan) Run(ctx context.Context, out io.Writer) (ok bool, err error) {
 			return false, err
 		}
 	}
-	var report Report
+	var report, nodes Report
 	err = p.crashes(ctx, servers[""], &report, out)
 	if err == nil {
 		err = p.faults(ctx, servers[""], &report, out)
 	}
-	fmt.Fprintf(out, "\nafter %v:\n", time.Since(begun).Round(time.Second))
+	if err == nil {
+		err = p.Nodes.run(ctx, servers[""], p.Writers, p.Seed, &nodes, out)
+	}
+	fmt.Fprintf(out, "\nafter %v, a server on SQLite:\n", time.Since(begun).Round(time.Second))
 	report.Print(out)
+	fmt.Fprintf(out, "\n%d nodes on PostgreSQL:\n", numNodes)
+	nodes.Print(out)
 	if err != nil {
 		return false, err
 	}
 	blind, err := p.controls(ctx, servers, out)
-	return blind == 0 && len(report.Findings) == 0, err
+	return blind == 0 && len(report.Findings)+len(nodes.Findings) == 0, err
 }
 
 // crashes kills the server and cuts its power, on one database after another.
@@ -126,6 +132,16 @@ func (p Plan) controls(ctx context.Context, servers map[string]string, out io.Wr
 			blind++
 		}
 		fmt.Fprintf(out, "control, %s: %d writes seen to be lost, as there must be some\n", c.Name, lost)
+	}
+	for _, d := range CarelessDatabases() {
+		lost, err := d.Run(ctx, servers[""], p.Writers, p.Seed)
+		if err != nil {
+			return blind, fmt.Errorf("%s: %w", d.Name, err)
+		}
+		if lost == 0 {
+			blind++
+		}
+		fmt.Fprintf(out, "control, %s: %d writes seen to be lost, as there must be some\n", d.Name, lost)
 	}
 	return blind, nil
 }

@@ -272,11 +272,6 @@ func (c *cluster) freeMemory() error {
 	return nil
 }
 
-// promote makes a standby the primary.
-func (c *cluster) promote(ctx context.Context) error {
-	return c.await(ctx, "SELECT pg_promote()")
-}
-
 // close ends the server and removes its files.
 func (c *cluster) close() error {
 	if c.process != nil {

@@ -17,6 +17,7 @@ type Report struct {
 	Databases int
 	Crashes   map[string]int // by how
 	Findings  []Violation
+	Trouble   Weathered
 	rows      map[Kind]*row
 }
 
@@ -41,6 +42,7 @@ func (t *Report) Add(r *Run) {
 		t.Crashes[how]++
 	}
 	t.Findings = append(t.Findings, r.Findings...)
+	t.Trouble.add(r.Trouble)
 	for _, request := range r.ledger.Requests() {
 		if request.Kind != Seen {
 			t.row(request.Kind).add(request)
@@ -96,6 +98,9 @@ func (t *Report) Print(out io.Writer) {
 		fmt.Fprintf(out, ", %d × %s", t.Crashes[how], how)
 	}
 	fmt.Fprintln(out)
+	if t.Trouble != (Weathered{}) {
+		fmt.Fprintln(out, t.Trouble)
+	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "sent\tacknowledged\trefused\tno answer\twith key\tagain\tlost\tdoubled\thalf-done\twrong\t  kind")
 	var total row

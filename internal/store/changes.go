@@ -34,6 +34,17 @@ func (t *Tx) Deleted(c *schema.Collection, id schema.ID) (record schema.Record, 
 	return record, t.fault(err)
 }
 
+// ChangedBefore finds the last change of a resource ahead of a revision. Nil means that
+// the change log does not remember it. Behind a change of a resource nobody else changes
+// it until the transaction is over, so that this is the transaction's own if there is one.
+func (t *Tx) ChangedBefore(revision int64, c *schema.Collection, id schema.ID) (change *Change, err error) {
+	_, err = one(t.conn, func(row schema.Row) {
+		change = &Change{Position: Position{Revision: row.Int(0)}, Collection: c.Name, ID: id, Kind: string(row.AppendText(nil, 1)), Representation: row.AppendText(nil, 2)}
+	}, "SELECT revision, kind, representation FROM "+changesTable+" WHERE revision < $1 AND collection = $2 AND id = $3 ORDER BY revision DESC LIMIT 1",
+		schema.IntValue(revision), schema.TextValue(c.Name), schema.IDValue(id))
+	return change, t.fault(err)
+}
+
 // ForgetChanges removes the changes that are older than an age from the change log.
 func (s *Store) ForgetChanges(ctx context.Context, age time.Duration) error {
 	return s.forget(ctx, changesTable, "revision", age)

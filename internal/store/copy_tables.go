@@ -122,7 +122,7 @@ func (s *checksum) add(record schema.Record) {
 	for _, value := range record {
 		value.Bind(s)
 	}
-	s.hash.Write(s.row)
+	s.hash.Write(append(s.row, '.'))
 }
 
 func (s *checksum) String() string { return hex.EncodeToString(s.hash.Sum(nil)) }

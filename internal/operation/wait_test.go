@@ -1,0 +1,85 @@
+package operation
+
+import (
+	"context"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/schema"
+)
+
+// accepting is a server that accepts operations of users and carries none out.
+func accepting(t *testing.T, url string) *world {
+	t.Helper()
+	sch := schema.Example()
+	st, err := store.Open(context.Background(), url, sch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	w := &world{t: t, schema: sch, store: st, resources: resource.New(st)}
+	w.resources.Limits = resource.Limits{Depth: 64, Items: 1000}
+	w.Operations = New(Config{Workers: 1, Backlog: 100, Failed: func(_ string, err error) { t.Error(err) }}, sch, st, w.resources)
+	return w
+}
+
+// TestWaitForAnotherServer: what it did is answered as it left it, whatever others did
+// since.
+func TestWaitForAnotherServer(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	w, other := accepting(t, url), accepting(t, url)
+	other.run()
+	path := resource.Path{Collection: w.users()}
+	var accepted []Accepted
+	var want [][]resource.Resource
+	for _, step := range [][2]string{{"POST", newUser}, {"PATCH", `{"name":"Grace"}`}, {"PATCH", `{"name":"Edsger"}`}} {
+		a := w.accept(step[0], step[1])
+		if _, ok := w.Wait(context.Background(), a, 30*time.Second); !ok {
+			t.Fatal("the operation is not finished")
+		}
+		now, err := w.resources.Read(context.Background(), path, user, resource.Condition{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepted, want = append(accepted, a), append(want, []resource.Resource{now})
+	}
+	last := want[2][0]
+	last.ETag = "" // it is gone
+	accepted, want = append(accepted, w.accept("DELETE", "")), append(want, []resource.Resource{last})
+	for i, a := range accepted {
+		outcome, ok := w.Wait(context.Background(), a, 30*time.Second)
+		if !ok || outcome.Err != nil || !reflect.DeepEqual(outcome.Results, want[i]) {
+			t.Errorf("operation %d: %t, %v\n got %s\nwant %s", i, ok, outcome.Err, outcome.Results, want[i])
+		}
+	}
+}
+
+// TestWaitForADatabaseThatIsAway ends when it was to end.
+func TestWaitForADatabaseThatIsAway(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	w := accepting(t, url)
+	accepted := w.accept("POST", newUser)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), "BEGIN; LOCK TABLE operations"); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	if _, ok := w.Wait(context.Background(), accepted, 200*time.Millisecond); ok {
+		t.Error("it is finished, and nobody has worked on it")
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
