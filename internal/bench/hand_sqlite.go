@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 
@@ -29,8 +30,12 @@ func openSQLiteConn(file string) (*sqlite.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conn, sqlitex.ExecuteScript(conn, `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;
-		PRAGMA cache_size = -2000;`, nil)
+	for _, pragma := range []string{"journal_mode = WAL", "synchronous = FULL", "busy_timeout = 5000", "cache_size = -2000"} {
+		if err := sqlitex.ExecuteTransient(conn, "PRAGMA "+pragma, nil); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	return conn, nil
 }
 
 // createHandSQLite makes the database with its rows.

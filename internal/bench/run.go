@@ -100,8 +100,8 @@ func (p *Plan) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	p.binary = filepath.Join(p.home, "plural")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", p.binary, "./cmd/plural")
-	build.Dir, build.Env = p.Module, append(os.Environ(), "CGO_ENABLED=0")
+	build := exec.CommandContext(ctx, "go", "build", "-o", p.binary, "./cmd/plural")
+	build.Dir = p.Module
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the server: %w\n%s", err, out)
 	}
