@@ -8,6 +8,9 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 FUZZTIME ?= 30s
 BENCH    ?= .
 
+# Of make bench: see go run ./internal/bench/cmd/bench -help.
+BENCHFLAGS ?=
+
 # Of make soak: how often at least, and for how long at most.
 KILLS    ?= 200
 CUTS     ?= 50
@@ -95,7 +98,11 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s) each
 	done <<< "$$targets"
 
 .PHONY: bench
-bench: ## Run the benchmarks that match BENCH (all)
+bench: ## Measure the server against bare net/http and handlers written by hand, with BENCHFLAGS
+	go run ./internal/bench/cmd/bench $(BENCHFLAGS)
+
+.PHONY: benchmarks
+benchmarks: ## Run the Go benchmarks that match BENCH (all)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: clean

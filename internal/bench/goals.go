@@ -1,6 +1,9 @@
 package bench
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Goal is what a figure should come to.
 type Goal struct {
@@ -32,7 +35,7 @@ func Goals(rows int) []Goal {
 	}
 	for _, server := range []string{PluralSQLite, PluralPostgres} {
 		goals = append(goals, Goal{
-			What: Deep, Text: fmt.Sprintf("%s at most %.1f times as long as %s", server, deepest, Shallow), server: server, bound: deepest, atMost: true,
+			What: Deep, Text: fmt.Sprintf("%s ≤ %.1f times as long as %s", store(server), deepest, Shallow), server: server, bound: deepest, atMost: true,
 			ratios: func(r *Results) []float64 { return r.ratios(Key{Shallow, server}, Key{Deep, server}) },
 		})
 	}
@@ -44,17 +47,20 @@ func Goals(rows int) []Goal {
 
 func least(bound float64, what, server, of string) Goal {
 	return Goal{
-		What: what, Text: fmt.Sprintf("%s at least %.2f of %s", server, bound, of), server: server, of: of, bound: bound,
+		What: what, Text: fmt.Sprintf("%s ≥ %.2f of %s", store(server), bound, of), server: server, of: of, bound: bound,
 		ratios: func(r *Results) []float64 { return r.ratios(Key{what, server}, Key{what, of}) },
 	}
 }
 
 func most(bound float64, what, server string) Goal {
 	return Goal{
-		What: what, Text: fmt.Sprintf("%s at most %.0f MiB", server, bound), server: server, bound: bound, atMost: true,
+		What: what, Text: fmt.Sprintf("%s ≤ %.0f MiB", store(server), bound), server: server, bound: bound, atMost: true,
 		ratios: func(r *Results) []float64 { return r.Figures[Key{what, server}] },
 	}
 }
+
+// store is what a server stands on: goals are those of our own servers only.
+func store(server string) string { return strings.TrimPrefix(server, "Plural, ") }
 
 // judge compares the median with the goal, unless there is nothing to compare.
 func (g Goal) judge(r *Results) (came Summary, met, measured bool) {

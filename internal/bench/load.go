@@ -17,10 +17,11 @@ type load struct {
 	connections int
 	rows        int
 	serial      *atomic.Int64
+	clock       func() (time.Duration, error)
 }
 
 // run sends requests over all connections for a while, each as soon as the last
-// is answered, and returns how much was answered in a second. Any answer that
+// is answered, and returns how much was answered in a second of the clock. Any answer that
 // is not as it should be is an error.
 func (l load) run(ctx context.Context, duration time.Duration) (perSecond float64, err error) {
 	clients := make([]*client, l.connections)
@@ -45,12 +46,19 @@ func (l load) run(ctx context.Context, duration time.Duration) (perSecond float6
 		}
 	})
 	defer stop()
-	started := time.Now()
-	done, err := l.turn(clients, callers, started.Add(duration))
+	before, err := l.clock()
+	if err != nil {
+		return 0, err
+	}
+	done, err := l.turn(clients, callers, time.Now().Add(duration))
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	return float64(done) / time.Since(started).Seconds(), err
+	if err != nil {
+		return 0, err
+	}
+	after, err := l.clock()
+	return float64(done) / (after - before).Seconds(), err
 }
 
 // turn lets every connection send requests until a time, but one at least, and

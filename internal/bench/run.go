@@ -26,6 +26,7 @@ type Plan struct {
 	Connections int           // of a workload that does not say so itself
 	Only        []string      // the workloads, all if there is none
 	Postgres    bool          // compare on PostgreSQL too
+	Processor   bool          // count by the time of the servers' processor, not by that of the clock
 	Dir         string        // where the databases are made, temporary files otherwise
 
 	home       string // of this run
@@ -206,7 +207,20 @@ func (p *Plan) load(s *server, workload Workload) load {
 	if connections == 0 {
 		connections = p.Connections
 	}
-	return load{address: s.address, static: s.isStatic(), workload: workload, connections: connections, rows: p.Rows, serial: &p.serial}
+	return load{
+		address: s.address, static: s.isStatic(), workload: workload, connections: connections, rows: p.Rows,
+		serial: &p.serial, clock: p.clock(s),
+	}
+}
+
+func (p *Plan) clock(s *server) clock {
+	switch {
+	case !p.Processor:
+		return wallClock()
+	case s.name == HandPostgres || s.name == PluralPostgres:
+		return processorClock(s.process, p.cluster.process)
+	}
+	return processorClock(s.process)
 }
 
 // restarts stops every server, starts it again, and looks at its memory.
@@ -218,7 +232,7 @@ func (p *Plan) restarts(ctx context.Context, results *Results) error {
 		}
 		results.add(StartUp, s.name, started.Seconds()*1000)
 		if s.isStatic() {
-			if err := s.idleMemory(results); err != nil {
+			if err := p.idleMemory(s, results); err != nil {
 				return err
 			}
 			continue
@@ -229,7 +243,7 @@ func (p *Plan) restarts(ctx context.Context, results *Results) error {
 		if _, err := p.restart(ctx, s, s.empty); err != nil {
 			return err
 		}
-		if err := s.idleMemory(results); err != nil {
+		if err := p.idleMemory(s, results); err != nil {
 			return err
 		}
 		if _, err := p.restart(ctx, s, s.full); err != nil {
@@ -264,21 +278,20 @@ func (p *Plan) restart(ctx context.Context, s *server, database string) (time.Du
 	return time.Since(started), err
 }
 
-// settle is how long a server is left alone before its memory counts as that of
-// one that is idle.
-const settle = 200 * time.Millisecond
-
-func (s *server) idleMemory(results *Results) error {
-	time.Sleep(settle)
+// idleMemory is what a server takes that was left alone for a while.
+func (p *Plan) idleMemory(s *server, results *Results) error {
+	time.Sleep(p.settle())
 	idle, err := s.process.memory("VmRSS")
 	results.add(IdleMemory, s.name, idle)
 	return err
 }
 
+func (p *Plan) settle() time.Duration { return p.Duration / 4 }
+
 // exportMemory is by how much an export raises the peak of what a server takes
 // above what it takes when idle.
 func (p *Plan) exportMemory(ctx context.Context, s *server, results *Results) error {
-	time.Sleep(settle)
+	time.Sleep(p.settle())
 	idle, err := s.process.memory("VmRSS")
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ func (r *Results) table() [][]string {
 	for _, server := range r.Servers {
 		head = append(head, server)
 		if byHand[server] != "" {
-			head = append(head, "of that by hand")
+			head = append(head, "of by hand")
 		}
 	}
 	rows := [][]string{append(head, "goals")}

@@ -59,7 +59,7 @@ func Workloads() []Workload {
 		{Name: Filtered, next: func(c *caller) { c.list("filter[active]&limit=30", 0, 60, true) }},
 		{Name: Shallow, next: func(c *caller) { c.offset(0) }},
 		{Name: Middle, next: func(c *caller) { c.offset(c.rows / 2) }},
-		{Name: Deep, next: func(c *caller) { c.offset(c.rows / 10 * 9) }},
+		{Name: Deep, next: func(c *caller) { c.offset(min(c.rows/10*9, c.rows-30)) }},
 		{Name: Create1, next: (*caller).create, connections: 1},
 		{Name: Create8, next: (*caller).create, connections: 8},
 		{Name: Create64, next: (*caller).create, connections: 64},

@@ -57,6 +57,10 @@ var mayImport = map[string][]string{
 	"internal/soak":          {"internal/soak/disk"},
 	"internal/soak/cmd/soak": {"internal/soak"},
 
+	// The same, beside servers of its own to compare with.
+	"internal/bench":           {},
+	"internal/bench/cmd/bench": {"internal/bench"},
+
 	"internal/pgtest": {},
 	"internal/rooms":  {},
 }

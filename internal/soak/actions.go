@@ -47,7 +47,7 @@ func (w *writer) mode(m *message) {
 		m.header = map[string]string{}
 	}
 	pick := w.rng.IntN(10)
-	if pick >= 4 && pick < 8 {
+	if pick >= 4 && pick < 8 || pick == 9 && w.chance(2) {
 		m.header["Idempotency-Key"] = `"` + w.id() + `"`
 	}
 	if pick >= 6 {

@@ -76,7 +76,7 @@ type Request struct {
 	MustFail  bool   // no success is right
 	Sent      string // for people
 	Outcome   Outcome
-	Answers   []Answer // to every time it was sent, if there was one
+	Answers   []Answer // to every time it was sent, if there was one; repetitions behind the others
 	Failures  []Answer // errors of the server, which decide nothing
 	Operation string   // where the operation of a 202 can be read
 	Failure   *Answer  // what the operation says that the answer would have been, if it failed
@@ -88,11 +88,17 @@ type Request struct {
 	Call, Over time.Duration
 }
 
-// answer notes the answers to a request that was sent once, or twice at the same
-// time. The first that there ever was decides what is known of it.
+// answer notes answers to a request, in the order in which they came. A repetition may
+// overtake what it repeats. The first that there ever was decides what is known of it.
 func (r *Request) answer(answers, failures []Answer, now time.Duration) {
 	known := len(r.Answers) > 0
-	r.Answers = append(r.Answers, answers...)
+	for _, a := range answers {
+		if a.Replayed {
+			r.Answers = append(r.Answers, a)
+		} else {
+			r.Answers = slices.Insert(r.Answers, 0, a)
+		}
+	}
 	r.Failures = append(r.Failures, failures...)
 	if !known && len(answers) == 0 && !r.Keyed && slices.ContainsFunc(failures, Answer.full) {
 		r.Outcome = Refused
@@ -112,16 +118,6 @@ func (r *Request) answer(answers, failures []Answer, now time.Duration) {
 	default:
 		r.Outcome = Refused
 	}
-}
-
-// late notes an answer that came when it was no longer waited for. Another to the
-// same request may have come before, which was a repetition then.
-func (r *Request) late(a Answer, now time.Duration) {
-	if len(r.Answers) > 0 && !a.Replayed {
-		r.Answers = slices.Insert(r.Answers, 0, a)
-		return
-	}
-	r.answer([]Answer{a}, nil, now)
 }
 
 // full says that there was no room to store anything.

@@ -31,34 +31,34 @@ type node struct {
 const numNodes = 2
 
 // NewNodes starts PostgreSQL with some settings, and prepares servers on it.
-func NewNodes(ctx context.Context, binary string, settings ...string) (s *Nodes, err error) {
-	s = &Nodes{binary: binary, settings: settings}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}()
-	if s.home, err = os.MkdirTemp("", "plural-soak-"); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(s.schema(), schemaFile, 0o644); err != nil {
-		return nil, err
-	}
-	primary, err := newCluster()
+func NewNodes(ctx context.Context, binary string, settings ...string) (*Nodes, error) {
+	home, err := os.MkdirTemp("", "plural-soak-")
 	if err != nil {
 		return nil, err
 	}
-	s.clusters = []*cluster{primary}
-	if err := primary.initialise(); err != nil {
-		return nil, err
-	}
-	if err := primary.start(ctx, settings...); err != nil {
-		return nil, err
-	}
+	s := &Nodes{binary: binary, home: home, settings: settings}
 	for i := range numNodes {
-		s.nodes = append(s.nodes, &node{log: filepath.Join(s.home, "log"+strconv.Itoa(i))})
+		s.nodes = append(s.nodes, &node{log: filepath.Join(home, "log"+strconv.Itoa(i))})
+	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+func (s *Nodes) prepare(ctx context.Context) error {
+	if err := os.WriteFile(s.schema(), schemaFile, 0o644); err != nil {
+		return err
+	}
+	primary, err := newCluster()
+	if err != nil {
+		return err
+	}
+	s.clusters = []*cluster{primary}
+	if err := primary.initialise(); err != nil {
+		return err
+	}
+	return primary.start(ctx, s.settings...)
 }
 
 // addStandby gives the database a standby.

@@ -20,8 +20,8 @@ type reply struct {
 type replies struct {
 	coming            int // still
 	channel           chan reply
-	answers, failures []Answer // what was done now comes first
-	lost              error    // of one that was not answered
+	answers, failures []Answer
+	lost              error // of one that was not answered
 }
 
 // collect takes replies until all are there, or it takes too long.
@@ -43,10 +43,8 @@ func (r *replies) add(reply reply) {
 	case answer.inFlight():
 	case answer.Status >= 500:
 		r.failures = append(r.failures, answer)
-	case answer.Replayed:
-		r.answers = append(r.answers, answer)
 	default:
-		r.answers = slices.Insert(r.answers, 0, answer)
+		r.answers = append(r.answers, answer)
 	}
 }
 
@@ -62,12 +60,7 @@ func (r *Run) note(request *Request, replies *replies) {
 func (r *Run) takeLate(request *Request, replies *replies) {
 	replies.answers, replies.failures = nil, nil
 	replies.collect(nil)
-	r.ledger.Update(func() {
-		for _, a := range replies.answers {
-			request.late(a, r.now())
-		}
-		request.answer(nil, replies.failures, r.now())
-	})
+	r.note(request, replies)
 }
 
 // impatience is when an answer is not waited for any longer: never, if there is

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Answers that come late find their place beside those that were waited for.
-func TestLateAnswers(t *testing.T) {
+// Answers that come late, or overtake each other, find their place.
+func TestAnswersInAnyOrder(t *testing.T) {
 	now := Answer{Status: 409, Body: "taken"}
 	again := now
 	again.Replayed = true
@@ -28,7 +28,7 @@ func TestLateAnswers(t *testing.T) {
 	} {
 		r := create(Unknown, "x", "1")
 		r.answer(c.known, nil, 0)
-		r.late(c.late, 0)
+		r.answer([]Answer{c.late}, nil, 0)
 		if !slices.Equal(r.Answers, c.want) || r.Outcome != Refused {
 			t.Errorf("%s: %v %+v", name, r.Outcome, r.Answers)
 		}

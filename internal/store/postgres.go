@@ -234,8 +234,9 @@ func isLostRace(err error) bool {
 func isLostConnection(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		// Told to go; a database that is shutting down; one that has become a standby.
-		return slices.Contains([]string{"57P01", "57P02", "25006"}, pg.Code)
+		// Told to go; a database that is shutting down; one that has become a standby;
+		// ended as nothing came for too long, between transactions or in one.
+		return slices.Contains([]string{"57P01", "57P02", "25006", "57P05", "25P03"}, pg.Code)
 	}
 	return !errors.Is(err, errUnknownOutcome) && (pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))

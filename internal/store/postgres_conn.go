@@ -211,16 +211,21 @@ func (c *postgresConn) commit() (sent bool, err error) {
 		return !isAnswer(err), err
 	}
 	tag, err := results.Exec()
-	if err = errors.Join(err, results.Close()); err == nil && tag.String() != "COMMIT" {
-		return false, fmt.Errorf("a transaction ended with %s", tag)
+	closed := results.Close()
+	switch {
+	case err != nil:
+		return !isAnswer(err), err
+	case tag.String() == "COMMIT":
+		return false, nil // whatever happens to the connection now
 	}
-	return !isAnswer(err), err
+	return false, errors.Join(fmt.Errorf("a transaction ended with %s", tag), closed)
 }
 
-// isAnswer reports whether an error was the database's answer, or none.
+// isAnswer reports whether an error was the database's answer to a statement. What
+// ends the connection is not: it may come behind a commit.
 func isAnswer(err error) bool {
 	var pg *pgconn.PgError
-	return err == nil || errors.As(err, &pg)
+	return errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR"
 }
 
 // rollback gives the transaction up. A connection on which that fails is of no

@@ -3,7 +3,13 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"syscall"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
@@ -91,4 +97,101 @@ func TestOutcomeOfACommit(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestConnectionsEndUnderTransactions: these are run again.
+func TestConnectionsEndUnderTransactions(t *testing.T) {
+	t.Parallel()
+	s := schema.Example()
+	users := s.Collection("users")
+	for name, end := range map[string]func(*testing.T, *Tx, string){
+		"terminated": func(t *testing.T, tx *Tx, url string) {
+			execute(t, url, fmt.Sprintf("SELECT pg_terminate_backend(%d, 10000)", tx.conn.(*postgresConn).raw.PgConn().PID()))
+		},
+		"idle for too long": func(t *testing.T, tx *Tx, url string) {
+			if _, err := tx.conn.exec("SET idle_in_transaction_session_timeout = 1"); err != nil {
+				t.Error(err)
+			}
+			for gone := false; !gone; {
+				gone = execute(t, url, fmt.Sprintf("SELECT 1 FROM pg_stat_activity WHERE pid = %d", tx.conn.(*postgresConn).raw.PgConn().PID())) == 0
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := pgtest.URL(t)
+			st := open(t, url, s)
+			runs := 0
+			err := st.Write(context.Background(), func(tx *Tx) error {
+				if _, err := tx.Backlog(1); err != nil {
+					return err
+				}
+				if runs++; runs == 1 {
+					end(t, tx, url)
+				}
+				user := record(t, users, `{"id":"00000000-0000-0000-0000-000000000001","name":"Ada","email":"ada@example.com"}`)
+				user[users.CreatedColumn()], user[users.UpdatedColumn()] = tx.Now(), tx.Now()
+				_, err := tx.Insert(users, user)
+				return err
+			})
+			if stored := execute(t, url, "SELECT 1 FROM users"); err != nil || runs != 2 || stored != 1 {
+				t.Errorf("%v, in %d runs: %d users", err, runs, stored)
+			}
+		})
+	}
+}
+
+// TestLostConnections: by whichever error it shows.
+func TestLostConnections(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{&pgconn.PgError{Code: "57P01"}, true},
+		{&pgconn.PgError{Code: "25P03"}, true},
+		{&pgconn.PgError{Code: "57P05"}, true},
+		{fmt.Errorf("writing: %w", syscall.EPIPE), true},
+		{io.ErrUnexpectedEOF, true},
+		{&pgconn.PgError{Code: "23505"}, false},
+		{context.DeadlineExceeded, false},
+		{errors.Join(errUnknownOutcome, io.EOF), false},
+		{nil, false},
+	} {
+		if got := isLostConnection(c.err); got != c.want {
+			t.Errorf("%v: %t", c.err, got)
+		}
+	}
+}
+
+// TestErrorsAsAnswers: only an error that leaves the connection says that nothing was committed.
+func TestErrorsAsAnswers(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{&pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "40001"}, true},
+		{&pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "57P01"}, false},
+		{&pgconn.PgError{SeverityUnlocalized: "PANIC", Code: "XX000"}, false},
+		{io.EOF, false},
+		{context.DeadlineExceeded, false},
+	} {
+		if got := isAnswer(c.err); got != c.want {
+			t.Errorf("%v: %t", c.err, got)
+		}
+	}
+}
+
+// execute runs a statement from outside, and counts its rows.
+func execute(t *testing.T, url, sql string) int64 {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	tag, err := conn.Exec(context.Background(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tag.RowsAffected()
 }

@@ -19,6 +19,7 @@ type sqliteConn struct {
 const (
 	maxStatements = 128
 	maxCachedSQL  = 4 << 10
+	maxBound      = 4 << 10 // bytes of a value that a statement may hold on to
 )
 
 func (c *sqliteConn) query(sql string, args ...schema.Value) (rows, error) {
@@ -26,10 +27,12 @@ func (c *sqliteConn) query(sql string, args ...schema.Value) (rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	large := false
 	for i := range args {
 		args[i].Bind(sqliteBinder{stmt, i + 1})
+		large = large || len(args[i].Text()) > maxBound
 	}
-	return sqliteRows{stmt, cached}, nil
+	return sqliteRows{stmt, cached, large}, nil
 }
 
 func (c *sqliteConn) exec(sql string, args ...schema.Value) (int, error) {
@@ -104,18 +107,22 @@ func (b sqliteBinder) BindText(v string)   { b.stmt.BindText(b.param, v) }
 type sqliteRows struct {
 	stmt   *sqlite.Stmt
 	cached bool
+	large  bool // something that is bound to it
 }
 
 func (r sqliteRows) next() (bool, error) { return r.stmt.Step() }
 
-// close gives the statement back, without the values that were bound to it.
+// close gives the statement back. It keeps what is bound to it until it is bound
+// anew, unless that is large: SQLite plans a statement anew whose values were cleared.
 func (r sqliteRows) close() {
 	if !r.cached {
 		r.stmt.Finalize()
 		return
 	}
 	r.stmt.Reset()
-	r.stmt.ClearBindings()
+	if r.large {
+		r.stmt.ClearBindings()
+	}
 }
 
 func (r sqliteRows) Null(column int) bool     { return r.stmt.ColumnIsNull(column) }

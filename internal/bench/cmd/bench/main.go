@@ -40,6 +40,7 @@ func measure(ctx context.Context) error {
 	flag.DurationVar(&plan.Duration, "duration", time.Second, "length of a turn")
 	flag.IntVar(&plan.Connections, "connections", 64, "connections, where the workload does not say so itself")
 	flag.BoolVar(&plan.Postgres, "postgres", true, "compare on PostgreSQL too")
+	flag.BoolVar(&plan.Processor, "processor", false, "count answers by the time of the servers' processor and not by the clock, on a machine that others use")
 	flag.StringVar(&plan.Dir, "dir", "", "directory for the SQLite databases (default that of temporary files)")
 	only := flag.String("only", "", "`workloads` to run, separated by commas (default all)")
 	markdown := flag.String("markdown", "", "`file` to write the table to, as Markdown")
