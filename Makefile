@@ -75,11 +75,11 @@ lint: ## Check the format, go vet, staticcheck
 # Nothing from the test cache here: it does not know of PostgreSQL.
 .PHONY: test
 test: setup lint ## Everything CI runs: setup, lint, all tests with the race detector
-	CGO_ENABLED=1 go test $(RACE) -count=1 -timeout 8m ./...
+	CGO_ENABLED=1 go test $(RACE) -count=1 -timeout 20m ./...
 
 .PHONY: test-fast
 test-fast: ## All tests without the race detector, from the cache where nothing changed
-	go test -timeout 4m ./...
+	go test -timeout 15m ./...
 
 .PHONY: soak
 soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES writes, and trouble its nodes on PostgreSQL, in DURATION

@@ -135,7 +135,11 @@ func (a *API) await(ctx context.Context, accepted operation.Accepted, answer *re
 		final = answer
 	}
 	final.provisional = 0
-	return answer, a.Resources.Revise(ctx, *once, kept(final))
+	other, err := a.Resources.Revise(ctx, *once, kept(final))
+	if err == nil && other != nil {
+		answer = given(other) // it took so long that a repeated request was answered first
+	}
+	return answer, err
 }
 
 // whileWanted is a context that ends when nobody waits any more: the client is

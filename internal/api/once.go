@@ -129,7 +129,14 @@ func replayed(stored *resource.Answer) *reply {
 	if stored == nil {
 		return nil
 	}
-	answer := &reply{status: stored.Status, header: header("Idempotency-Replayed", "true"), body: stored.Body}
+	answer := given(stored)
+	answer.header.Set("Idempotency-Replayed", "true")
+	return answer
+}
+
+// given is a reply as it was stored.
+func given(stored *resource.Answer) *reply {
+	answer := &reply{status: stored.Status, header: http.Header{}, body: stored.Body}
 	for name, value := range stored.Header {
 		answer.header.Set(name, value)
 	}

@@ -153,12 +153,12 @@ func (t *target) allowed() []string {
 // refuseMethod answers OPTIONS, and methods that the path does not know.
 func (t *target) refuseMethod(method string) *reply {
 	allowed := t.allowed()
+	if method != http.MethodOptions && t.kind != serverPath && slices.Contains(allowed, method) {
+		return nil
+	}
 	allow := header("Allow", strings.Join(allowed, ", "))
 	if method == http.MethodOptions {
 		return &reply{status: http.StatusNoContent, header: allow}
-	}
-	if slices.Contains(allowed, method) && t.kind != serverPath {
-		return nil
 	}
 	refusal := failure(fault.List{fault.New(fault.CodeMethodNotAllowed, "%s is not possible here. Possible are %s.", fault.Quote(method), allow.Get("Allow"))})
 	refusal.header = allow

@@ -28,9 +28,18 @@ func (r *Resources) Recall(ctx context.Context, once Once) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer tx.Close()
 	kept, err := tx.Answer(once.key())
-	return once.recall(kept, err)
+	tx.Close()
+	kept, err = once.recall(kept, err)
+	if err != nil || kept == nil || kept.Until == "" {
+		return kept, err
+	}
+	// Whoever could have made another of it took too long, and must not do so any more.
+	final, err := r.Revise(ctx, once, kept)
+	if final == nil {
+		final = kept
+	}
+	return final, err
 }
 
 // KeyInUse is the refusal of a request that is still being carried out, here or by
@@ -63,7 +72,10 @@ func (r *Resources) Record(ctx context.Context, once Once, effect func(*Work) er
 			return err
 		}
 		if replayed = answer != nil; replayed {
-			return nil
+			if answer.Until != "" {
+				_, err = w.tx.ReviseAnswer(once.key(), answer)
+			}
+			return err
 		}
 		if !claimed {
 			return KeyInUse()
@@ -78,8 +90,15 @@ func (r *Resources) Record(ctx context.Context, once Once, effect func(*Work) er
 	return answer, replayed, err
 }
 
-// Revise replaces the answer that is kept under a key.
-func (r *Resources) Revise(ctx context.Context, once Once, answer *Answer) error {
-	answer.Fingerprint = once.Fingerprint
-	return r.store.Write(ctx, func(tx *store.Tx) error { return tx.KeepAnswer(once.key(), answer) })
+// Revise makes an answer final, in place of one that is kept and is not. If another has
+// become final before, it is returned: that is what the client must get.
+func (r *Resources) Revise(ctx context.Context, once Once, answer *Answer) (other *Answer, err error) {
+	err = r.store.Write(ctx, func(tx *store.Tx) error {
+		revised, err := tx.ReviseAnswer(once.key(), answer)
+		if other = nil; err == nil && !revised {
+			other, err = tx.Answer(once.key())
+		}
+		return err
+	})
+	return other, err
 }

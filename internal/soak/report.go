@@ -157,7 +157,11 @@ func (r *Request) String() string {
 	s := fmt.Sprintf("\n  line %d, writer %d, from %v to %v: %s, %v\n    sent: %s", r.Order, r.Writer,
 		r.Call.Round(time.Microsecond), r.Over.Round(time.Microsecond), r.Kind, r.Outcome, r.Sent)
 	for _, a := range slices.Concat(r.Failures, r.Answers) {
-		s += fmt.Sprintf("\n    answered: %d Location: %s ETag: %s %s", a.Status, a.Location, a.ETag, shortened(a.Body))
+		answered := "answered"
+		if a.Replayed {
+			answered = "answered again"
+		}
+		s += fmt.Sprintf("\n    %s: %d Location: %s ETag: %s %s", answered, a.Status, a.Location, a.ETag, shortened(a.Body))
 	}
 	return s
 }

@@ -73,6 +73,19 @@ func (t *Tx) KeepAnswer(key AnswerKey, answer *Answer) error {
 	return t.fault(err)
 }
 
+// ReviseAnswer makes an answer under a key final, in place of one that is not yet. False
+// means that there is none.
+func (t *Tx) ReviseAnswer(key AnswerKey, answer *Answer) (revised bool, err error) {
+	header, err := json.Marshal(answer.Header)
+	if err != nil {
+		return false, t.fault(err)
+	}
+	changed, err := t.conn.exec("UPDATE "+answersTable+" SET status = $1, header = $2, body = $3, until = '' WHERE caller = $4 AND key = $5 AND until <> ''",
+		schema.IntValue(int64(answer.Status)), schema.TextValue(string(header)), schema.TextValue(string(answer.Body)),
+		schema.TextValue(key.Caller), schema.TextValue(key.Key))
+	return changed == 1, t.fault(err)
+}
+
 // ForgetAnswers removes the answers that are older than an age.
 func (s *Store) ForgetAnswers(ctx context.Context, age time.Duration) error {
 	return s.forget(ctx, answersTable, "caller, key", age)

@@ -1,0 +1,89 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestOneAnswerBecomesFinal: that of whoever was first, the one who could still make
+// another of it, or the one who found that this took too long.
+func TestOneAnswerBecomesFinal(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]func(testing.TB) string{
+		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
+		"postgres": pgtest.URL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			st, err := store.Open(ctx, url(t), schema.Example())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer st.Close()
+			r := New(st)
+			first := Answer{Fingerprint: "x", Status: 202, Header: map[string]string{"Location": "/operations/1"}, Body: []byte("accepted")}
+			second := Answer{Fingerprint: "x", Status: 201, Header: map[string]string{"Location": "/users/1"}, Body: []byte("created")}
+			record := func(key string, until time.Time) Once {
+				once, provisional := Once{Key: key, Fingerprint: "x"}, first
+				provisional.Until = schema.FormatTime(until)
+				_, replayed, err := r.Record(ctx, once, func(*Work) error { return nil }, func(error) *Answer { return &provisional })
+				if err != nil || replayed {
+					t.Fatal(replayed, err)
+				}
+				return once
+			}
+			recalls := func(once Once, want Answer) {
+				t.Helper()
+				got, err := r.Recall(ctx, once)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got.Until = "" // which says only that it was not final before
+				if !reflect.DeepEqual(*got, want) {
+					t.Errorf("got %+v, want %+v", *got, want)
+				}
+			}
+			revise := func(once Once, want *Answer) {
+				t.Helper()
+				answer := second
+				if other, err := r.Revise(ctx, once, &answer); err != nil || !reflect.DeepEqual(other, want) {
+					t.Errorf("got %+v, %v, want %+v", other, err, want)
+				}
+			}
+
+			inTime := record("in time", time.Now().Add(time.Hour))
+			var refused *fault.Error
+			if _, err := r.Recall(ctx, inTime); !errors.As(err, &refused) || refused.Code != fault.CodeKeyInUse {
+				t.Errorf("got %v", err)
+			}
+			revise(inTime, nil)
+			recalls(inTime, second)
+			revise(inTime, &second)
+
+			late := record("late", time.Now().Add(-time.Hour))
+			recalls(late, first)
+			revise(late, &first)
+			recalls(late, first)
+
+			later := record("later, and found in a transaction", time.Now().Add(-time.Hour))
+			got, replayed, err := r.Record(ctx, later, nil, nil)
+			if err != nil || !replayed || got.Status != first.Status {
+				t.Error(got, replayed, err)
+			}
+			revise(later, &first)
+
+			last := record("late, and not repeated", time.Now().Add(-time.Hour))
+			revise(last, nil)
+			recalls(last, second)
+		})
+	}
+}
