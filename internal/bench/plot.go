@@ -41,7 +41,7 @@ func (r *Results) SVG(out io.Writer) error {
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n",
 		plotLeft+plotWidth+60, y+20)
 	svg.WriteString(`<rect width="100%" height="100%" fill="white"/>` + "\n")
-	fmt.Fprintf(&svg, `<text x="%d" y="20">Requests answered in a second, as a ratio to bare net/http; %d users</text>`+"\n", plotLeft, r.Rows)
+	fmt.Fprintf(&svg, `<text x="%d" y="20">Rate of answers, as a ratio to bare net/http; %d users</text>`+"\n", plotLeft, r.Rows)
 	for i, server := range servers {
 		x := plotLeft + i*150
 		fmt.Fprintf(&svg, `<rect x="%d" y="31" width="10" height="10" fill="%s"/><text x="%d" y="40">%s</text>`+"\n", x, colours[server], x+14, server)

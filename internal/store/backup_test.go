@@ -185,7 +185,8 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, st, func(tx *Tx) error {
-		return execAll(tx.conn, "UPDATE "+totalsTable+" SET total = 99 WHERE collection = 'goods' AND parent = ''")
+		return execAll(tx.conn, "UPDATE "+totalsTable+" SET total = 99 WHERE collection = 'goods' AND parent = ''",
+			"DELETE FROM "+deltasTable+" WHERE collection = 'goods'")
 	})
 	closeStore(t, st)
 	good, err := os.ReadFile(path("good.db"))

@@ -24,7 +24,7 @@ func clocked(st *Store) *time.Time {
 // enqueue adds an operation on a user, who is a number.
 func enqueue(t rapid.TB, st *Store, user byte, method string, needed ...schema.ID) Job {
 	t.Helper()
-	job := Job{Method: method, Collection: "users", Resource: userID(user), Body: fmt.Sprintf(`{"name":"%d"}`, user), IfMatch: `"x"`}
+	job := Job{Method: method, Collection: "users", Resource: userID(user), Body: fmt.Sprintf(`{"name":"%d"}`, user), IfMatch: `"x"`, Schema: 1}
 	if user%2 == 1 {
 		parent := userID(user + 1)
 		job.Parent, job.Caller, job.IfMatch, job.IfNoneMatch = &parent, "somebody", "", "*"
