@@ -210,14 +210,15 @@ func TestCheckThatIsAborted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var requests atomic.Int64
-			var front *httptest.Server
-			front = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			front := httptest.NewUnstartedServer(nil)
+			front.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if requests.Add(1) > c.after {
 					c.leave(front, r)
 					panic(http.ErrAbortHandler)
 				}
 				proxy.ServeHTTP(w, r)
-			}))
+			})
+			front.Start()
 			defer front.Close()
 			status, out, log := run(t, append([]string{"check", front.URL}, c.flags...)...)
 			reason, rest, _ := strings.Cut(strings.TrimSpace(log), " (left behind: ")

@@ -136,17 +136,23 @@ type missing struct{ text string }
 
 func (e *missing) Error() string { return e.text }
 
-// get reads a path that must be there.
+// get reads a path that must be there. Who may be unavailable is asked again for a while.
 func (c *client) get(ctx context.Context, path string) (Answer, http.Header, error) {
-	answer, header, err := c.send(ctx, message{method: "GET", path: path})
-	switch {
-	case err != nil || answer.Status == http.StatusOK:
-	case c.shaky && answer.Status == http.StatusServiceUnavailable:
-		err = errAway
-	default:
-		err = &missing{fmt.Sprintf("GET %s: %d %s", path, answer.Status, shortened(answer.Body))}
+	for deadline := time.Now().Add(maxRecovery); ; {
+		answer, header, err := c.send(ctx, message{method: "GET", path: path})
+		away := c.shaky && answer.Status == http.StatusServiceUnavailable
+		switch {
+		case err != nil || answer.Status == http.StatusOK:
+			return answer, header, err
+		case !away:
+			return answer, header, &missing{fmt.Sprintf("GET %s: %d %s", path, answer.Status, shortened(answer.Body))}
+		case time.Now().After(deadline):
+			return answer, header, errAway
+		}
+		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+			return answer, header, err
+		}
 	}
-	return answer, header, err
 }
 
 // list reads a whole collection.

@@ -68,7 +68,8 @@ type CarelessDatabase struct {
 // CarelessDatabases are all of them.
 func CarelessDatabases() []CarelessDatabase {
 	forgetful := DatabaseRestarted()
-	forgetful.settings = []string{"synchronous_commit=off"}
+	// What is not flushed with each commit is to wait for longer than it takes to strike.
+	forgetful.settings = []string{"synchronous_commit=off", "wal_writer_delay=10s"}
 	lagging := Trouble{Name: "failover", Unavailable: true, Standby: asynchronous, strike: lagAndFailOver}
 	return []CarelessDatabase{{"PostgreSQL with synchronous_commit=off", forgetful}, {"an asynchronous standby", lagging}}
 }
@@ -87,9 +88,13 @@ func lagAndFailOver(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 	return s.promote(ctx)
 }
 
+// maxCareless is how often a database is careless before it counts as careful: by
+// chance, nothing was acknowledged right before.
+const maxCareless = 5
+
 // Run lets a database be careless until a loss is seen, and counts what was lost then.
 func (d CarelessDatabase) Run(ctx context.Context, server string, writers int, seed uint64) (lost int, err error) {
-	r, err := endure(ctx, server, writers, seed, 1, d.trouble)
+	r, err := endure(ctx, server, writers, seed, maxCareless, d.trouble)
 	if err != nil {
 		return 0, err
 	}
