@@ -19,6 +19,7 @@ import (
 // savepoint of their own, so that one's failure harms no other.
 type sqliteWriter struct {
 	conn    *sqliteConn
+	state   *sharedState // of the database
 	jobs    chan *writeJob
 	stopped chan struct{}
 
@@ -38,8 +39,8 @@ type writeJob struct {
 // maxSharing bounds how long the first of a transaction waits for its commit.
 const maxSharing = 256
 
-func startSQLiteWriter(c *sqliteConn) *sqliteWriter {
-	w := &sqliteWriter{conn: c, jobs: make(chan *writeJob, maxSharing), stopped: make(chan struct{})}
+func startSQLiteWriter(c *sqliteConn, state *sharedState) *sqliteWriter {
+	w := &sqliteWriter{conn: c, state: state, jobs: make(chan *writeJob, maxSharing), stopped: make(chan struct{})}
 	go w.loop()
 	return w
 }
@@ -98,12 +99,20 @@ func (w *sqliteWriter) checkpoint() {
 	if w.failure() != nil {
 		return
 	}
-	var pages int64
-	_, err := one(w.conn, func(row schema.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
+	pages, err := w.logged()
 	if err == nil && pages >= maxLog {
 		_, err = one(w.conn, nil, "PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	w.note(err)
+}
+
+// logged is how many pages the log has.
+func (w *sqliteWriter) logged() (pages int64, err error) {
+	if state, ok := w.state.read(); ok {
+		return int64(state.pages()), nil
+	}
+	_, err = one(w.conn, func(row schema.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
+	return pages, err
 }
 
 // note remembers that the disk has failed. Any other error of a checkpoint does no
@@ -168,12 +177,21 @@ func (w *sqliteWriter) runAll(batch []*writeJob) error {
 	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
+	w.conn.since, w.conn.sinceKnown = w.conn.memory.now()
+	w.conn.touched = w.conn.touched[:0]
+	all := false // may have been changed
 	for _, job := range batch {
+		w.conn.told = false
 		if err := w.runOne(job); err != nil {
 			w.rollBack()
 			return err
 		}
+		all = all || !w.conn.told
 	}
+	return w.conn.memory.commit(w.commit, w.conn.touched, all)
+}
+
+func (w *sqliteWriter) commit() error {
 	_, err := w.conn.exec("COMMIT")
 	if err != nil {
 		w.rollBack()
