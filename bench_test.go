@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/plural-go/plural"
@@ -48,6 +50,33 @@ func BenchmarkRequests(b *testing.B) {
 			}
 		})
 	}
+}
+
+// Creates by many at the same time, who share commits.
+func BenchmarkCreates(b *testing.B) {
+	server, err := plural.Open(b.Context(), plural.Config{
+		Schema: schema.Example(), Database: "sqlite:" + filepath.Join(b.TempDir(), "test.db"),
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer server.Stop(b.Context())
+	var serial atomic.Int64
+	b.SetParallelism(64 / runtime.GOMAXPROCS(0))
+	b.ReportAllocs()
+	b.ResetTimer()
+	b.RunParallel(func(loop *testing.PB) {
+		for loop.Next() {
+			body := fmt.Sprintf(`{"name":"Ada","email":"%d@example.com","active":true}`, serial.Add(1))
+			asked := httptest.NewRequest("POST", "/users", strings.NewReader(body))
+			asked.Header.Set("Content-Type", "application/json")
+			out := &discard{header: http.Header{}}
+			if server.ServeHTTP(out, asked); out.status != http.StatusCreated {
+				b.Error(out.status)
+			}
+		}
+	})
 }
 
 // discard takes an answer and keeps its status.
