@@ -27,8 +27,9 @@ type cluster struct {
 	exited chan struct{} // closed when the server is gone
 }
 
-// start makes a cluster and returns when it takes connections.
-func start() (_ *cluster, err error) {
+// start makes a cluster and returns when it takes connections. Settings are of the form
+// name=value, and come last.
+func start(settings ...string) (_ *cluster, err error) {
 	bin, err := binaries(debianBin)
 	if err != nil {
 		return nil, err
@@ -63,13 +64,17 @@ func start() (_ *cluster, err error) {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
 
-	server := command("postgres", "-D", c.data(), "-k", dir,
+	args := []string{"-D", c.data(), "-k", dir,
 		"-c", "listen_addresses=", // the socket only: no port to collide on, nobody else gets in
 		"-c", "port=5432", // names the socket; PGPORT would change it
 		"-c", "max_connections=200", // parallel tests, each with its own pool
 		// Nothing here has to survive a crash.
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off",
-		"-c", "autovacuum=off")
+		"-c", "autovacuum=off"}
+	for _, setting := range settings {
+		args = append(args, "-c", setting)
+	}
+	server := command("postgres", args...)
 	log, err := os.Create(c.log())
 	if err != nil {
 		return nil, err

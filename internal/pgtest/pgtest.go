@@ -81,6 +81,18 @@ func URL(t testing.TB) string {
 	return u.String()
 }
 
+// Cluster returns the URL of an empty database in a cluster of the test's own, for what
+// would disturb others. It takes a second or two. Settings are of the form name=value.
+func Cluster(t testing.TB, settings ...string) string {
+	t.Helper()
+	c, err := start(settings...)
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	t.Cleanup(c.stop)
+	return c.url().String()
+}
+
 // serverURL is the URL of a database from which others can be created. The
 // first call decides for the whole process, also when it fails: a server that
 // did not start once is not waited for again by every test.

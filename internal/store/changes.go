@@ -11,6 +11,9 @@ import (
 // last was when the resource is deleted. The number that it gets is the
 // dialect's lastRevision for the statement that follows; look may have it too.
 func (t *Tx) change(look func(schema.Row), c *schema.Collection, kind string, id schema.ID, representation []byte) error {
+	if err := t.conn.claims(c.Name, id); err != nil {
+		return t.fault(err)
+	}
 	return t.fault(t.conn.later(look, "INSERT INTO "+changesTable+" (collection, id, kind, at, representation) VALUES ($1, $2, $3, $4, $5) RETURNING revision",
 		schema.TextValue(c.Name), schema.IDValue(id), schema.TextValue(kind), t.at, schema.TextValue(string(representation))))
 }

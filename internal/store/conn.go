@@ -79,6 +79,10 @@ type conn interface {
 	later(look func(schema.Row), sql string, args ...schema.Value) error
 	flush() error
 
+	// claims tells which resource the statements that follow write to. An error means that
+	// the transaction must be given up, and run again later.
+	claims(collection string, id schema.ID) error
+
 	// evidence is a condition on the change log that is met only if the transaction is
 	// committed. It may be asked when nobody knows.
 	evidence(condition string, args ...schema.Value)

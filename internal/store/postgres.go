@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,13 +24,15 @@ import (
 type postgresBackend struct {
 	pool   *pgxpool.Pool
 	long   chan struct{} // one for each connection that may be read from at length
+	turns  turns
 	closed atomic.Bool
+
+	patience time.Duration // how long an answer may take that others may wait for
 }
 
 const (
 	// defaultConns is how many connections there are, unless the URL says so.
-	defaultConns = 24
-	// postgresPatience is how long an answer may take that others may wait for.
+	defaultConns     = 24
 	postgresPatience = 10 * time.Second
 
 	beginWrite = "begin isolation level repeatable read"
@@ -46,6 +46,7 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 	}
 	// The rows are read in the binary form that prepared statements give.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+	config.ConnConfig.OnNotice = noteWarning
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = defaultConns
 	}
@@ -72,7 +73,7 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 		pool.Close()
 		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
 	}
-	return &postgresBackend{pool: pool, long: make(chan struct{}, max(1, config.MaxConns/2))}, nil
+	return &postgresBackend{pool: pool, long: make(chan struct{}, max(1, config.MaxConns/2)), patience: postgresPatience}, nil
 }
 
 func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), error) {
@@ -90,7 +91,7 @@ func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), 
 	}
 	c := &postgresConn{ctx: ctx, raw: acquired.Conn(), isolated: beginRead, only: how == oneQuery}
 	if how != atLength {
-		c.patience = postgresPatience
+		c.patience = b.patience
 	}
 	c.begin()
 	release := func() {
@@ -128,120 +129,6 @@ func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return acquired, err
 }
 
-// writeAttempts bounds how often a transaction that lost to another, or lost its
-// connection, is run again.
-const writeAttempts = 10
-
-func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) (err error) {
-	for attempt := range writeAttempts {
-		if attempt > 0 { // those who lost to each other should not meet again
-			time.Sleep(rand.N(time.Millisecond << attempt))
-		}
-		acquired, failed := b.acquire(ctx)
-		if failed != nil {
-			return failed
-		}
-		err = b.transact(context.WithoutCancel(ctx), acquired, fn)
-		acquired.Release()
-		switch {
-		case isLostRace(err):
-		case isLostConnection(err):
-			b.pool.Reset() // the others go the same way
-		default:
-			return err
-		}
-	}
-	return err
-}
-
-// transact runs fn in a transaction and commits it. An error means that nothing
-// has happened, or that nobody can tell.
-func (b *postgresBackend) transact(ctx context.Context, acquired *pgxpool.Conn, fn func(conn) error) error {
-	c := &postgresConn{ctx: ctx, raw: acquired.Conn(), isolated: beginWrite, patience: postgresPatience}
-	c.begin()
-	if err := fn(c); err != nil {
-		c.rollback()
-		return err
-	}
-	unknown, err := c.commit()
-	if err == nil {
-		return nil
-	}
-	if !unknown {
-		c.rollback()
-		return err
-	}
-	return b.resolve(ctx, c, err)
-}
-
-// errUnknownOutcome: nobody could tell in time whether a transaction was committed.
-var errUnknownOutcome = errors.New("the connection was lost during a commit, and its outcome could not be found out")
-
-// resolve asks what became of a transaction whose commit was not answered.
-func (b *postgresBackend) resolve(ctx context.Context, c *postgresConn, lost error) error {
-	b.pool.Reset()
-	unknown := errors.Join(errUnknownOutcome, lost)
-	if c.transaction == 0 {
-		return unknown
-	}
-	number := strconv.FormatInt(c.transaction, 10)
-	ctx, cancel := context.WithTimeout(ctx, maxWait)
-	defer cancel()
-	for ctx.Err() == nil {
-		var status *string
-		err := b.pool.QueryRow(ctx, "SELECT pg_xact_status($1::text::xid8)", number).Scan(&status)
-		committed := err == nil && status != nil && *status == "committed"
-		switch {
-		case committed && c.committed == nil:
-			return unknown
-		case committed:
-			// A database that has crashed, or was promoted, gives the numbers of
-			// transactions again of which nothing is left. This may be another's.
-			sql := "SELECT EXISTS (SELECT FROM " + changesTable + " WHERE transaction = '" + number + "' AND " + c.committed.sql + ")"
-			var ours bool
-			if err = b.pool.QueryRow(ctx, sql, c.committed.args...).Scan(&ours); err == nil && ours {
-				return nil
-			} else if err == nil {
-				return lost
-			}
-		case err == nil && status != nil && *status == "aborted", hasCode(err, neverHeardOf):
-			return lost
-		}
-		// It is still going on, or the database is still away.
-		time.Sleep(50 * time.Millisecond)
-	}
-	return unknown
-}
-
-// neverHeardOf is what a database says of a transaction that has not taken place
-// there: a standby that was promoted before it had it.
-const neverHeardOf = "22023"
-
-func hasCode(err error, codes ...string) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && slices.Contains(codes, pg.Code)
-}
-
-// isLostRace recognises serialization failures and deadlocks, and the unique
-// and foreign keys that another transaction has taken or removed meanwhile: a
-// second run sees what the other one did.
-func isLostRace(err error) bool {
-	return hasCode(err, "40001", "40P01", "23505", "23503")
-}
-
-// isLostConnection recognises a connection that ended under a transaction, which
-// ended with it.
-func isLostConnection(err error) bool {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
-		// Told to go; a database that is shutting down; one that has become a standby;
-		// ended as nothing came for too long, between transactions or in one.
-		return slices.Contains([]string{"57P01", "57P02", "25006", "57P05", "25P03"}, pg.Code)
-	}
-	return !errors.Is(err, errUnknownOutcome) && (pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
-}
-
 // close waits for the connections that are in use.
 func (b *postgresBackend) close() error {
 	b.closed.Store(true)
@@ -254,11 +141,10 @@ func (b *postgresBackend) fault(err error) error {
 	var connect *pgconn.ConnectError
 	var network net.Error
 	unavailable := errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errUnknownOutcome) || errors.Is(err, context.DeadlineExceeded)
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errUnknownOutcome) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, errRunAgain) || errors.Is(err, errUnreplicated)
 	if errors.As(err, &pg) {
 		switch class := pg.Code[:2]; {
-		case pg.Code == "57014":
-			return context.Canceled
 		case pg.Code == "23503":
 			return brokenReference(err)
 		case pg.Code == "53100":
@@ -266,6 +152,9 @@ func (b *postgresBackend) fault(err error) error {
 		case class == "08" || class == "53" || class == "57" || class == "40" || pg.Code == "25006":
 			unavailable = true
 		}
+	}
+	if isLostRace(err) {
+		return &fault.Error{Code: fault.CodeUnavailable, Detail: "Too many are writing to the same resources. Try again later.", Cause: err}
 	}
 	if unavailable {
 		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The database cannot be used at the moment. Try again later.", Cause: err}

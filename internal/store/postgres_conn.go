@@ -32,6 +32,11 @@ type postgresConn struct {
 	transaction int64
 	committed   *postgresQuery
 
+	turns     *turns // nil: nobody else writes
+	turn      *turn  // nil: none
+	about     contested
+	outOfTurn bool
+
 	opening   []postgresQuery  // what comes ahead of an assumption
 	otherwise func(conn) error // nil, or what to do if the assumption does not hold
 }
@@ -210,6 +215,7 @@ func (c *postgresConn) commit() (sent bool, err error) {
 	}
 	ctx, cancel := c.wait()
 	defer cancel()
+	forgetWarnings(c.raw.PgConn())
 	results, err := c.send(ctx, "commit", nil)
 	if err != nil {
 		return !isAnswer(err), err
@@ -219,6 +225,8 @@ func (c *postgresConn) commit() (sent bool, err error) {
 	switch {
 	case err != nil:
 		return !isAnswer(err), err
+	case tag.String() == "COMMIT" && warned(c.raw.PgConn()):
+		return true, errUnreplicated
 	case tag.String() == "COMMIT":
 		return false, nil // whatever happens to the connection now
 	}

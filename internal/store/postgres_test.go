@@ -62,9 +62,9 @@ func TestOutcomeOfACommit(t *testing.T) {
 		"rolled back":                 {fn: func(tx *Tx) error { return errors.Join(create(tx, "back"), errUndo) }, want: errLost},
 		"another has its number":      {fn: func(tx *Tx) error { return create(tx, "reused") }, number: other.transaction, want: errLost},
 		"its number is not given yet": {fn: func(tx *Tx) error { return create(tx, "future") }, number: other.transaction + 1<<20, want: errLost},
-		"committed without changes":   {fn: func(tx *Tx) error { return keep(tx, "kept") }, want: errUnknownOutcome},
+		"committed without changes":   {fn: func(tx *Tx) error { return keep(tx, "kept") }, want: errRunAgain},
 		"committed, all changes undone": {
-			fn: func(tx *Tx) error { return errors.Join(undone(tx, "nobody"), keep(tx, "refused")) }, want: errUnknownOutcome,
+			fn: func(tx *Tx) error { return errors.Join(undone(tx, "nobody"), keep(tx, "refused")) }, want: errRunAgain,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestOutcomeOfACommit(t *testing.T) {
 			if c.number != 0 {
 				conn.transaction = c.number
 			}
-			if got := b.resolve(ctx, conn, errLost); !errors.Is(got, c.want) || errors.Is(got, errUnknownOutcome) != (c.want == errUnknownOutcome) {
+			if got := b.resolve(conn, errLost); !errors.Is(got, c.want) || errors.Is(got, errUnknownOutcome) || errors.Is(got, errRunAgain) != (c.want == errRunAgain) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
@@ -88,7 +88,7 @@ func TestOutcomeOfACommit(t *testing.T) {
 			}
 			conn := *tx.conn.(*postgresConn)
 			conn.evidence("collection = $1", schema.TextValue("users"))
-			go func() { outcome <- b.resolve(ctx, &conn, errLost) }()
+			go func() { outcome <- b.resolve(&conn, errLost) }()
 			return nil
 		}); err != nil {
 			t.Fatal(err)

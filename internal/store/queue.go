@@ -79,6 +79,9 @@ func (t *Tx) Creating(c *schema.Collection, id schema.ID) (operation schema.ID, 
 // Enqueue adds an operation, behind those on the same resource and behind others
 // that it needs.
 func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
+	if err := t.conn.claims(job.Collection, job.Resource); err != nil {
+		return t.fault(err)
+	}
 	collection, resource := schema.TextValue(job.Collection), schema.IDValue(job.Resource)
 	turn := int64(1)
 	_, err := one(t.conn, func(row schema.Row) {
@@ -147,6 +150,10 @@ func (t *Tx) in(delay time.Duration) schema.Value {
 // gives them until the end of a delay. False means that another has it, or has
 // finished it.
 func (t *Tx) Hold(job Job, delay time.Duration) (bool, error) {
+	// Those who accept operations on the resource write to the queue as well.
+	if err := t.conn.claims(job.Collection, job.Resource); err != nil {
+		return false, t.fault(err)
+	}
 	changed, err := t.conn.exec("UPDATE "+queueTable+" SET due = $1 WHERE operation = $2 AND attempt = $3",
 		t.in(delay), schema.IDValue(job.Operation), schema.IntValue(job.Attempt))
 	return changed == 1, t.fault(err)

@@ -70,6 +70,9 @@ func (c *sqliteConn) flush() error { return nil }
 
 func (c *sqliteConn) evidence(string, ...schema.Value) {} // its commits are always answered
 
+// One writes at a time.
+func (c *sqliteConn) claims(string, schema.ID) error { return nil }
+
 func (c *sqliteConn) touch(keys ...Key) { c.told, c.touched = true, append(c.touched, keys...) }
 
 func (c *sqliteConn) keep(key Key, make func() Kept) {
