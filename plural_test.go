@@ -110,7 +110,7 @@ func TestReadsAfterStopAreRefused(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		server.ServeHTTP(w, r)
-		want := `{"errors":[{"status":503,"code":"unavailable","title":"The store cannot be reached","detail":"The server is shutting down. Try again later."}]}`
+		want := `{"errors":[{"status":503,"code":"unavailable","title":"Not available at the moment","detail":"The server is shutting down. Try again later."}]}`
 		if w.Code != 503 || w.Body.String() != want || w.Header().Get("Retry-After") != "5" {
 			t.Errorf("%s: %d %v %s", r.Method, w.Code, w.Header(), w.Body)
 		}

@@ -144,7 +144,7 @@ var meanings = map[Code]meaning{
 
 	CodeInternal:       {500, "Internal error"},
 	CodeNotImplemented: {501, "Not implemented"},
-	CodeUnavailable:    {503, "The store cannot be reached"},
+	CodeUnavailable:    {503, "Not available at the moment"},
 	CodeStorageFull:    {503, "The storage is full"},
 	CodeHookTimeout:    {503, "A rule of this server took too long"},
 	CodeBacklogFull:    {503, "Too many operations are waiting"},

@@ -173,7 +173,7 @@ func TestGivesUp(t *testing.T) {
 				first, second := w.accept("POST", newUser), w.accept("PATCH", `{"name":"Bob"}`)
 				rehearsed = true
 				w.run()
-				w.expect(first, `failed 10 [{"status":503,"code":"unavailable","title":"The store cannot be reached","detail":"Not now."}]`)
+				w.expect(first, `failed 10 [{"status":503,"code":"unavailable","title":"Not available at the moment","detail":"Not now."}]`)
 				w.expect(second, `failed 1 [{"status":404,"code":"not_found","title":"Not found","detail":"There is no resource `+user.String()+` here in users."}]`)
 				if failures, effects := w.told(); failures != 10 || effects != 0 {
 					t.Errorf("%d failures were told, and there were %d effects", failures, effects)

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -241,4 +243,40 @@ func TestUnknownReferences(t *testing.T) {
 		expectAllowed(t, "delete", false, err)
 		insert(t, st, shops, `{"name":"B"}`) // everything else goes on
 	})
+}
+
+// TestReaderInTheWayOfAMigration: somebody who reads for long holds up the migration, and
+// nobody else for more than a moment.
+func TestReaderInTheWayOfAMigration(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A"}`}, nil)
+	st := open(t, url, parse(t, shopsBefore))
+	reader, err := st.Stream(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.Count(st.schema.Collection("shops"), nil); err != nil {
+		t.Fatal(err)
+	}
+	migrated := make(chan error, 1)
+	go func() {
+		_, err := Migrate(context.Background(), url, parse(t, shopsBefore+"  extras: {}\n"), MigrateOptions{})
+		migrated <- err
+	}()
+	awaitWaiting(t, url, 1)
+	for range 3 {
+		began := time.Now()
+		if err := readShops(st); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("another reader waited for %v", took)
+		}
+		awaitWaiting(t, url, 1)
+	}
+	reader.Close()
+	if err := <-migrated; err != nil {
+		t.Error(err)
+	}
 }

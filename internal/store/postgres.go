@@ -8,11 +8,9 @@ import (
 	"net"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -40,38 +38,17 @@ const (
 )
 
 func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
-	config, err := pgxpool.ParseConfig(url)
+	config, err := postgresConfig(url)
 	if err != nil {
-		return nil, errors.New("the database URL is not a PostgreSQL URL such as postgres://user@host/database")
-	}
-	// The rows are read in the binary form that prepared statements give.
-	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
-	config.ConnConfig.OnNotice = noteWarning
-	if !strings.Contains(url, "pool_max_conns") {
-		config.MaxConns = defaultConns
-	}
-	// A node that is gone, or stands still, must not keep its locks. Hooks may take
-	// their time within a transaction, but no longer than this.
-	for name, value := range map[string]string{
-		"idle_in_transaction_session_timeout": "40s",
-		"tcp_keepalives_idle":                 "20",
-		"tcp_keepalives_interval":             "5",
-		"tcp_keepalives_count":                "4",
-	} {
-		if _, set := config.ConnConfig.RuntimeParams[name]; !set {
-			config.ConnConfig.RuntimeParams[name] = value
-		}
-	}
-	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = maxWait
+		return nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
 	}
-	if err := pool.Ping(ctx); err != nil {
+	if err := checkEncoding(ctx, pool); err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
+		return nil, err
 	}
 	return &postgresBackend{pool: pool, long: make(chan struct{}, max(1, config.MaxConns/2)), patience: postgresPatience}, nil
 }
@@ -92,6 +69,16 @@ func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), 
 	c := &postgresConn{ctx: ctx, raw: acquired.Conn(), isolated: beginRead, only: how == oneQuery}
 	if how != atLength {
 		c.patience = b.patience
+	}
+	c.renew = func() error {
+		c.begun = false // there is nothing to roll back
+		b.pool.Reset()  // the others go the same way
+		acquired.Release()
+		another, err := b.acquire(ctx)
+		if err == nil {
+			acquired, c.raw = another, another.Conn()
+		}
+		return err
 	}
 	c.begin()
 	release := func() {
@@ -115,6 +102,9 @@ func (b *postgresBackend) takeLong(ctx context.Context) error {
 	}
 }
 
+// tooManyConns is the code of a database that takes no more connections.
+const tooManyConns = "53300"
+
 // acquire waits for a connection, but not for ever.
 func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if b.closed.Load() {
@@ -122,11 +112,22 @@ func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	}
 	wait, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	acquired, err := b.pool.Acquire(wait)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil, errBusy
+	for {
+		acquired, err := b.pool.Acquire(wait)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+			return nil, errBusy
+		case hasCode(err, tooManyConns) && ctx.Err() == nil:
+			// Others have them all. One of our own may come back.
+			select {
+			case <-wait.Done():
+				return nil, errors.Join(errBusy, err)
+			case <-time.After(50 * time.Millisecond):
+				continue
+			}
+		}
+		return acquired, err
 	}
-	return acquired, err
 }
 
 // close waits for the connections that are in use.

@@ -27,6 +27,7 @@ type postgresConn struct {
 	begun    bool            // something was sent
 	only     bool            // the next statement is the only one, and ends it
 	patience time.Duration   // for each answer; zero: any
+	renew    func() error    // replaces a connection that was lost; nil: that cannot be
 	// transaction is its number, and committed a condition on its changes, to ask what
 	// became of it.
 	transaction int64
@@ -63,8 +64,19 @@ func (c *postgresConn) wait() (context.Context, context.CancelFunc) {
 }
 
 // send sends what is queued and then a statement, and reads all answers ahead of
-// that to the last one.
+// that to the last one. Who has read nothing yet and finds the connection lost goes on with
+// another.
 func (c *postgresConn) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
+	first, queued := !c.begun, c.queued
+	results, err := c.sendOnce(ctx, sql, args)
+	if err != nil && first && c.renew != nil && isLostConnection(err) && c.renew() == nil {
+		c.queued, c.renew = queued, nil
+		return c.sendOnce(ctx, sql, args)
+	}
+	return results, err
+}
+
+func (c *postgresConn) sendOnce(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
 	var batch pgx.Batch
 	for _, q := range c.queued {
 		batch.Queue(q.sql, q.args...)
@@ -167,7 +179,7 @@ func (c *postgresConn) exec(sql string, args ...schema.Value) (int, error) {
 		return 0, err
 	}
 	tag, err := results.Exec()
-	return int(tag.RowsAffected()), errors.Join(err, results.Close())
+	return int(tag.RowsAffected()), firstOf(err, results.Close())
 }
 
 func (c *postgresConn) later(look func(schema.Row), sql string, args ...schema.Value) error {
@@ -204,7 +216,15 @@ func (c *postgresConn) flush() error {
 		return err
 	}
 	err = last.read(results)
-	return errors.Join(err, results.Close())
+	return firstOf(err, results.Close())
+}
+
+// firstOf is the first error: those behind it only follow from it.
+func firstOf(err, behind error) error {
+	if err != nil {
+		return err
+	}
+	return behind
 }
 
 // commit ends the transaction. Sent says that the outcome is unknown if there was

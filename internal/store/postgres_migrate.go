@@ -2,12 +2,10 @@ package store
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5/pgconn"
+	"time"
 
 	"github.com/plural-go/plural/schema"
 )
@@ -22,7 +20,7 @@ func (b *postgresBackend) migrate(ctx context.Context, fn func(conn) error) erro
 	defer acquired.Release()
 	c := &postgresConn{ctx: ctx, raw: acquired.Conn(), isolated: "begin isolation level read committed"}
 	c.begin()
-	err = lockTables(c, b)
+	err = lockTables(ctx, c, b)
 	if err == nil {
 		err = fn(c)
 	}
@@ -41,7 +39,7 @@ const migrationLock = "758725" // "plural" on the keys of a telephone
 // lockTables keeps everybody out. Those who migrate, or make the first tables, wait
 // for each other. Those who read and write hold the table of schemas, so that it is
 // the first to be locked: whoever has it has no other to wait for.
-func lockTables(c conn, d dialect) error {
+func lockTables(ctx context.Context, c conn, d dialect) error {
 	if err := execAll(c, "SELECT pg_advisory_xact_lock("+migrationLock+")"); err != nil {
 		return err
 	}
@@ -58,15 +56,42 @@ func lockTables(c conn, d dialect) error {
 	if found[schemasTable] != nil {
 		names = slices.Insert(names, 0, schemasTable)
 	}
-	err = execAll(c,
-		// Who reads for long is not waited for for ever, as all others would wait behind.
-		"SET LOCAL lock_timeout = '10s'",
-		"LOCK TABLE "+strings.Join(names, ", ")+" IN ACCESS EXCLUSIVE MODE",
-		// A change that waits for its check would keep its table from being altered.
-		"SET CONSTRAINTS ALL IMMEDIATE",
-	)
-	var pg *pgconn.PgError
-	return inUse(err, errors.As(err, &pg) && pg.Code == "55P03")
+	if err := lockSoon(ctx, c, "LOCK TABLE "+strings.Join(names, ", ")+" IN ACCESS EXCLUSIVE MODE"); err != nil {
+		return err
+	}
+	// A change that waits for its check would keep its table from being altered.
+	return execAll(c, "SET CONSTRAINTS ALL IMMEDIATE")
+}
+
+const (
+	// lockTries is how often a migration tries to lock the tables, and lockPause how long
+	// it lets the others go on in between: all in all about ten seconds.
+	lockTries = 10
+	lockPause = 500 * time.Millisecond
+	// notLocked is the code of a lock that was not to be had in time.
+	notLocked = "55P03"
+)
+
+// lockSoon locks tables. Who reads for long is waited for, but only for a moment at a time, as
+// all others wait behind whoever waits for such a lock.
+func lockSoon(ctx context.Context, c conn, lock string) error {
+	if err := execAll(c, "SET LOCAL lock_timeout = '500ms'"); err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		err := execAll(c, "SAVEPOINT unlocked", lock)
+		if !hasCode(err, notLocked) || try == lockTries {
+			return inUse(err, hasCode(err, notLocked))
+		}
+		if err := execAll(c, "ROLLBACK TO SAVEPOINT unlocked"); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lockPause):
+		}
+	}
 }
 
 // holdSchema: a statement that waits for a migration to end would else see the

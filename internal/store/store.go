@@ -130,6 +130,10 @@ func (s *Store) fit(ctx context.Context) (different *plan, err error) {
 		if different, err = s.differences(c, found); err != nil || different != nil {
 			return err
 		}
+		// A write shows now what would else show at the first request.
+		if _, err = c.exec("UPDATE " + metaTable + " SET value = value WHERE key = 'format'"); err != nil {
+			return fmt.Errorf("the database cannot be written: %w", err)
+		}
 		if _, _, renumbered := s.backend.changeOrder(); len(renumbered) > 0 {
 			if err := execAll(c, renumbered...); err != nil {
 				return err
@@ -151,10 +155,6 @@ func (s *Store) fit(ctx context.Context) (different *plan, err error) {
 		s.own = current.number
 		if s.since, err = readSince(c, s.own); err != nil {
 			return err
-		}
-		// A write shows now what would else show at the first request.
-		if _, err = c.exec("UPDATE " + metaTable + " SET value = value WHERE key = 'format'"); err != nil {
-			return fmt.Errorf("the database cannot be written: %w", err)
 		}
 		return nil
 	})
