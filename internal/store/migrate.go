@@ -60,7 +60,7 @@ func Migrate(ctx context.Context, url string, s *schema.Schema, o MigrateOptions
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	return migrate(ctx, b, s, time.Now(), func(p *plan) error {
-		err := refusal(p.steps, o.AllowLoss)
+		err := refusal(p, o.AllowLoss)
 		if err == nil && o.Backup != "" {
 			err = Backup(ctx, url, o.Backup)
 		}
@@ -90,7 +90,9 @@ func migrate(ctx context.Context, b backend, s *schema.Schema, now time.Time, ac
 			if err != nil || bytes.Equal(stored.Document(), s.Document()) {
 				return err
 			}
-			p = newPlan(stored, s)
+			if p, err = planFrom(c, stored, s); err != nil {
+				return err
+			}
 		}
 		m := &migration{survey: survey{plan: p, conn: c, dialect: b}, at: at}
 		if err := m.run(); err != nil {
@@ -126,6 +128,8 @@ type RefusedError struct {
 	Steps []*Step // that are in the way
 	// Blocked: not even permission to lose something would help.
 	Blocked bool
+	// Back tells that the schema is an earlier one; empty if it is not.
+	Back string
 }
 
 // Error lists the steps, with the resources that are in the way.
@@ -139,6 +143,9 @@ func (e *RefusedError) Error() string {
 		} else {
 			b.WriteString(": it " + step.Cost)
 		}
+	}
+	if e.Back != "" {
+		b.WriteString("\n" + e.Back + ". To go on, use the schema of that version.")
 	}
 	if e.Blocked {
 		b.WriteString("\nChange these resources first, or the schema.")
@@ -163,9 +170,9 @@ func (s *Step) Complaint() string {
 
 // refusal is nil when the steps can be taken. What nothing could permit comes
 // before what could.
-func refusal(steps []*Step, allowLoss bool) error {
+func refusal(p *plan, allowLoss bool) error {
 	var blocked, losing []*Step
-	for _, step := range steps {
+	for _, step := range p.steps {
 		if step.Blocked {
 			blocked = append(blocked, step)
 		} else if step.Loses() {
@@ -174,9 +181,9 @@ func refusal(steps []*Step, allowLoss bool) error {
 	}
 	switch {
 	case len(blocked) > 0:
-		return &RefusedError{Steps: blocked, Blocked: true}
+		return &RefusedError{Steps: blocked, Blocked: true, Back: p.goesBack()}
 	case len(losing) > 0 && !allowLoss:
-		return &RefusedError{Steps: losing}
+		return &RefusedError{Steps: losing, Back: p.goesBack()}
 	}
 	return nil
 }
@@ -188,7 +195,9 @@ func misfitOf(p *plan, additive bool) *MisfitError {
 		e.Differences = append(e.Differences, fmt.Sprintf("%s (%s)", step.Text, step.Class))
 	}
 	e.Advice = `"plural migrate --plan" shows what it takes to change the database, and "plural migrate" does it.`
-	if !additive && p.additive() {
+	if back := p.goesBack(); back != "" {
+		e.Advice = back + `: start with that one. "plural migrate" would go back, by the steps above.`
+	} else if !additive && p.additive() {
 		e.Advice = `"plural migrate" changes the database. With "--migrate additive" the server does it by itself.`
 	}
 	return e

@@ -46,6 +46,9 @@ type plan struct {
 	pairs    []*pair
 	added    []*schema.Collection // of now
 	removed  []*schema.Collection // of old
+
+	version int64 // of old
+	earlier int64 // version of now, if the database has had it before; 0 if not
 }
 
 // pair is a collection in both schemas.

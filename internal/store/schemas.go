@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,6 +37,34 @@ func readSchema(c conn) (*schema.Schema, error) {
 		return nil, fmt.Errorf("the schema in the database cannot be used, perhaps as a newer version of Plural wrote it: %w", err)
 	}
 	return s, nil
+}
+
+// planFrom is how to come from the schema in force to another one, which may be one that the
+// database has had before.
+func planFrom(c conn, stored, now *schema.Schema) (*plan, error) {
+	p := newPlan(stored, now)
+	current, err := readVersion(c)
+	if err != nil {
+		return nil, err
+	}
+	p.version = current.number
+	err = each(c, func(row schema.Row) bool {
+		// One that a newer version of Plural wrote is none that this one has.
+		before, err := schema.FromDocument(row.AppendText(nil, 1))
+		if err == nil && bytes.Equal(before.Document(), now.Document()) {
+			p.earlier = row.Int(0)
+		}
+		return true
+	}, "SELECT version, document FROM "+schemasTable+" ORDER BY version")
+	return p, err
+}
+
+// goesBack tells that the schema of a plan is an earlier one; empty if it is not.
+func (p *plan) goesBack() string {
+	if p.earlier == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The schema is an earlier one of this database, version %d, which is at version %d now", p.earlier, p.version)
 }
 
 // readSince finds the version of the schema since which each collection has been

@@ -169,7 +169,7 @@ func (s *Store) differences(c conn, found map[string]*tableShape) (*plan, error)
 	if err != nil || bytes.Equal(stored.Document(), s.schema.Document()) {
 		return nil, err
 	}
-	return newPlan(stored, s.schema), nil
+	return planFrom(c, stored, s.schema)
 }
 
 // Close finishes the writes that were accepted and closes the database.
