@@ -2,8 +2,11 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
+
+	"github.com/plural-go/plural/internal/fault"
 )
 
 // What is not part of the resource interface lives below /-/.
@@ -30,20 +33,29 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 		defer cancel()
 		if err := a.Ready(ctx); err != nil {
 			a.Observer.NotReady(err)
-			return state(http.StatusServiceUnavailable, "unavailable"), nil
+			return state(http.StatusServiceUnavailable, "unavailable", err), nil
 		}
-		return state(http.StatusOK, "ready"), nil
+		return state(http.StatusOK, "ready", nil), nil
 	default:
 		if err := a.Resources.Health(); err != nil {
 			a.Observer.NotReady(err)
-			return state(http.StatusServiceUnavailable, "failed"), nil
+			return state(http.StatusServiceUnavailable, "failed", err), nil
 		}
-		return state(http.StatusOK, "ok"), nil
+		return state(http.StatusOK, "ok", nil), nil
 	}
 }
 
-func state(status int, text string) *reply {
+// state tells how the server is, and why if that may be told to everybody.
+func state(status int, text string, reason error) *reply {
+	body := struct {
+		Status string `json:"status"`
+		Detail string `json:"detail,omitempty"`
+	}{Status: text}
+	var known *fault.Error
+	if errors.As(reason, &known) {
+		body.Detail = known.Detail
+	}
 	head := header("Content-Type", "application/json")
 	head.Set("Cache-Control", "no-store")
-	return &reply{status: status, header: head, body: []byte(`{"status":"` + text + `"}`)}
+	return &reply{status: status, header: head, body: marshal(body)}
 }

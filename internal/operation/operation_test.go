@@ -2,12 +2,15 @@ package operation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/pgtest"
@@ -39,35 +42,39 @@ func eachWorld(t *testing.T, config Config, hook resource.Hook, test func(*testi
 		"postgres": pgtest.URL,
 	} {
 		t.Run(name, func(t *testing.T) {
-			sch := schema.Example()
-			st, err := store.Open(context.Background(), url(t), sch)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { st.Close() })
-			w := &world{t: t, schema: sch, store: st, resources: resource.New(st)}
-			w.resources.Limits = resource.Limits{Depth: 64, Items: 1000}
-			config := config
-			config.Workers, config.Backlog = 2, 100
-			config.Failed = func(_ string, err error) {
-				w.mutex.Lock()
-				defer w.mutex.Unlock()
-				w.failures = append(w.failures, err)
-			}
-			w.Operations = New(config, sch, st, w.resources)
-			hook := hook
-			hook.Timeout = time.Minute
-			hook.After = func(context.Context, *resource.Change) {
-				w.mutex.Lock()
-				defer w.mutex.Unlock()
-				w.effects++
-			}
-			for _, verb := range []resource.Verb{resource.Create, resource.Update} {
-				w.resources.AddHook(w.users(), verb, hook)
-			}
-			test(t, w)
+			test(t, newWorld(t, url(t), config, hook))
 		})
 	}
+}
+
+// newWorld makes one in an empty database.
+func newWorld(t *testing.T, url string, config Config, hook resource.Hook) *world {
+	t.Helper()
+	sch := schema.Example()
+	st, err := store.Open(context.Background(), url, sch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	w := &world{t: t, schema: sch, store: st, resources: resource.New(st)}
+	w.resources.Limits = resource.Limits{Depth: 64, Items: 1000}
+	config.Workers, config.Backlog = 2, 100
+	config.Failed = func(_ string, err error) {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		w.failures = append(w.failures, err)
+	}
+	w.Operations = New(config, sch, st, w.resources)
+	hook.Timeout = time.Minute
+	hook.After = func(context.Context, *resource.Change) {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		w.effects++
+	}
+	for _, verb := range []resource.Verb{resource.Create, resource.Update} {
+		w.resources.AddHook(w.users(), verb, hook)
+	}
+	return w
 }
 
 func (w *world) users() *schema.Collection { return w.schema.Collection("users") }
@@ -180,6 +187,34 @@ func TestGivesUp(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestPutsBackWhenItCan: an operation that failed does not wait for the end of its lease
+// because the database could not be written for a moment.
+func TestPutsBackWhenItCan(t *testing.T) {
+	url, attempts := pgtest.URL(t), 0
+	w := newWorld(t, url, Config{Pause: func(int64) time.Duration { return 0 }}, resource.Hook{Before: func(_ context.Context, change *resource.Change) error {
+		if attempts++; attempts > 1 {
+			return nil
+		}
+		db, err := pgx.Connect(context.Background(), url)
+		if err != nil {
+			return err
+		}
+		defer db.Close(context.Background())
+		// A sequence goes on although the transaction is undone, so that the second try succeeds.
+		_, err = db.Exec(context.Background(), `CREATE SEQUENCE tries;
+			CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+				IF nextval('tries') = 1 THEN RAISE EXCEPTION 'not now' USING ERRCODE = '53000'; END IF; RETURN NEW; END $$;
+			CREATE TRIGGER refusing BEFORE UPDATE ON _plural_queue FOR EACH ROW EXECUTE FUNCTION refuse()`)
+		return errors.Join(err, fault.New(fault.CodeUnavailable, "Not now."))
+	}})
+	accepted := w.accept("POST", newUser)
+	w.run()
+	w.expect(accepted, "succeeded 2")
+	if failures, effects := w.told(); failures != 1 || effects != 1 {
+		t.Errorf("%d failures were told, and there were %d effects", failures, effects)
 	}
 }
 

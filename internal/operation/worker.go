@@ -292,8 +292,24 @@ func (o *Operations) holding(ctx context.Context, job store.Job) (context.Contex
 }
 
 // putBack has an operation tried again after a pause, which is shortened at random
-// so that those who failed together do not meet again.
+// so that those who failed together do not meet again. If that cannot be written, it
+// goes on trying until the lease is over, which else is what the operation waits for.
 func (o *Operations) putBack(ctx context.Context, job store.Job, pause time.Duration) error {
+	over := time.Now().Add(o.Lease)
+	for {
+		err := o.tryPutBack(ctx, job, pause)
+		if err == nil || time.Now().After(over) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(min(poll, time.Until(over))):
+		}
+	}
+}
+
+func (o *Operations) tryPutBack(ctx context.Context, job store.Job, pause time.Duration) error {
 	return o.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		mine, err := tx.Hold(job, pause/2+rand.N(pause/2+1))
 		if err != nil || !mine {
