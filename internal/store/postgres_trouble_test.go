@@ -1,0 +1,206 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/schema"
+)
+
+// with is a URL with one more parameter, or another value of it.
+func with(t *testing.T, database, name, value string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set(name, value)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// TestCancelledStatements: the database ends a statement, not the caller, who may try again.
+func TestCancelledStatements(t *testing.T) {
+	t.Parallel()
+	st := open(t, pgtest.URL(t), schema.Example())
+	slow := func(tx *Tx) error {
+		return errors.Join(execAll(tx.conn, "SET LOCAL statement_timeout = '20ms'"), tx.fault(execAll(tx.conn, "SELECT pg_sleep(60)")))
+	}
+	if err := st.Write(context.Background(), slow); !fault.Is(err, fault.CodeUnavailable) || !strings.Contains(err.Error(), "57014") {
+		t.Errorf("a write: got %v", err)
+	}
+	tx, err := st.Read(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Close()
+	if err := slow(tx); !fault.Is(err, fault.CodeUnavailable) || !strings.Contains(err.Error(), "57014") {
+		t.Errorf("a read: got %v", err)
+	}
+}
+
+// TestLostRaces: they are run again, and when they are lost for good it is not a mistake of the
+// server.
+func TestLostRaces(t *testing.T) {
+	t.Parallel()
+	st := open(t, pgtest.URL(t), schema.Example())
+	for _, c := range []struct {
+		code, message string
+		runs          int
+		want          fault.Code
+	}{
+		{"40001", "", writeAttempts, fault.CodeUnavailable},
+		{"40P01", "", writeAttempts, fault.CodeUnavailable},
+		{"23505", "", writeAttempts, fault.CodeUnavailable},
+		{"23503", "", writeAttempts, fault.CodeUnavailable},
+		{"XX000", "new multixact has more than one updating member: 0 2[1 (keysh), 2 (nokeyupd)]", writeAttempts, fault.CodeUnavailable},
+		{"XX000", "something else", 1, fault.CodeInternal},
+	} {
+		runs := 0
+		err := st.Write(context.Background(), func(tx *Tx) error {
+			runs++
+			return tx.fault(&pgconn.PgError{Code: c.code, Message: c.message})
+		})
+		if runs != c.runs || !fault.Is(err, c.want) {
+			t.Errorf("%s %s: %d runs, got %v", c.code, c.message, runs, err)
+		}
+	}
+}
+
+// TestReadsOfCutConnections: they are run again on another.
+func TestReadsOfCutConnections(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	st := open(t, database, schema.Example())
+	users := st.schema.Collection("users")
+	for name, begin := range map[string]func(context.Context) (*Tx, error){"one query": st.Look, "several": st.Read, "at length": st.Stream} {
+		for range 2 { // there is a connection the second time, which is gone
+			tx, err := begin(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			execute(t, database, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+			if n, err := tx.Count(users, nil); err != nil || n != 0 {
+				t.Errorf("%s: got %d, %v", name, n, err)
+			}
+			tx.Close()
+		}
+	}
+}
+
+// limited makes a role for a database, and returns its name and the URL with it.
+func limited(t *testing.T, database, how string) (role, asRole string) {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	role = u.Path[1:] + "_role"
+	execute(t, database, "CREATE ROLE "+role+" LOGIN "+how)
+	t.Cleanup(func() {
+		execute(t, database, "DROP OWNED BY "+role)
+		execute(t, database, "DROP ROLE "+role)
+	})
+	return role, with(t, database, "user", role)
+}
+
+// TestFewerConnectionsThanThePoolWouldHave: they are enough, it only takes longer.
+func TestFewerConnectionsThanThePoolWouldHave(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	role, asRole := limited(t, database, "CONNECTION LIMIT 2")
+	execute(t, database, "GRANT ALL ON SCHEMA public TO "+role)
+	st, err := Open(context.Background(), asRole, schema.Example())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeStore(t, st)
+	users := st.schema.Collection("users")
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			insert(t, st, users, fmt.Sprintf(`{"name":"A","email":"%d@example.com"}`, i))
+			if err := st.Ping(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if stored := execute(t, database, "SELECT 1 FROM users"); stored != 20 {
+		t.Errorf("there are %d users", stored)
+	}
+}
+
+// TestRoleThatMayOnlyRead is told so once.
+func TestRoleThatMayOnlyRead(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	open(t, database, schema.Example())
+	role, asRole := limited(t, database, "")
+	execute(t, database, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+role)
+	_, err := Open(context.Background(), asRole, schema.Example())
+	const want = "the database cannot be written: ERROR: permission denied for table _plural_meta (SQLSTATE 42501)"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestEncodings: texts are kept as they are, or the database is refused.
+func TestEncodings(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "Ada é 世界 😀"
+	execute(t, database, "ALTER DATABASE "+u.Path[1:]+" SET client_encoding = 'LATIN1'")
+	for i, given := range []string{database, with(t, database, "client_encoding", "utf-8")} {
+		st := open(t, given, schema.Example())
+		users := st.schema.Collection("users")
+		insert(t, st, users, fmt.Sprintf(`{"name":"%s","email":"%d@example.com"}`, text, i))
+	}
+	if stored := execute(t, with(t, database, "client_encoding", "UTF8"), "SELECT 1 FROM users WHERE name = '"+text+"'"); stored != 2 {
+		t.Errorf("%d texts are as they were", stored)
+	}
+	latin := u.Path[1:] + "_latin"
+	execute(t, database, "CREATE DATABASE "+latin+" ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+	defer execute(t, database, "DROP DATABASE "+latin+" WITH (FORCE)")
+	u.Path = "/" + latin
+	_, err = Open(context.Background(), u.String(), schema.Example())
+	const want = "the database has the encoding LATIN1, which cannot keep every text. It must have UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestWrongURLs: the part that is wrong is named, and the password is not.
+func TestWrongURLs(t *testing.T) {
+	for database, want := range map[string]string{
+		"postgres://ada:hunter2@db/plural?pool_max_conns=abc":                           `cannot parse pool_max_conns (strconv.ParseInt: parsing "abc": invalid syntax)`,
+		"postgres://ada:hunter2@db/plural?pool_max_conns=0":                             "pool_max_conns too small",
+		"postgres://ada:hunter2@db/plural?sslmode=perhaps":                              "failed to configure TLS (sslmode is invalid)",
+		"postgres://ada:hunter2@db/plural?client_encoding=LATIN1":                       "client_encoding is LATIN1, and everything is sent in UTF8. Leave it out",
+		"postgres://ada:hunter2@db:none/plural":                                         "the port behind the host is no number. If that is part of the password, write its / as %2F, ? as %3F and # as %23",
+		"postgres://ada:hunter2/3@db/plural":                                            "the port behind the host is no number. If that is part of the password, write its / as %2F, ? as %3F and # as %23",
+		"postgres://ada:hunter2%zz@db/plural":                                           "a % is not followed by two hexadecimal digits. Write %25 for a percent sign",
+		"postgres://ada@db/plural?password=hunter2%zz":                                  "a % is not followed by two hexadecimal digits. Write %25 for a percent sign",
+		"postgres://ada:hunter2 3@db/plural":                                            "the user or the password has a character that must be escaped, such as @ as %40",
+		"postgres://ada:hunter2@db/plural?password=hunter2`:%20x&connect_timeout=often": "invalid connect_timeout (strconv.ParseInt: parsing \"often\": invalid syntax)",
+	} {
+		_, err := Open(context.Background(), database, schema.Example())
+		if full := "the database URL cannot be used: " + want + ". It should be like postgres://user@host/database"; err == nil || err.Error() != full {
+			t.Errorf("%s:\ngot  %v\nwant %s", database, err, full)
+		}
+	}
+}
