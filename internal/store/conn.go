@@ -36,6 +36,9 @@ type backend interface {
 	// progress at the start was left by one that is gone.
 	soleServer() bool
 
+	// complete has shared transactions completed before they are committed.
+	complete(ending)
+
 	// remember keeps up to so many bytes of answers, if it can be told whether they are
 	// still right; nil if not. It comes ahead of all reading.
 	remember(bytes int64) *memory
@@ -85,6 +88,12 @@ type conn interface {
 
 	// touch tells what the transaction changes. Who tells nothing may change anything.
 	touch(keys ...Key)
+
+	// note leaves deltas to be written at the end, once for all who share the transaction;
+	// false means that nobody does. Unwritten are those that wait for it.
+	note(deltas []delta) bool
+	unwritten() []delta
+
 	// keep keeps an answer from the snapshot, if there is a memory for it.
 	keep(key Key, make func() Kept)
 

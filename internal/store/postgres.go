@@ -309,6 +309,7 @@ func (*postgresBackend) tryLock() string {
 func (*postgresBackend) skipLocked() string     { return " FOR UPDATE SKIP LOCKED" }
 func (*postgresBackend) soleServer() bool       { return false }
 func (*postgresBackend) failure() error         { return nil } // its disk is the database's business
+func (*postgresBackend) complete(ending)        {}             // none is shared
 func (*postgresBackend) remember(int64) *memory { return nil } // its state cannot be told without asking it
 func (*postgresBackend) contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"
