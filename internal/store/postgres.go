@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -26,6 +27,7 @@ import (
 type postgresBackend struct {
 	pool   *pgxpool.Pool
 	long   chan struct{} // one for each connection that may be read from at length
+	groups sync.Map      // *postgresGroup by *table
 	closed atomic.Bool
 }
 
