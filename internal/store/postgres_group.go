@@ -43,6 +43,17 @@ const (
 	groupPatience = "100ms"
 )
 
+// groupConfig is how groups connect. Their connections are few, and their own: nobody who
+// waits for a group holds one that it needs. The plan of a statement is the same for any
+// number of resources, and takes longer to make than to carry out.
+func groupConfig(config *pgxpool.Config) *pgxpool.Config {
+	config = config.Copy()
+	config.MaxConns, config.MinConns, config.MinIdleConns = maxUnderWay, 0, 0
+	config.ConnConfig.RuntimeParams["lock_timeout"] = groupPatience
+	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	return config
+}
+
 // creation is one new resource.
 type creation struct {
 	ctx            context.Context
@@ -120,7 +131,7 @@ func (g *postgresGroup) storeAll(batch []*creation) {
 	if len(together) == 0 {
 		return
 	}
-	acquired, err := g.backend.acquire(context.Background())
+	acquired, err := g.backend.acquireFrom(context.Background(), g.backend.shared)
 	if err != nil {
 		fail(together, err)
 		return
@@ -130,7 +141,7 @@ func (g *postgresGroup) storeAll(batch []*creation) {
 	if err == nil || isAnswer(err) {
 		return // of an error nothing remains, and each is to find out alone whose it was
 	}
-	g.backend.pool.Reset() // the others go the same way
+	g.backend.reset()
 	if session == nil {
 		return // nothing was sent
 	}
@@ -258,8 +269,7 @@ func groupStatement(d dialect, t *table) string {
 	}
 	name := "'" + c.Name + "'"
 	return "WITH stored AS (INSERT INTO " + t.name + " (" + t.all + ") SELECT " + strings.Join(values, ", ") + ", nextval('" + changesTable + "_revision_seq')" +
-		" FROM " + schemasTable + " s CROSS JOIN (SELECT set_config('lock_timeout', '" + groupPatience + "', true)) AS patience" +
-		" CROSS JOIN unnest(" + strings.Join(places, ", ") + ") AS u (" + strings.Join(names, ", ") + ")" +
+		" FROM " + schemasTable + " s CROSS JOIN unnest(" + strings.Join(places, ", ") + ") AS u (" + strings.Join(names, ", ") + ")" +
 		" WHERE s.version = $1 AND s.at = $2 AND NOT EXISTS (SELECT FROM " + schemasTable + " WHERE version > $1)" + conditions +
 		" ON CONFLICT DO NOTHING RETURNING " + id + " AS id, " + revision + " AS revision, " + parent + " AS parent)," +
 		" changed AS (INSERT INTO " + changesTable + " (revision, collection, id, kind, at, representation) OVERRIDING SYSTEM VALUE" +
