@@ -97,6 +97,14 @@ type conn interface {
 	assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error
 }
 
+// fronter is a connection that can run one query as all of its transaction.
+type fronter interface {
+	// front runs a query, for as many rows as are taken, with columns of a row ahead of its own, which
+	// read gets whether the query has rows or not. How many are taken is $1. The first column
+	// of the query must not be null. Nil rows mean that nothing was done, and the transaction can go on.
+	front(read func(schema.Row), columns []string, sql string, take int64) (rows, error)
+}
+
 // rows is the result of a query. Its columns are read between a next that
 // returned true and the following one.
 type rows interface {

@@ -296,10 +296,9 @@ func (g *postgresGroup) arguments(batch []*creation) [][]byte {
 		return array.bytes
 	}
 	known := batch[0].known
-	since, _ := time.Parse(time.RFC3339, known.at) // FormatTime wrote it
 	arguments := [][]byte{
 		binary.BigEndian.AppendUint64(nil, uint64(known.number)),
-		binary.BigEndian.AppendUint64(nil, uint64(since.UnixMicro()-postgresEpoch)),
+		binary.BigEndian.AppendUint64(nil, uint64(postgresTime(known.at))),
 		list(schema.KindDateTime, func(wanted *creation) schema.Value { return wanted.at }),
 		list(schema.KindText, func(wanted *creation) schema.Value { return schema.TextValue(string(wanted.representation)) }),
 	}
@@ -315,17 +314,17 @@ var binaryFormat = []int16{1}
 func postgresElement(kind schema.Kind) (name string, oid uint32) {
 	switch kind {
 	case schema.KindUUID:
-		return "uuid", 2950
+		return "uuid", uuidOID
 	case schema.KindInteger:
-		return "bigint", 20
+		return "bigint", int8OID
 	case schema.KindNumber:
-		return "double precision", 701
+		return "double precision", float8OID
 	case schema.KindBoolean:
-		return "boolean", 16
+		return "boolean", boolOID
 	case schema.KindDateTime:
 		return "timestamptz", timestamptzOID
 	default:
-		return "text", 25
+		return "text", textOID
 	}
 }
 
@@ -371,6 +370,5 @@ func (a *postgresArray) BindText(v string) {
 }
 
 func (a *postgresArray) BindTime(formatted string) {
-	when, _ := time.Parse(time.RFC3339, formatted) // FormatTime wrote it
-	a.BindInt(when.UnixMicro() - postgresEpoch)
+	a.BindInt(postgresTime(formatted))
 }

@@ -48,14 +48,19 @@ func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error)
 	key := listOf(c, parent)
 	collection, of := key.values()
 	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
-		"SELECT coalesce((SELECT total FROM "+totalsTable+" WHERE collection = $1 AND parent = $2), 0)"+
-			" + coalesce((SELECT CAST(sum(change) AS bigint) FROM "+deltasTable+" WHERE collection = $1 AND parent = $2), 0)", collection, of)
+		"SELECT "+totalOf("$1", "$2"), collection, of)
 	for _, d := range t.deltas { // what this transaction has not written down yet
 		if d.list == key {
 			n += d.change
 		}
 	}
 	return n, t.fault(err)
+}
+
+// totalOf is the total of a list.
+func totalOf(collection, parent string) string {
+	where := " WHERE collection = " + collection + " AND parent = " + parent + "), 0)"
+	return "coalesce((SELECT total FROM " + totalsTable + where + " + coalesce((SELECT CAST(sum(change) AS bigint) FROM " + deltasTable + where
 }
 
 // note notes that a resource has come or gone.
