@@ -29,6 +29,7 @@ type postgresBackend struct {
 	shared *pgxpool.Pool // for the statements of groups
 	long   chan struct{} // one for each connection that may be read from at length
 	groups sync.Map      // *postgresGroup by *table
+	dead   atomic.Int64  // deltas that were taken up and are still in the way
 	closed atomic.Bool
 }
 
@@ -252,6 +253,25 @@ func isLostConnection(err error) bool {
 	}
 	return !errors.Is(err, errUnknownOutcome) && (pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
+}
+
+// maxDead is how many deltas may be in the way of those who add them up.
+const maxDead = 500
+
+// tidy clears deltas away that were taken up. PostgreSQL does so by itself, but minutes
+// later, and until then every total goes past all of them.
+func (b *postgresBackend) tidy(ctx context.Context, removed int64) error {
+	if b.dead.Add(removed) < maxDead {
+		return nil
+	}
+	b.dead.Store(0)
+	acquired, err := b.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer acquired.Release()
+	_, err = acquired.Exec(ctx, "VACUUM (SKIP_LOCKED) "+deltasTable)
+	return err
 }
 
 // reset has connections replaced: when one was lost, the others go the same way.

@@ -121,6 +121,11 @@ func (s *Store) TakeUp(ctx context.Context) error {
 	err := s.backend.write(ctx, func(c conn) error { return s.takeUp(c) })
 	if err == nil {
 		s.waiting.Add(-seen)
+		if tidied, ok := s.backend.(interface {
+			tidy(ctx context.Context, removed int64) error
+		}); ok {
+			err = tidied.tidy(ctx, seen)
+		}
 	}
 	return s.fault(ctx, err)
 }
