@@ -65,6 +65,8 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 			config.ConnConfig.RuntimeParams[name] = value
 		}
 	}
+	// A statement without a transaction must see what was committed while it waited for its locks.
+	config.ConnConfig.RuntimeParams["default_transaction_isolation"] = "read committed"
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = maxWait
 	}

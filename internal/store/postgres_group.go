@@ -137,10 +137,12 @@ func (g *postgresGroup) storeAll(batch []*creation) {
 		return
 	}
 	session, err := g.send(acquired, together)
-	acquired.Release()
 	if err == nil || isAnswer(err) {
+		acquired.Release()
 		return // of an error nothing remains, and each is to find out alone whose it was
 	}
+	_ = acquired.Conn().Close(context.Background()) // so that its session comes to an end
+	acquired.Release()
 	g.backend.reset()
 	if session == nil {
 		return // nothing was sent
