@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -63,6 +64,8 @@ func TestServerOfAnOldSchema(t *testing.T) {
 					expectAllowed(t, "write", c.writes, insertPair(st))
 					expectAllowed(t, "ping", c.writes, st.Ping(context.Background()))
 					expectAllowed(t, "read", c.reads, readShops(st))
+					expectAllowed(t, "look", c.reads, lookAtShop(st))
+					expectAllowed(t, "front", c.reads, frontOfShops(st))
 				}
 			})
 		})
@@ -89,6 +92,37 @@ func readShops(st *Store) error {
 	}, "SELECT "+st.tables[shops].all+" FROM "+st.tables[shops].name)
 }
 
+func lookAtShop(st *Store) error {
+	tx, err := st.Look(context.Background())
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	_, err = tx.Get(st.schema.Collection("shops"), nil, schema.ID{15: 1})
+	return err
+}
+
+// frontOfShops reads the beginning of a collection in whichever way there is.
+func frontOfShops(st *Store) error {
+	tx, err := st.Stream(context.Background())
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	shops := st.schema.Collection("shops")
+	front, err := tx.Front(shops, NewOrder(nil), 1)
+	if err != nil || front == nil {
+		return errors.Join(err, readShops(st))
+	}
+	defer front.Rows.Close()
+	for more := true; more && err == nil; {
+		if more, err = front.Rows.Next(); more {
+			shops.Append(nil, front.Rows)
+		}
+	}
+	return err
+}
+
 // TestWhoWaitsForAMigration: whoever begins in the middle of one, and waits, does
 // not go on with what was true when it began.
 func TestWhoWaitsForAMigration(t *testing.T) {
@@ -96,7 +130,11 @@ func TestWhoWaitsForAMigration(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","code":"12"}`}, nil)
 		st := open(t, url, parse(t, shopsBefore))
-		var written, read error
+		for range 10 { // so that their plans are kept
+			expectAllowed(t, "look", true, lookAtShop(st))
+			expectAllowed(t, "front", true, frontOfShops(st))
+		}
+		var written, read, looked, front error
 		var others sync.WaitGroup
 		stageReached = func(stage string) {
 			if stage != "keys" {
@@ -105,7 +143,9 @@ func TestWhoWaitsForAMigration(t *testing.T) {
 			others.Go(func() { written = insertPair(st) })
 			if strings.HasPrefix(url, "postgres") { // on SQLite, who reads need not wait
 				others.Go(func() { read = readShops(st) })
-				awaitWaiting(t, url, 2)
+				others.Go(func() { looked = lookAtShop(st) })
+				others.Go(func() { front = frontOfShops(st) })
+				awaitWaiting(t, url, 4)
 			}
 		}
 		defer func() { stageReached = func(string) {} }()
@@ -116,6 +156,8 @@ func TestWhoWaitsForAMigration(t *testing.T) {
 		expectAllowed(t, "write", false, written)
 		if strings.HasPrefix(url, "postgres") {
 			expectAllowed(t, "read", false, read)
+			expectAllowed(t, "look", false, looked)
+			expectAllowed(t, "front", false, front)
 		}
 	})
 }
