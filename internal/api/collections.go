@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/sha1"
 	"encoding/json"
 	"net/http"
@@ -10,9 +11,9 @@ import (
 )
 
 // collections answers GET /: the collections as resources.
-func (a *API) collections(r *http.Request) (*reply, error) {
+func (a *API) collections(ctx context.Context) (*reply, error) {
 	all := a.Schema.All()
-	totals, err := a.Resources.Totals(r.Context(), all)
+	totals, err := a.Resources.Totals(ctx, all)
 	if err != nil {
 		return nil, err
 	}

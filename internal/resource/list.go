@@ -27,6 +27,7 @@ type Listing struct {
 	wanted     int64 // resources of the range, if there are so many
 	given      int64 // resources handed out
 	ended      bool
+	fleeting   bool // it follows from more than what is stored
 
 	start     int64 // position of the first resource, of a range by offset
 	hasBefore bool
@@ -54,6 +55,20 @@ func (r *Resources) List(ctx context.Context, path Path, q query.Query, exact bo
 	}
 	ready = true
 	return l, nil
+}
+
+// Remembered finds the answer that was made of a listing before, if it is still right. The
+// name is all that it was asked by.
+func (r *Resources) Remembered(name string) (Kept, bool) {
+	return r.store.Recall(store.Key{List: name})
+}
+
+// Keep keeps what is made of the listing, for who asks for it by the same name, if that
+// seems worth it.
+func (l *Listing) Keep(name string, make func() Kept) {
+	if !l.fleeting {
+		l.tx.Keep(store.Key{List: name}, make)
+	}
 }
 
 // begin finds the range, in a transaction that is open.
@@ -205,6 +220,7 @@ func (l *Listing) cursorPlace(path Path) (store.Place, error) {
 		if err != nil {
 			return nil, err
 		}
+		l.fleeting = true // the change log forgets
 		if record != nil && scope != nil && !scope.Match(record) {
 			record = nil
 		}
