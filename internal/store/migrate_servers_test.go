@@ -92,27 +92,47 @@ func readShops(st *Store) error {
 	}, "SELECT "+st.tables[shops].all+" FROM "+st.tables[shops].name)
 }
 
-func lookAtShop(st *Store) error {
-	tx, err := st.Look(context.Background())
+// prepareAll has more connections than a test uses, each with the plans of the statements
+// that are sent without a transaction.
+func prepareAll(t *testing.T, st *Store) {
+	t.Helper()
+	for range 8 {
+		tx, err := st.Look(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Close()
+		for range 7 {
+			expectAllowed(t, "look", true, lookAt(tx))
+			expectAllowed(t, "front", true, frontOf(tx))
+		}
+	}
+}
+
+func lookAtShop(st *Store) error { return inside(st.Look, lookAt) }
+
+func frontOfShops(st *Store) error { return inside(st.Stream, frontOf) }
+
+func inside(open func(context.Context) (*Tx, error), fn func(*Tx) error) error {
+	tx, err := open(context.Background())
 	if err != nil {
 		return err
 	}
 	defer tx.Close()
-	_, err = tx.Get(st.schema.Collection("shops"), nil, schema.ID{15: 1})
+	return fn(tx)
+}
+
+func lookAt(tx *Tx) error {
+	_, err := tx.Get(tx.store.schema.Collection("shops"), nil, schema.ID{15: 1})
 	return err
 }
 
-// frontOfShops reads the beginning of a collection in whichever way there is.
-func frontOfShops(st *Store) error {
-	tx, err := st.Stream(context.Background())
-	if err != nil {
-		return err
-	}
-	defer tx.Close()
-	shops := st.schema.Collection("shops")
+// frontOf reads the beginning of a collection in whichever way there is.
+func frontOf(tx *Tx) error {
+	shops := tx.store.schema.Collection("shops")
 	front, err := tx.Front(shops, NewOrder(nil), 1)
 	if err != nil || front == nil {
-		return errors.Join(err, readShops(st))
+		return errors.Join(err, lookAt(tx))
 	}
 	defer front.Rows.Close()
 	for more := true; more && err == nil; {
@@ -138,10 +158,7 @@ func testWaiting(t *testing.T, after string) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","code":"12"}`}, nil)
 		st := open(t, url, parse(t, shopsBefore))
-		for range 10 { // so that their plans are kept
-			expectAllowed(t, "look", true, lookAtShop(st))
-			expectAllowed(t, "front", true, frontOfShops(st))
-		}
+		prepareAll(t, st)
 		var written, read, looked, front error
 		var others sync.WaitGroup
 		stageReached = func(stage string) {
