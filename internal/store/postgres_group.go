@@ -171,7 +171,7 @@ func sessionOf(ctx context.Context, c *pgx.Conn) (*session, error) {
 		return known, nil
 	}
 	s := &session{}
-	err := c.QueryRow(ctx, "SELECT pid::text, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()").Scan(&s.process, &s.since)
+	err := c.QueryRow(ctx, "SELECT pid::text, extract(epoch FROM backend_start)::text FROM pg_stat_activity WHERE pid = pg_backend_pid()").Scan(&s.process, &s.since)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (g *postgresGroup) resolve(by *session, batch []*creation) error {
 	defer cancel()
 	for {
 		var goesOn bool
-		err := g.backend.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid::text = $1 AND backend_start::text = $2)",
+		err := g.backend.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid::text = $1 AND extract(epoch FROM backend_start)::text = $2)",
 			by.process, by.since).Scan(&goesOn)
 		if err == nil && !goesOn {
 			err = g.find(ctx, batch)
