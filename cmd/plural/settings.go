@@ -41,8 +41,9 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Var((*byteSize)(&s.config.MaxBody), "max-body", "largest request body")
 	flags.Var(count[int]{&s.config.MaxDepth, 1}, "max-depth", "deepest nesting of a request body")
 	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "most resources that one array creates")
-	s.config.CacheSize = 64 << 20
-	flags.Var((*cacheSize)(&s.config.CacheSize), "cache-size", "memory for answers that are kept on SQLite, or off")
+	s.config.CacheSize, s.config.MinThroughput = 64<<20, 64<<10
+	flags.Var((*optionalSize)(&s.config.MinThroughput), "min-throughput", "bytes in a second that a client must take of a long list, or off")
+	flags.Var((*optionalSize)(&s.config.CacheSize), "cache-size", "memory for answers that are kept on SQLite, or off")
 	durations := []struct {
 		target   *time.Duration
 		name     string

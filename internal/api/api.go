@@ -29,6 +29,10 @@ type Config struct {
 	MaxBody      int64
 	WriteTimeout time.Duration // for the client to take each piece of an answer
 
+	// MinThroughput is how many bytes of a long list a client must take in a second, on
+	// average and beside WriteTimeout. Zero: any.
+	MinThroughput int64
+
 	// Abandoned is closed when answers that are still being sent must end.
 	Abandoned <-chan struct{}
 

@@ -2,10 +2,12 @@ package api
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
-	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
@@ -31,6 +33,7 @@ type reply struct {
 	body    []byte
 	stream  *listStream
 	handler http.Handler // for what is not ours to write
+	zipped  bool         // compressed on its way
 
 	// provisional is how long it may become another one that is kept in its place.
 	provisional time.Duration
@@ -95,7 +98,8 @@ type response struct {
 	status  int
 	code    fault.Code
 	bytes   int64
-	gone    bool // the client went away before it was answered
+	gone    bool      // the client went away before it was answered
+	latest  time.Time // for the client to have taken what is being written; zero: none
 }
 
 // context is that of whatever is done for a request, but for lists. Only a list can go on
@@ -139,7 +143,11 @@ func (out *response) Unwrap() http.ResponseWriter { return out.ResponseWriter }
 // ResponseWriter has one: an embedded handler's may be a test's.
 func (out *response) extend() {
 	if out.timeout > 0 {
-		_ = http.NewResponseController(out.ResponseWriter).SetWriteDeadline(time.Now().Add(out.timeout))
+		deadline := time.Now().Add(out.timeout)
+		if !out.latest.IsZero() && out.latest.Before(deadline) {
+			deadline = out.latest
+		}
+		_ = http.NewResponseController(out.ResponseWriter).SetWriteDeadline(deadline)
 	}
 }
 
@@ -158,7 +166,14 @@ func (out *response) send(r *http.Request, answer *reply) error {
 	case answer.stream != nil:
 		defer answer.stream.close()
 		head["Content-Type"] = jsonType
-		return answer.stream.send(out, r.Method == http.MethodHead)
+		return answer.stream.send(out, r.Method == http.MethodHead, answer.zipped)
+	case answer.zipped:
+		delete(head, "Content-Length")
+		out.WriteHeader(answer.status)
+		return zip(out, func(zipper *gzip.Writer) error {
+			_, err := zipper.Write(answer.body)
+			return err
+		})
 	case answer.body != nil:
 		if head["Content-Type"] == nil {
 			head["Content-Type"] = jsonType
@@ -186,9 +201,10 @@ func (out *response) summary(r *http.Request) observe.Request {
 	if out.gone {
 		status = statusGone
 	}
+	now := time.Now()
 	return observe.Request{
 		ID: out.id, Method: r.Method, Path: r.URL.Path, Route: out.route, Remote: remote,
-		Status: status, Code: string(out.code), Bytes: out.bytes, Duration: time.Since(out.started),
+		Status: status, Code: string(out.code), Bytes: out.bytes, Duration: now.Sub(out.started), Ended: now,
 	}
 }
 
@@ -206,8 +222,10 @@ func requestID(r *http.Request) string {
 	return id
 }
 
+// newRequestID makes an id that nobody else has. Nothing is secret about it.
 func newRequestID() string {
 	var random [16]byte
-	rand.Read(random[:])
+	binary.NativeEndian.PutUint64(random[:8], rand.Uint64())
+	binary.NativeEndian.PutUint64(random[8:], rand.Uint64())
 	return hex.EncodeToString(random[:])
 }

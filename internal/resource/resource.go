@@ -39,8 +39,8 @@ type Resource struct {
 	ETag           string // of a resource that exists
 }
 
-func (w *Work) resource(c *schema.Collection, record schema.Record, representation []byte) Resource {
-	return Resource{ID: record.ID(schema.IDColumn), Representation: representation, ETag: w.resources.etag(c, record.Int(c.RevisionColumn()))}
+func (r *Resources) resource(c *schema.Collection, record schema.Record, representation []byte) Resource {
+	return Resource{ID: record.ID(schema.IDColumn), Representation: representation, ETag: r.etag(c, record.Int(c.RevisionColumn()))}
 }
 
 // identity names a resource.

@@ -31,7 +31,7 @@ func (w *Work) update(write Write) (Resource, error) {
 		return Resource{}, faults
 	}
 	if slices.Equal(before, after) {
-		return w.resource(c, before, c.Append(nil, before)), nil
+		return w.resources.resource(c, before, c.Append(nil, before)), nil
 	}
 	touch(w.tx, c, before, after)
 	representation, err := w.tx.Update(c, before, after)
@@ -39,7 +39,7 @@ func (w *Work) update(write Write) (Resource, error) {
 		return Resource{}, err
 	}
 	w.written(&Change{Verb: Update, Collection: c, Before: before, After: after})
-	return w.resource(c, after, representation), nil
+	return w.resources.resource(c, after, representation), nil
 }
 
 // apply puts the attributes that an input sets into a copy of a resource.

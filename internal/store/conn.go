@@ -36,6 +36,9 @@ type backend interface {
 	// progress at the start was left by one that is gone.
 	soleServer() bool
 
+	// complete has shared transactions completed before they are committed.
+	complete(ending)
+
 	// remember keeps up to so many bytes of answers, if it can be told whether they are
 	// still right; nil if not. It comes ahead of all reading.
 	remember(bytes int64) *memory
@@ -48,6 +51,14 @@ type backend interface {
 	fault(err error) error
 
 	close() error
+}
+
+// grouper is a backend that stores the new resources of several writers at once.
+type grouper interface {
+	// store stores a new resource whose id was minted, with its change and its deltas, if
+	// nothing stands against it. Otherwise nothing has happened, and whatever it is
+	// shows when the resource is stored by a transaction.
+	store(t *table, wanted *creation)
 }
 
 // reading is what a connection is lent for.
@@ -89,6 +100,12 @@ type conn interface {
 
 	// touch tells what the transaction changes. Who tells nothing may change anything.
 	touch(keys ...Key)
+
+	// note leaves deltas to be written at the end, once for all who share the transaction;
+	// false means that nobody does. Unwritten are those that wait for it.
+	note(deltas []delta) bool
+	unwritten() []delta
+
 	// keep keeps an answer from the snapshot, if there is a memory for it.
 	keep(key Key, make func() Kept)
 
@@ -100,6 +117,14 @@ type conn interface {
 	// it should be, the transaction starts anew with otherwise, and goes on
 	// behind it unless that fails. It comes ahead of everything but later.
 	assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error
+}
+
+// fronter is a connection that can run one query as all of its transaction.
+type fronter interface {
+	// front runs a query, for as many rows as are taken, with columns of a row ahead of its own, which
+	// read gets whether the query has rows or not. How many are taken is $1. The first column
+	// of the query must not be null. Nil rows mean that nothing was done, and the transaction can go on.
+	front(read func(schema.Row), columns []string, sql string, take int64) (rows, error)
 }
 
 // rows is the result of a query. Its columns are read between a next that

@@ -16,7 +16,7 @@ import (
 // A nil memory keeps nothing.
 type memory struct {
 	state *sharedState
-	limit int64 // bytes
+	limit int64 // bytes of answers; without any it is still known whether somebody else writes
 
 	mutex      sync.Mutex
 	right      fileState // what is kept is right for it, and the schema is the one that is known
@@ -50,7 +50,7 @@ const (
 )
 
 func newMemory(state *sharedState, limit int64) *memory {
-	if state == nil || limit <= 0 {
+	if state == nil {
 		return nil
 	}
 	return &memory{state: state, limit: limit, resources: map[Key]entry{}, lists: map[Key]entry{}, seed: maphash.MakeSeed()}
@@ -103,7 +103,7 @@ func (m *memory) of(key Key) map[Key]entry {
 // it is asked for again, and only made then: most are not.
 func (m *memory) keep(since fileState, key Key, make func() Kept) {
 	now, ok := m.now()
-	if !ok || now != since {
+	if !ok || now != since || m.limit <= 0 {
 		return
 	}
 	m.mutex.Lock()

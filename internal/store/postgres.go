@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,8 +22,11 @@ import (
 // postgresBackend is a PostgreSQL database behind a pool of connections.
 type postgresBackend struct {
 	pool   *pgxpool.Pool
+	shared *pgxpool.Pool // for the statements of groups
 	long   chan struct{} // one for each connection that may be read from at length
 	turns  turns
+	groups sync.Map     // *postgresGroup by *table
+	dead   atomic.Int64 // deltas that were taken up and are still in the way
 	closed atomic.Bool
 
 	patience time.Duration // how long an answer may take that others may wait for
@@ -50,7 +54,12 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &postgresBackend{pool: pool, long: make(chan struct{}, max(1, config.MaxConns/2)), patience: postgresPatience}, nil
+	shared, err := pgxpool.NewWithConfig(ctx, groupConfig(config))
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
+	}
+	return &postgresBackend{pool: pool, shared: shared, long: make(chan struct{}, max(1, config.MaxConns/2)), patience: postgresPatience}, nil
 }
 
 func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), error) {
@@ -107,18 +116,22 @@ const tooManyConns = "53300"
 
 // acquire waits for a connection, but not for ever.
 func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	return b.acquireFrom(ctx, b.pool)
+}
+
+func (b *postgresBackend) acquireFrom(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 	if b.closed.Load() {
 		return nil, errClosed
 	}
 	wait, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	for {
-		acquired, err := b.pool.Acquire(wait)
+		acquired, err := pool.Acquire(wait)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 			return nil, errBusy
-		case hasCode(err, tooManyConns) && ctx.Err() == nil:
-			// Others have them all. One of our own may come back.
+		case hasCode(err, tooManyConns) && ctx.Err() == nil && (pool == b.pool || pool.Stat().TotalConns() > 0):
+			// Others have them all. One of our own may come back, or of theirs.
 			select {
 			case <-wait.Done():
 				return nil, errors.Join(errBusy, err)
@@ -130,9 +143,35 @@ func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	}
 }
 
+// maxDead is how many deltas may be in the way of those who add them up.
+const maxDead = 500
+
+// tidy clears deltas away that were taken up. PostgreSQL does so by itself, but minutes
+// later, and until then every total goes past all of them.
+func (b *postgresBackend) tidy(ctx context.Context, removed int64) error {
+	if b.dead.Add(removed) < maxDead {
+		return nil
+	}
+	b.dead.Store(0)
+	acquired, err := b.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer acquired.Release()
+	_, err = acquired.Exec(ctx, "VACUUM (SKIP_LOCKED) "+deltasTable)
+	return err
+}
+
+// reset has connections replaced: when one was lost, the others go the same way.
+func (b *postgresBackend) reset() {
+	b.pool.Reset()
+	b.shared.Reset()
+}
+
 // close waits for the connections that are in use.
 func (b *postgresBackend) close() error {
 	b.closed.Store(true)
+	b.shared.Close()
 	b.pool.Close()
 	return nil
 }
@@ -199,6 +238,7 @@ func (*postgresBackend) tryLock() string {
 func (*postgresBackend) skipLocked() string     { return " FOR UPDATE SKIP LOCKED" }
 func (*postgresBackend) soleServer() bool       { return false }
 func (*postgresBackend) failure() error         { return nil } // its disk is the database's business
+func (*postgresBackend) complete(ending)        {}             // none is shared
 func (*postgresBackend) remember(int64) *memory { return nil } // its state cannot be told without asking it
 func (*postgresBackend) contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -19,7 +18,7 @@ func TestCommitsWithoutTheirStandby(t *testing.T) {
 	// With one connection, who asks for the outcome must have given back the one that was lost.
 	st := open(t, with(t, url, "pool_max_conns", "1"), schema.Example())
 	b := st.backend.(*postgresBackend)
-	b.patience = 2 * time.Second
+	st.minter.mark = schema.ID{0xff} // no id comes near
 	users := st.schema.Collection("users")
 	standby := func(names string) {
 		execute(t, url, "ALTER SYSTEM SET synchronous_standby_names = '"+names+"'")
@@ -27,51 +26,65 @@ func TestCommitsWithoutTheirStandby(t *testing.T) {
 		// Each session learns of it by itself; a new one has it from the beginning.
 		for execute(t, url, "SELECT 1 WHERE current_setting('synchronous_standby_names') = '"+names+"'") == 0 {
 		}
-		b.pool.Reset()
+		b.reset()
 	}
 	// waiting does something to the sessions that wait for the standby, once there is one.
 	waiting := func(do string) {
 		for execute(t, url, "SELECT "+do+"(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == 0 {
 		}
 	}
-	insert := func(name string) error {
+	user := func(id schema.ID, now schema.Value) schema.Record {
+		user := record(t, users, `{"name":"Ada","email":"`+id.String()+`@example.com"}`)
+		user[schema.IDColumn], user[users.CreatedColumn()], user[users.UpdatedColumn()] = schema.IDValue(id), now, now
+		return user
+	}
+	alone := func() error {
 		return st.Write(context.Background(), func(tx *Tx) error {
-			user := record(t, users, fmt.Sprintf(`{"name":%q,"email":"%s@example.com"}`, name, name))
-			user[schema.IDColumn] = schema.IDValue(tx.NewID())
-			user[users.CreatedColumn()], user[users.UpdatedColumn()] = tx.Now(), tx.Now()
-			_, err := tx.Insert(users, user)
+			_, err := tx.Insert(users, user(tx.NewID(), tx.Now()))
 			return err
 		})
+	}
+	inAGroup := func() error {
+		_, _, stored, err := st.Add(context.Background(), users, user)
+		if err == nil && !stored {
+			t.Error("not stored")
+		}
+		return err
 	}
 	later := func(write func() error) <-chan error {
 		done := make(chan error, 1)
 		go func() { done <- write() }()
 		return done
 	}
+	b.patience = time.Second
 	for name, disturb := range map[string]func(){
 		"patience":   func() {},
 		"cancelled":  func() { waiting("pg_cancel_backend") },
 		"terminated": func() { waiting("pg_terminate_backend") },
 	} {
-		t.Run(name, func(t *testing.T) {
-			standby("ghost")
-			written := later(func() error { return insert(name) })
-			disturb()
-			if err := <-written; !errors.Is(err, errUnknownOutcome) {
-				t.Errorf("the standby is away: got %v", err)
-			}
-		})
+		for how, write := range map[string]func() error{" alone": alone, " in a group": inAGroup} {
+			t.Run(name+how, func(t *testing.T) {
+				standby("ghost")
+				written := later(write)
+				disturb()
+				if err := <-written; !errors.Is(err, errUnknownOutcome) {
+					t.Errorf("the standby is away: got %v", err)
+				}
+			})
+		}
 	}
-	keep := func() error {
-		return st.Write(context.Background(), func(tx *Tx) error { return tx.KeepAnswer(AnswerKey{Key: "k"}, &Answer{Status: 409}) })
-	}
+	b.patience = postgresPatience
 	for name, c := range map[string]struct {
 		write func() error
 		do    string
 	}{
-		"cancelled, comes back":                  {func() error { return insert("back") }, "pg_cancel_backend"},
-		"terminated, comes back":                 {func() error { return insert("again") }, "pg_terminate_backend"},
-		"terminated without changes, comes back": {keep, "pg_terminate_backend"},
+		"cancelled, comes back":             {alone, "pg_cancel_backend"},
+		"cancelled in a group, comes back":  {inAGroup, "pg_cancel_backend"},
+		"terminated, comes back":            {alone, "pg_terminate_backend"},
+		"terminated in a group, comes back": {inAGroup, "pg_terminate_backend"},
+		"terminated without changes, comes back": {func() error {
+			return st.Write(context.Background(), func(tx *Tx) error { return tx.KeepAnswer(AnswerKey{Key: "k"}, &Answer{Status: 409}) })
+		}, "pg_terminate_backend"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			standby("ghost")

@@ -83,14 +83,30 @@ func TestReadsOfCutConnections(t *testing.T) {
 	database := pgtest.URL(t)
 	st := open(t, database, schema.Example())
 	users := st.schema.Collection("users")
-	for name, begin := range map[string]func(context.Context) (*Tx, error){"one query": st.Look, "several": st.Read, "at length": st.Stream} {
+	count := func(tx *Tx) (int64, error) { return tx.Count(users, nil) }
+	for name, c := range map[string]struct {
+		begin func(context.Context) (*Tx, error)
+		count func(*Tx) (int64, error)
+	}{
+		"one query": {st.Look, count},
+		"several":   {st.Read, count},
+		"at length": {st.Stream, count},
+		"a front": {st.Read, func(tx *Tx) (int64, error) {
+			front, err := tx.Front(users, NewOrder(nil), 10)
+			if err != nil || front == nil {
+				return -1, err
+			}
+			defer front.Rows.Close()
+			return front.Total, nil
+		}},
+	} {
 		for range 2 { // there is a connection the second time, which is gone
-			tx, err := begin(context.Background())
+			tx, err := c.begin(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
 			execute(t, database, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
-			if n, err := tx.Count(users, nil); err != nil || n != 0 {
+			if n, err := c.count(tx); err != nil || n != 0 {
 				t.Errorf("%s: got %d, %v", name, n, err)
 			}
 			tx.Close()

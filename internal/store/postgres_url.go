@@ -50,6 +50,8 @@ func postgresConfig(text string) (*pgxpool.Config, error) {
 			params[name] = value
 		}
 	}
+	// A statement without a transaction must see what was committed while it waited for its locks.
+	params["default_transaction_isolation"] = "read committed"
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = maxWait
 	}

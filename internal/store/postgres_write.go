@@ -44,7 +44,7 @@ func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) (err e
 				return err
 			}
 		case isLostConnection(err), errors.Is(err, errRunAgain):
-			b.pool.Reset() // the others go the same way
+			b.reset()
 		default:
 			return err
 		}
@@ -97,7 +97,7 @@ var (
 // resolve asks what became of a transaction whose commit was not answered, or not as it
 // should be.
 func (b *postgresBackend) resolve(c *postgresConn, lost error) error {
-	b.pool.Reset()
+	b.reset()
 	ctx, cancel := context.WithTimeout(c.ctx, min(maxWait, b.patience))
 	defer cancel()
 	for ctx.Err() == nil {

@@ -206,6 +206,8 @@ func (b *sqliteBackend) write(ctx context.Context, fn func(conn) error) error {
 
 func (b *sqliteBackend) failure() error { return b.writer.failure() }
 
+func (b *sqliteBackend) complete(ending ending) { b.writer.ending = ending }
+
 // remember keeps up to so many bytes of answers. It comes ahead of all reading.
 func (b *sqliteBackend) remember(bytes int64) *memory {
 	b.memory = newMemory(b.state, bytes)

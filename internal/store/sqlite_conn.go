@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"zombiezen.com/go/sqlite"
 
@@ -22,9 +23,18 @@ type sqliteConn struct {
 	sinceKnown bool
 	doubt      func() error
 
-	// For writing: what the transaction changes, if that was told.
-	touched []Key
-	told    bool
+	// For writing: what the transaction changes, if all of it was told; what its jobs leave
+	// for its end; and whether anything was changed since this was last set.
+	touched      []Key
+	told, untold bool
+	noted        []delta
+	altered      bool
+}
+
+// beginWriting follows the begin of a transaction that has the lock for writing.
+func (c *sqliteConn) beginWriting() {
+	c.since, c.sinceKnown = c.memory.now()
+	c.touched, c.untold, c.noted = c.touched[:0], false, c.noted[:0]
 }
 
 // A connection keeps this many statements, and none that is long: a list of a
@@ -40,6 +50,7 @@ func (c *sqliteConn) query(sql string, args ...schema.Value) (rows, error) {
 	if err != nil {
 		return nil, errors.Join(c.settle(), err) // perhaps as what was assumed is not so
 	}
+	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
 	large := false
 	for i := range args {
 		args[i].Bind(sqliteBinder{stmt, i + 1})
@@ -74,6 +85,13 @@ func (c *sqliteConn) evidence(string, ...schema.Value) {} // its commits are alw
 func (c *sqliteConn) claims(string, schema.ID) error { return nil }
 
 func (c *sqliteConn) touch(keys ...Key) { c.told, c.touched = true, append(c.touched, keys...) }
+
+func (c *sqliteConn) note(deltas []delta) bool {
+	c.noted = append(c.noted, deltas...)
+	return true
+}
+
+func (c *sqliteConn) unwritten() []delta { return c.noted }
 
 func (c *sqliteConn) keep(key Key, make func() Kept) {
 	if c.sinceKnown {

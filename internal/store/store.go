@@ -70,6 +70,7 @@ func Open(ctx context.Context, url string, s *schema.Schema, options ...Option) 
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
+	b.complete(st.endShared)
 	if err := st.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
@@ -183,7 +184,6 @@ type Tx struct {
 	at      schema.Value // time of all changes of the transaction
 	minted  bool
 	deltas  []delta   // not yet written down
-	tookUp  bool      // the deltas of all
 	mark    schema.ID // of the minter, if this transaction moves it on
 	last    *Change   // of its changes, nil if there is none
 }
@@ -257,16 +257,15 @@ func (s *Store) run(c conn, fn func(*Tx) error) (tx *Tx, err error) {
 		c.evidence("collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", schema.TextValue(last.Collection),
 			schema.IDValue(last.ID), schema.TextValue(last.Kind), tx.at, schema.TextValue(string(last.Representation)))
 	}
-	if err := tx.writeDeltas(); err != nil {
-		return tx, err
-	}
 	if tx.minted {
 		if mark, due := s.minter.due(); due {
 			tx.mark = mark
-			return tx, saveMark(c, mark)
+			if err := saveMark(c, mark); err != nil {
+				return tx, err
+			}
 		}
 	}
-	return tx, nil
+	return tx, tx.writeDeltas() // last: who shares the transaction has no part in what fails
 }
 
 // Ping reports whether the database answers, and still has the schema.
