@@ -133,7 +133,9 @@ func TestReadinessOfAnOlderServer(t *testing.T) {
 	}
 	older := start(t, jobs(), pgtest.URL(t))
 	older.get("/-/ready").expect(t, 200, `{"status":"ready"}`)
-	older.another(func(c *plural.Config) { c.Schema = jobs(schema.Attribute{Name: "s", Type: schema.String, Default: "x"}) })
+	older.another(func(c *plural.Config) {
+		c.Schema = jobs(schema.Attribute{Name: "s", Type: schema.String, Default: "x"})
+	})
 	const detail = "The database has another schema since the server was started. The server must be restarted with that schema."
 	older.get("/-/ready").expect(t, 503, `{"status":"unavailable","detail":"`+detail+`"}`)
 	older.do("POST", "/jobs", `{"n":1}`).expect(t, 503, `{"errors":[{"status":503,"code":"unavailable","title":"Not available at the moment","detail":"`+detail+`"}]}`)

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,10 +120,14 @@ func storedSchema(c conn, d dialect, found map[string]*tableShape) (*schema.Sche
 		return nil, foreign(found)
 	}
 	if err := execAll(c, d.holdSchema()...); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("waiting until nobody changes the tables of the database: %w", err)
 	}
-	if format, err := readMeta(c, "format"); err != nil || format != storeFormat {
-		return nil, errors.Join(err, fmt.Errorf("the database has the format %q, and this version of Plural knows %q", format, storeFormat))
+	format, err := readMeta(c, "format")
+	if err != nil {
+		return nil, fmt.Errorf("the database cannot be read: %w", err)
+	}
+	if format != storeFormat {
+		return nil, fmt.Errorf("the database has the format %q, and this version of Plural knows %q", format, storeFormat)
 	}
 	stored, err := readSchema(c)
 	if err != nil {

@@ -103,7 +103,10 @@ func migrate(ctx context.Context, b backend, s *schema.Schema, now time.Time, ac
 			return err
 		}
 		if p.first() {
-			return createTables(c, b, s, at)
+			if err := createTables(c, b, s, at); err != nil {
+				return fmt.Errorf("making the tables: %w", err)
+			}
+			return nil
 		}
 		return m.apply()
 	})

@@ -157,17 +157,38 @@ func TestFewerConnectionsThanThePoolWouldHave(t *testing.T) {
 	}
 }
 
-// TestRoleThatMayOnlyRead is told so once.
-func TestRoleThatMayOnlyRead(t *testing.T) {
+// TestRolesThatMayNotDoEnough are told so, once.
+func TestRolesThatMayNotDoEnough(t *testing.T) {
 	t.Parallel()
-	database := pgtest.URL(t)
-	open(t, database, schema.Example())
-	role, asRole := limited(t, database, "")
-	execute(t, database, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+role)
-	_, err := Open(context.Background(), asRole, schema.Example())
-	const want = "the database cannot be written: ERROR: permission denied for table _plural_meta (SQLSTATE 42501)"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v", err)
+	const denied = "ERROR: permission denied for "
+	for name, c := range map[string]struct {
+		empty       bool
+		grant, want string
+	}{
+		"no schema":  {true, "", "making the tables: " + denied + "schema public (SQLSTATE 42501)"},
+		"no reading": {false, "", "waiting until nobody changes the tables of the database: " + denied + "table _plural_schemas (SQLSTATE 42501)"},
+		"some reading": {false, "GRANT SELECT ON _plural_schemas TO %s",
+			"the database cannot be read: " + denied + "table _plural_meta (SQLSTATE 42501)"},
+		"no writing": {false, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO %s",
+			"the database cannot be written: " + denied + "table _plural_meta (SQLSTATE 42501)"},
+		"read-only": {false, "GRANT ALL ON ALL TABLES IN SCHEMA public TO %[1]s; ALTER ROLE %[1]s SET default_transaction_read_only = on",
+			"the database cannot be written: ERROR: cannot execute UPDATE in a read-only transaction (SQLSTATE 25006)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			database := pgtest.URL(t)
+			if !c.empty {
+				open(t, database, schema.Example())
+			}
+			execute(t, database, "REVOKE CREATE ON SCHEMA public FROM PUBLIC") // as it is since version 15
+			role, asRole := limited(t, database, "")
+			if c.grant != "" {
+				execute(t, database, fmt.Sprintf(c.grant, role))
+			}
+			if _, err := Open(context.Background(), asRole, schema.Example()); err == nil || err.Error() != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
 	}
 }
 
