@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestTurns: one has it, the others wait for as long as they may.
+func TestTurns(t *testing.T) {
+	var all turns
+	about := contested{"users", schema.ID{1}}
+	never, ended := context.WithCancel(context.Background())
+	ended()
+	first, err := all.join(context.Background(), about, time.Now().Add(time.Minute))
+	if err != nil || first == nil {
+		t.Fatal(first, err)
+	}
+	if none, err := all.join(context.Background(), about, time.Now()); none != nil || !errors.Is(err, errOutOfTurn) {
+		t.Errorf("got %v, %v", none, err)
+	}
+	if none, err := all.join(never, about, time.Now().Add(time.Minute)); none != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, %v", none, err)
+	}
+	if none, err := all.join(context.Background(), contested{}, time.Now()); none != nil || err != nil {
+		t.Errorf("got %v, %v", none, err)
+	}
+	second := make(chan *turn)
+	go func() {
+		turn, _ := all.join(context.Background(), about, time.Now().Add(time.Minute))
+		second <- turn
+	}()
+	first.leave()
+	(<-second).leave()
+	if all.waiting(about) {
+		t.Error("there is a line of nobody")
+	}
+}
+
+// TestOutOfTurn: who has not lost yet leaves a resource to those who have, also if
+// nobody looks at the error.
+func TestOutOfTurn(t *testing.T) {
+	t.Parallel()
+	st := open(t, pgtest.URL(t), schema.Example())
+	users := st.schema.Collection("users")
+	b := st.backend.(*postgresBackend)
+	insert(t, st, users, `{"id":"`+id(1)+`","name":"Ada","email":"ada@example.com"}`)
+	key, _ := schema.ParseID(id(1))
+	b.patience = 500 * time.Millisecond
+	rename := func(name string) error {
+		return st.Write(context.Background(), func(tx *Tx) error {
+			before, err := tx.Get(users, nil, key)
+			if err != nil {
+				return err
+			}
+			after := append(schema.Record{}, before...)
+			after[users.Field("name").Column] = schema.TextValue(name)
+			_, _ = tx.Update(users, before, after)
+			return nil
+		})
+	}
+	turn, err := b.turns.join(context.Background(), contested{"users", key}, time.Now().Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rename("Out of turn"); !fault.Is(err, fault.CodeUnavailable) {
+		t.Errorf("out of turn: got %v", err)
+	}
+	turn.leave()
+	if err := rename("In turn"); err != nil {
+		t.Errorf("in turn: got %v", err)
+	}
+	read(t, st, func(tx *Tx) {
+		user, err := tx.Get(users, nil, key)
+		if err != nil || user[users.Field("name").Column] != schema.TextValue("In turn") {
+			t.Errorf("got %v, %v", user, err)
+		}
+	})
+}
