@@ -129,11 +129,14 @@ func (t *Tx) follow(operation, other schema.ID) error {
 	return t.fault(err)
 }
 
-// Claim takes operations that can be worked on, for the time of a lease.
+// Claim takes operations that can be worked on, for the time of a lease. They are
+// looked for once: a plain subquery may be run for each row, and find others each
+// time as those that it has found are locked.
 func (t *Tx) Claim(most int, lease time.Duration) ([]Job, error) {
-	return t.jobs("UPDATE "+queueTable+" SET attempt = attempt + 1, due = $1 WHERE operation IN (SELECT operation FROM "+queueTable+
-		" WHERE blockers = 0 AND due <= $2 AND accepted_by <= $3 ORDER BY due, operation LIMIT $4"+t.store.backend.skipLocked()+") RETURNING "+jobColumns,
-		t.in(lease), t.at, schema.IntValue(t.store.own), schema.IntValue(int64(most)))
+	return t.jobs("WITH ready AS MATERIALIZED (SELECT operation FROM "+queueTable+
+		" WHERE blockers = 0 AND due <= $1 AND accepted_by <= $2 ORDER BY due, operation LIMIT $3"+t.store.backend.skipLocked()+")"+
+		" UPDATE "+queueTable+" SET attempt = attempt + 1, due = $4 WHERE operation IN (SELECT operation FROM ready) RETURNING "+jobColumns,
+		t.at, schema.IntValue(t.store.own), schema.IntValue(int64(most)), t.in(lease))
 }
 
 func (t *Tx) in(delay time.Duration) schema.Value {

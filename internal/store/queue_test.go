@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -233,4 +234,23 @@ func TestQueueUnderLoad(t *testing.T) {
 			}
 		}
 	})
+}
+
+// PostgreSQL may run a subquery once for each row that it is compared with, and then
+// it would claim more than there are workers, which would wait for each other for ever.
+func TestClaimIsBounded(t *testing.T) {
+	url := pgtest.URL(t) + "&enable_hashagg=off&enable_sort=off&enable_hashjoin=off&enable_mergejoin=off&enable_material=off"
+	st, err := Open(context.Background(), url, schema.Example())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	for user := range byte(50) {
+		enqueue(t, st, user, "POST")
+	}
+	for _, most := range []int{1, 3, 7} {
+		if got := claimJobs(t, st, most, time.Minute); len(got) != most {
+			t.Errorf("claimed %d, and not %d", len(got), most)
+		}
+	}
 }
