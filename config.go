@@ -16,6 +16,14 @@ type Config struct {
 	// Schema declares the collections. Default: the built-in example.
 	Schema *schema.Schema
 
+	// Access says who may do what. Default: nobody is asked, and everybody may do
+	// everything; see Open.
+	Access *schema.Access
+
+	// Open lets Start listen on an address that others can reach although there is no
+	// Access. Default: only on the addresses of the machine itself.
+	Open bool
+
 	// Database is a URL: sqlite:FILE. Default: sqlite:plural.db.
 	Database string
 

@@ -60,6 +60,10 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	guard, err := newGuard(ctx, config, st, observer)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
 	s := &Server{config: config, store: st, observer: observer, failed: make(chan error, 1), refusing: make(chan struct{}), abandoned: make(chan struct{})}
 	resources := resource.New(st)
 	resources.HookTime = config.MaxHookTime
@@ -72,7 +76,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	}
 	s.resources = resources
 	operations := operation.New(operation.Config{
-		Workers: config.Workers, Backlog: config.MaxOperations, Failed: observer.OperationFailed,
+		Workers: config.Workers, Backlog: config.MaxOperations, Policy: guard.PolicyInForce(), Failed: observer.OperationFailed,
 		Finished: func(job store.Job, refused error) {
 			code := ""
 			if refused != nil {
@@ -86,6 +90,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Resources:    resources,
 		Operations:   operations,
 		Observer:     s.observer,
+		Guard:        guard,
 		Prefix:       config.Prefix,
 		Query:        query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,
@@ -155,7 +160,7 @@ func (s *Server) isStopping() bool {
 
 // Start listens on an address, such as 127.0.0.1:8080, and serves it in the
 // background. It returns the address that it listens on. A server is started
-// once.
+// once. Without Access or Open, the address must be one of the machine itself.
 func (s *Server) Start(addr string) (net.Addr, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -165,6 +170,9 @@ func (s *Server) Start(addr string) (net.Addr, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
+	}
+	if s.config.Access == nil && !s.config.Open && !isLoopback(l.Addr()) {
+		return nil, errors.Join(ErrOpen, l.Close())
 	}
 	server := &http.Server{
 		Handler:                      s,

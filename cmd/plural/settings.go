@@ -29,6 +29,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	flags.StringVar(&s.schemaFile, "schema", "", "schema file (default plural.yaml if there is one, else a built-in example)")
+	flags.BoolVar(&s.config.Open, "open", false, "listen on any address although the schema file has no access")
 	flags.StringVar(&s.config.Database, "database", "sqlite:plural.db", "database `URL`")
 	s.config.Migrate = plural.MigrateAdditive
 	flags.Var(&choice{(*string)(&s.config.Migrate), migrateModes}, "migrate", "what to do by itself to a database of another schema: additive or off")

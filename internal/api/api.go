@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/operation"
@@ -23,6 +24,7 @@ type Config struct {
 	Resources  *resource.Resources
 	Operations *operation.Operations
 	Observer   *observe.Observer
+	Guard      *auth.Guard // nil: everybody may do everything
 
 	Prefix       string // path under which the API is mounted, without a slash at its end
 	Query        query.Limits
@@ -94,6 +96,9 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	if refusal := target.refuseMethod(r.Method); refusal != nil {
 		return refusal, nil
 	}
+	if r, err = a.admit(r, target); err != nil {
+		return nil, err
+	}
 	if target.kind == systemPath {
 		return a.system(r, target)
 	}
@@ -137,6 +142,8 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 		a.Observer.Failed(out.id, err)
 	case http.StatusServiceUnavailable:
 		a.Observer.Unavailable(out.id, err)
+	case http.StatusUnauthorized:
+		answer.header.Set("WWW-Authenticate", challenge(faults[0].Code))
 	case http.StatusUnsupportedMediaType:
 		answer.header.Set("Accept", "application/json")
 		if r.Method == http.MethodPatch {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/schema"
@@ -11,8 +12,11 @@ import (
 
 // collections answers GET /: the collections as resources.
 func (a *API) collections(r *http.Request) (*reply, error) {
-	all := a.Schema.All()
-	totals, err := a.Resources.Totals(r.Context(), all)
+	by := permitOf(r)
+	all := slices.DeleteFunc(a.Schema.All(), func(c *schema.Collection) bool {
+		return !slices.ContainsFunc(schema.AccessVerbs, func(verb schema.AccessVerb) bool { return by.May(verb, c) })
+	})
+	totals, err := a.Resources.Totals(r.Context(), by, all)
 	if err != nil {
 		return nil, err
 	}
@@ -21,14 +25,14 @@ func (a *API) collections(r *http.Request) (*reply, error) {
 		Type       string          `json:"type"`
 		Name       string          `json:"name"`
 		Singular   string          `json:"singular"`
-		Total      int64           `json:"total"`
+		Total      *int64          `json:"total"`
 		Attributes json.RawMessage `json:"attributes"`
 	}
 	list := make([]representation, len(all))
 	for i, c := range all {
 		list[i] = representation{
 			ID: collectionID(c.Name).String(), Type: "collections", Name: c.Name, Singular: c.Singular,
-			Total: totals[i], Attributes: c.Describe(),
+			Total: totals[i], Attributes: c.DescribeSome(by.Visible(c)),
 		}
 	}
 	answer := enveloped(http.StatusOK, marshal(list))

@@ -14,7 +14,9 @@ import (
 
 // list answers with a range of a collection.
 func (a *API) list(r *http.Request, t *target) (*reply, error) {
-	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, a.Query)
+	limits := a.Query
+	limits.Visible = t.path.By.Visible(t.path.Collection)
+	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +32,7 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	stream := newListStream(listing, t.path.Collection, a.Abandoned)
+	stream := newListStream(listing, t.path.Collection, limits.Visible, a.Abandoned)
 	answer := &reply{status: http.StatusOK, stream: stream}
 	defer func() {
 		if answer.header == nil { // an error, or a panic: nobody else will close it
@@ -99,6 +101,7 @@ const pieceSize = 32 << 10
 type listStream struct {
 	listing    *resource.Listing
 	collection *schema.Collection
+	visible    schema.ColumnSet
 	abandoned  <-chan struct{}
 	buffer     []byte
 	rows       int
@@ -107,9 +110,9 @@ type listStream struct {
 
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize+4<<10)) }}
 
-func newListStream(listing *resource.Listing, c *schema.Collection, abandoned <-chan struct{}) *listStream {
+func newListStream(listing *resource.Listing, c *schema.Collection, visible schema.ColumnSet, abandoned <-chan struct{}) *listStream {
 	buffer := *buffers.Get().(*[]byte)
-	return &listStream{listing: listing, collection: c, abandoned: abandoned, buffer: append(buffer[:0], `{"data":[`...)}
+	return &listStream{listing: listing, collection: c, visible: visible, abandoned: abandoned, buffer: append(buffer[:0], `{"data":[`...)}
 }
 
 // close ends the listing. A buffer that a large resource has blown up is not kept.
@@ -135,7 +138,7 @@ func (s *listStream) fill(size int) error {
 		if s.rows > 0 {
 			s.buffer = append(s.buffer, ',')
 		}
-		s.buffer = s.collection.Append(s.buffer, row)
+		s.buffer = s.collection.AppendSome(s.buffer, row, s.visible)
 		s.rows++
 		if len(s.buffer) >= size {
 			return nil

@@ -1,10 +1,11 @@
 package auth
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
@@ -20,6 +21,7 @@ type Policy struct {
 type grant struct {
 	verbs             []schema.AccessVerb
 	visible, writable schema.ColumnSet
+	mark              string // of what is visible
 	rules             map[schema.AccessVerb]*rule
 }
 
@@ -53,6 +55,7 @@ func compileGrant(c *schema.Collection, declared *schema.Grant, at []string) (*g
 		verbs: declared.Verbs, visible: columnsOf(c, declared.MaySee), writable: columnsOf(c, declared.MayWrite),
 		rules: map[schema.AccessVerb]*rule{},
 	}
+	g.mark = c.Mark(g.visible)
 	k, err := newCompiler(c)
 	if err != nil {
 		return nil, schema.Problems{{Path: at, Message: err.Error()}}
@@ -88,9 +91,6 @@ func (p *Policy) HasRole(name string) bool {
 	_, ok := p.roles[name]
 	return ok
 }
-
-// ErrNoRole is the error of credentials whose role does not exist.
-var ErrNoRole = errors.New("the role is not declared")
 
 // Permit is what a caller may do. A nil permit may do everything: there is no policy,
 // or the program itself is at work.
@@ -166,12 +166,42 @@ func (p *Permit) Visible(c *schema.Collection) schema.ColumnSet {
 	return p.grant(c).visible
 }
 
+// Mark tells what the caller may see of a collection from what others may. Empty is
+// everything.
+func (p *Permit) Mark(c *schema.Collection) string {
+	if p == nil || p.grant(c) == nil {
+		return ""
+	}
+	return p.grant(c).mark
+}
+
 // Writable is the columns that the caller may set, nil for all of them.
 func (p *Permit) Writable(c *schema.Collection) schema.ColumnSet {
 	if p == nil || p.grant(c) == nil {
 		return nil
 	}
 	return p.grant(c).writable
+}
+
+// Allows reports whether a resource passes the rule of a verb.
+func (p *Permit) Allows(verb schema.AccessVerb, c *schema.Collection, record schema.Record) bool {
+	rule := p.Rule(verb, c)
+	return rule == nil || rule.Match(record)
+}
+
+// Sees reports whether a resource exists for the caller.
+func (p *Permit) Sees(c *schema.Collection, record schema.Record) bool {
+	rows := p.Rows(c)
+	return rows == nil || rows.Match(record)
+}
+
+// Denied is the refusal of what the caller may not do: whoever is nobody yet can
+// try again as somebody.
+func (p *Permit) Denied(format string, args ...any) *fault.Error {
+	if p.Caller.Anonymous() {
+		return fault.New(fault.CodeUnauthenticated, "%s Send credentials: Authorization: Bearer and an API key or a token.", fmt.Sprintf(format, args...))
+	}
+	return fault.New(fault.CodeForbidden, format, args...)
 }
 
 // MaySeeMetrics reports whether the caller may read what the server measures.

@@ -20,6 +20,11 @@ const (
 	CodeTooManyValues      Code = "too_many_values"
 	CodeUnknownCursor      Code = "unknown_cursor"
 
+	// 401 and 403: who asks, and whether they may.
+	CodeUnauthenticated    Code = "unauthenticated"
+	CodeInvalidCredentials Code = "invalid_credentials"
+	CodeForbidden          Code = "forbidden"
+
 	// 404 to 406: what was asked for is not to be had.
 	CodeNotFound         Code = "not_found"
 	CodeMethodNotAllowed Code = "method_not_allowed"
@@ -98,6 +103,10 @@ var meanings = map[Code]meaning{
 	CodeLimitTooLarge:      {400, "The limit is larger than this server allows"},
 	CodeTooManyValues:      {400, "Too many filter values or sort keys"},
 	CodeUnknownCursor:      {400, "Unknown cursor"},
+
+	CodeUnauthenticated:    {401, "Credentials are required"},
+	CodeInvalidCredentials: {401, "The credentials are not valid"},
+	CodeForbidden:          {403, "Forbidden"},
 
 	CodeNotFound:         {404, "Not found"},
 	CodeMethodNotAllowed: {405, "Method not allowed"},

@@ -113,6 +113,9 @@ func (o *Observer) Unavailable(requestID string, err error) {
 // NotReady notes why requests should go elsewhere.
 func (o *Observer) NotReady(err error) { o.log.Warn("not ready", "error", err) }
 
+// IssuerUnreachable notes that tokens cannot be checked.
+func (o *Observer) IssuerUnreachable(err error) { o.log.Warn("tokens cannot be checked", "error", err) }
+
 // Panicked notes a panic while a request was answered.
 func (o *Observer) Panicked(requestID string, reason any, stack []byte) {
 	o.failures.WithLabelValues("panic").Inc()

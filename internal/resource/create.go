@@ -32,18 +32,24 @@ func (w *Work) create(write Write) ([]Resource, error) {
 			return nil, at(pointer(i), err)
 		}
 	}
-	invalid, err := w.checkNew(c, records, pointer)
+	for i, record := range records {
+		if !write.Path.By.Allows(schema.MayCreate, c, record) {
+			return nil, at(pointer(i), write.Path.By.Denied("You may not create such a resource in %s.", c.Name))
+		}
+	}
+	invalid, err := w.checkNew(write.Path, records, pointer)
 	if err != nil {
 		return nil, err
 	}
 	if len(invalid) > 0 {
 		return nil, invalid
 	}
-	return w.insert(c, records, pointer)
+	return w.insert(write.Path, records, pointer)
 }
 
 // insert stores new resources, or reports all that they are in conflict with.
-func (w *Work) insert(c *schema.Collection, records []schema.Record, pointer func(i int) string) ([]Resource, error) {
+func (w *Work) insert(path Path, records []schema.Record, pointer func(i int) string) ([]Resource, error) {
+	c := path.Collection
 	representations, refused, err := w.tx.InsertAll(c, records)
 	if err != nil {
 		return nil, err
@@ -51,8 +57,8 @@ func (w *Work) insert(c *schema.Collection, records []schema.Record, pointer fun
 	created := make([]Resource, len(records))
 	var conflicts fault.List
 	for i, record := range records {
-		conflicts = append(conflicts, below(pointer(i), refused[i])...)
-		created[i] = w.resource(c, record, representations[i])
+		conflicts = append(conflicts, below(pointer(i), path.discreet(refused[i]))...)
+		created[i] = w.resource(path, record, representations[i])
 		w.written(&Change{Verb: Create, Collection: c, After: record})
 	}
 	return created, conflicts.Err()

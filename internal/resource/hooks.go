@@ -123,7 +123,7 @@ func (w *Work) blame(change *Change, err error) error {
 	if inner := (*fault.Inner)(nil); change.After == nil || !fault.Is(err, fault.CodeInternal) || !errors.As(err, &inner) {
 		return err
 	}
-	dangling, failed := w.checkReferences(change.Collection, change.Before, change.After)
+	dangling, failed := w.checkReferences(nil, change.Collection, change.Before, change.After)
 	if failed != nil || len(dangling) == 0 {
 		return err
 	}

@@ -20,9 +20,9 @@ func (r *Resources) Read(ctx context.Context, path Path, id schema.ID, condition
 	var unchanged bool
 	var refused error
 	found, err := tx.View(c, path.scope(), id, func(row schema.Row) {
-		resource.ETag = r.etag(c, row.Int(c.RevisionColumn()))
+		resource.ETag = r.etag(path, row.Int(c.RevisionColumn()))
 		if unchanged, refused = condition.AllowsReading(resource.ETag); !unchanged {
-			resource.Representation = c.Append(nil, row)
+			resource.Representation = c.AppendSome(nil, row, path.By.Visible(c))
 		}
 	})
 	switch {
@@ -47,9 +47,9 @@ func (r *Resources) Result(tx *store.Tx, write Write, id schema.ID, revision int
 	if err != nil {
 		return Resource{}, false, err
 	}
-	result = Resource{ID: id, Representation: c.Append(nil, record)}
+	result = Resource{ID: id, Representation: c.AppendSome(nil, record, write.Path.By.Visible(c))}
 	if write.Verb != Delete {
-		result.ETag = r.etag(c, change.Position.Revision)
+		result.ETag = r.etag(write.Path, change.Position.Revision)
 	}
 	return result, true, nil
 }
