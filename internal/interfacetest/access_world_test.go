@@ -55,6 +55,9 @@ access:
       notes: [list, read, create, update, delete]
     clerk:
       posts: [create]
+    janitor:
+      users: [read, delete]
+      posts: [read, delete]
   metrics: [editor]
 `
 
