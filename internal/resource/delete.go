@@ -128,10 +128,16 @@ func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, identity) 
 // must not lose it.
 func (d *deletion) checkRestricted() error {
 	var faults fault.List
+	unseen := false // said once, as how many there are is nobody's business either
 	err := d.each(schema.Restrict, func(link schema.Link, victim identity) error {
 		staying, err := d.referring(link, victim.id, 1)
 		if len(staying) > 0 {
-			faults.Add(d.referenced(link, staying[0], victim))
+			if told := d.referenced(link, staying[0], victim); told != nil {
+				faults.Add(told)
+			} else if !unseen {
+				unseen = true
+				faults.Add(fault.New(fault.CodeReferenced, "Something that you may not see refers to it, or to what would be deleted with it."))
+			}
 		}
 		return err
 	})
@@ -141,8 +147,8 @@ func (d *deletion) checkRestricted() error {
 	return faults.Err()
 }
 
-// referenced says what refers to something that cannot be deleted therefore, if the
-// caller may see it.
+// referenced says what refers to something that cannot be deleted therefore, nil if the
+// caller may not see it.
 func (d *deletion) referenced(link schema.Link, referring schema.Record, victim identity) *fault.Error {
 	told := d.by.Sees(link.From, referring) && d.by.Visible(link.From).Has(link.Column)
 	for _, each := range d.order {
@@ -151,7 +157,7 @@ func (d *deletion) referenced(link schema.Link, referring schema.Record, victim 
 		}
 	}
 	if !told {
-		return fault.New(fault.CodeReferenced, "Something that you may not see refers to it, or to what would be deleted with it.")
+		return nil
 	}
 	return fault.New(fault.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
 		link.From.Name, referring.ID(schema.IDColumn), victim.collection.Name, victim.id, link.From.Columns()[link.Column].Name)
