@@ -72,7 +72,7 @@ type unreachableKey struct{}
 func (k *issuerKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	if fresh := k.due(ctx); fresh != nil {
 		payload, err := fresh.VerifySignature(ctx, token)
-		if !errors.Is(err, errUnreachable) {
+		if !errors.Is(err, errUnreachable) && !errors.Is(err, errAskedBefore) {
 			k.renew(fresh)
 			return payload, err
 		}
@@ -141,12 +141,12 @@ func (t *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	response, err := http.DefaultTransport.RoundTrip(r)
-	if err == nil && response.StatusCode >= http.StatusInternalServerError {
+	if err == nil && response.StatusCode != http.StatusOK {
 		response.Body.Close()
-		err = fmt.Errorf("it answers with %s", response.Status)
+		response, err = nil, fmt.Errorf("it answers with %s", response.Status)
 	}
 	if err != nil {
-		err = fmt.Errorf("%w: %w", errUnreachable, err)
+		response, err = nil, fmt.Errorf("%w: %w", errUnreachable, err)
 	}
 	t.leave(url, err)
 	return response, err
