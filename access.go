@@ -33,7 +33,7 @@ func newGuard(ctx context.Context, config Config, st *store.Store, observer *obs
 		return nil, err
 	}
 	guard := &auth.Guard{Policy: policy, Key: func(ctx context.Context, prefix string) (*auth.Key, error) {
-		kept, err := st.Key(ctx, prefix)
+		kept, err := st.APIKey(ctx, prefix)
 		if err != nil || kept == nil {
 			return nil, err
 		}
@@ -71,16 +71,16 @@ func CreateKey(ctx context.Context, database string, key Key) (secret string, er
 	if key.Subject == "" {
 		key.Subject = prefix
 	}
-	kept := store.Key{Prefix: prefix, Hash: hash, Name: key.Name, Role: key.Role, Subject: key.Subject, At: schema.FormatTime(time.Now())}
+	kept := store.APIKey{Prefix: prefix, Hash: hash, Name: key.Name, Role: key.Role, Subject: key.Subject, At: schema.FormatTime(time.Now())}
 	if !key.Expires.IsZero() {
 		kept.Expires = schema.FormatTime(key.Expires)
 	}
-	return secret, store.AddKey(ctx, database, kept)
+	return secret, store.AddAPIKey(ctx, database, kept)
 }
 
 // Keys lists the API keys of a database, the oldest first.
 func Keys(ctx context.Context, database string) ([]Key, error) {
-	kept, err := store.ListKeys(ctx, database)
+	kept, err := store.ListAPIKeys(ctx, database)
 	keys := make([]Key, len(kept))
 	for i, each := range kept {
 		keys[i] = Key{
@@ -93,7 +93,7 @@ func Keys(ctx context.Context, database string) ([]Key, error) {
 
 // RevokeKey makes an API key useless, at once and on every server.
 func RevokeKey(ctx context.Context, database, prefix string) error {
-	if err := store.RevokeKey(ctx, database, prefix, schema.FormatTime(time.Now())); err != nil {
+	if err := store.RevokeAPIKey(ctx, database, prefix, schema.FormatTime(time.Now())); err != nil {
 		return fmt.Errorf("nothing was revoked: %w", err)
 	}
 	return nil

@@ -64,6 +64,11 @@ type Config struct {
 	// MaxItems is how many resources one array may create. Default: 1,000.
 	MaxItems int
 
+	// CacheSize is how many bytes of answers are kept in memory, to be given again as long
+	// as nothing they are made of has changed. Only on SQLite, where that is certain.
+	// Default: 64 MiB. Negative: none.
+	CacheSize int64
+
 	// HeaderTimeout is how long a client may take to send a request's header.
 	// Default: 10 s.
 	HeaderTimeout time.Duration
@@ -124,6 +129,7 @@ func (c Config) withDefaults() Config {
 	c.MaxDepth = orDefault(c.MaxDepth, 64)
 	c.MaxItems = orDefault(c.MaxItems, 1000)
 	c.MaxHookTime = orDefault(c.MaxHookTime, 30*time.Second)
+	c.CacheSize = orDefault(c.CacheSize, 64<<20)
 	c.HeaderTimeout = orDefault(c.HeaderTimeout, 10*time.Second)
 	c.ReadTimeout = orDefault(c.ReadTimeout, 30*time.Second)
 	c.WriteTimeout = orDefault(c.WriteTimeout, 30*time.Second)

@@ -56,7 +56,8 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	observer := observe.New(config.Logger)
-	st, err := store.Open(ctx, config.Database, config.Schema, migrateOptions(config, observer)...)
+	options := append(migrateOptions(config, observer), store.Remember(config.CacheSize))
+	st, err := store.Open(ctx, config.Database, config.Schema, options...)
 	if err != nil {
 		return nil, err
 	}

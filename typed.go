@@ -82,7 +82,7 @@ func (c *Collection[T]) Read(ctx context.Context, id string) (T, error) {
 		if err != nil {
 			return resource.Resource{}, err
 		}
-		return c.server.resources.Read(ctx, c.path(), key, resource.Condition{})
+		return c.server.resources.Read(ctx, c.path(), key)
 	})
 }
 

@@ -104,6 +104,29 @@ func (b *byteSize) String() string {
 
 func (b *byteSize) Type() string { return "size" }
 
+// cacheSize is a flag for a number of bytes that may be "off", which is negative.
+type cacheSize byteSize
+
+func (c *cacheSize) Set(text string) error {
+	if text == "off" {
+		*c = -1
+		return nil
+	}
+	if err := (*byteSize)(c).Set(text); err != nil {
+		return fmt.Errorf("%w, or off", err)
+	}
+	return nil
+}
+
+func (c *cacheSize) String() string {
+	if *c < 0 {
+		return "off"
+	}
+	return (*byteSize)(c).String()
+}
+
+func (c *cacheSize) Type() string { return "size" }
+
 // duration is a flag for a time span, which unlike Go's may be in days.
 type duration time.Duration
 

@@ -45,7 +45,9 @@ wins over the environment, and that over the file.`,
 
 // serve runs a server until the context ends, and then stops it.
 func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writer) error {
-	logger := s.logger(log)
+	writer := newLogWriter(log)
+	defer writer.Close()
+	logger := s.logger(writer)
 	config := s.config
 	config.Schema, config.Access, config.Logger = file.Schema, file.Access, logger
 	server, err := plural.Open(ctx, config)

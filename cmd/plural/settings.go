@@ -42,6 +42,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Var((*byteSize)(&s.config.MaxBody), "max-body", "largest request body")
 	flags.Var(count[int]{&s.config.MaxDepth, 1}, "max-depth", "deepest nesting of a request body")
 	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "most resources that one array creates")
+	s.config.CacheSize = 64 << 20
+	flags.Var((*cacheSize)(&s.config.CacheSize), "cache-size", "memory for answers that are kept on SQLite, or off")
 	durations := []struct {
 		target   *time.Duration
 		name     string

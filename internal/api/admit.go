@@ -1,10 +1,8 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
-	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/schema"
 )
@@ -12,29 +10,21 @@ import (
 // admit finds out who is calling, and refuses what they may not do at all. What they
 // may do with certain resources only is decided where these are read. The path has the
 // permit from here on.
-func (a *API) admit(r *http.Request, t *target) (*http.Request, error) {
+func (a *API) admit(r *http.Request, out *response, t *target) error {
 	if a.Guard == nil || t.system == "health" || t.system == "ready" {
-		return r, nil
+		return nil
 	}
 	by, err := a.Guard.Identify(r.Context(), r.Header.Values("Authorization"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t.path.By = by
+	t.path.By, out.caller = by, by.Caller.ID
 	if c := t.path.Collection; c != nil {
 		if verb := t.verb(r.Method); !by.May(verb, c) {
-			return nil, by.Denied("You may not %s resources of %s.", verb, c.Name)
+			return by.Denied("You may not %s resources of %s.", verb, c.Name)
 		}
 	}
-	return r.WithContext(context.WithValue(r.Context(), permitKey{}, by)), nil
-}
-
-type permitKey struct{}
-
-// permitOf is what the caller of a request may do; nil is everything.
-func permitOf(r *http.Request) *auth.Permit {
-	by, _ := r.Context().Value(permitKey{}).(*auth.Permit)
-	return by
+	return nil
 }
 
 // verb is what must be granted for a method.

@@ -44,13 +44,14 @@ type Config struct {
 // API answers requests.
 type API struct {
 	Config
-	metrics http.Handler
-	keys    *keys
+	metrics  http.Handler
+	keys     *keys
+	patterns map[*schema.Collection]patterns
 }
 
 // New makes an API.
 func New(config Config) *API {
-	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}}
+	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, patterns: patternsOf(config.Schema)}
 }
 
 // ServeHTTP answers one request. Whatever happens, it leaves by the same door.
@@ -96,7 +97,7 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	if refusal := target.refuseMethod(r.Method); refusal != nil {
 		return refusal, nil
 	}
-	if r, err = a.admit(r, target); err != nil {
+	if err := a.admit(r, out, target); err != nil {
 		return nil, err
 	}
 	if target.kind == systemPath {
@@ -114,17 +115,13 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
 		return nil, err
 	}
-	// Only a list can go on for as long as a client takes. All else is not given up
-	// when the client seems to be gone: one that has only closed its sending side
-	// still wants the answer.
-	r = r.WithContext(observe.WithRequest(detached(r.Context()), out.id))
 	switch {
 	case target.kind == rootPath:
-		return a.collections(r)
+		return a.collections(out.context(r), target.path.By)
 	case isRead(r.Method):
-		return a.read(r, target)
+		return a.read(r, out, target)
 	default:
-		return a.change(r, out, target)
+		return a.change(r.WithContext(out.context(r)), out, target)
 	}
 }
 
@@ -142,7 +139,10 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 		a.Observer.Failed(out.id, err)
 	case http.StatusServiceUnavailable:
 		a.Observer.Unavailable(out.id, err)
+	case http.StatusForbidden:
+		a.Observer.Denied(out.id, out.caller, string(answer.code), err)
 	case http.StatusUnauthorized:
+		a.Observer.Denied(out.id, out.caller, string(answer.code), err)
 		answer.header.Set("WWW-Authenticate", challenge(faults[0].Code))
 	case http.StatusUnsupportedMediaType:
 		answer.header.Set("Accept", "application/json")

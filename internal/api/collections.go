@@ -1,22 +1,23 @@
 package api
 
 import (
+	"context"
 	"crypto/sha1"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/schema"
 )
 
 // collections answers GET /: the collections as resources.
-func (a *API) collections(r *http.Request) (*reply, error) {
-	by := permitOf(r)
+func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) {
 	all := slices.DeleteFunc(a.Schema.All(), func(c *schema.Collection) bool {
 		return !slices.ContainsFunc(schema.AccessVerbs, func(verb schema.AccessVerb) bool { return by.May(verb, c) })
 	})
-	totals, err := a.Resources.Totals(r.Context(), by, all)
+	totals, err := a.Resources.Totals(ctx, by, all)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,9 @@ package api
 
 import (
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,12 +16,6 @@ import (
 
 // list answers with a range of a collection.
 func (a *API) list(r *http.Request, t *target) (*reply, error) {
-	limits := a.Query
-	limits.Visible = t.path.By.Visible(t.path.Collection)
-	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, limits)
-	if err != nil {
-		return nil, err
-	}
 	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err
@@ -28,6 +24,21 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 		return &reply{status: http.StatusNotModified}, err
 	}
 	exact := prefers(r, "count", "exact")
+	name := a.address(t.path) + "?" + r.URL.RawQuery
+	if exact {
+		name += "#exact"
+	}
+	if r.Method == http.MethodGet {
+		if answer, ok := a.Resources.Remembered(t.path, name); ok {
+			return answer.(*reply), nil
+		}
+	}
+	limits := a.Query
+	limits.Visible = t.path.By.Visible(t.path.Collection)
+	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, limits)
+	if err != nil {
+		return nil, err
+	}
 	listing, err := a.Resources.List(r.Context(), t.path, q, exact)
 	if err != nil {
 		return nil, err
@@ -45,6 +56,14 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	}
 	if exact {
 		head.Set("Preference-Applied", "count=exact")
+	}
+	if stream.ended && r.Method == http.MethodGet {
+		listing.Keep(name, func() resource.Kept {
+			return (&reply{status: http.StatusOK, header: maps.Clone(head), body: slices.Clone(stream.buffer)}).complete()
+		})
+	}
+	if stream.ended {
+		stream.endListing() // nothing waits for the client then
 	}
 	answer.header = head
 	return answer, nil
@@ -117,9 +136,16 @@ func newListStream(listing *resource.Listing, c *schema.Collection, visible sche
 
 // close ends the listing. A buffer that a large resource has blown up is not kept.
 func (s *listStream) close() {
-	s.listing.Close()
+	s.endListing()
 	if cap(s.buffer) <= 4*pieceSize {
 		buffers.Put(&s.buffer)
+	}
+}
+
+func (s *listStream) endListing() {
+	if s.listing != nil {
+		s.listing.Close()
+		s.listing = nil
 	}
 }
 

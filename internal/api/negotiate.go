@@ -16,8 +16,8 @@ import (
 
 // acceptable refuses a request whose Accept header rules out JSON.
 func acceptable(r *http.Request) error {
-	given := strings.Join(r.Header.Values("Accept"), ",")
-	if strings.Trim(given, ", \t") == "" {
+	given := strings.Join(r.Header["Accept"], ",")
+	if given == "*/*" || strings.Trim(given, ", \t") == "" {
 		return nil
 	}
 	// Of the ranges that include JSON the most specific one decides.

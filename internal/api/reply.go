@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -14,8 +15,10 @@ import (
 	"github.com/plural-go/plural/internal/observe"
 )
 
-// contentType is exactly what the convention says.
+// contentType is exactly what the convention says, and jsonType the header's values.
 const contentType = "application/json;charset=utf-8"
+
+var jsonType = []string{contentType}
 
 // retryAfter is how many seconds a client should wait when the store is away.
 const retryAfter = "5"
@@ -45,6 +48,23 @@ func enveloped(status int, representation []byte) *reply {
 	return &reply{status: status, header: http.Header{}, body: append(body, '}')}
 }
 
+// Size is what a reply takes of memory, about.
+func (answer *reply) Size() int {
+	size := len(answer.body)
+	for name, values := range answer.header {
+		size += len(name) + len(values[0])
+	}
+	return size
+}
+
+// complete adds the headers that follow from the body, so that it need not be done
+// each time that the reply is sent.
+func (answer *reply) complete() *reply {
+	answer.header["Content-Type"] = jsonType
+	answer.header["Content-Length"] = []string{strconv.Itoa(len(answer.body))}
+	return answer
+}
+
 // failure is the reply with errors.
 func failure(faults fault.List) *reply {
 	body := append([]byte(`{"errors":`), faults.JSON()...)
@@ -70,12 +90,20 @@ type response struct {
 	http.ResponseWriter
 	id      string
 	route   string
+	caller  string
 	started time.Time
 	timeout time.Duration
 	status  int
 	code    fault.Code
 	bytes   int64
 	gone    bool // the client went away before it was answered
+}
+
+// context is that of whatever is done for a request, but for lists. Only a list can go on
+// for as long as a client takes. All else is not given up when the client seems to be gone:
+// one that has only closed its sending side still wants the answer.
+func (out *response) context(r *http.Request) context.Context {
+	return observe.WithRequest(detached(r.Context()), out.id)
 }
 
 // statusGone is what the log says of a request that was given up. It is never sent.
@@ -88,7 +116,7 @@ func (out *response) WriteHeader(status int) {
 	if out.status == 0 {
 		out.status = status
 	}
-	out.extend() // also for an answer that is nothing but its header
+	out.extend()
 	out.ResponseWriter.WriteHeader(status)
 }
 
@@ -97,7 +125,9 @@ func (out *response) Write(p []byte) (int, error) {
 	if out.status == 0 {
 		out.WriteHeader(http.StatusOK)
 	}
-	out.extend()
+	if out.bytes > 0 { // the time for the first piece began with the header
+		out.extend()
+	}
 	n, err := out.ResponseWriter.Write(p)
 	out.bytes += int64(n)
 	return n, err
@@ -121,22 +151,24 @@ func (out *response) send(r *http.Request, answer *reply) error {
 	for name, values := range answer.header {
 		head[name] = values
 	}
-	head.Set("X-Request-Id", out.id)
+	head["X-Request-Id"] = []string{out.id}
 	switch {
 	case answer.handler != nil:
 		answer.handler.ServeHTTP(out, r)
 		return nil
 	case answer.stream != nil:
 		defer answer.stream.close()
-		head.Set("Content-Type", contentType)
+		head["Content-Type"] = jsonType
 		return answer.stream.send(out, r.Method == http.MethodHead)
 	case answer.body != nil:
-		if head.Get("Content-Type") == "" {
-			head.Set("Content-Type", contentType)
+		if head["Content-Type"] == nil {
+			head["Content-Type"] = jsonType
 		}
-		head.Set("Content-Length", strconv.Itoa(len(answer.body)))
+		if head["Content-Length"] == nil {
+			head["Content-Length"] = []string{strconv.Itoa(len(answer.body))}
+		}
 	case answer.status != http.StatusNoContent && answer.status != http.StatusNotModified:
-		head.Set("Content-Length", "0")
+		head["Content-Length"] = []string{"0"}
 	}
 	out.WriteHeader(answer.status)
 	if answer.body == nil || r.Method == http.MethodHead {
@@ -156,7 +188,7 @@ func (out *response) summary(r *http.Request) observe.Request {
 		status = statusGone
 	}
 	return observe.Request{
-		ID: out.id, Method: r.Method, Path: r.URL.Path, Route: out.route, Remote: remote,
+		ID: out.id, Method: r.Method, Path: r.URL.Path, Route: out.route, Remote: remote, Caller: out.caller,
 		Status: status, Code: string(out.code), Bytes: out.bytes, Duration: time.Since(out.started),
 	}
 }

@@ -93,11 +93,11 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 	if c == nil {
 		return a.singularTarget(segments)
 	}
-	t := &target{kind: collectionPath, pattern: "/" + c.Name, path: resource.Path{Collection: c}}
+	t := &target{kind: collectionPath, pattern: a.patterns[c].list, path: resource.Path{Collection: c}}
 	if len(segments) == 1 {
 		return t, nil
 	}
-	if err := t.item(segments[1]); err != nil {
+	if err := t.item(segments[1], a.patterns[c].item); err != nil {
 		return nil, err
 	}
 	if len(segments) == 2 {
@@ -109,23 +109,38 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 	}
 	parent := t.id
 	t.kind, t.path, t.id = collectionPath, resource.Path{Collection: child, Parent: &parent}, schema.ID{}
-	t.pattern += "/" + child.Name
+	t.pattern = a.patterns[child].children
 	if len(segments) == 4 {
-		if err := t.item(segments[3]); err != nil {
+		if err := t.item(segments[3], a.patterns[child].child); err != nil {
 			return nil, err
 		}
 	}
 	return t, nil
 }
 
+// patterns are what the paths to a collection are called in metrics.
+type patterns struct{ list, item, singular, children, child string }
+
+func patternsOf(s *schema.Schema) map[*schema.Collection]patterns {
+	all := map[*schema.Collection]patterns{}
+	for _, c := range s.All() {
+		p := patterns{list: "/" + c.Name, item: "/" + c.Name + "/{id}", singular: "/" + c.Singular + "/{id}"}
+		if link := c.ParentLink(); link != nil {
+			p.children = "/" + link.To.Name + "/{id}/" + c.Name
+			p.child = p.children + "/{id}"
+		}
+		all[c] = p
+	}
+	return all
+}
+
 // item makes the target one resource.
-func (t *target) item(segment string) error {
+func (t *target) item(segment, pattern string) error {
 	id, ok := schema.ParseID(segment)
 	if !ok {
 		return fault.New(fault.CodeNotFound, "%s is not an id. Ids are UUIDs such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.", fault.Quote(segment))
 	}
-	t.kind, t.id = itemPath, id
-	t.pattern += "/{id}"
+	t.kind, t.id, t.pattern = itemPath, id, pattern
 	return nil
 }
 
@@ -134,8 +149,8 @@ func (a *API) singularTarget(segments []string) (*target, error) {
 	if c == nil || len(segments) != 2 {
 		return nil, a.unknownPath()
 	}
-	t := &target{pattern: "/" + c.Singular, path: resource.Path{Collection: c}}
-	if err := t.item(segments[1]); err != nil {
+	t := &target{path: resource.Path{Collection: c}}
+	if err := t.item(segments[1], a.patterns[c].singular); err != nil {
 		return nil, err
 	}
 	t.kind = singularPath

@@ -24,7 +24,7 @@ const readyTimeout = 2 * time.Second
 func (a *API) system(r *http.Request, t *target) (*reply, error) {
 	switch t.system {
 	case "metrics":
-		if by := permitOf(r); !by.MaySeeMetrics() {
+		if by := t.path.By; !by.MaySeeMetrics() {
 			return nil, by.Denied("You may not see what the server measures.")
 		}
 		return &reply{handler: a.metrics}, nil

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 
 	"github.com/plural-go/plural/internal/resource"
@@ -8,21 +9,32 @@ import (
 
 // read answers with one resource, also under its singular, or with 304 when the
 // client has it already.
-func (a *API) read(r *http.Request, t *target) (*reply, error) {
+func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err
 	}
-	found, err := a.Resources.Read(r.Context(), t.path, t.id, condition)
+	found, ok := a.Resources.Known(t.path, t.id)
+	if !ok {
+		found, err = a.Resources.Answer(out.context(r), t.path, t.id, func(found resource.Resource) resource.Kept {
+			answer := enveloped(http.StatusOK, found.Representation)
+			answer.header["Etag"] = []string{found.ETag}
+			return answer.complete()
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
-	answer := &reply{status: http.StatusNotModified, header: http.Header{}}
-	if found.Representation != nil {
-		answer = enveloped(http.StatusOK, found.Representation)
+	answer := found.(*reply) // which others may be sending too
+	unchanged, err := condition.AllowsReading(answer.header["Etag"][0])
+	if err != nil {
+		return nil, err
 	}
-	answer.header.Set("ETag", found.ETag)
+	if unchanged {
+		answer = &reply{status: http.StatusNotModified, header: http.Header{"Etag": answer.header["Etag"]}}
+	}
 	if t.kind == singularPath {
+		answer = &reply{status: answer.status, header: maps.Clone(answer.header), body: answer.body}
 		answer.header.Set("Content-Location", a.locate(t.path.Collection, t.id))
 	}
 	return answer, nil

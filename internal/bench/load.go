@@ -61,6 +61,29 @@ func (l load) run(ctx context.Context, duration time.Duration) (perSecond float6
 	return float64(done) / (after - before).Seconds(), err
 }
 
+// each reads rows from the first on, one after the other, over all connections.
+func (l load) each(ctx context.Context, rows int) error {
+	var row atomic.Int64
+	var connections sync.WaitGroup
+	errs := make([]error, l.connections)
+	for i := range l.connections {
+		connections.Go(func() {
+			client, err := dial(l.address, l.static)
+			if errs[i] = err; err != nil {
+				return
+			}
+			defer client.conn.Close()
+			caller := newCaller(l.rows, 1, l.serial)
+			for next := row.Add(1) - 1; next < int64(rows) && errs[i] == nil; next = row.Add(1) - 1 {
+				caller.getRow(int(next))
+				errs[i] = cmp.Or(client.do(&caller.call), ctx.Err())
+			}
+		})
+	}
+	connections.Wait()
+	return cmp.Or(errs...)
+}
+
 // turn lets every connection send requests until a time, but one at least, and
 // returns how much was answered.
 func (l load) turn(clients []*client, callers []*caller, until time.Time) (done int64, err error) {

@@ -96,10 +96,12 @@ func (p *Plan) handServer(name, kind, full, empty string) *server {
 	}}
 }
 
-// pluralServer is the real thing, with the settings it comes with.
-func (p *Plan) pluralServer(name, binary, full, empty string) *server {
+// pluralServer is the real thing, with the settings it comes with, but for those that
+// are given.
+func (p *Plan) pluralServer(name, binary, full, empty string, settings ...string) *server {
 	return &server{name: name, home: p.home, core: p.serverCore, full: full, empty: empty, command: func(database string) *exec.Cmd {
-		return exec.Command(binary, "serve", "--addr=127.0.0.1:0", "--schema="+filepath.Join(p.home, "plural.yaml"), "--database="+database)
+		args := append([]string{"serve", "--addr=127.0.0.1:0", "--schema=" + filepath.Join(p.home, "plural.yaml"), "--database=" + database}, settings...)
+		return exec.Command(binary, args...)
 	}}
 }
 

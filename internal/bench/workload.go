@@ -73,8 +73,9 @@ func (c *caller) read(status, length int) {
 	c.method, c.body, c.status, c.length = "GET", c.body[:0], status, length
 }
 
-func (c *caller) get() {
-	row := c.random.IntN(c.rows)
+func (c *caller) get() { c.getRow(c.random.IntN(c.rows)) }
+
+func (c *caller) getRow(row int) {
 	c.path = append(append(c.path[:0], "/users/"...), rowID(row)...)
 	c.read(200, envelope+userLength(rowActive(row)))
 }

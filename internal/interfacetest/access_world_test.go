@@ -153,7 +153,7 @@ func (h *house) all(collection string, bodies []string) {
 
 var (
 	uuidInHeader = regexp.MustCompile(`/operations/[0-9a-f-]{36}`)
-	everyTag       = regexp.MustCompile(`"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+)?"|\\"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+)?\\"`)
+	everyTag     = regexp.MustCompile(`"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+)?"|\\"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+)?\\"`)
 	anyOperation = regexp.MustCompile(`"id":"[0-9a-f-]{36}","type":"operations"`)
 )
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,12 +24,29 @@ type Observer struct {
 	inFlight prometheus.Gauge
 	failures *prometheus.CounterVec
 	finished *prometheus.CounterVec
+	denied   *prometheus.CounterVec
+
+	mutex  sync.RWMutex
+	series map[kind]series
+}
+
+// kind is what requests have in common that are counted together, of which there are
+// few, and series what they are counted by.
+type kind struct {
+	method, route string
+	status        int
+}
+
+type series struct {
+	duration prometheus.Observer
+	sent     prometheus.Counter
 }
 
 // New makes an observer that logs to a logger and keeps its own metrics.
 func New(log *slog.Logger) *Observer {
 	o := &Observer{
 		log:      log,
+		series:   map[kind]series{},
 		registry: prometheus.NewRegistry(),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "plural_request_duration_seconds", Help: "Time from the arrival of a request to the end of its answer.",
@@ -46,8 +64,11 @@ func New(log *slog.Logger) *Observer {
 		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "plural_operations_total", Help: "Asynchronous operations that this server has finished, by how they ended.",
 		}, []string{"status"}),
+		denied: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "plural_denied_total", Help: "Requests that were not allowed, by the code of the refusal.",
+		}, []string{"reason"}),
 	}
-	o.registry.MustRegister(o.duration, o.sent, o.inFlight, o.failures, o.finished,
+	o.registry.MustRegister(o.duration, o.sent, o.inFlight, o.failures, o.finished, o.denied,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return o
 }
@@ -59,6 +80,7 @@ type Request struct {
 	Path     string
 	Route    string // the pattern of the path, of which there are few
 	Remote   string
+	Caller   string // empty: nobody in particular
 	Status   int
 	Code     string // of the first error, if it was refused
 	Bytes    int64
@@ -71,22 +93,47 @@ func (o *Observer) Arrived() { o.inFlight.Inc() }
 // Answered notes the end of a request.
 func (o *Observer) Answered(r Request) {
 	o.inFlight.Dec()
-	method := knownMethod(r.Method)
-	o.duration.WithLabelValues(method, r.Route, strconv.Itoa(r.Status)).Observe(r.Duration.Seconds())
-	o.sent.WithLabelValues(method, r.Route).Add(float64(r.Bytes))
+	counted := o.seriesOf(kind{knownMethod(r.Method), r.Route, r.Status})
+	counted.duration.Observe(r.Duration.Seconds())
+	counted.sent.Add(float64(r.Bytes))
 	level := slog.LevelInfo
 	if r.Status >= 500 {
 		level = slog.LevelError
 	}
-	attributes := []slog.Attr{
+	handler := o.log.Handler()
+	if !handler.Enabled(context.Background(), level) {
+		return
+	}
+	// Not by the logger, which would find out each time where in the code this is.
+	line := slog.NewRecord(time.Now(), level, "request", 0)
+	line.AddAttrs(
 		slog.String("method", r.Method), slog.String("path", r.Path), slog.Int("status", r.Status),
 		slog.Int64("bytes", r.Bytes), slog.Float64("ms", float64(r.Duration.Microseconds())/1000),
 		slog.String("remote", r.Remote), slog.String("request_id", r.ID),
+	)
+	if r.Caller != "" {
+		line.AddAttrs(slog.String("caller", r.Caller))
 	}
 	if r.Code != "" {
-		attributes = append(attributes, slog.String("code", r.Code))
+		line.AddAttrs(slog.String("code", r.Code))
 	}
-	o.log.LogAttrs(context.Background(), level, "request", attributes...)
+	_ = handler.Handle(context.Background(), line) // where would one say so?
+}
+
+// seriesOf finds what a kind of requests is counted by: to ask Prometheus each time takes
+// longer than to count.
+func (o *Observer) seriesOf(k kind) series {
+	o.mutex.RLock()
+	found, ok := o.series[k]
+	o.mutex.RUnlock()
+	if ok {
+		return found
+	}
+	found = series{o.duration.WithLabelValues(k.method, k.route, strconv.Itoa(k.status)), o.sent.WithLabelValues(k.method, k.route)}
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.series[k] = found
+	return found
 }
 
 // knownMethod keeps clients from making up metrics.
@@ -108,6 +155,13 @@ func (o *Observer) Failed(requestID string, err error) {
 func (o *Observer) Unavailable(requestID string, err error) {
 	o.failures.WithLabelValues("unavailable").Inc()
 	o.log.Error("unavailable", "request_id", requestID, "error", err)
+}
+
+// Denied notes that a request was not allowed, by whom it was sent if that is known,
+// and what the answer does not show.
+func (o *Observer) Denied(requestID, caller, reason string, err error) {
+	o.denied.WithLabelValues(reason).Inc()
+	o.log.Warn("denied", "request_id", requestID, "caller", caller, "reason", reason, "error", err)
 }
 
 // NotReady notes why requests should go elsewhere.

@@ -44,7 +44,7 @@ func TestWaitForAnotherServer(t *testing.T) {
 		if _, ok := w.Wait(context.Background(), a, 30*time.Second); !ok {
 			t.Fatal("the operation is not finished")
 		}
-		now, err := w.resources.Read(context.Background(), path, user, resource.Condition{})
+		now, err := w.resources.Read(context.Background(), path, user)
 		if err != nil {
 			t.Fatal(err)
 		}

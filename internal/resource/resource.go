@@ -75,6 +75,13 @@ func (p Path) represent(record schema.Record, whole []byte) []byte {
 	return whole
 }
 
+// isWhole reports whether the caller sees all that is there, so that what is kept for
+// others who do is right for them too.
+func (p Path) isWhole() bool {
+	return p.By == nil || p.By.Rows(p.Collection) == nil && p.By.Visible(p.Collection) == nil &&
+		(p.Parent == nil || p.By.Rows(p.Collection.ParentLink().To) == nil)
+}
+
 // scope is the filter that a path means: what exists there for the caller.
 func (p Path) scope() query.Filter { return query.Both(p.ofParent(), p.By.Rows(p.Collection)) }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Key is an API key as it is kept: everything but its secret.
-type Key struct {
+// APIKey is an API key as it is kept: everything but its secret.
+type APIKey struct {
 	Prefix  string // by which it is found, and recognised by people
 	Hash    string // of its secret
 	Name    string
@@ -22,18 +22,18 @@ type Key struct {
 
 const keyColumns = "prefix, hash, name, role, subject, at, expires, revoked"
 
-func scanKey(row schema.Row) Key {
+func scanKey(row schema.Row) APIKey {
 	text := func(column int) string {
 		if row.Null(column) {
 			return ""
 		}
 		return string(row.AppendText(nil, column))
 	}
-	return Key{text(0), text(1), text(2), text(3), text(4), text(5), text(6), text(7)}
+	return APIKey{text(0), text(1), text(2), text(3), text(4), text(5), text(6), text(7)}
 }
 
-// Key finds the key with a prefix, or nil.
-func (s *Store) Key(ctx context.Context, prefix string) (key *Key, err error) {
+// APIKey finds the key with a prefix, or nil.
+func (s *Store) APIKey(ctx context.Context, prefix string) (key *APIKey, err error) {
 	tx, err := s.Look(ctx)
 	if err != nil {
 		return nil, err
@@ -44,8 +44,8 @@ func (s *Store) Key(ctx context.Context, prefix string) (key *Key, err error) {
 	return key, s.fault(ctx, err)
 }
 
-// AddKey keeps a key in a database that a server may be using.
-func AddKey(ctx context.Context, url string, key Key) error {
+// AddAPIKey keeps a key in a database that a server may be using.
+func AddAPIKey(ctx context.Context, url string, key APIKey) error {
 	return withKeys(ctx, url, func(c conn) error {
 		expires := schema.Null
 		if key.Expires != "" {
@@ -58,8 +58,8 @@ func AddKey(ctx context.Context, url string, key Key) error {
 	})
 }
 
-// ListKeys lists the keys of a database, the oldest first.
-func ListKeys(ctx context.Context, url string) (keys []Key, err error) {
+// ListAPIKeys lists the keys of a database, the oldest first.
+func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
 	err = withKeys(ctx, url, func(c conn) error {
 		keys = nil
 		return each(c, func(row schema.Row) bool {
@@ -70,9 +70,9 @@ func ListKeys(ctx context.Context, url string) (keys []Key, err error) {
 	return keys, err
 }
 
-// RevokeKey makes a key useless, from now on and on every server. One that was
+// RevokeAPIKey makes a key useless, from now on and on every server. One that was
 // revoked before stays so since then.
-func RevokeKey(ctx context.Context, url, prefix, at string) error {
+func RevokeAPIKey(ctx context.Context, url, prefix, at string) error {
 	return withKeys(ctx, url, func(c conn) error {
 		changed, err := c.exec("UPDATE "+keysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", schema.TimeValue(at), schema.TextValue(prefix))
 		if err == nil && changed == 0 {

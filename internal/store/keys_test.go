@@ -13,30 +13,30 @@ func TestKeys(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		ctx := context.Background()
 		st := open(t, url, schema.Example())
-		ci := Key{Prefix: "aaaaaaaaaa", Hash: "1234", Name: "ci", Role: "editor", Subject: "robot", At: "2026-11-15T08:00:00.000Z"}
-		short := Key{Prefix: "bbbbbbbbbb", Hash: "5678", Name: "x", Role: "author", Subject: "me", At: "2026-11-15T08:00:00.001Z", Expires: "2026-12-15T08:00:00.000Z"}
-		for _, key := range []Key{short, ci} {
-			if err := AddKey(ctx, url, key); err != nil {
+		ci := APIKey{Prefix: "aaaaaaaaaa", Hash: "1234", Name: "ci", Role: "editor", Subject: "robot", At: "2026-11-15T08:00:00.000Z"}
+		short := APIKey{Prefix: "bbbbbbbbbb", Hash: "5678", Name: "x", Role: "author", Subject: "me", At: "2026-11-15T08:00:00.001Z", Expires: "2026-12-15T08:00:00.000Z"}
+		for _, key := range []APIKey{short, ci} {
+			if err := AddAPIKey(ctx, url, key); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := AddKey(ctx, url, ci); err == nil {
+		if err := AddAPIKey(ctx, url, ci); err == nil {
 			t.Error("a prefix was taken twice")
 		}
-		if err := RevokeKey(ctx, url, "cccccccccc", "2026-11-15T09:00:00.000Z"); err == nil || err.Error() != "there is no key with the prefix cccccccccc" {
+		if err := RevokeAPIKey(ctx, url, "cccccccccc", "2026-11-15T09:00:00.000Z"); err == nil || err.Error() != "there is no key with the prefix cccccccccc" {
 			t.Errorf("revoking nothing: %v", err)
 		}
 		for _, at := range []string{"2026-11-15T09:00:00.000Z", "2026-11-15T10:00:00.000Z"} { // the first counts
-			if err := RevokeKey(ctx, url, ci.Prefix, at); err != nil {
+			if err := RevokeAPIKey(ctx, url, ci.Prefix, at); err != nil {
 				t.Fatal(err)
 			}
 		}
 		ci.Revoked = "2026-11-15T09:00:00.000Z"
-		if got, err := ListKeys(ctx, url); !reflect.DeepEqual(got, []Key{ci, short}) || err != nil {
+		if got, err := ListAPIKeys(ctx, url); !reflect.DeepEqual(got, []APIKey{ci, short}) || err != nil {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		for prefix, want := range map[string]*Key{ci.Prefix: &ci, short.Prefix: &short, "cccccccccc": nil} {
-			if got, err := st.Key(ctx, prefix); !reflect.DeepEqual(got, want) || err != nil {
+		for prefix, want := range map[string]*APIKey{ci.Prefix: &ci, short.Prefix: &short, "cccccccccc": nil} {
+			if got, err := st.APIKey(ctx, prefix); !reflect.DeepEqual(got, want) || err != nil {
 				t.Errorf("got %+v, %v, want %+v", got, err, want)
 			}
 		}

@@ -315,7 +315,7 @@ func (t *Tx) Near(c *schema.Collection, parent *schema.ID, position int64) (bloc
 	if err != nil {
 		return Block{}, false, t.fault(err)
 	}
-	for _, d := range t.deltas {
+	for _, d := range t.unwritten() {
 		if d.list == key {
 			waiting = append(waiting, d)
 		}

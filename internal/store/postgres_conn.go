@@ -181,6 +181,14 @@ func (c *postgresConn) evidence(condition string, args ...schema.Value) {
 	c.committed = &postgresQuery{sql: condition, args: postgresArgs(args)}
 }
 
+// A transaction is not shared.
+func (c *postgresConn) note([]delta) bool  { return false }
+func (c *postgresConn) unwritten() []delta { return nil }
+
+// Others may write as well, so nothing is kept.
+func (c *postgresConn) touch(...Key)          {}
+func (c *postgresConn) keep(Key, func() Kept) {}
+
 // flush sends what is queued, if there is anything.
 func (c *postgresConn) flush() error {
 	if len(c.queued) == 0 {

@@ -9,14 +9,14 @@ import (
 
 // View hands the resource with the id to read, if there is one within the scope.
 func (t *Tx) View(c *schema.Collection, scope query.Filter, id schema.ID, read func(schema.Row)) (found bool, err error) {
-	table := t.store.tables[c]
-	s := t.store.statement(c, "SELECT ", table.all, " FROM ", table.name, " WHERE ", table.columns[schema.IDColumn], " = ")
-	s.arg(schema.IDValue(id))
+	sql, args := t.store.tables[c].one, []schema.Value{schema.IDValue(id)}
 	if scope != nil {
-		s.write(" AND ")
+		s := t.store.statement(c, sql, " AND ")
+		s.args = args
 		s.condition(scope, true)
+		sql, args = s.String(), s.args
 	}
-	found, err = one(t.conn, read, s.String(), s.args...)
+	found, err = one(t.conn, read, sql, args...)
 	return found, t.fault(err)
 }
 

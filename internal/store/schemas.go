@@ -117,13 +117,17 @@ func (s *Store) check(c conn, may func(*standing) bool) error {
 		}
 	}
 	known := s.standing.Load()
-	return c.assume(selectVersion, func(row schema.Row) bool { return may(known) && scanVersion(row) == known.version }, func(c conn) error {
+	reconsidered := func(c conn) error {
 		found, err := s.reconsider(c)
 		if err == nil && !may(found) {
 			err = otherSchema()
 		}
 		return err
-	})
+	}
+	if !may(known) {
+		return reconsidered(c)
+	}
+	return c.assume(selectVersion, func(row schema.Row) bool { return scanVersion(row) == known.version }, reconsidered)
 }
 
 // reconsider finds what the server may do with the schema that is now in force.

@@ -22,6 +22,8 @@ import (
 // that read.
 type sqliteBackend struct {
 	file    string
+	state   *sharedState
+	memory  *memory
 	writer  *sqliteWriter
 	short   chan struct{}    // one for each connection that may read at the same time
 	long    chan struct{}    // likewise, for long
@@ -51,7 +53,12 @@ func openSQLite(file string) (*sqliteBackend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.writer = startSQLiteWriter(c)
+	if _, err := one(c, nil, "SELECT count(*) FROM sqlite_schema"); err != nil { // the first to read makes what is shared
+		return nil, errors.Join(err, c.close())
+	}
+	b.state = openSharedState(file)
+	c.writes = true
+	b.writer = startSQLiteWriter(c, b.state)
 	return b, nil
 }
 
@@ -95,7 +102,7 @@ func (b *sqliteBackend) open(flags sqlite.OpenFlags, more ...string) (*sqliteCon
 		}
 	}
 	if err == nil {
-		return &sqliteConn{raw: raw, statements: map[string]*sqlite.Stmt{}}, nil
+		return &sqliteConn{raw: raw, statements: map[string]*sqlite.Stmt{}, memory: b.memory}, nil
 	}
 	err = fmt.Errorf("the database %s cannot be opened: %w", b.file, err)
 	if raw != nil {
@@ -125,7 +132,10 @@ func (b *sqliteBackend) read(ctx context.Context, how reading) (conn, func(), er
 	c, err := b.reader()
 	if err == nil {
 		c.raw.SetInterrupt(ctx.Done())
-		_, err = c.exec("BEGIN")
+		c.since, c.sinceKnown = b.memory.now()
+		if how != oneQuery { // which is a snapshot by itself
+			_, err = c.exec("BEGIN")
+		}
 	}
 	release := func() {
 		b.release(c)
@@ -176,9 +186,12 @@ func (b *sqliteBackend) release(c *sqliteConn) {
 		return
 	}
 	c.raw.SetInterrupt(nil)
-	if _, err := c.exec("COMMIT"); err != nil {
-		c.close()
-		return
+	c.doubt = nil
+	if !c.raw.AutocommitEnabled() {
+		if _, err := c.exec("COMMIT"); err != nil {
+			c.close()
+			return
+		}
 	}
 	select {
 	case b.readers <- c:
@@ -192,6 +205,15 @@ func (b *sqliteBackend) write(ctx context.Context, fn func(conn) error) error {
 }
 
 func (b *sqliteBackend) failure() error { return b.writer.failure() }
+
+func (b *sqliteBackend) complete(ending ending) { b.writer.ending = ending }
+
+// remember keeps up to so many bytes of answers. It comes ahead of all reading.
+func (b *sqliteBackend) remember(bytes int64) *memory {
+	b.memory = newMemory(b.state, bytes)
+	b.writer.conn.memory = b.memory
+	return b.memory
+}
 
 // close lets those who read finish, and then the writer, which leaves the
 // database in one file.
@@ -209,6 +231,7 @@ func (b *sqliteBackend) close() (err error) {
 			err = errors.Join(err, c.close())
 		}
 		err = errors.Join(err, b.writer.close())
+		b.state.close()
 	})
 	return err
 }

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"errors"
 	"slices"
+	"strings"
 
 	"zombiezen.com/go/sqlite"
 
@@ -12,6 +14,27 @@ import (
 type sqliteConn struct {
 	raw        *sqlite.Conn
 	statements map[string]*sqlite.Stmt
+	memory     *memory // nil if there is none
+	writes     bool    // has the lock for it whenever it does anything
+
+	// The state of the database before the snapshot, if that is known, and what was
+	// assumed of the snapshot and is to be made sure of when it is there.
+	since      fileState
+	sinceKnown bool
+	doubt      func() error
+
+	// For writing: what the transaction changes, if all of it was told; what its jobs leave
+	// for its end; and whether anything was changed since this was last set.
+	touched      []Key
+	told, untold bool
+	noted        []delta
+	altered      bool
+}
+
+// beginWriting follows the begin of a transaction that has the lock for writing.
+func (c *sqliteConn) beginWriting() {
+	c.since, c.sinceKnown = c.memory.now()
+	c.touched, c.untold, c.noted = c.touched[:0], false, c.noted[:0]
 }
 
 // A connection keeps this many statements, and none that is long: a list of a
@@ -25,14 +48,15 @@ const (
 func (c *sqliteConn) query(sql string, args ...schema.Value) (rows, error) {
 	stmt, cached, err := c.prepare(sql)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(c.settle(), err) // perhaps as what was assumed is not so
 	}
+	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
 	large := false
 	for i := range args {
 		args[i].Bind(sqliteBinder{stmt, i + 1})
 		large = large || len(args[i].Text()) > maxBound
 	}
-	return sqliteRows{stmt, cached, large}, nil
+	return sqliteRows{c, stmt, cached, large}, nil
 }
 
 func (c *sqliteConn) exec(sql string, args ...schema.Value) (int, error) {
@@ -57,12 +81,53 @@ func (c *sqliteConn) flush() error { return nil }
 
 func (c *sqliteConn) evidence(string, ...schema.Value) {} // its commits are always answered
 
+func (c *sqliteConn) touch(keys ...Key) { c.told, c.touched = true, append(c.touched, keys...) }
+
+func (c *sqliteConn) note(deltas []delta) bool {
+	c.noted = append(c.noted, deltas...)
+	return true
+}
+
+func (c *sqliteConn) unwritten() []delta { return c.noted }
+
+func (c *sqliteConn) keep(key Key, make func() Kept) {
+	if c.sinceKnown {
+		c.memory.keep(c.since, key, make)
+	}
+}
+
+// assume asks nothing as long as nobody else has written to the database since the
+// last time. What it is then is certain with the snapshot: with the lock for writing
+// it is there, and for reading it is taken by the first statement.
 func (c *sqliteConn) assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error {
-	var held bool
-	if _, err := one(c, func(row schema.Row) { held = holds(row) }, sql); err != nil || held {
+	check := func() error {
+		var held bool
+		_, err := one(c, func(row schema.Row) { held = holds(row) }, sql)
+		if err == nil && !held {
+			err = otherwise(c)
+		}
+		if err == nil && c.sinceKnown {
+			c.memory.adopt(c.since)
+		}
 		return err
 	}
-	return otherwise(c)
+	if !c.memory.holds() {
+		return check()
+	}
+	if !c.writes {
+		c.doubt = check
+	}
+	return nil
+}
+
+// settle makes sure of what was assumed.
+func (c *sqliteConn) settle() error {
+	doubt := c.doubt
+	c.doubt = nil
+	if doubt == nil || c.memory.holds() {
+		return nil
+	}
+	return doubt()
 }
 
 func (c *sqliteConn) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err error) {
@@ -105,12 +170,19 @@ func (b sqliteBinder) BindTime(v string)   { b.stmt.BindText(b.param, v) }
 func (b sqliteBinder) BindText(v string)   { b.stmt.BindText(b.param, v) }
 
 type sqliteRows struct {
+	conn   *sqliteConn
 	stmt   *sqlite.Stmt
 	cached bool
 	large  bool // something that is bound to it
 }
 
-func (r sqliteRows) next() (bool, error) { return r.stmt.Step() }
+func (r sqliteRows) next() (bool, error) {
+	more, err := r.stmt.Step()
+	if r.conn.doubt != nil {
+		err = errors.Join(r.conn.settle(), err)
+	}
+	return more, err
+}
 
 // close gives the statement back. It keeps what is bound to it until it is bound
 // anew, unless that is large: SQLite plans a statement anew whose values were cleared.

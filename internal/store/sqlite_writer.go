@@ -19,6 +19,8 @@ import (
 // savepoint of their own, so that one's failure harms no other.
 type sqliteWriter struct {
 	conn    *sqliteConn
+	state   *sharedState // of the database
+	ending  ending
 	jobs    chan *writeJob
 	stopped chan struct{}
 
@@ -27,6 +29,10 @@ type sqliteWriter struct {
 
 	failed atomic.Pointer[error] // set when the disk has failed: see diskFailed
 }
+
+// ending completes a transaction before it is committed, with what its jobs have noted.
+// Done follows when it is.
+type ending func(c conn, noted []delta) (done func(), err error)
 
 type writeJob struct {
 	ctx  context.Context
@@ -38,8 +44,8 @@ type writeJob struct {
 // maxSharing bounds how long the first of a transaction waits for its commit.
 const maxSharing = 256
 
-func startSQLiteWriter(c *sqliteConn) *sqliteWriter {
-	w := &sqliteWriter{conn: c, jobs: make(chan *writeJob, maxSharing), stopped: make(chan struct{})}
+func startSQLiteWriter(c *sqliteConn, state *sharedState) *sqliteWriter {
+	w := &sqliteWriter{conn: c, state: state, jobs: make(chan *writeJob, maxSharing), stopped: make(chan struct{})}
 	go w.loop()
 	return w
 }
@@ -98,12 +104,20 @@ func (w *sqliteWriter) checkpoint() {
 	if w.failure() != nil {
 		return
 	}
-	var pages int64
-	_, err := one(w.conn, func(row schema.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
+	pages, err := w.logged()
 	if err == nil && pages >= maxLog {
 		_, err = one(w.conn, nil, "PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	w.note(err)
+}
+
+// logged is how many pages the log has.
+func (w *sqliteWriter) logged() (pages int64, err error) {
+	if state, ok := w.state.read(); ok {
+		return int64(state.pages()), nil
+	}
+	_, err = one(w.conn, func(row schema.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
+	return pages, err
 }
 
 // note remembers that the disk has failed. Any other error of a checkpoint does no
@@ -162,18 +176,56 @@ func diskFailed(err error) bool {
 	return false
 }
 
-// runAll runs jobs in one transaction. An error means that none took effect.
+// runAll runs jobs in one transaction. An error means that none took effect. Most jobs
+// succeed, or fail before they have changed anything; if there is something to undo, all are
+// run again, each in a savepoint.
 func (w *sqliteWriter) runAll(batch []*writeJob) error {
+	err := w.transact(batch, w.runOne)
+	switch {
+	case !errors.Is(err, errUndo):
+		return err
+	case len(batch) == 1:
+		return nil // it is undone
+	}
+	return w.transact(batch, w.runInSavepoint)
+}
+
+// errUndo: a job has failed in the middle.
+var errUndo = errors.New("a part of a transaction must be undone")
+
+func (w *sqliteWriter) transact(batch []*writeJob, runJob func(*writeJob) error) error {
 	w.rollBack() // of a transaction that could not be given up before
 	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
+	w.conn.beginWriting()
 	for _, job := range batch {
-		if err := w.runOne(job); err != nil {
+		if job.err = job.ctx.Err(); job.err != nil {
+			continue
+		}
+		w.conn.told = false
+		if err := runJob(job); err != nil {
+			w.rollBack()
+			return err
+		}
+		w.conn.untold = w.conn.untold || !w.conn.told
+	}
+	done := func() {}
+	if w.ending != nil && len(w.conn.noted) > 0 {
+		var err error
+		if done, err = w.ending(w.conn, w.conn.noted); err != nil {
 			w.rollBack()
 			return err
 		}
 	}
+	err := w.conn.memory.commit(w.commit, w.conn.touched, w.conn.untold)
+	if err == nil {
+		done()
+	}
+	return err
+}
+
+func (w *sqliteWriter) commit() error {
 	_, err := w.conn.exec("COMMIT")
 	if err != nil {
 		w.rollBack()
@@ -188,21 +240,28 @@ func (w *sqliteWriter) rollBack() {
 	}
 }
 
-// runOne runs a job in a savepoint, which it undoes if the job fails. An error
-// means that the transaction itself is lost: a full disk takes it all.
+// runOne runs a job. An error means that the transaction is lost: a full disk takes it
+// all, and what a job has left in the middle can be undone with all else only.
 func (w *sqliteWriter) runOne(job *writeJob) error {
-	if job.err = job.ctx.Err(); job.err != nil {
-		return nil
+	w.conn.altered = false
+	job.err = job.run(w.conn)
+	switch {
+	case job.err == nil || diskFailed(job.err):
+		return w.lost(job)
+	case w.conn.altered:
+		return errUndo
 	}
+	return nil
+}
+
+// runInSavepoint runs a job in a savepoint, which it undoes if the job fails.
+func (w *sqliteWriter) runInSavepoint(job *writeJob) error {
 	if _, err := w.conn.exec("SAVEPOINT job"); err != nil {
 		return err
 	}
 	job.err = job.run(w.conn)
-	if diskFailed(job.err) {
-		return job.err
-	}
-	if w.conn.raw.AutocommitEnabled() {
-		return fmt.Errorf("the transaction was rolled back: %w", job.err)
+	if err := w.lost(job); err != nil {
+		return err
 	}
 	if job.err != nil {
 		if _, err := w.conn.exec("ROLLBACK TO job"); err != nil {
@@ -211,6 +270,17 @@ func (w *sqliteWriter) runOne(job *writeJob) error {
 	}
 	_, err := w.conn.exec("RELEASE job")
 	return err
+}
+
+// lost is an error if a job has taken the whole transaction with it.
+func (w *sqliteWriter) lost(job *writeJob) error {
+	if diskFailed(job.err) {
+		return job.err
+	}
+	if w.conn.raw.AutocommitEnabled() {
+		return fmt.Errorf("the transaction was rolled back: %w", job.err)
+	}
+	return nil
 }
 
 // close takes no more jobs, finishes those it has, and moves the log into the

@@ -128,7 +128,7 @@ func writerByHand(t *testing.T, st *Store) *sqliteWriter {
 			t.Error(err)
 		}
 	})
-	return &sqliteWriter{conn: c}
+	return &sqliteWriter{conn: c, ending: st.endShared}
 }
 
 // When the transaction that several share is lost, nobody gets an answer that

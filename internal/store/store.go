@@ -23,6 +23,7 @@ import (
 // Store is a database with the tables of a schema.
 type Store struct {
 	backend  backend
+	memory   *memory
 	schema   *schema.Schema
 	tables   map[*schema.Collection]*table
 	minter   minter
@@ -36,7 +37,16 @@ type Store struct {
 // Option changes how a database is opened.
 type Option func(*opening)
 
-type opening struct{ applied func(*Step) }
+type opening struct {
+	applied func(*Step)
+	memory  int64
+}
+
+// Remember lets answers be kept in memory, up to so many bytes, where it can be told
+// whether they are still right. Otherwise none are.
+func Remember(bytes int64) Option {
+	return func(o *opening) { o.memory = bytes }
+}
 
 // MigrateAdditive lets Open change a database whose schema is another one, as
 // long as all of that is additive. Each step is reported when all are done.
@@ -56,10 +66,11 @@ func Open(ctx context.Context, url string, s *schema.Schema, options ...Option) 
 	if err != nil {
 		return nil, err
 	}
-	st := &Store{backend: b, schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
+	st := &Store{backend: b, memory: b.remember(o.memory), schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
+	b.complete(st.endShared)
 	if err := st.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
@@ -174,7 +185,6 @@ type Tx struct {
 	caller  string       // who makes them
 	minted  bool
 	deltas  []delta   // not yet written down
-	tookUp  bool      // the deltas of all
 	mark    schema.ID // of the minter, if this transaction moves it on
 	last    *Change   // of its changes, nil if there is none
 }
@@ -200,6 +210,13 @@ func (s *Store) read(ctx context.Context, how reading) (*Tx, error) {
 	}
 	return &Tx{store: s, conn: c, release: release}, nil
 }
+
+// Recall finds an answer that was kept and is still right.
+func (s *Store) Recall(key Key) (Kept, bool) { return s.memory.recall(key) }
+
+// Keep keeps an answer that follows from nothing but resources in the snapshot: from
+// the one that the key names, or from any number for a list.
+func (t *Tx) Keep(key Key, make func() Kept) { t.conn.keep(key, make) }
 
 // Close ends a snapshot.
 func (t *Tx) Close() { t.release() }
@@ -229,6 +246,7 @@ func (s *Store) run(c conn, fn func(*Tx) error) (tx *Tx, err error) {
 			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
 		}
 	}()
+	c.touch() // each change tells what it changes
 	if err := s.check(c, mayWrite); err != nil {
 		return nil, err
 	}
@@ -240,16 +258,15 @@ func (s *Store) run(c conn, fn func(*Tx) error) (tx *Tx, err error) {
 		c.evidence("collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", schema.TextValue(last.Collection),
 			schema.IDValue(last.ID), schema.TextValue(last.Kind), tx.at, schema.TextValue(string(last.Representation)))
 	}
-	if err := tx.writeDeltas(); err != nil {
-		return tx, err
-	}
 	if tx.minted {
 		if mark, due := s.minter.due(); due {
 			tx.mark = mark
-			return tx, saveMark(c, mark)
+			if err := saveMark(c, mark); err != nil {
+				return tx, err
+			}
 		}
 	}
-	return tx, nil
+	return tx, tx.writeDeltas() // last: who shares the transaction has no part in what fails
 }
 
 // Ping reports whether the database answers, and still has the schema.

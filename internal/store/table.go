@@ -14,6 +14,7 @@ type table struct {
 	name       string   // quoted
 	columns    []string // quoted
 	all        string   // all columns, separated by commas
+	one        string   // selects the resource with an id
 	// insert takes the values ahead of the revision, and does nothing if there is a
 	// conflict; update takes the same behind the id, then the id and the revision
 	// before. Both set the revision of the last change, and return it. Delete takes
@@ -29,6 +30,8 @@ func newTable(d dialect, c *schema.Collection) *table {
 	}
 	t.all = strings.Join(t.columns, ", ")
 	id, revision := t.columns[schema.IDColumn], t.columns[c.RevisionColumn()]
+
+	t.one = "SELECT " + t.all + " FROM " + t.name + " WHERE " + id + " = $1"
 
 	insert := &statement{dialect: d}
 	insert.write("INSERT INTO ", t.name, " (", t.all, ") VALUES (")

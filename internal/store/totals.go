@@ -50,13 +50,16 @@ func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error)
 	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
 		"SELECT coalesce((SELECT total FROM "+totalsTable+" WHERE collection = $1 AND parent = $2), 0)"+
 			" + coalesce((SELECT CAST(sum(change) AS bigint) FROM "+deltasTable+" WHERE collection = $1 AND parent = $2), 0)", collection, of)
-	for _, d := range t.deltas { // what this transaction has not written down yet
+	for _, d := range t.unwritten() {
 		if d.list == key {
 			n += d.change
 		}
 	}
 	return n, t.fault(err)
 }
+
+// unwritten is what has come and gone in this transaction, and is not written down yet.
+func (t *Tx) unwritten() []delta { return append(slices.Clip(t.conn.unwritten()), t.deltas...) }
 
 // note notes that a resource has come or gone.
 func (t *Tx) note(c *schema.Collection, record schema.Record, change int64) {
@@ -79,30 +82,43 @@ func (t *Tx) noteMove(c *schema.Collection, before, after schema.Record) {
 	}
 }
 
-// takeUpAt is how many deltas may wait to be taken up before a writer does it.
-const takeUpAt = 128
+const (
+	takeUpAt     = 128 // so many deltas may wait to be taken up before a writer does it
+	takeUpAtOnce = 16  // so many in one transaction are as soon taken up as written down
+)
 
-// writeDeltas writes down what has come and gone, or takes it up at once.
+// writeDeltas writes down what has come and gone, or leaves it to the end of a shared
+// transaction.
 func (t *Tx) writeDeltas() error {
-	if t.store.backend.soleServer() && t.store.waiting.Load()+int64(len(t.deltas)) >= takeUpAt {
-		t.tookUp = true
-		return t.fault(t.store.takeUp(t.conn, t.deltas...))
+	if len(t.deltas) == 0 || t.conn.note(t.deltas) {
+		return nil
 	}
-	for _, d := range t.deltas {
+	return t.fault(writeDeltas(t.conn, t.deltas))
+}
+
+func writeDeltas(c conn, deltas []delta) error {
+	for _, d := range deltas {
 		collection, parent := d.values()
-		if err := t.conn.later(nil, "INSERT INTO "+deltasTable+" (collection, parent, id, change) VALUES ($1, $2, $3, $4)",
+		if err := c.later(nil, "INSERT INTO "+deltasTable+" (collection, parent, id, change) VALUES ($1, $2, $3, $4)",
 			collection, parent, schema.IDValue(d.id), schema.IntValue(d.change)); err != nil {
-			return t.fault(err)
+			return err
 		}
 	}
 	return nil
 }
 
+// endShared writes down the deltas of a shared transaction, or takes them up together with
+// those that wait.
+func (s *Store) endShared(c conn, noted []delta) (done func(), err error) {
+	if n := int64(len(noted)); n < takeUpAtOnce && s.waiting.Load()+n < takeUpAt {
+		return func() { s.waiting.Add(n) }, writeDeltas(c, noted)
+	}
+	return func() { s.waiting.Store(0) }, s.takeUp(c, noted...)
+}
+
 // committed takes note that the deltas of a transaction are in the database.
 func (t *Tx) committed() {
-	if t.tookUp {
-		t.store.waiting.Store(0)
-	} else {
+	if !t.store.backend.soleServer() {
 		t.store.waiting.Add(int64(len(t.deltas)))
 	}
 }
@@ -113,7 +129,10 @@ func (s *Store) TakeUp(ctx context.Context) error {
 	if seen == 0 {
 		return nil
 	}
-	err := s.backend.write(ctx, func(c conn) error { return s.takeUp(c) })
+	err := s.backend.write(ctx, func(c conn) error {
+		c.touch() // no resource
+		return s.takeUp(c)
+	})
 	if err == nil {
 		s.waiting.Add(-seen)
 	}
