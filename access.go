@@ -45,6 +45,14 @@ func newGuard(ctx context.Context, config Config, st *store.Store, observer *obs
 	return guard, err
 }
 
+// ratesOf is how many requests callers may send.
+func ratesOf(access *schema.Access) map[string]schema.Rate {
+	if access == nil {
+		return nil
+	}
+	return access.Rates
+}
+
 // Key is an API key, without its secret, which nobody has but its bearer.
 type Key struct {
 	Prefix  string // what it begins with, behind plural_

@@ -96,8 +96,16 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Query:        query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,
 		WriteTimeout: config.WriteTimeout,
-		Abandoned:    s.abandoned,
-		Stopping:     s.refusing,
+		QueryTimeout: config.QueryTimeout,
+		MaxRequests:  config.MaxRequests,
+
+		Rate:           config.RateLimit,
+		Rates:          ratesOf(config.Access),
+		TrustedProxies: config.TrustedProxies,
+		Origins:        config.AllowedOrigins,
+
+		Abandoned: s.abandoned,
+		Stopping:  s.refusing,
 		Ready: func(ctx context.Context) error {
 			if s.isStopping() {
 				return errors.New("shutting down")
@@ -184,8 +192,17 @@ func (s *Server) Start(addr string) (net.Addr, error) {
 		MaxHeaderBytes:               128 << 10,
 		ErrorLog:                     slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
 	}
+	serve := func() error { return server.Serve(api.Listener(l)) }
+	if s.config.CertFile != "" {
+		certificates, err := newCertificates(s.config.CertFile, s.config.KeyFile, s.config.Logger)
+		if err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+		server.TLSConfig = certificates.config()
+		serve = func() error { return server.ServeTLS(l, "", "") }
+	}
 	go func() {
-		if err := server.Serve(api.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
+		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- err
 		}
 	}()

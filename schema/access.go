@@ -13,6 +13,10 @@ type Access struct {
 	// Metrics lists the roles that may read /-/metrics.
 	Metrics []string
 
+	// Rates bounds how many requests a caller may send, by role. Those of the public
+	// are counted by address.
+	Rates map[string]Rate
+
 	// Tokens says which JSON Web Tokens are accepted; nil: none are.
 	Tokens *Tokens
 }
@@ -125,6 +129,13 @@ func (a *Access) Check(s *Schema) Problems {
 	for i, name := range a.Metrics {
 		if !slices.ContainsFunc(a.Roles, func(role Role) bool { return role.Name == name }) && name != PublicRole {
 			k.report(root.to("metrics").item(i), "there is no role %q%s", name, didYouMean(name, a.roleNames()))
+		}
+	}
+	for name, rate := range a.Rates {
+		if !slices.Contains(a.roleNames(), name) && name != PublicRole {
+			k.report(root.to("rates", name), "there is no role %q%s", name, didYouMean(name, a.roleNames()))
+		} else if rate.Requests <= 0 || rate.Per <= 0 {
+			k.report(root.to("rates", name), "a rate must be of some requests in some time")
 		}
 	}
 	if a.Tokens != nil {

@@ -19,6 +19,15 @@ func (p *parser) access(e entry) *Access {
 			for _, e := range p.list(e, "roles") {
 				access.Metrics = append(access.Metrics, p.text(e))
 			}
+		case "rates":
+			access.Rates = map[string]Rate{}
+			for _, e := range p.mapping(e, nil) {
+				rate, ok := ParseRate(p.text(e))
+				if !ok && !p.isHidden(e.at) {
+					p.wrong(e, "the rate of %s must be requests in a second, minute or hour, such as 10/s, 600/m or 5000/h, but is %s", e.name, describe(e.node))
+				}
+				access.Rates[e.name] = rate
+			}
 		case "tokens":
 			access.Tokens = p.tokens(e)
 		}

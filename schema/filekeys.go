@@ -54,6 +54,8 @@ var accessKeys = []key{
 		description: "What each role may do, by collection. What no role is granted is denied. The role public is whoever sends no credentials."},
 	{name: "metrics", shape: namesShape,
 		description: "The roles that may read /-/metrics."},
+	{name: "rates", shape: optionalShape(map[string]any{"additionalProperties": map[string]any{"type": "string", "pattern": "^[1-9][0-9]*/[smh]$"}}),
+		description: "How many requests a caller may send, by role: 10/s, 600/m or 5000/h. Those of the public are counted by address."},
 	{name: "tokens", shape: objectShape(tokenKeys, "audience"),
 		description: "Which JSON Web Tokens are accepted. API keys always are."},
 }

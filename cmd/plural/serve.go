@@ -77,6 +77,9 @@ func greeting(s *settings, c *schema.Schema, closed bool, addr net.Addr) string 
 		source = "the built-in example (\"plural init\" writes a schema file of your own)"
 	}
 	base := "http://" + reachable(addr)
+	if s.config.CertFile != "" {
+		base = "https://" + reachable(addr)
+	}
 	fmt.Fprintf(&b, "Plural %s serves %s.\n\n", version, source)
 	fmt.Fprintf(&b, "  API   %s/\n", base)
 	fmt.Fprintf(&b, "  Try   %s\n", tryLine(s, c, base))

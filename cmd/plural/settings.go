@@ -44,6 +44,13 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "most resources that one array creates")
 	s.config.CacheSize = 64 << 20
 	flags.Var((*cacheSize)(&s.config.CacheSize), "cache-size", "memory for answers that are kept on SQLite, or off")
+	s.config.MaxRequests = 10_000
+	flags.Var(count[int64]{&s.config.MaxRequests, 1}, "max-requests", "requests that are answered at the same time")
+	flags.Var((*rate)(&s.config.RateLimit), "rate-limit", "requests from one address, for example 20/s, 600/m or none")
+	flags.Var((*prefixes)(&s.config.TrustedProxies), "trusted-proxies", "addresses of proxies whose X-Forwarded-For counts, for example 10.0.0.0/8,::1")
+	flags.Var((*words)(&s.config.AllowedOrigins), "allowed-origins", "origins of pages that may use the API, for example https://app.example.com, or *")
+	flags.StringVar(&s.config.CertFile, "cert-file", "", "certificate for TLS, in PEM")
+	flags.StringVar(&s.config.KeyFile, "key-file", "", "key of the certificate, in PEM")
 	durations := []struct {
 		target   *time.Duration
 		name     string
@@ -53,6 +60,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 		{&s.config.HeaderTimeout, "header-timeout", 10 * time.Second, "time for a client to send the header of a request"},
 		{&s.config.ReadTimeout, "read-timeout", 30 * time.Second, "time for a client to send a whole request"},
 		{&s.config.WriteTimeout, "write-timeout", 30 * time.Second, "time for a client to take each piece of an answer"},
+		{&s.config.QueryTimeout, "query-timeout", 30 * time.Second, "time for the database to find each piece of an answer"},
 		{&s.config.IdleTimeout, "idle-timeout", 2 * time.Minute, "time to keep an idle connection"},
 		{&s.config.ShutdownTimeout, "shutdown-timeout", 30 * time.Second, "time for accepted requests to finish at the end"},
 	}

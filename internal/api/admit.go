@@ -7,11 +7,26 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
+// takesMore refuses more requests than there may be, wherever they lead. Those who watch
+// over the server are always answered.
+func (a *API) takesMore(out *response, t *target) error {
+	if t != nil && t.isProbe() {
+		return nil
+	}
+	if out.busy {
+		return fault.New(fault.CodeOverloaded, "More than %d requests are being answered. Try again later.", a.MaxRequests)
+	}
+	return a.limitAddress(out)
+}
+
+// isProbe: it is asked whether the server is there, and nothing else.
+func (t *target) isProbe() bool { return t.system == "health" || t.system == "ready" }
+
 // admit finds out who is calling, and refuses what they may not do at all. What they
 // may do with certain resources only is decided where these are read. The path has the
 // permit from here on.
 func (a *API) admit(r *http.Request, out *response, t *target) error {
-	if a.Guard == nil || t.system == "health" || t.system == "ready" {
+	if a.Guard == nil || t.isProbe() {
 		return nil
 	}
 	by, err := a.Guard.Identify(r.Context(), r.Header.Values("Authorization"))
@@ -19,6 +34,9 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 		return err
 	}
 	t.path.By, out.caller = by, by.Caller.ID
+	if err := a.limitCaller(out, by); err != nil {
+		return err
+	}
 	if c := t.path.Collection; c != nil {
 		if verb := t.verb(r.Method); !by.May(verb, c) {
 			return by.Denied("You may not %s resources of %s.", verb, c.Name)

@@ -39,11 +39,14 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	listing, err := a.Resources.List(r.Context(), t.path, q, exact)
+	patience := a.patient(r.Context())
+	listing, err := a.Resources.List(patience, t.path, q, exact)
 	if err != nil {
-		return nil, err
+		defer patience.end()
+		return nil, patience.explain(err)
 	}
 	stream := newListStream(listing, t.path.Collection, limits.Visible, a.Abandoned)
+	stream.patience = patience
 	answer := &reply{status: http.StatusOK, stream: stream}
 	defer func() {
 		if answer.header == nil { // an error, or a panic: nobody else will close it
@@ -52,8 +55,9 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	}()
 	head, err := a.listHeader(r, t, q, stream)
 	if err != nil {
-		return nil, err
+		return nil, patience.explain(err)
 	}
+	patience.pause()
 	if exact {
 		head.Set("Preference-Applied", "count=exact")
 	}
@@ -122,6 +126,7 @@ type listStream struct {
 	collection *schema.Collection
 	visible    schema.ColumnSet
 	abandoned  <-chan struct{}
+	patience   *patience
 	buffer     []byte
 	rows       int
 	ended      bool
@@ -146,6 +151,7 @@ func (s *listStream) endListing() {
 	if s.listing != nil {
 		s.listing.Close()
 		s.listing = nil
+		s.patience.end()
 	}
 }
 
@@ -198,8 +204,10 @@ func (s *listStream) send(out *response, headOnly bool) error {
 		default:
 		}
 		s.buffer = s.buffer[:0]
+		s.patience.again()
 		if err := s.fill(pieceSize); err != nil {
-			return err
+			return s.patience.explain(err)
 		}
+		s.patience.pause()
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -91,12 +90,16 @@ type response struct {
 	id      string
 	route   string
 	caller  string
+	remote  string // address of the client
+	busy    bool   // more requests are being answered than may be
 	started time.Time
 	timeout time.Duration
 	status  int
 	code    fault.Code
 	bytes   int64
 	gone    bool // the client went away before it was answered
+
+	retryAfter string // of a client that sends too many requests
 }
 
 // context is that of whatever is done for a request, but for lists. Only a list can go on
@@ -179,16 +182,12 @@ func (out *response) send(r *http.Request, answer *reply) error {
 }
 
 func (out *response) summary(r *http.Request) observe.Request {
-	remote, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		remote = r.RemoteAddr
-	}
 	status := out.status
 	if out.gone {
 		status = statusGone
 	}
 	return observe.Request{
-		ID: out.id, Method: r.Method, Path: r.URL.Path, Route: out.route, Remote: remote, Caller: out.caller,
+		ID: out.id, Method: r.Method, Path: r.URL.Path, Route: out.route, Remote: out.remote, Caller: out.caller,
 		Status: status, Code: string(out.code), Bytes: out.bytes, Duration: time.Since(out.started),
 	}
 }

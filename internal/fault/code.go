@@ -70,6 +70,9 @@ const (
 	CodeRefused          Code = "refused"
 	CodeKeyReused        Code = "idempotency_key_reused"
 
+	// 429: too much of it.
+	CodeTooManyRequests Code = "too_many_requests"
+
 	// 417 and 431: headers that the server does not take.
 	CodeExpectationFailed Code = "expectation_failed"
 	CodeHeadersTooLarge   Code = "headers_too_large"
@@ -81,6 +84,8 @@ const (
 	CodeStorageFull    Code = "storage_full"
 	CodeHookTimeout    Code = "hook_timeout"
 	CodeBacklogFull    Code = "backlog_full"
+	CodeOverloaded     Code = "overloaded"
+	CodeTooExpensive   Code = "too_expensive"
 	CodeHTTPVersion    Code = "http_version"
 )
 
@@ -148,6 +153,8 @@ var meanings = map[Code]meaning{
 	CodeRefused:          {422, "Refused by a rule of this server"},
 	CodeKeyReused:        {422, "The key stands for another request"},
 
+	CodeTooManyRequests: {429, "Too many requests"},
+
 	CodeExpectationFailed: {417, "Expectation failed"},
 	CodeHeadersTooLarge:   {431, "The request header is too large"},
 
@@ -157,6 +164,8 @@ var meanings = map[Code]meaning{
 	CodeStorageFull:    {503, "The storage is full"},
 	CodeHookTimeout:    {503, "A rule of this server took too long"},
 	CodeBacklogFull:    {503, "Too many operations are waiting"},
+	CodeOverloaded:     {503, "Too many requests are being answered"},
+	CodeTooExpensive:   {503, "The query takes too long"},
 	CodeHTTPVersion:    {505, "HTTP version not supported"},
 }
 
