@@ -105,6 +105,11 @@ type Config struct {
 	// some 32 KiB. Default: 30 s.
 	WriteTimeout time.Duration
 
+	// MinThroughput is how many bytes in a second a client must take of a list that is longer than
+	// one piece, on average, once it has had WriteTimeout: until its end, the
+	// database keeps all that was there when it began. Default: 64 KiB. Negative: any.
+	MinThroughput int64
+
 	// IdleTimeout is how long a connection is kept for the next request.
 	// Default: 2 min.
 	IdleTimeout time.Duration
@@ -160,6 +165,7 @@ func (c Config) withDefaults() Config {
 	c.HeaderTimeout = orDefault(c.HeaderTimeout, 10*time.Second)
 	c.ReadTimeout = orDefault(c.ReadTimeout, 30*time.Second)
 	c.WriteTimeout = orDefault(c.WriteTimeout, 30*time.Second)
+	c.MinThroughput = orDefault(c.MinThroughput, 64<<10)
 	c.IdleTimeout = orDefault(c.IdleTimeout, 2*time.Minute)
 	c.ShutdownTimeout = orDefault(c.ShutdownTimeout, 30*time.Second)
 	c.ChangeRetention = orDefault(c.ChangeRetention, 7*24*time.Hour)

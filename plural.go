@@ -112,6 +112,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 			}
 			return resources.Ping(ctx)
 		},
+		MinThroughput: max(0, config.MinThroughput),
 	})
 	s.background.start(ctx, s, operations)
 	return s, nil

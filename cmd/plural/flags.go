@@ -104,10 +104,10 @@ func (b *byteSize) String() string {
 
 func (b *byteSize) Type() string { return "size" }
 
-// cacheSize is a flag for a number of bytes that may be "off", which is negative.
-type cacheSize byteSize
+// optionalSize is a flag for a number of bytes that may be "off", which is negative.
+type optionalSize byteSize
 
-func (c *cacheSize) Set(text string) error {
+func (c *optionalSize) Set(text string) error {
 	if text == "off" {
 		*c = -1
 		return nil
@@ -118,14 +118,14 @@ func (c *cacheSize) Set(text string) error {
 	return nil
 }
 
-func (c *cacheSize) String() string {
+func (c *optionalSize) String() string {
 	if *c < 0 {
 		return "off"
 	}
 	return (*byteSize)(c).String()
 }
 
-func (c *cacheSize) Type() string { return "size" }
+func (c *optionalSize) Type() string { return "size" }
 
 // duration is a flag for a time span, which unlike Go's may be in days.
 type duration time.Duration

@@ -115,7 +115,7 @@ func (s *settings) logger(out io.Writer) *slog.Logger {
 	if s.logFormat == "json" {
 		return slog.New(slog.NewJSONHandler(out, options))
 	}
-	return slog.New(slog.NewTextHandler(out, options))
+	return slog.New(newLineHandler(out, options))
 }
 
 // readSchema reads the schema file. Without a name it is plural.yaml if there

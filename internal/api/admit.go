@@ -29,6 +29,7 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 	if a.Guard == nil || t.isProbe() {
 		return nil
 	}
+	out.Header().Add("Vary", "Authorization") // what is shown, and whether
 	by, err := a.Guard.Identify(r.Context(), r.Header.Values("Authorization"))
 	if err != nil {
 		return err

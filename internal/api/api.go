@@ -40,6 +40,10 @@ type Config struct {
 	TrustedProxies []netip.Prefix         // whose X-Forwarded-For counts
 	Origins        []string               // of pages that may use the API; * is any
 
+	// MinThroughput is how many bytes of a long list a client must take in a second, on
+	// average and beside WriteTimeout. Zero: any.
+	MinThroughput int64
+
 	// Abandoned is closed when answers that are still being sent must end.
 	Abandoned <-chan struct{}
 

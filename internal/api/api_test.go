@@ -53,8 +53,15 @@ func TestPanicIsAnsweredInTheEnvelope(t *testing.T) {
 	}
 }
 
-// The listing stops in the middle; what has been sent must not look complete.
+// The listing stops in the middle; what has been sent must not look complete, also
+// when it is compressed.
 func TestBrokenStreamIsNotTakenForComplete(t *testing.T) {
+	for name, left := range map[string]int{"identity": 100 << 10, "gzip": 5 << 10} {
+		t.Run(name, func(t *testing.T) { breakStream(t, name, left) })
+	}
+}
+
+func breakStream(t *testing.T, encoding string, left int) {
 	a, log := newAPI(t, nil)
 	body := `[` + strings.TrimSuffix(strings.Repeat(`{"name":"`+strings.Repeat("x", 900)+`","email":"ada@example.com"},`, 1000), ",") + `]`
 	w := httptest.NewRecorder()
@@ -64,11 +71,15 @@ func TestBrokenStreamIsNotTakenForComplete(t *testing.T) {
 		t.Fatal(w.Code, w.Body)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a.ServeHTTP(&breakingWriter{ResponseWriter: w, left: 100 << 10}, r)
+		a.ServeHTTP(&breakingWriter{ResponseWriter: w, left: left}, r)
 	}))
-	response, err := http.Get(server.URL + "/users?limit=1000")
+	client := http.Client{Transport: &http.Transport{DisableCompression: encoding != "gzip"}}
+	response, err := client.Get(server.URL + "/users?limit=1000")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if response.Uncompressed != (encoding == "gzip") {
+		t.Errorf("compressed: %t", response.Uncompressed)
 	}
 	_, err = io.ReadAll(response.Body)
 	response.Body.Close()

@@ -1,13 +1,18 @@
 package api
 
 import (
+	"compress/gzip"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -30,7 +35,7 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	}
 	if r.Method == http.MethodGet {
 		if answer, ok := a.Resources.Remembered(t.path, name); ok {
-			return answer.(*reply), nil
+			return answer.(*reply).zip(wantsGzip(r)), nil
 		}
 	}
 	limits := a.Query
@@ -46,7 +51,7 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 		return nil, patience.explain(err)
 	}
 	stream := newListStream(listing, t.path.Collection, limits.Visible, a.Abandoned)
-	stream.patience = patience
+	stream.patience, stream.slowest = patience, a.MinThroughput
 	answer := &reply{status: http.StatusOK, stream: stream}
 	defer func() {
 		if answer.header == nil { // an error, or a panic: nobody else will close it
@@ -70,7 +75,20 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 		stream.endListing() // nothing waits for the client then
 	}
 	answer.header = head
-	return answer, nil
+	return answer.zip(wantsGzip(r)), nil
+}
+
+var acceptEncoding = []string{"Accept-Encoding"}
+
+// zip is the reply as it is sent to who takes it compressed, if that is worth it.
+func (answer *reply) zip(wanted bool) *reply {
+	if !wanted || answer.stream == nil && len(answer.body) < minZipped || answer.stream != nil && answer.stream.ended && len(answer.stream.buffer) < minZipped {
+		return answer
+	}
+	zipped := *answer // others may be sending the same
+	zipped.zipped, zipped.header = true, maps.Clone(answer.header)
+	zipped.header.Set("Content-Encoding", "gzip")
+	return &zipped
 }
 
 // listHeader reads the first piece of a stream, or for HEAD the first row, and
@@ -87,7 +105,7 @@ func (a *API) listHeader(r *http.Request, t *target, q query.Query, stream *list
 	if err != nil {
 		return nil, err
 	}
-	head := http.Header{}
+	head := http.Header{"Vary": acceptEncoding}
 	if links := links(a.address(t.path), q, previous, next); links != "" {
 		head.Set("Link", links)
 	}
@@ -127,6 +145,7 @@ type listStream struct {
 	visible    schema.ColumnSet
 	abandoned  <-chan struct{}
 	patience   *patience
+	slowest    int64 // bytes in a second, on average, that a client must take; zero: any
 	buffer     []byte
 	rows       int
 	ended      bool
@@ -178,25 +197,39 @@ func (s *listStream) fill(size int) error {
 	}
 }
 
-// send writes the stream piece by piece. An error breaks the answer off, so
-// that nobody takes it for complete.
-func (s *listStream) send(out *response, headOnly bool) error {
-	if s.ended && !headOnly {
-		out.Header().Set("Content-Length", strconv.Itoa(len(s.buffer)))
+// send writes the stream, in gzip if it is to be zipped. An error breaks the answer off,
+// so that nobody takes it for complete.
+func (s *listStream) send(out *response, headOnly, zipped bool) error {
+	if s.ended && !headOnly && !zipped {
+		out.Header()["Content-Length"] = []string{strconv.Itoa(len(s.buffer))}
 	}
 	out.WriteHeader(http.StatusOK)
-	if headOnly {
+	switch {
+	case headOnly:
 		return nil
+	case zipped:
+		return zip(out, func(zipper *gzip.Writer) error { return s.sendPieces(out, zipper, zipper.Flush) })
 	}
-	for {
-		if _, err := out.Write(s.buffer); err != nil {
-			return err
+	return s.sendPieces(out, out, func() error { return nil })
+}
+
+// sendPieces writes piece by piece, as fast as the client takes them.
+func (s *listStream) sendPieces(out *response, to io.Writer, flush func() error) error {
+	flusher := http.NewResponseController(out.ResponseWriter)
+	for sent := int64(0); ; {
+		sent += int64(len(s.buffer))
+		if s.slowest > 0 && !s.ended {
+			// A client that takes little holds up a snapshot, and with it the log of the database.
+			out.latest = out.started.Add(out.timeout + time.Duration(float64(sent)/float64(s.slowest)*float64(time.Second)))
+		}
+		if _, err := to.Write(s.buffer); err != nil {
+			return tooSlow(err)
 		}
 		if s.ended {
 			return nil
 		}
-		if err := http.NewResponseController(out.ResponseWriter).Flush(); err != nil {
-			return err
+		if err := errors.Join(flush(), flusher.Flush()); err != nil {
+			return tooSlow(err)
 		}
 		select {
 		case <-s.abandoned:
@@ -210,4 +243,12 @@ func (s *listStream) send(out *response, headOnly bool) error {
 		}
 		s.patience.pause()
 	}
+}
+
+// tooSlow says what it means that a write took too long.
+func tooSlow(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("the client took the answer too slowly: %w", err)
+	}
+	return err
 }

@@ -2,11 +2,14 @@ package api
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
-	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,6 +33,7 @@ type reply struct {
 	body    []byte
 	stream  *listStream
 	handler http.Handler // for what is not ours to write
+	zipped  bool         // compressed on its way
 
 	// provisional is how long it may become another one that is kept in its place.
 	provisional time.Duration
@@ -97,7 +101,8 @@ type response struct {
 	status  int
 	code    fault.Code
 	bytes   int64
-	gone    bool // the client went away before it was answered
+	gone    bool      // the client went away before it was answered
+	latest  time.Time // for the client to have taken what is being written; zero: none
 
 	retryAfter string // of a client that sends too many requests
 }
@@ -143,7 +148,11 @@ func (out *response) Unwrap() http.ResponseWriter { return out.ResponseWriter }
 // ResponseWriter has one: an embedded handler's may be a test's.
 func (out *response) extend() {
 	if out.timeout > 0 {
-		_ = http.NewResponseController(out.ResponseWriter).SetWriteDeadline(time.Now().Add(out.timeout))
+		deadline := time.Now().Add(out.timeout)
+		if !out.latest.IsZero() && out.latest.Before(deadline) {
+			deadline = out.latest
+		}
+		_ = http.NewResponseController(out.ResponseWriter).SetWriteDeadline(deadline)
 	}
 }
 
@@ -152,6 +161,9 @@ func (out *response) send(r *http.Request, answer *reply) error {
 	out.code = answer.code
 	head := out.Header()
 	for name, values := range answer.header {
+		if name == "Vary" { // there may be other reasons
+			values = slices.Concat(head[name], values)
+		}
 		head[name] = values
 	}
 	head["X-Request-Id"] = []string{out.id}
@@ -162,7 +174,14 @@ func (out *response) send(r *http.Request, answer *reply) error {
 	case answer.stream != nil:
 		defer answer.stream.close()
 		head["Content-Type"] = jsonType
-		return answer.stream.send(out, r.Method == http.MethodHead)
+		return answer.stream.send(out, r.Method == http.MethodHead, answer.zipped)
+	case answer.zipped:
+		delete(head, "Content-Length")
+		out.WriteHeader(answer.status)
+		return zip(out, func(zipper *gzip.Writer) error {
+			_, err := zipper.Write(answer.body)
+			return err
+		})
 	case answer.body != nil:
 		if head["Content-Type"] == nil {
 			head["Content-Type"] = jsonType
@@ -186,9 +205,10 @@ func (out *response) summary(r *http.Request) observe.Request {
 	if out.gone {
 		status = statusGone
 	}
+	now := time.Now()
 	return observe.Request{
 		ID: out.id, Method: r.Method, Path: r.URL.Path, Route: out.route, Remote: out.remote, Caller: out.caller,
-		Status: status, Code: string(out.code), Bytes: out.bytes, Duration: time.Since(out.started),
+		Status: status, Code: string(out.code), Bytes: out.bytes, Duration: now.Sub(out.started), Ended: now,
 	}
 }
 
@@ -206,8 +226,10 @@ func requestID(r *http.Request) string {
 	return id
 }
 
+// newRequestID makes an id that nobody else has. Nothing is secret about it.
 func newRequestID() string {
 	var random [16]byte
-	rand.Read(random[:])
+	binary.NativeEndian.PutUint64(random[:8], rand.Uint64())
+	binary.NativeEndian.PutUint64(random[8:], rand.Uint64())
 	return hex.EncodeToString(random[:])
 }

@@ -85,6 +85,7 @@ type Request struct {
 	Code     string // of the first error, if it was refused
 	Bytes    int64
 	Duration time.Duration
+	Ended    time.Time
 }
 
 // Arrived notes that a request has come; Answered must follow.
@@ -105,7 +106,7 @@ func (o *Observer) Answered(r Request) {
 		return
 	}
 	// Not by the logger, which would find out each time where in the code this is.
-	line := slog.NewRecord(time.Now(), level, "request", 0)
+	line := slog.NewRecord(r.Ended, level, "request", 0)
 	line.AddAttrs(
 		slog.String("method", r.Method), slog.String("path", r.Path), slog.Int("status", r.Status),
 		slog.Int64("bytes", r.Bytes), slog.Float64("ms", float64(r.Duration.Microseconds())/1000),

@@ -80,15 +80,15 @@ func (w *Work) Relied() []schema.ID { return w.relied }
 func (r *Resources) Before(ctx context.Context, write *Write) error {
 	ctx, cancel := r.hookTime(ctx)
 	defer cancel()
-	c, id := write.Path.Collection, &write.ID
+	id := &write.ID
 	if write.Verb == Delete {
-		return r.before(ctx, Delete, c, id, nil)
+		return r.before(ctx, Delete, write.Path, id, nil)
 	}
 	if write.Verb == Create {
 		id = nil // it has none yet, or its input has it
 	}
 	for i := range write.Inputs {
-		if err := r.before(ctx, write.Verb, c, id, &write.Inputs[i]); err != nil {
+		if err := r.before(ctx, write.Verb, write.Path, id, &write.Inputs[i]); err != nil {
 			return at(write.pointer(i), err)
 		}
 	}
@@ -104,6 +104,7 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 		if !by.May(verbs[write.Verb], write.Path.Collection) {
 			return nil, by.Denied("You may not %s resources of %s.", write.Verb, write.Path.Collection.Name)
 		}
+		w.by = by
 		w.tx.As(by.Caller.ID)
 	}
 	w.accepted = w.accepted || write.Accepting

@@ -1,0 +1,55 @@
+package api
+
+import (
+	"compress/gzip"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// minZipped is the length from which on it is worth to compress an answer.
+const minZipped = 1 << 10
+
+// wantsGzip reports whether the client takes answers in gzip (RFC 9110, section 12.5.3).
+func wantsGzip(r *http.Request) bool {
+	found, weight := false, 0.0
+	for _, line := range r.Header["Accept-Encoding"] {
+		for each := range strings.SplitSeq(line, ",") {
+			coding, parameters, _ := strings.Cut(each, ";")
+			coding = strings.ToLower(strings.TrimSpace(coding))
+			if coding != "gzip" && coding != "x-gzip" && (coding != "*" || found) {
+				continue
+			}
+			weight = 1
+			if given, ok := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(parameters), " ", ""), "q="); ok {
+				if q, err := strconv.ParseFloat(given, 64); err == nil {
+					weight = q
+				}
+			}
+			found = coding != "*"
+		}
+	}
+	return weight > 0
+}
+
+// zippers are for speed: answers are made as they are sent.
+var zippers = sync.Pool{New: func() any {
+	zipper, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // which is a level
+	return zipper
+}}
+
+// zip compresses what write writes. If that fails, the end is missing, and whoever unpacks
+// it notices.
+func zip(out *response, write func(*gzip.Writer) error) error {
+	zipper := zippers.Get().(*gzip.Writer)
+	zipper.Reset(out)
+	defer func() {
+		zipper.Reset(nil)
+		zippers.Put(zipper)
+	}()
+	if err := write(zipper); err != nil {
+		return err
+	}
+	return zipper.Close()
+}
