@@ -142,7 +142,7 @@ func (t *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response, err := http.DefaultTransport.RoundTrip(r)
 	if err == nil && response.StatusCode != http.StatusOK {
-		response.Body.Close()
+		_ = response.Body.Close()
 		response, err = nil, fmt.Errorf("it answers with %s", response.Status)
 	}
 	if err != nil {

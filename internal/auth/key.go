@@ -24,7 +24,7 @@ var keyEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPad
 // NewKey makes an API key, and what is kept of it.
 func NewKey() (key, prefix, hash string) {
 	var random [40]byte
-	rand.Read(random[:])
+	_, _ = rand.Read(random[:]) // it never fails
 	prefix = keyEncoding.EncodeToString(random[32:])[:prefixLength]
 	secret := keyEncoding.EncodeToString(random[:32])
 	return keyMark + prefix + "_" + secret, prefix, hashOf(secret)
