@@ -13,7 +13,12 @@ import (
 
 // FormatTime is the one form of a timestamp: RFC 3339 in UTC, fixed width,
 // with milliseconds. Texts of this form sort as the times do.
-func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func FormatTime(t time.Time) string { return string(AppendTime(nil, t)) }
+
+// AppendTime appends what FormatTime gives.
+func AppendTime(dst []byte, t time.Time) []byte {
+	return t.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z")
+}
 
 // parseFormat reads a string of a format. What it says of a wrong one fits
 // behind "must be".

@@ -66,6 +66,9 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	if exact {
 		head.Set("Preference-Applied", "count=exact")
 	}
+	if r.Method == http.MethodGet && (!stream.ended || len(stream.buffer) >= minZipped) {
+		head["Vary"] = acceptEncoding
+	}
 	if stream.ended && r.Method == http.MethodGet {
 		listing.Keep(name, func() resource.Kept {
 			return (&reply{status: http.StatusOK, header: maps.Clone(head), body: slices.Clone(stream.buffer)}).complete()
@@ -80,9 +83,9 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 
 var acceptEncoding = []string{"Accept-Encoding"}
 
-// zip is the reply as it is sent to who takes it compressed, if that is worth it.
+// zip is the reply as it is sent to who takes it compressed, if it may be.
 func (answer *reply) zip(wanted bool) *reply {
-	if !wanted || answer.stream == nil && len(answer.body) < minZipped || answer.stream != nil && answer.stream.ended && len(answer.stream.buffer) < minZipped {
+	if !wanted || answer.header["Vary"] == nil {
 		return answer
 	}
 	zipped := *answer // others may be sending the same
@@ -105,7 +108,7 @@ func (a *API) listHeader(r *http.Request, t *target, q query.Query, stream *list
 	if err != nil {
 		return nil, err
 	}
-	head := http.Header{"Vary": acceptEncoding}
+	head := http.Header{}
 	if links := links(a.address(t.path), q, previous, next); links != "" {
 		head.Set("Link", links)
 	}

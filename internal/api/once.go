@@ -82,7 +82,14 @@ func (a *API) settle(ctx context.Context, d deed, once *resource.Once) (answer *
 		if d.failed != nil {
 			return nil, false, d.failed
 		}
-		if err := a.Resources.Transact(ctx, d.effect); err != nil {
+		done, err := false, error(nil)
+		if d.alone != nil {
+			done, err = d.alone()
+		}
+		if !done && err == nil {
+			err = a.Resources.Transact(ctx, d.effect)
+		}
+		if err != nil {
 			return nil, false, err
 		}
 		return d.answer(), true, nil

@@ -80,6 +80,9 @@ func (l *Listing) begin(path Path, exact bool) error {
 	l.selection = store.Selection{Filter: query.Both(path.scope(), l.query.Filter), Order: store.NewOrder(l.query.Sort), Take: l.query.Range.Size()}
 	l.fleeting = !path.isWhole()
 	l.filtered = l.query.Filter != nil || path.By.Rows(path.Collection) != nil
+	if found, err := l.beginFront(path); found || err != nil {
+		return err
+	}
 	if err := (&sight{tx: l.tx}).requireParent(path); err != nil {
 		return err
 	}
@@ -87,6 +90,24 @@ func (l *Listing) begin(path Path, exact bool) error {
 		return err
 	}
 	return l.locate(path)
+}
+
+// beginFront begins with all that is to be known at once, if the range is a short beginning
+// of a whole collection, and the database is faster in this way.
+func (l *Listing) beginFront(path Path) (found bool, err error) {
+	r, take := l.query.Range, l.selection.Take
+	atStart := r.Anchor == query.AtEdge || r.Anchor == query.AtOffset && r.Offset == 0
+	if !atStart || r.Limit <= 0 || take > store.MaxFront || path.Parent != nil || l.selection.Filter != nil || len(l.selection.Order) > 1 {
+		return false, nil
+	}
+	front, err := l.tx.Front(path.Collection, l.selection.Order, take)
+	if err != nil || front == nil {
+		return false, err
+	}
+	l.rows, l.wanted = front.Rows, take
+	l.Total, l.Known = front.Total, true
+	l.after, l.hasAfter = front.After, front.HasAfter
+	return true, nil
 }
 
 // Close ends the listing.

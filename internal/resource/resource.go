@@ -42,11 +42,11 @@ type Resource struct {
 
 // resource is a record as the caller sees it. The whole representation is that of the
 // change log.
-func (w *Work) resource(path Path, record schema.Record, whole []byte) Resource {
+func (r *Resources) resource(path Path, record schema.Record, whole []byte) Resource {
 	c := path.Collection
 	return Resource{
 		ID: record.ID(schema.IDColumn), Representation: path.represent(record, whole),
-		ETag: w.resources.etag(path, record.Int(c.RevisionColumn())),
+		ETag: r.etag(path, record.Int(c.RevisionColumn())),
 	}
 }
 

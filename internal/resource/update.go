@@ -35,7 +35,7 @@ func (w *Work) update(write Write) (Resource, error) {
 		return Resource{}, faults
 	}
 	if slices.Equal(before, after) {
-		return w.resource(write.Path, before, c.Append(nil, before)), nil
+		return w.resources.resource(write.Path, before, c.Append(nil, before)), nil
 	}
 	touch(w.tx, c, before, after)
 	representation, err := w.tx.Update(c, before, after)
@@ -46,7 +46,7 @@ func (w *Work) update(write Write) (Resource, error) {
 		return Resource{}, err
 	}
 	w.written(&Change{Verb: Update, Collection: c, Before: before, After: after})
-	return w.resource(write.Path, after, representation), nil
+	return w.resources.resource(write.Path, after, representation), nil
 }
 
 // apply puts the attributes that an input sets into a copy of a resource.

@@ -53,6 +53,14 @@ type backend interface {
 	close() error
 }
 
+// grouper is a backend that stores the new resources of several writers at once.
+type grouper interface {
+	// store stores a new resource whose id was minted, with its change and its deltas, if
+	// nothing stands against it. Otherwise nothing has happened, and whatever it is
+	// shows when the resource is stored by a transaction.
+	store(t *table, wanted *creation)
+}
+
 // reading is what a connection is lent for.
 type reading int
 
@@ -105,6 +113,14 @@ type conn interface {
 	// it should be, the transaction starts anew with otherwise, and goes on
 	// behind it unless that fails. It comes ahead of everything but later.
 	assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error
+}
+
+// fronter is a connection that can run one query as all of its transaction.
+type fronter interface {
+	// front runs a query, for as many rows as are taken, with columns of a row ahead of its own, which
+	// read gets whether the query has rows or not. How many are taken is $1. The first column
+	// of the query must not be null. Nil rows mean that nothing was done, and the transaction can go on.
+	front(read func(schema.Row), columns []string, sql string, take int64) (rows, error)
 }
 
 // rows is the result of a query. Its columns are read between a next that

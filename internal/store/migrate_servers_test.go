@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -63,6 +64,8 @@ func TestServerOfAnOldSchema(t *testing.T) {
 					expectAllowed(t, "write", c.writes, insertPair(st))
 					expectAllowed(t, "ping", c.writes, st.Ping(context.Background()))
 					expectAllowed(t, "read", c.reads, readShops(st))
+					expectAllowed(t, "look", c.reads, lookAtShop(st))
+					expectAllowed(t, "front", c.reads, frontOfShops(st))
 				}
 			})
 		})
@@ -89,14 +92,74 @@ func readShops(st *Store) error {
 	}, "SELECT "+st.tables[shops].all+" FROM "+st.tables[shops].name)
 }
 
+// prepareAll has more connections than a test uses, each with the plans of the statements
+// that are sent without a transaction.
+func prepareAll(t *testing.T, st *Store) {
+	t.Helper()
+	for range 8 {
+		tx, err := st.Look(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Close()
+		for range 7 {
+			expectAllowed(t, "look", true, lookAt(tx))
+			expectAllowed(t, "front", true, frontOf(tx))
+		}
+	}
+}
+
+func lookAtShop(st *Store) error { return inside(st.Look, lookAt) }
+
+func frontOfShops(st *Store) error { return inside(st.Stream, frontOf) }
+
+func inside(open func(context.Context) (*Tx, error), fn func(*Tx) error) error {
+	tx, err := open(context.Background())
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	return fn(tx)
+}
+
+func lookAt(tx *Tx) error {
+	_, err := tx.Get(tx.store.schema.Collection("shops"), nil, schema.ID{15: 1})
+	return err
+}
+
+// frontOf reads the beginning of a collection in whichever way there is.
+func frontOf(tx *Tx) error {
+	shops := tx.store.schema.Collection("shops")
+	front, err := tx.Front(shops, NewOrder(nil), 1)
+	if err != nil || front == nil {
+		return errors.Join(err, lookAt(tx))
+	}
+	defer front.Rows.Close()
+	for more := true; more && err == nil; {
+		if more, err = front.Rows.Next(); more {
+			shops.Append(nil, front.Rows)
+		}
+	}
+	return err
+}
+
 // TestWhoWaitsForAMigration: whoever begins in the middle of one, and waits, does
 // not go on with what was true when it began.
 func TestWhoWaitsForAMigration(t *testing.T) {
-	after := strings.Replace(shopsBefore, "code: {type: string}", "code: {type: integer}", 1)
+	for name, after := range map[string]string{
+		"another type":           strings.Replace(shopsBefore, "code: {type: string}", "code: {type: integer}", 1),
+		"another type elsewhere": strings.Replace(shopsBefore, "title: {type: string}", "title: {type: array}", 1), // the table that is read stays as it is
+	} {
+		t.Run(name, func(t *testing.T) { testWaiting(t, after) })
+	}
+}
+
+func testWaiting(t *testing.T, after string) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","code":"12"}`}, nil)
 		st := open(t, url, parse(t, shopsBefore))
-		var written, read error
+		prepareAll(t, st)
+		var written, read, looked, front error
 		var others sync.WaitGroup
 		stageReached = func(stage string) {
 			if stage != "keys" {
@@ -105,7 +168,9 @@ func TestWhoWaitsForAMigration(t *testing.T) {
 			others.Go(func() { written = insertPair(st) })
 			if strings.HasPrefix(url, "postgres") { // on SQLite, who reads need not wait
 				others.Go(func() { read = readShops(st) })
-				awaitWaiting(t, url, 2)
+				others.Go(func() { looked = lookAtShop(st) })
+				others.Go(func() { front = frontOfShops(st) })
+				awaitWaiting(t, url, 4)
 			}
 		}
 		defer func() { stageReached = func(string) {} }()
@@ -116,6 +181,8 @@ func TestWhoWaitsForAMigration(t *testing.T) {
 		expectAllowed(t, "write", false, written)
 		if strings.HasPrefix(url, "postgres") {
 			expectAllowed(t, "read", false, read)
+			expectAllowed(t, "look", false, looked)
+			expectAllowed(t, "front", false, front)
 		}
 	})
 }

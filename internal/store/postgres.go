@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -25,7 +26,10 @@ import (
 // postgresBackend is a PostgreSQL database behind a pool of connections.
 type postgresBackend struct {
 	pool   *pgxpool.Pool
+	shared *pgxpool.Pool // for the statements of groups
 	long   chan struct{} // one for each connection that may be read from at length
+	groups sync.Map      // *postgresGroup by *table
+	dead   atomic.Int64  // deltas that were taken up and are still in the way
 	closed atomic.Bool
 }
 
@@ -61,6 +65,8 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 			config.ConnConfig.RuntimeParams[name] = value
 		}
 	}
+	// A statement without a transaction must see what was committed while it waited for its locks.
+	config.ConnConfig.RuntimeParams["default_transaction_isolation"] = "read committed"
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = maxWait
 	}
@@ -72,7 +78,12 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 		pool.Close()
 		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
 	}
-	return &postgresBackend{pool: pool, long: make(chan struct{}, max(1, config.MaxConns/2))}, nil
+	shared, err := pgxpool.NewWithConfig(ctx, groupConfig(config))
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
+	}
+	return &postgresBackend{pool: pool, shared: shared, long: make(chan struct{}, max(1, config.MaxConns/2))}, nil
 }
 
 func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), error) {
@@ -116,12 +127,16 @@ func (b *postgresBackend) takeLong(ctx context.Context) error {
 
 // acquire waits for a connection, but not for ever.
 func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	return b.acquireFrom(ctx, b.pool)
+}
+
+func (b *postgresBackend) acquireFrom(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 	if b.closed.Load() {
 		return nil, errClosed
 	}
 	wait, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	acquired, err := b.pool.Acquire(wait)
+	acquired, err := pool.Acquire(wait)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil, errBusy
 	}
@@ -146,7 +161,7 @@ func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) (err e
 		switch {
 		case isLostRace(err):
 		case isLostConnection(err):
-			b.pool.Reset() // the others go the same way
+			b.reset()
 		default:
 			return err
 		}
@@ -179,7 +194,7 @@ var errUnknownOutcome = errors.New("the connection was lost during a commit, and
 
 // resolve asks what became of a transaction whose commit was not answered.
 func (b *postgresBackend) resolve(ctx context.Context, c *postgresConn, lost error) error {
-	b.pool.Reset()
+	b.reset()
 	unknown := errors.Join(errUnknownOutcome, lost)
 	if c.transaction == 0 {
 		return unknown
@@ -242,9 +257,35 @@ func isLostConnection(err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
 }
 
+// maxDead is how many deltas may be in the way of those who add them up.
+const maxDead = 500
+
+// tidy clears deltas away that were taken up. PostgreSQL does so by itself, but minutes
+// later, and until then every total goes past all of them.
+func (b *postgresBackend) tidy(ctx context.Context, removed int64) error {
+	if b.dead.Add(removed) < maxDead {
+		return nil
+	}
+	b.dead.Store(0)
+	acquired, err := b.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer acquired.Release()
+	_, err = acquired.Exec(ctx, "VACUUM (SKIP_LOCKED) "+deltasTable)
+	return err
+}
+
+// reset has connections replaced: when one was lost, the others go the same way.
+func (b *postgresBackend) reset() {
+	b.pool.Reset()
+	b.shared.Reset()
+}
+
 // close waits for the connections that are in use.
 func (b *postgresBackend) close() error {
 	b.closed.Store(true)
+	b.shared.Close()
 	b.pool.Close()
 	return nil
 }

@@ -32,7 +32,9 @@ type postgresConn struct {
 	transaction int64
 	committed   *postgresQuery
 
-	opening   []postgresQuery  // what comes ahead of an assumption
+	opening   []postgresQuery // what comes ahead of an assumption
+	known     string          // version of the schema that is assumed
+	holds     func(schema.Row) bool
 	otherwise func(conn) error // nil, or what to do if the assumption does not hold
 }
 
@@ -106,7 +108,7 @@ func (c *postgresConn) startAnew(ctx context.Context, behind []postgresQuery, sq
 }
 
 func (c *postgresConn) assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error {
-	c.opening, c.otherwise = slices.Clone(c.queued), otherwise
+	c.opening, c.holds, c.otherwise = slices.Clone(c.queued), holds, otherwise
 	c.queued = append(c.queued, postgresQuery{sql: sql, look: func(row schema.Row) error {
 		if !holds(row) {
 			return errUnmet
@@ -131,7 +133,7 @@ func (q postgresQuery) read(results pgx.BatchResults) error {
 	if err != nil {
 		return err
 	}
-	rows := &postgresRows{rows: answer}
+	rows := &postgresRows{batch: answer}
 	defer answer.Close()
 	found, err := rows.next()
 	if err == nil && found {
@@ -141,12 +143,17 @@ func (q postgresQuery) read(results pgx.BatchResults) error {
 }
 
 func (c *postgresConn) query(sql string, args ...schema.Value) (rows, error) {
+	if c.only && c.otherwise != nil {
+		if rows, err := c.lookOne(sql, args); rows != nil || err != nil {
+			return rows, err
+		}
+	}
 	ctx, cancel := c.wait()
 	results, err := c.send(ctx, sql, postgresArgs(args))
 	if err == nil {
 		var answer pgx.Rows
 		if answer, err = results.Query(); err == nil {
-			return &postgresRows{rows: answer, end: func() { results.Close(); cancel() }}, nil
+			return &postgresRows{batch: answer, end: func() { results.Close(); cancel() }}, nil
 		}
 		results.Close()
 	}
@@ -264,27 +271,53 @@ func (b *postgresBinder) BindFloat(v float64) { *b = append(*b, v) }
 func (b *postgresBinder) BindID(v schema.ID)  { *b = append(*b, [16]byte(v)) }
 func (b *postgresBinder) BindText(v string)   { *b = append(*b, v) }
 func (b *postgresBinder) BindTime(formatted string) {
-	when, _ := time.Parse(time.RFC3339, formatted) // FormatTime wrote it
-	*b = append(*b, when)
+	*b = append(*b, time.UnixMicro(postgresTime(formatted)+postgresEpoch))
 }
 
-// postgresRows reads the binary form of the types that columnType names.
+// postgresRows reads the binary form of the types that columnType names. They are those of
+// a batch, or of a statement by itself.
 type postgresRows struct {
-	rows pgx.Rows
-	raw  [][]byte
-	end  func() // when they are closed
+	batch  pgx.Rows
+	reader *pgconn.ResultReader
+	fields []pgconn.FieldDescription
+	raw    [][]byte
+	end    func() // when they are closed
+
+	front [][]byte // columns of the first row that are not its own
+	ahead int      // number of columns ahead of its own
+	waits bool     // the first row is there already
+	ended bool
 }
 
 func (r *postgresRows) next() (bool, error) {
-	if !r.rows.Next() {
-		return false, r.rows.Err()
+	switch {
+	case r.waits:
+		r.waits = false
+		return true, nil
+	case r.ended:
+		return false, nil
+	case r.batch != nil:
+		if !r.batch.Next() {
+			return false, r.batch.Err()
+		}
+		r.raw = r.batch.RawValues()
+		return true, nil
+	case r.reader.NextRow():
+		r.raw = r.reader.Values()[r.ahead:]
+		return true, nil
 	}
-	r.raw = r.rows.RawValues()
-	return true, nil
+	r.ended = true
+	_, err := r.reader.Close()
+	return false, err
 }
 
 func (r *postgresRows) close() {
-	r.rows.Close()
+	if r.batch != nil {
+		r.batch.Close()
+	}
+	if r.reader != nil {
+		_, _ = r.reader.Close() // what was read was read, and a connection that is lost shows
+	}
 	if r.end != nil {
 		r.end()
 	}
@@ -306,16 +339,13 @@ func (r *postgresRows) Float(column int) float64 {
 
 func (r *postgresRows) ID(column int) schema.ID { return schema.ID(r.raw[column]) }
 
-// postgresEpoch is what timestamps are counted from, in microseconds.
-var postgresEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
-
-const timestamptzOID = 1184
-
 func (r *postgresRows) AppendText(dst []byte, column int) []byte {
 	raw := r.raw[column]
-	if r.rows.FieldDescriptions()[column].DataTypeOID == timestamptzOID {
-		micros := int64(binary.BigEndian.Uint64(raw))
-		return append(dst, schema.FormatTime(time.UnixMicro(micros+postgresEpoch))...)
+	if r.fields == nil {
+		r.fields = r.batch.FieldDescriptions()
+	}
+	if r.fields[column].DataTypeOID == timestamptzOID {
+		return schema.AppendTime(dst, time.UnixMicro(int64(binary.BigEndian.Uint64(raw))+postgresEpoch))
 	}
 	return append(dst, raw...)
 }

@@ -117,6 +117,9 @@ func (s *Store) check(c conn, may func(*standing) bool) error {
 		}
 	}
 	known := s.standing.Load()
+	if c, ok := c.(interface{ knows(version int64) }); ok {
+		c.knows(known.number)
+	}
 	reconsidered := func(c conn) error {
 		found, err := s.reconsider(c)
 		if err == nil && !may(found) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
@@ -88,6 +89,49 @@ func (r *Rows) Close() {
 	if r.rows != nil {
 		r.rows.close()
 	}
+}
+
+// Front is the beginning of a collection, read by one query.
+type Front struct {
+	Rows     *Rows
+	Total    int64
+	After    schema.ID // the first resource behind it
+	HasAfter bool
+}
+
+// MaxFront is the largest Front: what is behind it is found by skipping it.
+const MaxFront = 100
+
+// Front reads a beginning of a collection, if the database can do so faster than by a query
+// for each thing that is to be known of it. Nil means that it cannot. Whatever is taken, it
+// is a part of the same number of resources: a plan for any number would be one for many.
+func (t *Tx) Front(c *schema.Collection, order Order, take int64) (*Front, error) {
+	direct, ok := t.conn.(fronter)
+	if !ok {
+		return nil, nil
+	}
+	table := t.store.tables[c]
+	first := func(columns string, n int) string {
+		s := t.store.statement(c, "SELECT ", columns, " FROM ", table.name)
+		s.order(order)
+		s.write(" LIMIT ", strconv.Itoa(n))
+		return s.String()
+	}
+	front := &Front{}
+	rows, err := direct.front(func(row schema.Row) {
+		front.Total = row.Int(0)
+		if front.HasAfter = !row.Null(1); front.HasAfter {
+			front.After = row.ID(1)
+		}
+	}, []string{
+		totalOf("'"+c.Name+"'", "''"),
+		"(SELECT * FROM (" + first(table.columns[schema.IDColumn], MaxFront+1) + ") AS f LIMIT 1 OFFSET $1)",
+	}, first(table.all, MaxFront), take)
+	if err != nil || rows == nil {
+		return nil, t.fault(err)
+	}
+	front.Rows = &Rows{rows: rows, tx: t, collection: c, left: take}
+	return front, nil
 }
 
 // IDAt is the id of the resource at Skip of a selection, if there is one.

@@ -48,14 +48,19 @@ func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error)
 	key := listOf(c, parent)
 	collection, of := key.values()
 	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
-		"SELECT coalesce((SELECT total FROM "+totalsTable+" WHERE collection = $1 AND parent = $2), 0)"+
-			" + coalesce((SELECT CAST(sum(change) AS bigint) FROM "+deltasTable+" WHERE collection = $1 AND parent = $2), 0)", collection, of)
+		"SELECT "+totalOf("$1", "$2"), collection, of)
 	for _, d := range t.unwritten() {
 		if d.list == key {
 			n += d.change
 		}
 	}
 	return n, t.fault(err)
+}
+
+// totalOf is the total of a list.
+func totalOf(collection, parent string) string {
+	where := " WHERE collection = " + collection + " AND parent = " + parent + "), 0)"
+	return "coalesce((SELECT total FROM " + totalsTable + where + " + coalesce((SELECT CAST(sum(change) AS bigint) FROM " + deltasTable + where
 }
 
 // unwritten is what has come and gone in this transaction, and is not written down yet.
@@ -135,6 +140,11 @@ func (s *Store) TakeUp(ctx context.Context) error {
 	})
 	if err == nil {
 		s.waiting.Add(-seen)
+		if tidied, ok := s.backend.(interface {
+			tidy(ctx context.Context, removed int64) error
+		}); ok {
+			err = tidied.tidy(ctx, seen)
+		}
 	}
 	return s.fault(ctx, err)
 }
