@@ -90,24 +90,28 @@ func (b *buckets) makeRoom(now time.Time) {
 
 // limitAddress counts a request for the address that it came from.
 func (a *API) limitAddress(out *response) error {
+	if a.Rate.Requests == 0 {
+		return nil
+	}
 	return a.limit(out, "address", "address:"+blockOf(out.remote), a.Rate)
 }
 
 // limitCaller counts a request for its caller; those without credentials are told apart
 // by their address.
 func (a *API) limitCaller(out *response, by *auth.Permit) error {
+	rate, limited := a.Rates[by.Caller.Role]
+	if !limited {
+		return nil
+	}
 	who := by.Caller.ID
 	if by.Caller.Anonymous() {
 		who = "public:" + blockOf(out.remote)
 	}
-	return a.limit(out, "caller", who, a.Rates[by.Caller.Role])
+	return a.limit(out, "caller", who, rate)
 }
 
 // limit counts a request, and says in the headers how many more there can be.
 func (a *API) limit(out *response, policy, who string, rate schema.Rate) error {
-	if rate.Requests == 0 {
-		return nil
-	}
 	level, ok := a.buckets.take(who, rate)
 	out.Header().Add("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", policy, rate.Requests, int64(rate.Per/time.Second)))
 	out.Header().Add("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, level.left, seconds(level.full)))
