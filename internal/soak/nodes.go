@@ -151,7 +151,11 @@ func (s *Nodes) Stop() error {
 
 // AtRest implements System.
 func (s *Nodes) AtRest() (*Rest, error) {
-	return readPostgres(context.Background(), hosts(s.primary()))
+	rest, err := readPostgres(context.Background(), hosts(s.primary()))
+	if err == nil && len(rest.Changes) > 0 {
+		rest.askDoctor(s.binary, s.schema(), hosts(s.primary()))
+	}
+	return rest, err
 }
 
 // Close implements System.

@@ -83,7 +83,7 @@ func (r *Run) Finish(ctx context.Context) error {
 	for _, w := range r.writers {
 		w.meet(r.clients)
 		w.ending = ctx
-		if err := w.catchUp(ctx); err != nil {
+		if err := w.catchUpAtLast(ctx); err != nil {
 			return r.blame(err)
 		}
 	}

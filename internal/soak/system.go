@@ -126,7 +126,19 @@ func (s *SQLite) AtRest() (*Rest, error) {
 			return nil, err
 		}
 	}
-	return readSQLite(filepath.Join(scratch, databaseFile))
+	file := filepath.Join(scratch, databaseFile)
+	rest, err := readSQLite(file)
+	if err == nil && len(rest.Changes) > 0 {
+		rest.askDoctor(s.binary, s.schema(), "sqlite:"+file)
+	}
+	return rest, err
+}
+
+// askDoctor has the totals and positions compared with the resources.
+func (r *Rest) askDoctor(binary, schema, database string) {
+	if out, err := exec.Command(binary, "doctor", "--schema="+schema, "--database="+database).CombinedOutput(); err != nil {
+		r.problem("plural doctor: %v\n%s", err, out)
+	}
 }
 
 const databaseFile = "plural.db"

@@ -4,6 +4,7 @@ package soak
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -90,6 +91,20 @@ func (w *writer) catchUp(ctx context.Context) error {
 	}
 	w.unsure = nil
 	return w.send(ctx, x, false)
+}
+
+// catchUpAtLast does so with a server that may not be quite there yet: what a node that
+// was killed had begun may still hold the key.
+func (w *writer) catchUpAtLast(ctx context.Context) error {
+	for deadline := time.Now().Add(maxRecovery); ; {
+		err := w.catchUp(ctx)
+		if !errors.Is(err, errAway) || time.Now().After(deadline) {
+			return err
+		}
+		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // token marks a value as this writer's.
