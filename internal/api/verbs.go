@@ -16,14 +16,11 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	}
 	found, ok := a.Resources.Known(t.path, t.id)
 	if !ok {
-		patience := a.patient(out.context(r))
-		defer patience.end()
-		found, err = a.Resources.Answer(patience, t.path, t.id, func(found resource.Resource) resource.Kept {
+		found, err = a.Resources.Answer(out.context(r), t.path, t.id, func(found resource.Resource) resource.Kept {
 			answer := enveloped(http.StatusOK, found.Representation)
 			answer.header["Etag"] = []string{found.ETag}
 			return answer.complete()
 		})
-		err = patience.explain(err)
 	}
 	if err != nil {
 		return nil, err
