@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -15,6 +16,14 @@ import (
 type Config struct {
 	// Schema declares the collections. Default: the built-in example.
 	Schema *schema.Schema
+
+	// Access says who may do what. Default: nobody is asked, and everybody may do
+	// everything; see Open.
+	Access *schema.Access
+
+	// Open lets Start listen on an address that others can reach although there is no
+	// Access. Default: only on the addresses of the machine itself.
+	Open bool
 
 	// Database is a URL: sqlite:FILE. Default: sqlite:plural.db.
 	Database string
@@ -60,6 +69,30 @@ type Config struct {
 	// as nothing they are made of has changed. Only on SQLite, where that is certain.
 	// Default: 64 MiB. Negative: none.
 	CacheSize int64
+
+	// QueryTimeout is how long the database may take to find each piece of an answer;
+	// writes are not bounded by it. Default: 30 s. Negative: forever.
+	QueryTimeout time.Duration
+
+	// MaxRequests is how many requests are answered at the same time; more are refused
+	// with 503. Default: 10,000.
+	MaxRequests int64
+
+	// RateLimit is how many requests may come from one address; more are refused
+	// with 429. Access has those of callers. Default: any number.
+	RateLimit schema.Rate
+
+	// TrustedProxies are the addresses of proxies whose X-Forwarded-For says where a
+	// request came from. Default: none.
+	TrustedProxies []netip.Prefix
+
+	// AllowedOrigins are the origins of pages in browsers that may use the API, such as
+	// https://app.example.com, or * for all. Default: none.
+	AllowedOrigins []string
+
+	// CertFile and KeyFile are a certificate with its chain and its key, in PEM, with
+	// which Start speaks TLS. They are read again when they change. Default: no TLS.
+	CertFile, KeyFile string
 
 	// HeaderTimeout is how long a client may take to send a request's header.
 	// Default: 10 s.
@@ -125,6 +158,8 @@ func (c Config) withDefaults() Config {
 	c.MaxBody = orDefault(c.MaxBody, 1<<20)
 	c.MaxDepth = orDefault(c.MaxDepth, 64)
 	c.MaxItems = orDefault(c.MaxItems, 1000)
+	c.QueryTimeout = orDefault(c.QueryTimeout, 30*time.Second)
+	c.MaxRequests = orDefault(c.MaxRequests, 10_000)
 	c.MaxHookTime = orDefault(c.MaxHookTime, 30*time.Second)
 	c.CacheSize = orDefault(c.CacheSize, 64<<20)
 	c.HeaderTimeout = orDefault(c.HeaderTimeout, 10*time.Second)
@@ -164,6 +199,7 @@ func (c Config) validate() error {
 		{"MaxItems", int64(c.MaxItems), c.MaxItems},
 		{"Workers", int64(c.Workers), c.Workers},
 		{"MaxOperations", c.MaxOperations, c.MaxOperations},
+		{"MaxRequests", c.MaxRequests, c.MaxRequests},
 		{"MaxHookTime", int64(c.MaxHookTime), c.MaxHookTime},
 		{"HeaderTimeout", int64(c.HeaderTimeout), c.HeaderTimeout},
 		{"ReadTimeout", int64(c.ReadTimeout), c.ReadTimeout},
@@ -180,6 +216,9 @@ func (c Config) validate() error {
 	}
 	if c.Prefix != "" && (!strings.HasPrefix(c.Prefix, "/") || strings.HasSuffix(c.Prefix, "/") || strings.ContainsAny(c.Prefix, "?#%") || strings.Contains(c.Prefix, "//")) {
 		problems = append(problems, fmt.Errorf("the Prefix must be a path such as /api/v1, but is %q", c.Prefix))
+	}
+	if (c.CertFile == "") != (c.KeyFile == "") {
+		problems = append(problems, errors.New("a CertFile needs a KeyFile, and the other way round"))
 	}
 	if c.Migrate != MigrateAdditive && c.Migrate != MigrateOff {
 		problems = append(problems, fmt.Errorf("Migrate must be %s or %s, but is %q", MigrateAdditive, MigrateOff, c.Migrate))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -57,7 +58,15 @@ type Change struct {
 	ID         string    // empty in Hook.Before for a new resource
 	Before     *Resource // as it is stored; nil for a new one, and in Hook.Before
 	After      *Resource // as it is to be; nil for a deletion
+
+	// Caller is who makes the change, also one that follows from theirs. It is empty for
+	// the program itself, and where nobody is asked.
+	Caller Caller
 }
+
+// Caller is who sent a request: "key:…" or "token:…", with the role, and what rules know
+// as auth.sub and auth.claims.
+type Caller = auth.Caller
 
 // Error is an error as a client gets it. Its Cause is for the log only.
 type Error = fault.Error
@@ -141,6 +150,9 @@ func outer(change *resource.Change) *Change {
 	c := &Change{
 		Verb: change.Verb, Collection: change.Collection.Name,
 		Before: stored(newResource(change.Collection, change.Before, nil)), After: newResource(change.Collection, change.After, change.Set),
+	}
+	if change.By != nil {
+		c.Caller = change.By.Caller
 	}
 	switch {
 	case change.ID != nil:

@@ -61,6 +61,10 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	guard, err := newGuard(ctx, config, st, observer)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
 	s := &Server{config: config, store: st, observer: observer, failed: make(chan error, 1), refusing: make(chan struct{}), abandoned: make(chan struct{})}
 	resources := resource.New(st)
 	resources.HookTime = config.MaxHookTime
@@ -73,7 +77,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	}
 	s.resources = resources
 	operations := operation.New(operation.Config{
-		Workers: config.Workers, Backlog: config.MaxOperations, Failed: observer.OperationFailed,
+		Workers: config.Workers, Backlog: config.MaxOperations, Policy: guard.PolicyInForce(), Failed: observer.OperationFailed,
 		Finished: func(job store.Job, refused error) {
 			code := ""
 			if refused != nil {
@@ -87,12 +91,21 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Resources:    resources,
 		Operations:   operations,
 		Observer:     s.observer,
+		Guard:        guard,
 		Prefix:       config.Prefix,
 		Query:        query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,
 		WriteTimeout: config.WriteTimeout,
-		Abandoned:    s.abandoned,
-		Stopping:     s.refusing,
+		QueryTimeout: config.QueryTimeout,
+		MaxRequests:  config.MaxRequests,
+
+		Rate:           config.RateLimit,
+		Rates:          ratesOf(config.Access),
+		TrustedProxies: config.TrustedProxies,
+		Origins:        config.AllowedOrigins,
+
+		Abandoned: s.abandoned,
+		Stopping:  s.refusing,
 		Ready: func(ctx context.Context) error {
 			if s.isStopping() {
 				return errors.New("shutting down")
@@ -157,7 +170,7 @@ func (s *Server) isStopping() bool {
 
 // Start listens on an address, such as 127.0.0.1:8080, and serves it in the
 // background. It returns the address that it listens on. A server is started
-// once.
+// once. Without Access or Open, the address must be one of the machine itself.
 func (s *Server) Start(addr string) (net.Addr, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -168,6 +181,9 @@ func (s *Server) Start(addr string) (net.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.config.Access == nil && !s.config.Open && !isLoopback(l.Addr()) {
+		return nil, errors.Join(ErrOpen, l.Close())
+	}
 	server := &http.Server{
 		Handler:                      s,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered as everything is
@@ -177,8 +193,17 @@ func (s *Server) Start(addr string) (net.Addr, error) {
 		MaxHeaderBytes:               128 << 10,
 		ErrorLog:                     slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
 	}
+	serve := func() error { return server.Serve(api.Listener(l)) }
+	if s.config.CertFile != "" {
+		certificates, err := newCertificates(s.config.CertFile, s.config.KeyFile, s.config.Logger)
+		if err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+		server.TLSConfig = certificates.config()
+		serve = func() error { return server.ServeTLS(l, "", "") }
+	}
 	go func() {
-		if err := server.Serve(api.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
+		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- err
 		}
 	}()

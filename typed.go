@@ -177,9 +177,9 @@ func (c *Collection[T]) each(ctx context.Context, parameters string, yield func(
 // Total is the number of resources in the collection.
 func (c *Collection[T]) Total(ctx context.Context) (total int64, err error) {
 	err = c.server.call(func() error {
-		totals, err := c.server.resources.Totals(ctx, []*schema.Collection{c.collection})
+		totals, err := c.server.resources.Totals(ctx, nil, []*schema.Collection{c.collection})
 		if err == nil {
-			total = totals[0]
+			total = *totals[0]
 		}
 		return err
 	})

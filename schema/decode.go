@@ -33,6 +33,11 @@ type DecodeOptions struct {
 	Parent   *Link
 	ParentID ID
 
+	// Visible and Writable are the columns that the client may see and set. What it
+	// may do neither with is unknown to it. What it may only see can be sent back in
+	// Replace and Patch; whoever applies it must see that it equals what is stored.
+	Visible, Writable ColumnSet
+
 	MaxDepth int // of nested objects and arrays
 	MaxItems int // of an array in Create
 }
@@ -280,9 +285,12 @@ func (d *decoder) object(c *Collection, options DecodeOptions) (Input, error) {
 			return in, err
 		}
 		name := token.String()
-		if column, ok := c.attributes[name]; ok {
+		if column, ok := c.attributes[name]; ok && (options.Writable.Has(column) || options.Visible.Has(column)) {
 			in.Values[column], err = d.attribute(c.columns[column].Attribute)
 			in.Set[column] = true
+			if options.Mode == Create && !options.Writable.Has(column) {
+				d.fail(fault.CodeReadOnly, "You may not set %s. Leave it out.", name)
+			}
 		} else {
 			err = d.ownMember(c, name, options, &in)
 		}
@@ -311,7 +319,7 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 	}
 	from, to := c.AttributeColumns()
 	for column := from; column < to; column++ {
-		if in.Set[column] {
+		if in.Set[column] || options.Mode == Replace && !options.Writable.Has(column) {
 			continue
 		}
 		attribute := c.columns[column].Attribute

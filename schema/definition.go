@@ -71,11 +71,17 @@ func (d definition) end() json.RawMessage { return json.RawMessage(append(d, '}'
 
 // Describe lists the attributes in the order of the schema, as JSON: each with
 // its name, whether it is required, what it refers to, and its definition.
-func (c *Collection) Describe() json.RawMessage {
+func (c *Collection) Describe() json.RawMessage { return c.DescribeSome(nil) }
+
+// DescribeSome lists the attributes that are in a set.
+func (c *Collection) DescribeSome(some ColumnSet) json.RawMessage {
 	list := []byte{'['}
 	for i := range c.Attributes {
 		a := &c.Attributes[i]
-		if i > 0 {
+		if !some.Has(c.attributes[a.Name]) {
+			continue
+		}
+		if len(list) > 1 {
 			list = append(list, ',')
 		}
 		head := definition{'{'}

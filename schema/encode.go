@@ -10,16 +10,20 @@ import (
 // Append appends the representation of a resource: id, type, the attributes in
 // the order of the schema, and the timestamps.
 func (c *Collection) Append(dst []byte, row Row) []byte {
-	dst = append(dst, `{"id":"`...)
-	dst = row.ID(IDColumn).Append(dst)
-	dst = append(dst, `","type":"`...)
-	dst = append(dst, c.Name...)
-	dst = append(dst, '"')
-	for column := 1; column < len(c.columns)-1; column++ {
+	dst = c.appendHead(dst, row)
+	for column := 1; column < c.shown; column++ {
 		dst = append(dst, c.names[column]...)
 		dst = c.columns[column].Kind.appendJSON(dst, row, column)
 	}
 	return append(dst, '}')
+}
+
+func (c *Collection) appendHead(dst []byte, row Row) []byte {
+	dst = append(dst, `{"id":"`...)
+	dst = row.ID(IDColumn).Append(dst)
+	dst = append(dst, `","type":"`...)
+	dst = append(dst, c.Name...)
+	return append(dst, '"')
 }
 
 // Scan reads a whole row into memory.

@@ -10,6 +10,7 @@ import (
 // File is what a schema file says.
 type File struct {
 	Schema   *Schema
+	Access   *Access   // nil: it says nothing of access
 	Settings []Setting // of the server, in the order of the file
 }
 
@@ -52,6 +53,8 @@ func (p *parser) file(data []byte) *File {
 			for i, e := range p.mapping(e, nil) {
 				declared = append(declared, p.collection(e, i))
 			}
+		case "access":
+			file.Access = p.access(e)
 		case "server":
 			file.Settings = p.settings(e)
 		}
@@ -62,6 +65,12 @@ func (p *parser) file(data []byte) *File {
 	p.adopt(complete(declared))
 	if len(p.problems) == 0 {
 		file.Schema = compile(declared)
+		if file.Access != nil {
+			p.adopt(file.Access.Check(file.Schema))
+		}
+	}
+	if len(p.problems) > 0 {
+		file.Schema = nil
 	}
 	return file
 }

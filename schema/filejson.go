@@ -28,7 +28,13 @@ func FileSchema(settings []SettingDoc) []byte {
 		"collection":     optionalShape(objectShape(collectionKeys)),
 		"attribute":      optionalShape(typedObjectShape(attributeKeys)),
 		"definition":     with(typedObjectShape(definitionKeys), "required", []string{"type"}),
-		"server":         serverShape(settings),
+		"access":         optionalShape(objectShape(accessKeys)),
+		"role":           optionalShape(map[string]any{"additionalProperties": referenceShape("grant")}),
+		"grant": map[string]any{"oneOf": []any{
+			map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": AccessVerbs}},
+			objectShape(grantKeys),
+		}},
+		"server": serverShape(settings),
 	}
 	text, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
@@ -44,6 +50,7 @@ var (
 	decimalShape  = map[string]any{"type": "number"}
 	notNullShape  = map[string]any{"not": map[string]any{"type": "null"}}
 	namesShape    = map[string]any{"type": "array", "items": textShape, "uniqueItems": true}
+	ruleShape     = map[string]any{"type": []string{"boolean", "string"}}
 	onDeleteShape = map[string]any{"enum": onDeletes, "default": Restrict}
 
 	groupListShape = map[string]any{"oneOf": []any{
@@ -104,10 +111,11 @@ func nameOrShape(keys []key, required string) map[string]any {
 }
 
 func nameShape(rule nameRule) map[string]any {
-	return map[string]any{
-		"type": "string", "pattern": rule.pattern.String(), "maxLength": maxName,
-		"not": map[string]any{"enum": rule.reserved},
+	shape := map[string]any{"type": "string", "pattern": rule.pattern.String(), "maxLength": maxName}
+	if len(rule.reserved) > 0 {
+		shape["not"] = map[string]any{"enum": rule.reserved}
 	}
+	return shape
 }
 
 func serverShape(settings []SettingDoc) map[string]any {

@@ -53,7 +53,9 @@ func TestFileSchemaAccepts(t *testing.T) {
 		"starter":     Starter,
 		"uncommented": uncommentedStarter(),
 		"short forms": "{collections: {users: , posts: {attributes: , unique: a, index: [a, [b, c]], parent: users}, tags: {attributes: {post: {references: posts}, user_id: }}}, server: }",
-		"settings":    "{collections: {users: {}}, server: {addr: x, log_format: 1}}",
+		"access": "{collections: {users: {}}, access: {roles: {public: , editor: {users: [list, read]}, author: {users: {list: true, read: \"resource.id == auth.sub\", visible: [], writable: [a]}}}, " +
+			"rates: {public: 10/s}, metrics: [editor], tokens: {issuer: x, audience: y, algorithms: [ES256], clock_skew: 1m}}}",
+		"settings": "{collections: {users: {}}, server: {addr: x, log_format: 1}}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := compiled.Validate(asEditorsRead(t, text)); err != nil {

@@ -18,6 +18,8 @@ type key struct {
 var rootKeys = []key{
 	{name: "collections", shape: referenceShape("collections"),
 		description: "The collections of resources, by name. Each name is a plural, such as users, and the first part of a path: /users."},
+	{name: "access", shape: referenceShape("access"),
+		description: "Who may do what. Without it the server is open, and listens on this machine only."},
 	{name: "server", shape: referenceShape("server"),
 		description: "Settings of the server. Environment variables and flags come before them."},
 }
@@ -45,6 +47,50 @@ var collectionKeys = []key{
 		description: "Whether writes are accepted and done later: all of them (true), or those of a list of methods. An array of resources is always created at once."},
 	{name: "renamed_from", shape: referenceShape("collectionName"),
 		description: "The name that the collection had before. A migration keeps its resources then."},
+}
+
+var accessKeys = []key{
+	{name: "roles", shape: optionalShape(map[string]any{"propertyNames": nameShape(roleName), "additionalProperties": referenceShape("role")}),
+		description: "What each role may do, by collection. What no role is granted is denied. The role public is whoever sends no credentials."},
+	{name: "metrics", shape: namesShape,
+		description: "The roles that may read /-/metrics."},
+	{name: "rates", shape: optionalShape(map[string]any{"additionalProperties": map[string]any{"type": "string", "pattern": "^[1-9][0-9]*/[smh]$"}}),
+		description: "How many requests a caller may send, by role: 10/s, 600/m or 5000/h. Those of the public are counted by address."},
+	{name: "tokens", shape: objectShape(tokenKeys, "audience"),
+		description: "Which JSON Web Tokens are accepted. API keys always are."},
+}
+
+// grantKeys are the verbs, and what else can be said of a role in a collection.
+var grantKeys = []key{
+	{name: "list", shape: flagShape,
+		description: "Whether the resources that can be read can be listed."},
+	{name: "read", shape: ruleShape,
+		description: "Whether resources can be read: true, or a rule in CEL. Others do not exist for the role."},
+	{name: "create", shape: ruleShape,
+		description: "Whether resources can be created: true, or a rule that a new one must meet."},
+	{name: "update", shape: ruleShape,
+		description: "Whether resources can be changed: true, or a rule that they must meet before and after."},
+	{name: "delete", shape: ruleShape,
+		description: "Whether resources can be deleted: true, or a rule that they must meet."},
+	{name: "visible", shape: namesShape,
+		description: "The attributes that are shown. Default: all. id, type, created_at and updated_at are always shown."},
+	{name: "writable", shape: namesShape,
+		description: "The attributes that can be set. Default: those that are visible."},
+}
+
+var tokenKeys = []key{
+	{name: "issuer", shape: textShape,
+		description: "The URL of an OpenID Connect provider, whose keys are discovered, and what the claim iss must be."},
+	{name: "public_key", shape: textShape,
+		description: "A file with a public key in PEM, in place of discovery."},
+	{name: "audience", shape: textShape,
+		description: "What must be among the claim aud."},
+	{name: "role_claim", shape: with(textShape, "default", "role"),
+		description: "The claim that names the role. A dot leads into an object: realm_access.role."},
+	{name: "algorithms", shape: map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": SigningAlgorithms}},
+		description: "The algorithms that may have signed. Default: RS256, ES256 and EdDSA."},
+	{name: "clock_skew", shape: with(textShape, "default", "1m"),
+		description: "How far the clocks of the issuer and of this server may be apart, such as 30s."},
 }
 
 var parentKeys = []key{

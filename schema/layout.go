@@ -28,6 +28,10 @@ const IDColumn = 0
 // change. No attribute can have this name.
 const RevisionName = "_revision"
 
+// CallerName is the column of the operations that says whose they are. It is no
+// part of their representation.
+const CallerName = "_caller"
+
 // Link is a reference seen from either of its ends.
 type Link struct {
 	From     *Collection // the collection with the referring attribute
@@ -42,6 +46,7 @@ type layout struct {
 	fields     map[string]*Field
 	created    int // column of created_at, NoColumn without timestamps
 	updated    int
+	shown      int // as many columns are part of a representation
 	unique     [][]int
 	index      [][]int
 	links      []Link
@@ -54,8 +59,8 @@ type layout struct {
 }
 
 // Columns lists the columns of the collection's table: id, the attributes in
-// the order of the schema, created_at and updated_at if there are any, and the
-// revision.
+// the order of the schema, created_at and updated_at if there are any, of
+// operations the caller, and the revision.
 func (c *Collection) Columns() []Column { return c.columns }
 
 // Field finds a field by name, or returns nil.
@@ -82,6 +87,9 @@ func (c *Collection) UpdatedColumn() int { return c.updated }
 
 // RevisionColumn is the column of the revision, always the last.
 func (c *Collection) RevisionColumn() int { return len(c.columns) - 1 }
+
+// CallerColumn is the column of the operations that says whose they are.
+func (c *Collection) CallerColumn() int { return c.RevisionColumn() - 1 }
 
 // UniqueGroups lists the groups of columns whose values no two resources share.
 func (c *Collection) UniqueGroups() [][]int { return c.unique }
@@ -139,7 +147,7 @@ func (c *Collection) layOut() {
 		c.columns = append(c.columns, column)
 		c.names = append(c.names, []byte(`,"`+column.Name+`":`))
 		at := len(c.columns) - 1
-		if column.Name != RevisionName {
+		if column.Name != RevisionName && column.Name != CallerName {
 			c.fields[column.Name] = &Field{Name: column.Name, Kind: column.Kind, Column: at}
 		}
 		return at
@@ -153,6 +161,10 @@ func (c *Collection) layOut() {
 	if !c.NoTimestamps {
 		c.created = add(Column{Name: "created_at", Kind: KindDateTime, NotNull: true})
 		c.updated = add(Column{Name: "updated_at", Kind: KindDateTime, NotNull: true})
+	}
+	c.shown = len(c.columns)
+	if c.builtIn {
+		add(Column{Name: CallerName, Kind: KindText, NotNull: true})
 	}
 	add(Column{Name: RevisionName, Kind: KindInteger, NotNull: true})
 	c.unique = c.columnGroups(c.Unique)

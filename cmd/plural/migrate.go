@@ -66,7 +66,7 @@ func borrowSettings(command *cobra.Command, names ...string) (load func() (*sett
 	return func() (*settings, error) {
 		file, err := s.load(all)
 		if err == nil {
-			s.config.Schema = file.Schema
+			s.config.Schema, s.config.Access = file.Schema, file.Access
 		}
 		return &s, err
 	}

@@ -49,16 +49,16 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 	defer writer.Close()
 	logger := s.logger(writer)
 	config := s.config
-	config.Schema, config.Logger = file.Schema, logger
+	config.Schema, config.Access, config.Logger = file.Schema, file.Access, logger
 	server, err := plural.Open(ctx, config)
 	if err != nil {
-		return err
+		return inFileOf(s.schemaFile, err)
 	}
 	addr, err := server.Start(s.addr)
 	if err != nil {
 		return errors.Join(err, server.Stop(context.Background()))
 	}
-	fmt.Fprint(out, greeting(s, config.Schema, addr))
+	fmt.Fprint(out, greeting(s, config.Schema, config.Access != nil, addr))
 	select {
 	case <-ctx.Done():
 	case err = <-server.Failed():
@@ -70,17 +70,24 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 }
 
 // greeting tells a newcomer where to look.
-func greeting(s *settings, c *schema.Schema, addr net.Addr) string {
+func greeting(s *settings, c *schema.Schema, closed bool, addr net.Addr) string {
 	var b strings.Builder
 	source := "the collections of " + s.schemaFile
 	if s.schemaFile == "" {
 		source = "the built-in example (\"plural init\" writes a schema file of your own)"
 	}
 	base := "http://" + reachable(addr)
+	if s.config.CertFile != "" {
+		base = "https://" + reachable(addr)
+	}
 	fmt.Fprintf(&b, "Plural %s serves %s.\n\n", version, source)
 	fmt.Fprintf(&b, "  API   %s/\n", base)
 	fmt.Fprintf(&b, "  Try   %s\n", tryLine(s, c, base))
-	fmt.Fprintf(&b, "  Data  %s\n\n", shown(s.config.Database))
+	fmt.Fprintf(&b, "  Data  %s\n", shown(s.config.Database))
+	if !closed {
+		fmt.Fprintf(&b, "  Open  anybody who can reach %s may do everything: see docs/security.md\n", reachable(addr))
+	}
+	b.WriteString("\n")
 	return b.String()
 }
 
@@ -127,13 +134,18 @@ func (s *settings) readSchema() (*schema.File, error) {
 	}
 	s.schemaFile = name
 	file, err := schema.Parse(data)
+	return file, inFileOf(name, err)
+}
+
+// inFileOf puts the name of the schema file in front of what is wrong with it.
+func inFileOf(name string, err error) error {
 	var problems schema.Problems
-	if errors.As(err, &problems) {
-		lines := make([]string, len(problems))
-		for i, problem := range problems {
-			lines[i] = name + ":" + problem.String()
-		}
-		return file, errors.New(strings.Join(lines, "\n"))
+	if name == "" || !errors.As(err, &problems) {
+		return err
 	}
-	return file, err
+	lines := make([]string, len(problems))
+	for i, problem := range problems {
+		lines[i] = name + ":" + problem.String()
+	}
+	return errors.New(strings.Join(lines, "\n"))
 }

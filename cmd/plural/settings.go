@@ -29,6 +29,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	flags.StringVar(&s.schemaFile, "schema", "", "schema file (default plural.yaml if there is one, else a built-in example)")
+	flags.BoolVar(&s.config.Open, "open", false, "listen on any address although the schema file has no access")
 	flags.StringVar(&s.config.Database, "database", "sqlite:plural.db", "database `URL`")
 	s.config.Migrate = plural.MigrateAdditive
 	flags.Var(&choice{(*string)(&s.config.Migrate), migrateModes}, "migrate", "what to do by itself to a database of another schema: additive or off")
@@ -44,6 +45,13 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	s.config.CacheSize, s.config.MinThroughput = 64<<20, 64<<10
 	flags.Var((*optionalSize)(&s.config.MinThroughput), "min-throughput", "bytes in a second that a client must take of a long list, or off")
 	flags.Var((*optionalSize)(&s.config.CacheSize), "cache-size", "memory for answers that are kept on SQLite, or off")
+	s.config.MaxRequests = 10_000
+	flags.Var(count[int64]{&s.config.MaxRequests, 1}, "max-requests", "requests that are answered at the same time")
+	flags.Var((*rate)(&s.config.RateLimit), "rate-limit", "requests from one address, for example 20/s, 600/m or none")
+	flags.Var((*prefixes)(&s.config.TrustedProxies), "trusted-proxies", "addresses of proxies whose X-Forwarded-For counts, for example 10.0.0.0/8,::1")
+	flags.Var((*words)(&s.config.AllowedOrigins), "allowed-origins", "origins of pages that may use the API, for example https://app.example.com, or *")
+	flags.StringVar(&s.config.CertFile, "cert-file", "", "certificate for TLS, in PEM")
+	flags.StringVar(&s.config.KeyFile, "key-file", "", "key of the certificate, in PEM")
 	durations := []struct {
 		target   *time.Duration
 		name     string
@@ -53,6 +61,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 		{&s.config.HeaderTimeout, "header-timeout", 10 * time.Second, "time for a client to send the header of a request"},
 		{&s.config.ReadTimeout, "read-timeout", 30 * time.Second, "time for a client to send a whole request"},
 		{&s.config.WriteTimeout, "write-timeout", 30 * time.Second, "time for a client to take each piece of an answer"},
+		{&s.config.QueryTimeout, "query-timeout", 30 * time.Second, "time for the database to find each piece of an answer"},
 		{&s.config.IdleTimeout, "idle-timeout", 2 * time.Minute, "time to keep an idle connection"},
 		{&s.config.ShutdownTimeout, "shutdown-timeout", 30 * time.Second, "time for accepted requests to finish at the end"},
 	}

@@ -6,9 +6,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/operation"
@@ -23,11 +26,19 @@ type Config struct {
 	Resources  *resource.Resources
 	Operations *operation.Operations
 	Observer   *observe.Observer
+	Guard      *auth.Guard // nil: everybody may do everything
 
 	Prefix       string // path under which the API is mounted, without a slash at its end
 	Query        query.Limits
 	MaxBody      int64
 	WriteTimeout time.Duration // for the client to take each piece of an answer
+	QueryTimeout time.Duration // for the database to find each piece of it; 0 is no bound
+	MaxRequests  int64         // that are answered at the same time; 0 is no bound
+
+	Rate           schema.Rate            // of requests from one address
+	Rates          map[string]schema.Rate // of requests of one caller, by role
+	TrustedProxies []netip.Prefix         // whose X-Forwarded-For counts
+	Origins        []string               // of pages that may use the API; * is any
 
 	// MinThroughput is how many bytes of a long list a client must take in a second, on
 	// average and beside WriteTimeout. Zero: any.
@@ -48,20 +59,26 @@ type API struct {
 	Config
 	metrics  http.Handler
 	keys     *keys
+	buckets  *buckets
+	inFlight *atomic.Int64
 	patterns map[*schema.Collection]patterns
 }
 
 // New makes an API.
 func New(config Config) *API {
-	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, patterns: patternsOf(config.Schema)}
+	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, patterns: patternsOf(config.Schema)}
 }
 
 // ServeHTTP answers one request. Whatever happens, it leaves by the same door.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a, r = a.asMounted(r)
 	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout}
+	out.remote = a.remoteOf(r)
+	out.busy = a.inFlight.Add(1) > a.MaxRequests && a.MaxRequests > 0
+	a.crossOrigin(r, out.Header())
 	a.Observer.Arrived()
 	defer func() {
+		a.inFlight.Add(-1)
 		reason := recover()
 		if reason != nil && reason != http.ErrAbortHandler {
 			a.Observer.Panicked(out.id, reason, debug.Stack())
@@ -89,6 +106,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // asked so, and what comes of it.
 func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	target, err := a.route(r)
+	if err := a.takesMore(out, target); err != nil {
+		return nil, err
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +117,11 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 		return &reply{status: http.StatusPermanentRedirect, header: header("Location", target.redirect)}, nil
 	}
 	if refusal := target.refuseMethod(r.Method); refusal != nil {
+		a.preflight(r, out.Header(), target.allowed())
 		return refusal, nil
+	}
+	if err := a.admit(r, out, target); err != nil {
+		return nil, err
 	}
 	if target.kind == systemPath {
 		return a.system(r, target)
@@ -116,7 +140,7 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	}
 	switch {
 	case target.kind == rootPath:
-		return a.collections(out.context(r))
+		return a.collections(out.context(r), target.path.By)
 	case isRead(r.Method):
 		return a.read(r, out, target)
 	default:
@@ -138,6 +162,14 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 		a.Observer.Failed(out.id, err)
 	case http.StatusServiceUnavailable:
 		a.Observer.Unavailable(out.id, err)
+	case http.StatusTooManyRequests:
+		a.Observer.Denied(out.id, out.caller, string(answer.code), err)
+		answer.header.Set("Retry-After", out.retryAfter)
+	case http.StatusForbidden:
+		a.Observer.Denied(out.id, out.caller, string(answer.code), err)
+	case http.StatusUnauthorized:
+		a.Observer.Denied(out.id, out.caller, string(answer.code), err)
+		answer.header.Set("WWW-Authenticate", challenge(faults[0].Code))
 	case http.StatusUnsupportedMediaType:
 		answer.header.Set("Accept", "application/json")
 		if r.Method == http.MethodPatch {

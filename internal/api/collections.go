@@ -5,15 +5,19 @@ import (
 	"crypto/sha1"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/schema"
 )
 
 // collections answers GET /: the collections as resources.
-func (a *API) collections(ctx context.Context) (*reply, error) {
-	all := a.Schema.All()
-	totals, err := a.Resources.Totals(ctx, all)
+func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) {
+	all := slices.DeleteFunc(a.Schema.All(), func(c *schema.Collection) bool {
+		return !slices.ContainsFunc(schema.AccessVerbs, func(verb schema.AccessVerb) bool { return by.May(verb, c) })
+	})
+	totals, err := a.Resources.Totals(ctx, by, all)
 	if err != nil {
 		return nil, err
 	}
@@ -22,14 +26,14 @@ func (a *API) collections(ctx context.Context) (*reply, error) {
 		Type       string          `json:"type"`
 		Name       string          `json:"name"`
 		Singular   string          `json:"singular"`
-		Total      int64           `json:"total"`
+		Total      *int64          `json:"total"`
 		Attributes json.RawMessage `json:"attributes"`
 	}
 	list := make([]representation, len(all))
 	for i, c := range all {
 		list[i] = representation{
 			ID: collectionID(c.Name).String(), Type: "collections", Name: c.Name, Singular: c.Singular,
-			Total: totals[i], Attributes: c.Describe(),
+			Total: totals[i], Attributes: c.DescribeSome(by.Visible(c)),
 		}
 	}
 	answer := enveloped(http.StatusOK, marshal(list))

@@ -34,20 +34,24 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 		name += "#exact"
 	}
 	if r.Method == http.MethodGet {
-		if answer, ok := a.Resources.Remembered(name); ok {
+		if answer, ok := a.Resources.Remembered(t.path, name); ok {
 			return answer.(*reply).zip(wantsGzip(r)), nil
 		}
 	}
-	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, a.Query)
+	limits := a.Query
+	limits.Visible = t.path.By.Visible(t.path.Collection)
+	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, limits)
 	if err != nil {
 		return nil, err
 	}
-	listing, err := a.Resources.List(r.Context(), t.path, q, exact)
+	patience := a.patient(r.Context())
+	listing, err := a.Resources.List(patience, t.path, q, exact)
 	if err != nil {
-		return nil, err
+		defer patience.end()
+		return nil, patience.explain(err)
 	}
-	stream := newListStream(listing, t.path.Collection, a.Abandoned)
-	stream.slowest = a.MinThroughput
+	stream := newListStream(listing, t.path.Collection, limits.Visible, a.Abandoned)
+	stream.patience, stream.slowest = patience, a.MinThroughput
 	answer := &reply{status: http.StatusOK, stream: stream}
 	defer func() {
 		if answer.header == nil { // an error, or a panic: nobody else will close it
@@ -56,8 +60,9 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	}()
 	head, err := a.listHeader(r, t, q, stream)
 	if err != nil {
-		return nil, err
+		return nil, patience.explain(err)
 	}
+	patience.pause()
 	if exact {
 		head.Set("Preference-Applied", "count=exact")
 	}
@@ -140,7 +145,9 @@ const pieceSize = 32 << 10
 type listStream struct {
 	listing    *resource.Listing
 	collection *schema.Collection
+	visible    schema.ColumnSet
 	abandoned  <-chan struct{}
+	patience   *patience
 	slowest    int64 // bytes in a second, on average, that a client must take; zero: any
 	buffer     []byte
 	rows       int
@@ -149,9 +156,9 @@ type listStream struct {
 
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize+4<<10)) }}
 
-func newListStream(listing *resource.Listing, c *schema.Collection, abandoned <-chan struct{}) *listStream {
+func newListStream(listing *resource.Listing, c *schema.Collection, visible schema.ColumnSet, abandoned <-chan struct{}) *listStream {
 	buffer := *buffers.Get().(*[]byte)
-	return &listStream{listing: listing, collection: c, abandoned: abandoned, buffer: append(buffer[:0], `{"data":[`...)}
+	return &listStream{listing: listing, collection: c, visible: visible, abandoned: abandoned, buffer: append(buffer[:0], `{"data":[`...)}
 }
 
 // close ends the listing. A buffer that a large resource has blown up is not kept.
@@ -166,6 +173,7 @@ func (s *listStream) endListing() {
 	if s.listing != nil {
 		s.listing.Close()
 		s.listing = nil
+		s.patience.end()
 	}
 }
 
@@ -184,7 +192,7 @@ func (s *listStream) fill(size int) error {
 		if s.rows > 0 {
 			s.buffer = append(s.buffer, ',')
 		}
-		s.buffer = s.collection.Append(s.buffer, row)
+		s.buffer = s.collection.AppendSome(s.buffer, row, s.visible)
 		s.rows++
 		if len(s.buffer) >= size {
 			return nil
@@ -232,9 +240,11 @@ func (s *listStream) sendPieces(out *response, to io.Writer, flush func() error)
 		default:
 		}
 		s.buffer = s.buffer[:0]
+		s.patience.again()
 		if err := s.fill(pieceSize); err != nil {
-			return err
+			return s.patience.explain(err)
 		}
+		s.patience.pause()
 	}
 }
 

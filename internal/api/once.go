@@ -29,7 +29,11 @@ func (a *API) onceOf(r *http.Request, request resource.Request) (*resource.Once,
 	if len(given) > 1 || key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return !printable(c) }) {
 		return nil, fault.Header("Idempotency-Key", fault.CodeMalformedRequest, "An Idempotency-Key must be given once, with 1 to %d printable ASCII characters, such as a UUID.", maxKey)
 	}
-	return &resource.Once{Key: key, Fingerprint: a.fingerprint(request)}, nil
+	once := &resource.Once{Key: key, Fingerprint: a.fingerprint(request)}
+	if by := request.Path.By; by != nil {
+		once.Caller = by.Caller.ID
+	}
+	return once, nil
 }
 
 // fingerprint tells requests apart. How the answer is wanted is no part of it.

@@ -8,8 +8,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math/rand/v2"
-	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -93,6 +93,9 @@ type response struct {
 	http.ResponseWriter
 	id      string
 	route   string
+	caller  string
+	remote  string // address of the client
+	busy    bool   // more requests are being answered than may be
 	started time.Time
 	timeout time.Duration
 	status  int
@@ -100,6 +103,8 @@ type response struct {
 	bytes   int64
 	gone    bool      // the client went away before it was answered
 	latest  time.Time // for the client to have taken what is being written; zero: none
+
+	retryAfter string // of a client that sends too many requests
 }
 
 // context is that of whatever is done for a request, but for lists. Only a list can go on
@@ -156,6 +161,9 @@ func (out *response) send(r *http.Request, answer *reply) error {
 	out.code = answer.code
 	head := out.Header()
 	for name, values := range answer.header {
+		if name == "Vary" { // there may be other reasons
+			values = slices.Concat(head[name], values)
+		}
 		head[name] = values
 	}
 	head["X-Request-Id"] = []string{out.id}
@@ -193,17 +201,13 @@ func (out *response) send(r *http.Request, answer *reply) error {
 }
 
 func (out *response) summary(r *http.Request) observe.Request {
-	remote, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		remote = r.RemoteAddr
-	}
 	status := out.status
 	if out.gone {
 		status = statusGone
 	}
 	now := time.Now()
 	return observe.Request{
-		ID: out.id, Method: r.Method, Path: r.URL.Path, Route: out.route, Remote: remote,
+		ID: out.id, Method: r.Method, Path: r.URL.Path, Route: out.route, Remote: out.remote, Caller: out.caller,
 		Status: status, Code: string(out.code), Bytes: out.bytes, Duration: now.Sub(out.started), Ended: now,
 	}
 }

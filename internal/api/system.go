@@ -27,6 +27,9 @@ const readyTimeout = 2 * time.Second
 func (a *API) system(r *http.Request, t *target) (*reply, error) {
 	switch t.system {
 	case "metrics":
+		if by := t.path.By; !by.MaySeeMetrics() {
+			return nil, by.Denied("You may not see what the server measures.")
+		}
 		return &reply{handler: a.metrics}, nil
 	case "ready":
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)

@@ -20,6 +20,11 @@ const (
 	CodeTooManyValues      Code = "too_many_values"
 	CodeUnknownCursor      Code = "unknown_cursor"
 
+	// 401 and 403: who asks, and whether they may.
+	CodeUnauthenticated    Code = "unauthenticated"
+	CodeInvalidCredentials Code = "invalid_credentials"
+	CodeForbidden          Code = "forbidden"
+
 	// 404 to 406: what was asked for is not to be had.
 	CodeNotFound         Code = "not_found"
 	CodeMethodNotAllowed Code = "method_not_allowed"
@@ -65,6 +70,9 @@ const (
 	CodeRefused          Code = "refused"
 	CodeKeyReused        Code = "idempotency_key_reused"
 
+	// 429: too much of it.
+	CodeTooManyRequests Code = "too_many_requests"
+
 	// 417 and 431: headers that the server does not take.
 	CodeExpectationFailed Code = "expectation_failed"
 	CodeHeadersTooLarge   Code = "headers_too_large"
@@ -76,6 +84,8 @@ const (
 	CodeStorageFull    Code = "storage_full"
 	CodeHookTimeout    Code = "hook_timeout"
 	CodeBacklogFull    Code = "backlog_full"
+	CodeOverloaded     Code = "overloaded"
+	CodeTooExpensive   Code = "too_expensive"
 	CodeHTTPVersion    Code = "http_version"
 )
 
@@ -98,6 +108,10 @@ var meanings = map[Code]meaning{
 	CodeLimitTooLarge:      {400, "The limit is larger than this server allows"},
 	CodeTooManyValues:      {400, "Too many filter values or sort keys"},
 	CodeUnknownCursor:      {400, "Unknown cursor"},
+
+	CodeUnauthenticated:    {401, "Credentials are required"},
+	CodeInvalidCredentials: {401, "The credentials are not valid"},
+	CodeForbidden:          {403, "Forbidden"},
 
 	CodeNotFound:         {404, "Not found"},
 	CodeMethodNotAllowed: {405, "Method not allowed"},
@@ -139,6 +153,8 @@ var meanings = map[Code]meaning{
 	CodeRefused:          {422, "Refused by a rule of this server"},
 	CodeKeyReused:        {422, "The key stands for another request"},
 
+	CodeTooManyRequests: {429, "Too many requests"},
+
 	CodeExpectationFailed: {417, "Expectation failed"},
 	CodeHeadersTooLarge:   {431, "The request header is too large"},
 
@@ -148,6 +164,8 @@ var meanings = map[Code]meaning{
 	CodeStorageFull:    {503, "The storage is full"},
 	CodeHookTimeout:    {503, "A rule of this server took too long"},
 	CodeBacklogFull:    {503, "Too many operations are waiting"},
+	CodeOverloaded:     {503, "Too many requests are being answered"},
+	CodeTooExpensive:   {503, "The query takes too long"},
 	CodeHTTPVersion:    {505, "HTTP version not supported"},
 }
 

@@ -24,6 +24,7 @@ type Observer struct {
 	inFlight prometheus.Gauge
 	failures *prometheus.CounterVec
 	finished *prometheus.CounterVec
+	denied   *prometheus.CounterVec
 
 	mutex  sync.RWMutex
 	series map[kind]series
@@ -63,8 +64,11 @@ func New(log *slog.Logger) *Observer {
 		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "plural_operations_total", Help: "Asynchronous operations that this server has finished, by how they ended.",
 		}, []string{"status"}),
+		denied: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "plural_denied_total", Help: "Requests that were not allowed, by the code of the refusal.",
+		}, []string{"reason"}),
 	}
-	o.registry.MustRegister(o.duration, o.sent, o.inFlight, o.failures, o.finished,
+	o.registry.MustRegister(o.duration, o.sent, o.inFlight, o.failures, o.finished, o.denied,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return o
 }
@@ -76,6 +80,7 @@ type Request struct {
 	Path     string
 	Route    string // the pattern of the path, of which there are few
 	Remote   string
+	Caller   string // empty: nobody in particular
 	Status   int
 	Code     string // of the first error, if it was refused
 	Bytes    int64
@@ -107,6 +112,9 @@ func (o *Observer) Answered(r Request) {
 		slog.Int64("bytes", r.Bytes), slog.Float64("ms", float64(r.Duration.Microseconds())/1000),
 		slog.String("remote", r.Remote), slog.String("request_id", r.ID),
 	)
+	if r.Caller != "" {
+		line.AddAttrs(slog.String("caller", r.Caller))
+	}
 	if r.Code != "" {
 		line.AddAttrs(slog.String("code", r.Code))
 	}
@@ -150,8 +158,18 @@ func (o *Observer) Unavailable(requestID string, err error) {
 	o.log.Error("unavailable", "request_id", requestID, "error", err)
 }
 
+// Denied notes that a request was not allowed, by whom it was sent if that is known,
+// and what the answer does not show.
+func (o *Observer) Denied(requestID, caller, reason string, err error) {
+	o.denied.WithLabelValues(reason).Inc()
+	o.log.Warn("denied", "request_id", requestID, "caller", caller, "reason", reason, "error", err)
+}
+
 // NotReady notes why requests should go elsewhere.
 func (o *Observer) NotReady(err error) { o.log.Warn("not ready", "error", err) }
+
+// IssuerUnreachable notes that tokens cannot be checked.
+func (o *Observer) IssuerUnreachable(err error) { o.log.Warn("tokens cannot be checked", "error", err) }
 
 // Panicked notes a panic while a request was answered.
 func (o *Observer) Panicked(requestID string, reason any, stack []byte) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
@@ -28,6 +29,9 @@ type Config struct {
 	// Pause is how long an operation rests behind an attempt that failed. Default: a
 	// time that grows with every attempt.
 	Pause func(attempt int64) time.Duration
+
+	// Policy says what callers may do; nil: everything.
+	Policy *auth.Policy
 
 	// Failed is told what went wrong with an attempt of an operation, through no
 	// fault of the request, or with the queue itself if there is no operation.
@@ -111,8 +115,12 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 	if _, err := tx.Insert(o.schema.Operations(), o.record(tx, accepted, request)); err != nil {
 		return Accepted{}, err
 	}
+	caller, err := callerOf(request).Marshal()
+	if err != nil {
+		return Accepted{}, err
+	}
 	job := store.Job{
-		Operation: accepted.Operation, Method: request.Method, Collection: c.Name, Resource: id, Parent: request.Path.Parent, Body: string(request.Body),
+		Operation: accepted.Operation, Caller: caller, Method: request.Method, Collection: c.Name, Resource: id, Parent: request.Path.Parent, Body: string(request.Body),
 		IfMatch: headerText(request.IfMatch), IfNoneMatch: headerText(request.IfNoneMatch),
 	}
 	if err := tx.Enqueue(job, relied); err != nil {
@@ -185,8 +193,12 @@ func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) 
 	if c == nil {
 		return resource.Write{}, fault.New(fault.CodeNotFound, "There is no collection %s any more.", job.Collection)
 	}
+	caller, err := auth.UnmarshalCaller(job.Caller)
+	if err != nil {
+		return resource.Write{}, err
+	}
 	request := resource.Request{
-		Method: job.Method, Path: resource.Path{Collection: c, Parent: job.Parent}, ID: job.Resource, Body: []byte(job.Body),
+		Method: job.Method, Path: resource.Path{Collection: c, Parent: job.Parent, By: o.Policy.Permit(caller)}, ID: job.Resource, Body: []byte(job.Body),
 		IfMatch: headerOf(job.IfMatch), IfNoneMatch: headerOf(job.IfNoneMatch), Accepting: accepting,
 	}
 	if job.Parent != nil && c.ParentLink() == nil {
@@ -200,6 +212,14 @@ func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) 
 	// about what it was shown then.
 	write.Condition.Required, write.Schema = false, job.Schema
 	return write, err
+}
+
+// callerOf is whose operation a request becomes.
+func callerOf(request resource.Request) auth.Caller {
+	if request.Path.By == nil {
+		return auth.Caller{}
+	}
+	return request.Path.By.Caller
 }
 
 // headerText is a header as it is kept. Its bytes may be any, and those that are no
@@ -224,6 +244,7 @@ func (o *Operations) record(tx *store.Tx, accepted Accepted, request resource.Re
 	record[c.Field("method").Column] = schema.TextValue(request.Method)
 	record[c.Field("resource").Column] = schema.TextValue(`{"id":"` + accepted.Resource.String() + `","type":"` + request.Path.Collection.Name + `"}`)
 	record[c.Field("attempts").Column] = schema.IntValue(0)
+	record[c.CallerColumn()] = schema.TextValue(callerOf(request).ID)
 	record[c.CreatedColumn()], record[c.UpdatedColumn()] = tx.Now(), tx.Now()
 	return record
 }

@@ -50,7 +50,7 @@ func (p *parser) filterField(given parameter, name string) *schema.Field {
 		}
 		return nil
 	}
-	field := p.collection.Field(name)
+	field := p.field(name)
 	if field == nil {
 		p.fail(given, fault.CodeUnknownParameter, "The collection %s has no field %s to filter by.", p.collection.Name, fault.Quote(name))
 	}

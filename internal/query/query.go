@@ -36,6 +36,8 @@ type Key struct {
 type Limits struct {
 	DefaultLimit int64 // of resources, when none is given
 	MaxLimit     int64 // of resources; 0 is no maximum
+
+	Visible schema.ColumnSet // fields that there are for the caller
 }
 
 // How much a query may hold: more than anybody writes, and less than what a
@@ -188,6 +190,14 @@ func (p *parser) fail(given parameter, code fault.Code, format string, args ...a
 	p.faults.Add(fault.Parameter(given.name, code, format, args...))
 }
 
+// field finds a field by its name. One that the caller may not see does not exist.
+func (p *parser) field(name string) *schema.Field {
+	if field := p.collection.Field(name); field != nil && p.limits.Visible.Has(field.Column) {
+		return field
+	}
+	return nil
+}
+
 func (p *parser) offset(given parameter) {
 	p.query.Range.Anchor = AtOffset
 	n, ok := parseInt(given.value)
@@ -246,7 +256,7 @@ func (p *parser) sort(given parameter) {
 	seen := map[string]bool{}
 	for _, text := range names {
 		name, descending := strings.CutPrefix(text, "-")
-		field := p.collection.Field(name)
+		field := p.field(name)
 		switch {
 		case name == "":
 			p.fail(given, fault.CodeInvalidParameter, "Must be names of fields, separated by commas, each with a minus before it to sort downwards: -created_at,name.")

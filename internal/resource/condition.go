@@ -6,21 +6,23 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
 )
 
 // etag is the entity tag of a resource: the revision of its last change, and the
-// version of the schema since which its collection looks as it does. No two
-// representations share one.
-func (r *Resources) etag(c *schema.Collection, revision int64) string {
-	return etagOf(revision, r.store.Since(c))
+// version of the schema since which its collection looks as it does, and what the
+// caller may see of it, if that is not everything. No two representations share one.
+func (r *Resources) etag(path Path, revision int64) string {
+	return etagOf(revision, r.store.Since(path.Collection), path.By.Mark(path.Collection))
 }
 
-func etagOf(revision, since int64) string {
+func etagOf(revision, since int64, mark string) string {
 	tag := append(make([]byte, 0, 24), '"')
 	tag = strconv.AppendInt(tag, revision, 36)
 	tag = append(tag, '.')
 	tag = strconv.AppendInt(tag, since, 36)
+	if mark != "" {
+		tag = append(append(tag, '.'), mark...)
+	}
 	return string(append(tag, '"'))
 }
 

@@ -33,18 +33,24 @@ func (w *Work) create(write Write) ([]Resource, error) {
 			return nil, at(pointer(i), err)
 		}
 	}
-	invalid, err := w.checkNew(c, records, pointer)
+	for i, record := range records {
+		if !write.Path.By.Allows(schema.MayCreate, c, record) {
+			return nil, at(pointer(i), write.Path.By.Denied("You may not create such a resource in %s.", c.Name))
+		}
+	}
+	invalid, err := w.checkNew(write.Path, records, pointer)
 	if err != nil {
 		return nil, err
 	}
 	if len(invalid) > 0 {
 		return nil, invalid
 	}
-	return w.insert(c, records, pointer)
+	return w.insert(write.Path, records, pointer)
 }
 
 // insert stores new resources, or reports all that they are in conflict with.
-func (w *Work) insert(c *schema.Collection, records []schema.Record, pointer func(i int) string) ([]Resource, error) {
+func (w *Work) insert(path Path, records []schema.Record, pointer func(i int) string) ([]Resource, error) {
+	c := path.Collection
 	representations, refused, err := w.tx.InsertAll(c, records)
 	if err != nil {
 		return nil, err
@@ -52,8 +58,8 @@ func (w *Work) insert(c *schema.Collection, records []schema.Record, pointer fun
 	created := make([]Resource, len(records))
 	var conflicts fault.List
 	for i, record := range records {
-		conflicts = append(conflicts, below(pointer(i), refused[i])...)
-		created[i] = w.resources.resource(c, record, representations[i])
+		conflicts = append(conflicts, below(pointer(i), path.discreet(refused[i]))...)
+		created[i] = w.resources.resource(path, record, representations[i])
 		w.written(&Change{Verb: Create, Collection: c, After: record})
 	}
 	return created, conflicts.Err()
@@ -81,6 +87,9 @@ func recordOf(c *schema.Collection, input schema.Input, id, now schema.Value) sc
 // write, or something stands against it, done is false and nothing has happened.
 func (r *Resources) Add(ctx context.Context, write Write) (results []Resource, done bool, err error) {
 	c := write.Path.Collection
+	if write.Path.By != nil { // what they may create, and refer to, is decided in a transaction
+		return nil, false, nil
+	}
 	if write.Verb != Create || len(write.Inputs) != 1 || write.Inputs[0].HasID() || c.ReadOnly() || len(r.hooks[hookKey{c, Create}]) > 0 ||
 		write.Condition.allowsChange("") != nil {
 		return nil, false, nil
@@ -91,7 +100,7 @@ func (r *Resources) Add(ctx context.Context, write Write) (results []Resource, d
 	if err != nil || !done {
 		return nil, false, err
 	}
-	return []Resource{r.resource(c, record, representation)}, true, nil
+	return []Resource{r.resource(write.Path, record, representation)}, true, nil
 }
 
 // at puts a place in front of the places of an error, if it is a fault.

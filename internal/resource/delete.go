@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
@@ -18,7 +19,7 @@ func (w *Work) delete(write Write) (Resource, error) {
 	if err != nil {
 		return Resource{}, err
 	}
-	d := deletion{work: w, tx: w.tx, doomed: map[identity]bool{}}
+	d := deletion{work: w, tx: w.tx, by: write.Path.By, doomed: map[identity]bool{}}
 	if err := d.collect(write.Path.Collection, record); err != nil {
 		return Resource{}, err
 	}
@@ -28,14 +29,18 @@ func (w *Work) delete(write Write) (Resource, error) {
 	if err := d.release(); err != nil {
 		return Resource{}, err
 	}
-	representation, err := d.deleteAll()
-	return Resource{ID: write.ID, Representation: representation}, err
+	last, representation, err := d.deleteAll()
+	if err != nil {
+		return Resource{}, err
+	}
+	return Resource{ID: write.ID, Representation: write.Path.represent(last, representation)}, nil
 }
 
 // deletion is a resource to be deleted with all that goes with it.
 type deletion struct {
 	work   *Work
 	tx     *store.Tx
+	by     *auth.Permit // of the caller, who may see less than what is deleted
 	doomed map[identity]bool
 	order  []victim // the resource itself first
 }
@@ -123,11 +128,16 @@ func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, identity) 
 // must not lose it.
 func (d *deletion) checkRestricted() error {
 	var faults fault.List
+	unseen := false // said once, as how many there are is nobody's business either
 	err := d.each(schema.Restrict, func(link schema.Link, victim identity) error {
 		staying, err := d.referring(link, victim.id, 1)
 		if len(staying) > 0 {
-			faults.Add(fault.New(fault.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
-				link.From.Name, staying[0].ID(schema.IDColumn), victim.collection.Name, victim.id, link.From.Columns()[link.Column].Name))
+			if told := d.referenced(link, staying[0], victim); told != nil {
+				faults.Add(told)
+			} else if !unseen {
+				unseen = true
+				faults.Add(fault.New(fault.CodeReferenced, "Something that you may not see refers to it, or to what would be deleted with it."))
+			}
 		}
 		return err
 	})
@@ -135,6 +145,22 @@ func (d *deletion) checkRestricted() error {
 		return err
 	}
 	return faults.Err()
+}
+
+// referenced says what refers to something that cannot be deleted therefore, nil if the
+// caller may not see it.
+func (d *deletion) referenced(link schema.Link, referring schema.Record, victim identity) *fault.Error {
+	told := d.by.Sees(link.From, referring) && d.by.Visible(link.From).Has(link.Column)
+	for _, each := range d.order {
+		if each.collection == victim.collection && each.record.ID(schema.IDColumn) == victim.id {
+			told = told && d.by.Sees(each.collection, each.record)
+		}
+	}
+	if !told {
+		return nil
+	}
+	return fault.New(fault.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
+		link.From.Name, referring.ID(schema.IDColumn), victim.collection.Name, victim.id, link.From.Columns()[link.Column].Name)
 }
 
 // releaseBatch bounds how many resources are held in memory to be released.
@@ -175,7 +201,7 @@ func (d *deletion) releaseOne(link schema.Link, before schema.Record) error {
 	if after[link.Column] == before[link.Column] {
 		return errKeepsReference
 	}
-	dangling, err := d.work.checkReferences(link.From, before, after)
+	dangling, err := d.work.checkReferences(nil, link.From, before, after)
 	if err != nil {
 		return err
 	}
@@ -190,30 +216,31 @@ func (d *deletion) releaseOne(link schema.Link, before schema.Record) error {
 	return nil
 }
 
-// deleteAll deletes what is doomed, the last found first, and returns the last
-// representation of the resource itself. A hook may have changed or deleted what
+// deleteAll deletes what is doomed, the last found first, and returns the resource
+// itself as it last was, with its representation. A hook may have changed or deleted what
 // is still to come, so each is read again if there are hooks.
-func (d *deletion) deleteAll() (representation []byte, err error) {
+func (d *deletion) deleteAll() (last schema.Record, representation []byte, err error) {
 	for _, victim := range slices.Backward(d.order) {
 		change := &Change{Verb: Delete, Collection: victim.collection, Before: victim.record}
 		if err := d.work.within(change); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(d.work.resources.hooks) > 0 {
 			current, err := d.tx.Get(victim.collection, nil, victim.record.ID(schema.IDColumn))
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if current == nil {
-				representation = victim.collection.Append(nil, victim.record)
+				last, representation = victim.record, victim.collection.Append(nil, victim.record)
 				continue
 			}
 			change.Before = current
 		}
-		if representation, err = d.tx.Delete(victim.collection, change.Before); err != nil {
-			return nil, err
+		last = change.Before
+		if representation, err = d.tx.Delete(victim.collection, last); err != nil {
+			return nil, nil, err
 		}
 		d.work.written(change)
 	}
-	return representation, nil
+	return last, representation, nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/schema"
 )
@@ -27,6 +28,10 @@ type Change struct {
 	Verb       Verb
 	Collection *schema.Collection
 	ID         *schema.ID // nil for a new resource without one yet
+
+	// By is the permit of whoever makes it, or set off what makes it; nil is the program
+	// itself, or anybody.
+	By *auth.Permit
 
 	// Before is the resource as it is stored, nil for a new one, and for a hook
 	// ahead of the transaction, which has not read it.
@@ -76,12 +81,13 @@ func (r *Resources) hookTime(ctx context.Context) (context.Context, context.Canc
 }
 
 // before runs the hooks ahead of a transaction. What they set goes into the input.
-func (r *Resources) before(ctx context.Context, verb Verb, c *schema.Collection, id *schema.ID, input *schema.Input) error {
+func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *schema.ID, input *schema.Input) error {
+	c := path.Collection
 	hooks := r.hooks[hookKey{c, verb}]
 	if len(hooks) == 0 {
 		return nil
 	}
-	change := &Change{Verb: verb, Collection: c, ID: id}
+	change := &Change{Verb: verb, Collection: c, ID: id, By: path.By}
 	if input != nil {
 		input.Values, input.Set = slices.Clone(input.Values), slices.Clone(input.Set)
 		change.After, change.Set = input.Values, input.Set
@@ -99,6 +105,7 @@ func (r *Resources) before(ctx context.Context, verb Verb, c *schema.Collection,
 
 // within runs the hooks inside the transaction.
 func (w *Work) within(change *Change) error {
+	change.By = w.by
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
 		if hook.Within == nil {
 			continue
@@ -123,7 +130,7 @@ func (w *Work) blame(change *Change, err error) error {
 	if inner := (*fault.Inner)(nil); change.After == nil || !fault.Is(err, fault.CodeInternal) || !errors.As(err, &inner) {
 		return err
 	}
-	dangling, failed := w.checkReferences(change.Collection, change.Before, change.After)
+	dangling, failed := w.checkReferences(nil, change.Collection, change.Before, change.After)
 	if failed != nil || len(dangling) == 0 {
 		return err
 	}
@@ -132,6 +139,7 @@ func (w *Work) blame(change *Change, err error) error {
 
 // written has the hooks run that follow the commit of a change.
 func (w *Work) written(change *Change) {
+	change.By = w.by
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
 		if hook.After != nil {
 			w.after = append(w.after, func(ctx context.Context) { w.resources.runAfter(ctx, hook, change) })

@@ -27,7 +27,8 @@ type Listing struct {
 	wanted     int64 // resources of the range, if there are so many
 	given      int64 // resources handed out
 	ended      bool
-	fleeting   bool // it follows from more than what is stored
+	filtered   bool // it is not all that is kept a total and positions of
+	fleeting   bool // it follows from more than what is stored, or is not for everybody
 
 	start     int64 // position of the first resource, of a range by offset
 	hasBefore bool
@@ -59,7 +60,10 @@ func (r *Resources) List(ctx context.Context, path Path, q query.Query, exact bo
 
 // Remembered finds the answer that was made of a listing before, if it is still right. The
 // name is all that it was asked by.
-func (r *Resources) Remembered(name string) (Kept, bool) {
+func (r *Resources) Remembered(path Path, name string) (Kept, bool) {
+	if !path.isWhole() {
+		return nil, false
+	}
 	return r.store.Recall(store.Key{List: name})
 }
 
@@ -74,6 +78,8 @@ func (l *Listing) Keep(name string, make func() Kept) {
 // begin finds the range, in a transaction that is open.
 func (l *Listing) begin(path Path, exact bool) error {
 	l.selection = store.Selection{Filter: query.Both(path.scope(), l.query.Filter), Order: store.NewOrder(l.query.Sort), Take: l.query.Range.Size()}
+	l.fleeting = !path.isWhole()
+	l.filtered = l.query.Filter != nil || path.By.Rows(path.Collection) != nil
 	if found, err := l.beginFront(path); found || err != nil {
 		return err
 	}
@@ -118,7 +124,7 @@ func (l *Listing) endRows() {
 
 func (l *Listing) count(path Path, exact bool) (err error) {
 	switch {
-	case l.query.Filter == nil:
+	case !l.filtered:
 		l.Total, err = l.tx.Total(path.Collection, path.Parent)
 		l.Known = true
 	case exact:
@@ -171,7 +177,7 @@ const nearEnough = 300
 // kept of what it is a part of.
 func (l *Listing) approach(path Path) error {
 	order, skip := l.selection.Order, l.selection.Skip
-	if l.query.Filter != nil || len(order) > 1 || l.selection.Take == 0 || skip <= nearEnough {
+	if l.filtered || len(order) > 1 || l.selection.Take == 0 || skip <= nearEnough {
 		return nil
 	}
 	position := skip
@@ -326,8 +332,7 @@ func (l *Listing) Neighbours() (previous, next *query.Range, err error) {
 // is then read by a second query, from behind the current row.
 func (l *Listing) probe() (err error) {
 	l.lookAhead = false
-	filtered := l.query.Filter != nil || len(l.query.Sort) > 0
-	if filtered && l.query.Range.Size() > maxProbe {
+	if (l.filtered || len(l.query.Sort) > 0) && l.query.Range.Size() > maxProbe {
 		return nil
 	}
 	rest := &l.selection

@@ -17,7 +17,7 @@ func (r *Resources) Read(ctx context.Context, path Path, id schema.ID) (Resource
 
 // Known finds the answer that was made of a resource, if it is still right.
 func (r *Resources) Known(path Path, id schema.ID) (Kept, bool) {
-	if path.Parent != nil {
+	if path.Parent != nil || !path.isWhole() {
 		return nil, false
 	}
 	return r.store.Recall(store.Key{Collection: path.Collection, ID: id})
@@ -26,7 +26,7 @@ func (r *Resources) Known(path Path, id schema.ID) (Kept, bool) {
 // Answer reads one resource and makes an answer of it, for those who ask for it next too.
 func (r *Resources) Answer(ctx context.Context, path Path, id schema.ID, make func(Resource) Kept) (answer Kept, err error) {
 	_, err = r.look(ctx, path, id, func(tx *store.Tx, found Resource) {
-		if answer = make(found); path.Parent == nil {
+		if answer = make(found); path.Parent == nil && path.isWhole() {
 			tx.Keep(store.Key{Collection: path.Collection, ID: id}, func() Kept { return answer })
 		}
 	})
@@ -42,8 +42,8 @@ func (r *Resources) look(ctx context.Context, path Path, id schema.ID, hand func
 	defer tx.Close()
 	resource, c := Resource{ID: id}, path.Collection
 	found, err := tx.View(c, path.scope(), id, func(row schema.Row) {
-		resource.ETag = r.etag(c, row.Int(c.RevisionColumn()))
-		resource.Representation = c.Append(nil, row)
+		resource.ETag = r.etag(path, row.Int(c.RevisionColumn()))
+		resource.Representation = c.AppendSome(nil, row, path.By.Visible(c))
 	})
 	switch {
 	case err != nil:
@@ -68,9 +68,9 @@ func (r *Resources) Result(tx *store.Tx, write Write, id schema.ID, revision int
 	if err != nil {
 		return Resource{}, false, err
 	}
-	result = Resource{ID: id, Representation: c.Append(nil, record)}
+	result = Resource{ID: id, Representation: c.AppendSome(nil, record, write.Path.By.Visible(c))}
 	if write.Verb != Delete {
-		result.ETag = r.etag(c, change.Position.Revision)
+		result.ETag = r.etag(write.Path, change.Position.Revision)
 	}
 	return result, true, nil
 }

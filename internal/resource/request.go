@@ -46,11 +46,15 @@ func (r *Resources) Decode(ctx context.Context, request Request) (write Write, e
 	default:
 		write.Condition.Required = c.RequireIfMatch
 	}
-	options := schema.DecodeOptions{Mode: modes[request.Method], ID: request.ID, MaxDepth: r.Limits.Depth, MaxItems: r.Limits.Items}
+	options := schema.DecodeOptions{
+		Mode: modes[request.Method], ID: request.ID, MaxDepth: r.Limits.Depth, MaxItems: r.Limits.Items,
+		Visible: request.Path.By.Visible(c), Writable: request.Path.By.Writable(c),
+	}
 	if request.Path.Parent != nil {
 		options.Parent, options.ParentID = c.ParentLink(), *request.Path.Parent
 	}
 	write.Inputs, write.Many, err = c.Decode(request.Body, options)
+	write.setAside(options.Writable)
 	if err == nil || fault.From(err)[0].Status() != http.StatusUnprocessableEntity {
 		return write, err
 	}
@@ -60,6 +64,22 @@ func (r *Resources) Decode(ctx context.Context, request Request) (write Write, e
 		return write, failed
 	}
 	return write, append(fault.From(err), others...)
+}
+
+// setAside takes the attributes out of an update that its caller may not change. What
+// hooks make of them later is another matter.
+func (write *Write) setAside(writable schema.ColumnSet) {
+	if writable == nil || write.Verb != Update || len(write.Inputs) == 0 || write.Inputs[0].Values == nil {
+		return
+	}
+	input := write.Inputs[0]
+	write.echoed, write.echoedSet = make(schema.Record, len(input.Values)), make([]bool, len(input.Set))
+	for column, end := write.Path.Collection.AttributeColumns(); column < end; column++ {
+		if input.Set[column] && !writable.Has(column) {
+			write.echoed[column], write.echoedSet[column] = input.Values[column], true
+			input.Values[column], input.Set[column] = schema.Null, false
+		}
+	}
 }
 
 // ParseCondition reads the conditions of a request from its headers.

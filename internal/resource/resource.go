@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
@@ -39,8 +40,14 @@ type Resource struct {
 	ETag           string // of a resource that exists
 }
 
-func (r *Resources) resource(c *schema.Collection, record schema.Record, representation []byte) Resource {
-	return Resource{ID: record.ID(schema.IDColumn), Representation: representation, ETag: r.etag(c, record.Int(c.RevisionColumn()))}
+// resource is a record as the caller sees it. The whole representation is that of the
+// change log.
+func (r *Resources) resource(path Path, record schema.Record, whole []byte) Resource {
+	c := path.Collection
+	return Resource{
+		ID: record.ID(schema.IDColumn), Representation: path.represent(record, whole),
+		ETag: r.etag(path, record.Int(c.RevisionColumn())),
+	}
 }
 
 // identity names a resource.
@@ -54,10 +61,31 @@ type identity struct {
 type Path struct {
 	Collection *schema.Collection
 	Parent     *schema.ID // set on a sub-collection
+
+	// By is what whoever looks may do and see; nil is everything.
+	By *auth.Permit
 }
 
-// scope is the filter that a path means.
-func (p Path) scope() query.Filter {
+// represent is a record as the caller sees it, which is its whole representation
+// for most.
+func (p Path) represent(record schema.Record, whole []byte) []byte {
+	if visible := p.By.Visible(p.Collection); visible != nil {
+		return p.Collection.AppendSome(nil, record, visible)
+	}
+	return whole
+}
+
+// isWhole reports whether the caller sees all that is there, so that what is kept for
+// others who do is right for them too.
+func (p Path) isWhole() bool {
+	return p.By == nil || p.By.Rows(p.Collection) == nil && p.By.Visible(p.Collection) == nil &&
+		(p.Parent == nil || p.By.Rows(p.Collection.ParentLink().To) == nil)
+}
+
+// scope is the filter that a path means: what exists there for the caller.
+func (p Path) scope() query.Filter { return query.Both(p.ofParent(), p.By.Rows(p.Collection)) }
+
+func (p Path) ofParent() query.Filter {
 	if p.Parent == nil {
 		return nil
 	}
@@ -77,18 +105,24 @@ func notFound(c *schema.Collection, id schema.ID) *fault.Error {
 	return fault.New(fault.CodeNotFound, "There is no resource %s here in %s.", id, c.Name)
 }
 
-// Totals gives the number of resources of each collection, from one snapshot.
-func (r *Resources) Totals(ctx context.Context, collections []*schema.Collection) ([]int64, error) {
+// Totals gives the number of resources of each collection, from one snapshot. It is nil
+// where a rule decides which of them exist for the caller, and they would have to be counted.
+func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*schema.Collection) ([]*int64, error) {
 	tx, err := r.store.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer tx.Close()
-	totals := make([]int64, len(collections))
+	totals := make([]*int64, len(collections))
 	for i, c := range collections {
-		if totals[i], err = tx.Total(c, nil); err != nil {
+		if by.Rows(c) != nil {
+			continue
+		}
+		total, err := tx.Total(c, nil)
+		if err != nil {
 			return nil, err
 		}
+		totals[i] = &total
 	}
 	return totals, nil
 }

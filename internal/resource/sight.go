@@ -3,6 +3,7 @@ package resource
 import (
 	"slices"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
@@ -17,22 +18,29 @@ type sight struct {
 	relied   []schema.ID // operations that will create what was looked for
 }
 
-func (s *sight) exists(c *schema.Collection, id schema.ID) (bool, error) {
+// exists reports whether a resource exists for a caller.
+func (s *sight) exists(by *auth.Permit, c *schema.Collection, id schema.ID) (bool, error) {
 	if slices.Contains(s.coming, identity{c, id}) {
 		return true, nil
 	}
-	if found, err := s.tx.View(c, nil, id, nil); found || err != nil {
+	if found, err := s.tx.View(c, by.Rows(c), id, nil); found || err != nil {
 		return found, err
 	}
-	return s.promised(c, id)
+	return s.promised(by, c, id)
 }
 
-// promised reports whether a resource counts because its creation was accepted.
-func (s *sight) promised(c *schema.Collection, id schema.ID) (bool, error) {
+// promised reports whether a resource counts because its creation was accepted. If
+// a rule decides what the caller sees, only their own do: nobody knows yet what the rule
+// will say of others.
+func (s *sight) promised(by *auth.Permit, c *schema.Collection, id schema.ID) (bool, error) {
 	if !s.accepted {
 		return false, nil
 	}
-	operation, found, err := s.tx.Creating(c, id)
+	operation, kept, found, err := s.tx.Creating(c, id)
+	if found && by.Rows(c) != nil {
+		creator, failed := auth.UnmarshalCaller(kept)
+		found, err = failed == nil && !creator.Anonymous() && creator.ID == by.Caller.ID, failed
+	}
 	if found {
 		s.relied = append(s.relied, operation)
 	}
@@ -45,24 +53,25 @@ func (s *sight) requireParent(p Path) error {
 		return nil
 	}
 	parents := p.Collection.ParentLink().To
-	found, err := s.exists(parents, *p.Parent)
+	found, err := s.exists(p.By, parents, *p.Parent)
 	if err == nil && !found {
 		err = notFound(parents, *p.Parent)
 	}
 	return err
 }
 
-// checkReferences reports the references of a resource that lead nowhere.
+// checkReferences reports the references of a resource that lead nowhere, or to
+// what does not exist for the caller.
 // Before is the resource as it was, nil for a new one: only what has changed is
 // looked at.
-func (s *sight) checkReferences(c *schema.Collection, before, after schema.Record) (fault.List, error) {
+func (s *sight) checkReferences(by *auth.Permit, c *schema.Collection, before, after schema.Record) (fault.List, error) {
 	var faults fault.List
 	for _, link := range c.Links() {
 		target := after[link.Column]
 		if target.IsNull() || before != nil && before[link.Column] == target {
 			continue
 		}
-		found, err := s.exists(link.To, target.ID())
+		found, err := s.exists(by, link.To, target.ID())
 		if err != nil {
 			return nil, err
 		}
@@ -75,13 +84,13 @@ func (s *sight) checkReferences(c *schema.Collection, before, after schema.Recor
 
 // checkNew reports the references of new resources that lead nowhere. A record
 // that is nil could not be read.
-func (s *sight) checkNew(c *schema.Collection, records []schema.Record, pointer func(i int) string) (fault.List, error) {
+func (s *sight) checkNew(path Path, records []schema.Record, pointer func(i int) string) (fault.List, error) {
 	var invalid fault.List
 	for i, record := range records {
 		if record == nil {
 			continue
 		}
-		faults, err := s.checkReferences(c, nil, record)
+		faults, err := s.checkReferences(path.By, path.Collection, nil, record)
 		if err != nil {
 			return nil, err
 		}

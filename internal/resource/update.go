@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -17,13 +18,16 @@ func (w *Work) update(write Write) (Resource, error) {
 		return Resource{}, err
 	}
 	after := apply(c, before, input)
-	faults := checkTimestamps(c, before, input)
+	faults := checkUnchanged(write, before)
 	if len(faults) == 0 && !slices.Equal(before, after) {
 		if err := w.within(&Change{Verb: Update, Collection: c, Before: before, After: after}); err != nil {
 			return Resource{}, err
 		}
 	}
-	dangling, err := w.checkReferences(c, before, after)
+	if !write.Path.By.Allows(schema.MayUpdate, c, after) {
+		return Resource{}, write.Path.By.Denied("You may not make it such a resource.")
+	}
+	dangling, err := w.checkReferences(write.Path.By, c, before, after)
 	if err != nil {
 		return Resource{}, err
 	}
@@ -31,15 +35,18 @@ func (w *Work) update(write Write) (Resource, error) {
 		return Resource{}, faults
 	}
 	if slices.Equal(before, after) {
-		return w.resources.resource(c, before, c.Append(nil, before)), nil
+		return w.resources.resource(write.Path, before, c.Append(nil, before)), nil
 	}
 	touch(w.tx, c, before, after)
 	representation, err := w.tx.Update(c, before, after)
+	if conflicts := (fault.List)(nil); errors.As(err, &conflicts) {
+		err = write.Path.discreet(conflicts)
+	}
 	if err != nil {
 		return Resource{}, err
 	}
 	w.written(&Change{Verb: Update, Collection: c, Before: before, After: after})
-	return w.resources.resource(c, after, representation), nil
+	return w.resources.resource(write.Path, after, representation), nil
 }
 
 // apply puts the attributes that an input sets into a copy of a resource.
@@ -53,9 +60,17 @@ func apply(c *schema.Collection, before schema.Record, input schema.Input) schem
 	return after
 }
 
-// checkTimestamps reports timestamps that are not those of the resource.
-func checkTimestamps(c *schema.Collection, before schema.Record, input schema.Input) fault.List {
+// checkUnchanged reports values that cannot be changed, by nobody or not by the
+// caller, and are not those of the resource.
+func checkUnchanged(write Write, before schema.Record) fault.List {
+	c, input := write.Path.Collection, write.Inputs[0]
 	var faults fault.List
+	for column, given := range write.echoedSet {
+		if given && write.echoed[column] != before[column] {
+			name := c.Columns()[column].Name
+			faults.Add(fault.At("/"+name, fault.CodeReadOnly, "You may not change %s. Leave it out, or send back what was read.", name))
+		}
+	}
 	for _, column := range []int{c.CreatedColumn(), c.UpdatedColumn()} {
 		if column != schema.NoColumn && input.Set[column] && input.Values[column] != before[column] {
 			name := c.Columns()[column].Name

@@ -41,7 +41,7 @@ func (s *sight) createViolations(write Write) (fault.List, error) {
 			s.coming = append(s.coming, identity{c, records[i].ID(schema.IDColumn)})
 		}
 	}
-	return s.checkNew(c, records, write.pointer)
+	return s.checkNew(write.Path, records, write.pointer)
 }
 
 func (r *Resources) updateViolations(s *sight, write Write) (fault.List, error) {
@@ -51,15 +51,18 @@ func (r *Resources) updateViolations(s *sight, write Write) (fault.List, error) 
 		return nil, err
 	}
 	if before == nil {
-		if promised, err := s.promised(c, write.ID); err != nil || promised {
+		if promised, err := s.promised(write.Path.By, c, write.ID); err != nil || promised {
 			return nil, err // there is nothing to compare with yet
 		}
 		return nil, notFound(c, write.ID)
+	}
+	if err := write.allowed(before); err != nil {
+		return nil, err
 	}
 	if err := r.checkState(s.tx, write, before); err != nil || len(write.Inputs) == 0 {
 		return nil, err
 	}
 	input := write.Inputs[0]
-	dangling, err := s.checkReferences(c, before, apply(c, before, input))
-	return append(checkTimestamps(c, before, input), dangling...), err
+	dangling, err := s.checkReferences(write.Path.By, c, before, apply(c, before, input))
+	return append(checkUnchanged(write, before), dangling...), err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
@@ -16,6 +17,7 @@ type Work struct {
 	resources *Resources
 	ctx       context.Context // of its hooks
 	sight
+	by    *auth.Permit // of whoever set it off
 	after []func(context.Context)
 	depth int // of writes that hooks make within writes
 }

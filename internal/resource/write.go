@@ -21,6 +21,11 @@ type Write struct {
 
 	Condition Condition
 
+	// echoed is what an update sets of the attributes that the caller sees and may not
+	// change, by column: it must be what is stored.
+	echoed    schema.Record
+	echoedSet []bool
+
 	// Schema is the version of the schema that its condition is about, if it was
 	// accepted by a server with another one.
 	Schema int64
@@ -78,15 +83,15 @@ func (w *Work) Relied() []schema.ID { return w.relied }
 func (r *Resources) Before(ctx context.Context, write *Write) error {
 	ctx, cancel := r.hookTime(ctx)
 	defer cancel()
-	c, id := write.Path.Collection, &write.ID
+	id := &write.ID
 	if write.Verb == Delete {
-		return r.before(ctx, Delete, c, id, nil)
+		return r.before(ctx, Delete, write.Path, id, nil)
 	}
 	if write.Verb == Create {
 		id = nil // it has none yet, or its input has it
 	}
 	for i := range write.Inputs {
-		if err := r.before(ctx, write.Verb, c, id, &write.Inputs[i]); err != nil {
+		if err := r.before(ctx, write.Verb, write.Path, id, &write.Inputs[i]); err != nil {
 			return at(write.pointer(i), err)
 		}
 	}
@@ -97,6 +102,13 @@ func (r *Resources) Before(ctx context.Context, write *Write) error {
 func (w *Work) Do(write Write) ([]Resource, error) {
 	if write.Path.Collection.ReadOnly() {
 		return nil, fault.New(fault.CodeMethodNotAllowed, "The %s are written by the server alone.", write.Path.Collection.Name)
+	}
+	if by := write.Path.By; by != nil {
+		if !by.May(verbs[write.Verb], write.Path.Collection) {
+			return nil, by.Denied("You may not %s resources of %s.", write.Verb, write.Path.Collection.Name)
+		}
+		w.by = by
+		w.tx.As(by.Caller.ID)
 	}
 	w.accepted = w.accepted || write.Accepting
 	var result Resource
@@ -139,11 +151,25 @@ func first(results []Resource, err error) (Resource, error) {
 	return results[0], nil
 }
 
-// meet reads the resource that a write is about, and answers 404, or 412 and
-// 428 when it is not in the state that the write is meant for.
+// verbs is what must be granted for a write.
+var verbs = map[Verb]schema.AccessVerb{Create: schema.MayCreate, Update: schema.MayUpdate, Delete: schema.MayDelete}
+
+// allowed reports why a caller may not change a resource that they see.
+func (write *Write) allowed(before schema.Record) error {
+	if by := write.Path.By; !by.Allows(verbs[write.Verb], write.Path.Collection, before) {
+		return by.Denied("You may not %s this resource.", write.Verb)
+	}
+	return nil
+}
+
+// meet reads the resource that a write is about, and answers 404, 403 when the caller
+// may not change it, or 412 and 428 when it is not in the state that the write is meant for.
 func (w *Work) meet(write Write) (schema.Record, error) {
 	record, err := write.Path.get(w.tx, write.ID)
 	if err != nil {
+		return nil, err
+	}
+	if err := write.allowed(record); err != nil {
 		return nil, err
 	}
 	return record, w.resources.checkState(w.tx, write, record)
@@ -151,13 +177,13 @@ func (w *Work) meet(write Write) (schema.Record, error) {
 
 func (r *Resources) checkState(tx *store.Tx, write Write, record schema.Record) error {
 	c := write.Path.Collection
-	tag := r.etag(c, record.Int(c.RevisionColumn()))
+	tag := r.etag(write.Path, record.Int(c.RevisionColumn()))
 	if write.Schema != 0 {
 		since, err := tx.SinceOf(c, write.Schema)
 		if err != nil {
 			return err
 		}
-		tag = etagOf(record.Int(c.RevisionColumn()), since)
+		tag = etagOf(record.Int(c.RevisionColumn()), since, write.Path.By.Mark(c))
 	}
 	return write.Condition.allowsChange(tag)
 }

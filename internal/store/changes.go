@@ -14,8 +14,8 @@ func (t *Tx) change(look func(schema.Row), c *schema.Collection, kind string, id
 	if err := t.conn.claims(c.Name, id); err != nil {
 		return t.fault(err)
 	}
-	return t.fault(t.conn.later(look, "INSERT INTO "+changesTable+" (collection, id, kind, at, representation) VALUES ($1, $2, $3, $4, $5) RETURNING revision",
-		schema.TextValue(c.Name), schema.IDValue(id), schema.TextValue(kind), t.at, schema.TextValue(string(representation))))
+	return t.fault(t.conn.later(look, "INSERT INTO "+changesTable+" (collection, id, kind, at, caller, representation) VALUES ($1, $2, $3, $4, $5, $6) RETURNING revision",
+		schema.TextValue(c.Name), schema.IDValue(id), schema.TextValue(kind), t.at, schema.TextValue(t.caller), schema.TextValue(string(representation))))
 }
 
 // changed notes a change that has been written.
@@ -61,6 +61,7 @@ type Change struct {
 	ID             schema.ID
 	Kind           string // create, update or delete
 	At             string
+	Caller         string // who made it; empty: the server itself, or anybody
 	Representation []byte // after the change, or as it last was
 }
 
@@ -77,11 +78,11 @@ func (t *Tx) Changes(after Position, most int) (changes []Change, err error) {
 		text := func(column int) []byte { return row.AppendText(nil, column) }
 		changes = append(changes, Change{
 			Position: Position{row.Int(0), row.Int(1)}, Collection: string(text(2)), ID: row.ID(3),
-			Kind: string(text(4)), At: string(text(5)), Representation: text(6),
+			Kind: string(text(4)), At: string(text(5)), Caller: string(text(6)), Representation: text(7),
 		})
 		return true
 	}, sql, args...)
 	return changes, t.fault(err)
 }
 
-const changeColumns = "revision, collection, id, kind, at, representation"
+const changeColumns = "revision, collection, id, kind, at, caller, representation"

@@ -36,12 +36,13 @@ func copiedTables(s *schema.Schema) []copiedTable {
 		{schemasTable, slices.Concat(columns(number, "version"), columns(when, "at"), columns(text, "document")), 1},
 		{totalsTable, slices.Concat(columns(text, "collection", "parent"), columns(number, "total")), 2},
 		{changesTable, slices.Concat(columns(number, "revision"), columns(text, "collection"), columns(id, "id"), columns(text, "kind"),
-			columns(when, "at"), columns(text, "representation")), 1},
+			columns(when, "at"), columns(text, "caller", "representation")), 1},
 		{answersTable, slices.Concat(columns(text, "caller", "key", "fingerprint"), columns(number, "status"), columns(text, "header", "body"),
 			columns(when, "at"), columns(text, "until")), 2},
 		{queueTable, slices.Concat(columns(id, "operation"), columns(text, "caller", "method", "collection"), columns(id, "resource", "parent"),
 			columns(text, "body", "if_match", "if_none_match"), columns(number, "turn", "blockers", "followers", "accepted_by", "attempt"), columns(when, "due")), 1},
 		{followersTable, columns(id, "awaited", "follower"), 2},
+		{keysTable, slices.Concat(columns(text, "prefix", "hash", "name", "role", "subject"), columns(when, "at", "expires", "revoked")), 1},
 	}
 	for _, c := range s.All() {
 		tables = append(tables, copiedTable{c.Name, c.Columns(), 1})

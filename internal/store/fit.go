@@ -69,7 +69,7 @@ func describe(c conn, d dialect) (map[string]*tableShape, error) {
 }
 
 // storeFormat changes when the tables that are ours do.
-const storeFormat = "2"
+const storeFormat = "3"
 
 func readMeta(c conn, key string) (value string, err error) {
 	_, err = one(c, func(row schema.Row) { value = string(row.AppendText(nil, 0)) },
@@ -146,7 +146,7 @@ func storedSchema(c conn, d dialect, found map[string]*tableShape) (*schema.Sche
 func compare(d dialect, s *schema.Schema, found map[string]*tableShape) []string {
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
-	known := []string{metaTable, changesTable, totalsTable, schemasTable, answersTable, queueTable, followersTable, deltasTable, positionsTable}
+	known := []string{metaTable, changesTable, totalsTable, schemasTable, answersTable, queueTable, followersTable, deltasTable, positionsTable, keysTable}
 	for _, c := range s.All() {
 		known = append(known, c.Name)
 		table := found[c.Name]

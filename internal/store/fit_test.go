@@ -159,7 +159,7 @@ func TestForeignTablesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, st, func(tx *Tx) error {
-			for _, table := range []string{"posts", "users", "operations", metaTable, changesTable, totalsTable, schemasTable, answersTable, queueTable, followersTable, deltasTable, positionsTable} {
+			for _, table := range []string{"posts", "users", "operations", metaTable, changesTable, totalsTable, schemasTable, answersTable, queueTable, followersTable, deltasTable, positionsTable, keysTable} {
 				if _, err := tx.conn.exec("DROP TABLE IF EXISTS " + table); err != nil {
 					return err
 				}

@@ -283,8 +283,8 @@ func groupStatement(d dialect, t *table) string {
 		" FROM " + schemasTable + " s CROSS JOIN unnest(" + strings.Join(places, ", ") + ") AS u (" + strings.Join(names, ", ") + ")" +
 		" WHERE s.version = $1 AND s.at = $2 AND NOT EXISTS (SELECT FROM " + schemasTable + " WHERE version > $1)" + conditions +
 		" ON CONFLICT DO NOTHING RETURNING " + id + " AS id, " + revision + " AS revision, " + parent + " AS parent)," +
-		" changed AS (INSERT INTO " + changesTable + " (revision, collection, id, kind, at, representation) OVERRIDING SYSTEM VALUE" +
-		" SELECT n.revision, " + name + ", n.id, 'create', u.at, u.representation FROM stored n JOIN unnest($" + strconv.Itoa(groupArguments+1) +
+		" changed AS (INSERT INTO " + changesTable + " (revision, collection, id, kind, at, caller, representation) OVERRIDING SYSTEM VALUE" +
+		" SELECT n.revision, " + name + ", n.id, 'create', u.at, '', u.representation FROM stored n JOIN unnest($" + strconv.Itoa(groupArguments+1) +
 		"::uuid[], $3::timestamptz[], $4::text[]) AS u (id, at, representation) ON u.id = n.id)," +
 		" noted AS (INSERT INTO " + deltasTable + " (collection, parent, id, change) SELECT " + name + ", list.parent, list.id, 1" +
 		" FROM (SELECT '' AS parent, n.id FROM stored n" + ofParent + ") AS list)" +

@@ -68,12 +68,12 @@ func (t *Tx) Unfinished(c *schema.Collection, id schema.ID) ([]Job, error) {
 		schema.TextValue(c.Name), schema.IDValue(id))
 }
 
-// Creating finds the operation that is going to create a resource.
-func (t *Tx) Creating(c *schema.Collection, id schema.ID) (operation schema.ID, found bool, err error) {
-	found, err = one(t.conn, func(row schema.Row) { operation = row.ID(0) },
-		"SELECT operation FROM "+queueTable+" WHERE collection = $1 AND resource = $2 AND method = 'POST' ORDER BY turn LIMIT 1",
+// Creating finds the operation that is going to create a resource, and whose it is.
+func (t *Tx) Creating(c *schema.Collection, id schema.ID) (operation schema.ID, caller string, found bool, err error) {
+	found, err = one(t.conn, func(row schema.Row) { operation, caller = row.ID(0), string(row.AppendText(nil, 1)) },
+		"SELECT operation, caller FROM "+queueTable+" WHERE collection = $1 AND resource = $2 AND method = 'POST' ORDER BY turn LIMIT 1",
 		schema.TextValue(c.Name), schema.IDValue(id))
-	return operation, found, t.fault(err)
+	return operation, caller, found, t.fault(err)
 }
 
 // Enqueue adds an operation, behind those on the same resource and behind others

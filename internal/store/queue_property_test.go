@@ -184,7 +184,7 @@ func (m *queueModel) check(t *rapid.T) {
 		if got, err := tx.Unfinished(c, userID(user)); !reflect.DeepEqual(got, want) || err != nil {
 			t.Fatalf("got %+v, %v\nwant %+v", got, err, want)
 		}
-		if got, found, err := tx.Creating(c, userID(user)); got != creating || found != (creating != schema.ID{}) || err != nil {
+		if got, _, found, err := tx.Creating(c, userID(user)); got != creating || found != (creating != schema.ID{}) || err != nil {
 			t.Fatalf("%s creates it, %t, %v, and not %s", got, found, err, creating)
 		}
 	}

@@ -101,11 +101,11 @@ func TestQueue(t *testing.T) {
 			if n, err := tx.Backlog(1); n != 1 || err != nil {
 				t.Errorf("the backlog is %d, %v", n, err)
 			}
-			creating, found, err := tx.Creating(st.schema.Collection("users"), userID(2))
+			creating, _, found, err := tx.Creating(st.schema.Collection("users"), userID(2))
 			if creating != third.Operation || !found || err != nil {
 				t.Errorf("%s creates it, %t, %v", creating, found, err)
 			}
-			if _, found, err := tx.Creating(st.schema.Collection("users"), userID(1)); found || err != nil {
+			if _, _, found, err := tx.Creating(st.schema.Collection("users"), userID(1)); found || err != nil {
 				t.Errorf("what exists is created, %v", err)
 			}
 		})

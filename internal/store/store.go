@@ -182,6 +182,7 @@ type Tx struct {
 	conn    conn
 	release func()
 	at      schema.Value // time of all changes of the transaction
+	caller  string       // who makes them
 	minted  bool
 	deltas  []delta   // not yet written down
 	mark    schema.ID // of the minter, if this transaction moves it on

@@ -97,6 +97,8 @@ const (
 	positionsTable = "_plural_positions"
 
 	followersTable = "_plural_followers" // of operations in the queue
+
+	keysTable = "_plural_keys"
 )
 
 // createTables makes all tables and indexes of a schema.
@@ -119,7 +121,7 @@ func definitions(d dialect, s *schema.Schema) (tables, additions []string) {
 	tables = []string{
 		"CREATE TABLE " + metaTable + " (key " + text + " NOT NULL PRIMARY KEY, value " + text + " NOT NULL)" + d.tableOptions(),
 		"CREATE TABLE " + changesTable + " (revision " + d.revisionType() + ", collection " + text + " NOT NULL, id " + id +
-			" NOT NULL, kind " + text + " NOT NULL, at " + when + " NOT NULL, representation " + text + " NOT NULL" + order + ")",
+			" NOT NULL, kind " + text + " NOT NULL, at " + when + " NOT NULL, caller " + text + " NOT NULL, representation " + text + " NOT NULL" + order + ")",
 		"CREATE TABLE " + totalsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, total " +
 			number + " NOT NULL, PRIMARY KEY (collection, parent))" + d.tableOptions(),
 		"CREATE TABLE " + schemasTable + " (version " + number + " NOT NULL PRIMARY KEY, at " + when +
@@ -135,6 +137,8 @@ func definitions(d dialect, s *schema.Schema) (tables, additions []string) {
 		"CREATE TABLE " + positionsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, level " + number + " NOT NULL, first " + id +
 			" NOT NULL, count " + number + " NOT NULL, PRIMARY KEY (collection, parent, level, first))" + d.tableOptions(),
 		"CREATE TABLE " + followersTable + " (awaited " + id + " NOT NULL, follower " + id + " NOT NULL, PRIMARY KEY (awaited, follower))" + d.tableOptions(),
+		"CREATE TABLE " + keysTable + " (prefix " + text + " NOT NULL PRIMARY KEY, hash " + text + " NOT NULL, name " + text + " NOT NULL, role " + text +
+			" NOT NULL, subject " + text + " NOT NULL, at " + when + " NOT NULL, expires " + when + ", revoked " + when + ")" + d.tableOptions(),
 	}
 	additions = []string{
 		// A deleted resource is looked up when it is used as a cursor.

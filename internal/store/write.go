@@ -14,6 +14,9 @@ import (
 // Now is the time of all changes of the transaction.
 func (t *Tx) Now() schema.Value { return t.at }
 
+// As says who makes the changes that follow.
+func (t *Tx) As(caller string) { t.caller = caller }
+
 // NewID mints an id that is larger than every one minted before.
 func (t *Tx) NewID() schema.ID {
 	t.minted = true

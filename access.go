@@ -1,0 +1,114 @@
+package plural
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/observe"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/schema"
+)
+
+// ErrOpen is the refusal to let everybody in who can reach the machine, unless that
+// is said to be meant.
+var ErrOpen = errors.New("without access, anybody who can reach this address could read and change everything: " +
+	"say who may do what under access in the schema file, listen on 127.0.0.1, or give --open if this is meant")
+
+func isLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// newGuard makes what finds out who is calling, nil if nobody is asked.
+func newGuard(ctx context.Context, config Config, st *store.Store, observer *observe.Observer) (*auth.Guard, error) {
+	if config.Access == nil {
+		return nil, nil
+	}
+	policy, err := auth.Compile(config.Schema, config.Access)
+	if err != nil {
+		return nil, err
+	}
+	guard := &auth.Guard{Policy: policy, Key: func(ctx context.Context, prefix string) (*auth.Key, error) {
+		kept, err := st.APIKey(ctx, prefix)
+		if err != nil || kept == nil {
+			return nil, err
+		}
+		return &auth.Key{Hash: kept.Hash, Role: kept.Role, Subject: kept.Subject, Expires: kept.Expires, Revoked: kept.Revoked}, nil
+	}}
+	if config.Access.Tokens != nil {
+		guard.Tokens, err = auth.NewTokens(ctx, *config.Access.Tokens, observer.IssuerUnreachable)
+	}
+	return guard, err
+}
+
+// ratesOf is how many requests callers may send.
+func ratesOf(access *schema.Access) map[string]schema.Rate {
+	if access == nil {
+		return nil
+	}
+	return access.Rates
+}
+
+// Key is an API key, without its secret, which nobody has but its bearer.
+type Key struct {
+	Prefix  string // what it begins with, behind plural_
+	Name    string // what it is for
+	Role    string
+	Subject string // what auth.sub is for its bearer
+
+	Created time.Time
+	Expires time.Time // zero: never
+	Revoked time.Time // zero: it was not
+}
+
+// CreateKey makes an API key in a database of Plural's, which a server may be using. Of
+// the key that is given, Name, Role, Subject and Expires count; without a Subject it is
+// the prefix. It returns the secret, which cannot be had again.
+func CreateKey(ctx context.Context, database string, key Key) (secret string, err error) {
+	if key.Name == "" || key.Role == "" {
+		return "", errors.New("an API key needs a name and a role")
+	}
+	if !key.Expires.IsZero() && !key.Expires.After(time.Now()) {
+		return "", errors.New("an API key must not have expired when it is made")
+	}
+	secret, prefix, hash := auth.NewKey()
+	if key.Subject == "" {
+		key.Subject = prefix
+	}
+	kept := store.APIKey{Prefix: prefix, Hash: hash, Name: key.Name, Role: key.Role, Subject: key.Subject, At: schema.FormatTime(time.Now())}
+	if !key.Expires.IsZero() {
+		kept.Expires = schema.FormatTime(key.Expires)
+	}
+	return secret, store.AddAPIKey(ctx, database, kept)
+}
+
+// Keys lists the API keys of a database, the oldest first.
+func Keys(ctx context.Context, database string) ([]Key, error) {
+	kept, err := store.ListAPIKeys(ctx, database)
+	keys := make([]Key, len(kept))
+	for i, each := range kept {
+		keys[i] = Key{
+			Prefix: each.Prefix, Name: each.Name, Role: each.Role, Subject: each.Subject,
+			Created: timeOf(each.At), Expires: timeOf(each.Expires), Revoked: timeOf(each.Revoked),
+		}
+	}
+	return keys, err
+}
+
+// RevokeKey makes an API key useless, at once and on every server.
+func RevokeKey(ctx context.Context, database, prefix string) error {
+	if err := store.RevokeAPIKey(ctx, database, prefix, schema.FormatTime(time.Now())); err != nil {
+		return fmt.Errorf("nothing was revoked: %w", err)
+	}
+	return nil
+}
+
+// timeOf reads a time that we have written; none is zero.
+func timeOf(text string) time.Time {
+	at, _ := time.Parse(time.RFC3339, text)
+	return at
+}

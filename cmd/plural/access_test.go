@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
+)
+
+const withAccess = `collections:
+  things:
+    attributes: {name: {type: string}, owner: {type: string}}
+access:
+  roles:
+    author:
+      things: {list: true, read: true, update: resource.owner == auth.sub}
+`
+
+// accessIn makes a database with one thing, and returns its id.
+func accessIn(t *testing.T, dir string) string {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "plural.yaml"), []byte(withAccess), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := schema.Parse([]byte(withAccess))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := plural.Open(context.Background(), plural.Config{Schema: file.Schema, Database: "sqlite:" + filepath.Join(dir, "plural.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop(context.Background())
+	const id = "00000000-0000-7000-8000-000000000001"
+	request := httptest.NewRequest("POST", "/things", strings.NewReader(`{"id":"`+id+`","owner":"ada"}`))
+	request.Header.Set("Content-Type", "application/json")
+	answer := httptest.NewRecorder()
+	if server.ServeHTTP(answer, request); answer.Code != 201 {
+		t.Fatal(answer.Body)
+	}
+	return id
+}
+
+func TestKeys(t *testing.T) {
+	dir := t.TempDir()
+	accessIn(t, dir)
+	runs(t, dir, "", true, "plural: say what to do with keys: create, list or revoke\n", "keys")
+	runs(t, dir, "", true, "plural: give the key a --name and a --role\n", "keys", "create")
+	runs(t, dir, "", true, "plural: there is no role \"editor\": there are author\n", "keys", "create", "--name", "ci", "--role", "editor")
+	runs(t, dir, "", true, "plural: invalid argument \"soon\" for \"--expires\" flag: must be a time span such as 30s, 2m or 7d\n", "keys", "create", "--expires", "soon")
+	out := output(t, dir, "keys", "create", "--name", "ci", "--role", "author", "--sub", "ada", "--expires", "90d")
+	key := regexp.MustCompile(`^plural_([a-z2-7]{10})_[a-z2-7]{52}\n`).FindStringSubmatch(out)
+	if key == nil {
+		t.Fatalf("got %q", out)
+	}
+	list := output(t, dir, "keys", "list")
+	if !regexp.MustCompile(`^PREFIX +NAME +ROLE +SUB +CREATED +STATE\n` + key[1] + ` +ci +author +ada +\d{4}-\d\d-\d\d +valid until \d{4}-\d\d-\d\d\n$`).MatchString(list) {
+		t.Errorf("got %q", list)
+	}
+	runs(t, dir, "", false, "Revoked "+key[1]+".\n", "keys", "revoke", key[1])
+	if list := output(t, dir, "keys", "list", "--database", "sqlite:plural.db"); !strings.Contains(list, "revoked ") {
+		t.Errorf("got %q", list)
+	}
+	runs(t, dir, "", true, "plural: nothing was revoked: there is no key with the prefix nope\n", "keys", "revoke", "nope")
+	plain := t.TempDir()
+	thingsIn(t, plain)
+	runs(t, plain, "", true, "plural: the schema file has no access, so that keys are of no use: say there who may do what\n", "keys", "create", "--name", "ci", "--role", "author")
+}
+
+func TestCan(t *testing.T) {
+	dir := t.TempDir()
+	id := accessIn(t, dir)
+	granted := "- author is granted update in things\n- read has no rule: every resource\n"
+	runs(t, dir, "", false, granted+"- the rule of update depends on the resource: resource.owner == auth.sub\nyes\n", "can", "author", "update", "things", "--sub", "ada")
+	runs(t, dir, "", false, granted+"- the rule of update is true of the resource: resource.owner == auth.sub\nyes\n", "can", "author", "update", "things", id, "--sub", "ada")
+	no := "- the rule of update is not true of the resource: resource.owner == auth.sub\nno\n"
+	runs(t, dir, "", true, granted+no, "can", "author", "update", "things", id, "--sub", "bo")
+	runs(t, dir, "", true, granted+no, "can", "author", "update", "things", id)
+	runs(t, dir, "", true, "- author is not granted delete in things\nno\n", "can", "author", "delete", "things")
+	runs(t, dir, "", true, "- there is no role editor, and what no role is granted is denied\nno\n", "can", "editor", "read", "things")
+	runs(t, dir, "", true, "plural: the verb must be list, read, create, update or delete, but is \"write\"\n", "can", "author", "write", "things")
+	runs(t, dir, "", true, "plural: the schema has no collection \"thing\"\n", "can", "author", "read", "thing")
+	runs(t, dir, "", true, "plural: there is no resource 00000000-0000-7000-8000-000000000002 in things\n", "can", "author", "update", "things", "00000000-0000-7000-8000-000000000002")
+}
+
+// output runs the program, which must not fail, and returns what it wrote to standard output.
+func output(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	out, err := program(t, dir, args...).Output()
+	if err != nil {
+		t.Fatalf("plural %s: %v", strings.Join(args, " "), err)
+	}
+	return string(out)
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
+)
+
+func newCanCommand() *cobra.Command {
+	var q plural.Question
+	var claims string
+	command := &cobra.Command{
+		Use:   "can ROLE VERB COLLECTION [ID]",
+		Short: "Explain whether a role may do something",
+		Long: `Explain whether a role may do something, by the access in the schema file:
+
+  plural can author update posts 01936f2e-7d3c-7a4b-9c5d-0123456789ab --sub ada
+
+The verb is list, read, create, update or delete. With an id, the rules are asked
+about the resource as it is stored. The exit status is 1 if it is denied.`,
+		Args: cobra.RangeArgs(3, 4),
+	}
+	command.Flags().StringVar(&q.Subject, "sub", "", "what auth.sub is (default: there is none)")
+	command.Flags().StringVar(&claims, "claims", "", "what auth.claims is, as a JSON object")
+	load := borrowSettings(command, "schema", "database")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		s, err := load()
+		if err != nil {
+			return err
+		}
+		q.Role, q.Verb, q.Collection = args[0], schema.AccessVerb(args[1]), args[2]
+		if len(args) > 3 {
+			q.ID = args[3]
+		}
+		if !slices.Contains(schema.AccessVerbs, q.Verb) {
+			return fmt.Errorf("the verb must be list, read, create, update or delete, but is %q", args[1])
+		}
+		if claims != "" {
+			if err := json.Unmarshal([]byte(claims), &q.Claims); err != nil {
+				return fmt.Errorf("--claims must be a JSON object: %w", err)
+			}
+		}
+		allowed, reasons, err := plural.Can(command.Context(), s.config, q)
+		if err != nil {
+			return inFileOf(s.schemaFile, err)
+		}
+		out := command.OutOrStdout()
+		for _, reason := range reasons {
+			fmt.Fprintln(out, "-", reason)
+		}
+		if !allowed {
+			fmt.Fprintln(out, "no")
+			return &exitError{status: 1}
+		}
+		fmt.Fprintln(out, "yes")
+		return nil
+	}
+	return command
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
+)
+
+func newKeysCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "keys",
+		Short: "Create, list and revoke API keys",
+		Long: `Create, list and revoke API keys. They are in the database, as hashes; a server may
+be using it, and sees the change with the next request.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("say what to do with keys: create, list or revoke")
+		},
+	}
+	command.AddCommand(newCreateKeyCommand(), newListKeysCommand(), newRevokeKeyCommand())
+	return command
+}
+
+func newCreateKeyCommand() *cobra.Command {
+	var key plural.Key
+	var expires time.Duration
+	command := &cobra.Command{
+		Use:   "create --name NAME --role ROLE",
+		Short: "Create an API key, and show it once",
+		Args:  cobra.NoArgs,
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&key.Name, "name", "", "what the key is for")
+	flags.StringVar(&key.Role, "role", "", "role of its bearer")
+	flags.StringVar(&key.Subject, "sub", "", "what auth.sub is in rules (default the prefix of the key)")
+	flags.Var((*duration)(&expires), "expires", "how long it is valid, for example 90d (default forever)")
+	load := borrowSettings(command, "schema", "database")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		s, err := load()
+		if err != nil {
+			return err
+		}
+		if key.Name == "" || key.Role == "" {
+			return errors.New("give the key a --name and a --role")
+		}
+		if err := roleExists(s.config.Access, key.Role); err != nil {
+			return err
+		}
+		if expires > 0 {
+			key.Expires = time.Now().Add(expires)
+		}
+		secret, err := plural.CreateKey(command.Context(), s.config.Database, key)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(command.OutOrStdout(), secret)
+		fmt.Fprintln(command.ErrOrStderr(), "This is the only time that the key is shown. Send it as Authorization: Bearer and the key.")
+		return nil
+	}
+	return command
+}
+
+// roleExists makes sure that a key is of use.
+func roleExists(access *schema.Access, role string) error {
+	if access == nil {
+		return errors.New("the schema file has no access, so that keys are of no use: say there who may do what")
+	}
+	var names []string
+	for i := range access.Roles {
+		if access.Roles[i].Name == role {
+			return nil
+		}
+		names = append(names, access.Roles[i].Name)
+	}
+	return fmt.Errorf("there is no role %q: there are %s", role, strings.Join(names, ", "))
+}
+
+func newListKeysCommand() *cobra.Command {
+	command := &cobra.Command{Use: "list", Short: "List the API keys", Args: cobra.NoArgs}
+	load := borrowSettings(command, "schema", "database")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		database, err := databaseOf(command, load)
+		if err != nil {
+			return err
+		}
+		keys, err := plural.Keys(command.Context(), database)
+		if err != nil {
+			return err
+		}
+		return printKeys(command.OutOrStdout(), keys, time.Now())
+	}
+	return command
+}
+
+func printKeys(out io.Writer, keys []plural.Key, now time.Time) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "PREFIX\tNAME\tROLE\tSUB\tCREATED\tSTATE")
+	for _, key := range keys {
+		state := "valid"
+		switch {
+		case !key.Revoked.IsZero():
+			state = "revoked " + key.Revoked.Format(time.DateOnly)
+		case !key.Expires.IsZero() && !key.Expires.After(now):
+			state = "expired " + key.Expires.Format(time.DateOnly)
+		case !key.Expires.IsZero():
+			state = "valid until " + key.Expires.Format(time.DateOnly)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", key.Prefix, key.Name, key.Role, key.Subject, key.Created.Format(time.DateOnly), state)
+	}
+	return table.Flush()
+}
+
+func newRevokeKeyCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "revoke PREFIX",
+		Short: "Revoke an API key, at once and on every server",
+		Args:  cobra.ExactArgs(1),
+	}
+	load := borrowSettings(command, "schema", "database")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		database, err := databaseOf(command, load)
+		if err != nil {
+			return err
+		}
+		if err := plural.RevokeKey(command.Context(), database, args[0]); err != nil {
+			return err
+		}
+		fmt.Fprintf(command.OutOrStdout(), "Revoked %s.\n", args[0])
+		return nil
+	}
+	return command
+}

@@ -1,0 +1,40 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// What browsers may send and read, from origins that are allowed (the Fetch standard).
+const (
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id"
+	corsExposed = "Content-Location, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Total-Count"
+	corsMaxAge  = "600" // seconds that a browser need not ask again
+)
+
+// crossOrigin tells browsers whether pages of another origin may read the answer.
+// Credentials are sent by code of the page, never by the browser itself.
+func (a *API) crossOrigin(r *http.Request, head http.Header) {
+	if len(a.Origins) == 0 {
+		return
+	}
+	head.Add("Vary", "Origin")
+	origin := r.Header.Get("Origin")
+	if origin == "" || !slices.Contains(a.Origins, "*") && !slices.Contains(a.Origins, origin) {
+		return
+	}
+	head.Set("Access-Control-Allow-Origin", origin)
+	head.Set("Access-Control-Expose-Headers", corsExposed)
+}
+
+// preflight completes the answer to OPTIONS, if a browser asks whether it may send a
+// request.
+func (a *API) preflight(r *http.Request, head http.Header, allowed []string) {
+	if r.Method != http.MethodOptions || head.Get("Access-Control-Allow-Origin") == "" || r.Header.Get("Access-Control-Request-Method") == "" {
+		return
+	}
+	head.Set("Access-Control-Allow-Methods", strings.Join(allowed, ", "))
+	head.Set("Access-Control-Allow-Headers", corsHeaders)
+	head.Set("Access-Control-Max-Age", corsMaxAge)
+}

@@ -1,0 +1,175 @@
+package api
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// buckets is a bucket of tokens for everybody whose requests are counted: each takes
+// one, and they come back at a rate.
+type buckets struct {
+	mutex sync.Mutex
+	all   map[string]*bucket
+	now   func() time.Time
+}
+
+type bucket struct {
+	rate   schema.Rate
+	tokens float64
+	at     time.Time // when there were so many
+}
+
+// maxBuckets bounds how many are remembered. One that is full again is as good as none.
+const maxBuckets = 100_000
+
+func newBuckets() *buckets { return &buckets{all: map[string]*bucket{}, now: time.Now} }
+
+// level is what is left in a bucket, and how long it takes until there is one more if
+// there is none, or until it is full again.
+type level struct {
+	left       int64
+	wait, full time.Duration
+}
+
+// take takes a token out of somebody's bucket. False means that there is none.
+func (b *buckets) take(who string, rate schema.Rate) (level, bool) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	now, most := b.now(), float64(rate.Requests)
+	each := rate.Per / time.Duration(rate.Requests)
+	found := b.all[who]
+	if found == nil || found.rate != rate {
+		b.makeRoom(now)
+		found = &bucket{rate: rate, tokens: most, at: now}
+		b.all[who] = found
+	}
+	found.tokens, found.at = found.levelAt(now), now
+	ok := found.tokens >= 1
+	if ok {
+		found.tokens--
+	}
+	return level{
+		left: int64(found.tokens),
+		wait: time.Duration(math.Ceil((1 - found.tokens) * float64(each))),
+		full: time.Duration(math.Ceil((most - found.tokens) * float64(each))),
+	}, ok
+}
+
+func (b *bucket) levelAt(now time.Time) float64 {
+	back := float64(now.Sub(b.at)) / float64(b.rate.Per) * float64(b.rate.Requests)
+	return min(float64(b.rate.Requests), b.tokens+max(back, 0))
+}
+
+// makeRoom forgets the buckets that are full, and if there is none, any.
+func (b *buckets) makeRoom(now time.Time) {
+	if len(b.all) < maxBuckets {
+		return
+	}
+	for who, each := range b.all {
+		if each.levelAt(now) >= float64(each.rate.Requests) {
+			delete(b.all, who)
+		}
+	}
+	for who := range b.all {
+		if len(b.all) < maxBuckets {
+			return
+		}
+		delete(b.all, who)
+	}
+}
+
+// limitAddress counts a request for the address that it came from.
+func (a *API) limitAddress(out *response) error {
+	if a.Rate.Requests == 0 {
+		return nil
+	}
+	return a.limit(out, "address", "address:"+blockOf(out.remote), a.Rate)
+}
+
+// limitCaller counts a request for its caller; those without credentials are told apart
+// by their address.
+func (a *API) limitCaller(out *response, by *auth.Permit) error {
+	rate, limited := a.Rates[by.Caller.Role]
+	if !limited {
+		return nil
+	}
+	who := by.Caller.ID
+	if by.Caller.Anonymous() {
+		who = "public:" + blockOf(out.remote)
+	}
+	return a.limit(out, "caller", who, rate)
+}
+
+// limit counts a request, and says in the headers how many more there can be.
+func (a *API) limit(out *response, policy, who string, rate schema.Rate) error {
+	level, ok := a.buckets.take(who, rate)
+	out.Header().Add("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", policy, rate.Requests, int64(rate.Per/time.Second)))
+	out.Header().Add("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, level.left, seconds(level.full)))
+	if ok {
+		return nil
+	}
+	out.retryAfter = strconv.FormatInt(seconds(level.wait), 10)
+	return fault.New(fault.CodeTooManyRequests, "At most %s are taken here, and there have been more. Try again in %s s.", rate, out.retryAfter)
+}
+
+// seconds rounds up, so that nobody comes back too early.
+func seconds(span time.Duration) int64 { return int64(math.Ceil(span.Seconds())) }
+
+// blockOf is what an address is counted by: of IPv6, whoever has one has 2^64.
+func blockOf(remote string) string {
+	addr, err := netip.ParseAddr(remote)
+	if err != nil || addr.Unmap().Is4() {
+		return remote
+	}
+	block, err := addr.Prefix(64)
+	if err != nil {
+		return remote
+	}
+	return block.String()
+}
+
+// remoteOf is the address that a request came from. What a proxy says of it counts only
+// if the proxy is trusted: the last address in X-Forwarded-For that is not a trusted proxy's.
+func (a *API) remoteOf(r *http.Request) string {
+	remote := r.RemoteAddr
+	if port, err := netip.ParseAddrPort(remote); err == nil {
+		remote = port.Addr().Unmap().String()
+	}
+	if len(a.TrustedProxies) == 0 || !a.trusts(remote) {
+		return remote
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0; i-- {
+		addr, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			return remote
+		}
+		if remote = addr.Unmap().String(); !a.trusts(remote) {
+			return remote
+		}
+	}
+	return remote
+}
+
+func (a *API) trusts(remote string) bool {
+	addr, err := netip.ParseAddr(remote)
+	if err != nil {
+		return false
+	}
+	for _, prefix := range a.TrustedProxies {
+		if prefix.Contains(addr.Unmap()) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// TestBuckets: as many at once as the rate says, which come back bit by bit.
+func TestBuckets(t *testing.T) {
+	now := time.Unix(0, 0)
+	b := newBuckets()
+	b.now = func() time.Time { return now }
+	rate := schema.Rate{Requests: 2, Per: time.Minute}
+	for i, c := range []struct {
+		after time.Duration
+		want  level
+		ok    bool
+	}{
+		{0, level{left: 1, wait: 0, full: 30 * time.Second}, true},
+		{0, level{left: 0, wait: 30 * time.Second, full: time.Minute}, true},
+		{0, level{left: 0, wait: 30 * time.Second, full: time.Minute}, false},
+		{15 * time.Second, level{left: 0, wait: 15 * time.Second, full: 45 * time.Second}, false},
+		{15 * time.Second, level{left: 0, wait: 30 * time.Second, full: time.Minute}, true},
+		{-time.Hour, level{left: 0, wait: 30 * time.Second, full: time.Minute}, false}, // a clock that went back gives nothing
+		{2 * time.Hour, level{left: 1, wait: 0, full: 30 * time.Second}, true},
+	} {
+		now = now.Add(c.after)
+		if got, ok := b.take("a", rate); got != c.want || ok != c.ok {
+			t.Errorf("%d: got %+v %t, want %+v %t", i, got, ok, c.want, c.ok)
+		}
+	}
+	if _, ok := b.take("b", rate); !ok {
+		t.Error("another has none")
+	}
+	b.all = map[string]*bucket{}
+	for i := range maxBuckets {
+		b.all[fmt.Sprint(i)] = &bucket{rate: rate, tokens: 0, at: now}
+	}
+	now = now.Add(time.Second)
+	if b.take("new", rate); len(b.all) != maxBuckets || b.all["new"] == nil {
+		t.Errorf("with %d buckets, none of which is full, there are %d", maxBuckets, len(b.all))
+	}
+	now = now.Add(time.Minute)
+	if b.take("newer", rate); len(b.all) != 1 {
+		t.Errorf("of full buckets, %d are left", len(b.all))
+	}
+}

@@ -1,0 +1,242 @@
+package auth
+
+import (
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// unknown is the error of CEL: neither true nor false.
+func unknown() (isTrue, isFalse query.Filter) { return query.None, query.None }
+
+func isAll(f query.Filter) bool {
+	and, ok := f.(query.And)
+	return ok && len(and) == 0
+}
+
+func isNone(f query.Filter) bool {
+	or, ok := f.(query.Or)
+	return ok && len(or) == 0
+}
+
+// both and either join filters, and leave out what decides nothing: a rule that is
+// true for a caller must come out as no filter at all, or every total would be counted.
+func both(a, b query.Filter) query.Filter {
+	switch {
+	case isAll(a) || isNone(b):
+		return b
+	case isAll(b) || isNone(a):
+		return a
+	}
+	return query.And{a, b}
+}
+
+func either(a, b query.Filter) query.Filter {
+	switch {
+	case isNone(a) || isAll(b):
+		return b
+	case isNone(b) || isAll(a):
+		return a
+	}
+	return query.Or{a, b}
+}
+
+// fact is what does not depend on the resource.
+type fact struct{ program cel.Program }
+
+func (n fact) bind(b *binding) (isTrue, isFalse query.Filter) {
+	value, ok := b.value(n.program)
+	switch {
+	case ok && value == types.True:
+		return query.All, query.None
+	case ok && value == types.False:
+		return query.None, query.All
+	}
+	return unknown()
+}
+
+// flag is a boolean column by itself.
+type flag struct{ column int }
+
+func (n flag) bind(*binding) (isTrue, isFalse query.Filter) {
+	return query.Compare{Column: n.column, Op: query.Equal, Value: schema.BoolValue(true)},
+		query.Compare{Column: n.column, Op: query.Equal, Value: schema.BoolValue(false)}
+}
+
+// junction is && or ||. Either side alone can decide it, whatever the other is.
+type junction struct {
+	and         bool
+	left, right node
+}
+
+func (n junction) bind(b *binding) (isTrue, isFalse query.Filter) {
+	leftTrue, leftFalse := n.left.bind(b)
+	rightTrue, rightFalse := n.right.bind(b)
+	if n.and {
+		return both(leftTrue, rightTrue), either(leftFalse, rightFalse)
+	}
+	return either(leftTrue, rightTrue), both(leftFalse, rightFalse)
+}
+
+type negation struct{ of node }
+
+func (n negation) bind(b *binding) (isTrue, isFalse query.Filter) {
+	isTrue, isFalse = n.of.bind(b)
+	return isFalse, isTrue
+}
+
+// choice is ?:.
+type choice struct{ condition, then, otherwise node }
+
+func (n choice) bind(b *binding) (isTrue, isFalse query.Filter) {
+	yes, no := n.condition.bind(b)
+	thenTrue, thenFalse := n.then.bind(b)
+	otherwiseTrue, otherwiseFalse := n.otherwise.bind(b)
+	return either(both(yes, thenTrue), both(no, otherwiseTrue)), either(both(yes, thenFalse), both(no, otherwiseFalse))
+}
+
+// attribute is a column that is compared.
+type attribute struct {
+	column int
+	kind   schema.Kind
+}
+
+func (a attribute) compare(op query.Op, value schema.Value) query.Filter {
+	return query.Compare{Column: a.column, Op: op, Value: value}
+}
+
+func (a attribute) isNull() query.Filter { return query.IsNull{Column: a.column} }
+
+// equality is ==. Null equals null and nothing else, and values of different types
+// are not equal.
+type equality struct {
+	attribute
+	value cel.Program
+}
+
+func (n equality) bind(b *binding) (isTrue, isFalse query.Filter) {
+	given, ok := b.value(n.value)
+	if !ok {
+		return unknown()
+	}
+	if given == types.NullValue {
+		return n.isNull(), query.Not{Filter: n.isNull()}
+	}
+	switch value, fit := n.fit(given); fit {
+	case fits:
+		equal := n.compare(query.Equal, value)
+		return equal, query.Not{Filter: equal}
+	case differs:
+		return query.None, query.All
+	default:
+		return unknown()
+	}
+}
+
+// order is <, <=, > or >=. Null has no place in an order, which is an error.
+type order struct {
+	attribute
+	op    query.Op
+	value cel.Program
+}
+
+var inverse = map[query.Op]query.Op{
+	query.Less: query.GreaterOrEqual, query.GreaterOrEqual: query.Less, query.Greater: query.LessOrEqual, query.LessOrEqual: query.Greater,
+}
+
+// below is how a column of whole milliseconds compares with the millisecond that a
+// time between two of them falls into.
+var below = map[query.Op]query.Op{
+	query.Less: query.LessOrEqual, query.LessOrEqual: query.LessOrEqual, query.Greater: query.Greater, query.GreaterOrEqual: query.Greater,
+}
+
+func (n order) bind(b *binding) (isTrue, isFalse query.Filter) {
+	given, ok := b.value(n.value)
+	if !ok {
+		return unknown()
+	}
+	op := n.op
+	value, fit := n.fit(given)
+	if when, isTime := given.(types.Timestamp); isTime && n.kind == schema.KindDateTime && fit == differs {
+		value, fit, op = schema.TimeValue(schema.FormatTime(when.Time)), fits, below[op]
+	}
+	if fit != fits {
+		return unknown()
+	}
+	return n.compare(op, value), n.compare(inverse[op], value)
+}
+
+// part is startsWith or contains, of which null is an error too.
+type part struct {
+	attribute
+	op    query.Op
+	value cel.Program
+}
+
+func (n part) bind(b *binding) (isTrue, isFalse query.Filter) {
+	given, ok := b.value(n.value)
+	if !ok {
+		return unknown()
+	}
+	value, fit := n.fit(given)
+	if fit != fits {
+		return unknown()
+	}
+	has := n.compare(n.op, value)
+	return has, query.And{query.Not{Filter: n.isNull()}, query.Not{Filter: has}}
+}
+
+// membership is in: equality with one of several.
+type membership struct {
+	attribute
+	values cel.Program
+}
+
+func (n membership) bind(b *binding) (isTrue, isFalse query.Filter) {
+	given, ok := b.value(n.values)
+	if !ok {
+		return unknown()
+	}
+	items, ok := itemsOf(given)
+	if !ok {
+		return unknown()
+	}
+	var values []schema.Value
+	isIn := query.None
+	for _, item := range items {
+		if item == types.NullValue {
+			isIn = n.isNull()
+			continue
+		}
+		switch value, fit := n.fit(item); fit {
+		case fits:
+			values = append(values, value)
+		case clashes:
+			return unknown()
+		}
+	}
+	if len(values) > 0 {
+		isIn = either(query.In{Column: n.column, Values: values}, isIn)
+	}
+	if isNone(isIn) {
+		return query.None, query.All
+	}
+	return isIn, query.Not{Filter: isIn}
+}
+
+// itemsOf lists what something can be in: the items of a list, the keys of a map.
+func itemsOf(value ref.Val) (items []ref.Val, ok bool) {
+	if _, isMap := value.(traits.Mapper); !isMap {
+		if _, isList := value.(traits.Lister); !isList {
+			return nil, false
+		}
+	}
+	for each := value.(traits.Iterable).Iterator(); each.HasNext() == types.True; {
+		items = append(items, each.Next())
+	}
+	return items, true
+}

@@ -1,0 +1,210 @@
+package auth
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// Policy is what each role may do, with its rules compiled. It does not change.
+type Policy struct {
+	roles      map[string]map[*schema.Collection]*grant
+	metrics    []string
+	operations *schema.Collection
+}
+
+// grant is what a role may do in a collection.
+type grant struct {
+	verbs             []schema.AccessVerb
+	visible, writable schema.ColumnSet
+	mark              string // of what is visible
+	rules             map[schema.AccessVerb]*rule
+}
+
+// Compile checks declarations and compiles their rules. What is wrong is reported as
+// schema.Problems.
+func Compile(s *schema.Schema, access *schema.Access) (*Policy, error) {
+	if problems := access.Check(s); len(problems) > 0 {
+		return nil, problems
+	}
+	p := &Policy{roles: map[string]map[*schema.Collection]*grant{}, metrics: access.Metrics, operations: s.Operations()}
+	var problems schema.Problems
+	for _, role := range access.Roles {
+		grants := map[*schema.Collection]*grant{}
+		for i := range role.Grants {
+			declared := &role.Grants[i]
+			c := s.Collection(declared.Collection)
+			compiled, wrong := compileGrant(c, declared, []string{"access", "roles", role.Name, c.Name})
+			problems = append(problems, wrong...)
+			grants[c] = compiled
+		}
+		p.roles[role.Name] = grants
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return p, nil
+}
+
+func compileGrant(c *schema.Collection, declared *schema.Grant, at []string) (*grant, schema.Problems) {
+	g := &grant{
+		verbs: declared.Verbs, visible: columnsOf(c, declared.MaySee), writable: columnsOf(c, declared.MayWrite),
+		rules: map[schema.AccessVerb]*rule{},
+	}
+	g.mark = c.Mark(g.visible)
+	k, err := newCompiler(c)
+	if err != nil {
+		return nil, schema.Problems{{Path: at, Message: err.Error()}}
+	}
+	var problems schema.Problems
+	for _, verb := range schema.AccessVerbs {
+		source, ok := declared.Rules[verb]
+		if !ok {
+			continue
+		}
+		compiled, wrong := k.compile(source, append(slices.Clone(at), string(verb)))
+		problems = append(problems, wrong...)
+		g.rules[verb] = compiled
+	}
+	return g, problems
+}
+
+// columnsOf is the columns whose attributes pass, nil if all do.
+func columnsOf(c *schema.Collection, passes func(attribute string) bool) schema.ColumnSet {
+	set, whole := make(schema.ColumnSet, len(c.Columns())), true
+	for i, column := range c.Columns() {
+		set[i] = column.Attribute == nil || passes(column.Name)
+		whole = whole && set[i]
+	}
+	if whole {
+		return nil
+	}
+	return set
+}
+
+// HasRole reports whether a role is declared.
+func (p *Policy) HasRole(name string) bool {
+	_, ok := p.roles[name]
+	return ok
+}
+
+// Permit is what a caller may do. A nil permit may do everything: there is no policy,
+// or the program itself is at work.
+type Permit struct {
+	Caller Caller
+	policy *Policy
+
+	mutex sync.Mutex // of the next
+	bound map[*rule]query.Filter
+}
+
+// Permit is what a caller may do by this policy. An undeclared role may do nothing.
+func (p *Policy) Permit(caller Caller) *Permit {
+	if p == nil {
+		return nil
+	}
+	return &Permit{Caller: caller, policy: p, bound: map[*rule]query.Filter{}}
+}
+
+func (p *Permit) grant(c *schema.Collection) *grant { return p.policy.roles[p.Caller.Role][c] }
+
+// May reports whether a verb is granted in a collection at all.
+func (p *Permit) May(verb schema.AccessVerb, c *schema.Collection) bool {
+	switch {
+	case p == nil:
+		return true
+	case c == p.policy.operations:
+		// Everybody may ask how their own are getting on. Those who are nobody in particular
+		// must know which one they mean.
+		return verb == schema.MayRead || verb == schema.MayList && !p.Caller.Anonymous()
+	}
+	g := p.grant(c)
+	return g != nil && slices.Contains(g.verbs, verb)
+}
+
+// Rows is the filter of the resources that exist for the caller. Nil is all of them.
+func (p *Permit) Rows(c *schema.Collection) query.Filter {
+	switch {
+	case p == nil:
+		return nil
+	case c == p.policy.operations:
+		return query.Compare{Column: c.CallerColumn(), Op: query.Equal, Value: schema.TextValue(p.Caller.ID)}
+	case !p.May(schema.MayRead, c):
+		return query.None
+	}
+	return p.Rule(schema.MayRead, c)
+}
+
+// Rule is the filter that a resource must pass for a verb, nil if there is none.
+func (p *Permit) Rule(verb schema.AccessVerb, c *schema.Collection) query.Filter {
+	if p == nil || p.grant(c) == nil {
+		return nil
+	}
+	r := p.grant(c).rules[verb]
+	if r == nil {
+		return nil
+	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	filter, ok := p.bound[r]
+	if !ok {
+		filter = r.bind(p.Caller)
+		p.bound[r] = filter
+	}
+	return filter
+}
+
+// Visible is the columns that the caller may see, nil for all of them.
+func (p *Permit) Visible(c *schema.Collection) schema.ColumnSet {
+	if p == nil || p.grant(c) == nil {
+		return nil
+	}
+	return p.grant(c).visible
+}
+
+// Mark tells what the caller may see of a collection from what others may. Empty is
+// everything.
+func (p *Permit) Mark(c *schema.Collection) string {
+	if p == nil || p.grant(c) == nil {
+		return ""
+	}
+	return p.grant(c).mark
+}
+
+// Writable is the columns that the caller may set, nil for all of them.
+func (p *Permit) Writable(c *schema.Collection) schema.ColumnSet {
+	if p == nil || p.grant(c) == nil {
+		return nil
+	}
+	return p.grant(c).writable
+}
+
+// Allows reports whether a resource passes the rule of a verb.
+func (p *Permit) Allows(verb schema.AccessVerb, c *schema.Collection, record schema.Record) bool {
+	rule := p.Rule(verb, c)
+	return rule == nil || rule.Match(record)
+}
+
+// Sees reports whether a resource exists for the caller.
+func (p *Permit) Sees(c *schema.Collection, record schema.Record) bool {
+	rows := p.Rows(c)
+	return rows == nil || rows.Match(record)
+}
+
+// Denied is the refusal of what the caller may not do: whoever is nobody yet can
+// try again as somebody.
+func (p *Permit) Denied(format string, args ...any) *fault.Error {
+	if p.Caller.Anonymous() {
+		return fault.New(fault.CodeUnauthenticated, "%s Send credentials: Authorization: Bearer and an API key or a token.", fmt.Sprintf(format, args...))
+	}
+	return fault.New(fault.CodeForbidden, format, args...)
+}
+
+// MaySeeMetrics reports whether the caller may read what the server measures.
+func (p *Permit) MaySeeMetrics() bool {
+	return p == nil || slices.Contains(p.policy.metrics, p.Caller.Role)
+}

@@ -1,0 +1,312 @@
+package auth
+
+import (
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// A rule is CEL, parsed and checked by cel-go. What of it does not mention the
+// resource is also evaluated by cel-go, when it is known who is calling. The rest
+// must be comparisons of one column with such a value, joined by &&, ||, ! and ?:,
+// which become a filter.
+
+// rule is a rule that can be bound to a caller.
+type rule struct{ root node }
+
+// node is a piece of a rule that yields a truth value. It becomes two filters: one
+// for the resources of which it is true, and one for those of which it is false.
+// Those that pass neither make it an error, and an error denies.
+type node interface {
+	bind(c *binding) (isTrue, isFalse query.Filter)
+}
+
+// bind is the filter of the resources that the rule allows a caller. Nil is all of
+// them.
+func (r *rule) bind(caller Caller) query.Filter {
+	isTrue, _ := r.root.bind(&binding{variables: caller.variables()})
+	if isAll(isTrue) {
+		return nil
+	}
+	return isTrue
+}
+
+// binding is what is known of a request when its rules are bound.
+type binding struct{ variables map[string]any }
+
+// value evaluates what does not mention the resource. False means an error.
+func (b *binding) value(p cel.Program) (ref.Val, bool) {
+	value, _, err := p.Eval(b.variables)
+	return value, err == nil
+}
+
+// compiler makes filters of the rules on a collection.
+type compiler struct {
+	collection *schema.Collection
+	env        *cel.Env
+	columns    map[string]int // by the name of the variable: "resource.title"
+}
+
+const resourceName = "resource"
+
+func newCompiler(c *schema.Collection) (*compiler, error) {
+	k := &compiler{collection: c, columns: map[string]int{}}
+	options := []cel.EnvOption{
+		cel.Variable("auth.sub", cel.StringType),
+		cel.Variable("auth.role", cel.StringType),
+		cel.Variable("auth.claims", cel.MapType(cel.StringType, cel.DynType)),
+	}
+	for column, declared := range c.Columns() {
+		kind := celTypes[declared.Kind]
+		if declared.Name == schema.RevisionName || kind == nil {
+			continue
+		}
+		if !declared.NotNull {
+			kind = cel.NullableType(kind)
+		}
+		name := resourceName + "." + declared.Name
+		k.columns[name] = column
+		options = append(options, cel.Variable(name, kind))
+	}
+	env, err := cel.NewEnv(options...)
+	k.env = env
+	return k, err
+}
+
+// celTypes is how a column looks to a rule. Objects and arrays cannot be looked at.
+var celTypes = map[schema.Kind]*cel.Type{
+	schema.KindText: cel.StringType, schema.KindUUID: cel.StringType, schema.KindDate: cel.StringType, schema.KindInteger: cel.IntType,
+	schema.KindNumber: cel.DoubleType, schema.KindBoolean: cel.BoolType, schema.KindDateTime: cel.TimestampType,
+}
+
+// compile checks a rule and makes a filter of it. What is wrong with it is
+// reported at its place.
+func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Problems) {
+	parsed, issues := k.env.Parse(source.Text)
+	if issues.Err() != nil {
+		return nil, reported(source, at, issues)
+	}
+	t := &translation{compiler: k, tree: parsed.NativeRep(), source: source, at: at}
+	if t.unknownFields(parsed.NativeRep().Expr()); len(t.problems) > 0 {
+		return nil, t.problems
+	}
+	checked, issues := k.env.Check(parsed)
+	if issues.Err() != nil {
+		return nil, reported(source, at, issues)
+	}
+	if kind := checked.OutputType(); !kind.IsAssignableType(cel.BoolType) && !kind.IsExactType(cel.DynType) {
+		return nil, schema.Problems{source.Problem(at, 1, 0, "a rule must be true or false, but this one is of the type "+kind.String())}
+	}
+	t.tree = checked.NativeRep()
+	root := t.condition(t.tree.Expr())
+	if len(t.problems) > 0 {
+		return nil, t.problems
+	}
+	return &rule{root}, nil
+}
+
+// reported is what cel-go reports.
+func reported(source schema.Rule, at []string, issues *cel.Issues) (problems schema.Problems) {
+	for _, issue := range issues.Errors() {
+		message, _, _ := strings.Cut(issue.Message, "\n")
+		problems = append(problems, source.Problem(at, issue.Location.Line(), issue.Location.Column(), message))
+	}
+	return problems
+}
+
+// translation makes nodes of one rule.
+type translation struct {
+	*compiler
+	tree     *ast.AST
+	source   schema.Rule
+	at       []string
+	problems schema.Problems
+}
+
+// refuse reports what cannot be done with an expression.
+func (t *translation) refuse(e ast.Expr, message string) node {
+	where := t.tree.SourceInfo().GetStartLocation(e.ID())
+	t.problems = append(t.problems, t.source.Problem(t.at, max(where.Line(), 1), max(where.Column(), 0), message))
+	return nil
+}
+
+// unknownFields reports names that there are none of, in words that help: cel-go
+// would say that it knows no resource.
+func (t *translation) unknownFields(root ast.Expr) {
+	visit(root, func(e ast.Expr) {
+		if e.Kind() != ast.SelectKind || e.AsSelect().Operand().Kind() != ast.IdentKind {
+			return
+		}
+		operand, field := e.AsSelect().Operand().AsIdent(), e.AsSelect().FieldName()
+		switch {
+		case operand == "auth" && field != "sub" && field != "role" && field != "claims":
+			t.refuse(e, "auth has no "+field+": there are auth.sub, auth.role and auth.claims")
+		case operand != resourceName:
+		case e.AsSelect().IsTestOnly():
+			t.refuse(e, "every resource has every attribute: in place of has(), compare with null")
+		case t.collection.Field(field) == nil:
+			t.refuse(e, t.collection.Name+" has no attribute "+field)
+		case t.collection.Field(field).Kind == schema.KindJSON:
+			t.refuse(e, field+" is an object or array, which a rule cannot look at")
+		case field == "type":
+			t.refuse(e, "the type of every resource here is "+t.collection.Name+": it is of no use in a rule")
+		}
+	})
+}
+
+func visit(e ast.Expr, each func(ast.Expr)) {
+	ast.PostOrderVisit(e, ast.NewExprVisitor(each))
+}
+
+// columnOf finds the column that an expression is.
+func (t *translation) columnOf(e ast.Expr) (column int, ok bool) {
+	if e.Kind() != ast.IdentKind {
+		return 0, false
+	}
+	column, ok = t.columns[strings.TrimPrefix(e.AsIdent(), ".")]
+	return column, ok
+}
+
+// mentions reports whether an expression depends on the resource, or on the caller.
+func (t *translation) mentions(root ast.Expr) (resource, caller bool) {
+	visit(root, func(e ast.Expr) {
+		if _, ok := t.columnOf(e); ok {
+			resource = true
+		}
+		if e.Kind() == ast.IdentKind && strings.HasPrefix(strings.TrimPrefix(e.AsIdent(), "."), "auth.") {
+			caller = true
+		}
+	})
+	return resource, caller
+}
+
+func (t *translation) isFree(e ast.Expr) bool {
+	resource, _ := t.mentions(e)
+	return !resource
+}
+
+// program has cel-go evaluate a part of the rule. One that is the same for every
+// caller must be without error: it would deny for ever, and nobody would know why.
+func (t *translation) program(e ast.Expr) cel.Program {
+	part := ast.NewCheckedAST(ast.NewAST(e, t.tree.SourceInfo()), t.tree.TypeMap(), t.tree.ReferenceMap())
+	proto, err := ast.ToProto(part)
+	var program cel.Program
+	if err == nil {
+		program, err = t.env.Program(cel.CheckedExprToAst(proto))
+	}
+	if _, caller := t.mentions(e); err == nil && !caller {
+		_, _, err = program.Eval(map[string]any{})
+	}
+	if err != nil {
+		t.refuse(e, "this has no value: "+err.Error())
+		return nil
+	}
+	return program
+}
+
+var comparisons = map[string]query.Op{
+	operators.Less: query.Less, operators.LessEquals: query.LessOrEqual,
+	operators.Greater: query.Greater, operators.GreaterEquals: query.GreaterOrEqual,
+	overloads.StartsWith: query.StartsWith, overloads.Contains: query.Contains,
+}
+
+// condition translates what must be true or false.
+func (t *translation) condition(e ast.Expr) node {
+	if t.isFree(e) {
+		return fact{t.program(e)}
+	}
+	if column, ok := t.columnOf(e); ok {
+		return flag{column}
+	}
+	if e.Kind() != ast.CallKind {
+		return t.refuse(e, "this cannot become a filter: attributes can be compared with values, and such comparisons joined")
+	}
+	call := e.AsCall()
+	args := call.Args()
+	switch name := call.FunctionName(); name {
+	case operators.LogicalAnd, operators.LogicalOr:
+		return junction{and: name == operators.LogicalAnd, left: t.condition(args[0]), right: t.condition(args[1])}
+	case operators.LogicalNot:
+		return negation{t.condition(args[0])}
+	case operators.Conditional:
+		return choice{t.condition(args[0]), t.condition(args[1]), t.condition(args[2])}
+	case operators.Equals:
+		return t.equality(e, args)
+	case operators.NotEquals:
+		return negation{t.equality(e, args)}
+	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		return t.order(e, comparisons[name], args)
+	case operators.In:
+		if column, ok := t.columnOf(args[0]); ok && t.isFree(args[1]) {
+			return membership{t.attribute(column), t.program(args[1])}
+		}
+		return t.refuse(e, "an attribute can be looked for in a list of values, and in nothing else")
+	case overloads.StartsWith, overloads.Contains:
+		return t.part(e, comparisons[name], call)
+	default:
+		return t.refuse(e, "there is no filter for "+strings.Trim(name, "_@")+": use ==, !=, <, <=, >, >=, in, startsWith and contains")
+	}
+}
+
+// sides finds the column and the value of a comparison, and whether the column is
+// on the right.
+func (t *translation) sides(e ast.Expr, args []ast.Expr) (column attribute, value cel.Program, flipped, ok bool) {
+	left, isLeft := t.columnOf(args[0])
+	right, isRight := t.columnOf(args[1])
+	switch {
+	case isLeft && t.isFree(args[1]):
+		return t.attribute(left), t.program(args[1]), false, true
+	case isRight && t.isFree(args[0]):
+		return t.attribute(right), t.program(args[0]), true, true
+	case isLeft && isRight:
+		t.refuse(e, "two attributes cannot be compared with each other, only one with a value")
+	default:
+		t.refuse(e, "an attribute must stand by itself on one side of a comparison, and no attribute on the other")
+	}
+	return attribute{}, nil, false, false
+}
+
+func (t *translation) equality(e ast.Expr, args []ast.Expr) node {
+	column, value, _, ok := t.sides(e, args)
+	if !ok {
+		return nil
+	}
+	return equality{column, value}
+}
+
+var flippedOps = map[query.Op]query.Op{
+	query.Less: query.Greater, query.LessOrEqual: query.GreaterOrEqual, query.Greater: query.Less, query.GreaterOrEqual: query.LessOrEqual,
+}
+
+func (t *translation) order(e ast.Expr, op query.Op, args []ast.Expr) node {
+	column, value, flipped, ok := t.sides(e, args)
+	if !ok {
+		return nil
+	}
+	if column.kind == schema.KindUUID {
+		return t.refuse(e, "ids can be equal or not, and have no order here")
+	}
+	if flipped {
+		op = flippedOps[op]
+	}
+	return order{column, op, value}
+}
+
+func (t *translation) part(e ast.Expr, op query.Op, call ast.CallExpr) node {
+	column, ok := t.columnOf(call.Target())
+	if !ok || !t.isFree(call.Args()[0]) || t.attribute(column).kind != schema.KindText {
+		return t.refuse(e, "startsWith and contains are for an attribute that is a string without a format of its own, and take a value")
+	}
+	return part{t.attribute(column), op, t.program(call.Args()[0])}
+}
+
+func (t *translation) attribute(column int) attribute {
+	return attribute{column, t.collection.Columns()[column].Kind}
+}

@@ -1,0 +1,179 @@
+package auth
+
+import (
+	"context"
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// Tokens checks JSON Web Tokens.
+type Tokens struct {
+	declared schema.Tokens
+	keys     *issuerKeys // of an issuer; nil with a key of our own
+	now      func() time.Time
+
+	mutex    sync.Mutex // of the next
+	verifier *oidc.IDTokenVerifier
+}
+
+// NewTokens prepares to check tokens. An issuer that cannot be reached is reported, and
+// asked again when there is a token to check.
+func NewTokens(ctx context.Context, declared schema.Tokens, unreachable func(error)) (*Tokens, error) {
+	if declared.RoleClaim == "" {
+		declared.RoleClaim = "role"
+	}
+	if declared.Algorithms == nil {
+		declared.Algorithms = []string{"RS256", "ES256", "EdDSA"}
+	}
+	if declared.ClockSkew == 0 {
+		declared.ClockSkew = time.Minute
+	}
+	t := &Tokens{declared: declared, now: time.Now}
+	if declared.PublicKey != "" {
+		key, err := readPublicKey(declared.PublicKey)
+		if err != nil {
+			return nil, err
+		}
+		t.verifier = t.newVerifier(&oidc.StaticKeySet{PublicKeys: []crypto.PublicKey{key}})
+		return t, nil
+	}
+	t.keys = newIssuerKeys(declared.Issuer)
+	if _, err := t.ready(ctx); err != nil {
+		unreachable(fmt.Errorf("the issuer of tokens cannot be reached, and none are accepted until it can: %w", err))
+	}
+	return t, nil
+}
+
+func readPublicKey(file string) (crypto.PublicKey, error) {
+	text, err := os.ReadFile(file) // #nosec G304 -- the operator names it
+	if err != nil {
+		return nil, fmt.Errorf("the public key of tokens: %w", err)
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, fmt.Errorf("the public key of tokens: %s is not PEM", file)
+	}
+	if block.Type == "CERTIFICATE" {
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("the public key of tokens: %w", err)
+		}
+		return certificate.PublicKey, nil
+	}
+	key, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("the public key of tokens: %s must hold a PUBLIC KEY or a CERTIFICATE: %w", file, err)
+	}
+	return key, nil
+}
+
+func (t *Tokens) newVerifier(keys oidc.KeySet) *oidc.IDTokenVerifier {
+	return oidc.NewVerifier(t.declared.Issuer, keys, &oidc.Config{
+		ClientID: t.declared.Audience, SupportedSigningAlgs: t.declared.Algorithms,
+		SkipIssuerCheck: t.declared.Issuer == "",
+		SkipExpiryCheck: true, // it knows no skew: see checkTimes
+	})
+}
+
+// ready is the verifier, once the issuer has been reached.
+func (t *Tokens) ready(ctx context.Context) (*oidc.IDTokenVerifier, error) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.verifier == nil {
+		if err := t.keys.discover(ctx); err != nil {
+			return nil, err
+		}
+		t.verifier = t.newVerifier(t.keys)
+	}
+	return t.verifier, nil
+}
+
+// maxSubject bounds what is kept of a caller with every change.
+const maxSubject = 255
+
+// check finds the caller of a token.
+func (t *Tokens) check(ctx context.Context, token string) (Caller, error) {
+	if t == nil {
+		return Caller{}, invalid("This is no API key, and tokens are not accepted here.")
+	}
+	verifier, err := t.ready(ctx)
+	if err != nil {
+		return Caller{}, cannotCheck(err)
+	}
+	var unreachable error
+	verified, err := verifier.Verify(context.WithValue(ctx, unreachableKey{}, &unreachable), token)
+	switch {
+	case unreachable != nil:
+		return Caller{}, cannotCheck(unreachable)
+	case err != nil:
+		refusal := invalid("The token is not valid here: it is malformed, from another issuer, for another audience, or not signed by a key of the issuer with an algorithm that is allowed.")
+		refusal.Cause = err
+		return Caller{}, refusal
+	}
+	claims := map[string]any{}
+	if err := verified.Claims(&claims); err != nil {
+		return Caller{}, invalid("The claims of the token cannot be read.")
+	}
+	if detail := t.checkTimes(claims); detail != "" {
+		return Caller{}, invalid(detail)
+	}
+	if verified.Subject == "" || len(verified.Subject) > maxSubject || strings.IndexByte(verified.Subject, 0) >= 0 {
+		return Caller{}, invalid("The claim sub of the token must say who it is for.")
+	}
+	return Caller{ID: "token:" + verified.Subject, Role: roleOf(claims, t.declared.RoleClaim), Subject: verified.Subject, Claims: claims}, nil
+}
+
+func cannotCheck(cause error) error {
+	return &fault.Error{Code: fault.CodeUnavailable, Detail: "Tokens cannot be checked at the moment. Try again later.", Cause: cause}
+}
+
+// checkTimes says what is wrong with the time of a token, or nothing.
+func (t *Tokens) checkTimes(claims map[string]any) string {
+	now, skew := float64(t.now().UnixMilli())/1000, t.declared.ClockSkew.Seconds()
+	expires, ok := claims["exp"].(float64)
+	if !ok {
+		return "The token must say by the claim exp when it expires."
+	}
+	if now >= expires+skew {
+		return "The token has expired."
+	}
+	for _, name := range []string{"nbf", "iat"} {
+		if from, given := claims[name]; given {
+			if start, ok := from.(float64); !ok || start > now+skew {
+				return "The token is not valid yet."
+			}
+		}
+	}
+	return ""
+}
+
+// roleOf follows a claim by its path.
+func roleOf(claims map[string]any, path string) string {
+	if role, ok := claims[path].(string); ok { // a name may have dots in it
+		return role
+	}
+	var value any = claims
+	for name := range strings.SplitSeq(path, ".") {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return ""
+		}
+		value = object[name]
+	}
+	role, _ := value.(string)
+	return role
+}
+
+var errUnreachable = errors.New("the issuer cannot be reached")

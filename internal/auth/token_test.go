@@ -1,0 +1,267 @@
+package auth
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// signer makes tokens.
+type signer struct {
+	id  string
+	key *ecdsa.PrivateKey
+}
+
+func newSigner(t testing.TB, id string) *signer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &signer{id, key}
+}
+
+func encoded(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+func (s *signer) sign(t testing.TB, claims map[string]any) string {
+	t.Helper()
+	text := encoded(map[string]any{"alg": "ES256", "kid": s.id, "typ": "JWT"}) + "." + encoded(claims)
+	sum := sha256.Sum256([]byte(text))
+	r, v, err := ecdsa.Sign(rand.Reader, s.key, sum[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature := make([]byte, 64)
+	r.FillBytes(signature[:32])
+	v.FillBytes(signature[32:])
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+func (s *signer) jwk(t testing.TB) map[string]string {
+	t.Helper()
+	point, err := s.key.PublicKey.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{
+		"kty": "EC", "crv": "P-256", "kid": s.id, "alg": "ES256", "use": "sig",
+		"x": base64.RawURLEncoding.EncodeToString(point[1:33]), "y": base64.RawURLEncoding.EncodeToString(point[33:]),
+	}
+}
+
+func pemOf(t testing.TB, key crypto.PublicKey) string {
+	t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "key.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// changed is claims with some of them different; nil removes one.
+func changed(claims, by map[string]any) map[string]any {
+	result := map[string]any{}
+	for _, each := range []map[string]any{claims, by} {
+		for name, value := range each {
+			if result[name] = value; value == nil {
+				delete(result, name)
+			}
+		}
+	}
+	return result
+}
+
+// TestTokens: a token must be right in every way.
+func TestTokens(t *testing.T) {
+	ours, theirs := newSigner(t, "1"), newSigner(t, "1")
+	now := time.Now()
+	tokens, err := NewTokens(context.Background(), schema.Tokens{
+		Issuer: "https://issuer.example", PublicKey: pemOf(t, ours.key.Public()), Audience: "plural", RoleClaim: "realm.role", ClockSkew: 30 * time.Second,
+	}, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens.now = func() time.Time { return now }
+	in := func(span time.Duration) int64 { return now.Add(span).Unix() }
+	right := map[string]any{"iss": "https://issuer.example", "aud": []any{"other", "plural"}, "sub": "ada", "exp": in(time.Minute), "realm": map[string]any{"role": "author"}}
+	good := ours.sign(t, right)
+	caller, err := tokens.check(context.Background(), good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if caller.ID != "token:ada" || caller.Role != "author" || caller.Subject != "ada" || !reflect.DeepEqual(caller.Claims["realm"], right["realm"]) {
+		t.Errorf("got %+v", caller)
+	}
+	for what, by := range map[string]map[string]any{
+		"just expired": {"exp": in(-20 * time.Second)}, "a little early": {"nbf": in(20 * time.Second), "iat": in(20 * time.Second)},
+		"no role": {"realm": "author"}, "one audience": {"aud": "plural"},
+	} {
+		if _, err := tokens.check(context.Background(), ours.sign(t, changed(right, by))); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	forged := encoded(map[string]any{"alg": "none"}) + "." + encoded(right) + "."
+	symmetric := encoded(map[string]any{"alg": "HS256"}) + "." + encoded(right)
+	mac := hmac.New(sha256.New, []byte(pemText(t, tokens.declared.PublicKey)))
+	mac.Write([]byte(symmetric))
+	symmetric += "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	wrong := map[string]string{
+		"nothing": "", "no token": "a.b.c", "none": forged, "a public key as a secret": symmetric, "of another key": theirs.sign(t, right),
+		"cut": good[:len(good)-4], "other claims": good[:len(good)/3] + "A" + good[len(good)/3+1:], "more": good + ".x", "no signature": good[:len(good)-86],
+	}
+	for what, by := range map[string]map[string]any{
+		"expired": {"exp": in(-time.Minute)}, "for ever": {"exp": nil}, "exp as text": {"exp": "soon"}, "early": {"nbf": in(time.Minute)}, "from the future": {"iat": in(time.Minute)},
+		"another issuer": {"iss": "https://issuer.example/"}, "no issuer": {"iss": nil}, "another audience": {"aud": "other"}, "no audience": {"aud": nil},
+		"nobody": {"sub": nil}, "empty": {"sub": ""}, "a null character": {"sub": "a\x00"},
+	} {
+		wrong[what] = ours.sign(t, changed(right, by))
+	}
+	for what, token := range wrong {
+		if _, err := tokens.check(context.Background(), token); !fault.Is(err, fault.CodeInvalidCredentials) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := (*Tokens)(nil).check(context.Background(), good); !fault.Is(err, fault.CodeInvalidCredentials) {
+		t.Errorf("where no tokens are accepted: %v", err)
+	}
+}
+
+func pemText(t testing.TB, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// issuer is an OpenID Connect provider that can be down, and changes its keys.
+type issuer struct {
+	*httptest.Server
+	down    atomic.Bool
+	fetches atomic.Int64
+	keys    atomic.Pointer[[]any]
+}
+
+func newIssuer(t testing.TB) *issuer {
+	i := &issuer{}
+	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case i.down.Load():
+			w.WriteHeader(http.StatusBadGateway)
+		case r.URL.Path == "/.well-known/openid-configuration":
+			json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys", "id_token_signing_alg_values_supported": []string{"ES256"}})
+		default:
+			i.fetches.Add(1)
+			json.NewEncoder(w).Encode(map[string]any{"keys": *i.keys.Load()})
+		}
+	}))
+	t.Cleanup(i.Close)
+	return i
+}
+
+func (i *issuer) have(t testing.TB, signers ...*signer) {
+	keys := []any{}
+	for _, each := range signers {
+		keys = append(keys, each.jwk(t))
+	}
+	i.keys.Store(&keys)
+}
+
+// TestIssuer: keys are discovered, kept, and fetched anew; an issuer that is down is
+// needed for nothing that is known, and one that was never there is waited for.
+func TestIssuer(t *testing.T) {
+	ctx := context.Background()
+	first, second := newSigner(t, "1"), newSigner(t, "2")
+	i := newIssuer(t)
+	i.have(t, first)
+	i.down.Store(true)
+	reported := 0
+	tokens, err := NewTokens(ctx, schema.Tokens{Issuer: i.URL, Audience: "plural"}, func(error) { reported++ })
+	if err != nil || reported != 1 {
+		t.Fatalf("a start without the issuer: %v, reported %d times", err, reported)
+	}
+	clock := time.Now()
+	tokens.keys.now = func() time.Time { return clock }
+	unthrottled := newThrottle(0)
+	tokens.keys.client.Transport = unthrottled
+	token := func(s *signer) string {
+		return s.sign(t, map[string]any{"iss": i.URL, "aud": "plural", "sub": "ada", "exp": time.Now().Add(time.Hour).Unix(), "role": "author"})
+	}
+	expect := func(what string, s *signer, code fault.Code) {
+		t.Helper()
+		_, err := tokens.check(ctx, token(s))
+		if code == "" && err != nil || code != "" && !fault.Is(err, code) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	expect("not discovered yet", first, fault.CodeUnavailable)
+	i.down.Store(false)
+	expect("discovered", first, "")
+	expect("an unknown key", second, fault.CodeInvalidCredentials)
+	i.down.Store(true)
+	expect("down, with a key that is known", first, "")
+	expect("down, with a key that is not", second, fault.CodeUnavailable)
+	i.down.Store(false)
+	i.have(t, first, second)
+	expect("a new key", second, "")
+	fetches := i.fetches.Load()
+	expect("kept", second, "")
+	if i.fetches.Load() != fetches {
+		t.Error("the keys were fetched again")
+	}
+	i.have(t, second)
+	expect("withdrawn a moment ago", first, "")
+	clock = clock.Add(freshFor + time.Second)
+	i.down.Store(true)
+	expect("nobody to ask, and trusted still", first, "")
+	clock = clock.Add(retryAfter + time.Second)
+	i.down.Store(false)
+	expect("withdrawn", first, fault.CodeInvalidCredentials)
+	expect("the other", second, "")
+	i.down.Store(true)
+	clock = clock.Add(trustedFor + time.Hour)
+	expect("nobody to ask for too long", second, fault.CodeUnavailable)
+
+	// Anybody can send unknown keys, and must not make us trouble the issuer.
+	i.down.Store(false)
+	clock = clock.Add(retryAfter + time.Second)
+	tokens.keys.client.Transport = newThrottle(time.Hour)
+	expect("back", second, "")
+	fetches = i.fetches.Load()
+	for range 5 {
+		expect("unknown again and again", newSigner(t, "3"), fault.CodeInvalidCredentials)
+	}
+	if i.fetches.Load() > fetches+1 {
+		t.Errorf("the keys were fetched %d times", i.fetches.Load()-fetches)
+	}
+}

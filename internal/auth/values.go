@@ -1,0 +1,82 @@
+package auth
+
+import (
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// fitting is how a value goes with a column.
+type fitting int
+
+const (
+	fits    fitting = iota // it is a value that the column can have
+	differs                // it is none, so nothing equals it
+	clashes                // CEL would compare it in a way that a database does not
+)
+
+// maxExact bounds the integers that a double holds exactly.
+const maxExact = 1 << 53
+
+// fit turns a value of CEL into one of the column.
+func (a attribute) fit(given ref.Val) (schema.Value, fitting) {
+	switch value := given.(type) {
+	case types.String:
+		return a.fitText(string(value))
+	case types.Bool:
+		if a.kind == schema.KindBoolean {
+			return schema.BoolValue(bool(value)), fits
+		}
+	case types.Int:
+		switch {
+		case a.kind == schema.KindInteger:
+			return schema.IntValue(int64(value)), fits
+		case a.kind == schema.KindNumber && value <= maxExact && value >= -maxExact:
+			return schema.FloatValue(float64(value)), fits
+		case a.kind == schema.KindNumber:
+			return schema.Null, clashes
+		}
+	case types.Double:
+		switch {
+		case a.kind == schema.KindNumber && !math.IsNaN(float64(value)) && !math.IsInf(float64(value), 0):
+			return schema.FloatValue(float64(value)), fits
+		case a.kind == schema.KindNumber || a.kind == schema.KindInteger:
+			return schema.Null, clashes
+		}
+	case types.Uint:
+		if a.kind == schema.KindNumber || a.kind == schema.KindInteger {
+			return schema.Null, clashes
+		}
+	case types.Timestamp:
+		if a.kind == schema.KindDateTime && value.Truncate(time.Millisecond).Equal(value.Time) {
+			return schema.TimeValue(schema.FormatTime(value.Time)), fits
+		}
+	}
+	return schema.Null, differs
+}
+
+// fitText is a text as a column of texts, ids or dates has it: in one form only, and
+// without what no database holds.
+func (a attribute) fitText(text string) (schema.Value, fitting) {
+	switch a.kind {
+	case schema.KindText:
+		if utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 {
+			return schema.TextValue(text), fits
+		}
+	case schema.KindUUID:
+		if id, ok := schema.ParseID(text); ok && id.String() == text {
+			return schema.IDValue(id), fits
+		}
+	case schema.KindDate:
+		if value, problem := a.kind.Parse(text); problem == "" {
+			return value, fits
+		}
+	}
+	return schema.Null, differs
+}

@@ -1,0 +1,218 @@
+package interfacetest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// probe is a request that a caller sends.
+type probe struct {
+	method, path, body string
+	headers            []string
+}
+
+func (r probe) String() string {
+	return fmt.Sprintf("%s %s %s %v", r.method, r.path, r.body, r.headers)
+}
+
+// probes is everything that somebody could try who wants to know of hidden posts and
+// emails: each verb, on each path, in each way.
+func probes() (all []probe) {
+	add := func(method, path, body string, headers ...string) {
+		all = append(all, probe{method, path, body, headers})
+	}
+	hidden, shown := id(11), id(12)
+	add("GET", "/", "")
+	for _, list := range []string{"/posts", "/users/" + id(boAt) + "/posts", "/users/" + id(adaAt) + "/posts"} {
+		for _, query := range []string{
+			"", "?limit=2", "?limit=-2", "?limit=0", "?offset=1&limit=2", "?offset=3&limit=-2", "?offset=9&limit=5", "?limit=1000000",
+			"?cursor=" + hidden, "?cursor=" + shown + "&limit=2", "?cursor=" + shown + "&limit=-2", "?cursor=" + hidden + "&sort=-title", "?cursor=" + shown + "&sort=-title&limit=2",
+			"?sort=title", "?sort=-title&limit=3", "?sort=-published,title", "?sort=user_id", "?filter[published]=false", "?filter[published]", "?filter[title]=Post+11",
+			"?filter[title][starts_with]=Post", "?filter[id]=" + hidden, "?filter[id][in]=" + hidden + "," + shown, "?filter[title][ne]=Post+12", "?filter[user_id]=" + id(boAt),
+		} {
+			add("GET", list+query, "")
+			add("GET", list+query, "", "Prefer", "count=exact")
+			add("HEAD", list+query, "")
+		}
+	}
+	for _, item := range []string{"/posts/" + hidden, "/post/" + hidden, "/users/" + id(boAt) + "/posts/" + hidden, "/posts/" + shown} {
+		add("GET", item, "")
+		add("HEAD", item, "")
+		add("GET", item, "", "If-None-Match", `*`)
+		add("GET", item, "", "If-Match", `"1.1"`)
+		if item == "/post/"+hidden {
+			continue
+		}
+		for _, headers := range [][]string{nil, {"If-Match", `"1.1"`}, {"Prefer", "respond-async"}, {"Prefer", "respond-async, wait=5"}, {"Idempotency-Key", "k" + item}, {"Idempotency-Key", "k" + item}} {
+			for _, body := range []string{`{"title":"New"}`, `{"title":3,"nope":1}`, `{}`} {
+				add("PATCH", item, body, headers...)
+				add("PUT", item, body, headers...)
+			}
+			if item != "/posts/"+shown {
+				add("DELETE", item, "", headers...)
+			}
+		}
+	}
+	for i, list := range []string{"/notes", "/posts/" + hidden + "/notes", "/posts/" + shown + "/notes"} {
+		add("GET", list, "")
+		for _, headers := range [][]string{nil, {"Prefer", "respond-async, wait=5"}, {"Idempotency-Key", "n" + list}} {
+			n := 40 + 10*i + len(headers) + len(strings.Join(headers, ""))%7
+			add("POST", list, fmt.Sprintf(`{"id":"%s","text":"a","post_id":"%s"}`, id(n), hidden), headers...)
+			add("POST", list, fmt.Sprintf(`[{"id":"%s","text":"a","post_id":"%s"},{"post_id":"%s","nope":1}]`, id(n), shown, hidden), headers...)
+		}
+		add("GET", list+"/"+id(30), "")
+		add("PATCH", "/notes/"+id(30), `{"post_id":"`+hidden+`"}`)
+	}
+	add("GET", "/operations", "")
+	add("GET", "/operations?filter[status]=failed", "")
+	return all
+}
+
+// warm has somebody read everything who may, so that it is kept in memory, where
+// nobody else must find it.
+func (h *house) warm(all []probe) {
+	for _, r := range append(all, all...) {
+		if r.method == "GET" {
+			h.as("editor", r.method, r.path, "", r.headers...)
+		}
+	}
+}
+
+// TestHiddenRowsDoNotShow holds two worlds beside each other that differ only in posts
+// which a caller may not see. Whatever the caller tries, both must answer alike.
+func TestHiddenRowsDoNotShow(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		with, without := open(), open()
+		with.fill(true, "example.com")
+		without.fill(false, "example.com")
+		with.warm(probes())
+		for _, caller := range []string{"public", "ada", "clerk"} {
+			for _, r := range probes() {
+				got, want := with.as(caller, r.method, r.path, r.body, r.headers...), without.as(caller, r.method, r.path, r.body, r.headers...)
+				if got.everything() != want.everything() {
+					t.Errorf("%s can tell by %v\nwith    %s\nwithout %s", caller, r, got.everything(), want.everything())
+				}
+			}
+		}
+		// The worlds do differ, for those who may see it.
+		if a, b := with.as("bo", "GET", "/posts", ""), without.as("bo", "GET", "/posts", ""); len(a.ids(t)) != 10 || len(b.ids(t)) != 5 {
+			t.Errorf("bo sees %v and %v", a.ids(t), b.ids(t))
+		}
+	})
+}
+
+// TestHiddenAttributesDoNotShow holds two worlds beside each other that differ only in
+// the emails of users, and an attribute that is hidden beside one that does not exist.
+func TestHiddenAttributesDoNotShow(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		one, other := open(), open()
+		one.fill(true, "example.com")
+		other.fill(true, "zzz.example.org")
+		one.warm(attributeProbes())
+		for _, caller := range []string{"public", "ada", "clerk"} {
+			n := 0
+			for _, r := range attributeProbes() {
+				n++
+				headers := append([]string{}, r.headers...)
+				if len(headers) == 2 && headers[0] == "Idempotency-Key" {
+					headers[1] += fmt.Sprint(n)
+				}
+				got, want := one.as(caller, r.method, r.path, r.body, headers...), other.as(caller, r.method, r.path, r.body, headers...)
+				if got.everything() != want.everything() {
+					t.Errorf("%s can tell emails by %v\none   %s\nother %s", caller, r, got.everything(), want.everything())
+				}
+				if strings.Contains(got.body, "example.") || strings.Contains(fmt.Sprint(got.header), "example.") {
+					t.Errorf("%s is shown an email by %v: %s", caller, r, got.everything())
+				}
+				if len(headers) == 2 && headers[0] == "Idempotency-Key" {
+					headers[1] += "b"
+				}
+				unknown := one.as(caller, r.method, strings.ReplaceAll(r.path, "email", "xmail"), strings.ReplaceAll(r.body, "email", "xmail"), headers...)
+				if got, want := strings.ReplaceAll(got.everything(), "email", "xmail"), unknown.everything(); got != want {
+					t.Errorf("%s can tell that there are emails by %v\nemail  %s\nxmail %s", caller, r, got, want)
+				}
+			}
+		}
+		if a, b := one.as("editor", "GET", "/users", ""), other.as("editor", "GET", "/users", ""); a.body == b.body || !strings.Contains(a.body, "user1@example.com") {
+			t.Errorf("an editor sees %s and %s", a.body, b.body)
+		}
+	})
+}
+
+func attributeProbes() (all []probe) {
+	add := func(method, path, body string, headers ...string) {
+		all = append(all, probe{method, path, body, headers})
+	}
+	for _, query := range []string{
+		"", "?filter[email]=user1@example.com", "?filter[email]", "?filter[email][null]=true", "?filter[email][in]=a,b", "?filter[email][nope]=1", "?sort=email", "?sort=name,-email",
+		"?sort=email,email", "?filter[email]=a&filter[email]=b", "?filter[rank][gt]=1&filter[email][contains]=1",
+	} {
+		add("GET", "/users"+query, "")
+		add("HEAD", "/users"+query, "", "Prefer", "count=exact")
+	}
+	add("GET", "/", "")
+	add("GET", "/users/"+id(adaAt), "")
+	add("GET", "/user/"+id(adaAt), "")
+	for _, item := range []string{"/users/" + id(adaAt), "/users/" + id(boAt)} {
+		for _, body := range []string{`{"email":"user1@example.com"}`, `{"email":null}`, `{"email":3,"name":4}`, `{"name":"User","email":"a"}`} {
+			for _, headers := range [][]string{nil, {"Prefer", "respond-async"}, {"Idempotency-Key", "k" + item + body}} {
+				add("PATCH", item, body, headers...)
+				add("PUT", item, body, headers...)
+			}
+		}
+		add("PUT", item, `{"name":"User"}`)
+		add("DELETE", item, "")
+	}
+	add("POST", "/users", `{"name":"x","email":"user1@example.com"}`)
+	return all
+}
+
+// TestOperationsAreTheirCallers: a caller sees their own operations and no others, and
+// the operations are carried out as them.
+func TestOperationsAreTheirCallers(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		h := open()
+		h.fill(true, "example.com")
+		locations := map[string]string{}
+		for caller, body := range map[string]string{
+			"ada":    fmt.Sprintf(`{"title":"Mine","user_id":"%s"}`, id(adaAt)),
+			"editor": fmt.Sprintf(`{"title":"Hidden","user_id":"%s"}`, id(boAt)),
+		} {
+			a := h.as(caller, "POST", "/posts", body, "Prefer", "respond-async")
+			if a.status != 202 {
+				t.Fatalf("%d %s", a.status, a.body)
+			}
+			locations[caller] = a.header.Get("Location")
+		}
+		for _, owner := range []string{"ada", "editor"} {
+			for _, caller := range callers {
+				want := 404
+				if caller == owner {
+					want = 200
+				}
+				if a := h.as(caller, "GET", locations[owner], ""); a.status != want {
+					t.Errorf("%s asks for the operation of %s: %d %s", caller, owner, a.status, a.body)
+				}
+			}
+		}
+		for caller, want := range map[string]int{"ada": 1, "editor": 1, "bo": 0} {
+			a := h.as(caller, "GET", "/operations", "", "Prefer", "count=exact")
+			if len(a.ids(t)) != want || a.total() != fmt.Sprint(want) {
+				t.Errorf("%s has %s operations: %s", caller, a.total(), a.body)
+			}
+		}
+		h.as("public", "GET", "/operations", "").expectErrors(t, 401, "unauthenticated")
+		// It is the caller's rule that counts when it is carried out.
+		a := h.as("ada", "POST", "/posts", fmt.Sprintf(`{"title":"Not mine","user_id":"%s"}`, id(boAt)), "Prefer", "respond-async")
+		a.expectErrors(t, 403, "forbidden")
+		deadline := time.Now().Add(20 * time.Second)
+		for h.as("ada", "GET", locations["ada"], "").member(t, "status") != `"succeeded"` {
+			if time.Now().After(deadline) {
+				t.Fatal("the operation of ada is not carried out")
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
+}

@@ -1,0 +1,231 @@
+package interfacetest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestRateOfAnAddress: an address has so many requests, wherever they lead, and is told
+// how many are left.
+func TestRateOfAnAddress(t *testing.T) {
+	s := start(t, schema.Example(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"), func(c *plural.Config) {
+		c.RateLimit = schema.Rate{Requests: 3, Per: time.Hour}
+		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
+	from := func(address, path string) answer { return s.get(path, "X-Forwarded-For", address) }
+	for i, path := range []string{"/users", "/nothing", "/users?nope"} {
+		a := from("192.0.2.1", path)
+		if got, want := a.header.Get("RateLimit"), fmt.Sprintf(`"address";r=%d;t=%d`, 2-i, 1200*(i+1)); got != want || a.header.Get("RateLimit-Policy") != `"address";q=3;w=3600` {
+			t.Errorf("%s: got %q and %q, want %q", path, got, a.header.Get("RateLimit-Policy"), want)
+		}
+	}
+	refused := from("192.0.2.1", "/users")
+	refused.expectErrors(t, 429, "too_many_requests")
+	if got := refused.header.Get("Retry-After"); got != "1200" {
+		t.Errorf("Retry-After is %q", got)
+	}
+	if a := from("192.0.2.1", "/-/health"); a.status != 200 {
+		t.Errorf("who watches gets %d", a.status)
+	}
+	// Others are not concerned; who lies about where it comes from is, as only the last
+	// address is told by somebody who is trusted.
+	if a := from("192.0.2.1, 192.0.2.2", "/users"); a.status != 200 {
+		t.Errorf("another address gets %d", a.status)
+	}
+	if a := from("192.0.2.9, 192.0.2.1", "/users"); a.status != 429 {
+		t.Errorf("a made-up address gets %d", a.status)
+	}
+	for i := range 4 { // one block of IPv6 is one client
+		if a := from(fmt.Sprintf("2001:db8::%d", i), "/users"); (a.status == 429) != (i == 3) {
+			t.Errorf("%d of a block gets %d", i, a.status)
+		}
+	}
+}
+
+// TestForwardedForIsNotTrusted: without proxies that are trusted, anybody can write
+// anything there.
+func TestForwardedForIsNotTrusted(t *testing.T) {
+	s := start(t, schema.Example(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"), func(c *plural.Config) { c.RateLimit = schema.Rate{Requests: 2, Per: time.Hour} })
+	for i := range 3 {
+		if a := s.get("/users", "X-Forwarded-For", fmt.Sprintf("192.0.2.%d", i)); (a.status == 429) != (i == 2) {
+			t.Errorf("request %d gets %d", i, a.status)
+		}
+	}
+}
+
+// TestRatesOfCallers: callers are counted by themselves, at the rate of their role.
+func TestRatesOfCallers(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		h := open(func(c *plural.Config) {
+			c.Access.Rates = map[string]schema.Rate{"author": {Requests: 2, Per: time.Hour}, "public": {Requests: 1, Per: time.Hour}}
+		})
+		for i, want := range [][]int{{200, 200, 200, 200}, {429, 200, 200, 200}, {429, 429, 429, 200}} {
+			for j, caller := range []string{"public", "ada", "bo", "editor"} {
+				if a := h.as(caller, "GET", "/posts", ""); a.status != want[j] {
+					t.Errorf("%s gets %d for request %d", caller, a.status, i)
+				}
+			}
+		}
+	})
+}
+
+// TestRequestsInFlight: more than so many are refused, and who watches over the server is
+// answered all the same.
+func TestRequestsInFlight(t *testing.T) {
+	s := start(t, schema.Example(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"), func(c *plural.Config) { c.MaxRequests = 1 })
+	slow, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	fmt.Fprint(slow, "POST /users HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n")
+	if _, err := io.ReadFull(slow, make([]byte, len("HTTP/1.1 100"))); err != nil { // its body is being read
+		t.Fatal(err)
+	}
+	refused := s.get("/users")
+	refused.expectErrors(t, 503, "overloaded")
+	if refused.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	if a := s.get("/-/health"); a.status != 200 {
+		t.Errorf("who watches gets %d", a.status)
+	}
+}
+
+// TestQueriesThatTakeTooLong are ended, with a code of their own.
+func TestQueriesThatTakeTooLong(t *testing.T) {
+	made := mustSchema(t, schema.Collection{Name: "texts", Attributes: []schema.Attribute{{Name: "text", Type: schema.String}}})
+	eachStore(t, made, func(t *testing.T, s *server) {
+		row := `{"text":"` + strings.Repeat("ab", 2000) + `"}`
+		for range 10 {
+			bodies := make([]string, 1000)
+			for i := range bodies {
+				bodies[i] = row
+			}
+			s.createAll("/texts", bodies...)
+		}
+		const search = "/texts?filter[text][contains]=abababababababba"
+		s.get(search).expect(t, 200, `{"data":[]}`)
+		hasty := s.another(func(c *plural.Config) { c.QueryTimeout = time.Millisecond })
+		refused := hasty.get(search)
+		refused.expectErrors(t, 503, "too_expensive")
+		if refused.header.Get("Retry-After") == "" {
+			t.Error("no Retry-After")
+		}
+	}, func(c *plural.Config) { c.MaxBody = 16 << 20 })
+}
+
+// TestCrossOrigin: pages of origins that are allowed can use the API, and others cannot.
+func TestCrossOrigin(t *testing.T) {
+	s := start(t, schema.Example(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"), func(c *plural.Config) { c.AllowedOrigins = []string{"https://app.example.com"} })
+	preflight := s.do("OPTIONS", "/users", "", "Origin", "https://app.example.com", "Access-Control-Request-Method", "POST")
+	if preflight.status != 204 {
+		t.Errorf("got %d", preflight.status)
+	}
+	for name, want := range map[string]string{
+		"Access-Control-Allow-Origin": "https://app.example.com", "Access-Control-Allow-Methods": "GET, HEAD, POST, OPTIONS", "Vary": "Origin", "Access-Control-Max-Age": "600",
+		"Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id", "Access-Control-Allow-Credentials": "",
+	} {
+		if got := preflight.header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	for origin, want := range map[string]string{"https://app.example.com": "https://app.example.com", "https://app.example.com.evil.example": "", "": "", "null": ""} {
+		for _, path := range []string{"/users", "/nothing"} {
+			a := s.get(path, "Origin", origin)
+			if got := a.header.Get("Access-Control-Allow-Origin"); got != want || a.header["Vary"][0] != "Origin" {
+				t.Errorf("%s from %q: %q, Vary %q", path, origin, got, a.header.Get("Vary"))
+			}
+		}
+	}
+}
+
+// certificate writes a new certificate with a number into files.
+func certificate(t *testing.T, number int64, certFile, keyFile string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(number), Subject: pkix.Name{CommonName: "localhost"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		when := time.Now().Add(time.Duration(number) * time.Minute) // file systems may not tell moments apart
+		if err := os.Chtimes(file, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestTLS: HTTP/2 over TLS, with a certificate that is read again when it changes, and
+// stays in use when the new one is broken.
+func TestTLS(t *testing.T) {
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	certificate(t, 1, certFile, keyFile)
+	s := start(t, schema.Example(), "sqlite:"+filepath.Join(dir, "test.db"), func(c *plural.Config) { c.CertFile, c.KeyFile = certFile, keyFile })
+	serial := func() int64 {
+		transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, DisableKeepAlives: true}
+		response, err := (&http.Client{Transport: transport}).Get("https://" + strings.TrimPrefix(s.base, "http://") + "/users")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		if response.ProtoMajor != 2 || response.StatusCode != 200 {
+			t.Errorf("got %s %s", response.Proto, response.Status)
+		}
+		return response.TLS.PeerCertificates[0].SerialNumber.Int64()
+	}
+	until := func(want int64) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); serial() != want; {
+			if time.Now().After(deadline) {
+				t.Fatalf("the certificate is not number %d", want)
+			}
+		}
+	}
+	until(1)
+	certificate(t, 2, certFile, keyFile)
+	until(2)
+	if err := os.WriteFile(certFile, []byte("broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); { // while it is looked at
+		until(2)
+	}
+	if _, err := plural.Open(t.Context(), plural.Config{CertFile: "x"}); err == nil {
+		t.Error("a certificate without a key is accepted")
+	}
+}

@@ -1,0 +1,42 @@
+package resource
+
+import (
+	"testing"
+
+	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestDiscreet: a conflict names no attribute that the caller does not know of.
+func TestDiscreet(t *testing.T) {
+	file, err := schema.Parse([]byte(`
+collections:
+  things:
+    attributes: {tenant: {type: string, maxLength: 10}, slug: {type: string, maxLength: 10}, code: {type: string, maxLength: 10, unique: true}}
+    unique: [[slug, tenant]]
+access:
+  roles:
+    some: {things: {read: true, create: true, visible: [slug, code]}}
+    all: {things: [read, create]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := auth.Compile(file.Schema, file.Access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := fault.At("/slug", fault.CodeNotUnique, "Another resource has these values of slug and tenant.")
+	single := fault.At("/code", fault.CodeNotUnique, "Another resource has this code.")
+	taken := fault.At("/id", fault.CodeIDExists, "The id is taken.")
+	for role, want := range map[string]string{
+		"all":  "not_unique at /slug: Another resource has these values of slug and tenant.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
+		"some": "not_unique: Another resource has values that no two can share.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
+	} {
+		path := Path{Collection: file.Schema.Collection("things"), By: policy.Permit(auth.Caller{ID: "x", Role: role})}
+		if got := path.discreet(fault.List{group, single, taken}).Error(); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", role, got, want)
+		}
+	}
+}

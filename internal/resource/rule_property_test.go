@@ -1,0 +1,374 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/cel-go/cel"
+	"pgregory.net/rapid"
+
+	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/schema"
+)
+
+const ruledFile = `
+collections:
+  things:
+    timestamps: false
+    attributes:
+      text: {type: string}
+      name: {type: string}
+      whole: {type: integer}
+      number: {type: number}
+      flag: {type: boolean}
+      owner: {type: string, format: uuid}
+      day: {type: string, format: date}
+      at: {type: string, format: date-time}
+    required: [name]
+`
+
+// TestRulesSelectWhatCELAllows holds the filter that a rule becomes to cel-go's own
+// evaluation of the rule, on random rules and callers, in memory and on every store.
+func TestRulesSelectWhatCELAllows(t *testing.T) {
+	file, err := schema.Parse([]byte(ruledFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	things := file.Schema.Collection("things")
+	rows := ruledRows(things)
+	for name, url := range map[string]func(testing.TB) string{
+		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
+		"postgres": pgtest.URL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, err := store.Open(context.Background(), url(t), file.Schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer st.Close()
+			err = st.Write(context.Background(), func(tx *store.Tx) error {
+				_, _, err := tx.InsertAll(things, rows)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rapid.Check(t, func(rt *rapid.T) {
+				text, caller := drawRule(3).Draw(rt, "rule"), drawCaller(rt)
+				want := allowedByCEL(rt, things, rows, text, caller)
+				filter := compiledRule(rt, file.Schema, text, caller)
+				if got := matching(rows, filter); !slices.Equal(got, want) {
+					rt.Fatalf("%s\nfor %+v\nmatches  %v\nCEL says %v", text, caller, got, want)
+				}
+				if got := selecting(rt, st, things, filter); !slices.Equal(got, want) {
+					rt.Fatalf("%s\nfor %+v\nselects  %v\nCEL says %v", text, caller, got, want)
+				}
+			})
+		})
+	}
+}
+
+// ruledRows is rows of values that are few, so that they meet, each with nulls in
+// other places.
+func ruledRows(c *schema.Collection) (rows []schema.Record) {
+	when := func(text string) schema.Value { return schema.TimeValue(text) }
+	for i := range 24 {
+		row := make(schema.Record, len(c.Columns()))
+		set := func(name string, values ...schema.Value) { row[c.Field(name).Column] = values[i%len(values)] }
+		row[schema.IDColumn] = schema.IDValue(schema.ID{15: byte(i + 1)})
+		set("text", schema.TextValue("a"), schema.Null, schema.TextValue(""), schema.TextValue("ab"), schema.TextValue("Ä"))
+		set("name", schema.TextValue("a"), schema.TextValue("b"), schema.TextValue("ba"))
+		set("whole", schema.IntValue(1), schema.IntValue(-1), schema.Null, schema.IntValue(math.MaxInt64))
+		set("number", schema.FloatValue(1), schema.Null, schema.FloatValue(0.5), schema.FloatValue(-2), schema.Null, schema.FloatValue(1e300), schema.FloatValue(2))
+		set("flag", schema.BoolValue(true), schema.BoolValue(false), schema.Null)
+		set("owner", schema.IDValue(schema.ID{1}), schema.IDValue(schema.ID{2}), schema.Null, schema.Null, schema.IDValue(schema.ID{1}))
+		set("day", schema.TextValue("2026-11-14"), schema.Null, schema.TextValue("2024-02-29"))
+		set("at", when("2026-11-14T09:30:00.123Z"), when("2026-11-14T09:30:00.124Z"), schema.Null, when("1969-12-31T23:59:59.999Z"))
+		row[c.RevisionColumn()] = schema.IntValue(0)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// literals and claims are what columns are compared with.
+var (
+	literals = map[string][]string{
+		"text": {`'a'`, `''`, `'ab'`, `'Ä'`, `'b'`, "auth.sub", "auth.role", "'a' + 'b'"}, "name": {`'a'`, `'ba'`, "auth.sub"},
+		"whole": {"1", "-1", "0", "9223372036854775807", "2 - 1"}, "number": {"1.0", "0.5", "-2.0", "1.0 / 2.0"}, "flag": {"true", "false", "auth.role == 'a'"},
+		"owner": {"'01000000-0000-0000-0000-000000000000'", "'02000000-0000-0000-0000-000000000000'", "auth.sub", "'no id'", "'0100000000000000000000000000000'"},
+		"day":   {"'2026-11-14'", "'2024-02-29'", "'2025-01-01'"},
+		"at": {"timestamp('2026-11-14T09:30:00.123Z')", "timestamp('2026-11-14T10:30:00.124+01:00')", "timestamp('2026-11-14T09:30:00.1235Z')",
+			"timestamp('1969-12-31T23:59:59.9999Z')", "timestamp('2026-11-14T09:00:00Z') + duration('30m')"},
+	}
+	claims  = []string{"auth.claims.text", "auth.claims.n", "auth.claims.yes", "auth.claims.nothing", "auth.claims.missing", "auth.claims.owner", "auth.claims.list", "auth.claims.deep.text"}
+	ordered = []string{"text", "name", "whole", "number", "flag", "at"}
+	facts   = []string{"true", "false", "auth.role == 'a'", "auth.sub == 'a'", "has(auth.claims.text)", "auth.claims.yes", "auth.claims.n > 1", "'a' in auth.claims.list",
+		"auth.claims.list.exists(x, x == 'b')", "auth.claims.missing == 1", "size(auth.sub) > 3", "auth.claims.text.matches('^a')"}
+)
+
+func drawLeaf(t *rapid.T) string {
+	pick := func(from []string) string { return rapid.SampledFrom(from).Draw(t, "of") }
+	var names []string
+	for name := range literals {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	name := pick(names)
+	column := "resource." + name
+	value := func(name string) string {
+		if name != "day" && rapid.IntRange(0, 3).Draw(t, "claim") == 0 {
+			return pick(claims)
+		}
+		return pick(literals[name])
+	}
+	switch rapid.IntRange(0, 8).Draw(t, "form") {
+	case 0:
+		return pick(facts)
+	case 1:
+		return "resource.flag"
+	case 2:
+		if name == "name" { // which is never null, so that cel-go does not even compare
+			return "resource.name == 'a'"
+		}
+		return column + pick([]string{" == null", " != null"})
+	case 3:
+		return column + " in [" + pick(literals[name]) + ", " + pick(literals[name]) + "]"
+	case 4:
+		return column + " in " + pick([]string{"auth.claims.list", "auth.claims.deep", "auth.claims.text", "auth.claims.missing", "[]"})
+	case 5:
+		return "resource." + pick([]string{"text", "name"}) + pick([]string{".startsWith(", ".contains("}) + value("text") + ")"
+	case 6:
+		name := pick(ordered)
+		return "resource." + name + pick([]string{" < ", " <= ", " > ", " >= "}) + bracketed(value(name))
+	case 7:
+		name := pick(append(ordered, "day"))
+		return bracketed(pick(literals[name])) + pick([]string{" < ", " <= ", " > ", " >= ", " == ", " != "}) + "resource." + name
+	default:
+		return column + pick([]string{" == ", " != "}) + bracketed(value(name))
+	}
+}
+
+func bracketed(text string) string { return "(" + text + ")" }
+
+func drawRule(depth int) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		if depth == 0 {
+			return drawLeaf(t)
+		}
+		below := drawRule(depth - 1)
+		part := func() string { return bracketed(below.Draw(t, "part")) }
+		switch rapid.IntRange(0, 4).Draw(t, "node") {
+		case 0:
+			return part() + " && " + part()
+		case 1:
+			return part() + " || " + part()
+		case 2:
+			return "!" + part()
+		case 3:
+			return part() + " ? " + part() + " : " + part()
+		default:
+			return drawLeaf(t)
+		}
+	})
+}
+
+func drawCaller(t *rapid.T) auth.Caller {
+	if rapid.IntRange(0, 4).Draw(t, "anonymous") == 0 {
+		return auth.Caller{Role: "a"}
+	}
+	caller := auth.Caller{ID: "x", Role: "a", Claims: map[string]any{}}
+	caller.Subject = rapid.SampledFrom([]string{"a", "", "01000000-0000-0000-0000-000000000000"}).Draw(t, "sub")
+	for name, values := range map[string][]any{
+		"text": {"a", "ab", ""}, "n": {1.0, 2.0, -1.0}, "yes": {true, false, "true"}, "nothing": {nil}, "owner": {"02000000-0000-0000-0000-000000000000", "x"},
+		"list": {[]any{}, []any{"a", "b"}, []any{"a", 1.0, nil, true}, "a"}, "deep": {map[string]any{"text": "a", "ab": 1.0}, "a"},
+	} {
+		if at := rapid.IntRange(-1, len(values)-1).Draw(t, name); at >= 0 {
+			caller.Claims[name] = values[at]
+		}
+	}
+	return caller
+}
+
+// allowedByCEL has cel-go evaluate a rule for each row.
+func allowedByCEL(t *rapid.T, c *schema.Collection, rows []schema.Record, text string, caller auth.Caller) []schema.ID {
+	kinds := map[schema.Kind]*cel.Type{
+		schema.KindText: cel.StringType, schema.KindUUID: cel.StringType, schema.KindDate: cel.StringType, schema.KindInteger: cel.IntType,
+		schema.KindNumber: cel.DoubleType, schema.KindBoolean: cel.BoolType, schema.KindDateTime: cel.TimestampType,
+	}
+	options := []cel.EnvOption{cel.Variable("auth.sub", cel.StringType), cel.Variable("auth.role", cel.StringType), cel.Variable("auth.claims", cel.MapType(cel.StringType, cel.DynType))}
+	for _, name := range c.FieldNames() {
+		field := c.Field(name)
+		if field.Column == schema.NoColumn {
+			continue
+		}
+		kind := kinds[field.Kind]
+		if !c.Columns()[field.Column].NotNull {
+			kind = cel.NullableType(kind)
+		}
+		options = append(options, cel.Variable("resource."+name, kind))
+	}
+	env, err := cel.NewEnv(options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked, issues := env.Compile(text)
+	if issues.Err() != nil {
+		t.Fatalf("%s: %v", text, issues.Err())
+	}
+	program, err := env.Program(checked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := []schema.ID{}
+	for _, row := range rows {
+		variables := map[string]any{"auth.role": caller.Role, "auth.claims": integers(caller.Claims)}
+		if caller.ID != "" {
+			variables["auth.sub"] = caller.Subject
+		}
+		for _, name := range c.FieldNames() {
+			if field := c.Field(name); field.Column != schema.NoColumn {
+				variables["resource."+name] = plainValue(field.Kind, row[field.Column])
+			}
+		}
+		if value, _, err := program.Eval(variables); err == nil && value.Value() == true {
+			ids = append(ids, row.ID(schema.IDColumn))
+		}
+	}
+	return ids
+}
+
+// integers is claims as rules see them: no number of theirs here has a fraction.
+func integers(value any) any {
+	switch value := value.(type) {
+	case float64:
+		return int64(value)
+	case map[string]any:
+		all := map[string]any{}
+		for name, each := range value {
+			all[name] = integers(each)
+		}
+		return all
+	case []any:
+		all := []any{}
+		for _, each := range value {
+			all = append(all, integers(each))
+		}
+		return all
+	}
+	return value
+}
+
+func plainValue(kind schema.Kind, value schema.Value) any {
+	if value.IsNull() {
+		return nil
+	}
+	switch kind {
+	case schema.KindInteger:
+		return value.Int()
+	case schema.KindNumber:
+		return value.Float()
+	case schema.KindBoolean:
+		return value.Bool()
+	case schema.KindUUID:
+		return value.ID().String()
+	case schema.KindDateTime:
+		at, _ := time.Parse(time.RFC3339Nano, value.Text())
+		return at
+	}
+	return value.Text()
+}
+
+func compiledRule(t *rapid.T, s *schema.Schema, text string, caller auth.Caller) query.Filter {
+	policy, err := auth.Compile(s, &schema.Access{Roles: []schema.Role{{Name: "a", Grants: []schema.Grant{{
+		Collection: "things", Verbs: []schema.AccessVerb{schema.MayRead}, Rules: map[schema.AccessVerb]schema.Rule{schema.MayRead: {Text: text}},
+	}}}}})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return policy.Permit(caller).Rows(s.Collection("things"))
+}
+
+func matching(rows []schema.Record, filter query.Filter) []schema.ID {
+	ids := []schema.ID{}
+	for _, row := range rows {
+		if filter == nil || filter.Match(row) {
+			ids = append(ids, row.ID(schema.IDColumn))
+		}
+	}
+	return ids
+}
+
+func selecting(t *rapid.T, st *store.Store, c *schema.Collection, filter query.Filter) []schema.ID {
+	tx, err := st.Read(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Close()
+	rows, err := tx.Select(c, store.Selection{Filter: filter, Order: store.NewOrder(nil), Take: math.MaxInt64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	ids := []schema.ID{}
+	for {
+		more, err := rows.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return ids
+		}
+		ids = append(ids, rows.ID(schema.IDColumn))
+	}
+}
+
+// TestRulesThatAreRefused: what cannot become a filter is not evaluated in another
+// way, and what is wrong is found at its line and column.
+func TestRulesThatAreRefused(t *testing.T) {
+	for rule, want := range map[string]string{
+		"resource.text ==":                         "9:32: Syntax error: mismatched input '<EOF>' expecting",
+		"resource.nope == 'a'":                     "9:24: things has no attribute nope",
+		"resource.tags == null":                    "9:24: tags is an object or array, which a rule cannot look at",
+		"auth.user == 'a'":                         "9:20: auth has no user: there are auth.sub, auth.role and auth.claims",
+		"has(resource.text)":                       "9:19: every resource has every attribute: in place of has(), compare with null",
+		"resource.text == 1":                       "9:30: found no matching overload for '_==_' applied to '(wrapper(string), int)'",
+		"resource.text":                            "9:16: a rule must be true or false, but this one is of the type wrapper(string)",
+		"resource.text == resource.name":           "9:30: two attributes cannot be compared with each other, only one with a value",
+		"resource.text + 'a' == 'b'":               "9:36: an attribute must stand by itself on one side of a comparison, and no attribute on the other",
+		"resource.text.matches('a')":               "9:37: there is no filter for matches: use ==, !=, <, <=, >, >=, in, startsWith and contains",
+		"resource.owner > auth.sub":                "9:31: ids can be equal or not, and have no order here",
+		"resource.owner.startsWith('a')":           "9:41: startsWith and contains are for an attribute that is a string without a format of its own, and take a value",
+		"'a' in [resource.text]":                   "9:20: an attribute can be looked for in a list of values, and in nothing else",
+		"['a'].exists(x, x == resource.text)":      "9:28: this cannot become a filter: attributes can be compared with values, and such comparisons joined",
+		"resource.at < timestamp('soon')":          "9:39: this has no value: ",
+		"true || resource.text == resource.text":   "9:38: two attributes cannot be compared with each other, only one with a value",
+		"auth.role == 'a' && resource.type == 'x'": "9:44: the type of every resource here is things: it is of no use in a rule",
+	} {
+		text := `collections:
+  things:
+    attributes: {text: {type: string}, name: {type: string}, owner: {type: string, format: uuid}, at: {type: string, format: date-time}, tags: {type: array}}
+access:
+  roles:
+    reader:
+      things:
+        list: true
+        read: ` + fmt.Sprintf("%q", rule) + "\n"
+		file, err := schema.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = auth.Compile(file.Schema, file.Access)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s\ngot  %v\nwant %s", rule, err, want)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// APIKey is an API key as it is kept: everything but its secret.
+type APIKey struct {
+	Prefix  string // by which it is found, and recognised by people
+	Hash    string // of its secret
+	Name    string
+	Role    string
+	Subject string
+	At      string // when it was made, in the form of schema.FormatTime
+	Expires string // empty: never
+	Revoked string // empty: it was not
+}
+
+const keyColumns = "prefix, hash, name, role, subject, at, expires, revoked"
+
+func scanKey(row schema.Row) APIKey {
+	text := func(column int) string {
+		if row.Null(column) {
+			return ""
+		}
+		return string(row.AppendText(nil, column))
+	}
+	return APIKey{text(0), text(1), text(2), text(3), text(4), text(5), text(6), text(7)}
+}
+
+// APIKey finds the key with a prefix, or nil.
+func (s *Store) APIKey(ctx context.Context, prefix string) (key *APIKey, err error) {
+	tx, err := s.Look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Close()
+	_, err = one(tx.conn, func(row schema.Row) { found := scanKey(row); key = &found },
+		"SELECT "+keyColumns+" FROM "+keysTable+" WHERE prefix = $1", schema.TextValue(prefix))
+	return key, s.fault(ctx, err)
+}
+
+// AddAPIKey keeps a key in a database that a server may be using.
+func AddAPIKey(ctx context.Context, url string, key APIKey) error {
+	return withKeys(ctx, url, func(c conn) error {
+		expires := schema.Null
+		if key.Expires != "" {
+			expires = schema.TimeValue(key.Expires)
+		}
+		_, err := c.exec("INSERT INTO "+keysTable+" ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)",
+			schema.TextValue(key.Prefix), schema.TextValue(key.Hash), schema.TextValue(key.Name), schema.TextValue(key.Role), schema.TextValue(key.Subject),
+			schema.TimeValue(key.At), expires)
+		return err
+	})
+}
+
+// ListAPIKeys lists the keys of a database, the oldest first.
+func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
+	err = withKeys(ctx, url, func(c conn) error {
+		keys = nil
+		return each(c, func(row schema.Row) bool {
+			keys = append(keys, scanKey(row))
+			return true
+		}, "SELECT "+keyColumns+" FROM "+keysTable+" ORDER BY at, prefix")
+	})
+	return keys, err
+}
+
+// RevokeAPIKey makes a key useless, from now on and on every server. One that was
+// revoked before stays so since then.
+func RevokeAPIKey(ctx context.Context, url, prefix, at string) error {
+	return withKeys(ctx, url, func(c conn) error {
+		changed, err := c.exec("UPDATE "+keysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", schema.TimeValue(at), schema.TextValue(prefix))
+		if err == nil && changed == 0 {
+			err = fmt.Errorf("there is no key with the prefix %s", prefix)
+		}
+		return err
+	})
+}
+
+// withKeys runs fn in a transaction on a database of Plural's, whatever its schema.
+func withKeys(ctx context.Context, url string, fn func(conn) error) (err error) {
+	b, err := connectExisting(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	return b.write(ctx, func(c conn) error {
+		found, err := describe(c, b)
+		if err != nil {
+			return err
+		}
+		if _, err := storedSchema(c, b, found); err != nil {
+			return err
+		}
+		return fn(c)
+	})
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// TestKeys takes API keys through their life, beside a server that is running.
+func TestKeys(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		st := open(t, url, schema.Example())
+		ci := APIKey{Prefix: "aaaaaaaaaa", Hash: "1234", Name: "ci", Role: "editor", Subject: "robot", At: "2026-11-15T08:00:00.000Z"}
+		short := APIKey{Prefix: "bbbbbbbbbb", Hash: "5678", Name: "x", Role: "author", Subject: "me", At: "2026-11-15T08:00:00.001Z", Expires: "2026-12-15T08:00:00.000Z"}
+		for _, key := range []APIKey{short, ci} {
+			if err := AddAPIKey(ctx, url, key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := AddAPIKey(ctx, url, ci); err == nil {
+			t.Error("a prefix was taken twice")
+		}
+		if err := RevokeAPIKey(ctx, url, "cccccccccc", "2026-11-15T09:00:00.000Z"); err == nil || err.Error() != "there is no key with the prefix cccccccccc" {
+			t.Errorf("revoking nothing: %v", err)
+		}
+		for _, at := range []string{"2026-11-15T09:00:00.000Z", "2026-11-15T10:00:00.000Z"} { // the first counts
+			if err := RevokeAPIKey(ctx, url, ci.Prefix, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ci.Revoked = "2026-11-15T09:00:00.000Z"
+		if got, err := ListAPIKeys(ctx, url); !reflect.DeepEqual(got, []APIKey{ci, short}) || err != nil {
+			t.Errorf("got %+v, %v", got, err)
+		}
+		for prefix, want := range map[string]*APIKey{ci.Prefix: &ci, short.Prefix: &short, "cccccccccc": nil} {
+			if got, err := st.APIKey(ctx, prefix); !reflect.DeepEqual(got, want) || err != nil {
+				t.Errorf("got %+v, %v, want %+v", got, err, want)
+			}
+		}
+	})
+}
+
+// TestChangesSayWhoMadeThem: the change log has the caller of each change.
+func TestChangesSayWhoMadeThem(t *testing.T) {
+	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
+		users := st.schema.Collection("users")
+		insert(t, st, users, `{"name":"Ada","email":"ada@example.com"}`)
+		write(t, st, func(tx *Tx) error {
+			tx.As("key:aaaaaaaaaa")
+			inputs, _, err := users.Decode([]byte(`{"name":"Bo","email":"bo@example.com"}`), schema.DecodeOptions{MaxDepth: 9})
+			if err != nil {
+				return err
+			}
+			record := inputs[0].Values
+			record[schema.IDColumn] = schema.IDValue(tx.NewID())
+			record[users.CreatedColumn()], record[users.UpdatedColumn()] = tx.Now(), tx.Now()
+			_, err = tx.Insert(users, record)
+			return err
+		})
+		read(t, st, func(tx *Tx) {
+			changes, err := tx.Changes(Position{}, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var callers []string
+			for _, change := range changes {
+				callers = append(callers, change.Caller)
+			}
+			if !reflect.DeepEqual(callers, []string{"", "key:aaaaaaaaaa"}) {
+				t.Errorf("the callers are %q", callers)
+			}
+		})
+	})
+}

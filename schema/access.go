@@ -1,0 +1,246 @@
+package schema
+
+import (
+	"regexp"
+	"slices"
+	"time"
+)
+
+// Access says who may do what. What no role is granted is denied.
+type Access struct {
+	Roles []Role
+
+	// Metrics lists the roles that may read /-/metrics.
+	Metrics []string
+
+	// Rates bounds how many requests a caller may send, by role. Those of the public
+	// are counted by address.
+	Rates map[string]Rate
+
+	// Tokens says which JSON Web Tokens are accepted; nil: none are.
+	Tokens *Tokens
+}
+
+// PublicRole is the role of whoever sends no credentials.
+const PublicRole = "public"
+
+// Role is what its bearers may do, collection by collection.
+type Role struct {
+	Name   string
+	Grants []Grant
+}
+
+// Grant is what a role may do in a collection.
+type Grant struct {
+	Collection string
+	Verbs      []AccessVerb
+
+	// Visible lists the attributes that are shown, nil for all of them. The id, the
+	// type and the timestamps are always shown.
+	Visible []string
+	// Writable lists the attributes that can be set. Nil: those that are visible.
+	Writable []string
+
+	// Rules restrict a verb to certain resources. That of read decides which
+	// resources exist for the role; list has none of its own.
+	Rules map[AccessVerb]Rule
+}
+
+// AccessVerb is something that a role can be granted.
+type AccessVerb string
+
+// The verbs. All but create need read: what cannot be seen cannot be listed,
+// changed or deleted.
+const (
+	MayList   AccessVerb = "list"
+	MayRead   AccessVerb = "read"
+	MayCreate AccessVerb = "create"
+	MayUpdate AccessVerb = "update"
+	MayDelete AccessVerb = "delete"
+)
+
+// AccessVerbs lists all verbs.
+var AccessVerbs = []AccessVerb{MayList, MayRead, MayCreate, MayUpdate, MayDelete}
+
+// Rule is a condition on a resource, in CEL.
+type Rule struct {
+	Text         string
+	Line, Column int // of its first character, from 1, if it came from a file
+}
+
+// Problem is what is wrong at a line, from 1, and a column, from 0, of a rule.
+func (r Rule) Problem(at []string, line, column int, message string) Problem {
+	problem := Problem{Path: at, Message: message}
+	if r.Line > 0 {
+		problem.Line, problem.Column = r.Line, r.Column+column
+		if line > 1 {
+			problem.Line, problem.Column = r.Line+line-1, 1
+		}
+	}
+	return problem
+}
+
+// Tokens is the source of JSON Web Tokens, and what they must say.
+type Tokens struct {
+	// Issuer is the URL of an OpenID Connect provider, from which its keys are
+	// discovered, and what the claim iss must be.
+	Issuer string
+	// PublicKey is a file with a public key in PEM, in place of discovery.
+	PublicKey string
+	// Audience must be among the claim aud.
+	Audience string
+	// RoleClaim is the claim that names the role; a dot leads into an object.
+	// Default: role.
+	RoleClaim string
+	// Algorithms may have signed. Default: RS256, ES256 and EdDSA.
+	Algorithms []string
+	// ClockSkew is how far clocks may be apart. Default: 1 minute.
+	ClockSkew time.Duration
+}
+
+// SigningAlgorithms are those that can be allowed: none that is symmetric, as a
+// public key must never be taken for a secret.
+var SigningAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+
+var roleName = nameRule{
+	what:    "role",
+	pattern: regexp.MustCompile(`^[a-z]([a-z0-9_-]*[a-z0-9_])?$`),
+	allowed: "a lower-case letter, then lower-case letters, digits, _ and (not at the end) -",
+}
+
+// Check reports what is wrong with the declarations. Rules are only compiled by
+// the server.
+func (a *Access) Check(s *Schema) Problems {
+	k := checker{reported: map[string]bool{}}
+	root := path{"access"}
+	for i := range a.Roles {
+		role := &a.Roles[i]
+		at := root.to("roles", role.Name)
+		if problem := nameProblem(roleName, role.Name); problem != "" {
+			k.report(at, "%s", problem)
+		}
+		if slices.ContainsFunc(a.Roles[:i], func(other Role) bool { return other.Name == role.Name }) {
+			k.report(at, "the role %s is declared twice: remove one of them, or rename it", role.Name)
+		}
+		for j := range role.Grants {
+			k.grant(s, role, j, at.to(role.Grants[j].Collection))
+		}
+	}
+	for i, name := range a.Metrics {
+		if !slices.ContainsFunc(a.Roles, func(role Role) bool { return role.Name == name }) && name != PublicRole {
+			k.report(root.to("metrics").item(i), "there is no role %q%s", name, didYouMean(name, a.roleNames()))
+		}
+	}
+	for name, rate := range a.Rates {
+		if !slices.Contains(a.roleNames(), name) && name != PublicRole {
+			k.report(root.to("rates", name), "there is no role %q%s", name, didYouMean(name, a.roleNames()))
+		} else if rate.Requests <= 0 || rate.Per <= 0 {
+			k.report(root.to("rates", name), "a rate must be of some requests in some time")
+		}
+	}
+	if a.Tokens != nil {
+		k.tokens(a.Tokens, root.to("tokens"))
+	}
+	return k.problems
+}
+
+func (a *Access) roleNames() []string {
+	names := make([]string, len(a.Roles))
+	for i := range a.Roles {
+		names[i] = a.Roles[i].Name
+	}
+	return names
+}
+
+func (k *checker) grant(s *Schema, role *Role, index int, at path) {
+	g := &role.Grants[index]
+	c := s.byName[g.Collection]
+	switch {
+	case c == nil:
+		var names []string
+		for _, c := range s.collections {
+			names = append(names, c.Name)
+		}
+		k.report(at, "there is no collection %q%s", g.Collection, didYouMean(g.Collection, names))
+		return
+	case c.ReadOnly():
+		k.report(at, "every caller sees their own %s: remove this", c.Name)
+		return
+	case slices.ContainsFunc(role.Grants[:index], func(other Grant) bool { return other.Collection == g.Collection }):
+		k.report(at, "%s is here twice: remove one of them", g.Collection)
+	}
+	k.verbs(g, at)
+	k.names(c, g.Visible, at.to("visible"))
+	k.names(c, g.Writable, at.to("writable"))
+	if slices.Contains(g.Verbs, MayCreate) {
+		for _, attribute := range c.Attributes {
+			isParent := c.Parent != nil && c.Parent.Attribute == attribute.Name // which the path can give
+			if attribute.Required && attribute.Default == nil && !isParent && !g.MayWrite(attribute.Name) {
+				k.report(at, "%s is required and has no default, so whoever may create must be able to write it: add it to writable", attribute.Name)
+			}
+		}
+	}
+}
+
+func (k *checker) verbs(g *Grant, at path) {
+	for i, verb := range g.Verbs {
+		switch {
+		case !slices.Contains(AccessVerbs, verb):
+			k.report(at.item(i), "there is no verb %q%s: use %s", verb, didYouMean(string(verb), AccessVerbs), oneOf(AccessVerbs))
+		case slices.Contains(g.Verbs[:i], verb):
+			k.report(at.item(i), "%s is listed twice: remove one of them", verb)
+		case verb != MayRead && verb != MayCreate && !slices.Contains(g.Verbs, MayRead):
+			k.report(at, "%s needs read: what cannot be seen cannot be listed, changed or deleted", verb)
+		}
+	}
+	for verb := range g.Rules {
+		switch {
+		case verb == MayList:
+			k.report(at.to(string(verb)), "what is listed is what can be read: write true here, and the rule under read")
+		case !slices.Contains(g.Verbs, verb):
+			k.report(at.to(string(verb)), "there is a rule for %s, which is not granted", verb)
+		}
+	}
+}
+
+func (k *checker) names(c *Collection, names []string, at path) {
+	for i, name := range names {
+		switch {
+		case slices.Contains(attributeName.reserved, name):
+			k.report(at.item(i), "%s is always visible and never writable: remove it", name)
+		case c.attribute(name) == nil:
+			k.report(at.item(i), "%s has no attribute %q%s", c.Name, name, didYouMean(name, attributeNames(c)))
+		case slices.Contains(names[:i], name):
+			k.report(at.item(i), "%s is listed twice: remove one of them", name)
+		}
+	}
+}
+
+func (k *checker) tokens(t *Tokens, at path) {
+	switch {
+	case t.Issuer == "" && t.PublicKey == "":
+		k.report(at, "say where tokens come from: an issuer, or a public_key")
+	case t.Audience == "":
+		k.report(at, "say for whom tokens must be meant: audience, the name of this API at the issuer")
+	case t.ClockSkew < 0:
+		k.report(at.to("clock_skew"), "clock_skew must not be negative")
+	}
+	for i, algorithm := range t.Algorithms {
+		if !slices.Contains(SigningAlgorithms, algorithm) {
+			k.report(at.to("algorithms").item(i), "%q cannot be allowed: use %s", algorithm, oneOf(SigningAlgorithms))
+		}
+	}
+}
+
+// MaySee reports whether an attribute is shown.
+func (g *Grant) MaySee(attribute string) bool {
+	return g.Visible == nil || slices.Contains(g.Visible, attribute)
+}
+
+// MayWrite reports whether an attribute can be set.
+func (g *Grant) MayWrite(attribute string) bool {
+	if g.Writable == nil {
+		return g.MaySee(attribute)
+	}
+	return slices.Contains(g.Writable, attribute)
+}

@@ -1,0 +1,129 @@
+package schema
+
+import (
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// access reads who may do what.
+func (p *parser) access(e entry) *Access {
+	access := &Access{}
+	for _, e := range p.mapping(e, accessKeys) {
+		switch e.name {
+		case "roles":
+			for _, e := range p.mapping(e, nil) {
+				access.Roles = append(access.Roles, p.role(e))
+			}
+		case "metrics":
+			for _, e := range p.list(e, "roles") {
+				access.Metrics = append(access.Metrics, p.text(e))
+			}
+		case "rates":
+			access.Rates = map[string]Rate{}
+			for _, e := range p.mapping(e, nil) {
+				rate, ok := ParseRate(p.text(e))
+				if !ok && !p.isHidden(e.at) {
+					p.wrong(e, "the rate of %s must be requests in a second, minute or hour, such as 10/s, 600/m or 5000/h, but is %s", e.name, describe(e.node))
+				}
+				access.Rates[e.name] = rate
+			}
+		case "tokens":
+			access.Tokens = p.tokens(e)
+		}
+	}
+	return access
+}
+
+func (p *parser) role(e entry) Role {
+	role := Role{Name: e.name}
+	for _, e := range p.mapping(e, nil) {
+		role.Grants = append(role.Grants, p.grant(e))
+	}
+	return role
+}
+
+// grant reads a list of verbs, or a mapping that says more.
+func (p *parser) grant(e entry) Grant {
+	g := Grant{Collection: e.name, Rules: map[AccessVerb]Rule{}}
+	if e.node.Kind == yaml.SequenceNode {
+		for _, e := range p.list(e, "verbs") {
+			g.Verbs = append(g.Verbs, AccessVerb(p.text(e)))
+		}
+		return g
+	}
+	if e.node.Kind != yaml.MappingNode {
+		p.wrong(e, "%s must be a list of verbs, or a mapping with %s, but is %s", e.name, oneOf(keyNames(grantKeys)), describe(e.node))
+		return g
+	}
+	for _, e := range p.mapping(e, grantKeys) {
+		switch e.name {
+		case "visible":
+			g.Visible = p.attributeNames(e)
+		case "writable":
+			g.Writable = p.attributeNames(e)
+		default:
+			p.verb(e, &g)
+		}
+	}
+	return g
+}
+
+// attributeNames reads a list, which may be empty and is then not the same as none.
+func (p *parser) attributeNames(e entry) []string {
+	names := []string{}
+	for _, e := range p.list(e, "attributes") {
+		names = append(names, p.text(e))
+	}
+	return names
+}
+
+// verb reads whether a verb is granted: always, never, or by a rule.
+func (p *parser) verb(e entry, g *Grant) {
+	verb := AccessVerb(e.name)
+	if !isTextNode(e.node) {
+		if e.node.Kind != yaml.ScalarNode || e.node.ShortTag() != "!!bool" {
+			p.wrong(e, "%s must be true, false or a rule, but is %s", e.name, describe(e.node))
+		} else if p.boolean(e) {
+			g.Verbs = append(g.Verbs, verb)
+		}
+		return
+	}
+	g.Verbs = append(g.Verbs, verb)
+	rule := Rule{Text: e.node.Value, Line: e.node.Line, Column: e.node.Column}
+	switch e.node.Style {
+	case yaml.SingleQuotedStyle, yaml.DoubleQuotedStyle:
+		rule.Column++
+	case yaml.LiteralStyle, yaml.FoldedStyle:
+		rule.Line++ // behind the line of | or >
+		rule.Column = 1
+	}
+	g.Rules[verb] = rule
+}
+
+func (p *parser) tokens(e entry) *Tokens {
+	t := &Tokens{}
+	for _, e := range p.mapping(e, tokenKeys) {
+		switch e.name {
+		case "issuer":
+			t.Issuer = p.text(e)
+		case "public_key":
+			t.PublicKey = p.text(e)
+		case "audience":
+			t.Audience = p.text(e)
+		case "role_claim":
+			t.RoleClaim = p.text(e)
+		case "algorithms":
+			for _, e := range p.list(e, "algorithms") {
+				t.Algorithms = append(t.Algorithms, p.text(e))
+			}
+		case "clock_skew":
+			span, err := time.ParseDuration(p.text(e))
+			if err != nil && !p.isHidden(e.at) {
+				p.wrong(e, "%s must be a time span such as 30s or 2m, but is %s", e.name, describe(e.node))
+			}
+			t.ClockSkew = span
+		}
+	}
+	return t
+}
