@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -37,10 +38,15 @@ type turn struct {
 	turns  *turns
 	about  contested
 	locked bool
+	alone  bool // without the lock
 }
 
-// errOutOfTurn: others wait for their turn to write to a resource.
-var errOutOfTurn = errors.New("others are waiting to write to the resource")
+var (
+	// errOutOfTurn: others wait for their turn to write to a resource.
+	errOutOfTurn = errors.New("others are waiting to write to the resource")
+	// errNotLocked: another server does not give its lock back.
+	errNotLocked = fmt.Errorf("another server has the turn: %w", errOutOfTurn)
+)
 
 // join waits for a turn, which must be left. There is none if it is not known what the race
 // was about.
@@ -106,17 +112,22 @@ func (t *turn) leave() {
 func (c contested) text() string { return "\x1f" + c.collection + "\x1f" + c.id.String() }
 
 // lock waits until no other server has the turn. It is the session's, as a lock of the
-// transaction would be waited for with its snapshot already taken.
+// transaction would be waited for with its snapshot already taken. So a server that hangs may
+// keep it for any time, and nobody waits for long: the lock only spares them losing again.
 func (t *turn) lock(c *postgresConn) error {
-	if t == nil {
+	if t == nil || t.alone {
 		return nil
 	}
-	ctx, cancel := c.wait()
+	ctx, cancel := context.WithTimeout(c.ctx, c.patience/4)
 	defer cancel()
 	t.locked = true
 	_, err := c.raw.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 0))", t.about.text())
 	if err != nil {
 		t.unlock(c)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.alone = true
+		return errNotLocked
 	}
 	return err
 }

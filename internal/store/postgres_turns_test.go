@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
@@ -81,4 +84,32 @@ func TestOutOfTurn(t *testing.T) {
 			t.Errorf("got %v, %v", user, err)
 		}
 	})
+}
+
+// TestServerThatKeepsItsTurn: it may hang between its lock and its transaction, and nobody
+// waits for it for long.
+func TestServerThatKeepsItsTurn(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	st := open(t, url, schema.Example())
+	st.backend.(*postgresBackend).patience = 2 * time.Second
+	about := contested{"users", schema.ID{1}}
+	hangs, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hangs.Close(context.Background())
+	if _, err := hangs.Exec(context.Background(), "SELECT pg_advisory_lock(hashtextextended($1, 0))", about.text()); err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	err = st.Write(context.Background(), func(tx *Tx) error {
+		if runs++; runs == 1 {
+			return errors.Join(tx.conn.claims(about.collection, about.id), &pgconn.PgError{Code: "40001"})
+		}
+		return nil
+	})
+	if err != nil || runs != 2 {
+		t.Errorf("%d runs, got %v", runs, err)
+	}
 }

@@ -35,6 +35,7 @@ func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) (err e
 		c := &postgresConn{ctx: context.WithoutCancel(ctx), raw: acquired.Conn(), isolated: beginWrite, patience: b.patience, turns: &b.turns, turn: turn}
 		err = b.transact(acquired, c, fn)
 		switch {
+		case errors.Is(err, errNotLocked): // it has its turn all the same
 		case isLostRace(err):
 			turn.leave()
 			if patience.IsZero() {
