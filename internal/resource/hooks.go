@@ -74,7 +74,7 @@ func (r *Resources) AddHook(c *schema.Collection, verb Verb, hook Hook) {
 // hookTime bounds how long hooks may take together: one that is quick enough by
 // itself is not when there are a thousand of them.
 func (r *Resources) hookTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	if r.HookTime == 0 {
+	if r.HookTime == 0 || len(r.hooks) == 0 {
 		return ctx, func() {}
 	}
 	return context.WithTimeoutCause(ctx, r.HookTime, &overdue{"the hooks of a request", r.HookTime})
