@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // NodesPlan is how often each trouble happens to nodes on PostgreSQL.
@@ -67,11 +69,30 @@ type CarelessDatabase struct {
 
 // CarelessDatabases are all of them.
 func CarelessDatabases() []CarelessDatabase {
-	forgetful := DatabaseRestarted()
-	// What is not flushed with each commit is to wait for longer than it takes to strike.
-	forgetful.settings = []string{"synchronous_commit=off", "wal_writer_delay=10s"}
+	forgetful := Trouble{Name: "immediate restart", Unavailable: true, settings: []string{"synchronous_commit=off"}, strike: forget}
 	lagging := Trouble{Name: "failover", Unavailable: true, Standby: asynchronous, strike: lagAndFailOver}
 	return []CarelessDatabase{{"PostgreSQL with synchronous_commit=off", forgetful}, {"an asynchronous standby", lagging}}
+}
+
+// forget restarts PostgreSQL in immediate mode, with commits that are nowhere but in its
+// memory: the process that would write them soon is stopped for a moment before.
+func forget(ctx context.Context, s *Nodes, _ *rand.Rand) error {
+	c := s.primary()
+	var walWriter int
+	if err := c.query(ctx, func(row pgx.Rows) error { return row.Scan(&walWriter) },
+		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"); err != nil {
+		return err
+	}
+	if err := syscall.Kill(walWriter, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	err := errors.Join(sleep(ctx, 300*time.Millisecond), c.process.command.Process.Signal(syscall.SIGQUIT))
+	_ = syscall.Kill(walWriter, syscall.SIGKILL) // before it gets to go on
+	if err != nil {
+		return err
+	}
+	<-c.process.exited
+	return c.start(ctx, s.settings...)
 }
 
 // lagAndFailOver lets the standby fall behind before it becomes the primary.
