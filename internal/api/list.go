@@ -31,7 +31,7 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	exact := prefers(r, "count", "exact")
 	name := a.address(t.path) + "?" + r.URL.RawQuery
 	if exact {
-		name += "#exact"
+		name = "count=exact " + name // in front: a query may have any text in it
 	}
 	if r.Method == http.MethodGet {
 		if answer, ok := a.Resources.Remembered(t.path, name); ok {
