@@ -171,7 +171,7 @@ func (l *Listing) locateOffset(path Path) error {
 }
 
 // nearEnough is how many resources are as soon skipped as a better place is found.
-const nearEnough = 300
+const nearEnough = 150
 
 // approach has a range by offset start near its first resource, if positions are
 // kept of what it is a part of.

@@ -24,7 +24,8 @@ type memory struct {
 	committing bool      // this server is about to change the state
 	resources  map[Key]entry
 	lists      map[Key]entry
-	size       int64
+	size       int64           // of all of them
+	listed     int64           // of the lists
 	asked      [1 << 10]uint64 // lists that were asked for once, by their hashes
 	seed       maphash.Seed
 }
@@ -126,7 +127,7 @@ func (m *memory) keep(since fileState, key Key, make func() Kept) {
 		}
 	}
 	m.of(key)[key] = entry{answer, size}
-	m.size += size
+	m.count(key, size)
 }
 
 // askedAgain reports whether a list was asked for before, as far as is remembered.
@@ -140,8 +141,23 @@ func (m *memory) askedAgain(key Key) bool {
 
 func (m *memory) drop(key Key) {
 	entries := m.of(key)
-	m.size -= entries[key].size
+	m.count(key, -entries[key].size)
 	delete(entries, key)
+}
+
+func (m *memory) count(key Key, size int64) {
+	m.size += size
+	if key.List != "" {
+		m.listed += size
+	}
+}
+
+// dropLists drops them with their map, as one that was large once is slow to go through.
+func (m *memory) dropLists() {
+	if len(m.lists) > 0 {
+		m.lists = map[Key]entry{}
+	}
+	m.size, m.listed = m.size-m.listed, 0
 }
 
 // adopt starts anew with a state of the database, of which somebody has just made sure
@@ -161,14 +177,14 @@ func (m *memory) adopt(state fileState) {
 }
 
 func (m *memory) forget() {
-	clear(m.resources)
-	clear(m.lists)
-	m.size = 0
+	m.dropLists()
+	m.resources, m.size = map[Key]entry{}, 0
 }
 
-// commit runs a commit of this server, which holds the lock for writing, and changes some
-// resources, or any if they are not told.
-func (m *memory) commit(run func() error, touched []Key, any bool) error {
+// commit runs a commit of this server, which holds the lock for writing until then, and
+// changes some resources, or any if they are not told. As soon as it is committed, others
+// may write too: alone reports whether nobody has by then.
+func (m *memory) commit(run func() error, alone func() bool, touched []Key, any bool) error {
 	if m == nil {
 		return run()
 	}
@@ -177,25 +193,22 @@ func (m *memory) commit(run func() error, touched []Key, any bool) error {
 	m.committing = true
 	m.mutex.Unlock()
 	err := run()
-	after, okAfter := m.state.read() // by now, others may have written too
+	after, okAfter := m.state.read()
+	ours := err == nil && ok && okAfter && !any && alone() // asked behind the state
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.committing = false
-	switch {
-	case err == nil && ok && okAfter && after == before: // nothing was written
-	case err == nil && ok && okAfter && m.known && m.right == before && after.behind(before) && !any:
-		for _, key := range touched {
-			m.drop(key)
-		}
-		if len(touched) > 0 {
-			for key := range m.lists {
-				m.drop(key)
-			}
-		}
-		m.right = after
-	default:
+	if !ours || !m.known || m.right != before {
 		m.forget()
 		m.known = false
+		return err
 	}
-	return err
+	for _, key := range touched {
+		m.drop(key)
+	}
+	if len(touched) > 0 {
+		m.dropLists()
+	}
+	m.right = after
+	return nil
 }

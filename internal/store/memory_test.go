@@ -264,6 +264,29 @@ func TestMemoryIsNeverBehind(t *testing.T) {
 	}
 }
 
+// A transaction that changes nothing leaves the state as it is, and what is there behind it
+// is another's.
+func TestMemoryTellsOurCommitsFromOthers(t *testing.T) {
+	st, other := remembering(t, 1<<20)
+	id := userID(1)
+	setName(t, st, id, "old")
+	name(t, st, id)
+	if got, remembered := name(t, st, id); got != "old" || !remembered {
+		t.Fatalf("got %q, remembered: %t", got, remembered)
+	}
+	writer := st.backend.(*sqliteBackend).writer
+	if err := writer.conn.beginWriting(); err != nil {
+		t.Fatal(err)
+	}
+	foreign := func() error { return sqlitex.ExecuteTransient(other, "UPDATE users SET name = 'new'", nil) }
+	if err := st.memory.commit(foreign, writer.alone, nil, false); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := name(t, st, id); got != "new" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestMemoryIsBounded(t *testing.T) {
 	const limit = 100 * (overhead + 100)
 	st, _ := remembering(t, limit)

@@ -21,8 +21,8 @@ type positions struct {
 
 // Variables for the tests, which need not make a hundred thousand resources.
 var (
-	blockSize int64 = 256 // resources of a node of level 0 when it is made; twice as many at the most
-	fanout          = 32  // likewise, nodes below a node
+	blockSize int64 = 128 // resources of a node of level 0 when it is made; twice as many at the most
+	fanout          = 16  // likewise, nodes below a node
 )
 
 type node struct {

@@ -23,8 +23,10 @@ type sqliteConn struct {
 	sinceKnown bool
 	doubt      func() error
 
-	// For writing: what the transaction changes, if all of it was told; what its jobs leave
-	// for its end; and whether anything was changed since this was last set.
+	// For writing: what others had written when the transaction began; what it changes, if
+	// all of it was told; what its jobs leave for its end; and whether anything was changed
+	// since this was last set.
+	version      int64
 	touched      []Key
 	told, untold bool
 	noted        []delta
@@ -32,9 +34,18 @@ type sqliteConn struct {
 }
 
 // beginWriting follows the begin of a transaction that has the lock for writing.
-func (c *sqliteConn) beginWriting() {
+func (c *sqliteConn) beginWriting() (err error) {
 	c.since, c.sinceKnown = c.memory.now()
 	c.touched, c.untold, c.noted = c.touched[:0], false, c.noted[:0]
+	c.version, err = c.dataVersion()
+	return err
+}
+
+// dataVersion is another number whenever another connection has written, of this
+// process or of any.
+func (c *sqliteConn) dataVersion() (version int64, err error) {
+	_, err = one(c, func(row schema.Row) { version = row.Int(0) }, "PRAGMA data_version")
+	return version, err
 }
 
 // A connection keeps this many statements, and none that is long: a list of a

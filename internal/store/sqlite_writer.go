@@ -198,7 +198,10 @@ func (w *sqliteWriter) transact(batch []*writeJob, runJob func(*writeJob) error)
 	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	w.conn.beginWriting()
+	if err := w.conn.beginWriting(); err != nil {
+		w.rollBack()
+		return err
+	}
 	for _, job := range batch {
 		if job.err = job.ctx.Err(); job.err != nil {
 			continue
@@ -218,11 +221,19 @@ func (w *sqliteWriter) transact(batch []*writeJob, runJob func(*writeJob) error)
 			return err
 		}
 	}
-	err := w.conn.memory.commit(w.commit, w.conn.touched, w.conn.untold)
+	err := w.conn.memory.commit(w.commit, w.alone, w.conn.touched, w.conn.untold)
 	if err == nil {
 		done()
 	}
 	return err
+}
+
+// alone reports whether no other connection has written since the transaction began. Our
+// own commits do not count, and one that changed nothing is none: what is there behind it
+// would be another's.
+func (w *sqliteWriter) alone() bool {
+	version, err := w.conn.dataVersion()
+	return err == nil && version == w.conn.version
 }
 
 func (w *sqliteWriter) commit() error {
