@@ -156,6 +156,9 @@ func (c *Collection[T]) each(ctx context.Context, parameters string, yield func(
 		return err
 	}
 	defer listing.Close()
+	if err := listing.Lengthen(); err != nil { // the program takes its time
+		return err
+	}
 	for {
 		if c.server.isAbandoned() {
 			return errStopped

@@ -74,8 +74,13 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 			return (&reply{status: http.StatusOK, header: maps.Clone(head), body: slices.Clone(stream.buffer)}).complete()
 		})
 	}
-	if stream.ended {
+	switch {
+	case stream.ended:
 		stream.endListing() // nothing waits for the client then
+	case r.Method == http.MethodGet:
+		if err := listing.Lengthen(); err != nil {
+			return nil, err
+		}
 	}
 	answer.header = head
 	return answer.zip(wantsGzip(r)), nil

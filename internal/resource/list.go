@@ -110,6 +110,10 @@ func (l *Listing) beginFront(path Path) (found bool, err error) {
 	return true, nil
 }
 
+// Lengthen lets the listing go on for as long as a client takes. It comes behind the first
+// piece, if there are more.
+func (l *Listing) Lengthen() error { return l.tx.Lengthen() }
+
 // Close ends the listing.
 func (l *Listing) Close() {
 	l.endRows()

@@ -67,6 +67,7 @@ type reading int
 const (
 	oneQuery reading = iota // a single query
 	briefly                 // several, one after the other
+	aPiece                  // likewise, of what may turn out to be long: see lengthen
 	atLength                // for as long as a client takes
 )
 
@@ -97,6 +98,10 @@ type conn interface {
 	// evidence is a condition on the change log that is met only if the transaction is
 	// committed. It may be asked when nobody knows.
 	evidence(condition string, args ...schema.Value)
+
+	// lengthen has what was begun for a piece go on for as long as a client takes, so that
+	// those who take their time keep nobody from their first piece.
+	lengthen() error
 
 	// touch tells what the transaction changes. Who tells nothing may change anything.
 	touch(keys ...Key)

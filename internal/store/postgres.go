@@ -23,7 +23,8 @@ import (
 type postgresBackend struct {
 	pool   *pgxpool.Pool
 	shared *pgxpool.Pool // for the statements of groups
-	long   chan struct{} // one for each connection that may be read from at length
+	first  chan struct{} // one for each connection that the first piece of a list may be read from
+	long   chan struct{} // likewise, at length
 	turns  turns
 	groups sync.Map     // *postgresGroup by *table
 	dead   atomic.Int64 // deltas that were taken up and are still in the way
@@ -59,16 +60,16 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 		pool.Close()
 		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
 	}
-	return &postgresBackend{pool: pool, shared: shared, long: make(chan struct{}, max(1, config.MaxConns/2)), patience: postgresPatience}, nil
+	return &postgresBackend{pool: pool, shared: shared, first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), patience: postgresPatience}, nil
 }
 
 func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), error) {
 	done := func() {}
-	if how == atLength {
-		if err := b.takeLong(ctx); err != nil {
+	if slots := map[reading]chan struct{}{aPiece: b.first, atLength: b.long}[how]; slots != nil {
+		if err := b.takeSlot(ctx, slots); err != nil {
 			return nil, nil, err
 		}
-		done = func() { <-b.long }
+		done = func() { <-slots }
 	}
 	acquired, err := b.acquire(ctx)
 	if err != nil {
@@ -76,8 +77,16 @@ func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), 
 		return nil, nil, err
 	}
 	c := &postgresConn{ctx: ctx, raw: acquired.Conn(), isolated: beginRead, only: how == oneQuery}
-	if how != atLength {
+	if how == oneQuery || how == briefly {
 		c.patience = b.patience
+	}
+	c.longer = func() error {
+		if err := b.takeSlot(ctx, b.long); err != nil {
+			return err
+		}
+		done()
+		done = func() { <-b.long }
+		return nil
 	}
 	c.renew = func() error {
 		c.begun = false // there is nothing to roll back
@@ -98,11 +107,11 @@ func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), 
 	return c, release, nil
 }
 
-func (b *postgresBackend) takeLong(ctx context.Context) error {
+func (b *postgresBackend) takeSlot(ctx context.Context, slots chan struct{}) error {
 	patience := time.NewTimer(maxWait)
 	defer patience.Stop()
 	select {
-	case b.long <- struct{}{}:
+	case slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

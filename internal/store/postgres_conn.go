@@ -27,6 +27,7 @@ type postgresConn struct {
 	begun    bool            // something was sent
 	only     bool            // the next statement is the only one, and ends it
 	patience time.Duration   // for each answer; zero: any
+	longer   func() error    // lets a read take its time
 	renew    func() error    // replaces a connection that was lost; nil: that cannot be
 	// transaction is its number, and committed a condition on its changes, to ask what
 	// became of it.
@@ -218,6 +219,8 @@ func (c *postgresConn) later(look func(schema.Row), sql string, args ...schema.V
 func (c *postgresConn) evidence(condition string, args ...schema.Value) {
 	c.committed = &postgresQuery{sql: condition, args: postgresArgs(args)}
 }
+
+func (c *postgresConn) lengthen() error { return c.longer() }
 
 // A transaction is not shared.
 func (c *postgresConn) note([]delta) bool  { return false }

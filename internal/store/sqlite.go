@@ -26,6 +26,7 @@ type sqliteBackend struct {
 	memory  *memory
 	writer  *sqliteWriter
 	short   chan struct{}    // one for each connection that may read at the same time
+	first   chan struct{}    // likewise, the first piece of what may be long
 	long    chan struct{}    // likewise, for long
 	readers chan *sqliteConn // idle ones
 	closed  chan struct{}
@@ -34,6 +35,7 @@ type sqliteBackend struct {
 
 const (
 	maxShortReaders = 32
+	maxFirstReaders = 32
 	maxLongReaders  = 96
 	maxIdleReaders  = 16
 )
@@ -45,6 +47,7 @@ func openSQLite(file string) (*sqliteBackend, error) {
 	b := &sqliteBackend{
 		file:    file,
 		short:   make(chan struct{}, maxShortReaders),
+		first:   make(chan struct{}, maxFirstReaders),
 		long:    make(chan struct{}, maxLongReaders),
 		readers: make(chan *sqliteConn, maxIdleReaders),
 		closed:  make(chan struct{}),
@@ -123,7 +126,10 @@ func useWAL(raw *sqlite.Conn) error {
 
 func (b *sqliteBackend) read(ctx context.Context, how reading) (conn, func(), error) {
 	slots := b.short
-	if how == atLength {
+	switch how {
+	case aPiece:
+		slots = b.first
+	case atLength:
 		slots = b.long
 	}
 	if err := b.take(ctx, slots); err != nil {
@@ -144,6 +150,14 @@ func (b *sqliteBackend) read(ctx context.Context, how reading) (conn, func(), er
 	if err != nil {
 		release()
 		return nil, nil, err
+	}
+	c.longer = func() error {
+		if err := b.take(ctx, b.long); err != nil {
+			return err
+		}
+		<-slots
+		slots = b.long
+		return nil
 	}
 	return c, release, nil
 }
@@ -222,6 +236,9 @@ func (b *sqliteBackend) close() (err error) {
 		close(b.closed)
 		for range maxShortReaders {
 			b.short <- struct{}{}
+		}
+		for range maxFirstReaders {
+			b.first <- struct{}{}
 		}
 		for range maxLongReaders {
 			b.long <- struct{}{}

@@ -21,6 +21,7 @@ type sqliteConn struct {
 	// assumed of the snapshot and is to be made sure of when it is there.
 	since      fileState
 	sinceKnown bool
+	longer     func() error
 	doubt      func() error
 
 	// For writing: what others had written when the transaction began; what it changes, if
@@ -94,6 +95,8 @@ func (c *sqliteConn) evidence(string, ...schema.Value) {} // its commits are alw
 
 // One writes at a time.
 func (c *sqliteConn) claims(string, schema.ID) error { return nil }
+
+func (c *sqliteConn) lengthen() error { return c.longer() }
 
 func (c *sqliteConn) touch(keys ...Key) { c.told, c.touched = true, append(c.touched, keys...) }
 

@@ -252,16 +252,26 @@ func TestConflictLeavesNoChange(t *testing.T) {
 	})
 }
 
-// However many lists are being read, a short read finds a connection.
+// However many lists are being read, a short read finds a connection, and however many
+// of them are long, so does the first piece of another.
 func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
 	s := parse(t, uniqueNames)
 	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
-	for range maxLongReaders {
+	stream := func() *Tx {
 		tx, err := st.Stream(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer tx.Close()
+		t.Cleanup(tx.Close)
+		return tx
+	}
+	for range maxLongReaders {
+		if err := stream().Lengthen(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range maxFirstReaders {
+		expectTotals(t, stream(), s.Collection("things"), 0)
 	}
 	read(t, st, func(tx *Tx) { expectTotals(t, tx, s.Collection("things"), 0) })
 }

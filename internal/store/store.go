@@ -195,8 +195,12 @@ func (s *Store) Look(ctx context.Context) (*Tx, error) { return s.read(ctx, oneQ
 // Read opens a snapshot for a moment. It must be closed.
 func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, briefly) }
 
-// Stream opens a snapshot that may stay open for long. It must be closed.
-func (s *Store) Stream(ctx context.Context) (*Tx, error) { return s.read(ctx, atLength) }
+// Stream opens a snapshot for the first piece of what may be long, and Lengthen lets it
+// stay open for that. It must be closed.
+func (s *Store) Stream(ctx context.Context) (*Tx, error) { return s.read(ctx, aPiece) }
+
+// Lengthen lets a stream go on for as long as a client takes. There are only so many.
+func (t *Tx) Lengthen() error { return t.fault(t.conn.lengthen()) }
 
 func (s *Store) read(ctx context.Context, how reading) (*Tx, error) {
 	c, release, err := s.backend.read(ctx, how)
