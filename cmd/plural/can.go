@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +42,9 @@ about the resource as it is stored. The exit status is 1 if it is denied.`,
 			return fmt.Errorf("the verb must be list, read, create, update or delete, but is %q", args[1])
 		}
 		if claims != "" {
-			if err := json.Unmarshal([]byte(claims), &q.Claims); err != nil {
+			decoder := json.NewDecoder(strings.NewReader(claims))
+			decoder.UseNumber()
+			if err := decoder.Decode(&q.Claims); err != nil {
 				return fmt.Errorf("--claims must be a JSON object: %w", err)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -122,8 +123,8 @@ func (t *Tokens) check(ctx context.Context, token string) (Caller, error) {
 		refusal.Cause = err
 		return Caller{}, refusal
 	}
-	claims := map[string]any{}
-	if err := verified.Claims(&claims); err != nil {
+	claims, err := claimsOf(verified)
+	if err != nil {
 		return Caller{}, invalid("The claims of the token cannot be read.")
 	}
 	if detail := t.checkTimes(claims); detail != "" {
@@ -135,6 +136,15 @@ func (t *Tokens) check(ctx context.Context, token string) (Caller, error) {
 	return Caller{ID: "token:" + verified.Subject, Role: roleOf(claims, t.declared.RoleClaim), Subject: verified.Subject, Claims: claims}, nil
 }
 
+// claimsOf is the claims of a token, with numbers as they were written.
+func claimsOf(verified *oidc.IDToken) (claims map[string]any, err error) {
+	var text json.RawMessage
+	if err := verified.Claims(&text); err != nil {
+		return nil, err
+	}
+	return claims, decodeExactly(text, &claims)
+}
+
 func cannotCheck(cause error) error {
 	return &fault.Error{Code: fault.CodeUnavailable, Detail: "Tokens cannot be checked at the moment. Try again later.", Cause: cause}
 }
@@ -142,7 +152,7 @@ func cannotCheck(cause error) error {
 // checkTimes says what is wrong with the time of a token, or nothing.
 func (t *Tokens) checkTimes(claims map[string]any) string {
 	now, skew := float64(t.now().UnixMilli())/1000, t.declared.ClockSkew.Seconds()
-	expires, ok := claims["exp"].(float64)
+	expires, ok := timeOf(claims["exp"])
 	if !ok {
 		return "The token must say by the claim exp when it expires."
 	}
@@ -151,12 +161,21 @@ func (t *Tokens) checkTimes(claims map[string]any) string {
 	}
 	for _, name := range []string{"nbf", "iat"} {
 		if from, given := claims[name]; given {
-			if start, ok := from.(float64); !ok || start > now+skew {
+			if start, ok := timeOf(from); !ok || start > now+skew {
 				return "The token is not valid yet."
 			}
 		}
 	}
 	return ""
+}
+
+func timeOf(claim any) (seconds float64, ok bool) {
+	number, ok := claim.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	seconds, err := number.Float64()
+	return seconds, err == nil
 }
 
 // roleOf follows a claim by its path.
