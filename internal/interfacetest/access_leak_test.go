@@ -156,6 +156,53 @@ func TestHiddenParentsHaveNothingBelow(t *testing.T) {
 	})
 }
 
+// TestHiddenParentAttribute: whoever may not see whom posts belong to is not told by a path
+// either, and who may not set it does not set it by one.
+func TestHiddenParentAttribute(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		h := open(withRoles(t, `
+    unseeing:
+      users: [list, read]
+      posts: {list: true, read: true, create: true, update: true, delete: true, visible: [title, published]}
+    setting:
+      users: [list, read]
+      posts: {list: true, read: true, create: true, update: true, delete: true, visible: [title], writable: [title, user_id]}
+    reading:
+      users: [list, read]
+      posts: {list: true, read: true, create: true, update: true, delete: true, writable: [title]}
+`))
+		h.fill(true, "example.com")
+		for _, role := range []string{"unseeing", "setting", "reading"} {
+			h.key(role, role, "")
+		}
+		bosPosts := "/users/" + id(boAt) + "/posts"
+		unknown := h.as("unseeing", "GET", "/users/"+id(boAt)+"/nothing", "")
+		for _, caller := range []string{"unseeing", "setting"} {
+			for _, r := range []probe{
+				{"GET", "", "", nil}, {"GET", "?limit=1", "", nil}, {"POST", "", `{"title":"x"}`, nil}, {"POST", "", `[{"title":3}]`, nil}, {"GET", "/" + id(12), "", nil},
+				{"PATCH", "/" + id(12), `{"title":"x"}`, nil}, {"PUT", "/" + id(12), `{}`, nil}, {"DELETE", "/" + id(12), "", nil}, {"DELETE", "/" + id(12), "", []string{"Prefer", "respond-async"}},
+			} {
+				if a := h.as(caller, r.method, bosPosts+r.path, r.body, r.headers...); a.status != 404 || a.body != unknown.body {
+					t.Errorf("%s: %v\ngot  %d %s\nwant %s", caller, r, a.status, a.body, unknown.body)
+				}
+			}
+		}
+		if a := h.as("setting", "POST", "/posts", `{"title":"x","user_id":"`+id(boAt)+`"}`); a.status != 201 {
+			t.Errorf("what may be written only: %d %s", a.status, a.body)
+		}
+		h.as("reading", "POST", bosPosts, `{"title":"x"}`).expectErrors(t, 422, "read_only /user_id")
+		h.as("reading", "POST", bosPosts, `{"title":"x","user_id":"`+id(boAt)+`"}`).expectErrors(t, 422, "read_only /user_id")
+		h.as("reading", "POST", bosPosts, `[{"title":"x"},{"title":"y"}]`).expectErrors(t, 422, "read_only /0/user_id", "read_only /1/user_id")
+		for _, a := range []answer{
+			h.as("reading", "GET", bosPosts, ""), h.as("reading", "PATCH", bosPosts+"/"+id(12), `{"title":"x"}`), h.as("reading", "PUT", bosPosts+"/"+id(12), `{"title":"y"}`),
+		} {
+			if a.status != 200 {
+				t.Errorf("who sees the attribute sees the path: %d %s", a.status, a.body)
+			}
+		}
+	})
+}
+
 // TestHiddenAttributesDoNotShow holds two worlds beside each other that differ only in
 // the emails of users, and an attribute that is hidden beside one that does not exist.
 func TestHiddenAttributesDoNotShow(t *testing.T) {
