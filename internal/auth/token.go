@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -119,7 +120,7 @@ func (t *Tokens) check(ctx context.Context, token string) (Caller, error) {
 	case unreachable != nil:
 		return Caller{}, cannotCheck(unreachable)
 	case err != nil:
-		refusal := invalid("The token is not valid here: it is malformed, from another issuer, for another audience, or not signed by a key of the issuer with an algorithm that is allowed.")
+		refusal := invalid(notValid)
 		refusal.Cause = err
 		return Caller{}, refusal
 	}
@@ -127,13 +128,29 @@ func (t *Tokens) check(ctx context.Context, token string) (Caller, error) {
 	if err != nil {
 		return Caller{}, invalid("The claims of the token cannot be read.")
 	}
+	if claims["iss"] != verified.Issuer && t.declared.Issuer != "" || !isFor(claims, t.declared.Audience) {
+		// The verifier takes ISS for iss and AUD for aud.
+		return Caller{}, invalid(notValid)
+	}
 	if detail := t.checkTimes(claims); detail != "" {
 		return Caller{}, invalid(detail)
 	}
-	if verified.Subject == "" || len(verified.Subject) > maxSubject || strings.IndexByte(verified.Subject, 0) >= 0 {
+	subject, _ := claims["sub"].(string)
+	if subject == "" || len(subject) > maxSubject || strings.IndexByte(subject, 0) >= 0 {
 		return Caller{}, invalid("The claim sub of the token must say who it is for.")
 	}
-	return Caller{ID: "token:" + verified.Subject, Role: roleOf(claims, t.declared.RoleClaim), Subject: verified.Subject, Claims: claims}, nil
+	return Caller{ID: "token:" + subject, Role: roleOf(claims, t.declared.RoleClaim), Subject: subject, Claims: claims}, nil
+}
+
+const notValid = "The token is not valid here: it is malformed, from another issuer, for another audience, or not signed by a key of the issuer with an algorithm that is allowed."
+
+// isFor reports whether an audience is among those of a token.
+func isFor(claims map[string]any, audience string) bool {
+	audiences, several := claims["aud"].([]any)
+	if !several {
+		audiences = []any{claims["aud"]}
+	}
+	return slices.Contains(audiences, any(audience))
 }
 
 // claimsOf is the claims of a token, with numbers as they were written.

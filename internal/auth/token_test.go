@@ -141,7 +141,9 @@ func TestTokens(t *testing.T) {
 	for what, by := range map[string]map[string]any{
 		"expired": {"exp": in(-time.Minute)}, "for ever": {"exp": nil}, "exp as text": {"exp": "soon"}, "early": {"nbf": in(time.Minute)}, "from the future": {"iat": in(time.Minute)},
 		"another issuer": {"iss": "https://issuer.example/"}, "no issuer": {"iss": nil}, "another audience": {"aud": "other"}, "no audience": {"aud": nil},
-		"nobody": {"sub": nil}, "empty": {"sub": ""}, "a null character": {"sub": "a\x00"},
+		"an audience by another name": {"aud": nil, "AUD": "plural"}, "an issuer by another name": {"iss": nil, "Iss": "https://issuer.example"}, "a subject by another name": {"sub": nil, "Sub": "ada"},
+		"an audience that is none": {"aud": []any{map[string]any{"a": "plural"}}},
+		"nobody":                   {"sub": nil}, "empty": {"sub": ""}, "a null character": {"sub": "a\x00"},
 	} {
 		wrong[what] = ours.sign(t, changed(right, by))
 	}
