@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -28,7 +29,19 @@ type Tokens struct {
 
 	mutex    sync.Mutex // of the next
 	verifier *oidc.IDTokenVerifier
+	asking   *discovery // under way; nil: nobody has asked, or it failed
 }
+
+// discovery is the attempt to reach an issuer, which many can wait for.
+type discovery struct {
+	done chan struct{}
+	err  error // once it is done
+}
+
+const (
+	startPatience = 3 * time.Second // of a server with an issuer that does not answer
+	patience      = time.Second     // of a request
+)
 
 // NewTokens prepares to check tokens. An issuer that cannot be reached is reported, and
 // asked again when there is a token to check.
@@ -52,7 +65,7 @@ func NewTokens(ctx context.Context, declared schema.Tokens, unreachable func(err
 		return t, nil
 	}
 	t.keys = newIssuerKeys(declared.Issuer)
-	if _, err := t.ready(ctx); err != nil {
+	if _, err := t.ready(ctx, startPatience); err != nil {
 		unreachable(fmt.Errorf("the issuer of tokens cannot be reached, and none are accepted until it can: %w", err))
 	}
 	return t, nil
@@ -89,17 +102,60 @@ func (t *Tokens) newVerifier(keys oidc.KeySet) *oidc.IDTokenVerifier {
 	})
 }
 
-// ready is the verifier, once the issuer has been reached.
-func (t *Tokens) ready(ctx context.Context) (*oidc.IDTokenVerifier, error) {
+// ready is the verifier, once the issuer has been reached. Nobody waits for long for one
+// that hangs.
+func (t *Tokens) ready(ctx context.Context, patience time.Duration) (*oidc.IDTokenVerifier, error) {
+	verifier, asking := t.ask(ctx)
+	if verifier != nil {
+		return verifier, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case <-asking.done:
+		if asking.err != nil {
+			return nil, asking.err
+		}
+		verifier, _ = t.ask(ctx)
+		return verifier, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: it has not answered yet", errUnreachable)
+	}
+}
+
+// ask is the verifier, or else the attempt to get one: that which is under way, or a new
+// one.
+func (t *Tokens) ask(ctx context.Context) (*oidc.IDTokenVerifier, *discovery) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if t.verifier == nil {
-		if err := t.keys.discover(ctx); err != nil {
-			return nil, err
-		}
+	if t.verifier == nil && t.asking == nil {
+		t.asking = &discovery{done: make(chan struct{})}
+		go t.discover(ctx, t.asking)
+	}
+	return t.verifier, t.asking
+}
+
+func (t *Tokens) discover(ctx context.Context, d *discovery) {
+	d.err = t.keys.discover(ctx)
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.asking = nil; d.err == nil {
 		t.verifier = t.newVerifier(t.keys)
 	}
-	return t.verifier, nil
+	close(d.done)
+}
+
+// looksRight reports whether it is worth asking an issuer about a token.
+func (t *Tokens) looksRight(token string) bool {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return false
+	}
+	var header struct {
+		Algorithm string `json:"alg"`
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[0])
+	return err == nil && json.Unmarshal(text, &header) == nil && slices.Contains(t.declared.Algorithms, header.Algorithm)
 }
 
 // maxSubject bounds what is kept of a caller with every change.
@@ -110,7 +166,10 @@ func (t *Tokens) check(ctx context.Context, token string) (Caller, error) {
 	if t == nil {
 		return Caller{}, invalid("This is no API key, and tokens are not accepted here.")
 	}
-	verifier, err := t.ready(ctx)
+	if !t.looksRight(token) {
+		return Caller{}, invalid(notValid)
+	}
+	verifier, err := t.ready(ctx, patience)
 	if err != nil {
 		return Caller{}, cannotCheck(err)
 	}
