@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -68,9 +69,32 @@ func TestKeys(t *testing.T) {
 		t.Errorf("got %q", list)
 	}
 	runs(t, dir, "", true, "plural: nothing was revoked: there is no key with the prefix nope\n", "keys", "revoke", "nope")
+	whole := strings.TrimSpace(key[0])
+	runs(t, dir, "", false, "Revoked "+key[1]+".\n", "keys", "revoke", whole)
+	runs(t, dir, "", true, "plural: nothing was revoked: there is no key with the prefix bcdefghijk\n", "keys", "revoke", "plural_bcdefghijk"+whole[17:])
+	runs(t, dir, "", true, "plural: nothing was revoked: this is not the prefix of a key, which \"plural keys list\" shows\n", "keys", "revoke", whole[18:])
+	for flag, text := range map[string]string{"name": "a\tb", "sub": strings.Repeat("ä", 256)} {
+		runs(t, dir, "", true, "plural: the "+flag+" of an API key has at most 255 characters, and no control characters\n",
+			"keys", "create", "--role", "author", "--name", "ci", "--"+flag, text)
+	}
 	plain := t.TempDir()
 	thingsIn(t, plain)
 	runs(t, plain, "", true, "plural: the schema file has no access, so that keys are of no use: say there who may do what\n", "keys", "create", "--name", "ci", "--role", "author")
+}
+
+// TestNobodyMayDoAnythingYet: a server whose access grants nothing says so.
+func TestNobodyMayDoAnythingYet(t *testing.T) {
+	things, _, _ := strings.Cut(withAccess, "access:")
+	for access, want := range map[string]bool{"access:\n": true, "access: {}\n": true, "access: {roles: {author: }}\n": true, strings.TrimPrefix(withAccess, things): false} {
+		file, err := schema.Parse([]byte(things + access))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := greeting(&settings{}, file.Schema, file.Access, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
+		if strings.Contains(got, "  Shut  nobody may do anything yet: ") != want || strings.Contains(got, "anybody") {
+			t.Errorf("%s\n%s", access, got)
+		}
+	}
 }
 
 func TestCan(t *testing.T) {
