@@ -101,11 +101,23 @@ func TestCan(t *testing.T) {
 	dir := t.TempDir()
 	id := accessIn(t, dir)
 	granted := "- author is granted update in things\n- read has no rule: every resource\n"
-	runs(t, dir, "", false, granted+"- the rule of update depends on the resource: resource.owner == auth.sub\nyes\n", "can", "author", "update", "things", "--sub", "ada")
+	runs(t, dir, "", true, granted+"- the rule of update depends on the resource: resource.owner == auth.sub\ndepends\n", "can", "author", "update", "things", "--sub", "ada")
+	noSub := "- the rule of update is true of no resource for this caller: resource.owner == auth.sub\n- the caller has no sub, which may be why\nno\n"
+	runs(t, dir, "", true, granted+noSub, "can", "author", "update", "things")
+	for verb, status := range map[string]int{"update": 3, "delete": 1, "read": 0} {
+		command := program(t, dir, "can", "author", verb, "things", "--sub", "ada")
+		_ = command.Run()
+		if got := command.ProcessState.ExitCode(); got != status {
+			t.Errorf("%s ends with %d, want %d", verb, got, status)
+		}
+	}
+	runs(t, dir, "", false, "- everybody who has credentials may list their own operations\nyes\n", "can", "author", "list", "operations")
+	runs(t, dir, "", true, "- everybody may read their own operations\ndepends\n", "can", "author", "read", "operations")
+	runs(t, dir, "", true, "- public is not granted list in operations\nno\n", "can", "public", "list", "operations")
 	runs(t, dir, "", false, granted+"- the rule of update is true of the resource: resource.owner == auth.sub\nyes\n", "can", "author", "update", "things", id, "--sub", "ada")
 	no := "- the rule of update is not true of the resource: resource.owner == auth.sub\nno\n"
 	runs(t, dir, "", true, granted+no, "can", "author", "update", "things", id, "--sub", "bo")
-	runs(t, dir, "", true, granted+no, "can", "author", "update", "things", id)
+	runs(t, dir, "", true, granted+noSub, "can", "author", "update", "things", id)
 	runs(t, dir, "", true, "- author is not granted delete in things\nno\n", "can", "author", "delete", "things")
 	runs(t, dir, "", true, "- there is no role editor, and what no role is granted is denied\nno\n", "can", "editor", "read", "things")
 	runs(t, dir, "", true, "plural: the verb must be list, read, create, update or delete, but is \"write\"\n", "can", "author", "write", "things")
