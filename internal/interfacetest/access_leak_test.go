@@ -203,6 +203,36 @@ func TestHiddenParentAttribute(t *testing.T) {
 	})
 }
 
+// TestHiddenAttributesThatCanBeSet holds the documents to what they say of attributes that
+// are writable and not visible.
+func TestHiddenAttributesThatCanBeSet(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		h := open(withRoles(t, `
+    setting:
+      users: {list: true, read: true, update: true, visible: [name], writable: [name, email]}
+`))
+		h.fill(true, "example.com")
+		h.key("setting", "setting", "")
+		ada := "/users/" + id(adaAt)
+		tag := func(method, body string) string {
+			t.Helper()
+			a := h.as("setting", method, ada, body)
+			if a.status != 200 || strings.Contains(a.body, "email") {
+				t.Errorf("%s %s: %d %s", method, body, a.status, a.body)
+			}
+			return a.header.Get("Etag")
+		}
+		first := tag("GET", "")
+		if right, wrong := tag("PATCH", `{"email":"user1@example.com"}`), tag("PATCH", `{"email":"a@example.com"}`); right != first || wrong == first {
+			t.Errorf("the tag %s becomes %s with what is stored, and %s with something else", first, right, wrong)
+		}
+		tag("PUT", `{"name":"Ada"}`)
+		if got := h.as("editor", "GET", ada, "").member(t, "email"); got != "null" {
+			t.Errorf("after a PUT without it, the email is %s", got)
+		}
+	})
+}
+
 // TestHiddenAttributesDoNotShow holds two worlds beside each other that differ only in
 // the emails of users, and an attribute that is hidden beside one that does not exist.
 func TestHiddenAttributesDoNotShow(t *testing.T) {
