@@ -132,9 +132,13 @@ func drawLeaf(t *rapid.T) string {
 		}
 		return pick(literals[name])
 	}
-	switch rapid.IntRange(0, 8).Draw(t, "form") {
+	switch rapid.SampledFrom([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 9, 10, 9, 10}).Draw(t, "form") {
 	case 0:
 		return pick(facts)
+	case 9:
+		return pick([]string{"resource.whole", "resource.number"}) + pick([]string{" < ", " <= ", " > ", " >= ", " == ", " != "}) + "auth.claims.n"
+	case 10:
+		return pick([]string{"!has(auth.claims.n)", "!(resource.whole in auth.claims.list)", "!(resource.number in auth.claims.list)", "!has(auth.claims.list)"})
 	case 1:
 		return "resource.flag"
 	case 2:
