@@ -403,6 +403,8 @@ func TestRulesThatAreRefused(t *testing.T) {
 		"resource.nope == 'a'":                     "9:24: things has no attribute nope",
 		"resource.tags == null":                    "9:24: tags is an object or array, which a rule cannot look at",
 		"auth.user == 'a'":                         "9:20: auth has no user: there are auth.sub, auth.role and auth.claims",
+		"auth.claims == {'a': 1}":                  "9:20: auth.claims cannot be looked at as a whole: ask for one of them, as in auth.claims.team",
+		"[dyn(auth.claims)] != []":                 "9:25: auth.claims cannot be looked at as a whole",
 		"has(resource.text)":                       "9:19: every resource has every attribute: in place of has(), compare with null",
 		"resource.text == 1":                       "9:30: found no matching overload for '_==_' applied to '(wrapper(string), int)'",
 		"resource.text":                            "9:16: a rule must be true or false, but this one is of the type wrapper(string)",
