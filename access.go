@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/observe"
@@ -72,6 +75,11 @@ func CreateKey(ctx context.Context, database string, key Key) (secret string, er
 	if key.Name == "" || key.Role == "" {
 		return "", errors.New("an API key needs a name and a role")
 	}
+	for what, text := range map[string]string{"name": key.Name, "role": key.Role, "sub": key.Subject} {
+		if err := checkKeyText(what, text); err != nil {
+			return "", err
+		}
+	}
 	if !key.Expires.IsZero() && !key.Expires.After(time.Now()) {
 		return "", errors.New("an API key must not have expired when it is made")
 	}
@@ -99,13 +107,28 @@ func Keys(ctx context.Context, database string) ([]Key, error) {
 	return keys, err
 }
 
-// RevokeKey makes an API key useless, at once and on every server.
-func RevokeKey(ctx context.Context, database, prefix string) error {
+// RevokeKey makes an API key useless, at once and on every server. It takes the prefix of
+// the key or all of it, and returns the prefix: the secret is in no error.
+func RevokeKey(ctx context.Context, database, key string) (prefix string, err error) {
+	prefix, ok := auth.PrefixOf(key)
+	if !ok {
+		return "", errors.New("nothing was revoked: this is not the prefix of a key, which \"plural keys list\" shows")
+	}
 	if err := store.RevokeAPIKey(ctx, database, prefix, schema.FormatTime(time.Now())); err != nil {
-		return fmt.Errorf("nothing was revoked: %w", err)
+		return "", fmt.Errorf("nothing was revoked: %w", err)
+	}
+	return prefix, nil
+}
+
+// checkKeyText refuses what would not be legible in a list or a log.
+func checkKeyText(what, text string) error {
+	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxKeyText || strings.ContainsFunc(text, unicode.IsControl) {
+		return fmt.Errorf("the %s of an API key has at most %d characters, and no control characters", what, maxKeyText)
 	}
 	return nil
 }
+
+const maxKeyText = 255
 
 // timeOf reads a time that we have written; none is zero.
 func timeOf(text string) time.Time {

@@ -24,26 +24,51 @@ type Question struct {
 	Claims  map[string]any
 }
 
+// Decision is the answer to a Question.
+type Decision string
+
+// The decisions. What depends does so on the resource, as no ID was given.
+const (
+	Yes     Decision = "yes"
+	No      Decision = "no"
+	Depends Decision = "depends"
+)
+
+// and is the decision if both must be Yes.
+func (d Decision) and(other Decision) Decision {
+	switch {
+	case d == No || other == No:
+		return No
+	case d == Depends || other == Depends:
+		return Depends
+	}
+	return Yes
+}
+
 // Can explains what Config.Access decides. With an ID, it reads the resource from the
 // database. The reasons lead to the decision, one by one.
-func Can(ctx context.Context, config Config, q Question) (allowed bool, reasons []string, err error) {
+func Can(ctx context.Context, config Config, q Question) (decision Decision, reasons []string, err error) {
 	config = config.withDefaults()
 	c := config.Schema.Collection(q.Collection)
 	if c == nil {
-		return false, nil, unknownCollection(q.Collection)
+		return No, nil, unknownCollection(q.Collection)
 	}
 	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if config.Access == nil {
 		say("the schema file has no access: everybody may do everything")
-		return true, reasons, nil
+		return Yes, reasons, nil
 	}
 	policy, err := auth.Compile(config.Schema, config.Access)
 	if err != nil {
-		return false, nil, err
+		return No, nil, err
+	}
+	if c == config.Schema.Operations() {
+		decision = ownOperations(q, say)
+		return decision, reasons, nil
 	}
 	if !policy.HasRole(q.Role) {
 		say("there is no role %s, and what no role is granted is denied", q.Role)
-		return false, reasons, nil
+		return No, reasons, nil
 	}
 	caller := auth.Caller{Role: q.Role, Subject: q.Subject, Claims: q.Claims}
 	if q.Subject != "" {
@@ -52,20 +77,37 @@ func Can(ctx context.Context, config Config, q Question) (allowed bool, reasons 
 	by := policy.Permit(caller)
 	if !by.May(q.Verb, c) {
 		say("%s is not granted %s in %s", q.Role, q.Verb, c.Name)
-		return false, reasons, nil
+		return No, reasons, nil
 	}
 	say("%s is granted %s in %s", q.Role, q.Verb, c.Name)
 	var record schema.Record
 	if q.ID != "" {
 		if record, err = readOne(ctx, config, c, q.ID); err != nil {
-			return false, reasons, err
+			return No, reasons, err
 		}
 	}
-	allowed = true
+	decision = Yes
 	for _, verb := range rulesFor(q.Verb) {
-		allowed = explainRule(by, config.Access, q.Role, c, verb, record, say) && allowed
+		decision = decision.and(explainRule(by, config.Access, q.Role, c, verb, record, say))
 	}
-	return allowed, reasons, nil
+	if q.Verb == schema.MayList && record == nil {
+		decision = Yes // the list has those of which the rule is true, be it none
+	}
+	return decision, reasons, nil
+}
+
+// ownOperations explains what needs no grant: how what a caller asked for is getting on.
+func ownOperations(q Question, say func(string, ...any)) Decision {
+	switch {
+	case q.Verb == schema.MayRead:
+		say("everybody may read their own operations")
+		return Depends
+	case q.Verb == schema.MayList && q.Role != schema.PublicRole:
+		say("everybody who has credentials may list their own operations")
+		return Yes
+	}
+	say("%s is not granted %s in %s", q.Role, q.Verb, q.Collection)
+	return No
 }
 
 // rulesFor lists the verbs whose rules decide about a verb: what cannot be read
@@ -81,24 +123,30 @@ func rulesFor(verb schema.AccessVerb) []schema.AccessVerb {
 }
 
 // explainRule says what a rule says of a resource, or of resources as such.
-func explainRule(by *auth.Permit, access *schema.Access, role string, c *schema.Collection, verb schema.AccessVerb, record schema.Record, say func(string, ...any)) bool {
+func explainRule(by *auth.Permit, access *schema.Access, role string, c *schema.Collection, verb schema.AccessVerb, record schema.Record, say func(string, ...any)) Decision {
 	text, ruled := ruleText(access, role, c.Name, verb)
 	switch {
 	case !ruled:
 		say("%s has no rule: every resource", verb)
-		return true
+		return Yes
 	case by.Rule(verb, c) == nil:
 		say("the rule of %s is true for this caller whatever the resource is: %s", verb, text)
-		return true
+		return Yes
+	case by.AllowsNothing(verb, c):
+		say("the rule of %s is true of no resource for this caller: %s", verb, text)
+		if by.Caller.Subject == "" {
+			say("the caller has no sub, which may be why")
+		}
+		return No
 	case record == nil:
 		say("the rule of %s depends on the resource: %s", verb, text)
-		return true
+		return Depends
 	case by.Allows(verb, c, record):
 		say("the rule of %s is true of the resource: %s", verb, text)
-		return true
+		return Yes
 	}
 	say("the rule of %s is not true of the resource: %s", verb, text)
-	return false
+	return No
 }
 
 func ruleText(access *schema.Access, role, collection string, verb schema.AccessVerb) (string, bool) {

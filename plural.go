@@ -77,7 +77,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	}
 	s.resources = resources
 	operations := operation.New(operation.Config{
-		Workers: config.Workers, Backlog: config.MaxOperations, Policy: guard.PolicyInForce(), Failed: observer.OperationFailed,
+		Workers: config.Workers, Backlog: config.MaxOperations, Guard: guard, Failed: observer.OperationFailed,
 		Finished: func(job store.Job, refused error) {
 			code := ""
 			if refused != nil {

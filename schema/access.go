@@ -144,6 +144,13 @@ func (a *Access) Check(s *Schema) Problems {
 	return k.problems
 }
 
+// GrantsAnything reports whether any role may do anything with resources.
+func (a *Access) GrantsAnything() bool {
+	return slices.ContainsFunc(a.Roles, func(role Role) bool {
+		return slices.ContainsFunc(role.Grants, func(grant Grant) bool { return len(grant.Verbs) > 0 })
+	})
+}
+
 func (a *Access) roleNames() []string {
 	names := make([]string, len(a.Roles))
 	for i := range a.Roles {

@@ -315,6 +315,10 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 		if in.Set[column] && in.Values[column] != id && !d.faulty(place+"/"+c.columns[column].Name) {
 			d.faults.Add(fault.At(place+"/"+c.columns[column].Name, fault.CodeParentMismatch, "The path says %s. Leave the attribute out, or give the same.", options.ParentID))
 		}
+		if options.Mode == Create && !options.Writable.Has(column) && !in.Set[column] {
+			name := c.columns[column].Name
+			d.faults.Add(fault.At(place+"/"+name, fault.CodeReadOnly, "You may not set %s, which the path does.", name))
+		}
 		in.Values[column], in.Set[column] = id, true
 	}
 	from, to := c.AttributeColumns()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -68,20 +69,55 @@ func TestKeys(t *testing.T) {
 		t.Errorf("got %q", list)
 	}
 	runs(t, dir, "", true, "plural: nothing was revoked: there is no key with the prefix nope\n", "keys", "revoke", "nope")
+	whole := strings.TrimSpace(key[0])
+	runs(t, dir, "", false, "Revoked "+key[1]+".\n", "keys", "revoke", whole)
+	runs(t, dir, "", true, "plural: nothing was revoked: there is no key with the prefix bcdefghijk\n", "keys", "revoke", "plural_bcdefghijk"+whole[17:])
+	runs(t, dir, "", true, "plural: nothing was revoked: this is not the prefix of a key, which \"plural keys list\" shows\n", "keys", "revoke", whole[18:])
+	for flag, text := range map[string]string{"name": "a\tb", "sub": strings.Repeat("ä", 256)} {
+		runs(t, dir, "", true, "plural: the "+flag+" of an API key has at most 255 characters, and no control characters\n",
+			"keys", "create", "--role", "author", "--name", "ci", "--"+flag, text)
+	}
 	plain := t.TempDir()
 	thingsIn(t, plain)
 	runs(t, plain, "", true, "plural: the schema file has no access, so that keys are of no use: say there who may do what\n", "keys", "create", "--name", "ci", "--role", "author")
+}
+
+// TestNobodyMayDoAnythingYet: a server whose access grants nothing says so.
+func TestNobodyMayDoAnythingYet(t *testing.T) {
+	things, _, _ := strings.Cut(withAccess, "access:")
+	for access, want := range map[string]bool{"access:\n": true, "access: {}\n": true, "access: {roles: {author: }}\n": true, strings.TrimPrefix(withAccess, things): false} {
+		file, err := schema.Parse([]byte(things + access))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := greeting(&settings{}, file.Schema, file.Access, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
+		if strings.Contains(got, "  Shut  nobody may do anything yet: ") != want || strings.Contains(got, "anybody") {
+			t.Errorf("%s\n%s", access, got)
+		}
+	}
 }
 
 func TestCan(t *testing.T) {
 	dir := t.TempDir()
 	id := accessIn(t, dir)
 	granted := "- author is granted update in things\n- read has no rule: every resource\n"
-	runs(t, dir, "", false, granted+"- the rule of update depends on the resource: resource.owner == auth.sub\nyes\n", "can", "author", "update", "things", "--sub", "ada")
+	runs(t, dir, "", true, granted+"- the rule of update depends on the resource: resource.owner == auth.sub\ndepends\n", "can", "author", "update", "things", "--sub", "ada")
+	noSub := "- the rule of update is true of no resource for this caller: resource.owner == auth.sub\n- the caller has no sub, which may be why\nno\n"
+	runs(t, dir, "", true, granted+noSub, "can", "author", "update", "things")
+	for verb, status := range map[string]int{"update": 3, "delete": 1, "read": 0} {
+		command := program(t, dir, "can", "author", verb, "things", "--sub", "ada")
+		_ = command.Run()
+		if got := command.ProcessState.ExitCode(); got != status {
+			t.Errorf("%s ends with %d, want %d", verb, got, status)
+		}
+	}
+	runs(t, dir, "", false, "- everybody who has credentials may list their own operations\nyes\n", "can", "author", "list", "operations")
+	runs(t, dir, "", true, "- everybody may read their own operations\ndepends\n", "can", "author", "read", "operations")
+	runs(t, dir, "", true, "- public is not granted list in operations\nno\n", "can", "public", "list", "operations")
 	runs(t, dir, "", false, granted+"- the rule of update is true of the resource: resource.owner == auth.sub\nyes\n", "can", "author", "update", "things", id, "--sub", "ada")
 	no := "- the rule of update is not true of the resource: resource.owner == auth.sub\nno\n"
 	runs(t, dir, "", true, granted+no, "can", "author", "update", "things", id, "--sub", "bo")
-	runs(t, dir, "", true, granted+no, "can", "author", "update", "things", id)
+	runs(t, dir, "", true, granted+noSub, "can", "author", "update", "things", id)
 	runs(t, dir, "", true, "- author is not granted delete in things\nno\n", "can", "author", "delete", "things")
 	runs(t, dir, "", true, "- there is no role editor, and what no role is granted is denied\nno\n", "can", "editor", "read", "things")
 	runs(t, dir, "", true, "plural: the verb must be list, read, create, update or delete, but is \"write\"\n", "can", "author", "write", "things")

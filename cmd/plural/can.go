@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,8 @@ func newCanCommand() *cobra.Command {
   plural can author update posts 01936f2e-7d3c-7a4b-9c5d-0123456789ab --sub ada
 
 The verb is list, read, create, update or delete. With an id, the rules are asked
-about the resource as it is stored. The exit status is 1 if it is denied.`,
+about the resource as it is stored. The exit status is 1 if it is denied,
+and 3 if that depends on the resource.`,
 		Args: cobra.RangeArgs(3, 4),
 	}
 	command.Flags().StringVar(&q.Subject, "sub", "", "what auth.sub is (default: there is none)")
@@ -41,11 +43,13 @@ about the resource as it is stored. The exit status is 1 if it is denied.`,
 			return fmt.Errorf("the verb must be list, read, create, update or delete, but is %q", args[1])
 		}
 		if claims != "" {
-			if err := json.Unmarshal([]byte(claims), &q.Claims); err != nil {
+			decoder := json.NewDecoder(strings.NewReader(claims))
+			decoder.UseNumber()
+			if err := decoder.Decode(&q.Claims); err != nil {
 				return fmt.Errorf("--claims must be a JSON object: %w", err)
 			}
 		}
-		allowed, reasons, err := plural.Can(command.Context(), s.config, q)
+		decision, reasons, err := plural.Can(command.Context(), s.config, q)
 		if err != nil {
 			return inFileOf(s.schemaFile, err)
 		}
@@ -53,11 +57,13 @@ about the resource as it is stored. The exit status is 1 if it is denied.`,
 		for _, reason := range reasons {
 			fmt.Fprintln(out, "-", reason)
 		}
-		if !allowed {
-			fmt.Fprintln(out, "no")
+		fmt.Fprintln(out, decision)
+		switch decision {
+		case plural.No:
 			return &exitError{status: 1}
+		case plural.Depends:
+			return &exitError{status: 3}
 		}
-		fmt.Fprintln(out, "yes")
 		return nil
 	}
 	return command

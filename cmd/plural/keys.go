@@ -131,10 +131,11 @@ func newRevokeKeyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := plural.RevokeKey(command.Context(), database, args[0]); err != nil {
+		prefix, err := plural.RevokeKey(command.Context(), database, args[0])
+		if err != nil {
 			return err
 		}
-		fmt.Fprintf(command.OutOrStdout(), "Revoked %s.\n", args[0])
+		fmt.Fprintf(command.OutOrStdout(), "Revoked %s.\n", prefix)
 		return nil
 	}
 	return command

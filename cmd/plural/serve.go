@@ -58,7 +58,7 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 	if err != nil {
 		return errors.Join(err, server.Stop(context.Background()))
 	}
-	fmt.Fprint(out, greeting(s, config.Schema, config.Access != nil, addr))
+	fmt.Fprint(out, greeting(s, config.Schema, config.Access, addr))
 	select {
 	case <-ctx.Done():
 	case err = <-server.Failed():
@@ -70,7 +70,7 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 }
 
 // greeting tells a newcomer where to look.
-func greeting(s *settings, c *schema.Schema, closed bool, addr net.Addr) string {
+func greeting(s *settings, c *schema.Schema, access *schema.Access, addr net.Addr) string {
 	var b strings.Builder
 	source := "the collections of " + s.schemaFile
 	if s.schemaFile == "" {
@@ -84,8 +84,11 @@ func greeting(s *settings, c *schema.Schema, closed bool, addr net.Addr) string 
 	fmt.Fprintf(&b, "  API   %s/\n", base)
 	fmt.Fprintf(&b, "  Try   %s\n", tryLine(s, c, base))
 	fmt.Fprintf(&b, "  Data  %s\n", shown(s.config.Database))
-	if !closed {
+	switch {
+	case access == nil:
 		fmt.Fprintf(&b, "  Open  anybody who can reach %s may do everything: see docs/security.md\n", reachable(addr))
+	case !access.GrantsAnything():
+		b.WriteString("  Shut  nobody may do anything yet: say under access in the schema file who may do what\n")
 	}
 	b.WriteString("\n")
 	return b.String()

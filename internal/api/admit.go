@@ -38,6 +38,9 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 	if err := a.limitCaller(out, by); err != nil {
 		return err
 	}
+	if t.path.IsHidden() {
+		return a.unknownPath()
+	}
 	if c := t.path.Collection; c != nil {
 		if verb := t.verb(r.Method); !by.May(verb, c) {
 			return by.Denied("You may not %s resources of %s.", verb, c.Name)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/http"
@@ -70,7 +71,8 @@ func (b *bucket) levelAt(now time.Time) float64 {
 	return min(float64(b.rate.Requests), b.tokens+max(back, 0))
 }
 
-// makeRoom forgets the buckets that are full, and if there is none, any.
+// makeRoom forgets the buckets that are full, and others if that is less than a tenth: who
+// looks through all of them must not have to again for the next one.
 func (b *buckets) makeRoom(now time.Time) {
 	if len(b.all) < maxBuckets {
 		return
@@ -81,7 +83,7 @@ func (b *buckets) makeRoom(now time.Time) {
 		}
 	}
 	for who := range b.all {
-		if len(b.all) < maxBuckets {
+		if len(b.all) <= maxBuckets-maxBuckets/10 {
 			return
 		}
 		delete(b.all, who)
@@ -97,17 +99,19 @@ func (a *API) limitAddress(out *response) error {
 }
 
 // limitCaller counts a request for its caller; those without credentials are told apart
-// by their address.
+// by their address. Who has no role here is limited as the public is. A caller with several
+// roles has a bucket for each: one that is shared would be full again with every change.
 func (a *API) limitCaller(out *response, by *auth.Permit) error {
-	rate, limited := a.Rates[by.Caller.Role]
+	role := cmp.Or(by.Caller.Role, schema.PublicRole)
+	rate, limited := a.Rates[role]
 	if !limited {
 		return nil
 	}
 	who := by.Caller.ID
 	if by.Caller.Anonymous() {
-		who = "public:" + blockOf(out.remote)
+		who = blockOf(out.remote)
 	}
-	return a.limit(out, "caller", who, rate)
+	return a.limit(out, "caller", "role:"+role+":"+who, rate)
 }
 
 // limit counts a request, and says in the headers how many more there can be.

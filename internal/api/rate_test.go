@@ -2,9 +2,12 @@ package api
 
 import (
 	"fmt"
+	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -35,16 +38,39 @@ func TestBuckets(t *testing.T) {
 	if _, ok := b.take("b", rate); !ok {
 		t.Error("another has none")
 	}
+	fill := func() {
+		for i := range maxBuckets {
+			b.all[fmt.Sprint(i)] = &bucket{rate: rate, tokens: 0, at: now}
+		}
+	}
 	b.all = map[string]*bucket{}
-	for i := range maxBuckets {
-		b.all[fmt.Sprint(i)] = &bucket{rate: rate, tokens: 0, at: now}
-	}
+	fill()
 	now = now.Add(time.Second)
-	if b.take("new", rate); len(b.all) != maxBuckets || b.all["new"] == nil {
-		t.Errorf("with %d buckets, none of which is full, there are %d", maxBuckets, len(b.all))
+	if b.take("new", rate); len(b.all) != maxBuckets-maxBuckets/10+1 || b.all["new"] == nil {
+		t.Errorf("with %d buckets, none of which is full, %d are left", maxBuckets, len(b.all))
 	}
+	fill()
 	now = now.Add(time.Minute)
 	if b.take("newer", rate); len(b.all) != 1 {
 		t.Errorf("of full buckets, %d are left", len(b.all))
+	}
+}
+
+// TestRatesOfOneCallerWithSeveralRoles: to change roles does not help, nor does to have none.
+func TestRatesOfOneCallerWithSeveralRoles(t *testing.T) {
+	a := &API{buckets: newBuckets()}
+	a.Rates = map[string]schema.Rate{"author": {Requests: 2, Per: time.Hour}, "editor": {Requests: 3, Per: time.Hour}, schema.PublicRole: {Requests: 1, Per: time.Hour}}
+	var got []string
+	for range 4 {
+		for _, role := range []string{"author", "editor", "", "free"} {
+			out := &response{ResponseWriter: httptest.NewRecorder(), remote: "192.0.2.1"}
+			if a.limitCaller(out, &auth.Permit{Caller: auth.Caller{ID: "token:ada", Role: role}}) == nil {
+				got = append(got, role)
+			}
+		}
+	}
+	want := []string{"author", "editor", "", "free", "author", "editor", "free", "editor", "free", "free"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -3,8 +3,12 @@
 package auth
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
+	"strings"
+
+	"github.com/google/cel-go/common/types"
 )
 
 // Caller is who sent a request.
@@ -14,7 +18,7 @@ type Caller struct {
 	ID      string         `json:"id,omitempty"`
 	Role    string         `json:"role,omitempty"`
 	Subject string         `json:"sub,omitempty"`
-	Claims  map[string]any `json:"claims,omitempty"` // as encoding/json reads them
+	Claims  map[string]any `json:"claims,omitempty"` // as encoding/json reads them, with or without UseNumber
 }
 
 // Anonymous reports whether there were no credentials.
@@ -30,34 +34,66 @@ func (c Caller) variables() map[string]any {
 	return variables
 }
 
-// plainClaims leaves out numbers that are no integers which a double holds exactly,
-// and makes integers of the others: a claim must not be rounded on its way.
+// plainClaims is claims as rules see them. One that CEL cannot hold as it is stays there,
+// and is an error in whatever asks for it, which denies: left out or rounded, it would
+// widen a rule that says what is not allowed.
 func plainClaims(claims map[string]any) map[string]any {
 	plain := make(map[string]any, len(claims))
 	for name, claim := range claims {
-		if value, ok := plainClaim(claim); ok {
-			plain[name] = value
+		value, ok := plainClaim(claim)
+		if !ok {
+			value = types.NewErr("the claim %s has a number that cannot be held exactly", name)
 		}
+		plain[name] = value
 	}
 	return plain
 }
 
-func plainClaim(claim any) (any, bool) {
+// plainClaim is a claim as rules see it. False means that something in it cannot be held.
+func plainClaim(claim any) (plain any, ok bool) {
 	switch claim := claim.(type) {
+	case json.Number:
+		return plainNumber(claim)
 	case float64:
-		return int64(claim), claim == math.Trunc(claim) && math.Abs(claim) <= maxExact
+		return plainFloat(claim)
 	case map[string]any:
-		return plainClaims(claim), true
+		members := make(map[string]any, len(claim))
+		for name, member := range claim {
+			if members[name], ok = plainClaim(member); !ok {
+				return nil, false
+			}
+		}
+		return members, true
 	case []any:
-		items := make([]any, 0, len(claim))
-		for _, item := range claim {
-			if value, ok := plainClaim(item); ok {
-				items = append(items, value)
+		items := make([]any, len(claim))
+		for i, item := range claim {
+			if items[i], ok = plainClaim(item); !ok {
+				return nil, false
 			}
 		}
 		return items, true
 	}
 	return claim, true
+}
+
+func plainNumber(number json.Number) (any, bool) {
+	if !strings.ContainsAny(number.String(), ".eE") {
+		whole, err := number.Int64()
+		return whole, err == nil
+	}
+	double, err := number.Float64()
+	if err != nil {
+		return nil, false
+	}
+	return plainFloat(double)
+}
+
+// plainFloat makes integers of whole numbers, as far as a double can tell them apart.
+func plainFloat(double float64) (any, bool) {
+	if double != math.Trunc(double) { // nor is NaN
+		return double, !math.IsNaN(double)
+	}
+	return int64(double), math.Abs(double) < maxExact
 }
 
 // Marshal is the caller as text, to be kept with what is done for them later.
@@ -72,7 +108,14 @@ func (c Caller) Marshal() (string, error) {
 // UnmarshalCaller reads what Marshal wrote.
 func UnmarshalCaller(text string) (c Caller, err error) {
 	if text != "" {
-		err = json.Unmarshal([]byte(text), &c)
+		err = decodeExactly([]byte(text), &c)
 	}
 	return c, err
+}
+
+// decodeExactly reads JSON without rounding its numbers.
+func decodeExactly(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return decoder.Decode(into)
 }

@@ -78,7 +78,26 @@ func (g *Guard) byKey(ctx context.Context, credentials string) (Caller, error) {
 	if key == nil || !Matches(secret, key.Hash) || key.Revoked != "" || key.Expires != "" && key.Expires <= schema.FormatTime(g.clock()) {
 		return Caller{}, refusal
 	}
-	return Caller{ID: "key:" + prefix, Role: key.Role, Subject: key.Subject}, nil
+	return Caller{ID: keyCaller + prefix, Role: key.Role, Subject: key.Subject}, nil
+}
+
+// keyCaller is what the ids of callers by API key begin with.
+const keyCaller = "key:"
+
+// StillTrusts refuses what is done later for the bearer of a key that was revoked since.
+func (g *Guard) StillTrusts(ctx context.Context, by *Permit) error {
+	if g == nil || by == nil {
+		return nil
+	}
+	prefix, isKey := strings.CutPrefix(by.Caller.ID, keyCaller)
+	if !isKey {
+		return nil
+	}
+	key, err := g.Key(ctx, prefix)
+	if err == nil && (key == nil || key.Revoked != "") {
+		err = invalid("The API key was revoked before this was carried out.")
+	}
+	return err
 }
 
 func (g *Guard) clock() time.Time {

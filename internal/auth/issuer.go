@@ -72,7 +72,7 @@ type unreachableKey struct{}
 func (k *issuerKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	if fresh := k.due(ctx); fresh != nil {
 		payload, err := fresh.VerifySignature(ctx, token)
-		if !errors.Is(err, errUnreachable) && !errors.Is(err, errAskedBefore) {
+		if !isUnreachable(err) && !errors.Is(err, errAskedBefore) {
 			k.renew(fresh)
 			return payload, err
 		}
@@ -81,11 +81,19 @@ func (k *issuerKeys) VerifySignature(ctx context.Context, token string) ([]byte,
 	if age > trustedFor {
 		return nil, k.note(ctx, fmt.Errorf("%w since %s", errUnreachable, age.Round(time.Minute)))
 	}
-	payload, err := keys.VerifySignature(ctx, token)
-	if errors.Is(err, errUnreachable) {
+	// What is fetched meanwhile is there for the next one.
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	payload, err := keys.VerifySignature(waiting, token)
+	if isUnreachable(err) {
 		return nil, k.note(ctx, err)
 	}
 	return payload, err
+}
+
+// isUnreachable: also an issuer that does not answer in time cannot be reached.
+func isUnreachable(err error) bool {
+	return errors.Is(err, errUnreachable) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // note tells whoever checks the token that it may be a good one.

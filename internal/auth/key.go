@@ -51,6 +51,13 @@ func ParseKey(credentials string) (prefix, secret string, ok bool) {
 	return prefix, secret, true
 }
 
+// PrefixOf is the prefix that somebody gives, or that of the whole key that they give. False
+// means that it cannot be one, and might be a secret.
+func PrefixOf(text string) (prefix string, ok bool) {
+	prefix, _, _ = strings.Cut(strings.TrimPrefix(text, keyMark), "_")
+	return prefix, len(prefix) <= prefixLength
+}
+
 func isBase32(text string) bool {
 	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }

@@ -148,8 +148,8 @@ var inverse = map[query.Op]query.Op{
 	query.Less: query.GreaterOrEqual, query.GreaterOrEqual: query.Less, query.Greater: query.LessOrEqual, query.LessOrEqual: query.Greater,
 }
 
-// below is how a column of whole milliseconds compares with the millisecond that a
-// time between two of them falls into.
+// below is how a column of whole milliseconds, or of integers, compares with the one below
+// a value that lies between two of them.
 var below = map[query.Op]query.Op{
 	query.Less: query.LessOrEqual, query.LessOrEqual: query.LessOrEqual, query.Greater: query.Greater, query.GreaterOrEqual: query.Greater,
 }
@@ -161,8 +161,8 @@ func (n order) bind(b *binding) (isTrue, isFalse query.Filter) {
 	}
 	op := n.op
 	value, fit := n.fit(given)
-	if when, isTime := given.(types.Timestamp); isTime && n.kind == schema.KindDateTime && fit == differs {
-		value, fit, op = schema.TimeValue(schema.FormatTime(when.Time)), fits, below[op]
+	if floor, between := n.floor(given); between && fit == differs {
+		value, fit, op = floor, fits, below[op]
 	}
 	if fit != fits {
 		return unknown()

@@ -189,6 +189,12 @@ func (p *Permit) Allows(verb schema.AccessVerb, c *schema.Collection, record sch
 	return rule == nil || rule.Match(record)
 }
 
+// AllowsNothing reports whether the rule of a verb is true of no resource at all for the
+// caller.
+func (p *Permit) AllowsNothing(verb schema.AccessVerb, c *schema.Collection) bool {
+	return isNone(p.Rule(verb, c))
+}
+
 // Sees reports whether a resource exists for the caller.
 func (p *Permit) Sees(c *schema.Collection, record schema.Record) bool {
 	rows := p.Rows(c)

@@ -105,6 +105,9 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 		return nil, schema.Problems{source.Problem(at, 1, 0, "a rule must be true or false, but this one is of the type "+kind.String())}
 	}
 	t.tree = checked.NativeRep()
+	if t.wholeClaims(t.tree.Expr()); len(t.problems) > 0 {
+		return nil, t.problems
+	}
 	root := t.condition(t.tree.Expr())
 	if len(t.problems) > 0 {
 		return nil, t.problems
@@ -157,6 +160,32 @@ func (t *translation) unknownFields(root ast.Expr) {
 			t.refuse(e, field+" is an object or array, which a rule cannot look at")
 		case field == "type":
 			t.refuse(e, "the type of every resource here is "+t.collection.Name+": it is of no use in a rule")
+		}
+	})
+}
+
+// wholeClaims refuses to look at all claims as one value: cel-go passes over a claim that is
+// an error when it compares maps.
+func (t *translation) wholeClaims(root ast.Expr) {
+	single := map[int64]bool{} // where one of them is asked for, or which there are
+	visit(root, func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.SelectKind:
+			single[e.AsSelect().Operand().ID()] = true
+		case ast.ComprehensionKind:
+			single[e.AsComprehension().IterRange().ID()] = true
+		case ast.CallKind:
+			switch args := e.AsCall().Args(); e.AsCall().FunctionName() {
+			case operators.Index:
+				single[args[0].ID()] = true
+			case operators.In:
+				single[args[1].ID()] = true
+			}
+		}
+	})
+	visit(root, func(e ast.Expr) {
+		if e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == "auth.claims" && !single[e.ID()] {
+			t.refuse(e, "auth.claims cannot be looked at as a whole: ask for one of them, as in auth.claims.team")
 		}
 	})
 }

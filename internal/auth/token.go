@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto"
 	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +29,19 @@ type Tokens struct {
 
 	mutex    sync.Mutex // of the next
 	verifier *oidc.IDTokenVerifier
+	asking   *discovery // under way; nil: nobody has asked, or it failed
 }
+
+// discovery is the attempt to reach an issuer, which many can wait for.
+type discovery struct {
+	done chan struct{}
+	err  error // once it is done
+}
+
+const (
+	startPatience = 3 * time.Second // of a server with an issuer that does not answer
+	patience      = time.Second     // of a request
+)
 
 // NewTokens prepares to check tokens. An issuer that cannot be reached is reported, and
 // asked again when there is a token to check.
@@ -50,7 +65,7 @@ func NewTokens(ctx context.Context, declared schema.Tokens, unreachable func(err
 		return t, nil
 	}
 	t.keys = newIssuerKeys(declared.Issuer)
-	if _, err := t.ready(ctx); err != nil {
+	if _, err := t.ready(ctx, startPatience); err != nil {
 		unreachable(fmt.Errorf("the issuer of tokens cannot be reached, and none are accepted until it can: %w", err))
 	}
 	return t, nil
@@ -87,17 +102,60 @@ func (t *Tokens) newVerifier(keys oidc.KeySet) *oidc.IDTokenVerifier {
 	})
 }
 
-// ready is the verifier, once the issuer has been reached.
-func (t *Tokens) ready(ctx context.Context) (*oidc.IDTokenVerifier, error) {
+// ready is the verifier, once the issuer has been reached. Nobody waits for long for one
+// that hangs.
+func (t *Tokens) ready(ctx context.Context, patience time.Duration) (*oidc.IDTokenVerifier, error) {
+	verifier, asking := t.ask(ctx)
+	if verifier != nil {
+		return verifier, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case <-asking.done:
+		if asking.err != nil {
+			return nil, asking.err
+		}
+		verifier, _ = t.ask(ctx)
+		return verifier, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: it has not answered yet", errUnreachable)
+	}
+}
+
+// ask is the verifier, or else the attempt to get one: that which is under way, or a new
+// one.
+func (t *Tokens) ask(ctx context.Context) (*oidc.IDTokenVerifier, *discovery) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if t.verifier == nil {
-		if err := t.keys.discover(ctx); err != nil {
-			return nil, err
-		}
+	if t.verifier == nil && t.asking == nil {
+		t.asking = &discovery{done: make(chan struct{})}
+		go t.discover(ctx, t.asking)
+	}
+	return t.verifier, t.asking
+}
+
+func (t *Tokens) discover(ctx context.Context, d *discovery) {
+	d.err = t.keys.discover(ctx)
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.asking = nil; d.err == nil {
 		t.verifier = t.newVerifier(t.keys)
 	}
-	return t.verifier, nil
+	close(d.done)
+}
+
+// looksRight reports whether it is worth asking an issuer about a token.
+func (t *Tokens) looksRight(token string) bool {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return false
+	}
+	var header struct {
+		Algorithm string `json:"alg"`
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[0])
+	return err == nil && json.Unmarshal(text, &header) == nil && slices.Contains(t.declared.Algorithms, header.Algorithm)
 }
 
 // maxSubject bounds what is kept of a caller with every change.
@@ -108,7 +166,10 @@ func (t *Tokens) check(ctx context.Context, token string) (Caller, error) {
 	if t == nil {
 		return Caller{}, invalid("This is no API key, and tokens are not accepted here.")
 	}
-	verifier, err := t.ready(ctx)
+	if !t.looksRight(token) {
+		return Caller{}, invalid(notValid)
+	}
+	verifier, err := t.ready(ctx, patience)
 	if err != nil {
 		return Caller{}, cannotCheck(err)
 	}
@@ -118,21 +179,46 @@ func (t *Tokens) check(ctx context.Context, token string) (Caller, error) {
 	case unreachable != nil:
 		return Caller{}, cannotCheck(unreachable)
 	case err != nil:
-		refusal := invalid("The token is not valid here: it is malformed, from another issuer, for another audience, or not signed by a key of the issuer with an algorithm that is allowed.")
+		refusal := invalid(notValid)
 		refusal.Cause = err
 		return Caller{}, refusal
 	}
-	claims := map[string]any{}
-	if err := verified.Claims(&claims); err != nil {
+	claims, err := claimsOf(verified)
+	if err != nil {
 		return Caller{}, invalid("The claims of the token cannot be read.")
+	}
+	if claims["iss"] != verified.Issuer && t.declared.Issuer != "" || !isFor(claims, t.declared.Audience) {
+		// The verifier takes ISS for iss and AUD for aud.
+		return Caller{}, invalid(notValid)
 	}
 	if detail := t.checkTimes(claims); detail != "" {
 		return Caller{}, invalid(detail)
 	}
-	if verified.Subject == "" || len(verified.Subject) > maxSubject || strings.IndexByte(verified.Subject, 0) >= 0 {
+	subject, _ := claims["sub"].(string)
+	if subject == "" || len(subject) > maxSubject || strings.IndexByte(subject, 0) >= 0 {
 		return Caller{}, invalid("The claim sub of the token must say who it is for.")
 	}
-	return Caller{ID: "token:" + verified.Subject, Role: roleOf(claims, t.declared.RoleClaim), Subject: verified.Subject, Claims: claims}, nil
+	return Caller{ID: "token:" + subject, Role: roleOf(claims, t.declared.RoleClaim), Subject: subject, Claims: claims}, nil
+}
+
+const notValid = "The token is not valid here: it is malformed, from another issuer, for another audience, or not signed by a key of the issuer with an algorithm that is allowed."
+
+// isFor reports whether an audience is among those of a token.
+func isFor(claims map[string]any, audience string) bool {
+	audiences, several := claims["aud"].([]any)
+	if !several {
+		audiences = []any{claims["aud"]}
+	}
+	return slices.Contains(audiences, any(audience))
+}
+
+// claimsOf is the claims of a token, with numbers as they were written.
+func claimsOf(verified *oidc.IDToken) (claims map[string]any, err error) {
+	var text json.RawMessage
+	if err := verified.Claims(&text); err != nil {
+		return nil, err
+	}
+	return claims, decodeExactly(text, &claims)
 }
 
 func cannotCheck(cause error) error {
@@ -142,7 +228,7 @@ func cannotCheck(cause error) error {
 // checkTimes says what is wrong with the time of a token, or nothing.
 func (t *Tokens) checkTimes(claims map[string]any) string {
 	now, skew := float64(t.now().UnixMilli())/1000, t.declared.ClockSkew.Seconds()
-	expires, ok := claims["exp"].(float64)
+	expires, ok := timeOf(claims["exp"])
 	if !ok {
 		return "The token must say by the claim exp when it expires."
 	}
@@ -151,12 +237,21 @@ func (t *Tokens) checkTimes(claims map[string]any) string {
 	}
 	for _, name := range []string{"nbf", "iat"} {
 		if from, given := claims[name]; given {
-			if start, ok := from.(float64); !ok || start > now+skew {
+			if start, ok := timeOf(from); !ok || start > now+skew {
 				return "The token is not valid yet."
 			}
 		}
 	}
 	return ""
+}
+
+func timeOf(claim any) (seconds float64, ok bool) {
+	number, ok := claim.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	seconds, err := number.Float64()
+	return seconds, err == nil
 }
 
 // roleOf follows a claim by its path.

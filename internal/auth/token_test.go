@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -141,7 +142,9 @@ func TestTokens(t *testing.T) {
 	for what, by := range map[string]map[string]any{
 		"expired": {"exp": in(-time.Minute)}, "for ever": {"exp": nil}, "exp as text": {"exp": "soon"}, "early": {"nbf": in(time.Minute)}, "from the future": {"iat": in(time.Minute)},
 		"another issuer": {"iss": "https://issuer.example/"}, "no issuer": {"iss": nil}, "another audience": {"aud": "other"}, "no audience": {"aud": nil},
-		"nobody": {"sub": nil}, "empty": {"sub": ""}, "a null character": {"sub": "a\x00"},
+		"an audience by another name": {"aud": nil, "AUD": "plural"}, "an issuer by another name": {"iss": nil, "Iss": "https://issuer.example"}, "a subject by another name": {"sub": nil, "Sub": "ada"},
+		"an audience that is none": {"aud": []any{map[string]any{"a": "plural"}}},
+		"nobody":                   {"sub": nil}, "empty": {"sub": ""}, "a null character": {"sub": "a\x00"},
 	} {
 		wrong[what] = ours.sign(t, changed(right, by))
 	}
@@ -263,5 +266,58 @@ func TestIssuer(t *testing.T) {
 	}
 	if i.fetches.Load() > fetches+1 {
 		t.Errorf("the keys were fetched %d times", i.fetches.Load()-fetches)
+	}
+}
+
+// TestIssuerThatHangs: nobody waits for long for an issuer that does not answer, be it
+// where its keys are or the keys, and what cannot be a token does not wait at all.
+func TestIssuerThatHangs(t *testing.T) {
+	for _, hanging := range []string{"/.well-known/openid-configuration", "/keys"} {
+		t.Run(hanging, func(t *testing.T) {
+			s := newSigner(t, "1")
+			i := newIssuer(t)
+			i.have(t, s)
+			released := make(chan struct{})
+			answer := i.Config.Handler
+			i.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == hanging {
+					<-released
+				}
+				answer.ServeHTTP(w, r)
+			})
+			began := time.Now()
+			tokens, err := NewTokens(context.Background(), schema.Tokens{Issuer: i.URL, Audience: "plural"}, func(error) {})
+			if took := time.Since(began); err != nil || took > fetchTime/2 {
+				t.Errorf("the start took %s: %v", took, err)
+			}
+			token := s.sign(t, map[string]any{"iss": i.URL, "aud": "plural", "sub": "ada", "exp": time.Now().Add(time.Hour).Unix()})
+			began = time.Now()
+			var all sync.WaitGroup
+			for range 20 {
+				all.Go(func() {
+					if _, err := tokens.check(context.Background(), token); !fault.Is(err, fault.CodeUnavailable) {
+						t.Errorf("while it hangs: %v", err)
+					}
+				})
+			}
+			if _, err := tokens.check(context.Background(), "not.a.token"); !fault.Is(err, fault.CodeInvalidCredentials) {
+				t.Errorf("what is no token: %v", err)
+			}
+			all.Wait()
+			if took := time.Since(began); took > fetchTime/2 {
+				t.Errorf("20 requests took %s", took)
+			}
+			close(released)
+			deadline := time.Now().Add(fetchTime)
+			for {
+				caller, err := tokens.check(context.Background(), token)
+				if caller.ID == "token:ada" {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("after it answered: %v", err)
+				}
+			}
+		})
 	}
 }

@@ -21,7 +21,7 @@ const (
 	clashes                // CEL would compare it in a way that a database does not
 )
 
-// maxExact bounds the integers that a double holds exactly.
+// maxExact bounds the integers that a double tells apart from all others.
 const maxExact = 1 << 53
 
 // fit turns a value of CEL into one of the column.
@@ -37,18 +37,11 @@ func (a attribute) fit(given ref.Val) (schema.Value, fitting) {
 		switch {
 		case a.kind == schema.KindInteger:
 			return schema.IntValue(int64(value)), fits
-		case a.kind == schema.KindNumber && value <= maxExact && value >= -maxExact:
-			return schema.FloatValue(float64(value)), fits
 		case a.kind == schema.KindNumber:
-			return schema.Null, clashes
+			return schema.FloatValue(float64(value)), fits // as CEL does, and as the column was set
 		}
 	case types.Double:
-		switch {
-		case a.kind == schema.KindNumber && !math.IsNaN(float64(value)) && !math.IsInf(float64(value), 0):
-			return schema.FloatValue(float64(value)), fits
-		case a.kind == schema.KindNumber || a.kind == schema.KindInteger:
-			return schema.Null, clashes
-		}
+		return a.fitDouble(float64(value))
 	case types.Uint:
 		if a.kind == schema.KindNumber || a.kind == schema.KindInteger {
 			return schema.Null, clashes
@@ -59,6 +52,34 @@ func (a attribute) fit(given ref.Val) (schema.Value, fitting) {
 		}
 	}
 	return schema.Null, differs
+}
+
+func (a attribute) fitDouble(value float64) (schema.Value, fitting) {
+	switch {
+	case a.kind != schema.KindNumber && a.kind != schema.KindInteger:
+		return schema.Null, differs
+	case math.IsNaN(value) || math.IsInf(value, 0):
+		return schema.Null, clashes
+	case a.kind == schema.KindNumber:
+		return schema.FloatValue(value), fits
+	case value != math.Trunc(value):
+		return schema.Null, differs
+	case math.Abs(value) < maxExact:
+		return schema.IntValue(int64(value)), fits
+	}
+	return schema.Null, clashes
+}
+
+// floor is the value of the column just below one that lies between two of them. False
+// means that this one does not.
+func (a attribute) floor(given ref.Val) (schema.Value, bool) {
+	switch value := given.(type) {
+	case types.Timestamp:
+		return schema.TimeValue(schema.FormatTime(value.Time)), a.kind == schema.KindDateTime
+	case types.Double:
+		return schema.IntValue(int64(math.Floor(float64(value)))), a.kind == schema.KindInteger
+	}
+	return schema.Null, false
 }
 
 // fitText is a text as a column of texts, ids or dates has it: in one form only, and

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural"
 )
@@ -68,6 +69,45 @@ func TestSecretsAreNowhere(t *testing.T) {
 			if !strings.Contains(metrics, want) {
 				t.Errorf("the metrics have no %s", want)
 			}
+		}
+	})
+}
+
+// TestAccessOfARevokedKeyEnds: what was accepted from a key is not carried out behind its
+// revocation.
+func TestAccessOfARevokedKeyEnds(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		begun, release := make(chan struct{}), make(chan struct{})
+		h := open(func(c *plural.Config) {
+			c.Workers, c.MaxHookTime = 1, time.Minute
+			c.Hooks = []plural.Hook{{Collection: "users", Before: func(_ context.Context, change *plural.Change) error {
+				if change.Caller.Role == "editor" {
+					close(begun)
+					<-release
+				}
+				return nil
+			}}}
+		})
+		later := func(caller, path, body string) {
+			t.Helper()
+			if a := h.as(caller, "POST", path, body, "Prefer", "respond-async"); a.status != 202 {
+				t.Fatalf("%d %s", a.status, a.body)
+			}
+		}
+		later("editor", "/users", `{"name":"x"}`)
+		<-begun // the only worker has something to do
+		later("ada", "/notes", `{"id":"`+id(40)+`","text":"revoked"}`)
+		later("bo", "/notes", `{"id":"`+id(41)+`","text":"not revoked"}`)
+		if _, err := plural.RevokeKey(context.Background(), h.config.Database, strings.TrimPrefix(h.keys["ada"], "Bearer ")); err != nil {
+			t.Fatal(err)
+		}
+		close(release)
+		if a := h.as("bo", "POST", "/notes", `{"text":"last"}`, "Prefer", "respond-async, wait=30"); a.status != 201 {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		h.as("editor", "GET", "/notes/"+id(40), "").expectErrors(t, 404, "not_found")
+		if a := h.as("editor", "GET", "/notes/"+id(41), ""); a.status != 200 {
+			t.Errorf("what another asked for: %d %s", a.status, a.body)
 		}
 	})
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
 )
 
 // probe is a request that a caller sends.
@@ -99,6 +102,133 @@ func TestHiddenRowsDoNotShow(t *testing.T) {
 		// The worlds do differ, for those who may see it.
 		if a, b := with.as("bo", "GET", "/posts", ""), without.as("bo", "GET", "/posts", ""); len(a.ids(t)) != 10 || len(b.ids(t)) != 5 {
 			t.Errorf("bo sees %v and %v", a.ids(t), b.ids(t))
+		}
+	})
+}
+
+// withRoles has the server know these roles, and the editor who fills it.
+func withRoles(t *testing.T, roles string) func(*plural.Config) {
+	t.Helper()
+	before, _, _ := strings.Cut(policyFile, "    public:\n")
+	file, err := schema.Parse([]byte(before + roles + "    editor:\n      users: [list, read, create, update, delete]\n      posts: [list, read, create, update, delete]\n      notes: [list, read, create, update, delete]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c *plural.Config) { c.Access = file.Access }
+}
+
+// TestHiddenParentsHaveNothingBelow: below a user whom the caller may not see is nothing,
+// as below one who does not exist, also where the caller may see all posts.
+func TestHiddenParentsHaveNothingBelow(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		h := open(withRoles(t, `
+    ruled:
+      users: {list: true, read: resource.rank == 1}
+      posts: [list, read, create, update, delete]
+    blind:
+      posts: [list, read, create, update, delete]
+`))
+		h.fill(true, "example.com")
+		h.key("ruled", "ruled", "")
+		h.key("blind", "blind", "")
+		missing := id(9)
+		for _, caller := range []string{"ruled", "blind"} {
+			for _, r := range []probe{
+				{"GET", "", "", nil}, {"POST", "", `{"title":"x"}`, nil}, {"POST", "", `{"title":3}`, nil},
+				{"GET", "/" + id(12), "", nil}, {"HEAD", "/" + id(12), "", nil}, {"PATCH", "/" + id(12), `{"title":"x"}`, nil}, {"PATCH", "/" + id(12), `{"title":3}`, nil},
+				{"PUT", "/" + id(12), `{"title":"x"}`, []string{"Prefer", "respond-async"}}, {"PUT", "/" + id(12), `{}`, nil}, {"DELETE", "/" + id(12), "", nil},
+				{"DELETE", "/" + id(12), "", []string{"If-Match", `"1.1"`}},
+			} {
+				got := h.as(caller, r.method, "/users/"+id(boAt)+"/posts"+r.path, r.body, r.headers...)
+				want := h.as(caller, r.method, "/users/"+missing+"/posts"+r.path, r.body, r.headers...)
+				if got.status != 404 || strings.ReplaceAll(got.everything(), id(boAt), missing) != want.everything() {
+					t.Errorf("%s: %v\nbelow a hidden user  %s\nbelow one who is not %s", caller, r, got.everything(), want.everything())
+				}
+			}
+			if a := h.as(caller, "GET", "/posts/"+id(12), ""); a.status != 200 {
+				t.Errorf("%s cannot read a post: %d %s", caller, a.status, a.body)
+			}
+		}
+		own := h.as("ruled", "POST", "/users/"+id(adaAt)+"/posts", `{"id":"`+id(50)+`","title":"x"}`)
+		if below := h.as("ruled", "GET", "/users/"+id(adaAt)+"/posts/"+id(50), ""); own.status != 201 || below.status != 200 {
+			t.Errorf("below a user who is seen: %d and %d", own.status, below.status)
+		}
+	})
+}
+
+// TestHiddenParentAttribute: whoever may not see whom posts belong to is not told by a path
+// either, and who may not set it does not set it by one.
+func TestHiddenParentAttribute(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		h := open(withRoles(t, `
+    unseeing:
+      users: [list, read]
+      posts: {list: true, read: true, create: true, update: true, delete: true, visible: [title, published]}
+    setting:
+      users: [list, read]
+      posts: {list: true, read: true, create: true, update: true, delete: true, visible: [title], writable: [title, user_id]}
+    reading:
+      users: [list, read]
+      posts: {list: true, read: true, create: true, update: true, delete: true, writable: [title]}
+`))
+		h.fill(true, "example.com")
+		for _, role := range []string{"unseeing", "setting", "reading"} {
+			h.key(role, role, "")
+		}
+		bosPosts := "/users/" + id(boAt) + "/posts"
+		unknown := h.as("unseeing", "GET", "/users/"+id(boAt)+"/nothing", "")
+		for _, caller := range []string{"unseeing", "setting"} {
+			for _, r := range []probe{
+				{"GET", "", "", nil}, {"GET", "?limit=1", "", nil}, {"POST", "", `{"title":"x"}`, nil}, {"POST", "", `[{"title":3}]`, nil}, {"GET", "/" + id(12), "", nil},
+				{"PATCH", "/" + id(12), `{"title":"x"}`, nil}, {"PUT", "/" + id(12), `{}`, nil}, {"DELETE", "/" + id(12), "", nil}, {"DELETE", "/" + id(12), "", []string{"Prefer", "respond-async"}},
+			} {
+				if a := h.as(caller, r.method, bosPosts+r.path, r.body, r.headers...); a.status != 404 || a.body != unknown.body {
+					t.Errorf("%s: %v\ngot  %d %s\nwant %s", caller, r, a.status, a.body, unknown.body)
+				}
+			}
+		}
+		if a := h.as("setting", "POST", "/posts", `{"title":"x","user_id":"`+id(boAt)+`"}`); a.status != 201 {
+			t.Errorf("what may be written only: %d %s", a.status, a.body)
+		}
+		h.as("reading", "POST", bosPosts, `{"title":"x"}`).expectErrors(t, 422, "read_only /user_id")
+		h.as("reading", "POST", bosPosts, `{"title":"x","user_id":"`+id(boAt)+`"}`).expectErrors(t, 422, "read_only /user_id")
+		h.as("reading", "POST", bosPosts, `[{"title":"x"},{"title":"y"}]`).expectErrors(t, 422, "read_only /0/user_id", "read_only /1/user_id")
+		for _, a := range []answer{
+			h.as("reading", "GET", bosPosts, ""), h.as("reading", "PATCH", bosPosts+"/"+id(12), `{"title":"x"}`), h.as("reading", "PUT", bosPosts+"/"+id(12), `{"title":"y"}`),
+		} {
+			if a.status != 200 {
+				t.Errorf("who sees the attribute sees the path: %d %s", a.status, a.body)
+			}
+		}
+	})
+}
+
+// TestHiddenAttributesThatCanBeSet holds the documents to what they say of attributes that
+// are writable and not visible.
+func TestHiddenAttributesThatCanBeSet(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		h := open(withRoles(t, `
+    setting:
+      users: {list: true, read: true, update: true, visible: [name], writable: [name, email]}
+`))
+		h.fill(true, "example.com")
+		h.key("setting", "setting", "")
+		ada := "/users/" + id(adaAt)
+		tag := func(method, body string) string {
+			t.Helper()
+			a := h.as("setting", method, ada, body)
+			if a.status != 200 || strings.Contains(a.body, "email") {
+				t.Errorf("%s %s: %d %s", method, body, a.status, a.body)
+			}
+			return a.header.Get("Etag")
+		}
+		first := tag("GET", "")
+		if right, wrong := tag("PATCH", `{"email":"user1@example.com"}`), tag("PATCH", `{"email":"a@example.com"}`); right != first || wrong == first {
+			t.Errorf("the tag %s becomes %s with what is stored, and %s with something else", first, right, wrong)
+		}
+		tag("PUT", `{"name":"Ada"}`)
+		if got := h.as("editor", "GET", ada, "").member(t, "email"); got != "null" {
+			t.Errorf("after a PUT without it, the email is %s", got)
 		}
 	})
 }

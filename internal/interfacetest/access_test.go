@@ -178,7 +178,7 @@ func TestCredentials(t *testing.T) {
 		other := h.another() // another node
 		for _, key := range keys {
 			if key.Name == "editor" {
-				if err := plural.RevokeKey(context.Background(), h.config.Database, key.Prefix); err != nil {
+				if _, err := plural.RevokeKey(context.Background(), h.config.Database, key.Prefix); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -30,8 +30,8 @@ type Config struct {
 	// time that grows with every attempt.
 	Pause func(attempt int64) time.Duration
 
-	// Policy says what callers may do; nil: everything.
-	Policy *auth.Policy
+	// Guard knows callers and what they may do; nil: everybody may do everything.
+	Guard *auth.Guard
 
 	// Failed is told what went wrong with an attempt of an operation, through no
 	// fault of the request, or with the queue itself if there is no operation.
@@ -198,7 +198,7 @@ func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) 
 		return resource.Write{}, err
 	}
 	request := resource.Request{
-		Method: job.Method, Path: resource.Path{Collection: c, Parent: job.Parent, By: o.Policy.Permit(caller)}, ID: job.Resource, Body: []byte(job.Body),
+		Method: job.Method, Path: resource.Path{Collection: c, Parent: job.Parent, By: o.Guard.PolicyInForce().Permit(caller)}, ID: job.Resource, Body: []byte(job.Body),
 		IfMatch: headerOf(job.IfMatch), IfNoneMatch: headerOf(job.IfNoneMatch), Accepting: accepting,
 	}
 	if job.Parent != nil && c.ParentLink() == nil {

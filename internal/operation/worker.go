@@ -191,6 +191,9 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcom
 	defer release()
 	outcome.Write, outcome.Err = o.decode(held, job, false)
 	if outcome.Err == nil {
+		outcome.Err = o.Guard.StillTrusts(held, outcome.Write.Path.By)
+	}
+	if outcome.Err == nil {
 		outcome.Err = o.resources.Before(held, &outcome.Write)
 	}
 	switch {

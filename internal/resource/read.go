@@ -40,6 +40,9 @@ func (r *Resources) look(ctx context.Context, path Path, id schema.ID, hand func
 		return Resource{}, err
 	}
 	defer tx.Close()
+	if err := (&sight{tx: tx}).requireParentOfItem(path); err != nil {
+		return Resource{}, err
+	}
 	resource, c := Resource{ID: id}, path.Collection
 	found, err := tx.View(c, path.scope(), id, func(row schema.Row) {
 		resource.ETag = r.etag(path, row.Int(c.RevisionColumn()))

@@ -82,6 +82,12 @@ func (p Path) isWhole() bool {
 		(p.Parent == nil || p.By.Rows(p.Collection.ParentLink().To) == nil)
 }
 
+// IsHidden reports whether the caller may not see the attribute that a sub-collection is
+// made by, so that there is none for them.
+func (p Path) IsHidden() bool {
+	return p.Parent != nil && !p.By.Visible(p.Collection).Has(p.Collection.ParentLink().Column)
+}
+
 // scope is the filter that a path means: what exists there for the caller.
 func (p Path) scope() query.Filter { return query.Both(p.ofParent(), p.By.Rows(p.Collection)) }
 

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
 	"pgregory.net/rapid"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -87,7 +89,7 @@ func ruledRows(c *schema.Collection) (rows []schema.Record) {
 		row[schema.IDColumn] = schema.IDValue(schema.ID{15: byte(i + 1)})
 		set("text", schema.TextValue("a"), schema.Null, schema.TextValue(""), schema.TextValue("ab"), schema.TextValue("Ä"))
 		set("name", schema.TextValue("a"), schema.TextValue("b"), schema.TextValue("ba"))
-		set("whole", schema.IntValue(1), schema.IntValue(-1), schema.Null, schema.IntValue(math.MaxInt64))
+		set("whole", schema.IntValue(1), schema.IntValue(-1), schema.Null, schema.IntValue(math.MaxInt64), schema.IntValue(1<<53), schema.IntValue(0))
 		set("number", schema.FloatValue(1), schema.Null, schema.FloatValue(0.5), schema.FloatValue(-2), schema.Null, schema.FloatValue(1e300), schema.FloatValue(2))
 		set("flag", schema.BoolValue(true), schema.BoolValue(false), schema.Null)
 		set("owner", schema.IDValue(schema.ID{1}), schema.IDValue(schema.ID{2}), schema.Null, schema.Null, schema.IDValue(schema.ID{1}))
@@ -111,7 +113,7 @@ var (
 	}
 	claims  = []string{"auth.claims.text", "auth.claims.n", "auth.claims.yes", "auth.claims.nothing", "auth.claims.missing", "auth.claims.owner", "auth.claims.list", "auth.claims.deep.text"}
 	ordered = []string{"text", "name", "whole", "number", "flag", "at"}
-	facts   = []string{"true", "false", "auth.role == 'a'", "auth.sub == 'a'", "has(auth.claims.text)", "auth.claims.yes", "auth.claims.n > 1", "'a' in auth.claims.list",
+	facts   = []string{"true", "false", "auth.role == 'a'", "auth.sub == 'a'", "has(auth.claims.text)", "has(auth.claims.n)", "auth.claims.yes", "auth.claims.n > 1", "auth.claims.n == 9007199254740992", "'a' in auth.claims.list",
 		"auth.claims.list.exists(x, x == 'b')", "auth.claims.missing == 1", "size(auth.sub) > 3", "auth.claims.text.matches('^a')"}
 )
 
@@ -130,9 +132,13 @@ func drawLeaf(t *rapid.T) string {
 		}
 		return pick(literals[name])
 	}
-	switch rapid.IntRange(0, 8).Draw(t, "form") {
+	switch rapid.SampledFrom([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 9, 10, 9, 10}).Draw(t, "form") {
 	case 0:
 		return pick(facts)
+	case 9:
+		return pick([]string{"resource.whole", "resource.number"}) + pick([]string{" < ", " <= ", " > ", " >= ", " == ", " != "}) + "auth.claims.n"
+	case 10:
+		return pick([]string{"!has(auth.claims.n)", "!(resource.whole in auth.claims.list)", "!(resource.number in auth.claims.list)", "!has(auth.claims.list)"})
 	case 1:
 		return "resource.flag"
 	case 2:
@@ -188,8 +194,8 @@ func drawCaller(t *rapid.T) auth.Caller {
 	caller := auth.Caller{ID: "x", Role: "a", Claims: map[string]any{}}
 	caller.Subject = rapid.SampledFrom([]string{"a", "", "01000000-0000-0000-0000-000000000000"}).Draw(t, "sub")
 	for name, values := range map[string][]any{
-		"text": {"a", "ab", ""}, "n": {1.0, 2.0, -1.0}, "yes": {true, false, "true"}, "nothing": {nil}, "owner": {"02000000-0000-0000-0000-000000000000", "x"},
-		"list": {[]any{}, []any{"a", "b"}, []any{"a", 1.0, nil, true}, "a"}, "deep": {map[string]any{"text": "a", "ab": 1.0}, "a"},
+		"text": {"a", "ab", ""}, "n": {1.0, 2.0, -1.0, 0.5, -0.25, exact("9223372036854775807"), exact("9007199254740993"), exact("1.5"), exact("1e0"), exact("9223372036854775808"), exact("1e400")}, "yes": {true, false, "true"}, "nothing": {nil}, "owner": {"02000000-0000-0000-0000-000000000000", "x"},
+		"list": {[]any{}, []any{"a", "b"}, []any{"a", 1.0, nil, true}, []any{0.5, exact("9223372036854775807")}, []any{1.0, "a", exact("12345678901234567890")}, "a"}, "deep": {map[string]any{"text": "a", "ab": 1.0}, map[string]any{"text": "a", "ab": exact("-1e999")}, "a"},
 	} {
 		if at := rapid.IntRange(-1, len(values)-1).Draw(t, name); at >= 0 {
 			caller.Claims[name] = values[at]
@@ -230,7 +236,7 @@ func allowedByCEL(t *rapid.T, c *schema.Collection, rows []schema.Record, text s
 	}
 	ids := []schema.ID{}
 	for _, row := range rows {
-		variables := map[string]any{"auth.role": caller.Role, "auth.claims": integers(caller.Claims)}
+		variables := map[string]any{"auth.role": caller.Role, "auth.claims": heldClaims(caller.Claims)}
 		if caller.ID != "" {
 			variables["auth.sub"] = caller.Subject
 		}
@@ -246,25 +252,45 @@ func allowedByCEL(t *rapid.T, c *schema.Collection, rows []schema.Record, text s
 	return ids
 }
 
-// integers is claims as rules see them: no number of theirs here has a fraction.
-func integers(value any) any {
-	switch value := value.(type) {
-	case float64:
-		return int64(value)
-	case map[string]any:
-		all := map[string]any{}
-		for name, each := range value {
-			all[name] = integers(each)
+// exact is a number of a claim as it was written.
+type exact = json.Number
+
+// heldClaims is claims as rules see them: one with a number that neither an integer nor
+// a double holds is an error.
+func heldClaims(claims map[string]any) map[string]any {
+	all := map[string]any{}
+	for name, claim := range claims {
+		if text := fmt.Sprint(claim); strings.Contains(text, "e999") || strings.Contains(text, "e400") || strings.Contains(text, "9223372036854775808") || strings.Contains(text, "12345678901234567890") {
+			all[name] = types.NewErr("too large")
+		} else {
+			all[name] = heldClaim(claim)
 		}
-		return all
+	}
+	return all
+}
+
+func heldClaim(claim any) any {
+	switch claim := claim.(type) {
+	case float64:
+		if claim == math.Trunc(claim) {
+			return int64(claim)
+		}
+	case exact:
+		if whole, err := claim.Int64(); err == nil {
+			return whole
+		}
+		double, _ := claim.Float64()
+		return heldClaim(double)
+	case map[string]any:
+		return heldClaims(claim)
 	case []any:
 		all := []any{}
-		for _, each := range value {
-			all = append(all, integers(each))
+		for _, each := range claim {
+			all = append(all, heldClaim(each))
 		}
 		return all
 	}
-	return value
+	return claim
 }
 
 func plainValue(kind schema.Kind, value schema.Value) any {
@@ -288,13 +314,17 @@ func plainValue(kind schema.Kind, value schema.Value) any {
 }
 
 func compiledRule(t *rapid.T, s *schema.Schema, text string, caller auth.Caller) query.Filter {
-	policy, err := auth.Compile(s, &schema.Access{Roles: []schema.Role{{Name: "a", Grants: []schema.Grant{{
-		Collection: "things", Verbs: []schema.AccessVerb{schema.MayRead}, Rules: map[schema.AccessVerb]schema.Rule{schema.MayRead: {Text: text}},
-	}}}}})
+	policy, err := auth.Compile(s, ruledBy(text))
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return policy.Permit(caller).Rows(s.Collection("things"))
+}
+
+func ruledBy(rule string) *schema.Access {
+	return &schema.Access{Roles: []schema.Role{{Name: "a", Grants: []schema.Grant{{
+		Collection: "things", Verbs: []schema.AccessVerb{schema.MayRead}, Rules: map[schema.AccessVerb]schema.Rule{schema.MayRead: {Text: rule}},
+	}}}}}
 }
 
 func matching(rows []schema.Record, filter query.Filter) []schema.ID {
@@ -331,6 +361,40 @@ func selecting(t *rapid.T, st *store.Store, c *schema.Collection, filter query.F
 	}
 }
 
+// TestClaimsThatCannotBeHeld: a number that is too large for a rule does not widen it.
+func TestClaimsThatCannotBeHeld(t *testing.T) {
+	file, err := schema.Parse([]byte(ruledFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := ruledRows(file.Schema.Collection("things"))
+	for _, each := range []struct {
+		rule string
+		held string // a claim that the rule lets some through with
+		not  string // and one that it must let nobody through with
+	}{
+		{"!(resource.whole in auth.claims.c)", `[1, 9223372036854775807, 2.5]`, `[1, 9223372036854775808]`},
+		{"has(auth.claims.c) ? resource.whole < auth.claims.c : true", `2.5`, `1e400`},
+		{"resource.whole != auth.claims.c", `9007199254740993`, `9007199254740993.0`},
+		{"!(auth.claims.c.n == 2)", `{"n": 3}`, `{"n": 123456789012345678901}`},
+	} {
+		for claim, some := range map[string]bool{each.held: true, each.not: false} {
+			caller, err := auth.UnmarshalCaller(`{"id": "x", "role": "a", "claims": {"c": ` + claim + `}}`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			policy, err := auth.Compile(file.Schema, ruledBy(each.rule))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := matching(rows, policy.Permit(caller).Rows(file.Schema.Collection("things")))
+			if (len(got) > 0) != some {
+				t.Errorf("%s with %s allows %v", each.rule, claim, got)
+			}
+		}
+	}
+}
+
 // TestRulesThatAreRefused: what cannot become a filter is not evaluated in another
 // way, and what is wrong is found at its line and column.
 func TestRulesThatAreRefused(t *testing.T) {
@@ -339,6 +403,8 @@ func TestRulesThatAreRefused(t *testing.T) {
 		"resource.nope == 'a'":                     "9:24: things has no attribute nope",
 		"resource.tags == null":                    "9:24: tags is an object or array, which a rule cannot look at",
 		"auth.user == 'a'":                         "9:20: auth has no user: there are auth.sub, auth.role and auth.claims",
+		"auth.claims == {'a': 1}":                  "9:20: auth.claims cannot be looked at as a whole: ask for one of them, as in auth.claims.team",
+		"[dyn(auth.claims)] != []":                 "9:25: auth.claims cannot be looked at as a whole",
 		"has(resource.text)":                       "9:19: every resource has every attribute: in place of has(), compare with null",
 		"resource.text == 1":                       "9:30: found no matching overload for '_==_' applied to '(wrapper(string), int)'",
 		"resource.text":                            "9:16: a rule must be true or false, but this one is of the type wrapper(string)",

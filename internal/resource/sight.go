@@ -47,17 +47,30 @@ func (s *sight) promised(by *auth.Permit, c *schema.Collection, id schema.ID) (b
 	return found, err
 }
 
-// requireParent answers 404 when the parent of a sub-collection does not exist.
+// requireParent answers 404 when the parent of a sub-collection does not exist for the
+// caller, or they may not know what is below whom.
 func (s *sight) requireParent(p Path) error {
 	if p.Parent == nil {
 		return nil
 	}
 	parents := p.Collection.ParentLink().To
+	if p.IsHidden() {
+		return notFound(parents, *p.Parent)
+	}
 	found, err := s.exists(p.By, parents, *p.Parent)
 	if err == nil && !found {
 		err = notFound(parents, *p.Parent)
 	}
 	return err
+}
+
+// requireParentOfItem does the same where an item is looked for, which has a parent if it
+// is there: only whether the caller sees that one is left to find out.
+func (s *sight) requireParentOfItem(p Path) error {
+	if p.Parent == nil || !p.IsHidden() && p.By.Rows(p.Collection.ParentLink().To) == nil {
+		return nil
+	}
+	return s.requireParent(p)
 }
 
 // checkReferences reports the references of a resource that lead nowhere, or to

@@ -45,6 +45,9 @@ func (s *sight) createViolations(write Write) (fault.List, error) {
 }
 
 func (r *Resources) updateViolations(s *sight, write Write) (fault.List, error) {
+	if err := s.requireParentOfItem(write.Path); err != nil {
+		return nil, err
+	}
 	c := write.Path.Collection
 	before, err := s.tx.Get(c, write.Path.scope(), write.ID)
 	if err != nil {

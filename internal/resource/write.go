@@ -165,6 +165,9 @@ func (write *Write) allowed(before schema.Record) error {
 // meet reads the resource that a write is about, and answers 404, 403 when the caller
 // may not change it, or 412 and 428 when it is not in the state that the write is meant for.
 func (w *Work) meet(write Write) (schema.Record, error) {
+	if err := w.requireParentOfItem(write.Path); err != nil {
+		return nil, err
+	}
 	record, err := write.Path.get(w.tx, write.ID)
 	if err != nil {
 		return nil, err
