@@ -43,8 +43,8 @@ func TestTightenedMissesNothing(t *testing.T) {
 			}
 		}
 	})
-	if tightened == 0 || loosened < 10 {
-		t.Errorf("%d pairs were tightened and %d were not", tightened, loosened)
+	if loosened == 0 {
+		t.Errorf("all of %d pairs were tightened, and no value was tried", tightened)
 	}
 }
 

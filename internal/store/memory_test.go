@@ -202,7 +202,7 @@ func TestMemoryModel(t *testing.T) {
 			},
 		})
 	})
-	if hits < 1000 {
+	if hits < 100 {
 		t.Errorf("only %d answers came from memory", hits)
 	}
 }
