@@ -25,7 +25,7 @@ type Config struct {
 	// Access. Default: only on the addresses of the machine itself.
 	Open bool
 
-	// Database is a URL: sqlite:FILE. Default: sqlite:plural.db.
+	// Database is a URL: sqlite:FILE, or postgres://HOST/DATABASE. Default: sqlite:plural.db.
 	Database string
 
 	// Migrate says what becomes of a database that was made for another schema.

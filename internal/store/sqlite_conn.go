@@ -21,8 +21,9 @@ type sqliteConn struct {
 	// assumed of the snapshot and is to be made sure of when it is there.
 	since      fileState
 	sinceKnown bool
-	longer     func() error
 	doubt      func() error
+
+	longer func() error // lets a read take its time
 
 	// For writing: what others had written when the transaction began; what it changes, if
 	// all of it was told; what its jobs leave for its end; and whether anything was changed

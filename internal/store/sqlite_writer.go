@@ -15,8 +15,8 @@ import (
 )
 
 // sqliteWriter is the one goroutine that writes. Whoever is waiting when it
-// starts a transaction shares that transaction and its sync, each in a
-// savepoint of their own, so that one's failure harms no other.
+// starts a transaction shares that transaction and its sync. One's failure harms no
+// other: see runAll.
 type sqliteWriter struct {
 	conn    *sqliteConn
 	state   *sharedState // of the database
