@@ -189,7 +189,7 @@ func plainFilter(field *schema.Field) object {
 		text = fmt.Sprintf("`%s` has this value; without one, it is true.", field.Name)
 	case schema.KindJSON:
 		text = fmt.Sprintf("`%s` is not null. Written without `=`.", field.Name)
-		shape = object{{"type", "array"}, {"items", object{{"type", "string"}, {"maxLength", 0}}}}
+		shape = object{{"type", "array"}, {"items", object{{"type", "string"}}}, {"maxItems", 0}}
 	}
 	return object{
 		{"name", "filter[" + field.Name + "]"}, {"in", "query"}, {"description", text},

@@ -59,7 +59,7 @@ func (b *builder) refusal(operation, suffix string, codes []fault.Code, headers 
 	if fresh {
 		b.responses.add(name, object{
 			{"description", describeRefusal(suffix, codes)}, {"headers", b.headersOf(own...)},
-			{"content", jsonOf(errorsOf(codes), object{{"errors", list{exampleError(codes[0])}}})},
+			{"content", jsonOf(errorsOf(codes, b.Hooks && len(headers) > 0), object{{"errors", list{exampleError(codes[0])}}})},
 		})
 	}
 	return reference("responses", name)
@@ -76,22 +76,26 @@ func describeRefusal(suffix string, codes []fault.Code) string {
 	return strings.Join(titles, ". ") + "."
 }
 
-// errorsOf is the shape of an answer with errors, all of some codes.
-func errorsOf(codes []fault.Code) object {
+// errorsOf is the shape of an answer with errors, all of some codes. If they are mixed, as
+// those that hooks join can be, only the first is.
+func errorsOf(codes []fault.Code, mixed bool) object {
 	statuses := list{}
 	for _, code := range codes {
 		if !slices.Contains(statuses, any(code.Status())) {
 			statuses = append(statuses, code.Status())
 		}
 	}
-	return object{
-		{"type", "object"},
-		{"properties", object{{"errors", object{{"type", "array"}, {"minItems", 1}, {"maxItems", fault.Most}, {"items", object{{"allOf", list{
-			reference("schemas", errorShape),
-			object{{"type", "object"}, {"properties", object{{"status", object{{"enum", statuses}}}, {"code", object{{"enum", texts(codes)}}}}}},
-		}}}}}}}},
-		{"required", list{"errors"}}, {"additionalProperties", false},
+	one := object{{"allOf", list{
+		reference("schemas", errorShape),
+		object{{"type", "object"}, {"properties", object{{"status", object{{"enum", statuses}}}, {"code", object{{"enum", texts(codes)}}}}}},
+	}}}
+	errors := object{{"type", "array"}, {"minItems", 1}, {"maxItems", fault.Most}}
+	if mixed {
+		errors = append(errors, member{"prefixItems", list{one}}, member{"items", reference("schemas", errorShape)})
+	} else {
+		errors.add("items", one)
 	}
+	return object{{"type", "object"}, {"properties", object{{"errors", errors}}}, {"required", list{"errors"}}, {"additionalProperties", false}}
 }
 
 // exampleDetails is what errors say, of codes that come first in an answer.

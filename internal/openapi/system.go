@@ -14,6 +14,8 @@ func (b *builder) root() object {
 		responses: object{{"200", object{
 			{"description", "The collections, in the order of the schema."}, {"headers", b.headersOf("X-Total-Count")},
 			{"content", jsonOf(enveloped(arrayOf(reference("schemas", collectionShape))), nil)},
+		}}, {"303", object{
+			{"description", "A browser, which would rather have `text/html`, is sent to the explorer."}, {"headers", b.headersOf("Location")},
 		}}},
 		codes: append(ofReading(), b.anywhere()...),
 	})}}
