@@ -115,7 +115,7 @@ func (b *builder) limit(name string) object {
 		if b.MaxLimit > 0 {
 			shape = append(shape, member{"minimum", -b.MaxLimit}, member{"maximum", b.MaxLimit})
 		}
-		shape.add("default", b.DefaultLimit)
+		shape.addIf(name == "limit", "default", b.DefaultLimit) // some clients send defaults, and not both must be sent
 		return object{{"name", name}, {"in", "query"}, {"description", text}, {"schema", shape}, {"example", b.DefaultLimit}}
 	})
 }

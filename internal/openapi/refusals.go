@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/schema"
@@ -17,8 +18,9 @@ func statusText(status int) string { return strconv.Itoa(status) }
 var unread = []fault.Code{fault.CodeMalformedRequest, fault.CodeExpectationFailed, fault.CodeHeadersTooLarge, fault.CodeNotImplemented, fault.CodeHTTPVersion}
 
 // refuse adds the answers to an operation that is refused, by status. What comes before
-// any request has been read is the default.
+// any request has been read is the default, and what a hook thinks of.
 func (b *builder) refuse(responses *object, operation string, codes []fault.Code, headers ...string) {
+	hooked := b.Hooks && len(headers) > 0 // only changes have any
 	byStatus := map[int][]fault.Code{}
 	var statuses []int
 	for _, code := range codes {
@@ -29,7 +31,16 @@ func (b *builder) refuse(responses *object, operation string, codes []fault.Code
 	}
 	slices.Sort(statuses)
 	for _, status := range slices.Compact(statuses) {
+		if hooked {
+			byStatus[status] = append(byStatus[status], slices.DeleteFunc(allCodes(), func(code fault.Code) bool {
+				return code.Status() != status || slices.Contains(byStatus[status], code)
+			})...)
+		}
 		responses.add(statusText(status), b.refusal(operation, statusText(status), byStatus[status], headers))
+	}
+	if hooked {
+		responses.add("default", b.refusal("", "OfHook", allCodes(), headers))
+		return
 	}
 	responses.add("default", b.refusal("", "Unread", unread, nil))
 }
@@ -51,11 +62,7 @@ func (b *builder) refusal(operation, suffix string, codes []fault.Code, headers 
 		own = append(own, "Retry-After")
 	}
 	what := fmt.Sprint("refusal ", suffix, codes, own)
-	wanted := "Error" + suffix
-	if b.responseNames[strings.ToLower(wanted)] && b.named[what] == "" {
-		wanted += "Of" + capital(operation)
-	}
-	name, fresh := b.name(b.responseNames, what, wanted)
+	name, fresh := b.name(b.responseNames, what, b.refusalName("Error"+suffix, operation))
 	if fresh {
 		b.responses.add(name, object{
 			{"description", describeRefusal(suffix, codes)}, {"headers", b.headersOf(own...)},
@@ -65,9 +72,25 @@ func (b *builder) refusal(operation, suffix string, codes []fault.Code, headers 
 	return reference("responses", name)
 }
 
+// refusalName is a name for a refusal: Error400 the first one, Error400OfList that of the
+// first list that differs, and then Error400OfListPosts.
+func (b *builder) refusalName(short, operation string) string {
+	if operation == "" || !b.responseNames[strings.ToLower(short)] {
+		return short
+	}
+	verb := operation[:strings.IndexFunc(operation, unicode.IsUpper)]
+	if wanted := short + "Of" + capital(verb); !b.responseNames[strings.ToLower(wanted)] {
+		return wanted
+	}
+	return short + "Of" + capital(operation)
+}
+
 func describeRefusal(suffix string, codes []fault.Code) string {
-	if suffix == "Unread" {
+	switch suffix {
+	case "Unread":
 		return "The request was refused before it was read."
+	case "OfHook":
+		return "The request was refused before it was read, or by a rule of this server, which can do so with any error."
 	}
 	titles := make([]string, len(codes))
 	for i, code := range codes {
