@@ -91,6 +91,10 @@ type conn interface {
 	later(look func(schema.Row), sql string, args ...schema.Value) error
 	flush() error
 
+	// put runs a statement that stores one row, as later does. It ends with the dialect's returning. Look
+	// gets the number of the last change, if the row was stored.
+	put(look func(revision int64), sql string, args ...schema.Value) error
+
 	// claims tells which resource the statements that follow write to. An error means that
 	// the transaction must be given up, and run again later.
 	claims(collection string, id schema.ID) error
@@ -152,6 +156,9 @@ type dialect interface {
 	revisionType() string
 	// lastRevision is the number that revisionType gave last on this connection.
 	lastRevision() string
+	// returning is the end of a statement for conn.put, which stores that number in a
+	// column.
+	returning(column string) string
 	// changeOrder defines what the change log has beside the columns that are the same
 	// everywhere, so that changesAfter can read it in order, up to a limit that is
 	// its last argument. Renumbered is run at each start: the database may
