@@ -131,9 +131,10 @@ type conn interface {
 // fronter is a connection that can run one query as all of its transaction.
 type fronter interface {
 	// front runs a query, for as many rows as are taken, with columns of a row ahead of its own, which
-	// read gets whether the query has rows or not. How many are taken is $1. The first column
+	// read gets whether the query has rows or not. How many are taken is $1, and more
+	// values follow. The first column
 	// of the query must not be null. Nil rows mean that nothing was done, and the transaction can go on.
-	front(read func(schema.Row), columns []string, sql string, take int64) (rows, error)
+	front(read func(schema.Row), columns []string, sql string, take int64, more ...schema.Value) (rows, error)
 }
 
 // rows is the result of a query. Its columns are read between a next that

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -69,6 +70,25 @@ func (p *positions) top() (level int, err error) {
 	return level, err
 }
 
+// summit is the highest level with its nodes; the level is -1 if there is none.
+func (p *positions) summit() (level int, nodes []node, err error) {
+	collection, parent := p.values()
+	level = -1
+	err = each(p.conn, func(row schema.Row) bool {
+		if level < 0 {
+			level = int(row.Int(0))
+		}
+		if int(row.Int(0)) < level {
+			return false
+		}
+		nodes = append(nodes, node{row.ID(1), row.Int(2)})
+		return true
+	}, "SELECT level, first, count FROM "+positionsTable+" WHERE collection = $1 AND parent = $2 ORDER BY level DESC, first DESC LIMIT "+
+		strconv.Itoa(2*fanout), collection, parent) // more than that would have another level: see grow
+	slices.Reverse(nodes)
+	return level, nodes, err
+}
+
 // Block is a part of a list: the resources from an id up to another, or to the
 // end, with the number of those before them.
 type Block struct {
@@ -81,17 +101,28 @@ type Block struct {
 // find goes down to the node of level 0 that a position is in. Waiting is what was
 // not taken up yet, by id.
 func (p *positions) find(position int64, waiting []delta) (block Block, found bool, err error) {
-	level, err := p.top()
-	found = level >= 0
-	for ; level >= 0 && found && err == nil; level-- {
-		block, waiting, found, err = p.narrow(block, level, position, waiting)
+	level, nodes, err := p.summit()
+	if err != nil || level < 0 {
+		return Block{}, false, err
+	}
+	found = true
+	block, waiting = block.narrow(slices.Values(nodes), position, waiting)
+	for level--; level >= 0 && found && err == nil; level-- {
+		parts := func(read func(node) bool) {
+			found = false
+			err = p.eachNode(func(n node) bool {
+				found = true
+				return read(n)
+			}, level, block.First, block.End)
+		}
+		block, waiting = block.narrow(parts, position, waiting)
 	}
 	return block, found, err
 }
 
-// narrow finds the node of a level that a position is in, of those that a block is divided into, and what
+// narrow finds the part of a block that a position is in, of those that it is divided into, and what
 // is waiting for it. If the position is behind all of them, it is the last.
-func (p *positions) narrow(block Block, level int, position int64, waiting []delta) (at Block, inside []delta, found bool, err error) {
+func (block Block) narrow(parts iter.Seq[node], position int64, waiting []delta) (at Block, inside []delta) {
 	at = Block{Before: block.Before}
 	reach := func(end *schema.ID) { // adds what is waiting up to there
 		n := 0
@@ -100,22 +131,18 @@ func (p *positions) narrow(block Block, level int, position int64, waiting []del
 		}
 		at.End, inside, waiting = end, waiting[:n], waiting[n:]
 	}
-	passed := false
-	err = p.eachNode(func(next node) bool {
-		if found {
-			if reach(&next.first); at.Before+at.Count > position {
-				passed = true
-				return false
+	any := false
+	for part := range parts {
+		if any {
+			if reach(&part.first); at.Before+at.Count > position {
+				return at, inside
 			}
 			at.Before += at.Count
 		}
-		at.First, at.Count, found = next.first, next.count, true
-		return true
-	}, level, block.First, block.End)
-	if !passed {
-		reach(block.End)
+		at.First, at.Count, any = part.first, part.count, true
 	}
-	return at, inside, found, err
+	reach(block.End)
+	return at, inside
 }
 
 // add takes up deltas, which are in the order of their ids, behind which the list
