@@ -78,7 +78,7 @@ func (b *builder) preferCount() object {
 	})
 }
 
-// id is a parameter of the path.
+// idParameter is a parameter of the path.
 func idParameter(name, description string) object {
 	return object{
 		{"name", name}, {"in", "path"}, {"required", true}, {"description", description},

@@ -91,11 +91,11 @@ func (b *builder) system() object {
 // probe is an operation for those who watch over the server. It takes no credentials, and
 // is never too much.
 func (b *builder) probe(id, summary, description, well, unwell string) object {
-	plain := *b // whose answers depend on nothing
-	plain.Rated = false
+	defer func(rated bool) { b.Rated = rated }(b.Rated)
+	b.Rated = false
 	state := func(description, status string) object {
 		return object{
-			{"description", description}, {"headers", plain.headersOf("Cache-Control")},
+			{"description", description}, {"headers", b.headersOf("Cache-Control")},
 			{"content", jsonOf(reference("schemas", stateShape), object{{"status", status}})},
 		}
 	}
@@ -104,9 +104,8 @@ func (b *builder) probe(id, summary, description, well, unwell string) object {
 		{"security", list{}}, {"parameters", list{b.requestID()}},
 	}
 	responses := object{{"200", state("It is.", well)}}
-	plain.refuse(&responses, id, []fault.Code{fault.CodeMalformedRequest, fault.CodeInternal})
+	b.refuse(&responses, id, []fault.Code{fault.CodeMalformedRequest, fault.CodeInternal})
 	responses = append(responses[:len(responses)-1], member{"503", state("It is not.", unwell)}, responses[len(responses)-1])
 	probe.add("responses", responses)
-	b.responses, b.headers = plain.responses, plain.headers
 	return probe
 }
