@@ -14,7 +14,7 @@ const etagList = `^\s*\*\s*$|^[\s,]*(W/)?"[^\s"]*"(\s*,[\s,]*(W/)?"[^\s"]*")*[\s
 // parameter is a reference to a parameter of the document, which is made when it is
 // asked for the first time.
 func (b *builder) parameter(name string, make func() object) object {
-	if !b.parameters.has(name) {
+	if b.isNew("parameter " + name) {
 		b.parameters.add(name, make())
 	}
 	return reference("parameters", name)
