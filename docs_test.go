@@ -126,7 +126,8 @@ func TestDependenciesAreDocumented(t *testing.T) {
 	for _, match := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(text, -1) {
 		documented[match[1]] = true
 	}
-	for _, match := range regexp.MustCompile(`(?m)^\t(\S+) v\S+( // indirect)?$`).FindAllStringSubmatch(readDocument(t, "go.mod"), -1) {
+	required := readDocument(t, "go.mod") + readDocument(t, "internal/gosec/go.mod")
+	for _, match := range regexp.MustCompile(`(?m)^(?:\t|require )(\S+) v\S+( // indirect)?$`).FindAllStringSubmatch(required, -1) {
 		if module, indirect := match[1], match[2] != ""; !indirect && !documented[module] {
 			t.Errorf("%s is not documented", module)
 		}

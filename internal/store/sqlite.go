@@ -203,14 +203,14 @@ func (b *sqliteBackend) release(c *sqliteConn) {
 	c.doubt = nil
 	if !c.raw.AutocommitEnabled() {
 		if _, err := c.exec("COMMIT"); err != nil {
-			c.close()
+			_ = c.close()
 			return
 		}
 	}
 	select {
 	case b.readers <- c:
 	default:
-		c.close()
+		_ = c.close()
 	}
 }
 
