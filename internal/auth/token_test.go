@@ -171,6 +171,7 @@ func pemText(t testing.TB, file string) string {
 type issuer struct {
 	*httptest.Server
 	down    atomic.Bool
+	broken  atomic.Pointer[http.HandlerFunc] // in its place
 	fetches atomic.Int64
 	keys    atomic.Pointer[[]any]
 }
@@ -179,6 +180,8 @@ func newIssuer(t testing.TB) *issuer {
 	i := &issuer{}
 	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
+		case i.broken.Load() != nil:
+			(*i.broken.Load())(w, r)
 		case i.down.Load():
 			w.WriteHeader(http.StatusBadGateway)
 		case r.URL.Path == "/.well-known/openid-configuration":
@@ -215,8 +218,7 @@ func TestIssuer(t *testing.T) {
 	}
 	clock := time.Now()
 	tokens.keys.now = func() time.Time { return clock }
-	unthrottled := newThrottle(0)
-	tokens.keys.client.Transport = unthrottled
+	tokens.keys.client, tokens.keys.pause = newClient(0), 0
 	token := func(s *signer) string {
 		return s.sign(t, map[string]any{"iss": i.URL, "aud": "plural", "sub": "ada", "exp": time.Now().Add(time.Hour).Unix(), "role": "author"})
 	}
@@ -258,7 +260,7 @@ func TestIssuer(t *testing.T) {
 	// Anybody can send unknown keys, and must not make us trouble the issuer.
 	i.down.Store(false)
 	clock = clock.Add(retryAfter + time.Second)
-	tokens.keys.client.Transport = newThrottle(time.Hour)
+	tokens.keys.pause = time.Hour
 	expect("back", second, "")
 	fetches = i.fetches.Load()
 	for range 5 {
@@ -267,6 +269,71 @@ func TestIssuer(t *testing.T) {
 	if i.fetches.Load() > fetches+1 {
 		t.Errorf("the keys were fetched %d times", i.fetches.Load()-fetches)
 	}
+	// Nor must they keep us from what is due.
+	i.have(t, first)
+	clock = clock.Add(freshFor + time.Second)
+	expect("unknown, when it is time", newSigner(t, "3"), fault.CodeInvalidCredentials)
+	expect("withdrawn meanwhile", second, fault.CodeInvalidCredentials)
+	expect("the new one", first, "")
+}
+
+// TestIssuerThatIsBroken: what an issuer says in place of its keys, or does not say at all, takes
+// nothing away from what is known, and nobody waits for it for long.
+func TestIssuerThatIsBroken(t *testing.T) {
+	ctx := context.Background()
+	known, unknown := newSigner(t, "1"), newSigner(t, "2")
+	i := newIssuer(t)
+	i.have(t, known)
+	tokens, err := NewTokens(ctx, schema.Tokens{Issuer: i.URL, Audience: "plural"}, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mutex sync.Mutex
+	clock := time.Now()
+	later := func(span time.Duration) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		clock = clock.Add(span)
+	}
+	tokens.keys.pause = 0
+	tokens.keys.now = func() time.Time {
+		mutex.Lock()
+		defer mutex.Unlock()
+		return clock
+	}
+	expect := func(what string, s *signer, code fault.Code) {
+		t.Helper()
+		began := time.Now()
+		_, err := tokens.check(ctx, s.sign(t, map[string]any{"iss": i.URL, "aud": "plural", "sub": "ada", "exp": time.Now().Add(time.Hour).Unix()}))
+		if code == "" && err != nil || code != "" && !fault.Is(err, code) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if took := time.Since(began); took > fetchTime/2 {
+			t.Errorf("%s took %s", what, took)
+		}
+	}
+	later(freshFor + time.Second)
+	expect("as it should be", known, "")
+	released := make(chan struct{})
+	for what, broken := range map[string]http.HandlerFunc{
+		"a page": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>Down for maintenance")) },
+		"a broken key": func(w http.ResponseWriter, _ *http.Request) {
+			w.Write([]byte(`{"keys":[{"kty":"EC","crv":"P-256","kid":"1"}]}`))
+		},
+		"half of it": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"keys":[`)) },
+		"elsewhere":  func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
+		"nothing":    func(http.ResponseWriter, *http.Request) { <-released },
+	} {
+		i.broken.Store(&broken)
+		later(freshFor + time.Second)
+		expect(what, known, "")
+		expect(what+", to a key that is not known", unknown, fault.CodeUnavailable)
+		i.broken.Store(nil)
+		later(retryAfter + time.Second)
+		expect("works again after "+what, known, "")
+		expect("works again after "+what, unknown, fault.CodeInvalidCredentials)
+	}
+	close(released)
 }
 
 // TestIssuerThatHangs: nobody waits for long for an issuer that does not answer, be it
