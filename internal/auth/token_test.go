@@ -12,6 +12,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -51,7 +52,12 @@ func encoded(value any) string {
 
 func (s *signer) sign(t testing.TB, claims map[string]any) string {
 	t.Helper()
-	text := encoded(map[string]any{"alg": "ES256", "kid": s.id, "typ": "JWT"}) + "." + encoded(claims)
+	return s.signAs(t, "JWT", claims)
+}
+
+func (s *signer) signAs(t testing.TB, kind any, claims map[string]any) string {
+	t.Helper()
+	text := encoded(map[string]any{"alg": "ES256", "kid": s.id, "typ": kind}) + "." + encoded(claims)
 	sum := sha256.Sum256([]byte(text))
 	r, v, err := ecdsa.Sign(rand.Reader, s.key, sum[:])
 	if err != nil {
@@ -115,7 +121,7 @@ func TestTokens(t *testing.T) {
 	in := func(span time.Duration) int64 { return now.Add(span).Unix() }
 	right := map[string]any{"iss": "https://issuer.example", "aud": []any{"other", "plural"}, "sub": "ada", "exp": in(time.Minute), "realm": map[string]any{"role": "author"}}
 	good := ours.sign(t, right)
-	caller, err := tokens.check(context.Background(), good)
+	caller, err := tokens.check(context.Background(), good, []string{"editor", "author"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +132,7 @@ func TestTokens(t *testing.T) {
 		"just expired": {"exp": in(-20 * time.Second)}, "a little early": {"nbf": in(20 * time.Second), "iat": in(20 * time.Second)},
 		"no role": {"realm": "author"}, "one audience": {"aud": "plural"},
 	} {
-		if _, err := tokens.check(context.Background(), ours.sign(t, changed(right, by))); err != nil {
+		if _, err := tokens.check(context.Background(), ours.sign(t, changed(right, by)), nil); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -148,13 +154,43 @@ func TestTokens(t *testing.T) {
 	} {
 		wrong[what] = ours.sign(t, changed(right, by))
 	}
+	for _, kind := range []any{"logout+jwt", "application/secevent+JWT", "dpop+jwt", 1} {
+		wrong[fmt.Sprint("typed ", kind)] = ours.signAs(t, kind, right)
+	}
+	for _, kind := range []any{"at+jwt", "application/at+jwt", "jwt", "JOSE", "", nil} {
+		if _, err := tokens.check(context.Background(), ours.signAs(t, kind, right), nil); err != nil {
+			t.Errorf("typed %v: %v", kind, err)
+		}
+	}
 	for what, token := range wrong {
-		if _, err := tokens.check(context.Background(), token); !fault.Is(err, fault.CodeInvalidCredentials) {
+		if _, err := tokens.check(context.Background(), token, nil); !fault.Is(err, fault.CodeInvalidCredentials) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := (*Tokens)(nil).check(context.Background(), good); !fault.Is(err, fault.CodeInvalidCredentials) {
+	if _, err := (*Tokens)(nil).check(context.Background(), good, nil); !fault.Is(err, fault.CodeInvalidCredentials) {
 		t.Errorf("where no tokens are accepted: %v", err)
+	}
+}
+
+// TestRolesOfAClaim: a claim is found by its path, and gives the first of the roles that there are.
+func TestRolesOfAClaim(t *testing.T) {
+	roles := []string{"editor", "author", "public"}
+	claims := map[string]any{
+		"role": "author", "scope": "openid author  editor", "none": "", "other": "chief", "number": 1.0, "flag": true, "empty": []any{}, "null": nil,
+		"groups": []any{"offline_access", "author", "editor"}, "mixed": []any{1.0, nil, []any{"editor"}, map[string]any{"editor": true}, "author"},
+		"nested": []any{[]any{"editor"}}, "object": map[string]any{"editor": true}, "spaced": []any{"editor author"}, "case": "Editor",
+		"realm_access":              map[string]any{"roles": []any{"uma_authorization", "author"}},
+		"resource_access":           map[string]any{"my.api": map[string]any{"roles": []any{"editor"}}, "my": map[string]any{"other": "author"}},
+		"https://api.example/roles": []any{"author"}, "a.b": "chief", "a": map[string]any{"b": "editor"},
+	}
+	for path, want := range map[string]string{
+		"role": "author", "scope": "editor", "none": "", "other": "", "number": "", "flag": "", "empty": "", "null": "", "groups": "editor", "mixed": "author", "nested": "", "object": "",
+		"spaced": "", "case": "", "realm_access.roles": "author", "realm_access": "", "realm_access.roles.0": "", "resource_access.my.api.roles": "editor", "resource_access.my.other": "author",
+		"https://api.example/roles": "author", "a.b": "", "missing": "", "missing.too": "", ".": "", "": "", "role.": "", "role.x": "",
+	} {
+		if got := firstRole(roles, claimAt(claims, path)); got != want {
+			t.Errorf("%s gives the role %q, want %q", path, got, want)
+		}
 	}
 }
 
@@ -224,7 +260,7 @@ func TestIssuer(t *testing.T) {
 	}
 	expect := func(what string, s *signer, code fault.Code) {
 		t.Helper()
-		_, err := tokens.check(ctx, token(s))
+		_, err := tokens.check(ctx, token(s), nil)
 		if code == "" && err != nil || code != "" && !fault.Is(err, code) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -304,7 +340,7 @@ func TestIssuerThatIsBroken(t *testing.T) {
 	expect := func(what string, s *signer, code fault.Code) {
 		t.Helper()
 		began := time.Now()
-		_, err := tokens.check(ctx, s.sign(t, map[string]any{"iss": i.URL, "aud": "plural", "sub": "ada", "exp": time.Now().Add(time.Hour).Unix()}))
+		_, err := tokens.check(ctx, s.sign(t, map[string]any{"iss": i.URL, "aud": "plural", "sub": "ada", "exp": time.Now().Add(time.Hour).Unix()}), nil)
 		if code == "" && err != nil || code != "" && !fault.Is(err, code) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -362,12 +398,12 @@ func TestIssuerThatHangs(t *testing.T) {
 			var all sync.WaitGroup
 			for range 20 {
 				all.Go(func() {
-					if _, err := tokens.check(context.Background(), token); !fault.Is(err, fault.CodeUnavailable) {
+					if _, err := tokens.check(context.Background(), token, nil); !fault.Is(err, fault.CodeUnavailable) {
 						t.Errorf("while it hangs: %v", err)
 					}
 				})
 			}
-			if _, err := tokens.check(context.Background(), "not.a.token"); !fault.Is(err, fault.CodeInvalidCredentials) {
+			if _, err := tokens.check(context.Background(), "not.a.token", nil); !fault.Is(err, fault.CodeInvalidCredentials) {
 				t.Errorf("what is no token: %v", err)
 			}
 			all.Wait()
@@ -377,7 +413,7 @@ func TestIssuerThatHangs(t *testing.T) {
 			close(released)
 			deadline := time.Now().Add(fetchTime)
 			for {
-				caller, err := tokens.check(context.Background(), token)
+				caller, err := tokens.check(context.Background(), token, nil)
 				if caller.ID == "token:ada" {
 					break
 				}
