@@ -165,6 +165,7 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
+	createPrivate(to)
 	target, err := openRaw(ctx, to, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if errors.Is(err, errNoDatabase) {
 		err = fmt.Errorf("%w; move it away first", err)
