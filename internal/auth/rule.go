@@ -219,7 +219,7 @@ func (t *translation) program(e ast.Expr) cel.Program {
 	proto, err := ast.ToProto(part)
 	var program cel.Program
 	if err == nil {
-		program, err = t.env.Program(cel.CheckedExprToAst(proto))
+		program, err = t.env.Program(cel.CheckedExprToAst(proto), t.bounds(e)...)
 	}
 	if _, caller := t.mentions(e); err == nil && !caller {
 		_, _, err = program.Eval(map[string]any{})
@@ -229,6 +229,21 @@ func (t *translation) program(e ast.Expr) cel.Program {
 		return nil
 	}
 	return program
+}
+
+// maxCost bounds what the loops of a rule may cost, in steps of cel-go. One over all that a token
+// has room for costs less; loops within loops over as much would take seconds.
+const maxCost = 100_000
+
+// bounds is what keeps an expression from being evaluated for ever. Counting takes time, and
+// without loops there is nothing to count.
+func (t *translation) bounds(root ast.Expr) (options []cel.ProgramOption) {
+	visit(root, func(e ast.Expr) {
+		if e.Kind() == ast.ComprehensionKind {
+			options = []cel.ProgramOption{cel.CostLimit(maxCost)}
+		}
+	})
+	return options
 }
 
 var comparisons = map[string]query.Op{
