@@ -3,6 +3,9 @@ package auth
 import (
 	"context"
 	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
@@ -61,6 +64,9 @@ func NewTokens(ctx context.Context, declared schema.Tokens, unreachable func(err
 		if err != nil {
 			return nil, err
 		}
+		if possible := algorithmsOf(key); !slices.ContainsFunc(possible, func(name string) bool { return slices.Contains(declared.Algorithms, name) }) {
+			return nil, fmt.Errorf("the public key of tokens: with the key in %s nothing can be signed by %s, which are the algorithms that are allowed", declared.PublicKey, strings.Join(declared.Algorithms, ", "))
+		}
 		t.verifier = t.newVerifier(&oidc.StaticKeySet{PublicKeys: []crypto.PublicKey{key}})
 		return t, nil
 	}
@@ -92,6 +98,19 @@ func readPublicKey(file string) (crypto.PublicKey, error) {
 		return nil, fmt.Errorf("the public key of tokens: %s must hold a PUBLIC KEY or a CERTIFICATE: %w", file, err)
 	}
 	return key, nil
+}
+
+// algorithmsOf lists the algorithms that a key can be used with.
+func algorithmsOf(key crypto.PublicKey) []string {
+	switch key := key.(type) {
+	case *rsa.PublicKey:
+		return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}
+	case *ecdsa.PublicKey:
+		return map[int][]string{256: {"ES256"}, 384: {"ES384"}, 521: {"ES512"}}[key.Curve.Params().BitSize]
+	case ed25519.PublicKey:
+		return []string{"EdDSA"}
+	}
+	return nil
 }
 
 func (t *Tokens) newVerifier(keys oidc.KeySet) *oidc.IDTokenVerifier {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/hmac"
 	"crypto/rand"
@@ -169,6 +170,30 @@ func TestTokens(t *testing.T) {
 	}
 	if _, err := (*Tokens)(nil).check(context.Background(), good, nil); !fault.Is(err, fault.CodeInvalidCredentials) {
 		t.Errorf("where no tokens are accepted: %v", err)
+	}
+}
+
+// TestKeysThatFitNoAlgorithm: a key with which every token would be refused is a mistake.
+func TestKeysThatFitNoAlgorithm(t *testing.T) {
+	large, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edwards, _, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		key        crypto.PublicKey
+		algorithms []string
+		want       bool
+	}{
+		{large.Public(), nil, false}, {large.Public(), []string{"RS256", "ES384"}, true}, {edwards, nil, true}, {edwards, []string{"ES256"}, false}, {newSigner(t, "").key.Public(), nil, true},
+	} {
+		_, err := NewTokens(context.Background(), schema.Tokens{PublicKey: pemOf(t, c.key), Audience: "a", Algorithms: c.algorithms}, func(err error) { t.Error(err) })
+		if (err == nil) != c.want {
+			t.Errorf("%T with %v: %v", c.key, c.algorithms, err)
+		}
 	}
 }
 
