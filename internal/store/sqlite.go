@@ -91,7 +91,8 @@ func checkFile(file string) error {
 // the server's own user. SQLite gives the files beside it the same mode. If it fails, SQLite
 // says why.
 func createPrivate(file string) {
-	if created, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil { // #nosec G304 -- the operator names it
+	created, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // #nosec G304 -- the operator names it
+	if err == nil {
 		_ = created.Close()
 	}
 }
