@@ -1,0 +1,48 @@
+package ts
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/plural-go/plural/schema"
+)
+
+var update = flag.Bool("update", false, "write the generated clients anew")
+
+// generated are the clients that are kept: one to read, and those that the tests
+// in TypeScript use.
+var generated = []struct {
+	file, schema string
+	options      Options
+}{
+	{"example/client.ts", "../../schema/example.yaml", Options{}},
+	{"test/shop.ts", "test/shop.yaml", Options{}},
+	{"test/awkward.ts", "test/awkward.yaml", Options{BigInt: true}},
+}
+
+// TestGeneratedClients holds the clients to their sources, the schema and the
+// runtime: go test ./client/ts -update writes them anew.
+func TestGeneratedClients(t *testing.T) {
+	for _, c := range generated {
+		t.Run(c.file, func(t *testing.T) {
+			text, err := os.ReadFile(c.schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, err := schema.Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := Generate(file.Schema, c.options)
+			if *update {
+				if err := os.WriteFile(c.file, []byte(want), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got, err := os.ReadFile(c.file); err != nil || string(got) != want {
+				t.Errorf("%s is not what its schema and the runtime make (%v): go test ./client/ts -update", c.file, err)
+			}
+		})
+	}
+}
