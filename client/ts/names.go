@@ -19,7 +19,7 @@ var (
 )
 
 func newNames(runtime string) names {
-	taken := names{"Client": true}
+	taken := names{"Client": true, "Function": true} // of what is written beside it
 	for _, name := range typeName.FindAllString(notCode.ReplaceAllString(runtime, ""), -1) {
 		taken[name] = true
 	}

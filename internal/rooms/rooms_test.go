@@ -43,7 +43,10 @@ var mayImport = map[string][]string{
 	"internal/api": {"internal/fault", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe"},
 	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource",
 		"internal/operation", "internal/observe", "internal/api"},
-	"cmd/plural": {".", "schema", "conform"},
+	"cmd/plural": {".", "schema", "conform", "client/ts"},
+
+	// Writes clients in TypeScript; what they send and read is in its runtime.
+	"client/ts": {"schema"},
 
 	// For servers in any language, so it knows nothing of ours.
 	"conform": {},
