@@ -67,6 +67,9 @@ var mayImport = map[string][]string{
 	"internal/bench":           {},
 	"internal/bench/cmd/bench": {"internal/bench"},
 
+	// Builds what users download.
+	"internal/release": {},
+
 	"internal/pgtest": {},
 	"internal/rooms":  {},
 }
