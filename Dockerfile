@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 #
-#   docker build --build-arg VERSION=$(git describe --tags --always --dirty) -t plural .
+#   docker build --build-arg VERSION=$(git describe --tags --always --dirty) --build-arg COMMIT=$(git rev-parse HEAD) -t plural .
 #   docker run -p 8080:8080 -v plural-data:/data -v ./plural.yaml:/data/plural.yaml:ro plural
 #
 # See docs/deploy.md.
@@ -10,9 +10,9 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-ARG TARGETOS TARGETARCH VERSION=dev
+ARG TARGETOS TARGETARCH VERSION=dev COMMIT=
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH \
-    go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /out/plural ./cmd/plural \
+    go build -trimpath -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT" -o /out/plural ./cmd/plural \
  && mkdir -m 0700 /out/data /out/tmp
 
 # Nothing but the program, certificates to verify others by, and two directories of its own.

@@ -5,6 +5,7 @@ SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMIT   := $(shell git rev-parse HEAD 2>/dev/null)
 # Of the last commit: the same commit makes the same archives.
 RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # Where tests need packages of npm, exactly those of the lock file.
@@ -44,11 +45,11 @@ run: ## Start the server on 127.0.0.1:8080 with the example schema
 
 .PHONY: build
 build: ## Build bin/plural, a static binary
-	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/plural ./cmd/plural
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION) -X main.commit=$(COMMIT)' -o bin/plural ./cmd/plural
 
 .PHONY: release
 release: ## Build dist: static binaries for Linux, macOS and Windows in archives, and their checksums
-	go run ./internal/release -version '$(VERSION)' -time '$(RELEASE_TIME)' -out dist
+	go run ./internal/release -version '$(VERSION)' -commit '$(COMMIT)' -time '$(RELEASE_TIME)' -out dist
 
 .PHONY: setup
 setup: packages ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc, fusermount3, Node and its packages

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// version is set by the linker when a release is built.
-var version = unstamped
+// version and commit are set by the linker when a release is built.
+var version, commit = unstamped, ""
 
 const unstamped = "dev"
 

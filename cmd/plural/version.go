@@ -25,7 +25,7 @@ func newVersionCommand() *cobra.Command {
 // versionText says what this program is. A release is stamped by the linker; what
 // "go install" built knows the version of its module.
 func versionText(info *debug.BuildInfo) string {
-	shown, commit := version, ""
+	shown, from := version, commit
 	if info != nil {
 		if version == unstamped && info.Main.Version != "" && info.Main.Version != "(devel)" {
 			shown = info.Main.Version
@@ -34,14 +34,14 @@ func versionText(info *debug.BuildInfo) string {
 		for _, setting := range info.Settings {
 			switch setting.Key {
 			case "vcs.revision":
-				commit = setting.Value
+				from = cmp.Or(from, setting.Value)
 			case "vcs.modified":
 				changed = setting.Value == "true"
 			}
 		}
 		if changed {
-			commit += " and changes that are not committed"
+			from += " and changes that are not committed"
 		}
 	}
-	return fmt.Sprintf("plural    %s\ncommit    %s\ngo        %s\nplatform  %s/%s\n", shown, cmp.Or(commit, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("plural    %s\ncommit    %s\ngo        %s\nplatform  %s/%s\n", shown, cmp.Or(from, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -2,7 +2,7 @@
 // an archive with what belongs to it, and the checksums. The same commit and
 // toolchain make the same bytes.
 //
-//	go run ./internal/release -version v1.2.3 -time 1763200000 -out dist
+//	go run ./internal/release -version v1.2.3 -commit 5c0ffee… -time 1763200000 -out dist
 package main
 
 import (
@@ -28,18 +28,22 @@ const unit = "packaging/plural.service"
 func main() {
 	log.SetFlags(0)
 	version := flag.String("version", "", "version, which the binaries are stamped with")
+	commit := flag.String("commit", "", "commit, likewise")
 	seconds := flag.Int64("time", 0, "time of the files in the archives, in seconds since 1970")
 	out := flag.String("out", "dist", "directory for the archives, which is made anew")
 	flag.Parse()
-	if *version == "" || flag.NArg() > 0 {
-		log.Fatal("give a -version, and nothing but flags")
+	if *version == "" || *commit == "" || flag.NArg() > 0 {
+		log.Fatal("give a -version and a -commit, and nothing but flags")
 	}
-	if err := release(*version, time.Unix(*seconds, 0).UTC(), *out); err != nil {
+	if err := release(stamp{*version, *commit}, time.Unix(*seconds, 0).UTC(), *out); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func release(version string, at time.Time, out string) error {
+// stamp is what the binaries say of themselves.
+type stamp struct{ version, commit string }
+
+func release(s stamp, at time.Time, out string) error {
 	if err := os.RemoveAll(out); err != nil {
 		return err
 	}
@@ -48,7 +52,7 @@ func release(version string, at time.Time, out string) error {
 	}
 	var sums strings.Builder
 	for _, platform := range platforms {
-		name, archive, err := build(version, platform, at)
+		name, archive, err := build(s, platform, at)
 		if err != nil {
 			return err
 		}
@@ -62,7 +66,7 @@ func release(version string, at time.Time, out string) error {
 }
 
 // build makes the archive for a platform, and its name.
-func build(version, platform string, at time.Time) (name string, archive []byte, err error) {
+func build(s stamp, platform string, at time.Time) (name string, archive []byte, err error) {
 	system, machine, _ := strings.Cut(platform, "/")
 	dir, err := os.MkdirTemp("", "plural-release")
 	if err != nil {
@@ -73,12 +77,12 @@ func build(version, platform string, at time.Time) (name string, archive []byte,
 	if system == "windows" {
 		binary = "plural.exe"
 	}
-	command := exec.Command("go", buildArgs(version, filepath.Join(dir, binary))...)
+	command := exec.Command("go", buildArgs(s, filepath.Join(dir, binary))...)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine, "GOFLAGS=")
 	if text, err := command.CombinedOutput(); err != nil {
 		return "", nil, fmt.Errorf("%s: %w\n%s", platform, err, text)
 	}
-	base := "plural_" + version + "_" + system + "_" + machine
+	base := "plural_" + s.version + "_" + system + "_" + machine
 	files := []packed{{base + "/" + binary, filepath.Join(dir, binary), 0o755}}
 	for _, companion := range companions {
 		files = append(files, packed{base + "/" + companion, companion, 0o644})
@@ -96,6 +100,6 @@ func build(version, platform string, at time.Time) (name string, archive []byte,
 
 // buildArgs are the arguments of go for a static binary without paths of this
 // machine, symbols and debugging data.
-func buildArgs(version, out string) []string {
-	return []string{"build", "-trimpath", "-ldflags", "-s -w -X main.version=" + version, "-o", out, "./cmd/plural"}
+func buildArgs(s stamp, out string) []string {
+	return []string{"build", "-trimpath", "-ldflags", "-s -w -X main.version=" + s.version + " -X main.commit=" + s.commit, "-o", out, "./cmd/plural"}
 }

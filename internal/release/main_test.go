@@ -116,7 +116,7 @@ func TestDockerfile(t *testing.T) {
 		}
 	}
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(read(t, "go.mod"))[1]
-	arguments := buildArgs("$VERSION", "/out/plural")
+	arguments := buildArgs(stamp{"$VERSION", "$COMMIT"}, "/out/plural")
 	arguments[3] = `"` + arguments[3] + `"`
 	want := []string{
 		"FROM --platform=$BUILDPLATFORM golang:" + version + "-bookworm AS build",
@@ -124,7 +124,7 @@ func TestDockerfile(t *testing.T) {
 		"COPY go.mod go.sum ./",
 		"RUN go mod download",
 		"COPY . .",
-		"ARG TARGETOS TARGETARCH VERSION=dev",
+		"ARG TARGETOS TARGETARCH VERSION=dev COMMIT=",
 		"RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go " + strings.Join(arguments, " ") + " && mkdir -m 0700 /out/data /out/tmp",
 		"FROM scratch",
 		"COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/",

@@ -320,7 +320,7 @@ export class ReadCollection<S extends CollectionShape> {
 
   /** One range of the collection: the first hundred, unless it says otherwise. */
   async list(query: ListQuery<S> = {}): Promise<PageResult<S["read"]>> {
-    const headers = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
+    const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
     const answer = await this.transport.send({ method: "GET", path: this.path + queryText(query, query), headers }, query);
     const data = parseData(answer.text, this.spec);
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
