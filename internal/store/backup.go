@@ -310,11 +310,3 @@ type NotEmptyError struct {
 func (e *NotEmptyError) Error() string {
 	return fmt.Sprintf("%s has %s, which would be replaced; --force permits it", e.File, counted(e.Resources, "resource"))
 }
-
-func syncDirectory(name string) error {
-	directory, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
-}

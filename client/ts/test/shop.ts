@@ -1102,12 +1102,18 @@ class HttpTransport {
     } catch (error) {
       if (error instanceof PluralError) throw error;
       const cause: unknown = controller.signal.aborted ? controller.signal.reason : error;
-      throw new ConnectionError(`${call.method} ${call.path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      throw new ConnectionError(`${call.method} ${call.path}: ${reasons(cause)}`, { cause });
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
     }
   }
+}
+
+/** An error and what caused it, as fetch alone says only that it failed. */
+function reasons(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${reasons(error.cause)}`;
 }
 
 /** A success, or the error that the answer is. */

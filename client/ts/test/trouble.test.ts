@@ -59,7 +59,11 @@ test("retries are bounded", async () => {
   const wrong = answers(json(404, { errors: [] }));
   await assert.rejects(shop({ fetch: wrong.fetch }).customers.list(), NotFoundError);
   assert.equal(wrong.count(), 1);
-  await assert.rejects(shop({ baseURL: setting("NOBODY"), retries: 1 }).customers.list(), (error: ConnectionError) => error instanceof ConnectionError && error.cause instanceof Error);
+  await assert.rejects(shop({ baseURL: setting("NOBODY"), retries: 1 }).customers.list(), (error: ConnectionError) => {
+    assert.ok(error instanceof ConnectionError && error.temporary);
+    assert.equal(error.message, `GET customers: fetch failed: connect ECONNREFUSED ${new URL(setting("NOBODY")).host}`);
+    return true;
+  });
 });
 
 test("Retry-After is heeded, in seconds and as a date", async () => {
