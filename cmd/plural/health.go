@@ -64,8 +64,12 @@ func ownURL(s *settings) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the address %s: %w", s.addr, err)
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost"
+	// Not localhost, which a container without /etc/hosts does not know.
+	switch ip := net.ParseIP(host); {
+	case host == "" || ip.Equal(net.IPv4zero):
+		host = "127.0.0.1"
+	case ip.Equal(net.IPv6unspecified):
+		host = "::1"
 	}
 	scheme := "http"
 	if s.config.CertFile != "" {

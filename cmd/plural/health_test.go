@@ -69,7 +69,7 @@ func TestHealthOfAServerThatIsNotWell(t *testing.T) {
 
 func TestOwnURL(t *testing.T) {
 	for addr, want := range map[string]string{
-		"127.0.0.1:8080": "http://127.0.0.1:8080", ":80": "http://localhost:80", "0.0.0.0:80": "http://localhost:80", "[::]:80": "http://localhost:80", "[::1]:80": "http://[::1]:80",
+		"127.0.0.1:8080": "http://127.0.0.1:8080", ":80": "http://127.0.0.1:80", "0.0.0.0:80": "http://127.0.0.1:80", "[::]:80": "http://[::1]:80", "[::1]:80": "http://[::1]:80",
 	} {
 		if got, err := ownURL(&settings{addr: addr}); err != nil || got != want {
 			t.Errorf("%s: %s, %v", addr, got, err)
