@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -159,5 +160,58 @@ func TestClientCommand(t *testing.T) {
 		if out, err := program(t, dir, c.args...).CombinedOutput(); err == nil || string(out) != c.want {
 			t.Errorf("%v: got %s", c.args, out)
 		}
+	}
+}
+
+// TestTypeScriptDocument compiles and runs the code of docs/typescript.md, all
+// blocks of it one after another, as a reader would.
+func TestTypeScriptDocument(t *testing.T) {
+	text, err := os.ReadFile("../../docs/typescript.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := serveIn(t, t.TempDir()).base
+	dir := t.TempDir()
+	var code strings.Builder
+	for _, block := range regexp.MustCompile("(?s)\n```ts\n(.*?)```\n").FindAllStringSubmatch(string(text), -1) {
+		code.WriteString(strings.ReplaceAll(block[1], "http://127.0.0.1:8080", base))
+	}
+	project, err := filepath.Abs("../../client/ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := `{"extends": "` + project + `/tsconfig.json", "compilerOptions": {"rootDir": ".", "outDir": "out"}, "include": ["."]}`
+	for name, content := range map[string]string{"package.json": `{"type":"module"}`, "tsconfig.json": config, "document.ts": code.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := program(t, dir, "client", "ts", "--out", "api.ts").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	compile(t, "--project", dir)
+	out, err := exec.Command("node", filepath.Join(dir, "out", "document.js")).CombinedOutput()
+	want := `3 1 3
+Ada Lovelace
+Grace
+Alan
+Alan
+Grace
+Ada Lovelace
+Ada Lovelace
+Alan
+Grace
+2 0
+true
+/email format Must be an email address such as ada@example.com.
+1
+true
+1
+Edsger succeeded
+enough
+function ConflictError
+`
+	if err != nil || string(out) != want {
+		t.Errorf("%v\ngot\n%swant\n%s", err, out, want)
 	}
 }
