@@ -3,6 +3,7 @@ package ts
 import (
 	"flag"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/plural-go/plural/schema"
@@ -15,10 +16,12 @@ var update = flag.Bool("update", false, "write the generated clients anew")
 var generated = []struct {
 	file, schema string
 	options      Options
+	role         string
 }{
-	{"example/client.ts", "../../schema/example.yaml", Options{}},
-	{"test/shop.ts", "test/shop.yaml", Options{}},
-	{"test/awkward.ts", "test/awkward.yaml", Options{BigInt: true}},
+	{"example/client.ts", "../../schema/example.yaml", Options{}, ""},
+	{"test/shop.ts", "test/shop.yaml", Options{}, ""},
+	{"test/kiosk.ts", "test/shop.yaml", Options{}, "kiosk"},
+	{"test/awkward.ts", "test/awkward.yaml", Options{BigInt: true}, ""},
 }
 
 // TestGeneratedClients holds the clients to their sources, the schema and the
@@ -33,6 +36,10 @@ func TestGeneratedClients(t *testing.T) {
 			file, err := schema.Parse(text)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if c.role != "" {
+				at := slices.IndexFunc(file.Access.Roles, func(r schema.Role) bool { return r.Name == c.role })
+				c.options.Role = &file.Access.Roles[at]
 			}
 			want := Generate(file.Schema, c.options)
 			if *update {

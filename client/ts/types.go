@@ -18,9 +18,10 @@ func (g *generator) collection(f family) {
 	g.line("export interface %s {", f.name)
 	g.line("  readonly id: string;\n  readonly type: %s;", quoted(f.Name))
 	for i := range f.Attributes {
-		a := &f.Attributes[i]
-		g.attributeComment(a)
-		g.line("  %s: %s;", a.Name, g.nullable(a, g.typeIn(f, a)))
+		if a := &f.Attributes[i]; f.maySee(a.Name) {
+			g.attributeComment(a)
+			g.line("  %s: %s;", a.Name, g.nullable(a, g.typeIn(f, a)))
+		}
 	}
 	if !f.NoTimestamps {
 		g.line("  readonly created_at: string;\n  readonly updated_at: string;")
@@ -72,6 +73,9 @@ func (g *generator) writes(f family) {
 func (g *generator) attributes(f family, required func(*schema.Attribute) bool) {
 	for i := range f.Attributes {
 		a := &f.Attributes[i]
+		if !f.mayWrite(a.Name) {
+			continue
+		}
 		optional := "?"
 		if required(a) {
 			optional = ""
@@ -84,8 +88,9 @@ func (g *generator) filter(f family) {
 	g.line("\n/** What %s can be filtered by. */\nexport interface %sFilter {", f.Name, f.name)
 	g.line("  id?: OrderedCondition<string>;\n  type?: TextCondition<%s>;", quoted(f.Name))
 	for i := range f.Attributes {
-		a := &f.Attributes[i]
-		g.line("  %s;", typed(a.Name, "?", g.condition(a)))
+		if a := &f.Attributes[i]; f.maySee(a.Name) {
+			g.line("  %s;", typed(a.Name, "?", g.condition(a)))
+		}
 	}
 	if !f.NoTimestamps {
 		g.line("  created_at?: OrderedCondition<string | Date>;\n  updated_at?: OrderedCondition<string | Date>;")
@@ -113,7 +118,7 @@ func (g *generator) condition(a *schema.Attribute) string {
 func (g *generator) sortable(f family) []string {
 	names := []string{"id"}
 	for i := range f.Attributes {
-		if a := &f.Attributes[i]; a.Type != schema.Object && a.Type != schema.Array {
+		if a := &f.Attributes[i]; a.Type != schema.Object && a.Type != schema.Array && f.maySee(a.Name) {
 			names = append(names, a.Name)
 		}
 	}
@@ -141,7 +146,7 @@ func (g *generator) shape(f family) {
 		var members []string
 		for _, child := range g.families {
 			if slices.Contains(names, child.Name) {
-				members = append(members, "readonly "+member(child.Name)+": Collection<ChildOf<"+child.name+"Shape, "+quoted(child.Parent.Attribute)+">>")
+				members = append(members, "readonly "+member(child.Name)+": "+child.below())
 			}
 		}
 		children = "{ " + strings.Join(members, "; ") + " }"

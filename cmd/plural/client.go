@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plural-go/plural/client/ts"
+	"github.com/plural-go/plural/schema"
 )
 
 func newClientCommand() *cobra.Command {
@@ -23,7 +25,7 @@ func newClientCommand() *cobra.Command {
 }
 
 func newTypeScriptCommand() *cobra.Command {
-	var out string
+	var out, role string
 	var options ts.Options
 	command := &cobra.Command{
 		Use:   "ts",
@@ -40,11 +42,22 @@ Write it again when the schema changes: what no longer fits does not compile the
 	flags.SortFlags = false
 	load := borrowSettings(command, "schema")
 	flags.StringVar(&out, "out", "", "`FILE` to write (default standard output)")
+	flags.StringVar(&role, "role", "", "leave out what this role cannot see, set or do (default nothing)")
 	flags.BoolVar(&options.BigInt, "bigint", false, "make integers bigint, unless their minimum and maximum are within ±(2^53 − 1)")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		s, err := load()
 		if err != nil {
 			return err
+		}
+		if role != "" {
+			if s.config.Access == nil {
+				return errors.New("the schema file has no access, and so no roles")
+			}
+			if err := roleExists(s.config.Access, role); err != nil {
+				return err
+			}
+			at := slices.IndexFunc(s.config.Access.Roles, func(r schema.Role) bool { return r.Name == role })
+			options.Role = &s.config.Access.Roles[at]
 		}
 		text := []byte(ts.Generate(s.config.Schema, options))
 		if out == "" {

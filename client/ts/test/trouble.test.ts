@@ -125,6 +125,17 @@ test("a collection that is declared asynchronous is used like any other", async 
   await assert.rejects(api.reports.get(data.id), NotFoundError);
 });
 
+test("a write that is done later although nobody asked for that is waited for", async () => {
+  const made = { id: "r", type: "steps", number: 1 };
+  const later = answers(
+    json(202, { data: { id: "r", type: "steps" } }, { Location: "/operations/o" }),
+    json(200, { data: { status: "succeeded" } }),
+    json(200, { data: made }, { ETag: '"1.1"' }),
+  );
+  assert.deepEqual(await shop({ fetch: later.fetch }).steps.create({ number: 1 }), { data: made, etag: '"1.1"' });
+  assert.equal(later.count(), 3);
+});
+
 test("a request can be given up, wherever it is", async () => {
   const reason = new Error("enough");
   const hanging = (_: string, init: RequestInit) => new Promise<Response>((_, reject) => init.signal!.addEventListener("abort", () => reject(init.signal!.reason as Error)));

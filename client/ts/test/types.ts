@@ -1,5 +1,6 @@
 // Right uses compile, and each wrong use is an error of the compiler. This file is checked and never run.
 import * as awkward from "./awkward.ts";
+import * as kiosk from "./kiosk.ts";
 import { createClient, type Collection, type Customer, type Order, type OrderShape, type PageResult, type ApiProblem } from "./shop.ts";
 
 /** Fails to compile unless the two types are the same. */
@@ -157,4 +158,30 @@ export async function awkwardNames(): Promise<void> {
   await odd.class.of(post.id).class.list({ filter: { get: { contains: "x" } }, sort: "-parent_id" });
   // @ts-expect-error: the quotes are part of it
   odd.blogPosts;
+}
+
+export async function ofARole(): Promise<void> {
+  const few = kiosk.createClient({ baseURL: "http://localhost" });
+  const { data } = await few.customers.get(id);
+  same<keyof typeof data, "id" | "type" | "name" | "level" | "address" | "created_at" | "updated_at">();
+  await few.customers.patch(id, { level: "gold" });
+  await few.customers.list({ filter: { name: "Ada" }, sort: "level" });
+  await few.orders.create({ number: 1 });
+  await few.customers.of(id).orders.list();
+  // @ts-expect-error: the customer of an order cannot be set
+  await few.customers.of(id).orders.create({ number: 1 });
+  // @ts-expect-error: hidden
+  await few.customers.list({ filter: { email: "ada@example.com" } });
+  // @ts-expect-error: hidden, so that there is no order of it
+  await few.customers.list({ sort: "email" });
+  // @ts-expect-error: seen and not set
+  await few.customers.patch(id, { name: "Ada" });
+  // @ts-expect-error: not granted
+  await few.customers.create({ level: "gold" });
+  // @ts-expect-error: not granted
+  await few.customers.delete(id);
+  // @ts-expect-error: not granted, below a parent either
+  await few.customers.of(id).orders.patch(id, { number: 2 });
+  // @ts-expect-error: nothing is granted there
+  few.reports;
 }
