@@ -311,11 +311,3 @@ type NotEmptyError struct {
 func (e *NotEmptyError) Error() string {
 	return fmt.Sprintf("%s has %s, which would be replaced; --force permits it", e.File, counted(e.Resources, "resource"))
 }
-
-func syncDirectory(name string) error {
-	directory, err := os.Open(name) // #nosec G304 -- the operator names its files
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
-}
