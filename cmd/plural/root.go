@@ -16,6 +16,7 @@ Start with "plural serve"; "plural init" writes a schema file to change.`,
 	}
 	root.AddCommand(newServeCommand(), newInitCommand(), newSchemaCommand())
 	root.AddCommand(newCheckCommand())
+	root.AddCommand(newImportCommand(), newExportCommand())
 	root.AddCommand(newKeysCommand(), newCanCommand())
 	root.AddCommand(newMigrateCommand(), newBackupCommand(), newRestoreCommand(), newCopyCommand(), newDoctorCommand())
 	return root

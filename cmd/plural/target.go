@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/client"
+)
+
+// target is where data is moved to or from: a server, or a database that is opened
+// here.
+type target struct {
+	server, key string
+	load        func() (*settings, error)
+}
+
+// registerTarget declares the flags that say where the data is.
+func registerTarget(command *cobra.Command) *target {
+	t := &target{}
+	flags := command.Flags()
+	flags.StringVar(&t.server, "server", "", "`URL` of a server, in place of a database (or PLURAL_SERVER)")
+	flags.StringVar(&t.key, "key", "", "API key or token for the server (better PLURAL_KEY, which nobody sees in a list of processes)")
+	t.load = borrowSettings(command, "schema", "database", "migrate")
+	return t
+}
+
+// open connects to the server, or opens the database. Whoever gets a client closes it.
+func (t *target) open(command *cobra.Command) (c *client.Client, local bool, closing func() error, err error) {
+	flags := command.Flags()
+	given := flags.Changed("database") || flags.Changed("schema") || flags.Changed("migrate")
+	server, key := t.server, t.key
+	if server == "" && !given {
+		server = os.Getenv("PLURAL_SERVER")
+	}
+	if key == "" {
+		key = os.Getenv("PLURAL_KEY")
+	}
+	if server == "" {
+		if t.key != "" {
+			return nil, false, nil, errors.New("--key is for a --server: a database that is opened here asks nobody")
+		}
+		c, closing, err = t.openDatabase(command.Context())
+		return c, true, closing, err
+	}
+	if given {
+		return nil, false, nil, errors.New("give a --server, which has its own database and schema, or a --database, and not both")
+	}
+	c, err = client.New(server, client.Options{Key: key, Retries: 8})
+	return c, false, func() error { return nil }, err
+}
+
+// openDatabase serves a database to this process alone. So data goes the way of
+// a request, whether there is a network in between or not: the same validation, change log
+// and totals.
+func (t *target) openDatabase(ctx context.Context) (*client.Client, func() error, error) {
+	s, err := t.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	const forever = -1
+	server, err := plural.Open(ctx, plural.Config{
+		Schema: s.config.Schema, Database: s.config.Database, Migrate: s.config.Migrate,
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+		// Whoever moves data has all the time, and is not a server that keeps house.
+		QueryTimeout: forever, MinThroughput: forever, CacheSize: forever, Workers: forever,
+		ReadTimeout: day, WriteTimeout: day,
+		ChangeRetention: forever, IdempotencyRetention: forever, OperationRetention: forever,
+		MaxBody: 128 << 20,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	pipes := newPipes()
+	within := &http.Server{Handler: server, ReadHeaderTimeout: day}
+	go within.Serve(pipes) // until it is closed
+	transport := &http.Transport{
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return pipes.dial(ctx) },
+		DisableCompression: true, ReadBufferSize: 64 << 10, WriteBufferSize: 64 << 10, MaxIdleConnsPerHost: 64,
+	}
+	closing := func() error {
+		transport.CloseIdleConnections()
+		return errors.Join(within.Close(), server.Stop(context.WithoutCancel(ctx)))
+	}
+	c, err := client.New("http://database", client.Options{HTTPClient: &http.Client{Transport: transport}, Retries: -1})
+	if err != nil {
+		return nil, nil, errors.Join(err, closing())
+	}
+	return c, closing, nil
+}
+
+// pipes is a listener for connections within the process, which nobody else can reach.
+type pipes struct {
+	connections chan net.Conn
+	closed      chan struct{}
+}
+
+func newPipes() *pipes { return &pipes{make(chan net.Conn), make(chan struct{})} }
+
+func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case p.connections <- theirs:
+		return ours, nil
+	case <-p.closed:
+	case <-ctx.Done():
+	}
+	return nil, errors.Join(net.ErrClosed, ours.Close(), theirs.Close())
+}
+
+// Accept is that of a net.Listener.
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case connection := <-p.connections:
+		return connection, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close is that of a net.Listener; it is called once.
+func (p *pipes) Close() error {
+	close(p.closed)
+	return nil
+}
+
+// Addr is that of a net.Listener.
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "database", Net: "pipe"} }
+
+// describe finds a collection by its name.
+func describe(ctx context.Context, c *client.Client, name string) (client.Description, error) {
+	all, err := c.Collections(ctx)
+	if err != nil {
+		return client.Description{}, err
+	}
+	var names []string
+	for _, each := range all {
+		if each.Name == name {
+			return each, nil
+		}
+		names = append(names, each.Name)
+	}
+	return client.Description{}, fmt.Errorf("there is no collection %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// meter shows on a terminal how far something has come: a line that fills up, with the
+// rate and the time that is left.
+type meter struct {
+	out     io.Writer // nil: nobody looks
+	what    string
+	started time.Time
+	shown   time.Time
+}
+
+func newMeter(out io.Writer, what string) *meter {
+	m := &meter{what: what, started: time.Now()}
+	if isTerminal(out) {
+		m.out = out
+	}
+	return m
+}
+
+// show shows it now and then. The part is how much of it is done, and negative if
+// that cannot be known.
+func (m *meter) show(rows int64, part float64) {
+	now := time.Now()
+	if m.out == nil || now.Sub(m.shown) < barPause {
+		return
+	}
+	m.shown = now
+	fmt.Fprint(m.out, wholeLine+meterLine(m.what, rows, part, now.Sub(m.started)))
+}
+
+// end takes the line away.
+func (m *meter) end() {
+	if m.out != nil && !m.shown.IsZero() {
+		fmt.Fprint(m.out, wholeLine)
+	}
+}
+
+func meterLine(what string, rows int64, part float64, took time.Duration) string {
+	line := fmt.Sprintf("%s %s  %s", what, grouped(rows), rateOf(rows, took))
+	if part < 0 {
+		return line
+	}
+	part = min(part, 1)
+	filled := int(barWidth * part)
+	line = fmt.Sprintf("[%s%s] %3d %%  %s", strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled), int(100*part), line)
+	if part > 0 {
+		left := time.Duration(float64(took) * (1 - part) / part)
+		line += fmt.Sprintf("  %s left", left.Round(time.Second))
+	}
+	return line
+}
+
+func rateOf(rows int64, took time.Duration) string {
+	return grouped(int64(float64(rows)/max(took.Seconds(), 1e-3))) + "/s"
+}
+
+// grouped is a number with commas: 1,000,000.
+func grouped(n int64) string {
+	text := fmt.Sprint(n)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
+func rowsOf(n int64) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return grouped(n) + " rows"
+}
