@@ -23,6 +23,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -53,6 +54,7 @@ type Options struct {
 type Client struct {
 	base    *url.URL
 	options Options
+	page    atomic.Int64 // how many resources the server allows to be asked for, once it refused more
 }
 
 // New makes a client of the server at a URL, which may have a path that the server is

@@ -83,7 +83,10 @@ func readError(r *http.Request, answer *http.Response) error {
 	}
 	var envelope struct{ Errors []Problem }
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
-	if err == nil && json.Unmarshal(body, &envelope) == nil && len(envelope.Errors) > 0 {
+	if err != nil {
+		return &lostError{err} // with the reason, which decides whether to try again
+	}
+	if json.Unmarshal(body, &envelope) == nil && len(envelope.Errors) > 0 {
 		e.Problems = envelope.Errors
 	} else {
 		e.Problems = []Problem{{Code: CodeNone, Title: http.StatusText(answer.StatusCode), Detail: http.StatusText(answer.StatusCode) + "."}}

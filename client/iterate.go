@@ -30,7 +30,7 @@ func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, e
 	return func(yield func(T, error) bool) {
 		q, err := c.begin(params)
 		if err == nil {
-			f := &forward[T]{collection: c, query: q, left: math.MaxInt64, page: math.MaxInt64}
+			f := &forward[T]{collection: c, query: q, left: math.MaxInt64, page: c.client.mostAtOnce(math.MaxInt64)}
 			if q.limit != nil {
 				f.left = *q.limit
 			}
@@ -84,7 +84,7 @@ func (f *forward[T]) run(ctx context.Context, yield func(T, error) bool) error {
 			continue
 		}
 		if HasCode(err, CodeLimitTooLarge) && f.page > 1 {
-			f.page = smaller(f.page)
+			f.page = f.collection.client.atOnce(f.page)
 			continue
 		}
 		if f.left < before {
@@ -102,12 +102,23 @@ func (f *forward[T]) run(ctx context.Context, yield func(T, error) bool) error {
 	return nil
 }
 
-// smaller is the next size of a page to try.
-func smaller(page int64) int64 {
-	if page > pageSize {
-		return pageSize
+// mostAtOnce is how many resources to ask for: as many as are wanted, unless the server is
+// known to allow less.
+func (c *Client) mostAtOnce(wanted int64) int64 {
+	if known := c.page.Load(); known > 0 {
+		return min(wanted, known)
 	}
-	return max(1, page/2)
+	return wanted
+}
+
+// atOnce is how many to ask for when so many are more than the server allows.
+func (c *Client) atOnce(refused int64) int64 {
+	page := int64(pageSize)
+	if refused <= pageSize {
+		page = max(1, refused/2)
+	}
+	c.page.Store(page)
+	return page
 }
 
 // request is what to ask for: from the start, from where the last page ended, or from
@@ -228,7 +239,7 @@ func (c *Collection[T]) Backward(ctx context.Context, params ...Param) iter.Seq2
 }
 
 func (c *Collection[T]) backward(ctx context.Context, q *query, yield func(T, error) bool) error {
-	left, page := int64(math.MaxInt64), int64(pageSize)
+	left, page := int64(math.MaxInt64), c.client.mostAtOnce(pageSize)
 	if q.limit != nil {
 		left = *q.limit
 	}
@@ -237,7 +248,11 @@ func (c *Collection[T]) backward(ctx context.Context, q *query, yield func(T, er
 		q.limit = &limit
 		items, err := c.items(ctx, c.listing(q.encode(), false))
 		if HasCode(err, CodeLimitTooLarge) && page > 1 {
-			page = smaller(page)
+			page = c.client.atOnce(page)
+			continue
+		}
+		if err == nil && len(items) == 0 && q.offset != nil && *q.offset > 0 {
+			q.offset = nil // it is so far behind the end that no page from there reaches it
 			continue
 		}
 		if err != nil || len(items) == 0 {
