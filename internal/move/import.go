@@ -103,10 +103,14 @@ func (i *Import) Run(ctx context.Context) (Imported, error) {
 			break
 		}
 		// A request that was begun is waited for, so that it is known what became of it.
-		if err := run.take(context.WithoutCancel(ctx), each); err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
+		err := run.take(context.WithoutCancel(ctx), each)
+		if err == nil {
+			err = each.err
+		}
+		if err == io.EOF { // itself: a connection that is lost may have one inside
+			return run.done, nil
+		}
+		if err != nil {
 			return run.done, err
 		}
 	}
@@ -195,7 +199,7 @@ func (i *importer) take(ctx context.Context, next batch) error {
 	if i.Progress != nil {
 		i.Progress(i.done)
 	}
-	return next.err
+	return nil
 }
 
 func (i *importer) refuse(row Row, reason string) {

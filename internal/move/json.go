@@ -148,15 +148,14 @@ func (a *arrayReader) end() error {
 }
 
 func (a *arrayReader) at(err error) error {
-	offset := a.json.InputOffset()
 	var syntax *jsontext.SyntacticError
 	switch {
-	case errors.As(err, &syntax):
-		offset = syntax.ByteOffset
+	case errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("line %d: not JSON: %s", a.lines.at(syntax.ByteOffset), problemOf(syntax))
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return err // of the disk, say
 	}
-	return fmt.Errorf("line %d: %w", a.lines.at(offset), plain(err))
+	return fmt.Errorf("line %d: %w", a.lines.at(a.lines.read), plain(err))
 }
 
 // lineCounter knows in which line an offset is, for offsets that go up.

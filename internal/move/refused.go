@@ -19,7 +19,7 @@ import (
 // number of the first bad row, if the import is to end there: then those behind it are
 // neither left nor taken out.
 func (i *importer) sort(ctx context.Context, rows []Row, refused *client.Error) (left []Row, stop int64, err error) {
-	problems := map[int][]client.Problem{}
+	problems, open := map[int][]client.Problem{}, map[int]bool{}
 	for _, problem := range refused.Problems {
 		item, rest, ok := problem.Source.Item()
 		if !ok || item >= len(rows) {
@@ -29,14 +29,11 @@ func (i *importer) sort(ctx context.Context, rows []Row, refused *client.Error) 
 			item, rest = 0, problem.Source.Pointer
 		}
 		if i.isOpen(problem, rest) {
+			open[item] = true
 			continue
 		}
 		problem.Source.Pointer = rest
 		problems[item] = append(problems[item], problem)
-	}
-	if len(problems) == 0 { // what was wrong is not wrong in a file that is imported
-		i.done.Created += int64(len(rows))
-		return nil, 0, nil
 	}
 	if refused.Tries > 1 && allExist(problems, len(rows)) {
 		// A try whose answer was lost may have created them all.
@@ -55,6 +52,8 @@ func (i *importer) sort(ctx context.Context, rows []Row, refused *client.Error) 
 			i.done.Skipped++
 		case conflict:
 			i.replace = append(i.replace, row)
+		case open[n]:
+			i.done.Created++ // as far as can be told
 		default:
 			left = append(left, row)
 		}

@@ -158,7 +158,11 @@ func plain(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return errors.New("the JSON ends in the middle of a value")
 	case errors.As(err, &syntax):
-		return fmt.Errorf("not JSON at character %d: %s", syntax.ByteOffset+1, strings.TrimPrefix(syntax.Err.Error(), "jsontext: "))
+		return fmt.Errorf("not JSON at character %d: %s", syntax.ByteOffset+1, problemOf(syntax))
 	}
 	return err
+}
+
+func problemOf(syntax *jsontext.SyntacticError) string {
+	return strings.TrimPrefix(syntax.Err.Error(), "jsontext: ")
 }
