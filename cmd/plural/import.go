@@ -62,13 +62,21 @@ begin, and 3 if it came to the end and bad rows were left out.`,
 	return command
 }
 
+// mostReported is how many bad rows of an array are shown when the import ends with it. It
+// could be all of them.
+const mostReported = 20
+
 func runImport(command *cobra.Command, t *target, f importFlags, args []string) (err error) {
 	in, err := openInput(command.InOrStdin(), args[1:], move.Format(f.format))
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	c, local, closing, err := t.open(command)
+	what := toWrite
+	if f.dryRun {
+		what = toTry
+	}
+	c, local, closing, err := t.open(command, what)
 	if err != nil {
 		return err
 	}
@@ -83,10 +91,14 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	}
 	out := command.ErrOrStderr()
 	meter := newMeter(out, "rows")
+	var reported int64
 	run := &move.Import{
 		Client: c, Collection: collection, Rows: rows, MintIDs: !local,
 		OnError: move.OnError(f.onError), OnConflict: move.OnConflict(f.onConflict), DryRun: f.dryRun, FromRow: f.fromRow,
 		Bad: func(row move.Row, reason string) {
+			if reported++; f.onError == string(move.StopOnError) && reported > mostReported {
+				return
+			}
 			meter.end()
 			fmt.Fprintf(out, "line %d: %s\n", row.Line, reason)
 		},
@@ -95,6 +107,9 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	started := time.Now()
 	done, err := run.Run(command.Context())
 	meter.end()
+	if f.onError == string(move.StopOnError) && reported > mostReported {
+		fmt.Fprintf(out, "and %s more in the same array\n", rowsOf(reported-mostReported))
+	}
 	fmt.Fprintln(out, importSummary(done, f.dryRun, time.Since(started)))
 	if done.Timed {
 		fmt.Fprintln(out, "created_at and updated_at of the file were left out: they say when a resource was created and changed here.")
@@ -126,23 +141,20 @@ func importSummary(done move.Imported, dryRun bool, took time.Duration) string {
 
 // howToGoOn says what can be done about an import that ended early.
 func howToGoOn(err error, next int64, collection string, dryRun bool) error {
-	if dryRun {
-		if errors.Is(err, move.ErrStopped) {
-			return errors.New("the import would end there: correct the file, or give --on-error skip")
-		}
-		return err
-	}
 	var unknown *move.UnknownError
-	goOn := fmt.Sprintf("%s ahead of it are through: correct the file and go on with --from-row %d, or give --on-error skip as well", rowsOf(next-1), next)
 	switch {
+	case errors.Is(err, move.ErrStopped) && dryRun:
+		return fmt.Errorf("the import would end at row %d: correct it, or leave bad rows out with --on-error skip", next)
 	case errors.Is(err, move.ErrStopped):
-		return errors.New(goOn)
+		return fmt.Errorf("ended at row %d, with the rows ahead of it in and none behind it: correct it and go on with --from-row %d, or leave bad rows out with --on-error skip", next, next)
+	case dryRun:
+		return err
 	case errors.As(err, &unknown) && unknown.First != "":
-		return fmt.Errorf("%w\nIf there is /%s/%s, go on with --from-row %d, else with --from-row %d", err, collection, unknown.First, unknown.To+1, next)
+		return fmt.Errorf("%w\nIf there is /%s/%s, all of them are in: go on with --from-row %d, and else with --from-row %d", err, collection, unknown.First, unknown.To+1, next)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("interrupted: go on with --from-row %d", next)
 	}
-	return fmt.Errorf("%w\n%s are through: go on with --from-row %d", err, rowsOf(next-1), next)
+	return fmt.Errorf("%w\nThe rows ahead of row %d are in: go on with --from-row %d", err, next, next)
 }
 
 // input is a file that is read, and how much of it.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,8 +35,17 @@ func registerTarget(command *cobra.Command) *target {
 	return t
 }
 
+// purpose is what a database is opened for.
+type purpose int
+
+const (
+	toRead purpose = iota
+	toWrite
+	toTry // as if it were written to
+)
+
 // open connects to the server, or opens the database. Whoever gets a client closes it.
-func (t *target) open(command *cobra.Command) (c *client.Client, local bool, closing func() error, err error) {
+func (t *target) open(command *cobra.Command, what purpose) (c *client.Client, local bool, closing func() error, err error) {
 	flags := command.Flags()
 	given := flags.Changed("database") || flags.Changed("schema") || flags.Changed("migrate")
 	server, key := t.server, t.key
@@ -50,7 +59,7 @@ func (t *target) open(command *cobra.Command) (c *client.Client, local bool, clo
 		if t.key != "" {
 			return nil, false, nil, errors.New("--key is for a --server: a database that is opened here asks nobody")
 		}
-		c, closing, err = t.openDatabase(command.Context())
+		c, closing, err = t.openDatabase(command.Context(), what)
 		return c, true, closing, err
 	}
 	if given {
@@ -63,14 +72,21 @@ func (t *target) open(command *cobra.Command) (c *client.Client, local bool, clo
 // openDatabase serves a database to this process alone. So data goes the way of
 // a request, whether there is a network in between or not: the same validation, change log
 // and totals.
-func (t *target) openDatabase(ctx context.Context) (*client.Client, func() error, error) {
+func (t *target) openDatabase(ctx context.Context, what purpose) (*client.Client, func() error, error) {
 	s, err := t.load()
 	if err != nil {
 		return nil, nil, err
 	}
+	database, remove, err := databaseFor(s.config.Database, what)
+	if err != nil {
+		return nil, nil, err
+	}
+	if what != toWrite {
+		s.config.Migrate = plural.MigrateOff
+	}
 	const forever = -1
 	server, err := plural.Open(ctx, plural.Config{
-		Schema: s.config.Schema, Database: s.config.Database, Migrate: s.config.Migrate,
+		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 		// Whoever moves data has all the time, and is not a server that keeps house.
 		QueryTimeout: forever, MinThroughput: forever, CacheSize: forever, Workers: forever,
@@ -79,7 +95,7 @@ func (t *target) openDatabase(ctx context.Context) (*client.Client, func() error
 		MaxBody: 128 << 20,
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, errors.Join(err, remove())
 	}
 	pipes := newPipes()
 	within := &http.Server{Handler: server, ReadHeaderTimeout: day}
@@ -90,13 +106,34 @@ func (t *target) openDatabase(ctx context.Context) (*client.Client, func() error
 	}
 	closing := func() error {
 		transport.CloseIdleConnections()
-		return errors.Join(within.Close(), server.Stop(context.WithoutCancel(ctx)))
+		return errors.Join(within.Close(), server.Stop(context.WithoutCancel(ctx)), remove())
 	}
 	c, err := client.New("http://database", client.Options{HTTPClient: &http.Client{Transport: transport}, Retries: -1})
 	if err != nil {
 		return nil, nil, errors.Join(err, closing())
 	}
 	return c, closing, nil
+}
+
+// databaseFor makes sure that no file comes to be where nothing is to be written: then
+// there is nothing to be read, and trials are made with a database that is removed.
+func databaseFor(database string, what purpose) (url string, remove func() error, err error) {
+	remove = func() error { return nil }
+	file, ok := strings.CutPrefix(database, "sqlite:")
+	if !ok || what == toWrite {
+		return database, remove, nil
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return database, remove, nil // or it is found out what is wrong with it
+	}
+	if what == toRead {
+		return "", nil, fmt.Errorf("there is no database %s", file)
+	}
+	dir, err := os.MkdirTemp("", "plural-dry-run-")
+	if err != nil {
+		return "", nil, err
+	}
+	return "sqlite:" + filepath.Join(dir, "plural.db"), func() error { return os.RemoveAll(dir) }, nil
 }
 
 // pipes is a listener for connections within the process, which nobody else can reach.
@@ -151,74 +188,4 @@ func describe(ctx context.Context, c *client.Client, name string) (client.Descri
 		names = append(names, each.Name)
 	}
 	return client.Description{}, fmt.Errorf("there is no collection %q: there are %s", name, strings.Join(names, ", "))
-}
-
-// meter shows on a terminal how far something has come: a line that fills up, with the
-// rate and the time that is left.
-type meter struct {
-	out     io.Writer // nil: nobody looks
-	what    string
-	started time.Time
-	shown   time.Time
-}
-
-func newMeter(out io.Writer, what string) *meter {
-	m := &meter{what: what, started: time.Now()}
-	if isTerminal(out) {
-		m.out = out
-	}
-	return m
-}
-
-// show shows it now and then. The part is how much of it is done, and negative if
-// that cannot be known.
-func (m *meter) show(rows int64, part float64) {
-	now := time.Now()
-	if m.out == nil || now.Sub(m.shown) < barPause {
-		return
-	}
-	m.shown = now
-	fmt.Fprint(m.out, wholeLine+meterLine(m.what, rows, part, now.Sub(m.started)))
-}
-
-// end takes the line away.
-func (m *meter) end() {
-	if m.out != nil && !m.shown.IsZero() {
-		fmt.Fprint(m.out, wholeLine)
-	}
-}
-
-func meterLine(what string, rows int64, part float64, took time.Duration) string {
-	line := fmt.Sprintf("%s %s  %s", what, grouped(rows), rateOf(rows, took))
-	if part < 0 {
-		return line
-	}
-	part = min(part, 1)
-	filled := int(barWidth * part)
-	line = fmt.Sprintf("[%s%s] %3d %%  %s", strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled), int(100*part), line)
-	if part > 0 {
-		left := time.Duration(float64(took) * (1 - part) / part)
-		line += fmt.Sprintf("  %s left", left.Round(time.Second))
-	}
-	return line
-}
-
-func rateOf(rows int64, took time.Duration) string {
-	return grouped(int64(float64(rows)/max(took.Seconds(), 1e-3))) + "/s"
-}
-
-// grouped is a number with commas: 1,000,000.
-func grouped(n int64) string {
-	text := fmt.Sprint(n)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
-}
-
-func rowsOf(n int64) string {
-	if n == 1 {
-		return "1 row"
-	}
-	return grouped(n) + " rows"
 }
