@@ -48,10 +48,13 @@ func (c *Collection[T]) begin(params []Param) (*query, error) {
 	case err != nil:
 		return nil, err
 	case q.limit != nil && *q.limit < 0:
-		return nil, errors.New("the limit of a loop is how often it runs, and cannot be negative: use Backward to count back")
+		return nil, ErrNegativeLimit
 	}
 	return q, nil
 }
+
+// ErrNegativeLimit is the error of a loop with a limit that counts back, which is for List.
+var ErrNegativeLimit = errors.New("the limit of a loop is how often it runs, and cannot be negative: use Backward to count back")
 
 var errLeft = errors.New("the loop was left")
 

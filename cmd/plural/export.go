@@ -59,15 +59,21 @@ is whole, and not before.`,
 		if err != nil {
 			return err
 		}
-		return out.finish(export(command, c, collection, out, parameters))
+		started := time.Now()
+		rows, err := export(command, c, collection, out, parameters)
+		if err := out.finish(err); err != nil {
+			return err
+		}
+		fmt.Fprintf(command.ErrOrStderr(), "Exported %s%s.\n", rowsOf(rows), pace(rows, time.Since(started)))
+		return nil
 	}
 	return command
 }
 
-func export(command *cobra.Command, c *client.Client, collection client.Description, out *destination, parameters string) error {
+func export(command *cobra.Command, c *client.Client, collection client.Description, out *destination, parameters string) (int64, error) {
 	rows, err := move.NewWriter(out, out.format, collection.Attributes)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	of := totalOf(collection, parameters)
 	meter := newMeter(command.ErrOrStderr(), "rows")
@@ -76,14 +82,12 @@ func export(command *cobra.Command, c *client.Client, collection client.Descript
 			meter.show(rows, float64(rows)/float64(of)) // negative if it is not known
 		}
 	}}
-	started := time.Now()
 	written, err := run.Run(command.Context())
 	meter.end()
-	if err == nil {
-		took := time.Since(started)
-		fmt.Fprintf(command.ErrOrStderr(), "Exported %s in %.1f s (%s).\n", rowsOf(written), took.Seconds(), rateOf(written, took))
+	if errors.Is(err, client.ErrNegativeLimit) {
+		err = errors.New("the limit of an export cannot be negative: for the last rows, sort the other way round, such as by sort=-id")
 	}
-	return err
+	return written, err
 }
 
 // totalOf is how many rows there will be, or -1 if that is not known at once.

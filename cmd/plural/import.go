@@ -136,7 +136,7 @@ func importSummary(done move.Imported, dryRun bool, took time.Duration) string {
 	if done.Skipped > 0 {
 		summary += fmt.Sprintf(", skipped %s that exist", grouped(done.Skipped))
 	}
-	return summary + fmt.Sprintf(" in %.1f s (%s).", took.Seconds(), rateOf(done.Created+done.Replaced+done.Skipped, took))
+	return summary + pace(done.Created+done.Replaced+done.Skipped, took) + "."
 }
 
 // howToGoOn says what can be done about an import that ended early.

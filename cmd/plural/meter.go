@@ -61,6 +61,14 @@ func rateOf(rows int64, took time.Duration) string {
 	return grouped(int64(float64(rows)/max(took.Seconds(), 1e-3))) + "/s"
 }
 
+// pace is how long it took, if it took long enough to be worth a word.
+func pace(rows int64, took time.Duration) string {
+	if took < time.Second {
+		return ""
+	}
+	return fmt.Sprintf(" in %.1f s (%s)", took.Seconds(), rateOf(rows, took))
+}
+
 // grouped is a number with commas: 1,000,000.
 func grouped(n int64) string {
 	text := fmt.Sprint(n)
