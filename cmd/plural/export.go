@@ -46,7 +46,7 @@ is whole, and not before.`,
 	flags.StringVar(&parameters, "query", "", "filters, sort and range, as in a URL")
 	target := registerTarget(command)
 	command.RunE = func(command *cobra.Command, args []string) (err error) {
-		c, _, closing, err := target.open(command, toRead)
+		c, closing, err := target.open(command, toRead)
 		if err != nil {
 			return err
 		}

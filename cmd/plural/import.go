@@ -76,7 +76,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if f.dryRun {
 		what = toTry
 	}
-	c, local, closing, err := t.open(command, what)
+	c, closing, err := t.open(command, what)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	meter := newMeter(out, "rows")
 	var reported int64
 	run := &move.Import{
-		Client: c, Collection: collection, Rows: rows, MintIDs: !local,
+		Client: c, Collection: collection, Rows: rows,
 		OnError: move.OnError(f.onError), OnConflict: move.OnConflict(f.onConflict), DryRun: f.dryRun, FromRow: f.fromRow,
 		Bad: func(row move.Row, reason string) {
 			if reported++; f.onError == string(move.StopOnError) && reported > mostReported {

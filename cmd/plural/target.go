@@ -45,7 +45,7 @@ const (
 )
 
 // open connects to the server, or opens the database. Whoever gets a client closes it.
-func (t *target) open(command *cobra.Command, what purpose) (c *client.Client, local bool, closing func() error, err error) {
+func (t *target) open(command *cobra.Command, what purpose) (*client.Client, func() error, error) {
 	flags := command.Flags()
 	given := flags.Changed("database") || flags.Changed("schema") || flags.Changed("migrate")
 	server, key := t.server, t.key
@@ -57,16 +57,15 @@ func (t *target) open(command *cobra.Command, what purpose) (c *client.Client, l
 	}
 	if server == "" {
 		if t.key != "" {
-			return nil, false, nil, errors.New("--key is for a --server: a database that is opened here asks nobody")
+			return nil, nil, errors.New("--key is for a --server: a database that is opened here asks nobody")
 		}
-		c, closing, err = t.openDatabase(command.Context(), what)
-		return c, true, closing, err
+		return t.openDatabase(command.Context(), what)
 	}
 	if given {
-		return nil, false, nil, errors.New("give a --server, which has its own database and schema, or a --database, and not both")
+		return nil, nil, errors.New("give a --server, which has its own database and schema, or a --database, and not both")
 	}
-	c, err = client.New(server, client.Options{Key: key, Retries: 8})
-	return c, false, func() error { return nil }, err
+	c, err := client.New(server, client.Options{Key: key, Retries: 8})
+	return c, func() error { return nil }, err
 }
 
 // openDatabase serves a database to this process alone. So data goes the way of
@@ -108,7 +107,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose) (*client.Client
 		transport.CloseIdleConnections()
 		return errors.Join(within.Close(), server.Stop(context.WithoutCancel(ctx)), remove())
 	}
-	c, err := client.New("http://database", client.Options{HTTPClient: &http.Client{Transport: transport}, Retries: -1})
+	c, err := client.New("http://database", client.Options{HTTPClient: &http.Client{Transport: transport}})
 	if err != nil {
 		return nil, nil, errors.Join(err, closing())
 	}

@@ -30,7 +30,9 @@ const (
 	ReplaceOnConflict OnConflict = "replace"
 )
 
-// Import puts the rows of a file into a collection.
+// Import puts the rows of a file into a collection. Rows that have no id are given one
+// here, and not by the server: so a request that was lost can be sent again, and is known by
+// its ids if it had come through.
 type Import struct {
 	Client     *client.Client
 	Collection client.Description
@@ -42,10 +44,6 @@ type Import struct {
 	// DryRun writes nothing: every array of rows is sent as one that the server must refuse,
 	// because the id of its last resource comes twice.
 	DryRun bool
-
-	// MintIDs gives rows that have none an id here, and not in the server. So a request
-	// that was lost can be sent again, and is known by its ids if it came through.
-	MintIDs bool
 
 	// FromRow is the number of the first row that counts; those ahead of it are in already.
 	FromRow int64
@@ -167,7 +165,7 @@ func (i *importer) next() (next batch) {
 			next.bad = &row
 			return next
 		}
-		if row.ID == "" && (i.MintIDs || i.DryRun) {
+		if !row.given {
 			row.withID(i.minter.next(time.Now()))
 		}
 		size += len(row.Body) + 1

@@ -108,7 +108,7 @@ func (w *world) take(text string, format Format, change ...func(*Import)) (done 
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	run := &Import{Client: w.client, Collection: w.people, Rows: rows, OnError: StopOnError, OnConflict: FailOnConflict, MintIDs: true,
+	run := &Import{Client: w.client, Collection: w.people, Rows: rows, OnError: StopOnError, OnConflict: FailOnConflict,
 		Bad: func(row Row, reason string) { bad = append(bad, fmt.Sprintf("%d: %s", row.Line, reason)) }}
 	for _, apply := range change {
 		apply(run)
@@ -199,6 +199,18 @@ func TestImportSkips(t *testing.T) {
 			"6: boss: There is no resource 01936f2e-7d3c-7a4b-9c5d-0123456789ab in people."})
 		same(t, err, nil)
 		w.expect("a f")
+	})
+}
+
+func TestBadIDs(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		for _, change := range []func(*Import){skip, func(i *Import) { skip(i); dryRun(i) }} {
+			_, bad, err := w.take("{\"id\":\"1\",\"name\":\"a\"}\n{\"id\":\"\",\"name\":\"b\"}\n{\"id\":7,\"name\":\"c\"}\n", NDJSON, change)
+			wrong := "id: An id must be a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab."
+			same(t, bad, []string{"1: " + wrong, "2: " + wrong, "3: id: An id must be a string, but is a number."})
+			same(t, err, nil)
+		}
+		w.expect("")
 	})
 }
 

@@ -45,7 +45,8 @@ type Row struct {
 	Number int64 // the first is 1
 	Line   int64 // where it begins
 	Body   []byte
-	ID     string // empty if it has none
+	ID     string // empty if it has none, or one that is no id
+	given  bool   // it brought one, whatever it is
 	minted bool   // it was given one here
 
 	// Timed: it had created_at or updated_at, which the server sets.
@@ -129,6 +130,7 @@ func (r *Row) members(decoder *jsontext.Decoder) ([]byte, error) {
 			body = body[:start] // the server gives it one
 			continue
 		case key == `"id"`:
+			r.given = true
 			// One that is no id is refused for what it is.
 			if id, ok := schema.ParseID(bytes.Trim(value, `"`)); ok {
 				r.ID = id.String()
