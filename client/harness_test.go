@@ -30,7 +30,7 @@ type Post struct {
 	ID     string  `json:"id"`
 	Title  string  `json:"title"`
 	Body   *string `json:"body"`
-	UserID *string `json:"user_id"`
+	UserID *string `json:"user_id,omitempty"`
 }
 
 // eachStore runs a test against a fresh server on each database. The change is
