@@ -2,6 +2,7 @@ package move
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,9 +16,11 @@ import (
 
 // cell is a field of a record of CSV. An empty one is null, and "" the empty string.
 type cell struct {
-	text   string
+	text   []byte // until the next record is read
 	quoted bool
 }
+
+func (c cell) isNothing() bool { return len(c.text) == 0 && !c.quoted }
 
 // cellReader takes CSV apart as RFC 4180 says. The standard library's takes a carriage
 // return out of every line end within quotes, and does not tell "" from nothing; either
@@ -25,6 +28,10 @@ type cell struct {
 type cellReader struct {
 	in   *bufio.Reader
 	line int64 // of what comes next
+
+	text  []byte // of the record
+	ends  []int  // of its cells, in text
+	cells []cell
 }
 
 // badRecord is a record that is no CSV, and is over at the end of its line.
@@ -32,74 +39,71 @@ type badRecord struct{ reason string }
 
 func (e *badRecord) Error() string { return e.reason }
 
-// record reads a record, and gives io.EOF behind the last. What it is given is used
-// again. Line is where the record begins.
-func (r *cellReader) record(cells []cell) (_ []cell, line int64, err error) {
-	cells, line = cells[:0], r.line
+// record reads a record, and gives io.EOF behind the last. Line is where it begins.
+func (r *cellReader) record() (cells []cell, line int64, err error) {
+	r.text, r.ends, r.cells = r.text[:0], r.ends[:0], r.cells[:0]
+	line = r.line
 	if _, err := r.in.Peek(1); err != nil {
 		return nil, line, err
 	}
-	for size := 0; ; {
-		field, last, err := r.field(maxRow - size)
-		if err != nil {
+	for last := false; !last; {
+		var quoted bool
+		if quoted, last, err = r.field(); err != nil {
 			return nil, line, err
 		}
-		size += len(field.text)
-		cells = append(cells, field)
-		if last {
-			return cells, line, nil
-		}
+		r.ends = append(r.ends, len(r.text))
+		r.cells = append(r.cells, cell{quoted: quoted})
 	}
+	start := 0
+	for i, end := range r.ends {
+		r.cells[i].text = r.text[start:end]
+		start = end
+	}
+	return r.cells, line, nil
 }
 
 // field reads a field with what ends it. Last says that the record ends with it.
-func (r *cellReader) field(most int) (field cell, last bool, err error) {
-	var text strings.Builder
+func (r *cellReader) field() (quoted, last bool, err error) {
 	c, err := r.in.ReadByte()
 	if err == nil && c == '"' {
-		field.quoted = true
-		if err := r.quoted(&text, most); err != nil {
-			return field, false, err
+		quoted = true
+		if err := r.quoted(); err != nil {
+			return quoted, false, err
 		}
 		c, err = r.in.ReadByte()
 	}
 	for ; ; c, err = r.in.ReadByte() {
 		if errors.Is(err, io.EOF) {
-			last = true
-			break
+			return quoted, true, nil
 		}
 		if err != nil {
-			return field, false, err
+			return quoted, false, err
 		}
-		if c == '\r' {
+		switch c {
+		case ',':
+			return quoted, false, nil
+		case '\n':
+			r.line++
+			return quoted, true, nil
+		case '\r':
 			if next, err := r.in.Peek(1); err == nil && next[0] == '\n' {
 				continue
 			}
 		}
-		if c == '\n' {
-			r.line++
-			last = true
-			break
-		}
-		if c == ',' {
-			break
-		}
 		switch {
-		case field.quoted:
-			return field, false, r.skip("something follows the closing quote of a cell: a quote within quotes is written twice")
+		case quoted:
+			return quoted, false, r.skip("something follows the closing quote of a cell: a quote within quotes is written twice")
 		case c == '"':
-			return field, false, r.skip("a quote stands within a cell that does not begin with one: put the cell into quotes, and write the quote twice")
-		case text.Len() == most:
-			return field, false, r.skip(fmt.Sprintf("the row is longer than %d MiB", maxRow>>20))
+			return quoted, false, r.skip("a quote stands within a cell that does not begin with one: put the cell into quotes, and write the quote twice")
+		case len(r.text) == maxRow:
+			return quoted, false, r.skip(fmt.Sprintf("the row is longer than %d MiB", maxRow>>20))
 		}
-		text.WriteByte(c)
+		r.text = append(r.text, c)
 	}
-	field.text = text.String()
-	return field, last, nil
 }
 
 // quoted reads up to the closing quote.
-func (r *cellReader) quoted(text *strings.Builder, most int) error {
+func (r *cellReader) quoted() error {
 	began := r.line
 	for {
 		c, err := r.in.ReadByte()
@@ -116,10 +120,10 @@ func (r *cellReader) quoted(text *strings.Builder, most int) error {
 			}
 			r.in.ReadByte() // which is there
 		}
-		if text.Len() == most {
+		if len(r.text) == maxRow {
 			return fmt.Errorf("line %d: the row is longer than %d MiB", began, maxRow>>20)
 		}
-		text.WriteByte(c)
+		r.text = append(r.text, c)
 	}
 }
 
@@ -144,8 +148,6 @@ type csvReader struct {
 	cells   *cellReader
 	columns []column
 	number  int64
-	record  []cell
-	body    []byte
 }
 
 // column is what a cell is to become.
@@ -163,7 +165,7 @@ func newCSVReader(in io.Reader, attributes []client.Attribute) (*csvReader, erro
 		buffered.Discard(len(byteOrderMark)) // spreadsheets put it there
 	}
 	r := &csvReader{cells: &cellReader{in: buffered, line: 1}}
-	header, _, err := r.cells.record(nil)
+	header, _, err := r.cells.record()
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("the file is empty: its first line must have the names of the attributes")
 	}
@@ -187,14 +189,15 @@ func (r *csvReader) name(header []cell, attributes []client.Attribute) error {
 	var problems []error
 	seen := map[string]bool{}
 	for _, each := range header {
-		found, ok := known[each.text]
+		name := string(each.text)
+		found, ok := known[name]
 		switch {
 		case !ok:
-			problems = append(problems, fmt.Errorf("line 1: there is no attribute %q: columns are separated by commas, and there can be %s", each.text, strings.Join(names, ", ")))
-		case seen[each.text]:
-			problems = append(problems, fmt.Errorf("line 1: the column %s comes twice", each.text))
+			problems = append(problems, fmt.Errorf("line 1: there is no attribute %q: columns are separated by commas, and there can be %s", name, strings.Join(names, ", ")))
+		case seen[name]:
+			problems = append(problems, fmt.Errorf("line 1: the column %s comes twice", name))
 		}
-		seen[each.text] = true
+		seen[name] = true
 		r.columns = append(r.columns, found)
 	}
 	return errors.Join(problems...)
@@ -202,7 +205,7 @@ func (r *csvReader) name(header []cell, attributes []client.Attribute) error {
 
 func (r *csvReader) Next() (Row, error) {
 	for {
-		record, line, err := r.cells.record(r.record)
+		record, line, err := r.cells.record()
 		row := Row{Number: r.number + 1, Line: line}
 		var bad *badRecord
 		switch {
@@ -210,10 +213,9 @@ func (r *csvReader) Next() (Row, error) {
 			row.Bad = bad
 		case err != nil:
 			return Row{}, err
-		case len(record) == 1 && record[0] == (cell{}) && len(r.columns) > 1:
+		case len(record) == 1 && record[0].isNothing() && len(r.columns) > 1:
 			continue // an empty line
 		default:
-			r.record = record
 			r.fill(&row, record)
 		}
 		r.number++
@@ -221,53 +223,64 @@ func (r *csvReader) Next() (Row, error) {
 	}
 }
 
-// fill makes the body of a record.
+// fill makes the body of a record, without what the server sets.
 func (r *csvReader) fill(row *Row, record []cell) {
 	if len(record) != len(r.columns) {
-		row.Bad = fmt.Errorf("the row has %d cells, and the first line %d", len(record), len(r.columns))
+		row.Bad = fmt.Errorf("the row has %s, and the first line %d", cellsOf(len(record)), len(r.columns))
 		return
 	}
-	body := append(r.body[:0], '{')
+	body := append(make([]byte, 0, 2*len(r.cells.text)+32*len(record)), '{')
 	for i, each := range record {
 		column := r.columns[i]
-		value, err := column.value(each)
-		if err != nil {
-			row.Bad = fmt.Errorf("column %s: %w", column.name, err)
-			return
+		switch {
+		case column.name == "created_at" || column.name == "updated_at":
+			row.Timed = true
+			continue
+		case column.name == "id" && each.isNothing():
+			continue
+		case column.name == "id":
+			row.bring(each.text)
 		}
 		if len(body) > 1 {
 			body = append(body, ',')
 		}
-		body = append(body, '"')
-		body = append(append(body, column.name...), '"', ':')
-		body = append(body, value...)
+		body = append(append(append(body, '"'), column.name...), `":`...)
+		var err error
+		if body, err = column.append(body, each); err != nil {
+			row.Bad = fmt.Errorf("column %s: %w", column.name, err)
+			return
+		}
 	}
-	r.body = append(body, '}')
-	row.clean(r.body)
+	row.Body = append(body, '}')
 }
 
-// value is a cell in JSON.
-func (c column) value(from cell) ([]byte, error) {
-	if !utf8.ValidString(from.text) {
+func cellsOf(n int) string {
+	if n == 1 {
+		return "1 cell"
+	}
+	return fmt.Sprint(n, " cells")
+}
+
+// append appends a cell as JSON.
+func (c column) append(body []byte, from cell) ([]byte, error) {
+	if !utf8.Valid(from.text) {
 		return nil, errors.New("not UTF-8: save the file as CSV UTF-8")
 	}
-	empty := from.text == ""
-	if empty && !from.quoted && !(c.required && c.kind == "string") {
-		return []byte("null"), nil
+	if from.isNothing() && !(c.required && c.kind == "string") {
+		return append(body, "null"...), nil
 	}
 	value := jsontext.Value(from.text)
 	switch c.kind {
 	case "string":
-		quoted, err := jsontext.AppendQuote(nil, unguarded(from.text))
-		return quoted, err
+		return jsontext.AppendQuote(body, unguarded(string(from.text)))
 	case "boolean":
 		// Spreadsheets write them in capitals.
-		if lower := strings.ToLower(from.text); lower == "true" || lower == "false" {
-			return []byte(lower), nil
+		if lower := strings.ToLower(string(from.text)); lower == "true" || lower == "false" {
+			return append(body, lower...), nil
 		}
 		return nil, fmt.Errorf("must be true or false, but is %.60q", from.text)
 	case "integer", "number":
-		if value.Kind() != '0' || !value.IsValid() || strings.TrimSpace(from.text) != from.text {
+		if value.Kind() != '0' || !value.IsValid() || len(bytes.TrimSpace(value)) != len(value) {
 			return nil, fmt.Errorf("must be a number such as 42 or -1.5, but is %.60q", from.text)
 		}
 	default:
@@ -275,5 +288,5 @@ func (c column) value(from cell) ([]byte, error) {
 			return nil, fmt.Errorf("must be JSON of the type %s, but is %.60q", c.kind, from.text)
 		}
 	}
-	return value, nil
+	return append(body, value...), nil
 }

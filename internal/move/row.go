@@ -130,16 +130,21 @@ func (r *Row) members(decoder *jsontext.Decoder) ([]byte, error) {
 			body = body[:start] // the server gives it one
 			continue
 		case key == `"id"`:
-			r.given = true
-			// One that is no id is refused for what it is.
-			if id, ok := schema.ParseID(bytes.Trim(value, `"`)); ok {
-				r.ID = id.String()
-			}
+			r.bring(bytes.Trim(value, `"`))
 		}
 		body = append(body, value...)
 	}
 	_, err := decoder.ReadToken()
 	return append(body, '}'), err
+}
+
+// bring notes the id that a row has. One that is no id is refused by the server, for what
+// it is.
+func (r *Row) bring(text []byte) {
+	r.given = true
+	if id, ok := schema.ParseID(text); ok {
+		r.ID = id.String()
+	}
 }
 
 // withID gives a row an id that it did not bring.
