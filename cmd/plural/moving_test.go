@@ -34,8 +34,17 @@ func alike(output string, ids *[]string) string {
 	return strings.Join(lines, "\n")
 }
 
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // TestMovingData follows docs/moving-data.md at a shell, from its first command to its
-// last.
+// last, and takes the first step of the README, with fewer rows.
 func TestMovingData(t *testing.T) {
 	text, err := os.ReadFile("../../docs/moving-data.md")
 	if err != nil {
@@ -45,6 +54,20 @@ func TestMovingData(t *testing.T) {
 	script := fmt.Sprintf("#!/bin/sh\nPLURAL_TEST_AS_PROGRAM=1 exec '%s' \"$@\"\n", os.Args[0])
 	if err := os.WriteFile(filepath.Join(bin, "plural"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
+	}
+	at := func(dir, line string) string {
+		shell := exec.Command("sh", "-c", line)
+		shell.Dir = dir
+		shell.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, _ := shell.CombinedOutput()
+		return string(out)
+	}
+	million := regexp.MustCompile(`(?m)^\$ (seq 1000000 .*)$`).FindStringSubmatch(readme(t))
+	if million == nil {
+		t.Fatal("the README does not make a million rows any more")
+	}
+	if got := at(t.TempDir(), strings.Replace(million[1], "1000000", "1000", 1)); !strings.HasPrefix(got, "Imported 1,000 rows") {
+		t.Errorf("$ %s\n%s", million[1], got)
 	}
 	server := serveIn(t, t.TempDir())
 	var written, received []string
@@ -57,11 +80,8 @@ func TestMovingData(t *testing.T) {
 		for _, step := range strings.Split("\n"+block, "\n$ ")[1:] {
 			commands++
 			line, want, _ := strings.Cut(step, "\n")
-			shell := exec.Command("sh", "-c", strings.ReplaceAll(line, "http://localhost:8080", server.base))
-			shell.Dir = dir
-			shell.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-			out, _ := shell.CombinedOutput()
-			if got, want := alike(string(out), &received), alike(want, &written); got != want {
+			out := at(dir, strings.ReplaceAll(line, "http://localhost:8080", server.base))
+			if got, want := alike(out, &received), alike(want, &written); got != want {
 				t.Fatalf("$ %s\ngot\n%s\nwant\n%s", line, got, want)
 			}
 		}
