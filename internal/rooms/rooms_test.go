@@ -38,9 +38,10 @@ var mayImport = map[string][]string{
 	"internal/resource":  {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth"},
 	"internal/operation": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"internal/fault"},
+	"internal/explorer":  {},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"internal/fault", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe"},
+	"internal/api": {"internal/fault", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/explorer"},
 	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource",
 		"internal/operation", "internal/observe", "internal/api"},
 	"cmd/plural": {".", "schema", "conform"},
