@@ -38,12 +38,14 @@ var mayImport = map[string][]string{
 	"internal/resource":  {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth"},
 	"internal/operation": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"internal/fault"},
+	"internal/openapi":   {"internal/fault", "schema", "internal/query"},
 	"internal/explorer":  {},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"internal/fault", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/explorer"},
+	"internal/api": {"internal/fault", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi",
+		"internal/explorer"},
 	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource",
-		"internal/operation", "internal/observe", "internal/api"},
+		"internal/operation", "internal/observe", "internal/openapi", "internal/api"},
 	"cmd/plural": {".", "schema", "conform"},
 
 	// For servers in any language, so it knows nothing of ours.
