@@ -58,6 +58,9 @@ var mayImport = map[string][]string{
 	"examples/bookings":  {".", "schema"},
 	"examples/guestbook": {".", "schema"},
 
+	// A program with a server in it, for the tests of the explorer in a browser.
+	"internal/explorer/web/e2e/mounted": {"."},
+
 	// The server from outside, as a process and a file: nothing of its code.
 	"internal/soak/disk":     {},
 	"internal/soak":          {"internal/soak/disk"},

@@ -28,19 +28,21 @@ export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'),
     }
     child.stdout.on('data', read)
     child.stderr.on('data', read)
+    child.on('error', reject)
     child.on('exit', () => reject(new Error(`the server has ended:\n${output}`)))
+    setTimeout(() => reject(new Error(`the server does not start:\n${output}`)), 20_000).unref()
   })
   return {
     url,
     schema,
     database,
     explorer: `${url}/-/explorer`,
-    /** Another client: sends a request and returns what it got. */
+    /** Another client: sends a request, its body a value or JSON, and returns what it got. */
     async ask(method, path, body, headers = {}) {
       const response = await fetch(url + path, {
         method,
         headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
-        body: body === undefined ? undefined : JSON.stringify(body),
+        body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
       })
       const text = await response.text()
       const envelope = text ? JSON.parse(text) : {}

@@ -21,11 +21,14 @@ export function customer(i) {
 /** Customers, products, and orders of some customers. */
 export async function seed({ ask }, customers = 240) {
   const made = await ask('POST', '/customers', Array.from({ length: customers }, (_, i) => customer(i)))
-  const products = await ask('POST', '/products', [
-    { name: 'Desk lamp', price: 49.9, serial: 9007199254740993, tags: ['light', 'desk'] },
-    { name: 'Bookshelf', price: 189, serial: 2, tags: ['oak'] },
-    { name: 'Armchair', price: 420, serial: 3, tags: [] },
-  ])
+  // As text, as JavaScript cannot hold the first serial number.
+  const products = await ask(
+    'POST',
+    '/products',
+    `[{"name":"Desk lamp","price":49.9,"serial":9007199254740993,"tags":["light","desk"]},
+      {"name":"Bookshelf","price":189,"serial":2,"tags":["oak"]},
+      {"name":"Armchair","price":420,"serial":3,"tags":[]}]`,
+  )
   for (const [i, each] of made.slice(0, 3).entries())
     await ask(
       'POST',

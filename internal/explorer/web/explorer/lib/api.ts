@@ -12,9 +12,10 @@ export interface Ask {
   silent?: boolean // it is not an action of its own, and not shown
 }
 
-export interface Answer<T> {
+export interface Answer<T, Body = { data: T }> {
   status: number
   data: T
+  body: Body // all of it: what is below /-/ is not in the envelope
   headers: Headers
 }
 
@@ -53,11 +54,12 @@ export interface Setting {
   credential: () => string | null
   began: (exchange: Exchange) => void
   ended: (exchange: Exchange) => void
+  gaveUp: (exchange: Exchange) => void
 }
 
 export function client(setting: Setting) {
   let last = 0
-  return async function ask<T>(request: Ask): Promise<Answer<T>> {
+  return async function ask<T, Body = { data: T }>(request: Ask): Promise<Answer<T, Body>> {
     const headers: Record<string, string> = { ...request.headers }
     const body = request.body === undefined ? null : stringify(request.body)
     if (body !== null) headers['Content-Type'] = 'application/json'
@@ -90,7 +92,10 @@ export function client(setting: Setting) {
       })
       text = await response.text()
     } catch (error) {
-      if (request.signal?.aborted) throw error
+      if (request.signal?.aborted) {
+        if (!request.silent) setting.gaveUp(exchange)
+        throw error
+      }
       end(0)
       throw new Unreachable()
     }
@@ -98,7 +103,7 @@ export function client(setting: Setting) {
     const envelope = text === '' ? {} : (read(text) as { data?: T; errors?: Fault[] } | null)
     if (envelope === null && response.ok) throw new Unreachable() // something else answers there
     if (!response.ok) throw new Refused(response.status, envelope?.errors ?? [], response.headers)
-    return { status: response.status, data: envelope!.data as T, headers: response.headers }
+    return { status: response.status, data: envelope!.data as T, body: envelope as Body, headers: response.headers }
   }
 }
 
@@ -111,17 +116,6 @@ function read(text: string): unknown {
 }
 
 export type Client = ReturnType<typeof client>
-
-/** What a path allows, by its OPTIONS; nothing if it leads nowhere. */
-export async function methodsOf(ask: Client, path: string): Promise<string[]> {
-  try {
-    const answer = await ask<undefined>({ method: 'OPTIONS', path, silent: true })
-    return (answer.headers.get('Allow') ?? '').split(',').map((method) => method.trim())
-  } catch (error) {
-    if (error instanceof Refused && error.status === 404) return []
-    throw error
-  }
-}
 
 export function totalOf(headers: Headers): number | null {
   const total = headers.get('X-Total-Count')

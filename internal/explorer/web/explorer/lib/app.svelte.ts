@@ -1,7 +1,8 @@
 // What the whole page shares: where it is, who is signed in, what was sent, which
 // collections there are, and what the server is still doing for us.
 
-import { client, methodsOf, Refused, Unreachable, type Exchange } from './api'
+import { client, Refused, Unreachable, type Exchange } from './api'
+import { Rights, type Paths } from './paths'
 import type { Collection } from './schema'
 import { readView, START, writeView, type View } from './url'
 
@@ -81,6 +82,9 @@ class Log {
   ended = (exchange: Exchange) => {
     this.exchanges = this.exchanges.map((each) => (each.id === exchange.id ? exchange : each))
   }
+  gaveUp = (exchange: Exchange) => {
+    this.exchanges = this.exchanges.filter((each) => each.id !== exchange.id)
+  }
 }
 
 export const log = new Log()
@@ -92,19 +96,25 @@ class Catalog {
   collections = $state.raw<Collection[]>([])
   state = $state<'loading' | 'ready' | 'failed'>('loading')
   trouble = $state.raw<Error | null>(null)
-  private known = new Map<string, Promise<string[]>>()
+  rights = $state.raw(new Rights({}))
 
   find(name: string | null): Collection | undefined {
     return this.collections.find((collection) => collection.name === name)
   }
 
-  async load(silent = false) {
+  /** Loads everything, or after a change only what it can have changed. */
+  async load(afterChange = false) {
     try {
-      const answer = await ask<Collection[]>({ path: '', silent })
-      session.guarded = /\bauthorization\b/i.test(answer.headers.get('Vary') ?? '')
-      this.collections = answer.data
+      const [list, document] = await Promise.all([
+        ask<Collection[]>({ path: '', silent: afterChange }),
+        afterChange ? null : ask<undefined, { paths: Paths }>({ path: '-/openapi.json', silent: true }),
+      ])
+      session.guarded = /\bauthorization\b/i.test(list.headers.get('Vary') ?? '')
+      if (document) this.rights = new Rights(document.body.paths)
+      this.collections = list.data
       this.state = 'ready'
       this.trouble = null
+      if (session.guarded && !session.credential && !list.data.length) session.asking = true // nothing is for everybody
     } catch (error) {
       this.trouble = error as Error
       if (error instanceof Refused && error.status === 401) {
@@ -113,25 +123,6 @@ class Catalog {
       }
       if (this.state === 'loading' || error instanceof Refused) this.state = 'failed'
     }
-  }
-
-  /** The methods of a path, asked for once. */
-  methods(path: string): Promise<string[]> {
-    let methods = this.known.get(path)
-    if (!methods) {
-      methods = methodsOf(ask, path)
-      methods.catch(() => this.known.delete(path))
-      this.known.set(path, methods)
-    }
-    return methods
-  }
-
-  /** The sub-collections of a collection. The server knows them by their paths. */
-  async children(collection: Collection): Promise<Collection[]> {
-    const candidates = this.collections.filter((each) => each.attributes.some((attribute) => attribute.references === collection.name))
-    const nobody = '00000000-0000-0000-0000-000000000000'
-    const methods = await Promise.all(candidates.map((each) => this.methods(`${collection.name}/${nobody}/${each.name}`)))
-    return candidates.filter((_, i) => methods[i]!.length > 0)
   }
 }
 

@@ -56,11 +56,10 @@ export class Rows {
     this.trouble = null
     const before = this.pages
     this.pages = new Map()
-    this.counted = false
     const shown = this.needed().filter((page) => before.has(page))
     for (const page of shown) this.pages.set(page, before.get(page)!)
     if (this.view.filters.length) void this.count()
-    for (const page of this.needed()) void this.fetch(page, true)
+    for (const page of this.total ? this.needed() : [0]) void this.fetch(page, true)
   }
 
   stop() {
@@ -71,7 +70,7 @@ export class Rows {
 
   private needed() {
     const [first, last] = this.window
-    return pagesFor(first, last, this.total ?? first + 1)
+    return pagesFor(first, last, this.counted ? (this.total ?? 0) : Math.max(this.total ?? 0, first + 1))
   }
 
   private fetchNeeded() {
@@ -91,7 +90,7 @@ export class Rows {
     this.running.set(page, controller)
     const ids = (other: number) => (afresh ? undefined : this.pages.get(other)?.map((row) => row.id))
     try {
-      const rows = await this.range(page, rangeOf(page, this.counted ? this.total : null, ids), controller.signal).catch((error) => {
+      const rows = await this.range(page, rangeOf(page, this.counted && !afresh ? this.total : null, ids), controller.signal).catch((error) => {
         // A cursor can be gone, a position cannot.
         if (error instanceof Refused && error.status === 400 && error.faults[0]?.source?.parameter === 'cursor')
           return this.range(page, rangeOf(page, null, () => undefined), controller.signal)

@@ -1,11 +1,11 @@
 // Where in a list of any length the window is.
 //
 // A browser cannot make an element as high as a million rows would need (about 33 million
-// pixels is the end), so beyond MAX_HEIGHT the scrollbar stands for more than its own
+// pixels is the end in Chromium, and half of it in Firefox), so beyond MAX_HEIGHT the scrollbar stands for more than its own
 // pixels. A small step of it still moves the rows by as many pixels, so that wheels and
 // fingers feel the same; a large one moves it in proportion.
 
-export const MAX_HEIGHT = 8_000_000
+export const MAX_HEIGHT = 3_000_000
 
 export interface Geometry {
   rows: number
