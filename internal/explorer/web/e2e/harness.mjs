@@ -101,12 +101,13 @@ export async function open(browser, url, { expect = [], ...options } = {}) {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** No rule of WCAG 2.2 A and AA that axe knows is broken by what the page shows. */
-export async function accessible(page, what) {
+/** No rule of WCAG 2.2 A and AA that axe knows is broken by what the page shows; or of some rules only. */
+export async function accessible(page, what, rules = {}) {
   // Evaluated by the debugger, to which the security policy of the page does not apply.
   await page.evaluate(axe)
-  const { violations } = await page.evaluate(() =>
-    globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }),
+  const { violations } = await page.evaluate(
+    (rules) => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], ...rules }),
+    rules,
   )
   assert.deepEqual(
     violations.map(({ id, nodes }) => ({ id, nodes: nodes.map((node) => `${node.html}\n${node.failureSummary}`) })),

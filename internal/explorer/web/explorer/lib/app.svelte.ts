@@ -114,7 +114,8 @@ class Catalog {
       this.collections = list.data
       this.state = 'ready'
       this.trouble = null
-      if (session.guarded && !session.credential && !list.data.length) session.asking = true // nothing is for everybody
+      // Nothing is for everybody, but for operations, which are everybody's own.
+      if (session.guarded && !session.credential && list.data.every(({ name }) => name === 'operations')) session.asking = true
     } catch (error) {
       this.trouble = error as Error
       if (error instanceof Refused && error.status === 401) {

@@ -1,14 +1,15 @@
 // JSON with exact integers: those beyond what a double holds become a bigint and back.
 
-type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown
-
-const exact: Reviver = (_key, value, context) =>
-  typeof value === 'number' && !Number.isSafeInteger(value) && context?.source && /^-?\d+$/.test(context.source)
-    ? BigInt(context.source)
-    : value
+// Texts and numbers; and in a text that is JSON, nothing else looks like either.
+const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+const MARK = '\0exact' // no name of a member: U+0000 is in no text of the server
 
 export function parse(text: string): unknown {
-  return (JSON.parse as (text: string, reviver: Reviver) => unknown)(text, exact)
+  if (!/\d{16}/.test(text)) return JSON.parse(text)
+  const marked = text.replace(TOKENS, (token) =>
+    /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `{${JSON.stringify(MARK)}:"${token}"}` : token,
+  )
+  return JSON.parse(marked, (_name, value) => (value?.[MARK] === undefined ? value : BigInt(value[MARK])))
 }
 
 export function stringify(value: unknown, indent = ''): string {
