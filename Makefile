@@ -5,6 +5,8 @@ SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+# Where tests need packages of npm, exactly those of the lock file.
+NPM_PROJECTS := internal/openapi/lint
 FUZZTIME ?= 30s
 BENCH    ?= .
 
@@ -43,12 +45,21 @@ build: ## Build bin/plural, a static binary
 	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/plural ./cmd/plural
 
 .PHONY: setup
-setup: ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc, fusermount3
+setup: packages ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc, fusermount3, Node and its packages
+	@for project in $(NPM_PROJECTS); do \
+		if [ ! "$$project/node_modules/.package-lock.json" -nt "$$project/package-lock.json" ]; then \
+			(set -x; npm --prefix "$$project" ci --no-audit --no-fund); \
+		fi; \
+	done
+
+.PHONY: packages
+packages:
 	@missing=; \
 	if [ -z "$${PLURAL_TEST_POSTGRES:-}$${PLURAL_PG_BIN:-}" ] && ! command -v initdb >/dev/null && \
 		! compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then missing=postgresql; fi; \
 	cc=($$(go env CC)); if ! command -v "$${cc[0]}" >/dev/null; then missing="$$missing gcc libc6-dev"; fi; \
 	if [ "$$(id -u)" != 0 ] && ! command -v fusermount3 >/dev/null; then missing="$$missing fuse3"; fi; \
+	if ! command -v node >/dev/null || ! command -v npm >/dev/null; then missing="$$missing nodejs npm"; fi; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo=sudo; fi; \
 	if ! command -v apt-get >/dev/null || { [ -n "$$sudo" ] && ! command -v sudo >/dev/null; }; then \
@@ -67,7 +78,7 @@ fmt: ## Format the code
 
 .PHONY: lint
 lint: ## Check the format, go vet, staticcheck
-	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +); \
+	@unformatted=$$(find . -name '*.go' -not -path './.*' -not -path '*/node_modules/*' -exec gofmt -l {} +); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi >&2
 	go vet ./...
 	go tool staticcheck ./...

@@ -45,6 +45,7 @@ wins over the environment, and that over the file.`,
 
 // serve runs a server until the context ends, and then stops it.
 func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writer) error {
+	delayCollections()
 	writer := newLogWriter(log)
 	defer writer.Close()
 	logger := s.logger(writer)

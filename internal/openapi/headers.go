@@ -26,14 +26,7 @@ var headerTexts = map[string]object{
 
 // headersOf lists the headers of an answer, with those that any may have.
 func (b *builder) headersOf(own ...string) object {
-	all := append([]string{"X-Request-Id"}, own...)
-	varies := b.secured() || b.CrossOrigin
-	for _, name := range own {
-		varies = varies || name == "Content-Encoding"
-	}
-	if varies {
-		all = append(all, "Vary")
-	}
+	all := append([]string{"X-Request-Id", "Vary"}, own...)
 	if b.Rated {
 		all = append(all, "RateLimit", "RateLimit-Policy")
 	}

@@ -115,7 +115,7 @@ func (b *builder) limit(name string) object {
 		if b.MaxLimit > 0 {
 			shape = append(shape, member{"minimum", -b.MaxLimit}, member{"maximum", b.MaxLimit})
 		}
-		shape.add("default", b.DefaultLimit)
+		shape.addIf(name == "limit", "default", b.DefaultLimit) // some clients send defaults, and not both must be sent
 		return object{{"name", name}, {"in", "query"}, {"description", text}, {"schema", shape}, {"example", b.DefaultLimit}}
 	})
 }
@@ -189,7 +189,7 @@ func plainFilter(field *schema.Field) object {
 		text = fmt.Sprintf("`%s` has this value; without one, it is true.", field.Name)
 	case schema.KindJSON:
 		text = fmt.Sprintf("`%s` is not null. Written without `=`.", field.Name)
-		shape = object{{"type", "array"}, {"items", object{{"type", "string"}, {"maxLength", 0}}}}
+		shape = object{{"type", "array"}, {"items", object{{"type", "string"}}}, {"maxItems", 0}}
 	}
 	return object{
 		{"name", "filter[" + field.Name + "]"}, {"in", "query"}, {"description", text},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/schema"
@@ -17,8 +18,9 @@ func statusText(status int) string { return strconv.Itoa(status) }
 var unread = []fault.Code{fault.CodeMalformedRequest, fault.CodeExpectationFailed, fault.CodeHeadersTooLarge, fault.CodeNotImplemented, fault.CodeHTTPVersion}
 
 // refuse adds the answers to an operation that is refused, by status. What comes before
-// any request has been read is the default.
+// any request has been read is the default, and what a hook thinks of.
 func (b *builder) refuse(responses *object, operation string, codes []fault.Code, headers ...string) {
+	hooked := b.Hooks && len(headers) > 0 // only changes have any
 	byStatus := map[int][]fault.Code{}
 	var statuses []int
 	for _, code := range codes {
@@ -29,7 +31,16 @@ func (b *builder) refuse(responses *object, operation string, codes []fault.Code
 	}
 	slices.Sort(statuses)
 	for _, status := range slices.Compact(statuses) {
+		if hooked {
+			byStatus[status] = append(byStatus[status], slices.DeleteFunc(allCodes(), func(code fault.Code) bool {
+				return code.Status() != status || slices.Contains(byStatus[status], code)
+			})...)
+		}
 		responses.add(statusText(status), b.refusal(operation, statusText(status), byStatus[status], headers))
+	}
+	if hooked {
+		responses.add("default", b.refusal("", "OfHook", allCodes(), headers))
+		return
 	}
 	responses.add("default", b.refusal("", "Unread", unread, nil))
 }
@@ -51,23 +62,35 @@ func (b *builder) refusal(operation, suffix string, codes []fault.Code, headers 
 		own = append(own, "Retry-After")
 	}
 	what := fmt.Sprint("refusal ", suffix, codes, own)
-	wanted := "Error" + suffix
-	if b.responseNames[strings.ToLower(wanted)] && b.named[what] == "" {
-		wanted += "Of" + capital(operation)
-	}
-	name, fresh := b.name(b.responseNames, what, wanted)
+	name, fresh := b.name(b.responseNames, what, b.refusalName("Error"+suffix, operation))
 	if fresh {
 		b.responses.add(name, object{
 			{"description", describeRefusal(suffix, codes)}, {"headers", b.headersOf(own...)},
-			{"content", jsonOf(errorsOf(codes), object{{"errors", list{exampleError(codes[0])}}})},
+			{"content", jsonOf(errorsOf(codes, b.Hooks && len(headers) > 0), object{{"errors", list{exampleError(codes[0])}}})},
 		})
 	}
 	return reference("responses", name)
 }
 
+// refusalName is a name for a refusal: Error400 the first one, Error400OfList that of the
+// first list that differs, and then Error400OfListPosts.
+func (b *builder) refusalName(short, operation string) string {
+	if operation == "" || !b.responseNames[strings.ToLower(short)] {
+		return short
+	}
+	verb := operation[:strings.IndexFunc(operation, unicode.IsUpper)]
+	if wanted := short + "Of" + capital(verb); !b.responseNames[strings.ToLower(wanted)] {
+		return wanted
+	}
+	return short + "Of" + capital(operation)
+}
+
 func describeRefusal(suffix string, codes []fault.Code) string {
-	if suffix == "Unread" {
+	switch suffix {
+	case "Unread":
 		return "The request was refused before it was read."
+	case "OfHook":
+		return "The request was refused before it was read, or by a rule of this server, which can do so with any error."
 	}
 	titles := make([]string, len(codes))
 	for i, code := range codes {
@@ -76,22 +99,26 @@ func describeRefusal(suffix string, codes []fault.Code) string {
 	return strings.Join(titles, ". ") + "."
 }
 
-// errorsOf is the shape of an answer with errors, all of some codes.
-func errorsOf(codes []fault.Code) object {
+// errorsOf is the shape of an answer with errors, all of some codes. If they are mixed, as
+// those that hooks join can be, only the first is.
+func errorsOf(codes []fault.Code, mixed bool) object {
 	statuses := list{}
 	for _, code := range codes {
 		if !slices.Contains(statuses, any(code.Status())) {
 			statuses = append(statuses, code.Status())
 		}
 	}
-	return object{
-		{"type", "object"},
-		{"properties", object{{"errors", object{{"type", "array"}, {"minItems", 1}, {"maxItems", fault.Most}, {"items", object{{"allOf", list{
-			reference("schemas", errorShape),
-			object{{"type", "object"}, {"properties", object{{"status", object{{"enum", statuses}}}, {"code", object{{"enum", texts(codes)}}}}}},
-		}}}}}}}},
-		{"required", list{"errors"}}, {"additionalProperties", false},
+	one := object{{"allOf", list{
+		reference("schemas", errorShape),
+		object{{"type", "object"}, {"properties", object{{"status", object{{"enum", statuses}}}, {"code", object{{"enum", texts(codes)}}}}}},
+	}}}
+	errors := object{{"type", "array"}, {"minItems", 1}, {"maxItems", fault.Most}}
+	if mixed {
+		errors = append(errors, member{"prefixItems", list{one}}, member{"items", reference("schemas", errorShape)})
+	} else {
+		errors.add("items", one)
 	}
+	return object{{"type", "object"}, {"properties", object{{"errors", errors}}}, {"required", list{"errors"}}, {"additionalProperties", false}}
 }
 
 // exampleDetails is what errors say, of codes that come first in an answer.

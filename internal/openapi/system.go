@@ -1,6 +1,9 @@
 package openapi
 
-import "github.com/plural-go/plural/internal/fault"
+import (
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
 
 // serverTag is the tag of what is about no collection. No collection has such a name.
 const serverTag = "Server"
@@ -13,10 +16,36 @@ func (b *builder) root() object {
 		description: "The collections as resources: those that the caller may use, each with the attributes that the caller may see.",
 		responses: object{{"200", object{
 			{"description", "The collections, in the order of the schema."}, {"headers", b.headersOf("X-Total-Count")},
-			{"content", jsonOf(enveloped(arrayOf(reference("schemas", collectionShape))), nil)},
+			{"content", jsonOf(enveloped(arrayOf(reference("schemas", collectionShape))), dataOf(list{b.exampleCollection()}))},
+		}}, {"303", object{
+			{"description", "A browser, which would rather have `text/html`, is sent to the explorer."}, {"headers", b.headersOf("Location")},
 		}}},
 		codes: append(ofReading(), b.anywhere()...),
 	})}}
+}
+
+// exampleCollection is the first collection that the reader knows, as a resource; there are
+// always the operations.
+func (b *builder) exampleCollection() object {
+	for _, c := range b.schema.All() {
+		if b.knows(c) {
+			return object{
+				{"id", exampleID}, {"type", "collections"}, {"name", c.Name}, {"singular", c.Singular}, {"total", 250},
+				{"attributes", c.DescribeSome(b.told(c))},
+			}
+		}
+	}
+	return nil
+}
+
+// told is the columns whose descriptions name nothing that the reader does not know.
+func (b *builder) told(c *schema.Collection) schema.ColumnSet {
+	told := make(schema.ColumnSet, len(c.Columns()))
+	for i, column := range c.Columns() {
+		a := column.Attribute
+		told[i] = b.by.Visible(c).Has(i) && (a == nil || a.References == nil || b.knows(b.schema.Collection(a.References.Collection)))
+	}
+	return told
 }
 
 // system is what is below /-/.

@@ -92,13 +92,15 @@ func (l *Listing) begin(path Path, exact bool) error {
 	return l.locate(path)
 }
 
-// beginFront begins with all that is to be known at once, if the range is a short beginning
-// of a whole collection, and the database is faster in this way.
+// beginFront begins with all that is to be known at once, if the range is a short one of a
+// whole collection in the order of ids, and the database is faster in this way.
 func (l *Listing) beginFront(path Path) (found bool, err error) {
 	r, take := l.query.Range, l.selection.Take
-	atStart := r.Anchor == query.AtEdge || r.Anchor == query.AtOffset && r.Offset == 0
-	if !atStart || r.Limit <= 0 || take > store.MaxFront || path.Parent != nil || l.selection.Filter != nil || len(l.selection.Order) > 1 {
+	if r.Limit <= 0 || r.Anchor == query.AtCursor || take > store.MaxFront || path.Parent != nil || l.selection.Filter != nil || len(l.selection.Order) > 1 {
 		return false, nil
+	}
+	if r.Anchor == query.AtOffset && r.Offset > 0 {
+		return l.beginAt(path, r.Offset, take)
 	}
 	front, err := l.tx.Front(path.Collection, l.selection.Order, take)
 	if err != nil || front == nil {
@@ -107,6 +109,22 @@ func (l *Listing) beginFront(path Path) (found bool, err error) {
 	l.rows, l.wanted = front.Rows, take
 	l.Total, l.Known = front.Total, true
 	l.after, l.hasAfter = front.After, front.HasAfter
+	return true, nil
+}
+
+// beginAt is beginFront at an offset.
+func (l *Listing) beginAt(path Path, offset, take int64) (found bool, err error) {
+	if l.selection.Order[0].Descending {
+		return false, nil
+	}
+	front, err := l.tx.FrontAt(path.Collection, offset, take)
+	if err != nil || front == nil {
+		return false, err
+	}
+	l.rows = front.Rows
+	l.Total, l.Known = front.Total, true
+	l.span(front.Total)
+	l.wanted = l.selection.Take
 	return true, nil
 }
 
@@ -167,11 +185,16 @@ func (l *Listing) locateOffset(path Path) error {
 	if l.Known {
 		total = l.Total
 	}
+	l.span(total)
+	return l.approach(path)
+}
+
+// span finds which positions the range has, of so many.
+func (l *Listing) span(total int64) {
 	from, to := query.Span(l.query.Range.Offset, l.query.Range.Limit, total)
 	l.selection.Skip, l.selection.Take = from, to-from
 	l.start, l.hasBefore = from, from > 0
 	l.hasAfter, l.lookAhead = to < total && l.Known, !l.Known
-	return l.approach(path)
 }
 
 // nearEnough is how many resources are as soon skipped as a better place is found.

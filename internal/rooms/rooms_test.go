@@ -54,6 +54,9 @@ var mayImport = map[string][]string{
 	// The interface as a client sees it: tests only, so it may import the top.
 	"internal/interfacetest": {".", "schema", "conform"},
 
+	// The documents of whole configurations, before the linters: tests only as well.
+	"internal/openapi/lint": {".", "schema"},
+
 	// Worked examples of the library: what an importer can use, and no more.
 	"examples/bookings":  {".", "schema"},
 	"examples/guestbook": {".", "schema"},

@@ -91,6 +91,10 @@ type conn interface {
 	later(look func(schema.Row), sql string, args ...schema.Value) error
 	flush() error
 
+	// put runs a statement that stores one row, as later does. It ends with the dialect's returning. Look
+	// gets the number of the last change, if the row was stored.
+	put(look func(revision int64), sql string, args ...schema.Value) error
+
 	// claims tells which resource the statements that follow write to. An error means that
 	// the transaction must be given up, and run again later.
 	claims(collection string, id schema.ID) error
@@ -127,9 +131,10 @@ type conn interface {
 // fronter is a connection that can run one query as all of its transaction.
 type fronter interface {
 	// front runs a query, for as many rows as are taken, with columns of a row ahead of its own, which
-	// read gets whether the query has rows or not. How many are taken is $1. The first column
+	// read gets whether the query has rows or not. How many are taken is $1, and more
+	// values follow. The first column
 	// of the query must not be null. Nil rows mean that nothing was done, and the transaction can go on.
-	front(read func(schema.Row), columns []string, sql string, take int64) (rows, error)
+	front(read func(schema.Row), columns []string, sql string, take int64, more ...schema.Value) (rows, error)
 }
 
 // rows is the result of a query. Its columns are read between a next that
@@ -152,6 +157,9 @@ type dialect interface {
 	revisionType() string
 	// lastRevision is the number that revisionType gave last on this connection.
 	lastRevision() string
+	// returning is the end of a statement for conn.put, which stores that number in a
+	// column.
+	returning(column string) string
 	// changeOrder defines what the change log has beside the columns that are the same
 	// everywhere, so that changesAfter can read it in order, up to a limit that is
 	// its last argument. Renumbered is run at each start: the database may

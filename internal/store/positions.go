@@ -2,8 +2,10 @@ package store
 
 import (
 	"bytes"
+	"iter"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/plural-go/plural/schema"
 )
@@ -32,20 +34,31 @@ type node struct {
 
 func compareIDs(a, b schema.ID) int { return bytes.Compare(a[:], b[:]) }
 
-// nodes lists the nodes of a level, from one up to another if there is one.
-func (p *positions) nodes(level int, from schema.ID, until *schema.ID) (nodes []node, err error) {
+// eachNode reads the nodes of a level, from one up to another if there is one, until read
+// returns false.
+func (p *positions) eachNode(read func(node) bool, level int, from schema.ID, until *schema.ID) error {
 	collection, parent := p.values()
-	sql := "SELECT first, count FROM " + positionsTable + " WHERE collection = $1 AND parent = $2 AND level = $3 AND first >= $4"
-	args := []schema.Value{collection, parent, schema.IntValue(int64(level)), schema.IDValue(from)}
+	sql := "SELECT first, count" + fromLevel(level) + ">= $3"
+	args := []schema.Value{collection, parent, schema.IDValue(from)}
 	if until != nil {
-		sql += " AND first < $5"
+		sql += " AND first < $4"
 		args = append(args, schema.IDValue(*until))
 	}
-	err = each(p.conn, func(row schema.Row) bool {
-		nodes = append(nodes, node{row.ID(0), row.Int(1)})
+	return each(p.conn, func(row schema.Row) bool { return read(node{row.ID(0), row.Int(1)}) }, sql+" ORDER BY first", args...)
+}
+
+func (p *positions) nodes(level int, from schema.ID, until *schema.ID) (nodes []node, err error) {
+	err = p.eachNode(func(n node) bool {
+		nodes = append(nodes, n)
 		return true
-	}, sql+" ORDER BY first", args...)
+	}, level, from, until)
 	return nodes, err
+}
+
+// fromLevel ends with a comparison of a node's first id. The level is no value: SQLite would plan the
+// statement anew whenever it changes from 1 to 2, as it takes 0 and 1 to be common.
+func fromLevel(level int) string {
+	return " FROM " + positionsTable + " WHERE collection = $1 AND parent = $2 AND level = " + strconv.Itoa(level) + " AND first "
 }
 
 // top is the highest level, -1 if there is none.
@@ -55,6 +68,25 @@ func (p *positions) top() (level int, err error) {
 	_, err = one(p.conn, func(row schema.Row) { level = int(row.Int(0)) },
 		"SELECT level FROM "+positionsTable+" WHERE collection = $1 AND parent = $2 ORDER BY level DESC LIMIT 1", collection, parent)
 	return level, err
+}
+
+// summit is the highest level with its nodes; the level is -1 if there is none.
+func (p *positions) summit() (level int, nodes []node, err error) {
+	collection, parent := p.values()
+	level = -1
+	err = each(p.conn, func(row schema.Row) bool {
+		if level < 0 {
+			level = int(row.Int(0))
+		}
+		if int(row.Int(0)) < level {
+			return false
+		}
+		nodes = append(nodes, node{row.ID(1), row.Int(2)})
+		return true
+	}, "SELECT level, first, count FROM "+positionsTable+" WHERE collection = $1 AND parent = $2 ORDER BY level DESC, first DESC LIMIT "+
+		strconv.Itoa(2*fanout), collection, parent) // more than that would have another level: see grow
+	slices.Reverse(nodes)
+	return level, nodes, err
 }
 
 // Block is a part of a list: the resources from an id up to another, or to the
@@ -69,34 +101,48 @@ type Block struct {
 // find goes down to the node of level 0 that a position is in. Waiting is what was
 // not taken up yet, by id.
 func (p *positions) find(position int64, waiting []delta) (block Block, found bool, err error) {
-	level, err := p.top()
+	level, nodes, err := p.summit()
 	if err != nil || level < 0 {
 		return Block{}, false, err
 	}
-	for ; level >= 0; level-- {
-		nodes, err := p.nodes(level, block.First, block.End)
-		if err != nil || len(nodes) == 0 {
-			return Block{}, false, err
+	found = true
+	block, waiting = block.narrow(slices.Values(nodes), position, waiting)
+	for level--; level >= 0 && found && err == nil; level-- {
+		parts := func(read func(node) bool) {
+			found = false
+			err = p.eachNode(func(n node) bool {
+				found = true
+				return read(n)
+			}, level, block.First, block.End)
 		}
-		until := block.End
-		for i, at := range nodes {
-			end := until
-			if i+1 < len(nodes) {
-				end = &nodes[i+1].first
-			}
-			inside := 0
-			for ; inside < len(waiting) && (end == nil || compareIDs(waiting[inside].id, *end) < 0); inside++ {
-				at.count += waiting[inside].change
-			}
-			if i+1 == len(nodes) || block.Before+at.count > position {
-				block.First, block.End, block.Count, waiting = at.first, end, at.count, waiting[:inside]
-				break
-			}
-			block.Before += at.count
-			waiting = waiting[inside:]
-		}
+		block, waiting = block.narrow(parts, position, waiting)
 	}
-	return block, true, nil
+	return block, found, err
+}
+
+// narrow finds the part of a block that a position is in, of those that it is divided into, and what
+// is waiting for it. If the position is behind all of them, it is the last.
+func (block Block) narrow(parts iter.Seq[node], position int64, waiting []delta) (at Block, inside []delta) {
+	at = Block{Before: block.Before}
+	reach := func(end *schema.ID) { // adds what is waiting up to there
+		n := 0
+		for ; n < len(waiting) && (end == nil || compareIDs(waiting[n].id, *end) < 0); n++ {
+			at.Count += waiting[n].change
+		}
+		at.End, inside, waiting = end, waiting[:n], waiting[n:]
+	}
+	any := false
+	for part := range parts {
+		if any {
+			if reach(&part.first); at.Before+at.Count > position {
+				return at, inside
+			}
+			at.Before += at.Count
+		}
+		at.First, at.Count, any = part.first, part.count, true
+	}
+	reach(block.End)
+	return at, inside
 }
 
 // add takes up deltas, which are in the order of their ids, behind which the list
@@ -153,16 +199,15 @@ func (p *positions) addTo(level int, deltas []delta) error {
 // around finds the node of a level that an id is in, and where the next one starts.
 func (p *positions) around(level int, id schema.ID) (at node, next *schema.ID, err error) {
 	collection, parent := p.values()
-	args := []schema.Value{collection, parent, schema.IntValue(int64(level)), schema.IDValue(id)}
-	where := " FROM " + positionsTable + " WHERE collection = $1 AND parent = $2 AND level = $3 AND first "
+	args := []schema.Value{collection, parent, schema.IDValue(id)}
 	if _, err = one(p.conn, func(row schema.Row) { at = node{row.ID(0), row.Int(1)} },
-		"SELECT first, count"+where+"<= $4 ORDER BY first DESC LIMIT 1", args...); err != nil {
+		"SELECT first, count"+fromLevel(level)+"<= $3 ORDER BY first DESC LIMIT 1", args...); err != nil {
 		return node{}, nil, err
 	}
 	_, err = one(p.conn, func(row schema.Row) {
 		first := row.ID(0)
 		next = &first
-	}, "SELECT first"+where+"> $4 ORDER BY first LIMIT 1", args...)
+	}, "SELECT first"+fromLevel(level)+"> $3 ORDER BY first LIMIT 1", args...)
 	return at, next, err
 }
 

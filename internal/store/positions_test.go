@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -76,8 +78,102 @@ func TestPositionsEqualCounting(t *testing.T) {
 			}
 			defer tx.Close()
 			expectPositions(t, tx, tracks, parents, model)
+			expectFronts(t, st, tracks, model)
 		})
 	})
+}
+
+// expectFronts reads pages by one query each, where a database can do that.
+func expectFronts(t *rapid.T, st *Store, tracks *schema.Collection, model map[schema.ID]*schema.ID) {
+	ids := slices.SortedFunc(maps.Keys(model), compareIDs)
+	for range 4 {
+		position, take := rapid.IntRange(1, len(ids)+2).Draw(t, "position"), rapid.IntRange(1, 5).Draw(t, "take")
+		got, total, found := frontAt(t, st, tracks, int64(position), int64(take))
+		if found == st.backend.soleServer() {
+			t.Fatalf("a front was found: %v", found)
+		}
+		if !found {
+			return
+		}
+		want := ids[min(position, len(ids)):min(position+take, len(ids))]
+		if !slices.Equal(got, want) || total != int64(len(ids)) {
+			t.Fatalf("%d at %d of %d: got %v of %d, want %v", take, position, len(ids), got, total, want)
+		}
+	}
+}
+
+func frontAt(t interface{ Fatal(...any) }, st *Store, c *schema.Collection, position, take int64) (ids []schema.ID, total int64, found bool) {
+	tx, err := st.Stream(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Close()
+	front, err := tx.FrontAt(c, position, take)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if front == nil {
+		return nil, 0, false
+	}
+	defer front.Rows.Close()
+	for {
+		more, err := front.Rows.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return ids, front.Total, true
+		}
+		ids = append(ids, front.Rows.ID(schema.IDColumn))
+	}
+}
+
+// TestFrontsAreNear: how far a query goes for a position is bounded, and what is further
+// away is not taken to be missing.
+func TestFrontsAreNear(t *testing.T) {
+	t.Parallel()
+	s := positionless(t)
+	notes := s.Collection("notes")
+	st := open(t, pgtest.URL(t), s)
+	const many = maxStep + 50
+	write(t, st, func(tx *Tx) error {
+		records := make([]schema.Record, many)
+		for i := range records {
+			records[i] = make(schema.Record, len(notes.Columns()))
+			records[i][schema.IDColumn] = schema.IDValue(numbered(i))
+		}
+		_, _, err := tx.InsertAll(notes, records)
+		return err
+	})
+	execute := func(position, take int64) []schema.ID {
+		ids, total, found := frontAt(t, st, notes, position, take)
+		if found && total != many {
+			t.Errorf("position %d: the total is %d", position, total)
+		}
+		return ids
+	}
+	if got, want := execute(maxStep, 3), []schema.ID{numbered(maxStep), numbered(maxStep + 1), numbered(maxStep + 2)}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if _, _, found := frontAt(t, st, notes, maxStep+1, 3); found {
+		t.Error("what is too far was found, or taken to be missing")
+	}
+	if _, total, found := frontAt(t, st, notes, many, 3); !found || total != many {
+		t.Errorf("nothing is behind the end: got %v of %d", found, total)
+	}
+}
+
+func positionless(t *testing.T) *schema.Schema {
+	s, err := schema.New(schema.Collection{Name: "notes", NoTimestamps: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func numbered(i int) (id schema.ID) {
+	binary.BigEndian.PutUint32(id[:], uint32(i)+1)
+	return id
 }
 
 var errOnPurpose = errors.New("on purpose")

@@ -237,10 +237,11 @@ func (*postgresBackend) tableOptions() string { return "" }
 func (*postgresBackend) revisionType() string {
 	return "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
 }
-func (*postgresBackend) lastRevision() string   { return "lastval()" }
-func (*postgresBackend) nullsFirst() string     { return " NULLS FIRST" }
-func (*postgresBackend) nullsLast() string      { return " NULLS LAST" }
-func (*postgresBackend) inlineReferences() bool { return false }
+func (*postgresBackend) lastRevision() string           { return "lastval()" }
+func (*postgresBackend) returning(column string) string { return " RETURNING " + column }
+func (*postgresBackend) nullsFirst() string             { return " NULLS FIRST" }
+func (*postgresBackend) nullsLast() string              { return " NULLS LAST" }
+func (*postgresBackend) inlineReferences() bool         { return false }
 func (*postgresBackend) tryLock() string {
 	return "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))"
 }

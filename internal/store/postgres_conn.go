@@ -216,6 +216,10 @@ func (c *postgresConn) later(look func(schema.Row), sql string, args ...schema.V
 	return nil
 }
 
+func (c *postgresConn) put(look func(revision int64), sql string, args ...schema.Value) error {
+	return c.later(func(row schema.Row) { look(row.Int(0)) }, sql, args...)
+}
+
 func (c *postgresConn) evidence(condition string, args ...schema.Value) {
 	c.committed = &postgresQuery{sql: condition, args: postgresArgs(args)}
 }

@@ -44,13 +44,13 @@ func (c *postgresConn) lookOne(sql string, args []schema.Value) (*postgresRows, 
 
 // front runs a query that has any number of rows, in their order: s is one row, and they are
 // gone through for it.
-func (c *postgresConn) front(read func(schema.Row), columns []string, sql string, take int64) (rows, error) {
+func (c *postgresConn) front(read func(schema.Row), columns []string, sql string, take int64, more ...schema.Value) (rows, error) {
 	if c.begun || c.isolated != beginRead || c.otherwise == nil {
 		return nil, nil
 	}
 	sql = c.beside(strings.Join(columns, ", ")+", ", sql) + " = " + c.known +
 		" AND NOT EXISTS (SELECT FROM " + schemasTable + " WHERE version > " + c.known + ") LIMIT $1"
-	args := []schema.Value{schema.IntValue(take)}
+	args := append([]schema.Value{schema.IntValue(take)}, more...)
 	rows, err := c.direct(len(columns), sql, args)
 	if c.renewed(err) {
 		rows, err = c.direct(len(columns), sql, args)

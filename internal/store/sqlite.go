@@ -294,16 +294,17 @@ func (*sqliteBackend) reserved(name string) bool { return strings.HasPrefix(name
 
 // A table without rowid is ordered by its primary key: a range of ids is one
 // run of pages.
-func (*sqliteBackend) tableOptions() string   { return " STRICT, WITHOUT ROWID" }
-func (*sqliteBackend) revisionType() string   { return "INTEGER PRIMARY KEY AUTOINCREMENT" }
-func (*sqliteBackend) lastRevision() string   { return "last_insert_rowid()" }
-func (*sqliteBackend) nullsFirst() string     { return "" }
-func (*sqliteBackend) nullsLast() string      { return "" }
-func (*sqliteBackend) inlineReferences() bool { return true }
-func (*sqliteBackend) tryLock() string        { return "" }
-func (*sqliteBackend) skipLocked() string     { return "" }
-func (*sqliteBackend) soleServer() bool       { return true }
-func (*sqliteBackend) holdSchema() []string   { return nil }
+func (*sqliteBackend) tableOptions() string    { return " STRICT, WITHOUT ROWID" }
+func (*sqliteBackend) revisionType() string    { return "INTEGER PRIMARY KEY AUTOINCREMENT" }
+func (*sqliteBackend) lastRevision() string    { return "last_insert_rowid()" }
+func (*sqliteBackend) returning(string) string { return "" } // it takes as long as to store the row
+func (*sqliteBackend) nullsFirst() string      { return "" }
+func (*sqliteBackend) nullsLast() string       { return "" }
+func (*sqliteBackend) inlineReferences() bool  { return true }
+func (*sqliteBackend) tryLock() string         { return "" }
+func (*sqliteBackend) skipLocked() string      { return "" }
+func (*sqliteBackend) soleServer() bool        { return true }
+func (*sqliteBackend) holdSchema() []string    { return nil }
 func (*sqliteBackend) contains(column, text string) string {
 	return "instr(" + column + ", " + text + ") > 0"
 }

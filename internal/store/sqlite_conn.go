@@ -24,6 +24,7 @@ type sqliteConn struct {
 	doubt      func() error
 
 	longer func() error // lets a read take its time
+	binder sqliteBinder // for one value after the other
 
 	// For writing: what others had written when the transaction began; what it changes, if
 	// all of it was told; what its jobs leave for its end; and whether anything was changed
@@ -66,7 +67,8 @@ func (c *sqliteConn) query(sql string, args ...schema.Value) (rows, error) {
 	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
 	large := false
 	for i := range args {
-		args[i].Bind(sqliteBinder{stmt, i + 1})
+		c.binder.stmt, c.binder.param = stmt, i+1
+		args[i].Bind(&c.binder)
 		large = large || len(args[i].Text()) > maxBound
 	}
 	return sqliteRows{c, stmt, cached, large}, nil
@@ -87,6 +89,14 @@ func (c *sqliteConn) exec(sql string, args ...schema.Value) (int, error) {
 // later has nothing to wait for.
 func (c *sqliteConn) later(look func(schema.Row), sql string, args ...schema.Value) error {
 	_, err := one(c, look, sql, args...)
+	return err
+}
+
+func (c *sqliteConn) put(look func(revision int64), sql string, args ...schema.Value) error {
+	changed, err := c.exec(sql, args...)
+	if changed > 0 {
+		look(c.raw.LastInsertRowID())
+	}
 	return err
 }
 
@@ -179,13 +189,13 @@ type sqliteBinder struct {
 	param int
 }
 
-func (b sqliteBinder) BindNull()           { b.stmt.BindNull(b.param) }
-func (b sqliteBinder) BindBool(v bool)     { b.stmt.BindBool(b.param, v) }
-func (b sqliteBinder) BindInt(v int64)     { b.stmt.BindInt64(b.param, v) }
-func (b sqliteBinder) BindFloat(v float64) { b.stmt.BindFloat(b.param, v) }
-func (b sqliteBinder) BindID(v schema.ID)  { b.stmt.BindBytes(b.param, v[:]) }
-func (b sqliteBinder) BindTime(v string)   { b.stmt.BindText(b.param, v) }
-func (b sqliteBinder) BindText(v string)   { b.stmt.BindText(b.param, v) }
+func (b *sqliteBinder) BindNull()           { b.stmt.BindNull(b.param) }
+func (b *sqliteBinder) BindBool(v bool)     { b.stmt.BindBool(b.param, v) }
+func (b *sqliteBinder) BindInt(v int64)     { b.stmt.BindInt64(b.param, v) }
+func (b *sqliteBinder) BindFloat(v float64) { b.stmt.BindFloat(b.param, v) }
+func (b *sqliteBinder) BindID(v schema.ID)  { b.stmt.BindBytes(b.param, v[:]) }
+func (b *sqliteBinder) BindTime(v string)   { b.stmt.BindText(b.param, v) }
+func (b *sqliteBinder) BindText(v string)   { b.stmt.BindText(b.param, v) }
 
 type sqliteRows struct {
 	conn   *sqliteConn
@@ -225,10 +235,14 @@ func (r sqliteRows) ID(column int) (id schema.ID) {
 	return id
 }
 
+// AppendText asks for the length only if there may be more than there was room for.
 func (r sqliteRows) AppendText(dst []byte, column int) []byte {
 	start := len(dst)
-	dst = slices.Grow(dst, r.stmt.ColumnLen(column))
-	dst = dst[:start+r.stmt.ColumnLen(column)]
+	if n := r.stmt.ColumnBytes(column, dst[start:cap(dst)]); start+n < cap(dst) {
+		return dst[:start+n]
+	}
+	n := r.stmt.ColumnLen(column)
+	dst = slices.Grow(dst, n)[:start+n]
 	r.stmt.ColumnBytes(column, dst[start:])
 	return dst
 }

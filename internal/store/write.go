@@ -87,10 +87,10 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 	revisions, stored := make([]int64, len(records)), make([]bool, len(records))
 	for i, record := range records {
 		representations[i] = c.Append(nil, record)
-		if err := t.change(func(row schema.Row) { revisions[i] = row.Int(0) }, c, "create", record.ID(schema.IDColumn), representations[i]); err != nil {
+		if err := t.change(func(revision int64) { revisions[i] = revision }, c, "create", record.ID(schema.IDColumn), representations[i]); err != nil {
 			return nil, nil, err
 		}
-		if err := t.conn.later(func(schema.Row) { stored[i] = true }, t.store.tables[c].insert, record[:c.RevisionColumn()]...); err != nil {
+		if err := t.conn.put(func(int64) { stored[i] = true }, t.store.tables[c].insert, record[:c.RevisionColumn()]...); err != nil {
 			return nil, nil, t.fault(err)
 		}
 	}
@@ -126,13 +126,6 @@ func (t *Tx) refused(c *schema.Collection, record schema.Record, revision int64)
 	return conflicts, err
 }
 
-// put runs a statement that stores one resource with the revision of the last
-// change, and puts that into the record.
-func (t *Tx) put(c *schema.Collection, record schema.Record, sql string, args ...schema.Value) (stored bool, err error) {
-	stored, err = one(t.conn, func(row schema.Row) { record[c.RevisionColumn()] = schema.IntValue(row.Int(0)) }, sql, args...)
-	return stored, t.fault(err)
-}
-
 // Update replaces a resource that was read in this transaction and returns its
 // new representation. Conflicts are reported as by Insert.
 func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, error) {
@@ -145,16 +138,22 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 	}
 	id := after[schema.IDColumn]
 	representation := c.Append(nil, after)
-	if err := t.change(nil, c, "update", id.ID(), representation); err != nil {
+	if err := t.change(ignore, c, "update", id.ID(), representation); err != nil {
 		return nil, err
 	}
 	args := append(schema.Record{}, after[1:c.RevisionColumn()]...)
-	stored, err := t.put(c, after, t.store.tables[c].update, append(args, id, before[c.RevisionColumn()])...)
+	stored := false
+	err = t.conn.put(func(revision int64) {
+		after[c.RevisionColumn()], stored = schema.IntValue(revision), true
+	}, t.store.tables[c].update, append(args, id, before[c.RevisionColumn()])...)
+	if err == nil {
+		err = t.conn.flush()
+	}
 	if err == nil && !stored {
-		err = t.fault(fmt.Errorf("an update of %s found no row", c.Name))
+		err = fmt.Errorf("an update of %s found no row", c.Name)
 	}
 	if err != nil {
-		return nil, err
+		return nil, t.fault(err)
 	}
 	t.changed(c, "update", after, representation)
 	t.noteMove(c, before, after)
@@ -165,7 +164,7 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 // last representation.
 func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) {
 	representation := c.Append(nil, record)
-	if err := t.change(nil, c, "delete", record.ID(schema.IDColumn), representation); err != nil {
+	if err := t.change(ignore, c, "delete", record.ID(schema.IDColumn), representation); err != nil {
 		return nil, err
 	}
 	changed, err := t.conn.exec(t.store.tables[c].delete, record[schema.IDColumn], record[c.RevisionColumn()])
