@@ -23,7 +23,7 @@ var dist embed.FS
 type File struct {
 	Type   string // of its content
 	Body   []byte
-	Zipped []byte // the same in gzip; nil if that is not worth it
+	Zipped []byte // the same in gzip; nil if it is short
 	ETag   string // without quotes
 	Fixed  bool   // its name has a hash of its content: it never changes
 }
@@ -57,16 +57,20 @@ var contentTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
+// minZipped is the length from which on it is worth to compress a file.
+const minZipped = 1 << 10
+
 func newFile(name string, body []byte) *File {
 	f := &File{Type: contentTypes[path.Ext(name)], Body: body, Fixed: path.Base(path.Dir(name)) == "assets"}
 	f.ETag = tag(body)
+	if len(body) < minZipped {
+		return f
+	}
 	var zipped bytes.Buffer
 	zipper, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // which is a level
 	_, _ = zipper.Write(body)                                       // to memory: it cannot fail
 	_ = zipper.Close()
-	if zipped.Len() < len(body)*9/10 {
-		f.Zipped = zipped.Bytes()
-	}
+	f.Zipped = zipped.Bytes()
 	return f
 }
 

@@ -83,7 +83,7 @@ export async function open(browser, url, { expect = [], ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   const page = await context.newPage()
-  page.setDefaultTimeout(8000)
+  page.setDefaultTimeout(20_000)
   const complaints = []
   page.on('console', (message) => {
     if (message.type() === 'error' && !expect.some((pattern) => pattern.test(message.text()))) complaints.push(message.text())

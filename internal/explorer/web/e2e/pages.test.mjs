@@ -148,7 +148,7 @@ test('the switch goes over the system', async () => {
   const page = await open(browser, server.explorer, { colorScheme: 'light' })
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
   const light = await ground()
-  await page.getByText('Dark', { exact: true }).click()
+  await page.getByText('dark', { exact: true }).click()
   const dark = await ground()
   assert.notEqual(dark, light)
   await page.reload()

@@ -115,8 +115,10 @@ export class Rows {
   }
 
   private async range(page: number, { query, skip, forwards }: Range, signal: AbortSignal): Promise<Resource[]> {
+    const [first, last] = this.window
+    const ahead = (page + 1) * PAGE <= first || page * PAGE >= Math.max(last, first + 1) // of what is seen
     const path = `${listPath(this.view)}?${[...queryParts(this.view), query].join('&')}`
-    const answer = await ask<Resource[]>({ path, signal })
+    const answer = await ask<Resource[]>({ path, signal, silent: ahead })
     const rows = answer.data.slice(skip)
     const total = totalOf(answer.headers)
     if (total !== null) this.settle(total)
