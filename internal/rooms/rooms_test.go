@@ -46,7 +46,10 @@ var mayImport = map[string][]string{
 		"internal/explorer"},
 	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource",
 		"internal/operation", "internal/observe", "internal/openapi", "internal/api"},
-	"cmd/plural": {".", "schema", "conform"},
+	"cmd/plural": {".", "schema", "conform", "client/ts"},
+
+	// Writes clients in TypeScript; what they send and read is in its runtime.
+	"client/ts": {"schema"},
 
 	// For servers in any language, so it knows nothing of ours.
 	"conform": {},
@@ -72,6 +75,9 @@ var mayImport = map[string][]string{
 	// The same, beside servers of its own to compare with.
 	"internal/bench":           {},
 	"internal/bench/cmd/bench": {"internal/bench"},
+
+	// Builds what users download.
+	"internal/release": {},
 
 	"internal/pgtest": {},
 	"internal/rooms":  {},
