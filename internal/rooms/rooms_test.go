@@ -39,9 +39,11 @@ var mayImport = map[string][]string{
 	"internal/operation": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"internal/fault"},
 	"internal/openapi":   {"internal/fault", "schema", "internal/query"},
+	"internal/explorer":  {},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"internal/fault", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi"},
+	"internal/api": {"internal/fault", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi",
+		"internal/explorer"},
 	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource",
 		"internal/operation", "internal/observe", "internal/openapi", "internal/api"},
 	"cmd/plural": {".", "schema", "conform", "client", "client/ts", "internal/move"},
@@ -65,6 +67,9 @@ var mayImport = map[string][]string{
 	// Worked examples of the library: what an importer can use, and no more.
 	"examples/bookings":  {".", "schema"},
 	"examples/guestbook": {".", "schema"},
+
+	// A program with a server in it, for the tests of the explorer in a browser.
+	"internal/explorer/web/e2e/mounted": {"."},
 
 	// The server from outside, as a process and a file: nothing of its code.
 	"internal/soak/disk":     {},
