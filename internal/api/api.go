@@ -86,7 +86,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if reason != nil && reason != http.ErrAbortHandler {
 			a.Observer.Panicked(out.id, reason, debug.Stack())
 			if !out.begun() {
-				out.send(r, failure(fault.List{fault.Internal(nil)}))
+				_ = out.send(r, failure(fault.List{fault.Internal(nil)}))
 				reason = nil
 			}
 		}
@@ -122,6 +122,11 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	if refusal := target.refuseMethod(r.Method); refusal != nil {
 		a.preflight(r, out.Header(), target.allowed())
 		return refusal, nil
+	}
+	if target.kind == rootPath {
+		if sent := a.toExplorer(r, out); sent != nil {
+			return sent, nil
+		}
 	}
 	if err := a.admit(r, out, target); err != nil {
 		return nil, err
