@@ -18,7 +18,7 @@ func TestDocumentsAreKept(t *testing.T) {
 	large := make([]byte, maxDocuments/10)
 	for i := range 25 {
 		kept.of(strconv.Itoa(i), func() []byte { return large })
-		if len(kept.all) > 10 || kept.all[strconv.Itoa(i)] == nil {
+		if len(kept.all) > 12 || kept.all[strconv.Itoa(i)] == nil {
 			t.Fatalf("%d are kept behind number %d", len(kept.all), i)
 		}
 	}
