@@ -84,11 +84,12 @@ fmt: ## Format the code
 	go fmt ./...
 
 .PHONY: lint
-lint: ## Check the format, go vet, staticcheck
+lint: ## Check the format, go vet, staticcheck, gosec
 	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi >&2
 	go vet ./...
 	go tool staticcheck ./...
+	go run -C internal/gosec . ../..
 
 # Nothing from the test cache here: it does not know of PostgreSQL. The conformance suite sends
 # thousands of requests, one after another, and is tried with hundreds of faults; there

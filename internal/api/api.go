@@ -83,7 +83,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if reason != nil && reason != http.ErrAbortHandler {
 			a.Observer.Panicked(out.id, reason, debug.Stack())
 			if !out.begun() {
-				out.send(r, failure(fault.List{fault.Internal(nil)}))
+				_ = out.send(r, failure(fault.List{fault.Internal(nil)}))
 				reason = nil
 			}
 		}

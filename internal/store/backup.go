@@ -146,7 +146,7 @@ func sqliteFile(url string) (string, error) {
 // removeDatabase removes what is left of a copy that has done its service, or failed.
 func removeDatabase(file string) {
 	for _, name := range sqliteFiles(file) {
-		os.Remove(name)
+		_ = os.Remove(name)
 	}
 }
 
@@ -165,6 +165,7 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
+	createPrivate(to)
 	target, err := openRaw(ctx, to, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if errors.Is(err, errNoDatabase) {
 		err = fmt.Errorf("%w; move it away first", err)
