@@ -9,7 +9,7 @@ COMMIT   := $(shell git rev-parse HEAD 2>/dev/null)
 # Of the last commit: the same commit makes the same archives.
 RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # Where tests need packages of npm, exactly those of the lock file.
-NPM_PROJECTS := client/ts
+NPM_PROJECTS := internal/openapi/lint client/ts
 FUZZTIME ?= 30s
 BENCH    ?= .
 
@@ -85,7 +85,7 @@ fmt: ## Format the code
 
 .PHONY: lint
 lint: ## Check the format, go vet, staticcheck, gosec
-	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +); \
+	@unformatted=$$(find . -name '*.go' -not -path './.*' -not -path '*/node_modules/*' -exec gofmt -l {} +); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi >&2
 	go vet ./...
 	go tool staticcheck ./...

@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/observe"
+	"github.com/plural-go/plural/internal/openapi"
 	"github.com/plural-go/plural/internal/operation"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -26,7 +27,8 @@ type Config struct {
 	Resources  *resource.Resources
 	Operations *operation.Operations
 	Observer   *observe.Observer
-	Guard      *auth.Guard // nil: everybody may do everything
+	Guard      *auth.Guard     // nil: everybody may do everything
+	Document   openapi.Options // of the interface, but for where it is mounted and who asks
 
 	Prefix       string // path under which the API is mounted, without a slash at its end
 	Query        query.Limits
@@ -61,12 +63,13 @@ type API struct {
 	keys     *keys
 	buckets  *buckets
 	inFlight *atomic.Int64
+	openapis *documents
 	patterns map[*schema.Collection]patterns
 }
 
 // New makes an API.
 func New(config Config) *API {
-	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, patterns: patternsOf(config.Schema)}
+	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
 }
 
 // ServeHTTP answers one request. Whatever happens, it leaves by the same door.

@@ -14,7 +14,7 @@ import (
 func (a *API) systemTarget(segments []string) (*target, error) {
 	if len(segments) == 1 {
 		switch name := segments[0]; name {
-		case "health", "ready", "metrics":
+		case "health", "ready", "metrics", "openapi.json":
 			return &target{kind: systemPath, pattern: "/-/" + name, system: name}, nil
 		}
 	}
@@ -31,6 +31,8 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 			return nil, by.Denied("You may not see what the server measures.")
 		}
 		return &reply{handler: a.metrics}, nil
+	case "openapi.json":
+		return a.openAPI(r, t.path.By)
 	case "ready":
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()

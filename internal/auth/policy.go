@@ -216,6 +216,18 @@ func (p *Permit) Denied(format string, args ...any) *fault.Error {
 	return fault.New(fault.CodeForbidden, "%s", detail)
 }
 
+// Shape tells permits apart by what they permit, whoever has them: a description of what
+// the caller may do is right for all callers of the same shape.
+func (p *Permit) Shape() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.Caller.Anonymous():
+		return "anonymous " + p.Caller.Role
+	}
+	return "known " + p.Caller.Role
+}
+
 // MaySeeMetrics reports whether the caller may read what the server measures.
 func (p *Permit) MaySeeMetrics() bool {
 	return p == nil || slices.Contains(p.policy.metrics, p.Caller.Role)

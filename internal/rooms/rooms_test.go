@@ -38,11 +38,12 @@ var mayImport = map[string][]string{
 	"internal/resource":  {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth"},
 	"internal/operation": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"internal/fault"},
+	"internal/openapi":   {"internal/fault", "schema", "internal/query"},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"internal/fault", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe"},
+	"internal/api": {"internal/fault", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi"},
 	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource",
-		"internal/operation", "internal/observe", "internal/api"},
+		"internal/operation", "internal/observe", "internal/openapi", "internal/api"},
 	"cmd/plural": {".", "schema", "conform", "client/ts"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
@@ -53,6 +54,9 @@ var mayImport = map[string][]string{
 
 	// The interface as a client sees it: tests only, so it may import the top.
 	"internal/interfacetest": {".", "schema", "conform"},
+
+	// The documents of whole configurations, before the linters: tests only as well.
+	"internal/openapi/lint": {".", "schema"},
 
 	// Worked examples of the library: what an importer can use, and no more.
 	"examples/bookings":  {".", "schema"},
