@@ -520,13 +520,15 @@ export class ReadCollection<S extends CollectionShape> {
 
   /** @internal */
   protected itemPath(id: string): string {
+    // These would lead to the collection, or out of it.
+    if (id === "" || id === "." || id === "..") throw new TypeError(`"${id}" is not an id.`);
     return `${this.path}/${encodeURIComponent(id)}`;
   }
 
   /** @internal */
   protected item<R>(answer: HttpAnswer): ItemResult<R> {
     const data = parseData(answer.text, this.spec);
-    if (typeof data !== "object" || data === null) throw new ProtocolError("The answer has no object as its data.");
+    if (typeof data !== "object" || data === null || Array.isArray(data)) throw new ProtocolError("The answer has no object as its data.");
     return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
   }
 }

@@ -81,6 +81,7 @@ test("an answer that is not a server's own", async () => {
   const html = () => new Response("<html>", { headers: { "Content-Type": "text/html" } });
   await assert.rejects(shop({ fetch: answers(html).fetch }).customers.list(), ProtocolError);
   await assert.rejects(shop({ fetch: answers(json(200, { data: {} })).fetch }).customers.list(), ProtocolError);
+  await assert.rejects(shop({ fetch: answers(json(200, { data: [] })).fetch }).customers.get("x"), ProtocolError);
   await assert.rejects(shop({ fetch: answers(json(418, "teapot")).fetch }).customers.list(), (error: ApiError) => error.status === 418 && error.message === "418 without a reason");
   assert.throws(() => shop({ baseURL: "http://localhost/?x=1" }), TypeError);
 });
@@ -155,15 +156,15 @@ test("a request can be given up, wherever it is", async () => {
     for await (const _ of shop({ fetch: hanging }).customers.each({ signal })) void _;
   });
   await assert.rejects(api.customers.list({ signal: AbortSignal.abort(reason) }), (error: Error) => error === reason);
-  assert.ok(Date.now() - before < 2000);
+  assert.ok(Date.now() - before < 8000); // of the nine seconds that Retry-After asks for
 });
 
 test("an answer that does not come in time is asked for again", async () => {
   let attempts = 0;
   const slow = (url: string, init: RequestInit) =>
     attempts++ === 0 ? new Promise<Response>((_, reject) => init.signal!.addEventListener("abort", () => reject(new Error("aborted")))) : fetch(url, init);
-  await shop({ fetch: slow, timeout: 300 }).customers.list({ limit: 0 });
-  assert.equal(attempts, 2);
+  await shop({ fetch: slow, timeout: 1000 }).customers.list({ limit: 0 });
+  assert.ok(attempts >= 2); // more on a machine that is busy
 });
 
 test("every write has a key of its own, also without crypto.randomUUID", async () => {

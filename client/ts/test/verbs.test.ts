@@ -37,6 +37,14 @@ test("create, get, patch, replace and delete", async () => {
   });
 });
 
+test("what is no id leads nowhere", async () => {
+  for (const id of ["", ".", ".."]) {
+    await assert.rejects(api.customers.get(id), { name: "TypeError", message: `"${id}" is not an id.` });
+    assert.throws(() => api.customers.of(id), { name: "TypeError" });
+  }
+  for (const id of ["7", "../orders", "a b?c#d%"]) await assert.rejects(api.customers.get(id), NotFoundError);
+});
+
 test("an array creates all or none", async () => {
   const bodies = [somebody(), somebody(), somebody()];
   const created = await api.customers.createAll(bodies);
