@@ -9,7 +9,8 @@ COMMIT   := $(shell git rev-parse HEAD 2>/dev/null)
 # Of the last commit: the same commit makes the same archives.
 RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # Where tests need packages of npm, exactly those of the lock file.
-NPM_PROJECTS := internal/openapi/lint client/ts
+WEB          := internal/explorer/web
+NPM_PROJECTS := internal/openapi/lint client/ts $(WEB)
 FUZZTIME ?= 30s
 BENCH    ?= .
 
@@ -52,7 +53,7 @@ release: ## Build dist: static binaries for Linux, macOS and Windows in archives
 	go run ./internal/release -version '$(VERSION)' -commit '$(COMMIT)' -time '$(RELEASE_TIME)' -out dist
 
 .PHONY: setup
-setup: packages ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc, fusermount3, Node and its packages
+setup: packages ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc, fusermount3, Node and its packages, Chromium
 	@for project in $(NPM_PROJECTS); do \
 		if [ ! "$$project/node_modules/.package-lock.json" -nt "$$project/package-lock.json" ]; then \
 			(set -x; npm --prefix "$$project" ci --no-audit --no-fund); \
@@ -67,6 +68,7 @@ packages:
 	cc=($$(go env CC)); if ! command -v "$${cc[0]}" >/dev/null; then missing="$$missing gcc libc6-dev"; fi; \
 	if [ "$$(id -u)" != 0 ] && ! command -v fusermount3 >/dev/null; then missing="$$missing fuse3"; fi; \
 	if ! command -v node >/dev/null || ! command -v npm >/dev/null; then missing="$$missing nodejs npm"; fi; \
+	if [ ! -x "$${CHROMIUM:-/usr/bin/chromium}" ]; then missing="$$missing chromium"; fi; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo=sudo; fi; \
 	if ! command -v apt-get >/dev/null || { [ -n "$$sudo" ] && ! command -v sudo >/dev/null; }; then \
@@ -100,6 +102,25 @@ SUITE := ^(TestConformance|TestNoFault|TestEveryFault|TestCompilesOnOtherPlatfor
 test: setup lint ## Everything CI runs: setup, lint, all tests, with the race detector
 	CGO_ENABLED=1 go test $(RACE) -count=1 -timeout 20m -skip '$(SUITE)' ./...
 	go test -count=1 -timeout 10m -run '$(SUITE)' ./internal/interfacetest ./internal/release ./cmd/plural
+	$(MAKE) test-web
+
+# Not only what is embedded is tested, but that it is what the source makes.
+.PHONY: test-web
+test-web: setup build ## The explorer: its types and its algebra, the committed build, and the pages in a real browser
+	npm --prefix $(WEB) run --silent check
+	npm --prefix $(WEB) run --silent test
+	@out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; OUT=$$out npm --prefix $(WEB) run --silent build >/dev/null; \
+	if ! diff -rq "$$out" internal/explorer/dist; then echo "internal/explorer/dist is not what $(WEB) makes: run make web" >&2; exit 1; fi
+	go build -o bin/mounted ./$(WEB)/e2e/mounted
+	npm --prefix $(WEB) run --silent e2e
+
+.PHONY: web
+web: setup ## Build the explorer and the reference into internal/explorer/dist
+	npm --prefix $(WEB) run build
+
+.PHONY: screenshots
+screenshots: setup build ## Make the pictures of the explorer in docs/images
+	node $(WEB)/e2e/screenshots.mjs docs/images
 
 .PHONY: test-fast
 test-fast: ## All tests without the race detector, from the cache where nothing changed

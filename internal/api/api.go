@@ -123,6 +123,11 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 		a.preflight(r, out.Header(), target.allowed())
 		return refusal, nil
 	}
+	if target.kind == rootPath {
+		if sent := a.toExplorer(r, out); sent != nil {
+			return sent, nil
+		}
+	}
 	if err := a.admit(r, out, target); err != nil {
 		return nil, err
 	}

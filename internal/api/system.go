@@ -18,6 +18,9 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 			return &target{kind: systemPath, pattern: "/-/" + name, system: name}, nil
 		}
 	}
+	if t := pageTarget(segments); t != nil {
+		return t, nil
+	}
 	return nil, a.unknownPath()
 }
 
@@ -25,6 +28,9 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 const readyTimeout = 2 * time.Second
 
 func (a *API) system(r *http.Request, t *target) (*reply, error) {
+	if t.isPage() {
+		return a.serve(r, t)
+	}
 	switch t.system {
 	case "metrics":
 		if by := t.path.By; !by.MaySeeMetrics() {
