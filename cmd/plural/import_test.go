@@ -118,7 +118,8 @@ func TestImportOfASchemaFile(t *testing.T) {
 	}
 }
 
-// TestImportIsInterrupted: what was begun is finished, and the message says where to go on.
+// TestImportIsInterrupted: what was begun is finished, also while rows are waited for, and the
+// message says where to go on.
 func TestImportIsInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	command := program(t, dir, "import", "users")
@@ -134,14 +135,12 @@ func TestImportIsInterrupted(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
 	rows := []byte(strings.Repeat("{\"name\":\"Ada\",\"email\":\"ada@example.com\"}\n", 1000))
-	for written := 0; ; written++ {
-		if written == 5 {
-			command.Process.Signal(syscall.SIGINT)
-		}
+	for range 5 {
 		if _, err := in.Write(rows); err != nil {
-			break
+			t.Fatal(err)
 		}
 	}
+	command.Process.Signal(syscall.SIGINT) // and no more rows come, nor the end of them
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):

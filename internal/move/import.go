@@ -96,14 +96,18 @@ func (i *Import) Run(ctx context.Context) (Imported, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	run := &importer{Import: i, most: batchRows, done: Imported{Next: max(1, i.FromRow)}}
-	for each := range run.read(ctx) {
-		if ctx.Err() != nil {
-			break
+	batches := run.read(ctx)
+	for {
+		var next batch
+		select {
+		case next = <-batches:
+		case <-ctx.Done(): // the reader may be waiting for rows that do not come
+			return run.done, ctx.Err()
 		}
 		// A request that was begun is waited for, so that it is known what became of it.
-		err := run.take(context.WithoutCancel(ctx), each)
+		err := run.take(context.WithoutCancel(ctx), next)
 		if err == nil {
-			err = each.err
+			err = next.err
 		}
 		if err == io.EOF { // itself: a connection that is lost may have one inside
 			return run.done, nil
@@ -112,7 +116,6 @@ func (i *Import) Run(ctx context.Context) (Imported, error) {
 			return run.done, err
 		}
 	}
-	return run.done, ctx.Err() // the reader ends early only with it
 }
 
 // UnknownError says that the answer to rows did not come. They were created, all of
@@ -134,7 +137,6 @@ func (e *UnknownError) Unwrap() error { return e.Err }
 func (i *importer) read(ctx context.Context) <-chan batch {
 	batches := make(chan batch, 1)
 	go func() {
-		defer close(batches)
 		for {
 			next := i.next()
 			select {
