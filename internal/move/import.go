@@ -86,9 +86,12 @@ type batch struct {
 type importer struct {
 	*Import
 	done    Imported
-	most    int // rows in an array
-	minter  minter
+	most    int   // rows in an array
 	replace []Row // whose ids exist
+
+	// Of the goroutine that reads:
+	minter minter
+	held   *Row // did not fit any more
 }
 
 // Run imports all rows. If it fails, Imported.Next is where to begin again.
@@ -154,26 +157,40 @@ func (i *importer) read(ctx context.Context) <-chan batch {
 
 // next reads rows up to a bad one, or as many as fit.
 func (i *importer) next() (next batch) {
-	for size := 0; len(next.rows) < batchRows && size < batchBytes; {
-		row, err := i.Rows.Next()
-		if err != nil {
+	for size := 0; len(next.rows) < batchRows; {
+		row, err := i.nextRow()
+		switch {
+		case err != nil:
 			next.err = err
 			return next
-		}
-		if row.Number < i.FromRow {
-			continue
-		}
-		if row.Bad != nil {
+		case row.Bad != nil:
 			next.bad = &row
 			return next
-		}
-		if !row.given {
-			row.withID(i.minter.next(time.Now()))
+		case len(next.rows) > 0 && size+len(row.Body) > batchBytes:
+			i.held = &row
+			return next
 		}
 		size += len(row.Body) + 1
 		next.rows = append(next.rows, row)
 	}
 	return next
+}
+
+// nextRow reads the next row that counts, with an id.
+func (i *importer) nextRow() (row Row, err error) {
+	if i.held != nil {
+		row, i.held = *i.held, nil
+		return row, nil
+	}
+	for row.Number < max(1, i.FromRow) {
+		if row, err = i.Rows.Next(); err != nil {
+			return row, err
+		}
+	}
+	if row.Bad == nil && !row.given {
+		row.withID(i.minter.next(time.Now()))
+	}
+	return row, nil
 }
 
 // take puts a batch in.

@@ -320,6 +320,21 @@ func TestSmallServer(t *testing.T) {
 	}, func(c *plural.Config) { c.MaxItems, c.MaxBody = 30, 2048 })
 }
 
+// TestLargeRows: no array is larger than what a server takes.
+func TestLargeRows(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		var text strings.Builder
+		for i := range 6 {
+			fmt.Fprintf(&text, "{\"name\":\"%d\",\"tags\":[%q]}\n", i, strings.Repeat("x", 400<<10))
+		}
+		done, _, err := w.take(text.String(), NDJSON)
+		same(t, done, Imported{Created: 6, Next: 7})
+		same(t, err, nil)
+		same(t, w.posts.Load(), 3)
+		w.expect("0 1 2 3 4 5")
+	})
+}
+
 // TestThereAndBack: what is exported, in whatever format, can be imported elsewhere, and is
 // the same there: ids, order and values.
 func TestThereAndBack(t *testing.T) {
