@@ -5,6 +5,12 @@ SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMIT   := $(shell git rev-parse HEAD 2>/dev/null)
+# Of the last commit: the same commit makes the same archives.
+RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+# Where tests need packages of npm, exactly those of the lock file.
+WEB          := internal/explorer/web
+NPM_PROJECTS := internal/openapi/lint client/ts $(WEB)
 FUZZTIME ?= 30s
 BENCH    ?= .
 
@@ -40,15 +46,29 @@ run: ## Start the server on 127.0.0.1:8080 with the example schema
 
 .PHONY: build
 build: ## Build bin/plural, a static binary
-	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/plural ./cmd/plural
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION) -X main.commit=$(COMMIT)' -o bin/plural ./cmd/plural
+
+.PHONY: release
+release: ## Build dist: static binaries for Linux, macOS and Windows in archives, and their checksums
+	go run ./internal/release -version '$(VERSION)' -commit '$(COMMIT)' -time '$(RELEASE_TIME)' -out dist
 
 .PHONY: setup
-setup: ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc, fusermount3
+setup: packages ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc, fusermount3, Node and its packages, Chromium
+	@for project in $(NPM_PROJECTS); do \
+		if [ ! "$$project/node_modules/.package-lock.json" -nt "$$project/package-lock.json" ]; then \
+			(set -x; npm --prefix "$$project" ci --no-audit --no-fund); \
+		fi; \
+	done
+
+.PHONY: packages
+packages:
 	@missing=; \
 	if [ -z "$${PLURAL_TEST_POSTGRES:-}$${PLURAL_PG_BIN:-}" ] && ! command -v initdb >/dev/null && \
 		! compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then missing=postgresql; fi; \
 	cc=($$(go env CC)); if ! command -v "$${cc[0]}" >/dev/null; then missing="$$missing gcc libc6-dev"; fi; \
 	if [ "$$(id -u)" != 0 ] && ! command -v fusermount3 >/dev/null; then missing="$$missing fuse3"; fi; \
+	if ! command -v node >/dev/null || ! command -v npm >/dev/null; then missing="$$missing nodejs npm"; fi; \
+	if [ ! -x "$${CHROMIUM:-/usr/bin/chromium}" ]; then missing="$$missing chromium"; fi; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo=sudo; fi; \
 	if ! command -v apt-get >/dev/null || { [ -n "$$sudo" ] && ! command -v sudo >/dev/null; }; then \
@@ -66,20 +86,41 @@ fmt: ## Format the code
 	go fmt ./...
 
 .PHONY: lint
-lint: ## Check the format, go vet, staticcheck
-	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +); \
+lint: ## Check the format, go vet, staticcheck, gosec
+	@unformatted=$$(find . -name '*.go' -not -path './.*' -not -path '*/node_modules/*' -exec gofmt -l {} +); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi >&2
 	go vet ./...
 	go tool staticcheck ./...
+	go run -C internal/gosec . ../..
 
 # Nothing from the test cache here: it does not know of PostgreSQL. The conformance suite sends
 # thousands of requests, one after another, and is tried with hundreds of faults; there
-# the race detector finds nothing, and takes four times as long to do so.
-SUITE := ^(TestConformance|TestNoFault|TestEveryFault)
+# the race detector finds nothing, and takes four times as long to do so. Nor does it where
+# compilers and Node are at work.
+SUITE := ^(TestConformance|TestNoFault|TestEveryFault|TestCompilesOnOtherPlatforms|TestTypeScript)
 .PHONY: test
 test: setup lint ## Everything CI runs: setup, lint, all tests, with the race detector
 	CGO_ENABLED=1 go test $(RACE) -count=1 -timeout 20m -skip '$(SUITE)' ./...
-	go test -count=1 -timeout 10m -run '$(SUITE)' ./internal/interfacetest
+	go test -count=1 -timeout 10m -run '$(SUITE)' ./internal/interfacetest ./internal/release ./cmd/plural
+	$(MAKE) test-web
+
+# Not only what is embedded is tested, but that it is what the source makes.
+.PHONY: test-web
+test-web: setup build ## The explorer: its types and its algebra, the committed build, and the pages in a real browser
+	npm --prefix $(WEB) run --silent check
+	npm --prefix $(WEB) run --silent test
+	@out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; OUT=$$out npm --prefix $(WEB) run --silent build >/dev/null; \
+	if ! diff -rq "$$out" internal/explorer/dist; then echo "internal/explorer/dist is not what $(WEB) makes: run make web" >&2; exit 1; fi
+	go build -o bin/mounted ./$(WEB)/e2e/mounted
+	npm --prefix $(WEB) run --silent e2e
+
+.PHONY: web
+web: setup ## Build the explorer and the reference into internal/explorer/dist
+	npm --prefix $(WEB) run build
+
+.PHONY: screenshots
+screenshots: setup build ## Make the pictures of the explorer in docs/images
+	node $(WEB)/e2e/screenshots.mjs docs/images
 
 .PHONY: test-fast
 test-fast: ## All tests without the race detector, from the cache where nothing changed

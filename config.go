@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -219,8 +220,25 @@ func (c Config) validate() error {
 	if (c.CertFile == "") != (c.KeyFile == "") {
 		problems = append(problems, errors.New("a CertFile needs a KeyFile, and the other way round"))
 	}
+	for _, origin := range c.AllowedOrigins {
+		if !isOrigin(origin) {
+			problems = append(problems, fmt.Errorf("an allowed origin must be * or as browsers send it, such as https://app.example.com, without a path or a slash at its end, but is %q", origin))
+		}
+	}
+	for _, proxy := range c.TrustedProxies {
+		if !proxy.IsValid() || proxy.Addr().Is4In6() {
+			problems = append(problems, fmt.Errorf("a trusted proxy must be an address or a block of addresses, and of IPv4 as in 10.0.0.0/8, but is %s", proxy))
+		}
+	}
 	if c.Migrate != MigrateAdditive && c.Migrate != MigrateOff {
 		problems = append(problems, fmt.Errorf("Migrate must be %s or %s, but is %q", MigrateAdditive, MigrateOff, c.Migrate))
 	}
 	return errors.Join(problems...)
+}
+
+// isOrigin reports whether a text is what browsers send as the origin of a page, or all of them.
+func isOrigin(text string) bool {
+	parsed, err := url.Parse(text)
+	return text == "*" || err == nil && parsed.Scheme != "" && parsed.Host != "" && parsed.User == nil &&
+		!strings.Contains(text, "*") && text == strings.ToLower(parsed.Scheme+"://"+parsed.Host)
 }

@@ -2,6 +2,8 @@ module github.com/plural-go/plural
 
 go 1.26.0
 
+ignore node_modules
+
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/coreos/go-oidc/v3 v3.21.0

@@ -92,6 +92,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Operations:   operations,
 		Observer:     s.observer,
 		Guard:        guard,
+		Document:     documentOptions(config),
 		Prefix:       config.Prefix,
 		Query:        query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -58,6 +59,21 @@ func TestOpenReportsEverythingThatCannotBeMeant(t *testing.T) {
 IdleTimeout must not be negative, but is -1s
 the Prefix must be a path such as /api/v1, but is "api/"`
 	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestOriginsAndProxiesThatNobodyHas: what would never be met is a mistake, and says so.
+func TestOriginsAndProxiesThatNobodyHas(t *testing.T) {
+	for _, origin := range []string{"https://app.example.com/", "https://*.example.com", "app.example.com", "null", "", "HTTPS://app.example.com", "https://a@app.example.com"} {
+		_, err := plural.Open(t.Context(), plural.Config{AllowedOrigins: []string{"*", "https://app.example.com", "http://localhost:3000", origin}})
+		want := fmt.Sprintf("an allowed origin must be * or as browsers send it, such as https://app.example.com, without a path or a slash at its end, but is %q", origin)
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v", err)
+		}
+	}
+	_, err := plural.Open(t.Context(), plural.Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::ffff:10.0.0.1/128")}})
+	if want := "a trusted proxy must be an address or a block of addresses, and of IPv4 as in 10.0.0.0/8, but is ::ffff:10.0.0.1/128"; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }

@@ -17,13 +17,13 @@ import (
 // newTag is a short text that no other run uses.
 func newTag() string {
 	var random [3]byte
-	rand.Read(random[:])
+	_, _ = rand.Read(random[:]) // it never fails
 	return hex.EncodeToString(random[:])
 }
 
 func newUUID() string {
 	var random [16]byte
-	rand.Read(random[:])
+	_, _ = rand.Read(random[:]) // it never fails
 	random[6], random[8] = random[6]&0x0f|0x40, random[8]&0x3f|0x80
 	text := hex.EncodeToString(random[:])
 	return strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")

@@ -89,8 +89,9 @@ type Tokens struct {
 	PublicKey string
 	// Audience must be among the claim aud.
 	Audience string
-	// RoleClaim is the claim that names the role; a dot leads into an object.
-	// Default: role.
+	// RoleClaim is the claim that gives the role; a dot leads into an object, unless it is part of
+	// a name. If it has several, in a list or with spaces between them, the first in the
+	// order of Access.Roles counts. Default: role.
 	RoleClaim string
 	// Algorithms may have signed. Default: RS256, ES256 and EdDSA.
 	Algorithms []string

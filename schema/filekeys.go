@@ -86,7 +86,7 @@ var tokenKeys = []key{
 	{name: "audience", shape: textShape,
 		description: "What must be among the claim aud."},
 	{name: "role_claim", shape: with(textShape, "default", "role"),
-		description: "The claim that names the role. A dot leads into an object: realm_access.role."},
+		description: "The claim that gives the role, by its name or in a list. A dot leads into an object: realm_access.roles."},
 	{name: "algorithms", shape: map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": SigningAlgorithms}},
 		description: "The algorithms that may have signed. Default: RS256, ES256 and EdDSA."},
 	{name: "clock_skew", shape: with(textShape, "default", "1m"),

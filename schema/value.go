@@ -61,7 +61,7 @@ func BoolValue(b bool) Value {
 }
 
 // IntValue makes an integer value.
-func IntValue(n int64) Value { return Value{form: formInt, bits: uint64(n)} }
+func IntValue(n int64) Value { return Value{form: formInt, bits: uint64(n)} } // #nosec G115 -- the same bits
 
 // FloatValue makes a number value. Negative zero becomes zero.
 func FloatValue(f float64) Value {
@@ -84,7 +84,7 @@ func (v Value) IsNull() bool { return v.form == formNull }
 func (v Value) Bool() bool { return v.bits == 1 }
 
 // Int is the value of an integer.
-func (v Value) Int() int64 { return int64(v.bits) }
+func (v Value) Int() int64 { return int64(v.bits) } // #nosec G115 -- the same bits
 
 // Float is the value of a number.
 func (v Value) Float() float64 { return math.Float64frombits(v.bits) }

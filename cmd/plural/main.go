@@ -10,8 +10,10 @@ import (
 	"syscall"
 )
 
-// version is set when a release is built.
-var version = "dev"
+// version and commit are set by the linker when a release is built.
+var version, commit = unstamped, ""
+
+const unstamped = "dev"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -14,10 +14,10 @@ Start with "plural serve"; "plural init" writes a schema file to change.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServeCommand(), newInitCommand(), newSchemaCommand())
+	root.AddCommand(newServeCommand(), newInitCommand(), newSchemaCommand(), newOpenAPICommand())
 	root.AddCommand(newCheckCommand())
 	root.AddCommand(newImportCommand(), newExportCommand())
-	root.AddCommand(newKeysCommand(), newCanCommand())
+	root.AddCommand(newKeysCommand(), newCanCommand(), newClientCommand(), newHealthCommand(), newVersionCommand())
 	root.AddCommand(newMigrateCommand(), newBackupCommand(), newRestoreCommand(), newCopyCommand(), newDoctorCommand())
 	return root
 }

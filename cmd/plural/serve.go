@@ -37,9 +37,9 @@ wins over the environment, and that over the file.`,
 		},
 	}
 	s.register(command.Flags())
-	command.RegisterFlagCompletionFunc("migrate", cobra.FixedCompletions(migrateModes, cobra.ShellCompDirectiveNoFileComp))
-	command.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
-	command.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("migrate", cobra.FixedCompletions(migrateModes, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
 	return command
 }
 
@@ -60,10 +60,12 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 		return errors.Join(err, server.Stop(context.Background()))
 	}
 	fmt.Fprint(out, greeting(s, config.Schema, config.Access, addr))
+	tellManager(logger, "READY=1")
 	select {
 	case <-ctx.Done():
 	case err = <-server.Failed():
 	}
+	tellManager(logger, "STOPPING=1")
 	logger.Info("stopping")
 	err = errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
 	logger.Info("stopped")
@@ -129,7 +131,7 @@ func (s *settings) readSchema() (*schema.File, error) {
 	if name == "" {
 		name = "plural.yaml"
 	}
-	data, err := os.ReadFile(name)
+	data, err := os.ReadFile(name) // #nosec G304 -- the operator names it
 	if s.schemaFile == "" && errors.Is(err, os.ErrNotExist) {
 		return &schema.File{Schema: schema.Example()}, nil
 	}

@@ -50,7 +50,7 @@ func main() {
 	outer := &http.Server{Addr: "127.0.0.1:8080", Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		<-ctx.Done()
-		outer.Shutdown(context.Background())
+		_ = outer.Shutdown(context.Background())
 	}()
 	log.Print("serving http://127.0.0.1:8080/api/")
 	if err := outer.ListenAndServe(); err != http.ErrServerClosed {

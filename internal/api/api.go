@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/observe"
+	"github.com/plural-go/plural/internal/openapi"
 	"github.com/plural-go/plural/internal/operation"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -26,7 +27,8 @@ type Config struct {
 	Resources  *resource.Resources
 	Operations *operation.Operations
 	Observer   *observe.Observer
-	Guard      *auth.Guard // nil: everybody may do everything
+	Guard      *auth.Guard     // nil: everybody may do everything
+	Document   openapi.Options // of the interface, but for where it is mounted and who asks
 
 	Prefix       string // path under which the API is mounted, without a slash at its end
 	Query        query.Limits
@@ -61,12 +63,13 @@ type API struct {
 	keys     *keys
 	buckets  *buckets
 	inFlight *atomic.Int64
+	openapis *documents
 	patterns map[*schema.Collection]patterns
 }
 
 // New makes an API.
 func New(config Config) *API {
-	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, patterns: patternsOf(config.Schema)}
+	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
 }
 
 // ServeHTTP answers one request. Whatever happens, it leaves by the same door.
@@ -83,7 +86,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if reason != nil && reason != http.ErrAbortHandler {
 			a.Observer.Panicked(out.id, reason, debug.Stack())
 			if !out.begun() {
-				out.send(r, failure(fault.List{fault.Internal(nil)}))
+				_ = out.send(r, failure(fault.List{fault.Internal(nil)}))
 				reason = nil
 			}
 		}
@@ -119,6 +122,11 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	if refusal := target.refuseMethod(r.Method); refusal != nil {
 		a.preflight(r, out.Header(), target.allowed())
 		return refusal, nil
+	}
+	if target.kind == rootPath {
+		if sent := a.toExplorer(r, out); sent != nil {
+			return sent, nil
+		}
 	}
 	if err := a.admit(r, out, target); err != nil {
 		return nil, err

@@ -21,16 +21,24 @@ func wantsGzip(r *http.Request) bool {
 			if coding != "gzip" && coding != "x-gzip" && (coding != "*" || found) {
 				continue
 			}
-			weight = 1
-			if given, ok := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(parameters), " ", ""), "q="); ok {
-				if q, err := strconv.ParseFloat(given, 64); err == nil {
-					weight = q
-				}
-			}
-			found = coding != "*"
+			weight, found = weightOf(parameters), coding != "*"
 		}
 	}
 	return weight > 0
+}
+
+// weightOf is the weight that parameters give to what they follow; 1 if there is none.
+func weightOf(parameters string) float64 {
+	for each := range strings.SplitSeq(parameters, ";") {
+		name, given, _ := strings.Cut(each, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "q") {
+			continue
+		}
+		if q, err := strconv.ParseFloat(strings.TrimSpace(given), 64); err == nil {
+			return q
+		}
+	}
+	return 1
 }
 
 // zippers are for speed: answers are made as they are sent.

@@ -16,35 +16,41 @@ import (
 
 // acceptable refuses a request whose Accept header rules out JSON.
 func acceptable(r *http.Request) error {
-	given := strings.Join(r.Header["Accept"], ",")
-	if given == "*/*" || strings.Trim(given, ", \t") == "" {
+	if quality(r, "application/json") > 0 {
 		return nil
 	}
-	// Of the ranges that include JSON the most specific one decides.
-	best, quality := 0, 0.0
+	return fault.Header("Accept", fault.CodeNotAcceptable, "Answers are application/json, in UTF-8.")
+}
+
+// quality is how much a client wants a media type, by the most specific range of its
+// Accept header that includes it (RFC 9110, section 12.5.1); 0 is not at all.
+func quality(r *http.Request, media string) float64 {
+	given := strings.Join(r.Header["Accept"], ",")
+	if given == "*/*" || strings.Trim(given, ", \t") == "" {
+		return 1
+	}
+	family, _, _ := strings.Cut(media, "/")
+	ranges := []string{"*/*", family + "/*", media}
+	best, weight := -1, 0.0
 	for part := range strings.SplitSeq(given, ",") {
 		if strings.TrimSpace(part) == "" {
 			continue
 		}
-		media, parameters, err := mime.ParseMediaType(part)
+		name, parameters, err := mime.ParseMediaType(part)
 		if err != nil {
 			continue
 		}
-		specific := map[string]int{"*/*": 1, "application/*": 2, "application/json": 3}[media]
 		q := 1.0
 		if given, ok := parameters["q"]; ok {
 			if q, err = strconv.ParseFloat(given, 64); err != nil {
 				q = 1 // what is no weight weighs nothing down
 			}
 		}
-		if specific > best || specific == best && q > quality {
-			best, quality = specific, q
+		if specific := slices.Index(ranges, name); specific > best || specific >= 0 && specific == best && q > weight {
+			best, weight = specific, q
 		}
 	}
-	if best > 0 && quality > 0 {
-		return nil
-	}
-	return fault.Header("Accept", fault.CodeNotAcceptable, "Answers are application/json, in UTF-8.")
+	return weight
 }
 
 // prefers reports whether a Prefer header asks for a preference with a value.

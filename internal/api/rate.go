@@ -154,15 +154,26 @@ func (a *API) remoteOf(r *http.Request) string {
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0; i-- {
-		addr, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
+		addr, ok := parseHop(strings.TrimSpace(hops[i]))
+		if !ok {
 			return remote
 		}
-		if remote = addr.Unmap().String(); !a.trusts(remote) {
+		if remote = addr.String(); !a.trusts(remote) {
 			return remote
 		}
 	}
 	return remote
+}
+
+// parseHop reads an address of X-Forwarded-For, to which some proxies add the port.
+func parseHop(text string) (addr netip.Addr, ok bool) {
+	addr, err := netip.ParseAddr(text)
+	if err != nil {
+		var port netip.AddrPort
+		port, err = netip.ParseAddrPort(text)
+		addr = port.Addr()
+	}
+	return addr.Unmap().WithZone(""), err == nil
 }
 
 func (a *API) trusts(remote string) bool {

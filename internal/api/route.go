@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plural-go/plural/internal/explorer"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/schema"
@@ -35,9 +36,11 @@ var methods = map[pathKind][]string{
 // target is where a request leads.
 type target struct {
 	kind     pathKind
-	pattern  string // for metrics
-	redirect string // set when the request should be sent elsewhere
-	system   string // name below /-/
+	pattern  string         // for metrics
+	redirect string         // set when the request should be sent elsewhere
+	system   string         // name below /-/
+	page     string         // the same, of a page for people
+	file     *explorer.File // of that page; nil is its document
 	path     resource.Path
 	id       schema.ID
 }

@@ -14,9 +14,12 @@ import (
 func (a *API) systemTarget(segments []string) (*target, error) {
 	if len(segments) == 1 {
 		switch name := segments[0]; name {
-		case "health", "ready", "metrics":
+		case "health", "ready", "metrics", "openapi.json":
 			return &target{kind: systemPath, pattern: "/-/" + name, system: name}, nil
 		}
+	}
+	if t := pageTarget(segments); t != nil {
+		return t, nil
 	}
 	return nil, a.unknownPath()
 }
@@ -25,12 +28,17 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 const readyTimeout = 2 * time.Second
 
 func (a *API) system(r *http.Request, t *target) (*reply, error) {
+	if t.isPage() {
+		return a.serve(r, t)
+	}
 	switch t.system {
 	case "metrics":
 		if by := t.path.By; !by.MaySeeMetrics() {
 			return nil, by.Denied("You may not see what the server measures.")
 		}
 		return &reply{handler: a.metrics}, nil
+	case "openapi.json":
+		return a.openAPI(r, t.path.By)
 	case "ready":
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()

@@ -47,7 +47,7 @@ func (g *Guard) Identify(ctx context.Context, header []string) (*Permit, error) 
 	if IsKey(credentials) {
 		caller, err = g.byKey(ctx, credentials)
 	} else {
-		caller, err = g.Tokens.check(ctx, credentials)
+		caller, err = g.Tokens.check(ctx, credentials, g.Policy.names)
 	}
 	if err != nil {
 		return nil, err

@@ -17,7 +17,8 @@ import (
 // down, for a while.
 type issuerKeys struct {
 	issuer string
-	client *http.Client
+	client *http.Client  // to ask where the keys are
+	pause  time.Duration // between two fetches of the same thing
 	now    func() time.Time
 
 	mutex   sync.Mutex // of the rest
@@ -36,19 +37,22 @@ const (
 )
 
 func newIssuerKeys(issuer string) *issuerKeys {
-	return &issuerKeys{
-		issuer: issuer, now: time.Now,
-		client: &http.Client{Timeout: fetchTime, Transport: newThrottle(fetchPause)},
-	}
+	return &issuerKeys{issuer: issuer, now: time.Now, pause: fetchPause, client: newClient(fetchPause)}
 }
 
-func (k *issuerKeys) context(ctx context.Context) context.Context {
-	return oidc.ClientContext(context.WithoutCancel(ctx), k.client)
+func newClient(pause time.Duration) *http.Client {
+	return &http.Client{Timeout: fetchTime, Transport: newThrottle(pause)}
+}
+
+// newKeySet is a set of keys that are not fetched yet. Each has a client of its own: those
+// who send unknown keys, and so have one set fetched, must not keep us from the next one.
+func (k *issuerKeys) newKeySet(ctx context.Context) *oidc.RemoteKeySet {
+	return oidc.NewRemoteKeySet(oidc.ClientContext(ctx, newClient(k.pause)), k.url)
 }
 
 // discover asks the issuer where its keys are.
 func (k *issuerKeys) discover(ctx context.Context) error {
-	provider, err := oidc.NewProvider(k.context(ctx), k.issuer)
+	provider, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), k.client), k.issuer)
 	if err != nil {
 		return err
 	}
@@ -61,7 +65,7 @@ func (k *issuerKeys) discover(ctx context.Context) error {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	k.url = said.JWKSURL
-	k.current = oidc.NewRemoteKeySet(k.context(ctx), k.url)
+	k.current = k.newKeySet(ctx)
 	k.fetched = k.now()
 	return nil
 }
@@ -70,30 +74,46 @@ type unreachableKey struct{}
 
 // VerifySignature is that of an oidc.KeySet.
 func (k *issuerKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	if fresh := k.due(ctx); fresh != nil {
-		payload, err := fresh.VerifySignature(ctx, token)
-		if !isUnreachable(err) && !errors.Is(err, errAskedBefore) {
-			k.renew(fresh)
-			return payload, err
-		}
-	}
+	// What is fetched meanwhile is there for the next one.
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	k.refresh(waiting, token)
 	keys, age := k.inUse()
 	if age > trustedFor {
 		return nil, k.note(ctx, fmt.Errorf("%w since %s", errUnreachable, age.Round(time.Minute)))
 	}
-	// What is fetched meanwhile is there for the next one.
-	waiting, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	payload, err := keys.VerifySignature(waiting, token)
-	if isUnreachable(err) {
+	if isUnfetched(err) {
 		return nil, k.note(ctx, err)
 	}
 	return payload, err
 }
 
-// isUnreachable: also an issuer that does not answer in time cannot be reached.
-func isUnreachable(err error) bool {
-	return errors.Is(err, errUnreachable) || errors.Is(err, context.DeadlineExceeded)
+// refresh has the keys fetched anew, if it is time for that.
+func (k *issuerKeys) refresh(ctx context.Context, token string) {
+	if !k.due() {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fresh := k.newKeySet(ctx)
+		_, err := fresh.VerifySignature(context.WithoutCancel(ctx), token) // which fetches them
+		if !isUnfetched(err) {
+			k.renew(fresh)
+		}
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// isUnfetched reports whether the keys that a signature was to be verified with could not
+// be had, in time or in a form that they can be in: then the error wraps why. One that was
+// verified, and is wrong, wraps nothing.
+func isUnfetched(err error) bool {
+	return errors.Unwrap(err) != nil && !errors.Is(err, errAskedBefore)
 }
 
 // note tells whoever checks the token that it may be a good one.
@@ -104,15 +124,16 @@ func (k *issuerKeys) note(ctx context.Context, err error) error {
 	return err
 }
 
-// due is a set of keys that has to be fetched, if it is time for that.
-func (k *issuerKeys) due(ctx context.Context) *oidc.RemoteKeySet {
+// due reports whether it is time to fetch the keys, of which it takes note.
+func (k *issuerKeys) due() bool {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	if now := k.now(); now.Sub(k.fetched) > freshFor && now.Sub(k.tried) > retryAfter {
-		k.tried = now
-		return oidc.NewRemoteKeySet(k.context(ctx), k.url)
+	now := k.now()
+	if now.Sub(k.fetched) <= freshFor || now.Sub(k.tried) <= retryAfter {
+		return false
 	}
-	return nil
+	k.tried = now
+	return true
 }
 
 func (k *issuerKeys) renew(fresh *oidc.RemoteKeySet) {
@@ -168,6 +189,7 @@ func (t *throttle) enter(url string) error {
 		return cmp.Or(t.failed[url], errAskedBefore)
 	}
 	t.last[url] = now
+	t.failed[url] = fmt.Errorf("%w: it has not answered yet", errUnreachable) // until it has
 	return nil
 }
 

@@ -190,6 +190,10 @@ func (n part) bind(b *binding) (isTrue, isFalse query.Filter) {
 	return has, query.And{query.Not{Filter: n.isNull()}, query.Not{Filter: has}}
 }
 
+// maxMembers bounds the different values that a column is looked for in: what a claim lists
+// must not become a query that a database takes seconds to read.
+const maxMembers = 1000
+
 // membership is in: equality with one of several.
 type membership struct {
 	attribute
@@ -206,7 +210,7 @@ func (n membership) bind(b *binding) (isTrue, isFalse query.Filter) {
 		return unknown()
 	}
 	var values []schema.Value
-	isIn := query.None
+	isIn, seen := query.None, map[schema.Value]bool{}
 	for _, item := range items {
 		if item == types.NullValue {
 			isIn = n.isNull()
@@ -214,8 +218,13 @@ func (n membership) bind(b *binding) (isTrue, isFalse query.Filter) {
 		}
 		switch value, fit := n.fit(item); fit {
 		case fits:
-			values = append(values, value)
+			if !seen[value] {
+				values, seen[value] = append(values, value), true
+			}
 		case clashes:
+			return unknown()
+		}
+		if len(values) > maxMembers {
 			return unknown()
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 // Policy is what each role may do, with its rules compiled. It does not change.
 type Policy struct {
+	names      []string // of the roles, in the order in which they are declared
 	roles      map[string]map[*schema.Collection]*grant
 	metrics    []string
 	operations *schema.Collection
@@ -43,6 +44,7 @@ func Compile(s *schema.Schema, access *schema.Access) (*Policy, error) {
 			grants[c] = compiled
 		}
 		p.roles[role.Name] = grants
+		p.names = append(p.names, role.Name)
 	}
 	if len(problems) > 0 {
 		return nil, problems
@@ -207,7 +209,23 @@ func (p *Permit) Denied(format string, args ...any) *fault.Error {
 	if p.Caller.Anonymous() {
 		return fault.New(fault.CodeUnauthenticated, "%s Send credentials: Authorization: Bearer and an API key or a token.", fmt.Sprintf(format, args...))
 	}
-	return fault.New(fault.CodeForbidden, format, args...)
+	detail := fmt.Sprintf(format, args...)
+	if p.Caller.Role == "" {
+		detail += " Your credentials give you no role that is known here."
+	}
+	return fault.New(fault.CodeForbidden, "%s", detail)
+}
+
+// Shape tells permits apart by what they permit, whoever has them: a description of what
+// the caller may do is right for all callers of the same shape.
+func (p *Permit) Shape() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.Caller.Anonymous():
+		return "anonymous " + p.Caller.Role
+	}
+	return "known " + p.Caller.Role
 }
 
 // MaySeeMetrics reports whether the caller may read what the server measures.

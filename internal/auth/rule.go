@@ -91,7 +91,7 @@ var celTypes = map[schema.Kind]*cel.Type{
 func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Problems) {
 	parsed, issues := k.env.Parse(source.Text)
 	if issues.Err() != nil {
-		return nil, reported(source, at, issues)
+		return nil, k.reported(source, at, issues)
 	}
 	t := &translation{compiler: k, tree: parsed.NativeRep(), source: source, at: at}
 	if t.unknownFields(parsed.NativeRep().Expr()); len(t.problems) > 0 {
@@ -99,10 +99,10 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 	}
 	checked, issues := k.env.Check(parsed)
 	if issues.Err() != nil {
-		return nil, reported(source, at, issues)
+		return nil, k.reported(source, at, issues)
 	}
 	if kind := checked.OutputType(); !kind.IsAssignableType(cel.BoolType) && !kind.IsExactType(cel.DynType) {
-		return nil, schema.Problems{source.Problem(at, 1, 0, "a rule must be true or false, but this one is of the type "+kind.String())}
+		return nil, schema.Problems{source.Problem(at, 1, 0, "a rule must be true or false, but this one is "+typeNames(kind.String()))}
 	}
 	t.tree = checked.NativeRep()
 	if t.wholeClaims(t.tree.Expr()); len(t.problems) > 0 {
@@ -113,15 +113,6 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 		return nil, t.problems
 	}
 	return &rule{root}, nil
-}
-
-// reported is what cel-go reports.
-func reported(source schema.Rule, at []string, issues *cel.Issues) (problems schema.Problems) {
-	for _, issue := range issues.Errors() {
-		message, _, _ := strings.Cut(issue.Message, "\n")
-		problems = append(problems, source.Problem(at, issue.Location.Line(), issue.Location.Column(), message))
-	}
-	return problems
 }
 
 // translation makes nodes of one rule.
@@ -228,7 +219,7 @@ func (t *translation) program(e ast.Expr) cel.Program {
 	proto, err := ast.ToProto(part)
 	var program cel.Program
 	if err == nil {
-		program, err = t.env.Program(cel.CheckedExprToAst(proto))
+		program, err = t.env.Program(cel.CheckedExprToAst(proto), t.bounds(e)...)
 	}
 	if _, caller := t.mentions(e); err == nil && !caller {
 		_, _, err = program.Eval(map[string]any{})
@@ -238,6 +229,21 @@ func (t *translation) program(e ast.Expr) cel.Program {
 		return nil
 	}
 	return program
+}
+
+// maxCost bounds what the loops of a rule may cost, in steps of cel-go. One over all that a token
+// has room for costs less; loops within loops over as much would take seconds.
+const maxCost = 100_000
+
+// bounds is what keeps an expression from being evaluated for ever. Counting takes time, and
+// without loops there is nothing to count.
+func (t *translation) bounds(root ast.Expr) (options []cel.ProgramOption) {
+	visit(root, func(e ast.Expr) {
+		if e.Kind() == ast.ComprehensionKind {
+			options = []cel.ProgramOption{cel.CostLimit(maxCost)}
+		}
+	})
+	return options
 }
 
 var comparisons = map[string]query.Op{

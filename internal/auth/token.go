@@ -3,6 +3,9 @@ package auth
 import (
 	"context"
 	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
@@ -61,6 +64,9 @@ func NewTokens(ctx context.Context, declared schema.Tokens, unreachable func(err
 		if err != nil {
 			return nil, err
 		}
+		if possible := algorithmsOf(key); !slices.ContainsFunc(possible, func(name string) bool { return slices.Contains(declared.Algorithms, name) }) {
+			return nil, fmt.Errorf("the public key of tokens: with the key in %s nothing can be signed by %s, which are the algorithms that are allowed", declared.PublicKey, strings.Join(declared.Algorithms, ", "))
+		}
 		t.verifier = t.newVerifier(&oidc.StaticKeySet{PublicKeys: []crypto.PublicKey{key}})
 		return t, nil
 	}
@@ -92,6 +98,19 @@ func readPublicKey(file string) (crypto.PublicKey, error) {
 		return nil, fmt.Errorf("the public key of tokens: %s must hold a PUBLIC KEY or a CERTIFICATE: %w", file, err)
 	}
 	return key, nil
+}
+
+// algorithmsOf lists the algorithms that a key can be used with.
+func algorithmsOf(key crypto.PublicKey) []string {
+	switch key := key.(type) {
+	case *rsa.PublicKey:
+		return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}
+	case *ecdsa.PublicKey:
+		return map[int][]string{256: {"ES256"}, 384: {"ES384"}, 521: {"ES512"}}[key.Curve.Params().BitSize]
+	case ed25519.PublicKey:
+		return []string{"EdDSA"}
+	}
+	return nil
 }
 
 func (t *Tokens) newVerifier(keys oidc.KeySet) *oidc.IDTokenVerifier {
@@ -145,7 +164,8 @@ func (t *Tokens) discover(ctx context.Context, d *discovery) {
 	close(d.done)
 }
 
-// looksRight reports whether it is worth asking an issuer about a token.
+// looksRight reports whether it is worth asking an issuer about a token. One that says that
+// it is for something else, such as to log somebody out, is none (RFC 8725, section 3.11).
 func (t *Tokens) looksRight(token string) bool {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -153,16 +173,21 @@ func (t *Tokens) looksRight(token string) bool {
 	}
 	var header struct {
 		Algorithm string `json:"alg"`
+		Type      string `json:"typ"`
 	}
 	text, err := base64.RawURLEncoding.DecodeString(parts[0])
-	return err == nil && json.Unmarshal(text, &header) == nil && slices.Contains(t.declared.Algorithms, header.Algorithm)
+	if err != nil || json.Unmarshal(text, &header) != nil || !slices.Contains(t.declared.Algorithms, header.Algorithm) {
+		return false
+	}
+	purpose, special := strings.CutSuffix(strings.ToLower(header.Type), "+jwt")
+	return !special || strings.TrimPrefix(purpose, "application/") == "at"
 }
 
 // maxSubject bounds what is kept of a caller with every change.
 const maxSubject = 255
 
-// check finds the caller of a token.
-func (t *Tokens) check(ctx context.Context, token string) (Caller, error) {
+// check finds the caller of a token, who has the first of the roles that they are given.
+func (t *Tokens) check(ctx context.Context, token string, roles []string) (Caller, error) {
 	if t == nil {
 		return Caller{}, invalid("This is no API key, and tokens are not accepted here.")
 	}
@@ -198,7 +223,8 @@ func (t *Tokens) check(ctx context.Context, token string) (Caller, error) {
 	if subject == "" || len(subject) > maxSubject || strings.IndexByte(subject, 0) >= 0 {
 		return Caller{}, invalid("The claim sub of the token must say who it is for.")
 	}
-	return Caller{ID: "token:" + subject, Role: roleOf(claims, t.declared.RoleClaim), Subject: subject, Claims: claims}, nil
+	role := firstRole(roles, claimAt(claims, t.declared.RoleClaim))
+	return Caller{ID: "token:" + subject, Role: role, Subject: subject, Claims: claims}, nil
 }
 
 const notValid = "The token is not valid here: it is malformed, from another issuer, for another audience, or not signed by a key of the issuer with an algorithm that is allowed."
@@ -254,21 +280,43 @@ func timeOf(claim any) (seconds float64, ok bool) {
 	return seconds, err == nil
 }
 
-// roleOf follows a claim by its path.
-func roleOf(claims map[string]any, path string) string {
-	if role, ok := claims[path].(string); ok { // a name may have dots in it
-		return role
+// claimAt follows a path to a claim, nil if there is none. A dot leads into an object, unless it is
+// part of a name.
+func claimAt(claims map[string]any, path string) any {
+	if claim, ok := claims[path]; ok {
+		return claim
 	}
-	var value any = claims
-	for name := range strings.SplitSeq(path, ".") {
-		object, ok := value.(map[string]any)
-		if !ok {
-			return ""
+	for i, c := range path {
+		if c != '.' {
+			continue
 		}
-		value = object[name]
+		if within, ok := claims[path[:i]].(map[string]any); ok {
+			if claim := claimAt(within, path[i+1:]); claim != nil {
+				return claim
+			}
+		}
 	}
-	role, _ := value.(string)
-	return role
+	return nil
+}
+
+// firstRole is the first of the roles that a claim gives: a text with one or more, with spaces
+// between them, or a list. Empty is none.
+func firstRole(roles []string, claim any) string {
+	var given []any
+	switch claim := claim.(type) {
+	case string:
+		for word := range strings.FieldsSeq(claim) {
+			given = append(given, word)
+		}
+	case []any:
+		given = claim
+	}
+	for _, role := range roles {
+		if slices.Contains(given, any(role)) {
+			return role
+		}
+	}
+	return ""
 }
 
 var errUnreachable = errors.New("the issuer cannot be reached")

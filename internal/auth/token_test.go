@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/hmac"
 	"crypto/rand"
@@ -12,6 +13,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -51,7 +53,12 @@ func encoded(value any) string {
 
 func (s *signer) sign(t testing.TB, claims map[string]any) string {
 	t.Helper()
-	text := encoded(map[string]any{"alg": "ES256", "kid": s.id, "typ": "JWT"}) + "." + encoded(claims)
+	return s.signAs(t, "JWT", claims)
+}
+
+func (s *signer) signAs(t testing.TB, kind any, claims map[string]any) string {
+	t.Helper()
+	text := encoded(map[string]any{"alg": "ES256", "kid": s.id, "typ": kind}) + "." + encoded(claims)
 	sum := sha256.Sum256([]byte(text))
 	r, v, err := ecdsa.Sign(rand.Reader, s.key, sum[:])
 	if err != nil {
@@ -115,7 +122,7 @@ func TestTokens(t *testing.T) {
 	in := func(span time.Duration) int64 { return now.Add(span).Unix() }
 	right := map[string]any{"iss": "https://issuer.example", "aud": []any{"other", "plural"}, "sub": "ada", "exp": in(time.Minute), "realm": map[string]any{"role": "author"}}
 	good := ours.sign(t, right)
-	caller, err := tokens.check(context.Background(), good)
+	caller, err := tokens.check(context.Background(), good, []string{"editor", "author"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +133,7 @@ func TestTokens(t *testing.T) {
 		"just expired": {"exp": in(-20 * time.Second)}, "a little early": {"nbf": in(20 * time.Second), "iat": in(20 * time.Second)},
 		"no role": {"realm": "author"}, "one audience": {"aud": "plural"},
 	} {
-		if _, err := tokens.check(context.Background(), ours.sign(t, changed(right, by))); err != nil {
+		if _, err := tokens.check(context.Background(), ours.sign(t, changed(right, by)), nil); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -148,13 +155,67 @@ func TestTokens(t *testing.T) {
 	} {
 		wrong[what] = ours.sign(t, changed(right, by))
 	}
+	for _, kind := range []any{"logout+jwt", "application/secevent+JWT", "dpop+jwt", 1} {
+		wrong[fmt.Sprint("typed ", kind)] = ours.signAs(t, kind, right)
+	}
+	for _, kind := range []any{"at+jwt", "application/at+jwt", "jwt", "JOSE", "", nil} {
+		if _, err := tokens.check(context.Background(), ours.signAs(t, kind, right), nil); err != nil {
+			t.Errorf("typed %v: %v", kind, err)
+		}
+	}
 	for what, token := range wrong {
-		if _, err := tokens.check(context.Background(), token); !fault.Is(err, fault.CodeInvalidCredentials) {
+		if _, err := tokens.check(context.Background(), token, nil); !fault.Is(err, fault.CodeInvalidCredentials) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := (*Tokens)(nil).check(context.Background(), good); !fault.Is(err, fault.CodeInvalidCredentials) {
+	if _, err := (*Tokens)(nil).check(context.Background(), good, nil); !fault.Is(err, fault.CodeInvalidCredentials) {
 		t.Errorf("where no tokens are accepted: %v", err)
+	}
+}
+
+// TestKeysThatFitNoAlgorithm: a key with which every token would be refused is a mistake.
+func TestKeysThatFitNoAlgorithm(t *testing.T) {
+	large, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edwards, _, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		key        crypto.PublicKey
+		algorithms []string
+		want       bool
+	}{
+		{large.Public(), nil, false}, {large.Public(), []string{"RS256", "ES384"}, true}, {edwards, nil, true}, {edwards, []string{"ES256"}, false}, {newSigner(t, "").key.Public(), nil, true},
+	} {
+		_, err := NewTokens(context.Background(), schema.Tokens{PublicKey: pemOf(t, c.key), Audience: "a", Algorithms: c.algorithms}, func(err error) { t.Error(err) })
+		if (err == nil) != c.want {
+			t.Errorf("%T with %v: %v", c.key, c.algorithms, err)
+		}
+	}
+}
+
+// TestRolesOfAClaim: a claim is found by its path, and gives the first of the roles that there are.
+func TestRolesOfAClaim(t *testing.T) {
+	roles := []string{"editor", "author", "public"}
+	claims := map[string]any{
+		"role": "author", "scope": "openid author  editor", "none": "", "other": "chief", "number": 1.0, "flag": true, "empty": []any{}, "null": nil,
+		"groups": []any{"offline_access", "author", "editor"}, "mixed": []any{1.0, nil, []any{"editor"}, map[string]any{"editor": true}, "author"},
+		"nested": []any{[]any{"editor"}}, "object": map[string]any{"editor": true}, "spaced": []any{"editor author"}, "case": "Editor",
+		"realm_access":              map[string]any{"roles": []any{"uma_authorization", "author"}},
+		"resource_access":           map[string]any{"my.api": map[string]any{"roles": []any{"editor"}}, "my": map[string]any{"other": "author"}},
+		"https://api.example/roles": []any{"author"}, "a.b": "chief", "a": map[string]any{"b": "editor"},
+	}
+	for path, want := range map[string]string{
+		"role": "author", "scope": "editor", "none": "", "other": "", "number": "", "flag": "", "empty": "", "null": "", "groups": "editor", "mixed": "author", "nested": "", "object": "",
+		"spaced": "", "case": "", "realm_access.roles": "author", "realm_access": "", "realm_access.roles.0": "", "resource_access.my.api.roles": "editor", "resource_access.my.other": "author",
+		"https://api.example/roles": "author", "a.b": "", "missing": "", "missing.too": "", ".": "", "": "", "role.": "", "role.x": "",
+	} {
+		if got := firstRole(roles, claimAt(claims, path)); got != want {
+			t.Errorf("%s gives the role %q, want %q", path, got, want)
+		}
 	}
 }
 
@@ -171,6 +232,7 @@ func pemText(t testing.TB, file string) string {
 type issuer struct {
 	*httptest.Server
 	down    atomic.Bool
+	broken  atomic.Pointer[http.HandlerFunc] // in its place
 	fetches atomic.Int64
 	keys    atomic.Pointer[[]any]
 }
@@ -179,6 +241,8 @@ func newIssuer(t testing.TB) *issuer {
 	i := &issuer{}
 	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
+		case i.broken.Load() != nil:
+			(*i.broken.Load())(w, r)
 		case i.down.Load():
 			w.WriteHeader(http.StatusBadGateway)
 		case r.URL.Path == "/.well-known/openid-configuration":
@@ -215,14 +279,13 @@ func TestIssuer(t *testing.T) {
 	}
 	clock := time.Now()
 	tokens.keys.now = func() time.Time { return clock }
-	unthrottled := newThrottle(0)
-	tokens.keys.client.Transport = unthrottled
+	tokens.keys.client, tokens.keys.pause = newClient(0), 0
 	token := func(s *signer) string {
 		return s.sign(t, map[string]any{"iss": i.URL, "aud": "plural", "sub": "ada", "exp": time.Now().Add(time.Hour).Unix(), "role": "author"})
 	}
 	expect := func(what string, s *signer, code fault.Code) {
 		t.Helper()
-		_, err := tokens.check(ctx, token(s))
+		_, err := tokens.check(ctx, token(s), nil)
 		if code == "" && err != nil || code != "" && !fault.Is(err, code) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -258,7 +321,7 @@ func TestIssuer(t *testing.T) {
 	// Anybody can send unknown keys, and must not make us trouble the issuer.
 	i.down.Store(false)
 	clock = clock.Add(retryAfter + time.Second)
-	tokens.keys.client.Transport = newThrottle(time.Hour)
+	tokens.keys.pause = time.Hour
 	expect("back", second, "")
 	fetches = i.fetches.Load()
 	for range 5 {
@@ -267,6 +330,71 @@ func TestIssuer(t *testing.T) {
 	if i.fetches.Load() > fetches+1 {
 		t.Errorf("the keys were fetched %d times", i.fetches.Load()-fetches)
 	}
+	// Nor must they keep us from what is due.
+	i.have(t, first)
+	clock = clock.Add(freshFor + time.Second)
+	expect("unknown, when it is time", newSigner(t, "3"), fault.CodeInvalidCredentials)
+	expect("withdrawn meanwhile", second, fault.CodeInvalidCredentials)
+	expect("the new one", first, "")
+}
+
+// TestIssuerThatIsBroken: what an issuer says in place of its keys, or does not say at all, takes
+// nothing away from what is known, and nobody waits for it for long.
+func TestIssuerThatIsBroken(t *testing.T) {
+	ctx := context.Background()
+	known, unknown := newSigner(t, "1"), newSigner(t, "2")
+	i := newIssuer(t)
+	i.have(t, known)
+	tokens, err := NewTokens(ctx, schema.Tokens{Issuer: i.URL, Audience: "plural"}, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mutex sync.Mutex
+	clock := time.Now()
+	later := func(span time.Duration) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		clock = clock.Add(span)
+	}
+	tokens.keys.pause = 0
+	tokens.keys.now = func() time.Time {
+		mutex.Lock()
+		defer mutex.Unlock()
+		return clock
+	}
+	expect := func(what string, s *signer, code fault.Code) {
+		t.Helper()
+		began := time.Now()
+		_, err := tokens.check(ctx, s.sign(t, map[string]any{"iss": i.URL, "aud": "plural", "sub": "ada", "exp": time.Now().Add(time.Hour).Unix()}), nil)
+		if code == "" && err != nil || code != "" && !fault.Is(err, code) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if took := time.Since(began); took > fetchTime/2 {
+			t.Errorf("%s took %s", what, took)
+		}
+	}
+	later(freshFor + time.Second)
+	expect("as it should be", known, "")
+	released := make(chan struct{})
+	for what, broken := range map[string]http.HandlerFunc{
+		"a page": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>Down for maintenance")) },
+		"a broken key": func(w http.ResponseWriter, _ *http.Request) {
+			w.Write([]byte(`{"keys":[{"kty":"EC","crv":"P-256","kid":"1"}]}`))
+		},
+		"half of it": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"keys":[`)) },
+		"elsewhere":  func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
+		"nothing":    func(http.ResponseWriter, *http.Request) { <-released },
+	} {
+		i.broken.Store(&broken)
+		later(freshFor + time.Second)
+		expect(what, known, "")
+		expect(what+", to a key that is not known", unknown, fault.CodeUnavailable)
+		i.broken.Store(nil)
+		later(retryAfter + time.Second)
+		expect("works again after "+what, known, "")
+		expect("works again after "+what, unknown, fault.CodeInvalidCredentials)
+	}
+	close(released)
 }
 
 // TestIssuerThatHangs: nobody waits for long for an issuer that does not answer, be it
@@ -295,12 +423,12 @@ func TestIssuerThatHangs(t *testing.T) {
 			var all sync.WaitGroup
 			for range 20 {
 				all.Go(func() {
-					if _, err := tokens.check(context.Background(), token); !fault.Is(err, fault.CodeUnavailable) {
+					if _, err := tokens.check(context.Background(), token, nil); !fault.Is(err, fault.CodeUnavailable) {
 						t.Errorf("while it hangs: %v", err)
 					}
 				})
 			}
-			if _, err := tokens.check(context.Background(), "not.a.token"); !fault.Is(err, fault.CodeInvalidCredentials) {
+			if _, err := tokens.check(context.Background(), "not.a.token", nil); !fault.Is(err, fault.CodeInvalidCredentials) {
 				t.Errorf("what is no token: %v", err)
 			}
 			all.Wait()
@@ -310,7 +438,7 @@ func TestIssuerThatHangs(t *testing.T) {
 			close(released)
 			deadline := time.Now().Add(fetchTime)
 			for {
-				caller, err := tokens.check(context.Background(), token)
+				caller, err := tokens.check(context.Background(), token, nil)
 				if caller.ID == "token:ada" {
 					break
 				}

@@ -22,7 +22,7 @@ const (
 
 	// 401 and 403: who asks, and whether they may.
 	CodeUnauthenticated    Code = "unauthenticated"
-	CodeInvalidCredentials Code = "invalid_credentials"
+	CodeInvalidCredentials Code = "invalid_credentials" // #nosec G101 -- a code, and no credentials
 	CodeForbidden          Code = "forbidden"
 
 	// 404 to 406: what was asked for is not to be had.

@@ -54,6 +54,16 @@ func TestRateOfAnAddress(t *testing.T) {
 	if a := from("192.0.2.9, 192.0.2.1", "/users"); a.status != 429 {
 		t.Errorf("a made-up address gets %d", a.status)
 	}
+	for _, lie := range []string{"192.0.2.9\t, 192.0.2.1:4711", "nonsense, ::ffff:192.0.2.1", "192.0.2.1, 127.0.0.9", "192.0.2.1,127.0.0.9, [::ffff:127.0.0.8]:1"} {
+		if a := from(lie, "/users"); a.status != 429 {
+			t.Errorf("%s gets %d", lie, a.status)
+		}
+	}
+	for i, nobody := range []string{"", "nonsense", "192.0.2.1, nonsense", "192.0.2.1, ,"} { // who it is cannot be told: the proxy
+		if a := from(nobody, "/users"); (a.status == 429) != (i == 3) {
+			t.Errorf("%q gets %d", nobody, a.status)
+		}
+	}
 	for i := range 4 { // one block of IPv6 is one client
 		if a := from(fmt.Sprintf("2001:db8::%d", i), "/users"); (a.status == 429) != (i == 3) {
 			t.Errorf("%d of a block gets %d", i, a.status)
@@ -198,7 +208,7 @@ func TestTLS(t *testing.T) {
 	s := start(t, schema.Example(), "sqlite:"+filepath.Join(dir, "test.db"), func(c *plural.Config) { c.CertFile, c.KeyFile = certFile, keyFile })
 	serial := func() int64 {
 		transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, DisableKeepAlives: true}
-		response, err := (&http.Client{Transport: transport}).Get("https://" + strings.TrimPrefix(s.base, "http://") + "/users")
+		response, err := (&http.Client{Transport: judged{transport}}).Get("https://" + strings.TrimPrefix(s.base, "http://") + "/users")
 		if err != nil {
 			t.Fatal(err)
 		}

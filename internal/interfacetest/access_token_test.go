@@ -9,6 +9,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,6 +40,67 @@ func signed(t *testing.T, key *ecdsa.PrivateKey, claims map[string]any) string {
 	r.FillBytes(signature[:32])
 	s.FillBytes(signature[32:])
 	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+// issuer is an OpenID Connect provider with one key.
+func issuer(t *testing.T, key *ecdsa.PrivateKey) string {
+	t.Helper()
+	point, err := key.PublicKey.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var server *httptest.Server
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var said any = map[string]any{"issuer": server.URL, "jwks_uri": server.URL + "/keys", "id_token_signing_alg_values_supported": []string{"ES256"}}
+		if r.URL.Path == "/keys" {
+			said = map[string]any{"keys": []any{map[string]string{
+				"kty": "EC", "crv": "P-256", "use": "sig", "x": base64.RawURLEncoding.EncodeToString(point[1:33]), "y": base64.RawURLEncoding.EncodeToString(point[33:]),
+			}}}
+		}
+		if err := json.NewEncoder(w).Encode(said); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// TestRolesOfAnIssuer: of the roles that a token lists, the first in the order of the policy
+// counts, and who has none of them is told so.
+func TestRolesOfAnIssuer(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := issuer(t, key)
+	eachHouse(t, func(t *testing.T, open opener) {
+		h := open(func(c *plural.Config) {
+			c.Access.Tokens = &schema.Tokens{Issuer: from, Audience: "plural", RoleClaim: "realm_access.roles"}
+		})
+		h.fill(true, "example.com")
+		for _, c := range []struct {
+			who   string
+			roles any
+			want  [3]int // reads a hidden post, creates a user, creates a post
+		}{
+			{"an editor", []string{"offline_access", "editor"}, [3]int{200, 201, 201}},
+			{"an author before an editor", []string{"editor", "author"}, [3]int{404, 403, 403}},
+			{"an editor before a clerk", []string{"clerk", "editor"}, [3]int{200, 201, 201}},
+			{"one by its name", "editor", [3]int{200, 201, 201}},
+			{"a stranger", []string{"offline_access", "Editor"}, [3]int{403, 403, 403}},
+			{"nobody", []string{}, [3]int{403, 403, 403}},
+			{"a number", 1, [3]int{403, 403, 403}},
+		} {
+			h.keys[c.who] = "Bearer " + signed(t, key, map[string]any{
+				"iss": from, "aud": "plural", "sub": c.who, "exp": time.Now().Add(time.Hour).Unix(), "realm_access": map[string]any{"roles": c.roles},
+			})
+			got := [3]int{h.as(c.who, "GET", "/posts/"+id(11), "").status, h.as(c.who, "POST", "/users", `{"name":"x"}`).status, h.as(c.who, "POST", "/posts", `{"title":"x"}`).status}
+			if got != c.want {
+				t.Errorf("%s gets %v, want %v", c.who, got, c.want)
+			}
+		}
+		h.as("a stranger", "GET", "/posts", "").expect(t, 403, `{"errors":[{"status":403,"code":"forbidden","title":"Forbidden","detail":"You may not list resources of posts. Your credentials give you no role that is known here."}]}`)
+	})
 }
 
 // TestTokensOfAServer: whoever has a token is who it says, with the role that it says.

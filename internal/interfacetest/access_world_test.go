@@ -115,6 +115,7 @@ func (h *house) key(caller, role, subject string) {
 		h.t.Fatal(err)
 	}
 	h.keys[caller] = "Bearer " + secret
+	h.judge.knows(h.keys[caller], role)
 }
 
 // as sends a request for a caller.

@@ -102,7 +102,7 @@ func TestNoFaultIsNoFailure(t *testing.T) {
 	for _, collection := range []string{"users", "posts", "samples"} {
 		for _, async := range []bool{false, true} {
 			options := conform.Options{Collection: collection, Async: async}
-			expectCaught(t, checkBehind(t, options, func(next serve, r *http.Request) *broken { return next(r) }), nil)
+			expectCaught(t, checkBehind(t, options, nil), nil)
 		}
 	}
 }
@@ -143,8 +143,8 @@ func checkBehind(t *testing.T, options conform.Options, answer func(serve, *http
 	return report
 }
 
-// openBehind gives the client of a server behind a fault. They are in one
-// process, without a network: there are many faults.
+// openBehind gives the client of a server behind a fault, or behind none, which is judged
+// then. They are in one process, without a network: there are many faults.
 func openBehind(t *testing.T, s *schema.Schema, answer func(serve, *http.Request) *broken) *http.Client {
 	t.Helper()
 	config := plural.Config{Schema: s, Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Logger: slog.New(slog.DiscardHandler)}
@@ -157,13 +157,18 @@ func openBehind(t *testing.T, s *schema.Schema, answer func(serve, *http.Request
 			t.Error("stopping:", err)
 		}
 	})
-	return &http.Client{Transport: front{answer: answer, behind: behind}}
+	through := front{answer: answer, behind: behind}
+	if answer == nil {
+		through.answer, through.judge = func(next serve, r *http.Request) *broken { return next(r) }, newJudge(t, config)
+	}
+	return &http.Client{Transport: through}
 }
 
 // front is the way of a request through a fault to the server.
 type front struct {
 	answer func(serve, *http.Request) *broken
 	behind http.Handler
+	judge  *judge // nil: nobody listens
 }
 
 func (f front) RoundTrip(sent *http.Request) (*http.Response, error) {
@@ -171,9 +176,14 @@ func (f front) RoundTrip(sent *http.Request) (*http.Response, error) {
 	r.URL, r.Header, r.ContentLength, r.Host = sent.URL, sent.Header, max(sent.ContentLength, 0), sent.URL.Host
 	r.RequestURI = sent.URL.RequestURI()
 	a := f.answer(func(r *http.Request) *broken {
-		recorder := httptest.NewRecorder()
+		recorder, sent := httptest.NewRecorder(), &taken{ReadCloser: r.Body}
+		r.Body = sent
 		f.behind.ServeHTTP(recorder, r)
-		return &broken{status: recorder.Code, header: recorder.Result().Header, body: recorder.Body.String()}
+		a := &broken{status: recorder.Code, header: recorder.Result().Header, body: recorder.Body.String()}
+		if f.judge != nil {
+			f.judge.hears(&exchange{method: r.Method, target: r.URL, header: r.Header, body: sent.text(), status: a.status, answered: a.header, answer: []byte(a.body)})
+		}
+		return a
 	}, r)
 	if r.Method == http.MethodHead {
 		a.body = ""

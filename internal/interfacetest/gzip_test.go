@@ -49,7 +49,7 @@ func TestGzip(t *testing.T) {
 			if unzip(t, zipped.body) != plain.body || len(zipped.body) > len(plain.body)/4 {
 				t.Errorf("%s is not the same: %d bytes of %d", query, len(zipped.body), len(plain.body))
 			}
-			for _, accepted := range []string{"", "identity", "gzip;q=0", "gzip; q=0.0, *;q=1", "br", "*;q=0"} {
+			for _, accepted := range []string{"", "identity", "gzip;q=0", "gzip; q=0.0, *;q=1", "gzip;foo=1;q=0", "GZIP ; a ; Q = 0", "br", "*;q=0"} {
 				if got := s.get("/posts?"+query, "Accept-Encoding", accepted); got.body != plain.body || got.header.Get("Content-Encoding") != "" {
 					t.Errorf("%s with %q: %v", query, accepted, got.header)
 				}
@@ -98,7 +98,7 @@ func readSlowly(t *testing.T, url string, piece int) (read int, err error) {
 		}
 		return conn, err
 	}
-	response, err := (&http.Client{Transport: &http.Transport{DisableCompression: true, DialContext: dial}}).Get(url)
+	response, err := (&http.Client{Transport: judged{&http.Transport{DisableCompression: true, DialContext: dial}}}).Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ type server struct {
 	base   string
 	opened *plural.Server
 	config plural.Config
+	judge  *judge
 }
 
 // eachStore runs a test against a fresh server on each database. The change is
@@ -43,9 +44,9 @@ func eachStore(t *testing.T, s *schema.Schema, test func(*testing.T, *server), c
 }
 
 // start runs a server until the end of the test.
-func start(t testing.TB, s *schema.Schema, database string, change ...func(*plural.Config)) *server {
+func start(t testing.TB, declared *schema.Schema, database string, change ...func(*plural.Config)) *server {
 	t.Helper()
-	config := plural.Config{Schema: s, Database: database, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	config := plural.Config{Schema: declared, Database: database, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	for _, apply := range change {
 		apply(&config)
 	}
@@ -62,7 +63,10 @@ func start(t testing.TB, s *schema.Schema, database string, change ...func(*plur
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &server{t: t, base: "http://" + addr.String(), opened: opened, config: config}
+	s := &server{t: t, base: "http://" + addr.String(), opened: opened, config: config, judge: newJudge(t, config)}
+	judges.Store(addr.String(), s.judge)
+	t.Cleanup(func() { judges.Delete(addr.String()) })
+	return s
 }
 
 // restart stops a server, in the time that a context leaves, and runs another one
@@ -89,9 +93,9 @@ type answer struct {
 	body   string
 }
 
-// client follows no redirections and adds nothing to a request.
+// client follows no redirections and adds nothing to a request. What it hears is judged.
 var client = &http.Client{
-	Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
+	Transport:     judged{&http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64}},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 

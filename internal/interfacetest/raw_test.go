@@ -43,7 +43,22 @@ func (s *server) exchange(request string, then func(*net.TCPConn) error) answer 
 	if err != nil {
 		s.t.Fatalf("%.100q: %v", request, err)
 	}
+	if found, ok := judges.Load(strings.TrimPrefix(s.base, "http://")); ok {
+		e := readExchange(request)
+		e.status, e.answered, e.answer = response.StatusCode, response.Header, text
+		found.(*judge).hears(e)
+	}
 	return answer{status: response.StatusCode, header: response.Header, body: string(text)}
+}
+
+// readExchange reads the request of an exchange, as far as it is one.
+func readExchange(request string) *exchange {
+	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(request)))
+	if err != nil {
+		return &exchange{method: "?", header: http.Header{}}
+	}
+	body, _ := io.ReadAll(r.Body) // which may be cut off
+	return &exchange{method: r.Method, target: r.URL, header: r.Header, body: body}
 }
 
 // doChunked sends a body without saying how long it is.

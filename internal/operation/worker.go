@@ -314,7 +314,7 @@ func (o *Operations) putBack(ctx context.Context, job store.Job, pause time.Dura
 
 func (o *Operations) tryPutBack(ctx context.Context, job store.Job, pause time.Duration) error {
 	return o.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		mine, err := tx.Hold(job, pause/2+rand.N(pause/2+1))
+		mine, err := tx.Hold(job, pause/2+rand.N(pause/2+1)) // #nosec G404 -- so that not all come back at once
 		if err != nil || !mine {
 			return err
 		}

@@ -106,10 +106,22 @@ func (p *parser) operatorFilter(given parameter, name, op string) {
 	}
 }
 
+// operators is all that can be given as filter[field][operator].
+var operators = []string{"eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "null"}
+
+// Operators lists the operators that fields of a kind can be filtered by.
+func Operators(kind schema.Kind) []string {
+	switch kind {
+	case schema.KindText:
+		return operators
+	case schema.KindJSON:
+		return []string{"null"}
+	}
+	return slices.DeleteFunc(slices.Clone(operators), func(op string) bool { return op == "contains" || op == "starts_with" })
+}
+
 func (p *parser) operatorCondition(given parameter, field *schema.Field, op string) Filter {
-	switch op {
-	case "eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "null":
-	default:
+	if !slices.Contains(operators, op) {
 		p.fail(given, fault.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.", fault.Quote(op))
 		return nil
 	}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,5 +134,26 @@ func TestParseRefusesFilters(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
+	}
+}
+
+// TestOperators: a filter by an operator is understood if and only if Operators lists it.
+func TestOperators(t *testing.T) {
+	values := map[schema.Kind]string{
+		schema.KindText: "a", schema.KindInteger: "1", schema.KindNumber: "1", schema.KindBoolean: "true",
+		schema.KindUUID: someID.String(), schema.KindDate: "2026-11-14", schema.KindDateTime: "2026-11-14T09:30:00Z", schema.KindJSON: "{}",
+	}
+	for _, name := range things.FieldNames() {
+		kind := things.Field(name).Kind
+		for _, op := range append([]string{"like"}, operators...) {
+			value := values[kind]
+			if op == "null" {
+				value = "true"
+			}
+			_, err := Parse(things, "filter["+name+"]["+op+"]="+value, limits)
+			if listed := slices.Contains(Operators(kind), op); listed != (err == nil) {
+				t.Errorf("%s by %s: listed is %t, and the error %v", name, op, listed, err)
+			}
+		}
 	}
 }

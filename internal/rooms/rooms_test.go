@@ -38,12 +38,18 @@ var mayImport = map[string][]string{
 	"internal/resource":  {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth"},
 	"internal/operation": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"internal/fault"},
+	"internal/openapi":   {"internal/fault", "schema", "internal/query"},
+	"internal/explorer":  {},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"internal/fault", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe"},
+	"internal/api": {"internal/fault", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi",
+		"internal/explorer"},
 	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource",
-		"internal/operation", "internal/observe", "internal/api"},
-	"cmd/plural": {".", "schema", "conform", "client", "internal/move"},
+		"internal/operation", "internal/observe", "internal/openapi", "internal/api"},
+	"cmd/plural": {".", "schema", "conform", "client", "client/ts", "internal/move"},
+
+	// Writes clients in TypeScript; what they send and read is in its runtime.
+	"client/ts": {"schema"},
 
 	// For servers in any language, so they know nothing of ours.
 	"conform": {},
@@ -55,9 +61,15 @@ var mayImport = map[string][]string{
 	// The interface as a client sees it: tests only, so it may import the top.
 	"internal/interfacetest": {".", "schema", "conform"},
 
+	// The documents of whole configurations, before the linters: tests only as well.
+	"internal/openapi/lint": {".", "schema"},
+
 	// Worked examples of the library: what an importer can use, and no more.
 	"examples/bookings":  {".", "schema"},
 	"examples/guestbook": {".", "schema"},
+
+	// A program with a server in it, for the tests of the explorer in a browser.
+	"internal/explorer/web/e2e/mounted": {"."},
 
 	// The server from outside, as a process and a file: nothing of its code.
 	"internal/soak/disk":     {},
@@ -67,6 +79,9 @@ var mayImport = map[string][]string{
 	// The same, beside servers of its own to compare with.
 	"internal/bench":           {},
 	"internal/bench/cmd/bench": {"internal/bench"},
+
+	// Builds what users download.
+	"internal/release": {},
 
 	"internal/pgtest": {},
 	"internal/rooms":  {},

@@ -146,7 +146,7 @@ func sqliteFile(url string) (string, error) {
 // removeDatabase removes what is left of a copy that has done its service, or failed.
 func removeDatabase(file string) {
 	for _, name := range sqliteFiles(file) {
-		os.Remove(name)
+		_ = os.Remove(name)
 	}
 }
 
@@ -165,6 +165,7 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
+	createPrivate(to)
 	target, err := openRaw(ctx, to, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if errors.Is(err, errNoDatabase) {
 		err = fmt.Errorf("%w; move it away first", err)
@@ -309,12 +310,4 @@ type NotEmptyError struct {
 // Error tells how much is there.
 func (e *NotEmptyError) Error() string {
 	return fmt.Sprintf("%s has %s, which would be replaced; --force permits it", e.File, counted(e.Resources, "resource"))
-}
-
-func syncDirectory(name string) error {
-	directory, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
 }

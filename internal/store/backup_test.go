@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -324,5 +325,46 @@ func TestBackupIsForSQLite(t *testing.T) {
 	}
 	if err := Restore(context.Background(), "postgres://localhost/x", "x", true); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestDatabasesArePrivate: what is created can be read by the server's user only; the mode of what
+// is there is the operator's.
+func TestDatabasesArePrivate(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	modes := func(files ...string) (all []os.FileMode) {
+		t.Helper()
+		for _, file := range files {
+			info, err := os.Stat(at(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, info.Mode().Perm())
+		}
+		return all
+	}
+	if err := os.WriteFile(at("shared.db"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(at("shared.db"), 0o640); err != nil { // whatever the umask
+		t.Fatal(err)
+	}
+	ctx, s := context.Background(), schema.Example()
+	for name, want := range map[string]os.FileMode{"new.db": 0o600, "shared.db": 0o640} {
+		st := open(t, "sqlite:"+at(name), s)
+		insert(t, st, s.Collection("users"), `{"name":"Ada","email":"ada@example.com"}`)
+		if got := modes(name, name+"-wal", name+"-shm"); !slices.Equal(got, []os.FileMode{want, want, want}) {
+			t.Errorf("%s and the files beside it have the modes %o, want %o", name, got, want)
+		}
+		if err := Backup(ctx, "sqlite:"+at(name), at("backup-"+name)); err != nil {
+			t.Fatal(err)
+		}
+		if err := Restore(ctx, "sqlite:"+at("restored-"+name), at("backup-"+name), false); err != nil {
+			t.Fatal(err)
+		}
+		if got := modes("backup-"+name, "restored-"+name); !slices.Equal(got, []os.FileMode{0o600, 0o600}) {
+			t.Errorf("the backup of %s and what is restored of it have the modes %o", name, got)
+		}
 	}
 }

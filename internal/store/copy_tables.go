@@ -140,8 +140,8 @@ func (s *checksum) text(form byte, v string) {
 // BindNull and the others are those of a schema.Binder.
 func (s *checksum) BindNull() { s.row = append(s.row, 'z') }
 
-func (s *checksum) BindBool(v bool)     { s.number('b', uint64(map[bool]int{true: 1}[v])) }
-func (s *checksum) BindInt(v int64)     { s.number('i', uint64(v)) }
+func (s *checksum) BindBool(v bool)     { s.number('b', map[bool]uint64{true: 1}[v]) }
+func (s *checksum) BindInt(v int64)     { s.number('i', bitsOf(v)) }
 func (s *checksum) BindFloat(v float64) { s.number('f', math.Float64bits(v)) }
 func (s *checksum) BindID(v schema.ID)  { s.row = append(append(s.row, 'u'), v[:]...) }
 func (s *checksum) BindTime(v string)   { s.text('t', v) }

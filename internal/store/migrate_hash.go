@@ -17,10 +17,10 @@ func (b hashBinder) BindNull() { b.BindText("") }
 func (b hashBinder) BindBool(v bool) { b.BindInt(map[bool]int64{true: 1}[v]) }
 
 func (b hashBinder) BindInt(v int64) {
-	b.hash.Write(binary.BigEndian.AppendUint64(nil, uint64(v)))
+	b.hash.Write(binary.BigEndian.AppendUint64(nil, bitsOf(v)))
 }
 
-func (b hashBinder) BindFloat(v float64) { b.BindInt(int64(math.Float64bits(v))) }
+func (b hashBinder) BindFloat(v float64) { b.BindInt(fromBits(math.Float64bits(v))) }
 func (b hashBinder) BindID(v schema.ID)  { b.hash.Write(v[:]) }
 func (b hashBinder) BindTime(v string)   { b.BindText(v) }
 func (b hashBinder) BindText(v string) {

@@ -28,8 +28,8 @@ func (m *minter) next(now time.Time) schema.ID {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	var id schema.ID
-	rand.Read(id[:])
-	millis := uint64(now.UnixMilli())
+	_, _ = rand.Read(id[:])                                   // it never fails
+	millis := uint64(max(now.UnixMilli(), 0))                 // #nosec G115 -- not negative, even if the clock is before 1970
 	count := uint64(binary.BigEndian.Uint16(id[6:8])) & 0x7ff // the upper half is room to count
 	lastMillis := millisOf(m.last)
 	if millis <= lastMillis {
@@ -48,6 +48,8 @@ func (m *minter) next(now time.Time) schema.ID {
 // ahead is how far the mark is moved on.
 const ahead = time.Second
 
+const aheadMillis = uint64(ahead / time.Millisecond)
+
 // due decides whether a transaction has to move the mark on, and to where. One
 // does so when the mark comes near; everyone when it was reached.
 func (m *minter) due() (mark schema.ID, due bool) {
@@ -57,7 +59,7 @@ func (m *minter) due() (mark schema.ID, due bool) {
 		return schema.ID{}, false
 	}
 	m.marking = true
-	binary.BigEndian.PutUint64(mark[0:8], (millisOf(m.last)+uint64(ahead.Milliseconds()))<<16|0x7fff)
+	binary.BigEndian.PutUint64(mark[0:8], (millisOf(m.last)+aheadMillis)<<16|0x7fff)
 	for i := 8; i < len(mark); i++ {
 		mark[i] = 0xff
 	}
@@ -67,7 +69,7 @@ func (m *minter) due() (mark schema.ID, due bool) {
 // near reports whether somebody has to move the mark on.
 func (m *minter) near() bool {
 	reached := bytes.Compare(m.last[:], m.mark[:]) > 0
-	return reached || !m.marking && millisOf(m.mark)-millisOf(m.last) <= uint64(ahead.Milliseconds()/2)
+	return reached || !m.marking && millisOf(m.mark)-millisOf(m.last) <= aheadMillis/2
 }
 
 // nextWithinMark makes an id, unless whoever uses it would have to move the mark on.

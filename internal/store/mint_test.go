@@ -10,8 +10,14 @@ import (
 )
 
 func TestMintedIDsIncreaseWhateverTheClockDoes(t *testing.T) {
+	for _, year := range []int{2026, 1960} {
+		mintWhateverTheClockDoes(t, time.Date(year, 11, 14, 9, 30, 0, 0, time.UTC))
+	}
+}
+
+func mintWhateverTheClockDoes(t *testing.T, start time.Time) {
+	t.Helper()
 	var m minter
-	start := time.Date(2026, 11, 14, 9, 30, 0, 0, time.UTC)
 	var last schema.ID
 	for i, step := range []time.Duration{0, 0, time.Millisecond, -time.Hour, 0, time.Hour, 48 * time.Hour, -1000 * time.Hour} {
 		start = start.Add(step)

@@ -103,7 +103,7 @@ func (c *postgresConn) sendOnce(ctx context.Context, sql string, args []any) (pg
 	results := c.raw.SendBatch(ctx, &batch)
 	for _, q := range ahead {
 		if err := q.read(results); err != nil {
-			results.Close() // what follows from the first error says nothing new
+			_ = results.Close() // what follows from the first error says nothing new
 			if c.otherwise != nil && (errors.Is(err, errUnmet) || isOutdated(err)) {
 				return c.startAnew(ctx, ahead[len(c.opening)+1:], sql, args)
 			}
@@ -185,9 +185,9 @@ func (c *postgresConn) query(sql string, args ...schema.Value) (rows, error) {
 	if err == nil {
 		var answer pgx.Rows
 		if answer, err = results.Query(); err == nil {
-			return &postgresRows{batch: answer, end: func() { results.Close(); cancel() }}, nil
+			return &postgresRows{batch: answer, end: func() { _ = results.Close(); cancel() }}, nil
 		}
-		results.Close()
+		_ = results.Close()
 	}
 	cancel()
 	return nil, err
@@ -377,9 +377,9 @@ func (r *postgresRows) Bool(column int) bool { return r.raw[column][0] != 0 }
 
 func (r *postgresRows) Int(column int) int64 {
 	if raw := r.raw[column]; len(raw) == 4 {
-		return int64(int32(binary.BigEndian.Uint32(raw)))
+		return int64(int32(binary.BigEndian.Uint32(raw))) // #nosec G115 -- the same bits
 	}
-	return int64(binary.BigEndian.Uint64(r.raw[column]))
+	return fromBits(binary.BigEndian.Uint64(r.raw[column]))
 }
 
 func (r *postgresRows) Float(column int) float64 {
@@ -394,7 +394,7 @@ func (r *postgresRows) AppendText(dst []byte, column int) []byte {
 		r.fields = r.batch.FieldDescriptions()
 	}
 	if r.fields[column].DataTypeOID == timestamptzOID {
-		return schema.AppendTime(dst, time.UnixMicro(int64(binary.BigEndian.Uint64(raw))+postgresEpoch))
+		return schema.AppendTime(dst, time.UnixMicro(fromBits(binary.BigEndian.Uint64(raw))+postgresEpoch))
 	}
 	return append(dst, raw...)
 }

@@ -146,7 +146,7 @@ func (p *postgresParams) BindBool(v bool) {
 }
 
 func (p *postgresParams) BindInt(v int64) {
-	p.add(binary.BigEndian.AppendUint64(nil, uint64(v)), int8OID)
+	p.add(binary.BigEndian.AppendUint64(nil, bitsOf(v)), int8OID)
 }
 
 func (p *postgresParams) BindFloat(v float64) {
@@ -158,7 +158,7 @@ func (p *postgresParams) BindID(v schema.ID) { p.add(v[:], uuidOID) }
 func (p *postgresParams) BindText(v string) { p.add([]byte(v), textOID) }
 
 func (p *postgresParams) BindTime(formatted string) {
-	p.add(binary.BigEndian.AppendUint64(nil, uint64(postgresTime(formatted))), timestamptzOID)
+	p.add(binary.BigEndian.AppendUint64(nil, bitsOf(postgresTime(formatted))), timestamptzOID)
 }
 
 // The numbers of the types that columnType names.

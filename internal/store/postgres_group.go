@@ -201,7 +201,7 @@ func (g *postgresGroup) send(acquired *pgxpool.Conn, batch []*creation) (sentBy 
 	rows := c.PgConn().ExecStatement(ctx, prepared, g.arguments(batch), binaryFormat, binaryFormat)
 	for rows.NextRow() {
 		values := rows.Values()
-		revisions[schema.ID(values[0])] = int64(binary.BigEndian.Uint64(values[1]))
+		revisions[schema.ID(values[0])] = fromBits(binary.BigEndian.Uint64(values[1]))
 	}
 	if _, err := rows.Close(); err != nil {
 		return by, err
@@ -308,8 +308,8 @@ func (g *postgresGroup) arguments(batch []*creation) [][]byte {
 	}
 	known := batch[0].known
 	arguments := [][]byte{
-		binary.BigEndian.AppendUint64(nil, uint64(known.number)),
-		binary.BigEndian.AppendUint64(nil, uint64(postgresTime(known.at))),
+		binary.BigEndian.AppendUint64(nil, bitsOf(known.number)),
+		binary.BigEndian.AppendUint64(nil, bitsOf(postgresTime(known.at))),
 		list(schema.KindDateTime, func(wanted *creation) schema.Value { return wanted.at }),
 		list(schema.KindText, func(wanted *creation) schema.Value { return schema.TextValue(string(wanted.representation)) }),
 	}
@@ -344,13 +344,16 @@ type postgresArray struct{ bytes []byte }
 
 func newPostgresArray(oid uint32, n int) postgresArray {
 	bytes := make([]byte, 0, 20+n*24)
-	for _, number := range []uint32{1, 1, oid, uint32(n), 1} { // dimensions, whether there may be nulls, type, length, first index
+	count := uint32(n)                                     // #nosec G115 -- as many as wait, at most
+	for _, number := range []uint32{1, 1, oid, count, 1} { // dimensions, whether there may be nulls, type, length, first index
 		bytes = binary.BigEndian.AppendUint32(bytes, number)
 	}
 	return postgresArray{bytes}
 }
 
-func (a *postgresArray) length(n int) { a.bytes = binary.BigEndian.AppendUint32(a.bytes, uint32(n)) }
+func (a *postgresArray) length(n int) {
+	a.bytes = binary.BigEndian.AppendUint32(a.bytes, uint32(n)) // #nosec G115 -- -1 is null, and PostgreSQL takes no values beyond 1 GiB
+}
 
 func (a *postgresArray) BindNull() { a.length(-1) }
 
@@ -365,10 +368,10 @@ func (a *postgresArray) BindBool(v bool) {
 
 func (a *postgresArray) BindInt(v int64) {
 	a.length(8)
-	a.bytes = binary.BigEndian.AppendUint64(a.bytes, uint64(v))
+	a.bytes = binary.BigEndian.AppendUint64(a.bytes, bitsOf(v))
 }
 
-func (a *postgresArray) BindFloat(v float64) { a.BindInt(int64(math.Float64bits(v))) }
+func (a *postgresArray) BindFloat(v float64) { a.BindInt(fromBits(math.Float64bits(v))) }
 
 func (a *postgresArray) BindID(v schema.ID) {
 	a.length(len(v))

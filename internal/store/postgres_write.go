@@ -26,7 +26,7 @@ func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) (err e
 	var patience time.Time // when the wait for turns is over
 	for attempt := range writeAttempts {
 		if attempt > 0 && turn == nil { // those who lost to each other should not meet again
-			time.Sleep(rand.N(time.Millisecond << attempt))
+			time.Sleep(rand.N(time.Millisecond << attempt)) // #nosec G404 -- chance is enough
 		}
 		acquired, failed := b.acquire(ctx)
 		if failed != nil {

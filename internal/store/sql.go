@@ -20,7 +20,7 @@ type statement struct {
 
 func (s *statement) write(parts ...string) {
 	for _, part := range parts {
-		s.WriteString(part)
+		_, _ = s.WriteString(part)
 	}
 }
 

@@ -52,6 +52,7 @@ func openSQLite(file string) (*sqliteBackend, error) {
 		readers: make(chan *sqliteConn, maxIdleReaders),
 		closed:  make(chan struct{}),
 	}
+	createPrivate(file)
 	c, err := b.open(sqlite.OpenReadWrite|sqlite.OpenCreate, "wal_autocheckpoint = 0") // the writer does it
 	if err != nil {
 		return nil, err
@@ -84,6 +85,16 @@ func checkFile(file string) error {
 		return fmt.Errorf("the database %s cannot be opened: it is a directory", file)
 	}
 	return nil
+}
+
+// createPrivate makes the file of a database that is not there yet, so that nobody reads it but
+// the server's own user. SQLite gives the files beside it the same mode. If it fails, SQLite
+// says why.
+func createPrivate(file string) {
+	created, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // #nosec G304 -- the operator names it
+	if err == nil {
+		_ = created.Close()
+	}
 }
 
 // pragmas of every connection. A small page cache is as fast as a large one here,
@@ -203,14 +214,14 @@ func (b *sqliteBackend) release(c *sqliteConn) {
 	c.doubt = nil
 	if !c.raw.AutocommitEnabled() {
 		if _, err := c.exec("COMMIT"); err != nil {
-			c.close()
+			_ = c.close()
 			return
 		}
 	}
 	select {
 	case b.readers <- c:
 	default:
-		c.close()
+		_ = c.close()
 	}
 }
 

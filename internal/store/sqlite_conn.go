@@ -170,7 +170,7 @@ func (c *sqliteConn) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err er
 		if len(c.statements) < maxStatements {
 			break
 		}
-		old.Finalize()
+		_ = old.Finalize()
 		delete(c.statements, other)
 	}
 	c.statements[sql] = stmt
@@ -179,7 +179,7 @@ func (c *sqliteConn) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err er
 
 func (c *sqliteConn) close() error {
 	for _, stmt := range c.statements {
-		stmt.Finalize()
+		_ = stmt.Finalize()
 	}
 	return c.raw.Close()
 }
@@ -216,12 +216,12 @@ func (r sqliteRows) next() (bool, error) {
 // anew, unless that is large: SQLite plans a statement anew whose values were cleared.
 func (r sqliteRows) close() {
 	if !r.cached {
-		r.stmt.Finalize()
+		_ = r.stmt.Finalize()
 		return
 	}
-	r.stmt.Reset()
+	_ = r.stmt.Reset() // it says again what the last step said
 	if r.large {
-		r.stmt.ClearBindings()
+		_ = r.stmt.ClearBindings()
 	}
 }
 

@@ -26,7 +26,7 @@ func openSharedState(file string) *sharedState {
 	if err != nil {
 		return nil
 	}
-	shared, err := os.Open(file + "-shm")
+	shared, err := os.Open(file + "-shm") // #nosec G304 -- beside the database that the operator names
 	if err != nil {
 		return nil
 	}
@@ -34,7 +34,7 @@ func openSharedState(file string) *sharedState {
 	if err != nil {
 		return nil // and the file stays open: see close
 	}
-	return &sharedState{file: shared, memory: memory, header: (*[2]fileState)(unsafe.Pointer(&memory[0]))}
+	return &sharedState{file: shared, memory: memory, header: (*[2]fileState)(unsafe.Pointer(&memory[0]))} // #nosec G103 -- both are as long, and aligned as pages are
 }
 
 // read is the state of the database now. False means that it is just changing, or closed.
@@ -70,6 +70,6 @@ func (s *sharedState) close() {
 	s.header = nil
 	_ = syscall.Munmap(s.memory)
 	if info, err := s.file.Stat(); err == nil && info.Sys().(*syscall.Stat_t).Nlink == 0 {
-		s.file.Close()
+		_ = s.file.Close()
 	}
 }

@@ -1,0 +1,91 @@
+package ts
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// names gives out names of types. No name is given twice, and none that the
+// runtime declares or uses: an interface Date would hide the one that it means.
+type names map[string]bool
+
+var (
+	notCode    = regexp.MustCompile(`(?s)"(?:[^"\\\n]|\\.)*"|/\*.*?\*/|//[^\n]*`) // text and comments
+	typeName   = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*\b`)
+	identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
+)
+
+func newNames(runtime string) names {
+	taken := names{"Client": true, "Function": true} // of what is written beside it
+	for _, name := range typeName.FindAllString(notCode.ReplaceAllString(runtime, ""), -1) {
+		taken[name] = true
+	}
+	return taken
+}
+
+// suffixes make the names of a collection's types from that of its resources.
+var suffixes = []string{"", "Create", "Replace", "Patch", "Filter", "Sort", "Shape"}
+
+// of is the name for one resource of a collection: BlogPost of blog-posts, and
+// where a name is taken DateResource of dates.
+func (n names) of(c *schema.Collection) string {
+	base := pascal(c.Singular)
+	name := base
+	for i := 1; !n.free(name); i++ {
+		name = base + "Resource"
+		if i > 1 {
+			name += strconv.Itoa(i)
+		}
+	}
+	for _, suffix := range suffixes {
+		n[name+suffix] = true
+	}
+	return name
+}
+
+func (n names) free(name string) bool {
+	for _, suffix := range suffixes {
+		if n[name+suffix] {
+			return false
+		}
+	}
+	return true
+}
+
+func pascal(name string) string {
+	var b strings.Builder
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+// member is the name of a member of an object, in quotes if it must be.
+func member(name string) string {
+	if identifier.MatchString(name) {
+		return name
+	}
+	return quoted(name)
+}
+
+// typed declares a member of an object. Every object has a constructor, which is a
+// function, so that one without such an attribute could not be given otherwise.
+func typed(name, optional, value string) string {
+	if name == "constructor" && optional != "" {
+		value += " | Function"
+	}
+	return member(name) + optional + ": " + value
+}
+
+func quoted(name string) string { return literal(name) }
+
+func quotedAll(names []string) []string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = quoted(name)
+	}
+	return all
+}

@@ -1,0 +1,64 @@
+package ts
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// grantOf is what a role may do in a collection, and whether that is anything.
+// Everybody has the operations that they asked for.
+func grantOf(role *schema.Role, c *schema.Collection) (*schema.Grant, bool) {
+	if role == nil || c.ReadOnly() {
+		return nil, true
+	}
+	for i := range role.Grants {
+		if grant := &role.Grants[i]; grant.Collection == c.Name {
+			return grant, len(grant.Verbs) > 0
+		}
+	}
+	return nil, false
+}
+
+func (f family) maySee(attribute string) bool { return f.grant == nil || f.grant.MaySee(attribute) }
+
+func (f family) mayWrite(attribute string) bool {
+	return f.grant == nil || f.grant.MayWrite(attribute)
+}
+
+// methods are those of a collection that need a verb.
+var methods = []struct {
+	verb  schema.AccessVerb
+	names []string
+}{
+	{schema.MayRead, []string{"get"}},
+	{schema.MayList, []string{"list", "count", "each", "eachBackwards"}},
+	{schema.MayCreate, []string{"create", "createAll", "createAsync"}},
+	{schema.MayUpdate, []string{"replace", "replaceAsync", "patch", "patchAsync"}},
+	{schema.MayDelete, []string{"delete", "deleteAsync"}},
+}
+
+// below is the type of the collection below a parent. Whoever cannot set the parent can
+// create nothing there.
+func (f family) below() string {
+	if f.mayWrite(f.Parent.Attribute) {
+		return f.collectionType("ChildOf<" + f.name + "Shape, " + quoted(f.Parent.Attribute) + ">")
+	}
+	return f.collectionType("ChildOf<"+f.name+"Shape, never>", schema.MayCreate)
+}
+
+// collectionType is the type of a collection, without the methods that are of no use.
+func (f family) collectionType(shape string, without ...schema.AccessVerb) string {
+	whole := class(f) + "<" + shape + ">"
+	var useless []string
+	for _, m := range methods {
+		if f.grant != nil && !slices.Contains(f.grant.Verbs, m.verb) || slices.Contains(without, m.verb) {
+			useless = append(useless, quotedAll(m.names)...)
+		}
+	}
+	if len(useless) == 0 {
+		return whole
+	}
+	return "Omit<" + whole + ", " + strings.Join(useless, " | ") + ">"
+}

@@ -1,0 +1,299 @@
+import { eachOf } from "./each.ts";
+import { errorOf, ProtocolError, type ApiProblem } from "./errors.ts";
+import { type NumberPaths, parseData, randomUUID } from "./json.ts";
+import { queryText, type ListRange, type ListSelection } from "./query.ts";
+import { type HttpAnswer, type HttpCall, type CallOptions, sleep, type HttpTransport } from "./transport.ts";
+
+/** The id and the type of a resource. */
+export interface ResourceReference {
+  readonly id: string;
+  readonly type: string;
+}
+
+/** The types of a collection. */
+export interface CollectionShape {
+  read: ResourceReference;
+  create: object;
+  replace: object;
+  patch: object;
+  deleted: ResourceReference;
+  filter: object;
+  sort: string;
+  children: object;
+}
+
+/** The types of a collection below a parent, whose id is in the path. */
+export interface ChildOf<S extends CollectionShape, A extends keyof S["create"] & keyof S["replace"]> extends CollectionShape {
+  read: S["read"];
+  create: Omit<S["create"], A> & Partial<Pick<S["create"], A>>;
+  replace: Omit<S["replace"], A> & Partial<Pick<S["replace"], A>>;
+  patch: S["patch"];
+  deleted: S["deleted"];
+  filter: S["filter"];
+  sort: S["sort"];
+}
+
+/** @internal What must be known of a collection to use it. */
+export interface CollectionSpec extends NumberPaths {
+  /** Methods that are always answered before they are done. */
+  readonly async?: readonly string[];
+  readonly children?: readonly string[];
+}
+
+/** @internal All collections by their names. */
+export type CollectionSpecs = Readonly<Record<string, CollectionSpec>>;
+
+/** One resource, and the state that it was in. */
+export interface ItemResult<R> {
+  readonly data: R;
+  /** For `ifMatch`. There is none of what is deleted, and none if a proxy took it away. */
+  readonly etag: string | undefined;
+}
+
+/** A range of a collection, in its order. */
+export interface PageResult<R> {
+  readonly data: R[];
+  /** How many there are in all; with a filter, only if `count` asks for it. */
+  readonly total: number | undefined;
+  /** The range behind this one: `list({ ...query, ...page.next })`. None at the end. */
+  readonly next: ListRange | undefined;
+  /** The range in front of this one. None at the beginning. */
+  readonly prev: ListRange | undefined;
+}
+
+/** What can be said of a list. */
+export interface ListQuery<S extends CollectionShape> extends ListRange, ListSelection<S["filter"], S["sort"]>, CallOptions {
+  /** Count also what a filter selects. */
+  count?: "exact";
+}
+
+/** What can be said of a walk through a collection. Without a limit it ends where the collection does. */
+export interface EachQuery<S extends CollectionShape> extends ListRange, ListSelection<S["filter"], S["sort"]>, CallOptions {
+  /** How many resources are asked for at once. Default: 500. */
+  pageSize?: number;
+}
+
+/** What can be said of a write. */
+export interface WriteOptions extends CallOptions {
+  /** The write is done once, however often it is sent with this key. Default: a new one for each call. */
+  idempotencyKey?: string;
+}
+
+/** What can be said of a change. */
+export interface ChangeOptions extends WriteOptions {
+  /** The ETag that the resource must still have; else the change is refused with PreconditionFailedError. */
+  ifMatch?: string;
+}
+
+/** A collection that can only be read. */
+export class ReadCollection<S extends CollectionShape> {
+  /** @internal */
+  protected readonly transport: HttpTransport;
+  /** @internal */
+  protected readonly specs: CollectionSpecs;
+  /** @internal */
+  protected readonly spec: CollectionSpec;
+  /** @internal */
+  protected readonly path: string;
+
+  /** @internal */
+  constructor(transport: HttpTransport, specs: CollectionSpecs, name: string, path = name) {
+    this.transport = transport;
+    this.specs = specs;
+    this.spec = specs[name] ?? {};
+    this.path = path;
+  }
+
+  /** One resource by its id. */
+  async get(id: string, options: CallOptions = {}): Promise<ItemResult<S["read"]>> {
+    return this.item(await this.transport.send({ method: "GET", path: this.itemPath(id) }, options));
+  }
+
+  /** One range of the collection: the first hundred, unless it says otherwise. */
+  async list(query: ListQuery<S> = {}): Promise<PageResult<S["read"]>> {
+    const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
+    const answer = await this.transport.send({ method: "GET", path: this.path + queryText(query, query), headers }, query);
+    const data = parseData(answer.text, this.spec);
+    if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
+    const total = answer.headers.get("X-Total-Count");
+    return {
+      data: data as S["read"][],
+      total: total === null ? undefined : Number(total),
+      next: linked(answer.headers, "next"),
+      prev: linked(answer.headers, "prev"),
+    };
+  }
+
+  /** How many resources there are, or how many a filter selects. */
+  async count(query: Omit<ListQuery<S>, keyof ListRange | "sort" | "count"> = {}): Promise<number> {
+    const { total } = await this.list({ ...query, limit: 0, count: "exact" } as ListQuery<S>);
+    if (total === undefined) throw new ProtocolError("The answer has no X-Total-Count.");
+    return total;
+  }
+
+  /**
+   * Every resource of a range, in order: from the offset or cursor on, or from the beginning, page by
+   * page. With a negative limit it goes backwards: from the one in front of the offset or
+   * cursor, or from the last.
+   */
+  async *each(query: EachQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
+    yield* eachOf<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, (query.limit ?? 0) < 0);
+  }
+
+  /** The same backwards, whatever the sign of the limit. */
+  async *eachBackwards(query: EachQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
+    yield* eachOf<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, true);
+  }
+
+  /** @internal */
+  protected itemPath(id: string): string {
+    return `${this.path}/${encodeURIComponent(id)}`;
+  }
+
+  /** @internal */
+  protected item<R>(answer: HttpAnswer): ItemResult<R> {
+    const data = parseData(answer.text, this.spec);
+    if (typeof data !== "object" || data === null) throw new ProtocolError("The answer has no object as its data.");
+    return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
+  }
+}
+
+/** The query without its range. */
+function selected(query: ListSelection<object, string> & CallOptions): object {
+  const { filter, sort, signal } = query;
+  return { ...(filter && { filter }), ...(sort && { sort }), ...(signal && { signal }) };
+}
+
+/** The range that a Link header leads to. */
+function linked(headers: Headers, rel: string): ListRange | undefined {
+  const link = new RegExp(`<([^>]*)>; *rel="${rel}"`).exec(headers.get("Link") ?? "")?.[1];
+  if (link === undefined) return undefined;
+  const query = new URL(link, "http://localhost").searchParams;
+  const range: ListRange = {};
+  if (query.has("offset")) range.offset = Number(query.get("offset"));
+  if (query.has("cursor")) range.cursor = query.get("cursor") ?? "";
+  if (query.has("limit")) range.limit = Number(query.get("limit"));
+  return range;
+}
+
+/** A collection. Writes have a key each, so that sending them again does them once. */
+export class Collection<S extends CollectionShape> extends ReadCollection<S> {
+  /** Creates a resource. */
+  async create(body: S["create"], options: WriteOptions = {}): Promise<ItemResult<S["read"]>> {
+    return this.#write({ method: "POST", path: this.path, body }, options);
+  }
+
+  /** Creates all of these resources, or none. */
+  async createAll(bodies: readonly S["create"][], options: WriteOptions = {}): Promise<S["read"][]> {
+    const answer = await this.#send({ method: "POST", path: this.path, body: bodies }, options, undefined);
+    return parseData(answer.text, this.spec) as S["read"][];
+  }
+
+  /** Replaces all attributes of a resource. What is left out goes to its default, else to null. */
+  async replace(id: string, body: S["replace"], options: ChangeOptions = {}): Promise<ItemResult<S["read"]>> {
+    return this.#write({ method: "PUT", path: this.itemPath(id), body }, options);
+  }
+
+  /** Changes the attributes that are given, and no others. */
+  async patch(id: string, body: S["patch"], options: ChangeOptions = {}): Promise<ItemResult<S["read"]>> {
+    return this.#write({ method: "PATCH", path: this.itemPath(id), body }, options);
+  }
+
+  /** Deletes a resource, and gives it as it last was. */
+  async delete(id: string, options: ChangeOptions = {}): Promise<ItemResult<S["deleted"]>> {
+    return this.#write({ method: "DELETE", path: this.itemPath(id) }, options);
+  }
+
+  /** Has a resource created later: the answer comes once that is certain, and `done` waits for it. */
+  async createAsync(body: S["create"], options: WriteOptions = {}): Promise<AcceptedWrite<S["read"]>> {
+    return this.#accept({ method: "POST", path: this.path, body }, options);
+  }
+
+  /** Has a resource replaced later. */
+  async replaceAsync(id: string, body: S["replace"], options: ChangeOptions = {}): Promise<AcceptedWrite<S["read"]>> {
+    return this.#accept({ method: "PUT", path: this.itemPath(id), body }, options);
+  }
+
+  /** Has a resource changed later. */
+  async patchAsync(id: string, body: S["patch"], options: ChangeOptions = {}): Promise<AcceptedWrite<S["read"]>> {
+    return this.#accept({ method: "PATCH", path: this.itemPath(id), body }, options);
+  }
+
+  /** Has a resource deleted later. */
+  async deleteAsync(id: string, options: ChangeOptions = {}): Promise<AcceptedWrite<ResourceReference>> {
+    return this.#accept({ method: "DELETE", path: this.itemPath(id) }, options);
+  }
+
+  /** The collections below one resource: `users.of(id).posts`. */
+  of(id: string): S["children"] {
+    const children: Record<string, unknown> = {};
+    for (const name of this.spec.children ?? []) {
+      children[name] = new Collection(this.transport, this.specs, name, `${this.itemPath(id)}/${name}`);
+    }
+    return children;
+  }
+
+  async #write<R extends ResourceReference>(call: HttpCall, options: ChangeOptions): Promise<ItemResult<R>> {
+    // The server answers with the outcome if there is one within the time, as it does elsewhere.
+    const prefer = this.spec.async?.includes(call.method) ? "respond-async, wait=30" : undefined;
+    const answer = await this.#send(call, options, prefer);
+    return answer.status === 202 ? this.#accepted<R>(call, answer).done(options) : this.item<R>(answer);
+  }
+
+  async #accept<R extends ResourceReference>(call: HttpCall, options: ChangeOptions): Promise<AcceptedWrite<R>> {
+    return this.#accepted<R>(call, await this.#send(call, options, "respond-async"));
+  }
+
+  #send(call: HttpCall, options: ChangeOptions, prefer: string | undefined): Promise<HttpAnswer> {
+    const headers: Record<string, string> = { "Idempotency-Key": options.idempotencyKey ?? randomUUID() };
+    if (options.ifMatch !== undefined) headers["If-Match"] = options.ifMatch;
+    if (prefer !== undefined) headers["Prefer"] = prefer;
+    return this.transport.send({ ...call, headers }, options);
+  }
+
+  #accepted<R extends ResourceReference>(call: HttpCall, answer: HttpAnswer): AcceptedWrite<R> {
+    const operation = answer.headers.get("Location")?.split("/").at(-1);
+    if (operation === undefined) throw new ProtocolError("The answer has no Location, so that its operation is not known.");
+    const resource = this.item<ResourceReference>(answer).data;
+    const read = call.method === "DELETE"
+      ? async () => ({ data: resource as R, etag: undefined })
+      : (options: CallOptions) => new ReadCollection(this.transport, this.specs, resource.type).get(resource.id, options) as Promise<ItemResult<R>>;
+    return new AcceptedWrite<R>(this.transport, operation, resource, read);
+  }
+}
+
+/** A write that the server will carry out, whatever happens to it or to us. */
+export class AcceptedWrite<R> {
+  /** The id of the operation, a resource of the collection `operations`. */
+  readonly operation: string;
+  /** The resource that it is about, which may not exist yet. */
+  readonly resource: ResourceReference;
+  readonly #transport: HttpTransport;
+  readonly #read: (options: CallOptions) => Promise<ItemResult<R>>;
+
+  /** @internal */
+  constructor(transport: HttpTransport, operation: string, resource: ResourceReference, read: (options: CallOptions) => Promise<ItemResult<R>>) {
+    this.#transport = transport;
+    this.operation = operation;
+    this.resource = resource;
+    this.#read = read;
+  }
+
+  /**
+   * Waits until it has taken effect, and gives the resource as it is then; of a deletion, its id and type. If it
+   * failed, the error is the one that a request that waits would have got. The signal ends the waiting, and not the operation.
+   */
+  async done(options: CallOptions = {}): Promise<ItemResult<R>> {
+    const call: HttpCall = { method: "GET", path: `operations/${this.operation}` };
+    for (let pause = 20; ; pause = Math.min(pause * 1.5, 2000)) {
+      const answer = await this.#transport.send(call, options);
+      const operation = parseData(answer.text, {}) as { status: string; errors: readonly ApiProblem[] | null };
+      if (operation.status === "succeeded") return this.#read(options);
+      if (operation.status === "failed") {
+        const errors = operation.errors ?? [];
+        throw errorOf({ status: errors[0]?.status ?? 500, errors, requestId: undefined, retryAfter: undefined, operation: this.operation });
+      }
+      await sleep(pause, options.signal);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { ApiError } from "./errors.ts";
+import type { ListRange } from "./query.ts";
+
+// The last id that was given carries the walk from one page to the next, so that nothing is left out
+// or given twice when other resources come and go.
+/** @internal Every resource of a range, page by page. */
+export async function* eachOf<R extends { readonly id: string }>(
+  list: (range: ListRange) => Promise<{ readonly data: readonly R[] }>,
+  query: ListRange & { pageSize?: number },
+  backwards: boolean,
+): AsyncGenerator<R, void, undefined> {
+  const { pageSize = 500 } = query;
+  if (!Number.isInteger(pageSize) || pageSize < 1) throw new RangeError(`pageSize must be an integer from 1 on, but is ${pageSize}.`);
+  let left = query.limit === undefined ? Infinity : Math.abs(query.limit);
+  let start: ListRange = {};
+  if (query.offset !== undefined) start.offset = query.offset;
+  if (query.cursor !== undefined) start.cursor = query.cursor;
+  let given: string[] = []; // ids of the page before
+  let known = 0; // how many of them will come once more: going forwards, a range starts at its cursor
+
+  while (left > 0) {
+    const asked = Math.min(Math.max(1, pageSize - known), left) + known;
+    let page: readonly R[];
+    try {
+      page = (await list({ ...start, limit: backwards ? -asked : asked })).data;
+    } catch (error) {
+      // In a sorted collection, the place of a resource that is deleted goes with it. The one given before it will do.
+      const cursor = given[given.indexOf(start.cursor ?? "") - 1];
+      if (!(error instanceof ApiError) || error.code !== "unknown_cursor" || cursor === undefined) throw error;
+      start = { cursor };
+      known++;
+      continue;
+    }
+    const fresh = page.filter(({ id }) => !given.includes(id));
+    if (backwards) fresh.reverse();
+    for (const resource of fresh.slice(0, left)) yield resource;
+    left -= fresh.length;
+    const cursor = fresh.at(-1)?.id;
+    if (page.length < asked || cursor === undefined) return;
+    given = fresh.map(({ id }) => id);
+    start = { cursor };
+    known = backwards ? 0 : 1;
+  }
+}

@@ -1,0 +1,157 @@
+import { ApiError, ConnectionError, errorOf, PluralError, ProtocolError, type ApiProblem } from "./errors.ts";
+import { bodyText } from "./json.ts";
+
+/** How to reach a server, and how patient to be. */
+export interface ClientOptions {
+  /** Where the server is, with the path that it is mounted under: `https://example.com/api`. */
+  baseURL: string | URL;
+  /** An API key or a token, or a function that gives one, which is asked before every attempt. */
+  key?: string | (() => string | undefined | Promise<string | undefined>);
+  /** Headers for every call. */
+  headers?: Readonly<Record<string, string>>;
+  /** Used instead of the global fetch. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** How often a request is sent again after 429, 5xx or no answer. Default: 4. */
+  retries?: number;
+  /** Milliseconds for each attempt. Default: 60,000. 0 is forever. */
+  timeout?: number;
+  /** The longest pause before another attempt, in milliseconds; if the server asks for a longer one, its error is thrown. Default: 30,000. */
+  maxWait?: number;
+}
+
+/** What can be said of every call. */
+export interface CallOptions {
+  /** Gives up the call. What was sent may have been carried out nevertheless. */
+  signal?: AbortSignal;
+}
+
+/** @internal A request, as it is sent and sent again. */
+export interface HttpCall {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below the base URL, without a slash in front, with the query. */
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+}
+
+/** @internal A success. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** @internal Sends requests, again if need be. */
+export class HttpTransport {
+  readonly #base: string;
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    const base = new URL(options.baseURL);
+    if (base.search !== "" || base.hash !== "") throw new TypeError("The base URL has a query or a fragment.");
+    this.#base = base.href.endsWith("/") ? base.href : `${base.href}/`;
+    this.#options = options;
+  }
+
+  /** The answer to a request, if it is a success. */
+  async send(call: HttpCall, options: CallOptions): Promise<HttpAnswer> {
+    const { retries = 4, maxWait = 30_000 } = this.#options;
+    const body = call.body === undefined ? undefined : bodyText(call.body);
+    for (let attempt = 0; ; attempt++) {
+      options.signal?.throwIfAborted();
+      try {
+        return await this.#attempt(call, body, options.signal);
+      } catch (error) {
+        options.signal?.throwIfAborted();
+        if (!(error instanceof PluralError) || !error.temporary || attempt >= retries) throw error;
+        const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0;
+        if (asked > maxWait) throw error;
+        // Between half and all of 0.1 s, 0.2 s, 0.4 s and so on, so that clients do not come back all at once.
+        const pause = Math.min(100 * 2 ** attempt, maxWait) * (0.5 + Math.random() / 2);
+        await sleep(asked + pause, options.signal);
+      }
+    }
+  }
+
+  async #attempt(call: HttpCall, body: string | undefined, signal: AbortSignal | undefined): Promise<HttpAnswer> {
+    const { key, headers, fetch = (url: string, init: RequestInit) => globalThis.fetch(url, init), timeout = 60_000 } = this.#options;
+    const sent: Record<string, string> = { Accept: "application/json", ...headers, ...call.headers };
+    const secret = typeof key === "function" ? await key() : key;
+    if (secret !== undefined) sent["Authorization"] = `Bearer ${secret}`;
+    if (body !== undefined) sent["Content-Type"] = "application/json";
+
+    const controller = new AbortController();
+    const abort = () => controller.abort(signal?.reason);
+    signal?.addEventListener("abort", abort, { once: true });
+    if (signal?.aborted) abort(); // while the secret was asked for
+    const timer = timeout > 0 ? setTimeout(() => controller.abort(new Error(`no answer within ${timeout} ms`)), timeout) : undefined;
+    try {
+      const init: RequestInit = { method: call.method, headers: sent, signal: controller.signal };
+      if (body !== undefined) init.body = body;
+      const response = await fetch(this.#base + call.path, init);
+      return checked({ status: response.status, headers: response.headers, text: await response.text() });
+    } catch (error) {
+      if (error instanceof PluralError) throw error;
+      const cause: unknown = controller.signal.aborted ? controller.signal.reason : error;
+      throw new ConnectionError(`${call.method} ${call.path}: ${reasons(cause)}`, { cause });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+}
+
+/** An error and what caused it, as fetch alone says only that it failed. */
+function reasons(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${reasons(error.cause)}`;
+}
+
+/** A success, or the error that the answer is. */
+function checked(answer: HttpAnswer): HttpAnswer {
+  const { status, headers, text } = answer;
+  const json = headers.get("Content-Type")?.startsWith("application/json") === true;
+  if (status >= 200 && status < 300) {
+    if (!json) throw new ProtocolError(`The answer with the status ${status} is not JSON: is the base URL that of a Plural server?`);
+    return answer;
+  }
+  throw errorOf({
+    status,
+    errors: json ? problemsOf(text) : [],
+    requestId: headers.get("X-Request-Id") ?? undefined,
+    retryAfter: secondsOf(headers.get("Retry-After")),
+    operation: undefined,
+  });
+}
+
+function problemsOf(text: string): readonly ApiProblem[] {
+  try {
+    const { errors } = JSON.parse(text) as { errors?: unknown };
+    return Array.isArray(errors) ? (errors as ApiProblem[]) : [];
+  } catch {
+    return []; // of a proxy that claims to send JSON
+  }
+}
+
+/** Retry-After is a number of seconds, or a date. */
+function secondsOf(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}
+
+/** @internal Waits for some milliseconds, or throws the reason of the signal. */
+export function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", abort, { once: true });
+    if (signal?.aborted) abort();
+  });
+}

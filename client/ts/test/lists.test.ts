@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { collect, shop, troubled, unique } from "./helpers.ts";
+import { BadRequestError, type StepFilter } from "./shop.ts";
+
+const api = shop();
+
+/** Some steps of a group of their own, numbered from 0. */
+async function steps(count: number): Promise<{ group: string; ids: string[] }> {
+  const group = unique("g");
+  const ids: string[] = [];
+  for (let from = 0; from < count; from += 1000) {
+    const bodies = Array.from({ length: Math.min(1000, count - from) }, (_, at) => ({ group, number: from + at }));
+    ids.push(...(await api.steps.createAll(bodies)).map(({ id }) => id));
+  }
+  return { group, ids };
+}
+
+const numbers = (from: number, to: number) => Array.from({ length: Math.abs(to - from) }, (_, at) => (from < to ? from + at : from - 1 - at));
+
+test("filters and sorting", async () => {
+  const { group } = await steps(10);
+  await api.steps.createAll([{ group }, { group: `${group},a` }, { group: `${group}\\` }]);
+  const found = async (filter: StepFilter, sort: "number" | "-number" = "number") =>
+    (await api.steps.list({ filter: { group, ...filter }, sort })).data.map(({ number }) => number);
+  assert.deepEqual(await found({ number: 3 }), [3]);
+  assert.deepEqual(await found({ number: [3, 5] }), [3, 5]);
+  assert.deepEqual(await found({ number: { gte: 3, lt: 6, ne: 4 } }, "-number"), [5, 3]);
+  assert.deepEqual(await found({ number: { in: [1, 2, 77] } }), [1, 2]);
+  assert.deepEqual(await found({ number: { not_in: [0, 1, 2, 3, 4, 5, 6, 7] } }), [null, 8, 9]);
+  assert.deepEqual(await found({ number: { null: true } }), [null]);
+  assert.deepEqual(await found({ number: { gt: 7 }, created_at: { lte: new Date(Date.now() + 60_000) } }), [8, 9]);
+  const groups = async (filter: StepFilter["group"]) => (await api.steps.list({ filter: { group: filter!, number: { null: true } }, sort: "group" })).data.map((s) => s.group);
+  assert.deepEqual(await groups({ starts_with: group, ne: group }), [`${group},a`, `${group}\\`]);
+  assert.deepEqual(await groups({ in: [`${group}\\`, `${group},a`] }), [`${group},a`, `${group}\\`]);
+  assert.deepEqual(await groups([`${group}\\`, group]), [group, `${group}\\`]);
+  assert.equal(await api.steps.count({ filter: { group } }), 11);
+});
+
+test("what cannot be said in a query is an error and no other query", async () => {
+  await assert.rejects(api.steps.list({ filter: { group: [] } }), { message: "filter[group] needs at least one value." });
+  await assert.rejects(api.steps.list({ filter: { number: { in: [] } } }), { message: "filter[number][in] needs at least one value." });
+  await assert.rejects(api.steps.list({ filter: { group: { not_in: ["a\\", "b\\"] } } }), { message: "filter[group][not_in] can have one value that ends with a backslash." });
+  await assert.rejects(api.steps.list({ filter: { group: null as never } }), { message: "filter[group] cannot be null: use { null: true }." });
+  await assert.rejects(api.steps.list({ offset: 1, cursor: "x" }), { name: "TypeError" });
+  await assert.rejects(api.steps.list({ limit: 1.5 }), (error: BadRequestError) => {
+    assert.ok(error instanceof BadRequestError);
+    assert.deepEqual([error.code, error.source], ["invalid_parameter", { parameter: "limit" }]);
+    return true;
+  });
+  await assert.rejects(collect(api.steps.each({ pageSize: 0 })), { name: "RangeError" });
+});
+
+test("pages, and those beside them", async () => {
+  const { group } = await steps(7);
+  const query = { filter: { group }, limit: 3 };
+  const first = await api.steps.list(query);
+  assert.deepEqual([first.data.map((s) => s.number), first.prev, first.total], [[0, 1, 2], undefined, undefined]);
+  const second = await api.steps.list({ ...query, ...first.next, count: "exact" });
+  assert.deepEqual([second.data.map((s) => s.number), second.total], [[3, 4, 5], 7]);
+  const third = await api.steps.list({ ...query, ...second.next });
+  assert.deepEqual([third.data.map((s) => s.number), third.next], [[6], undefined]);
+  const back = await api.steps.list({ ...query, ...second.prev });
+  assert.deepEqual(back.data, first.data);
+  const byOffset = await api.steps.list({ ...query, offset: 5, limit: -2 });
+  assert.deepEqual([byOffset.data.map((s) => s.number), byOffset.next], [[3, 4], { offset: 5, limit: 2 }]);
+});
+
+test("a walk over thousands, in both directions", async () => {
+  const { group, ids } = await steps(2500);
+  const filter = { group };
+  const walked = async (query: object, backwards = false) => {
+    const all = backwards ? api.steps.eachBackwards({ filter, ...query }) : api.steps.each({ filter, ...query });
+    return (await collect(all)).map(({ number }) => number);
+  };
+  assert.deepEqual(await walked({}), numbers(0, 2500));
+  assert.deepEqual(await walked({}, true), numbers(2500, 0));
+  assert.deepEqual(await walked({ limit: 1200 }), numbers(0, 1200));
+  assert.deepEqual(await walked({ limit: -1200 }), numbers(2500, 1300));
+  assert.deepEqual(await walked({ limit: 0 }), []);
+  assert.deepEqual(await walked({ offset: 2000, pageSize: 100 }), numbers(2000, 2500));
+  assert.deepEqual(await walked({ offset: 700, limit: -600, pageSize: 97 }), numbers(700, 100));
+  assert.deepEqual(await walked({ offset: 5, limit: -20 }), numbers(5, 0));
+  assert.deepEqual(await walked({ cursor: ids[1000], limit: 501 }), numbers(1000, 1501));
+  assert.deepEqual(await walked({ cursor: ids[1000], limit: 501 }, true), numbers(1000, 499));
+  assert.deepEqual(await walked({ sort: "-number", limit: 1001 }), numbers(2500, 1499));
+  assert.deepEqual(await walked({ limit: 5, pageSize: 1 }), numbers(0, 5));
+});
+
+test("a walk keeps its place while others are deleted, also in another order", async () => {
+  for (const sort of ["id", "number", "-number"] as const) {
+    for (const backwards of [false, true]) {
+      const { group } = await steps(30);
+      const query = { filter: { group }, sort, pageSize: 10 };
+      const seen: (number | null)[] = [];
+      let previous: string[] = [];
+      for await (const step of backwards ? api.steps.eachBackwards(query) : api.steps.each(query)) {
+        seen.push(step.number);
+        previous = [...previous, step.id].slice(-3);
+        // The last three of each page are gone when the next one is asked for.
+        if (seen.length % 10 === 0) for (const id of previous) await api.steps.delete(id);
+      }
+      const up = (sort === "-number") === backwards;
+      assert.deepEqual(seen, up ? numbers(0, 30) : numbers(30, 0), `${sort}, backwards: ${backwards}`);
+    }
+  }
+});
+
+test("a walk goes on where the connection broke", async () => {
+  const { group } = await steps(1200);
+  const { api: broken, attempts } = troubled("cut-body");
+  const found = await collect(broken.steps.each({ filter: { group }, pageSize: 300 }));
+  assert.deepEqual(found.map(({ number }) => number), numbers(0, 1200));
+  assert.ok(attempts() >= 8, `${attempts()} attempts`);
+});
+
+test("breaking off a walk asks for nothing more", async () => {
+  const { group } = await steps(50);
+  let requests = 0;
+  const counting = shop({ fetch: (url, init) => (requests++, fetch(url, init)) });
+  for await (const step of counting.steps.each({ filter: { group }, pageSize: 10 })) {
+    if (step.number === 4) break;
+  }
+  assert.equal(requests, 1);
+});

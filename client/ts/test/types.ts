@@ -1,0 +1,187 @@
+// Right uses compile, and each wrong use is an error of the compiler. This file is checked and never run.
+import * as awkward from "./awkward.ts";
+import * as kiosk from "./kiosk.ts";
+import { createClient, type Collection, type Customer, type Order, type OrderShape, type PageResult, type ApiProblem } from "./shop.ts";
+
+/** Fails to compile unless the two types are the same. */
+function same<A, B>(..._: (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? [] : [never]): void {}
+
+const api = createClient({ baseURL: new URL("http://localhost"), key: async () => "secret", fetch, retries: 2, timeout: 0, maxWait: 1 });
+const id = "01936f2e-7d3c-7a4b-9c5d-0123456789ab";
+
+// @ts-expect-error: a server is needed
+createClient({});
+// @ts-expect-error: an option that does not exist
+createClient({ baseURL: "http://localhost", auth: "secret" });
+// @ts-expect-error: a collection that does not exist
+api.clients;
+
+export async function reads(): Promise<void> {
+  const { data, etag } = await api.customers.get(id, { signal: AbortSignal.timeout(5) });
+  same<typeof data, Customer>();
+  same<typeof etag, string | undefined>();
+  same<typeof data.level, "bronze" | "silver" | "gold">();
+  same<typeof data.born, string | null>();
+  same<typeof data.address, { street?: string; country: "de" | "fr" } | null>();
+  same<typeof data.notes, { [member: string]: unknown } | null>();
+  same<typeof data.tags, string[] | null>();
+  same<typeof data.type, "customers">();
+  const page: PageResult<Customer> = await api.customers.list({ offset: 39, limit: -25, count: "exact" });
+  same<typeof page.total, number | undefined>();
+  await api.customers.list({ sort: "-created_at", ...page.next });
+  for await (const customer of api.customers.each({ limit: -10, cursor: id, pageSize: 5 })) customer.name.length;
+  for await (const operation of api.operations.eachBackwards()) {
+    same<typeof operation.status, "pending" | "running" | "succeeded" | "failed">();
+    same<typeof operation.errors, readonly ApiProblem[] | null>();
+    same<typeof operation.resource, { id: string; type: string }>();
+  }
+  // @ts-expect-error: an attribute that does not exist
+  data.nickname;
+  // @ts-expect-error: may be null
+  data.born.length;
+  // @ts-expect-error: an id is not changed
+  data.id = id;
+  // @ts-expect-error: reports have no timestamps
+  (await api.reports.get(id)).data.created_at;
+  // @ts-expect-error: no such parameter
+  api.customers.list({ page: 2 });
+  // @ts-expect-error: a limit is a number
+  api.customers.list({ limit: "10" });
+  // @ts-expect-error: only exactly
+  api.customers.list({ count: "planned" });
+  // @ts-expect-error: operations are only read
+  api.operations.create({});
+}
+
+export function filters(): void {
+  const when = new Date();
+  void api.customers.list({ filter: { name: "Ada", level: ["gold", "silver"], member: true, visits: { gte: 1, lt: 10 } } });
+  void api.customers.list({ filter: { name: { starts_with: "A", ne: "Ada" }, email: { contains: "@" }, address: { null: false } } });
+  void api.customers.list({ filter: { last_seen: { lt: when }, born: { gt: "2000-01-01" }, created_at: when, id: { in: [id] } } });
+  void api.customers.count({ filter: { credit: 1.5, tags: { null: true }, level: { not_in: ["gold"] } } });
+  void api.customers.list({ sort: ["level", "-last_seen"] });
+  // @ts-expect-error: an attribute that does not exist
+  void api.customers.list({ filter: { nickname: "A" } });
+  // @ts-expect-error: visits is a number
+  void api.customers.list({ filter: { visits: "1" } });
+  // @ts-expect-error: no value of the enum
+  void api.customers.list({ filter: { level: "platinum" } });
+  // @ts-expect-error: no value of the enum, in an operator
+  void api.customers.list({ filter: { level: { in: ["gold", "platinum"] } } });
+  // @ts-expect-error: an operator that does not exist
+  void api.customers.list({ filter: { name: { like: "A%" } } });
+  // @ts-expect-error: numbers contain nothing
+  void api.customers.list({ filter: { visits: { contains: "1" } } });
+  // @ts-expect-error: nor do dates
+  void api.customers.list({ filter: { born: { starts_with: "2000" } } });
+  // @ts-expect-error: booleans have no order
+  void api.customers.list({ filter: { member: { lt: true } } });
+  // @ts-expect-error: objects can only be null or not
+  void api.customers.list({ filter: { address: { eq: "x" } } });
+  // @ts-expect-error: null is an operator
+  void api.customers.list({ filter: { born: null } });
+  // @ts-expect-error: an attribute that does not exist
+  void api.customers.list({ sort: "nickname" });
+  // @ts-expect-error: arrays have no order
+  void api.customers.list({ sort: "-tags" });
+  // @ts-expect-error: downwards is a minus
+  void api.customers.list({ sort: "name desc" });
+  // @ts-expect-error: a walk is filtered likewise
+  api.customers.each({ filter: { nickname: "A" } });
+  // @ts-expect-error: a count has no range
+  void api.customers.count({ limit: 5 });
+}
+
+export async function writes(): Promise<void> {
+  const { data, etag } = await api.customers.create({ name: "Ada", email: "ada@example.com", last_seen: new Date(), address: { country: "fr" } });
+  await api.customers.createAll([{ id, name: "Ada", email: "ada@example.com", notes: { anything: [1, { at: "all" }] } }], { idempotencyKey: "k" });
+  await api.customers.patch(id, { born: null, tags: ["a"] }, etag === undefined ? {} : { ifMatch: etag });
+  await api.customers.replace(id, data, { ifMatch: '"1.1"' });
+  same<Awaited<ReturnType<typeof api.customers.delete>>["data"], Customer>();
+  same<Awaited<ReturnType<typeof api.reports.delete>>["data"]["type"], string>();
+  const accepted = await api.customers.patchAsync(id, { visits: 1 });
+  same<Awaited<ReturnType<typeof accepted.done>>["data"], Customer>();
+  // @ts-expect-error: email is required
+  await api.customers.create({ name: "Ada" });
+  // @ts-expect-error: an attribute that does not exist
+  await api.customers.create({ name: "Ada", email: "ada@example.com", nickname: "A" });
+  // @ts-expect-error: required is not null
+  await api.customers.patch(id, { name: null });
+  // @ts-expect-error: nothing is made a number
+  await api.customers.patch(id, { visits: "1" });
+  // @ts-expect-error: no value of the enum
+  await api.customers.patch(id, { level: "platinum" });
+  // @ts-expect-error: the address is closed
+  await api.customers.patch(id, { address: { country: "de", city: "Bonn" } });
+  // @ts-expect-error: a country is required in it
+  await api.customers.patch(id, { address: { street: "Rue" } });
+  // @ts-expect-error: the server sets it
+  await api.customers.create({ name: "Ada", email: "ada@example.com", created_at: "2026-11-15T00:00:00.000Z" });
+  // @ts-expect-error: undefined is no value
+  await api.customers.patch(id, { visits: undefined });
+  // @ts-expect-error: email is required
+  await api.customers.replace(id, { name: "Ada" });
+  // @ts-expect-error: there is no state before a creation
+  await api.customers.create({ name: "Ada", email: "ada@example.com" }, { ifMatch: '"1.1"' });
+  // @ts-expect-error: several are created by createAll
+  await api.customers.create([{ name: "Ada", email: "ada@example.com" }]);
+}
+
+export async function children(): Promise<void> {
+  const orders = api.customers.of(id).orders;
+  const { data } = await orders.create({ number: 1 });
+  same<typeof data, Order>();
+  await orders.create({ number: 1, customer_id: id, agent_id: null });
+  await api.orders.create({ number: 1, customer_id: id });
+  const all: Collection<OrderShape> = api.orders;
+  await all.patch(id, { customer_id: id });
+  // @ts-expect-error: reports are not below customers
+  api.customers.of(id).reports;
+  // @ts-expect-error: there is one level
+  orders.of(id).customers;
+  // @ts-expect-error: a number is required here too
+  await orders.create({});
+}
+
+export async function awkwardNames(): Promise<void> {
+  const odd = awkward.createClient({ baseURL: "http://localhost" });
+  const { data } = await odd.dates.create({ class: "c", default: 2n ** 62n, in: 1.5, nested: { "two words": "x", "quote\"": 1n } });
+  same<typeof data, awkward.DateResource>();
+  same<typeof data.default, bigint | null>();
+  same<typeof data.function, number | null>();
+  same<typeof data.levels, 1 | 2 | null>();
+  same<typeof data.choice, ("a'b" | 'c"d' | "e\\f")[] | null>();
+  const { data: post } = await odd.dates.of(data.id)["blog-posts"].create({ title: "x" });
+  same<typeof post, awkward.BlogPost>();
+  same<Awaited<ReturnType<typeof odd.blog_posts.get>>["data"], awkward.BlogPostResource>();
+  await odd.constructor.patch(post.id, { new: "x" });
+  await odd.class.of(post.id).class.list({ filter: { get: { contains: "x" } }, sort: "-parent_id" });
+  // @ts-expect-error: the quotes are part of it
+  odd.blogPosts;
+}
+
+export async function ofARole(): Promise<void> {
+  const few = kiosk.createClient({ baseURL: "http://localhost" });
+  const { data } = await few.customers.get(id);
+  same<keyof typeof data, "id" | "type" | "name" | "level" | "address" | "created_at" | "updated_at">();
+  await few.customers.patch(id, { level: "gold" });
+  await few.customers.list({ filter: { name: "Ada" }, sort: "level" });
+  await few.orders.create({ number: 1 });
+  await few.customers.of(id).orders.list();
+  // @ts-expect-error: the customer of an order cannot be set
+  await few.customers.of(id).orders.create({ number: 1 });
+  // @ts-expect-error: hidden
+  await few.customers.list({ filter: { email: "ada@example.com" } });
+  // @ts-expect-error: hidden, so that there is no order of it
+  await few.customers.list({ sort: "email" });
+  // @ts-expect-error: seen and not set
+  await few.customers.patch(id, { name: "Ada" });
+  // @ts-expect-error: not granted
+  await few.customers.create({ level: "gold" });
+  // @ts-expect-error: not granted
+  await few.customers.delete(id);
+  // @ts-expect-error: not granted, below a parent either
+  await few.customers.of(id).orders.patch(id, { number: 2 });
+  // @ts-expect-error: nothing is granted there
+  few.reports;
+}

@@ -1,0 +1,275 @@
+package ts
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// collection writes the types of one collection: what is read, what each write
+// takes, what it can be filtered and sorted by, and all of these under one name.
+func (g *generator) collection(f family) {
+	g.line("")
+	g.comment("", f.Description)
+	g.line("export interface %s {", f.name)
+	g.line("  readonly id: string;\n  readonly type: %s;", quoted(f.Name))
+	for i := range f.Attributes {
+		if a := &f.Attributes[i]; f.maySee(a.Name) {
+			g.attributeComment(a)
+			g.line("  %s: %s;", a.Name, g.nullable(a, g.typeIn(f, a)))
+		}
+	}
+	if !f.NoTimestamps {
+		g.line("  readonly created_at: string;\n  readonly updated_at: string;")
+	}
+	g.line("}")
+	if !f.ReadOnly() {
+		g.writes(f)
+	}
+	g.filter(f)
+	g.line("\n/** What %s can be sorted by. */\nexport type %sSort = %s;", f.Name, f.name, union(quotedAll(g.sortable(f))))
+	g.shape(f)
+}
+
+// attributeComment says of an attribute what its type does not.
+func (g *generator) attributeComment(a *schema.Attribute) {
+	var facts []string
+	if a.References != nil {
+		facts = append(facts, "The id of a resource of "+a.References.Collection+".")
+	}
+	if a.Format != "" && a.References == nil {
+		facts = append(facts, "Format: "+string(a.Format)+".")
+	}
+	if a.Default != nil {
+		facts = append(facts, "Default: "+literal(a.Default)+".")
+	}
+	g.comment("  ", a.Description, strings.Join(facts, " "))
+}
+
+func (g *generator) writes(f family) {
+	g.line("\n/** What it takes to create one of %s. */\nexport interface %sCreate {", f.Name, f.name)
+	g.comment("  ", "A UUID of your own. Default: the server makes one.")
+	g.line("  id?: string;")
+	g.attributes(f, func(a *schema.Attribute) bool { return a.Required && a.Default == nil })
+	g.line("}")
+
+	g.line("\n/** What it takes to replace one of %s. What was read can be sent back. */\nexport interface %sReplace {", f.Name, f.name)
+	g.line("  readonly id?: string;\n  readonly type?: %s;", quoted(f.Name))
+	g.attributes(f, func(a *schema.Attribute) bool { return a.Required && a.Default == nil })
+	if !f.NoTimestamps {
+		g.line("  readonly created_at?: string;\n  readonly updated_at?: string;")
+	}
+	g.line("}")
+
+	g.line("\n/** What can be changed of one of %s. */\nexport interface %sPatch {", f.Name, f.name)
+	g.attributes(f, func(*schema.Attribute) bool { return false })
+	g.line("}")
+}
+
+func (g *generator) attributes(f family, required func(*schema.Attribute) bool) {
+	for i := range f.Attributes {
+		a := &f.Attributes[i]
+		if !f.mayWrite(a.Name) {
+			continue
+		}
+		optional := "?"
+		if required(a) {
+			optional = ""
+		}
+		g.line("  %s;", typed(a.Name, optional, g.nullable(a, g.typeOf(a, true))))
+	}
+}
+
+func (g *generator) filter(f family) {
+	g.line("\n/** What %s can be filtered by. */\nexport interface %sFilter {", f.Name, f.name)
+	g.line("  id?: OrderedCondition<string>;\n  type?: TextCondition<%s>;", quoted(f.Name))
+	for i := range f.Attributes {
+		if a := &f.Attributes[i]; f.maySee(a.Name) {
+			g.line("  %s;", typed(a.Name, "?", g.condition(a)))
+		}
+	}
+	if !f.NoTimestamps {
+		g.line("  created_at?: OrderedCondition<string | Date>;\n  updated_at?: OrderedCondition<string | Date>;")
+	}
+	g.line("}")
+}
+
+func (g *generator) condition(a *schema.Attribute) string {
+	value := g.typeOf(a, true)
+	switch {
+	case a.Type == schema.Object || a.Type == schema.Array:
+		return "NullCondition"
+	case a.Type == schema.Boolean:
+		return "EqualCondition<" + value + ">"
+	case value == "string" && (a.Format == "" || a.Format == schema.Email || a.Format == schema.URI):
+		return "TextCondition"
+	case a.Type == schema.String && (a.Format == "" || a.Format == schema.Email || a.Format == schema.URI):
+		return "TextCondition<" + value + ">"
+	default:
+		return "OrderedCondition<" + value + ">"
+	}
+}
+
+// sortable lists the fields that have an order.
+func (g *generator) sortable(f family) []string {
+	names := []string{"id"}
+	for i := range f.Attributes {
+		if a := &f.Attributes[i]; a.Type != schema.Object && a.Type != schema.Array && f.maySee(a.Name) {
+			names = append(names, a.Name)
+		}
+	}
+	if !f.NoTimestamps {
+		names = append(names, "created_at", "updated_at")
+	}
+	return names
+}
+
+func (g *generator) shape(f family) {
+	n := f.name
+	g.line("\n/** The types of %s. */\nexport interface %sShape extends CollectionShape {\n  read: %s;", f.Name, n, n)
+	if f.ReadOnly() {
+		g.line("  create: never;\n  replace: never;\n  patch: never;\n  deleted: never;")
+	} else {
+		deleted := n
+		if slices.Contains(f.Async, "DELETE") {
+			deleted = "ResourceReference" // the answer may come before it is done
+		}
+		g.line("  create: %sCreate;\n  replace: %sReplace;\n  patch: %sPatch;\n  deleted: %s;", n, n, n, deleted)
+	}
+	g.line("  filter: %sFilter;\n  sort: %sSort;", n, n)
+	children := "{}"
+	if names := g.children(f); len(names) > 0 {
+		var members []string
+		for _, child := range g.families {
+			if slices.Contains(names, child.Name) {
+				members = append(members, "readonly "+member(child.Name)+": "+child.below())
+			}
+		}
+		children = "{ " + strings.Join(members, "; ") + " }"
+	}
+	g.line("  children: %s;\n}", children)
+}
+
+func (g *generator) nullable(a *schema.Attribute, value string) string {
+	if a.Required {
+		return value
+	}
+	return value + " | null"
+}
+
+// typeIn is the type of an attribute as it is read.
+func (g *generator) typeIn(f family, a *schema.Attribute) string {
+	if f.ReadOnly() && a.Name == "errors" {
+		return "readonly ApiProblem[]" // the schema does not say of what it is an array
+	}
+	return g.typeOf(a, false)
+}
+
+// typeOf is the type of a value, as it is read or as it can be written.
+func (g *generator) typeOf(a *schema.Attribute, written bool) string {
+	if values := g.literals(a); values != nil {
+		return union(values)
+	}
+	switch a.Type {
+	case schema.Boolean:
+		return "boolean"
+	case schema.Number:
+		return "number"
+	case schema.Integer:
+		switch {
+		case !g.isBigInt(a):
+			return "number"
+		case written:
+			return "bigint | number"
+		}
+		return "bigint"
+	case schema.Array:
+		if a.Items == nil {
+			return "unknown[]"
+		}
+		item := g.typeOf(a.Items, written)
+		if strings.Contains(item, "|") {
+			item = "(" + item + ")"
+		}
+		return item + "[]"
+	case schema.Object:
+		return g.objectType(a, written)
+	}
+	if a.Format == schema.DateTime && written {
+		return "string | Date"
+	}
+	return "string"
+}
+
+func (g *generator) objectType(a *schema.Attribute, written bool) string {
+	var members []string
+	for i := range a.Properties {
+		p := &a.Properties[i]
+		optional := "?"
+		if p.Required {
+			optional = ""
+		}
+		members = append(members, typed(p.Name, optional, g.typeOf(p, written)))
+	}
+	if !a.Closed {
+		members = append(members, "[member: string]: unknown")
+	}
+	if len(members) == 0 {
+		return "Record<string, never>"
+	}
+	return "{ " + strings.Join(members, "; ") + " }"
+}
+
+// literals are the values of an enum, if TypeScript can write them all.
+func (g *generator) literals(a *schema.Attribute) []string {
+	if a.Type == schema.Object || a.Type == schema.Array || g.isBigInt(a) || a.Format == schema.DateTime {
+		return nil
+	}
+	var values []string
+	for _, constant := range a.Enum {
+		value := literal(constant)
+		if a.Type == schema.Integer && !isSafe(json.Number(value)) {
+			return nil
+		}
+		values = append(values, value)
+	}
+	return values
+}
+
+// isBigInt reports whether values can be integers that a number would round, and are not to be.
+func (g *generator) isBigInt(a *schema.Attribute) bool {
+	if !g.options.BigInt || a.Type != schema.Integer {
+		return false
+	}
+	if len(a.Enum) > 0 && !slices.ContainsFunc(a.Enum, func(constant any) bool { return !isSafe(json.Number(literal(constant))) }) {
+		return false
+	}
+	low := isSafe(a.Minimum) || isSafe(a.ExclusiveMinimum)
+	high := isSafe(a.Maximum) || isSafe(a.ExclusiveMaximum)
+	return !low || !high
+}
+
+var maxSafe = big.NewRat(1<<53-1, 1)
+
+// isSafe reports whether a number is given, and an integer in its place would be held exactly.
+func isSafe(n json.Number) bool {
+	value, ok := new(big.Rat).SetString(string(n))
+	return ok && value.Abs(value).Cmp(maxSafe) <= 0
+}
+
+// literal is a constant of the schema as JSON, which TypeScript reads as well.
+func literal(constant any) string {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(constant); err != nil {
+		panic(err) // what is in a checked schema can be marshalled
+	}
+	return strings.TrimSpace(text.String())
+}
+
+func union(values []string) string { return strings.Join(values, " | ") }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural/client/ts"
+	"github.com/plural-go/plural/schema"
+)
+
+func newClientCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "client",
+		Short: "Write a typed client for the collections of a schema",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("say in which language: ts")
+		},
+	}
+	command.AddCommand(newTypeScriptCommand())
+	return command
+}
+
+func newTypeScriptCommand() *cobra.Command {
+	var out, role string
+	var options ts.Options
+	command := &cobra.Command{
+		Use:   "ts",
+		Short: "Write a TypeScript client, one file without dependencies",
+		Long: `Write a TypeScript client for the collections of a schema: one file, without
+dependencies, for browsers, Node 18 or newer, Deno and Bun.
+
+  plural client ts --out src/api.ts
+
+Write it again when the schema changes: what no longer fits does not compile then.`,
+		Args: cobra.NoArgs,
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	load := borrowSettings(command, "schema")
+	flags.StringVar(&out, "out", "", "`FILE` to write (default standard output)")
+	flags.StringVar(&role, "role", "", "leave out what this role cannot see, set or do (default nothing)")
+	flags.BoolVar(&options.BigInt, "bigint", false, "make integers bigint, unless their minimum and maximum are within ±(2^53 − 1)")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		s, err := load()
+		if err != nil {
+			return err
+		}
+		if role != "" {
+			if s.config.Access == nil {
+				return errors.New("the schema file has no access, and so no roles")
+			}
+			if err := roleExists(s.config.Access, role); err != nil {
+				return err
+			}
+			at := slices.IndexFunc(s.config.Access.Roles, func(r schema.Role) bool { return r.Name == role })
+			options.Role = &s.config.Access.Roles[at]
+		}
+		text := []byte(ts.Generate(s.config.Schema, options))
+		if out == "" {
+			_, err := command.OutOrStdout().Write(text)
+			return err
+		}
+		return os.WriteFile(out, text, 0o644) // #nosec G306 -- code to be read by others, without secrets
+	}
+	return command
+}

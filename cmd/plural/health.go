@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func newHealthCommand() *cobra.Command {
+	var ready bool
+	timeout := 5 * time.Second
+	command := &cobra.Command{
+		Use:   "health [URL]",
+		Short: "Ask a server how it is",
+		Long: `Ask a server how it is: for health checks of containers, which have no shell.
+
+Without a URL, it is the server with the same settings on this machine. The exit
+status is 0 if it is well, and 1 if it is not or does not answer.`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&ready, "ready", false, "ask whether it can serve requests now, database included")
+	flags.Var((*duration)(&timeout), "timeout", "time for the answer")
+	load := borrowSettings(command, "addr", "schema", "cert-file")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		path := "/-/health"
+		if ready {
+			path = "/-/ready"
+		}
+		ctx, cancel := context.WithTimeout(command.Context(), timeout)
+		defer cancel()
+		if len(args) > 0 {
+			return health(ctx, command.OutOrStdout(), http.DefaultTransport, strings.TrimRight(args[0], "/")+path)
+		}
+		s, err := load()
+		if err != nil {
+			return err
+		}
+		base, err := ownURL(s)
+		if err != nil {
+			return err
+		}
+		// It is the process beside this one, by an address that no certificate is for.
+		transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // #nosec G402 -- see above; nothing is sent that is secret
+		return health(ctx, command.OutOrStdout(), transport, base+path)
+	}
+	return command
+}
+
+// ownURL is where a server with these settings can be reached from its own machine.
+func ownURL(s *settings) (string, error) {
+	host, port, err := net.SplitHostPort(s.addr)
+	if err != nil {
+		return "", fmt.Errorf("the address %s: %w", s.addr, err)
+	}
+	// Not localhost, which a container without /etc/hosts does not know.
+	switch ip := net.ParseIP(host); {
+	case host == "" || ip.Equal(net.IPv4zero):
+		host = "127.0.0.1"
+	case ip.Equal(net.IPv6unspecified):
+		host = "::1"
+	}
+	scheme := "http"
+	if s.config.CertFile != "" {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port), nil
+}
+
+// health asks once, and prints what the server says of itself.
+func health(ctx context.Context, out io.Writer, transport http.RoundTripper, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := transport.RoundTrip(request) // without redirects: they lead to somebody else
+	if err != nil {
+		return fmt.Errorf("%s: %w", url, withoutURL(err))
+	}
+	defer response.Body.Close()
+	var state struct{ Status, Detail string }
+	if err := json.NewDecoder(io.LimitReader(response.Body, 64<<10)).Decode(&state); err != nil || state.Status == "" {
+		return fmt.Errorf("%s: status %d, and not in the words of Plural", url, response.StatusCode)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", url, strings.TrimSuffix(state.Status+": "+state.Detail, ": "))
+	}
+	_, err = fmt.Fprintln(out, state.Status)
+	return err
+}
+
+// withoutURL is the cause of an error of net/http, which has been said where.
+func withoutURL(err error) error {
+	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}

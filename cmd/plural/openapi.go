@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural"
+)
+
+func newOpenAPICommand() *cobra.Command {
+	var role string
+	command := &cobra.Command{
+		Use:   "openapi",
+		Short: "Print the OpenAPI document of the API",
+		Long: `Print the OpenAPI 3.1 document of the API that the schema file declares, as a
+server gives it at /-/openapi.json:
+
+  plural openapi > openapi.json
+  plural openapi --role author
+
+With access in the schema file, --role prints what callers of that role are
+shown; without it the document has everything.`,
+		Args: cobra.NoArgs,
+	}
+	command.Flags().StringVar(&role, "role", "", "print the document of a `ROLE`")
+	load := borrowSettings(command, "schema")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		s, err := load()
+		if err != nil {
+			return err
+		}
+		document, err := plural.OpenAPI(s.config, role)
+		if err != nil {
+			return inFileOf(s.schemaFile, err)
+		}
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, document, "", "  "); err != nil {
+			return err
+		}
+		indented.WriteByte('\n')
+		_, err = indented.WriteTo(command.OutOrStdout())
+		return err
+	}
+	return command
+}

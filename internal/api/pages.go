@@ -1,0 +1,98 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/plural-go/plural/internal/explorer"
+	"github.com/plural-go/plural/internal/resource"
+)
+
+// page is what browsers are told of a page below /-/.
+type page struct {
+	policy string // Content-Security-Policy
+	deep   bool   // it has addresses of its own below its path
+}
+
+// Whatever a page shows comes from this server, and nobody can put it into a frame.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
+
+var pages = map[string]page{
+	"explorer": {policy: pagePolicy, deep: true},
+	"docs":     {policy: pagePolicy},
+}
+
+// pageTarget finds a page, or one of its files, by the segments behind /-/.
+func pageTarget(segments []string) *target {
+	if len(segments) == 0 {
+		return nil
+	}
+	name := segments[0]
+	known, ok := pages[name]
+	if !ok {
+		return nil
+	}
+	t := &target{kind: systemPath, pattern: "/-/" + name, system: name, page: name}
+	rest := strings.Join(segments[1:], "/")
+	if f := explorer.Find(name, rest); f != nil && rest != "index.html" {
+		t.file = f
+		return t
+	}
+	if rest == "" || known.deep && segments[1] != "assets" {
+		return t
+	}
+	return nil
+}
+
+// serve answers with a page or a file. They hold no data, so they are for everybody.
+func (a *API) serve(r *http.Request, t *target) (*reply, error) {
+	f, caching := t.file, "public, max-age=31536000, immutable"
+	if f == nil {
+		f = explorer.Document(t.page, a.Prefix+"/-/"+t.page)
+	}
+	if !f.Fixed {
+		caching = "no-cache" // but kept, and asked for again
+	}
+	head := http.Header{
+		"Cache-Control":                {caching},
+		"Content-Security-Policy":      {pages[t.page].policy},
+		"Content-Type":                 {f.Type},
+		"Cross-Origin-Opener-Policy":   {"same-origin"},
+		"Cross-Origin-Resource-Policy": {"same-origin"},
+		"Permissions-Policy":           {"camera=(), geolocation=(), microphone=(), payment=(), usb=()"},
+		"Referrer-Policy":              {"no-referrer"},
+		"X-Content-Type-Options":       {"nosniff"},
+	}
+	body, etag := f.Body, `"`+f.ETag+`"`
+	if f.Zipped != nil {
+		head.Set("Vary", "Accept-Encoding")
+		if wantsGzip(r) {
+			body, etag = f.Zipped, `"`+f.ETag+`-gzip"`
+			head.Set("Content-Encoding", "gzip")
+		}
+	}
+	head.Set("ETag", etag)
+	condition, err := resource.ParseCondition(nil, r.Header.Values("If-None-Match"))
+	if err != nil {
+		return nil, err
+	}
+	if unchanged, _ := condition.AllowsReading(etag); unchanged {
+		head.Del("Content-Type")
+		head.Del("Content-Encoding")
+		return &reply{status: http.StatusNotModified, header: head}, nil
+	}
+	return &reply{status: http.StatusOK, header: head, body: body}, nil
+}
+
+// toExplorer sends browsers on from the list of collections, which is for programs.
+func (a *API) toExplorer(r *http.Request, out *response) *reply {
+	out.Header().Add("Vary", "Accept")
+	if quality(r, "text/html") <= quality(r, "application/json") {
+		return nil
+	}
+	return &reply{status: http.StatusSeeOther, header: header("Location", a.Prefix+"/-/explorer")}
+}
+
+// isPage: the target is for people, and needs no credentials.
+func (t *target) isPage() bool { return t.page != "" }

@@ -1,0 +1,53 @@
+package auth
+
+import (
+	"encoding/json"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// TestClaimsThatAreLong: a token has room for thousands of values. What rules make of them is
+// bounded, and what is beyond the bounds denies, also where a rule says what is not allowed.
+func TestClaimsThatAreLong(t *testing.T) {
+	s, err := schema.New(schema.Collection{Name: "things", Attributes: []schema.Attribute{{Name: "whole", Type: schema.Integer}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := newCompiler(s.Collection("things"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := func(count, different int) (list []any) {
+		for i := range count {
+			list = append(list, json.Number(strconv.Itoa(i%different)))
+		}
+		return list
+	}
+	caller := Caller{ID: "x", Claims: map[string]any{"same": numbers(5500, 10), "most": numbers(1000, 1000), "more": numbers(1001, 1001)}}
+	record := make(schema.Record, len(s.Collection("things").Columns()))
+	column, _ := s.Collection("things").AttributeColumns()
+	record[column] = schema.IntValue(7)
+	for rule, want := range map[string]bool{
+		"resource.whole in auth.claims.same": true, "resource.whole in auth.claims.most": true, "resource.whole in auth.claims.more": false,
+		"!(resource.whole in auth.claims.same)": false, "!(resource.whole in auth.claims.more)": false,
+		"!auth.claims.same.exists(x, x == 11)": true, "auth.claims.same.all(x, x < 11)": true,
+		"!auth.claims.same.exists(x, auth.claims.same.exists(y, y == x + 11))": false,
+		"auth.claims.same.all(x, auth.claims.same.all(y, y < 11))":             false,
+	} {
+		compiled, problems := k.compile(schema.Rule{Text: rule}, nil)
+		if problems != nil {
+			t.Fatal(problems)
+		}
+		began := time.Now()
+		filter := compiled.bind(caller)
+		if got := filter == nil || filter.Match(record); got != want {
+			t.Errorf("%s is %t, want %t", rule, got, want)
+		}
+		if took := time.Since(began); took > 10*time.Second { // and not minutes
+			t.Errorf("%s took %s", rule, took)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+// The reference: Swagger UI on the document of this server.
+
+import SwaggerUIBundle from 'swagger-ui-dist/swagger-ui-es-bundle.js'
+import 'swagger-ui-dist/swagger-ui.css'
+import { forTrying } from './document'
+import './style.css'
+
+interface Sent {
+  headers: Record<string, string>
+}
+
+const place = document.getElementById('reference')!
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
+function followTheme() {
+  const chosen = localStorage.getItem('plural.theme') // in the explorer
+  document.documentElement.classList.toggle('dark-mode', chosen === 'dark' || (chosen !== 'light' && dark.matches))
+}
+followTheme()
+dark.addEventListener('change', followTheme)
+
+/** Whoever is signed in to the explorer in this tab is signed in here, unless they say otherwise. */
+function signed(request: Sent): Sent {
+  const credential = sessionStorage.getItem('plural.credential')
+  if (credential && !request.headers.Authorization) request.headers.Authorization = `Bearer ${credential}`
+  return request
+}
+
+async function show() {
+  const response = await fetch(new URL('../openapi.json', document.baseURI), signed({ headers: { Accept: 'application/json' } }))
+  if (!response.ok) throw new Error(`The server answered with ${response.status}.`)
+  SwaggerUIBundle({
+    spec: forTrying(await response.json()),
+    domNode: place,
+    deepLinking: true,
+    displayRequestDuration: true,
+    docExpansion: 'list',
+    defaultModelsExpandDepth: 0,
+    filter: true,
+    tryItOutEnabled: true,
+    syntaxHighlight: { activated: false }, // it takes longer than the request
+    validatorUrl: null, // nothing is sent to anybody else
+    requestInterceptor: signed,
+  })
+}
+
+show().catch((error: Error) => {
+  place.textContent = `The document cannot be read. ${error.message}`
+})

@@ -1,0 +1,117 @@
+// What the browser tests stand on: the real server as a process, a browser, and pages that
+// must not complain.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+
+export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../../bin/plural')
+
+/** Starts the server on a free port and a database of its own. */
+export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'), program = binary, args } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'plural-e2e-'))
+  const database = `sqlite:${join(folder, 'e2e.db')}`
+  const child = spawn(program, args?.(database) ?? ['serve', '--addr', '127.0.0.1:0', '--schema', schema, '--database', database], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const url = await new Promise((resolve, reject) => {
+    const read = (piece) => {
+      output += piece
+      const found = /API\s+(http:\/\/\S+)\//.exec(output)
+      if (found) resolve(found[1])
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.on('error', reject)
+    child.on('exit', () => reject(new Error(`the server has ended:\n${output}`)))
+    setTimeout(() => reject(new Error(`the server does not start:\n${output}`)), 20_000).unref()
+  })
+  return {
+    url,
+    schema,
+    database,
+    explorer: `${url}/-/explorer`,
+    /** Another client: sends a request, its body a value or JSON, and returns what it got. */
+    async ask(method, path, body, headers = {}) {
+      const response = await fetch(url + path, {
+        method,
+        headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+        body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+      })
+      const text = await response.text()
+      const envelope = text ? JSON.parse(text) : {}
+      assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`)
+      return envelope.data
+    },
+    async stop() {
+      const ended = new Promise((resolve) => child.on('exit', resolve))
+      child.kill()
+      await ended
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+export function launch() {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--font-render-hinting=none',
+    ],
+  })
+}
+
+/**
+ * Opens a page in a window of its own. Whatever the browser complains of is kept, and
+ * calm() fails for it: errors in the console, among them of the security policy, and exceptions.
+ * Refusals that a test provokes are told beforehand.
+ */
+export async function open(browser, url, { expect = [], ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options })
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  const complaints = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !expect.some((pattern) => pattern.test(message.text()))) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  await page.goto(url)
+  return Object.assign(page, {
+    calm: () => assert.deepEqual(complaints, []),
+    leave: async () => {
+      assert.deepEqual(complaints, [])
+      await context.close()
+    },
+  })
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** No rule of WCAG 2.2 A and AA that axe knows is broken by what the page shows; or of some rules only. */
+export async function accessible(page, what, rules = {}) {
+  // Evaluated by the debugger, to which the security policy of the page does not apply.
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate(
+    (rules) => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], ...rules }),
+    rules,
+  )
+  assert.deepEqual(
+    violations.map(({ id, nodes }) => ({ id, nodes: nodes.map((node) => `${node.html}\n${node.failureSummary}`) })),
+    [],
+    what,
+  )
+}

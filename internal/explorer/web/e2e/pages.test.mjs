@@ -1,0 +1,158 @@
+// The pages around the table: signing in, the reference, a mounted server, and how all of
+// it looks to those who see differently.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { accessible, binary, launch, open, serve } from './harness.mjs'
+import { seed } from './seed.mjs'
+
+let server, browser, data
+
+before(async () => {
+  ;[server, browser] = await Promise.all([serve(), launch()])
+  data = await seed(server, 60)
+})
+after(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+test('with access, people sign in with a key, and see and may do what it allows', async () => {
+  const guarded = await serve({ schema: join(import.meta.dirname, 'access.schema.yaml') })
+  try {
+    const key = (role) =>
+      execFileSync(binary, ['keys', 'create', '--name', role, '--role', role, '--schema', guarded.schema, '--database', guarded.database], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }).trim()
+    const [reader, editor] = [key('reader'), key('editor')]
+    await guarded.ask('POST', '/notes', { title: 'Hello', secret: 'hush' }, { Authorization: `Bearer ${editor}` })
+
+    const page = await open(browser, `${guarded.explorer}/notes`, { expect: [/status of 401/] })
+    const dialog = page.getByRole('dialog', { name: 'Sign in' })
+    await dialog.getByLabel('API key or token').fill('wrong')
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await dialog.getByText('This key or token is not valid.').waitFor()
+    await accessible(page, 'sign-in')
+    await dialog.getByLabel('API key or token').fill(reader)
+    await page.keyboard.press('Enter')
+    await page.locator('#row-0').getByText('Hello').waitFor()
+    const columns = () => page.locator('[role=columnheader]').allInnerTexts()
+    assert.deepEqual(await columns(), ['id', 'title', 'created_at', 'updated_at'])
+    assert.equal(await page.getByRole('button', { name: 'New note' }).count(), 0)
+
+    // The key is in this tab, survives a reload, and is nowhere else.
+    await page.reload()
+    await page.locator('#row-0').getByText('Hello').waitFor()
+    assert.deepEqual(await page.evaluate(() => [Object.keys(sessionStorage), JSON.stringify(localStorage), document.cookie]), [
+      ['plural.credential'],
+      '{"plural.theme":"auto"}',
+      '',
+    ])
+    await page.keyboard.press('s')
+    const shown = await page.getByRole('region', { name: 'Requests' }).innerText()
+    assert.match(shown, /Authorization: Bearer \$PLURAL_KEY/)
+    assert.ok(!shown.includes(reader))
+
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await dialog.getByLabel('API key or token').fill(editor)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'New note' }).waitFor()
+    await page.locator('#row-0').getByText('hush').waitFor()
+    await page.leave()
+  } finally {
+    await guarded.stop()
+  }
+})
+
+test('the reference reads the document of this server, and requests can be tried', async () => {
+  const page = await open(browser, `${server.url}/-/docs`)
+  await page.locator('.opblock-summary-path').first().waitFor()
+  const operation = page.locator('.opblock-get', { has: page.locator('[data-path="/products/{id}"]') })
+  await operation.locator('.opblock-summary-control').click()
+  await operation.locator('[data-param-name=id] input').fill(data.products[1].id)
+  await operation.getByRole('button', { name: 'Execute' }).click()
+  await operation.locator('.live-responses-table .response-col_status', { hasText: '200' }).first().waitFor()
+  await operation.locator('.live-responses-table', { hasText: '"name": "Bookshelf"' }).waitFor()
+  await page.leave()
+})
+
+test('mounted below a prefix that is taken off, everything is found there', async () => {
+  const mounted = await serve({ program: process.env.MOUNTED ?? join(binary, '../mounted'), args: (database) => [database] })
+  try {
+    assert.match(mounted.url, /\/tenants\/7\/api$/)
+    const page = await open(browser, `${mounted.url}/`)
+    await page.waitForURL(mounted.explorer)
+    await page.getByRole('navigation').getByRole('link', { name: 'users' }).click()
+    await page.getByRole('button', { name: 'New user' }).first().click()
+    await page.getByLabel('name').fill('Ada')
+    await page.getByLabel('email').fill('ada@example.com')
+    await page.getByLabel('Asynchronously').check() // the operation is found by its Location
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('status').getByText('succeeded').waitFor()
+    await page.locator('#row-0').click()
+    await page.getByRole('complementary').getByRole('link', { name: 'posts' }).click()
+    await page.getByText('No posts yet').waitFor()
+    await page.reload()
+    await page.getByText('No posts yet').waitFor()
+    await page.goto(`${mounted.url}/-/docs`)
+    await page.locator('.opblock-summary-path').first().waitFor()
+    await page.leave()
+  } finally {
+    await mounted.stop()
+  }
+})
+
+const VIEWS = {
+  'the start': '',
+  'a table': 'customers?filter[active]=true&sort=-name',
+  'a resource': 'customers/ID',
+  'a form': 'customers/ID?view=edit',
+  'a new one': 'orders?view=new',
+  'nothing': 'reports',
+  'an unknown collection': 'nonsense',
+}
+
+// Colours are the same on narrow screens, and only they are others in the dark.
+const LOOKS = {
+  light: [{ colorScheme: 'light', viewport: { width: 1280, height: 460 } }, {}],
+  dark: [{ colorScheme: 'dark', viewport: { width: 1280, height: 460 } }, { runOnly: ['color-contrast'] }],
+  narrow: [{ colorScheme: 'light', viewport: { width: 390, height: 600 } }, { rules: { 'color-contrast': { enabled: false } } }],
+}
+
+for (const [name, [options, rules]] of Object.entries(LOOKS))
+  test(`every view is accessible: ${name}`, async () => {
+    const page = await open(browser, server.explorer, options)
+    for (const [what, path] of Object.entries(VIEWS)) {
+      await page.goto(`${server.explorer}/${path.replace('ID', data.customers[0].id)}`.replace(/\/$/, ''))
+      await page.locator('#row-0, .empty, .overview li').first().waitFor()
+      if (path.includes('ID')) await page.getByRole('complementary').locator('dl, form').first().waitFor()
+      await accessible(page, `${name}: ${what}`, rules)
+    }
+    await page.goto(`${server.explorer}/customers`)
+    await page.locator('#row-0').waitFor()
+    for (const key of ['s', '/']) await page.keyboard.press(key)
+    await accessible(page, `${name}: requests and filter`, rules)
+    if (name === 'narrow') {
+      await page.getByRole('button', { name: 'Menu' }).click()
+      await accessible(page, 'narrow: menu', rules)
+      await page.getByRole('link', { name: 'products' }).click()
+      await page.getByRole('heading', { name: 'products' }).waitFor()
+    }
+    await page.leave()
+  })
+
+test('the switch goes over the system', async () => {
+  const page = await open(browser, server.explorer, { colorScheme: 'light' })
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  const light = await ground()
+  await page.getByText('dark', { exact: true }).click()
+  const dark = await ground()
+  assert.notEqual(dark, light)
+  await page.reload()
+  await page.getByRole('navigation').waitFor()
+  assert.equal(await ground(), dark)
+  await page.leave()
+})

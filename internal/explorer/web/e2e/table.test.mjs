@@ -1,0 +1,242 @@
+// Looking: collections, the table of any length, filters, sorting, links, addresses.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { launch, open, serve } from './harness.mjs'
+import { seed, seedReadings } from './seed.mjs'
+
+const READINGS = 120_000 // rows that are 3.8 million pixels high: more than the scrollbar has
+let server, browser, data
+
+before(async () => {
+  ;[server, browser] = await Promise.all([serve(), launch()])
+  data = await seed(server)
+  await seedReadings(server, READINGS)
+})
+after(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+const cells = (page, position) => page.locator(`#row-${position} [role=gridcell]`).allInnerTexts()
+const columns = (page) => page.locator('[role=columnheader]').allInnerTexts()
+const column = async (page, name) => {
+  const index = (await columns(page)).indexOf(name)
+  return page.locator(`[role=rowgroup] [role=row] [role=gridcell]:nth-child(${index + 1})`).allInnerTexts()
+}
+const short = (id) => `${id.slice(0, 8)}…${id.slice(-4)}`
+
+test('a browser is sent from the root to the explorer, which lists the collections with their totals', async () => {
+  const page = await open(browser, `${server.url}/`)
+  assert.equal(page.url(), server.explorer)
+  const links = page.getByRole('navigation', { name: 'Collections' }).getByRole('listitem')
+  await links.first().waitFor()
+  assert.deepEqual(
+    (await links.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')),
+    ['customers 240', 'products 3', 'orders 9', 'reports 0', 'readings 120,000', 'operations 0'],
+  )
+  await page.getByRole('navigation').getByRole('link', { name: 'products' }).click()
+  await page.locator('#row-0').waitFor()
+  assert.equal(page.url(), `${server.explorer}/products`)
+  assert.deepEqual(await columns(page), ['id', 'name', 'price', 'serial', 'tags', 'created_at', 'updated_at'])
+  // An integer that no double holds is shown to its last digit.
+  assert.deepEqual((await cells(page, 0)).slice(1, 5), ['Desk lamp', '49.9', '9007199254740993', '["light","desk"]'])
+  await page.leave()
+})
+
+test('a list that is higher than any scrollbar: jumps, the wheel, both ends', async () => {
+  const page = await open(browser, `${server.explorer}/readings`)
+  await page.locator('#row-0').waitFor()
+  const sent = []
+  page.on('request', (request) => sent.push(request.url().slice(server.url.length)))
+
+  await page.keyboard.press('g')
+  await page.keyboard.type('90,000')
+  await page.keyboard.press('Enter')
+  await page.locator('#row-90000').getByText('s0').waitFor()
+  assert.equal((await cells(page, 90000))[3], '2026-03-04 12:00:00')
+  await page.waitForURL(`${server.explorer}/readings?offset=90000`)
+  assert.ok(sent.includes('/readings?offset=90000&limit=100'), sent.join('\n'))
+
+  // A small step of the wheel moves by as many pixels, wherever the scrollbar is.
+  await page.mouse.move(600, 400)
+  await page.mouse.wheel(0, 320)
+  await page.waitForURL(`${server.explorer}/readings?offset=90010`)
+  const top = (position) => page.locator(`#row-${position}`).evaluate((row) => Math.round(row.getBoundingClientRect().top))
+  assert.equal((await top(90011)) - (await top(90010)), 32)
+
+  // On and on: neighbours are fetched by cursor.
+  for (let i = 0; i < 8; i++) await page.mouse.wheel(0, 900)
+  await page.locator('#row-90230').getByText('s30').waitFor()
+  assert.ok(sent.some((path) => /^\/readings\?cursor=[0-9a-f-]{36}&limit=101$/.test(path)), sent.join('\n'))
+
+  await page.keyboard.press('t')
+  await page.keyboard.press('End')
+  await page.locator(`#row-${READINGS - 1}`).getByText('s39').waitFor()
+  assert.ok(sent.includes('/readings?limit=-100'), sent.join('\n'))
+  await page.keyboard.press('PageUp')
+  await page.keyboard.press('Home')
+  await page.locator('#row-0').getByText('2026-01-01 00:00:00').waitFor()
+  await page.waitForURL(`${server.explorer}/readings`)
+
+  // However far the scrollbar is dragged, only what is seen is drawn.
+  await page.locator('[role=grid]').evaluate((grid) => grid.scrollTo(0, grid.scrollHeight / 2))
+  await page.locator('#row-60000').getByText('s0').waitFor()
+  assert.ok((await page.locator('[data-position]').count()) < 60)
+  await page.leave()
+})
+
+test('the address is enough to see the same again', async () => {
+  const page = await open(browser, `${server.explorer}/customers?filter[active]=true&filter[country]=France&filter[country]=Spain&sort=country,-name&offset=7`)
+  await page.locator('#row-7').waitFor()
+  assert.deepEqual(
+    (await page.locator('.chip').allInnerTexts()).map((text) => text.trim()),
+    ['active is true', 'country is one of France, Spain'],
+  )
+  const seen = await page.locator('#row-7').innerText()
+  const grid = page.locator('[role=grid]')
+  assert.equal(await grid.evaluate((element) => element.scrollTop), 7 * 32)
+  await page.locator('#row-9').click()
+  await page.getByRole('complementary', { name: 'customer' }).getByText('ETag').waitFor()
+  const address = page.url()
+  assert.match(address, /\/customers\/[0-9a-f-]{36}\?filter\[active\]=true&filter\[country\]\[in\]=France,Spain&sort=country,-name&offset=7$/)
+
+  const again = await open(browser, address)
+  await again.getByRole('complementary', { name: 'customer' }).getByText('ETag').waitFor()
+  await again.locator('#row-7').waitFor()
+  assert.equal(await again.locator('#row-7').innerText(), seen)
+  assert.equal(await again.locator('h2').last().innerText(), await page.locator('h2').last().innerText())
+  await again.leave()
+
+  await page.goBack()
+  await page.getByRole('complementary').waitFor({ state: 'detached' })
+  await page.leave()
+})
+
+test('filters are built from the type of the attribute', async () => {
+  const page = await open(browser, `${server.explorer}/customers`)
+  await page.locator('#row-0').waitFor()
+  const build = async (attribute, comparison, value) => {
+    await page.keyboard.press('/')
+    await page.getByLabel('Attribute').selectOption(attribute)
+    await page.getByLabel('Comparison').selectOption(comparison)
+    const field = page.getByLabel('Value')
+    if ((await field.evaluate((element) => element.tagName)) === 'SELECT') await field.selectOption(value)
+    else await field.fill(value)
+    await page.keyboard.press('Enter')
+    if (await page.getByRole('button', { name: 'Apply' }).isVisible()) await page.getByRole('button', { name: 'Apply' }).click()
+  }
+  await page.keyboard.press('/')
+  const offered = {}
+  for (const attribute of ['name', 'active', 'credit', 'address', 'country', 'created_at']) {
+    await page.getByLabel('Attribute').selectOption(attribute)
+    offered[attribute] = (await page.getByLabel('Comparison').locator('option').allInnerTexts()).join(', ')
+  }
+  assert.deepEqual(offered, {
+    name: 'contains, starts with, is, is not, is one of, is none of, is less than, is at most, is more than, is at least',
+    active: 'is, is not, is null',
+    credit: 'is, is not, is less than, is at most, is more than, is at least, is one of, is none of, is null',
+    address: 'is null',
+    country: 'is, is not, is one of, is none of, is null',
+    created_at: 'is from, is before, is after, is until, is, is not',
+  })
+  await page.keyboard.press('Escape')
+
+  await build('name', 'starts_with', 'Grace')
+  await page.getByText('1 filter', { exact: true }).waitFor({ state: 'detached' })
+  await page.locator('header .total', { hasText: /^12$/ }).waitFor()
+  await build('active', 'eq', 'true')
+  await build('credit', 'gte', '20000')
+  const address = 'filter[name][starts_with]=Grace&filter[active]=true&filter[credit][gte]=20000'
+  await page.waitForURL(`${server.explorer}/customers?${address}`)
+  const matching = await server.ask('GET', `/customers?${address}`)
+  await page.locator('header .total', { hasText: new RegExp(`^${matching.length}$`) }).waitFor()
+  await page.locator('#row-0').waitFor()
+  assert.deepEqual(await column(page, 'name'), matching.map(({ name }) => name))
+
+  // A mistake is told by the server, in its words.
+  await page.getByRole('button', { name: /credit is at least/ }).click()
+  await page.getByLabel('Value').fill('much')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText(/integer/).waitFor()
+  await page.getByRole('button', { name: 'Remove the filter on credit' }).click()
+  await page.locator('#row-0').waitFor()
+
+  await build('country', 'in', 'Spain, Italy')
+  await build('country', 'eq', 'France')
+  await page.getByText('Nothing matches').waitFor()
+  await page.getByRole('button', { name: 'Remove all filters' }).click()
+  await page.locator('header .total', { hasText: '240' }).waitFor()
+  assert.equal(page.url(), `${server.explorer}/customers`)
+  await page.context().close()
+})
+
+test('headers sort, with Shift by several attributes', async () => {
+  const page = await open(browser, `${server.explorer}/customers`)
+  const header = (name) => page.getByRole('columnheader', { name }).getByRole('button')
+  await page.locator('#row-0').waitFor()
+  const sorted = async (query) => {
+    await page.waitForURL(`${server.explorer}/customers${query ? `?sort=${query}` : ''}`)
+    const rows = await server.ask('GET', `/customers?limit=3${query ? `&sort=${query}` : ''}`)
+    await page.locator('#row-0').getByText(short(rows[0].id)).waitFor()
+    assert.deepEqual((await column(page, 'id')).slice(0, 3), rows.map(({ id }) => short(id)))
+  }
+  await header('country').click()
+  await sorted('country')
+  assert.equal(await page.getByRole('columnheader', { name: 'country' }).getAttribute('aria-sort'), 'ascending')
+  await header('credit').click({ modifiers: ['Shift'] })
+  await header('credit').click({ modifiers: ['Shift'] })
+  await sorted('country,-credit')
+  await header('credit').click({ modifiers: ['Shift'] })
+  await sorted('country')
+  await header('name').click()
+  await header('name').click()
+  await sorted('-name')
+  await header('name').click()
+  await sorted('')
+  await page.leave()
+})
+
+test('sub-collections and references are links', async () => {
+  const [ada] = data.customers
+  const page = await open(browser, `${server.explorer}/customers/${ada.id}`)
+  await page.getByRole('list', { name: 'Sub-collections' }).getByRole('link', { name: 'orders 4' }).click()
+  await page.waitForURL(`${server.explorer}/customers/${ada.id}/orders`)
+  await page.getByRole('heading', { name: 'customers Ada Lovelace orders' }).waitFor()
+  await page.locator('#row-3').waitFor()
+  assert.deepEqual(await column(page, 'number'), ['2026-100', '2026-101', '2026-102', '2026-103'])
+  await page.locator('#row-1').click()
+  const panel = page.getByRole('complementary', { name: 'order' })
+  await panel.getByRole('link', { name: data.products[1].id }).click()
+  await page.waitForURL(`${server.explorer}/products/${data.products[1].id}`)
+  await page.getByRole('complementary', { name: 'product' }).getByRole('heading', { name: 'Bookshelf' }).waitFor()
+  await page.leave()
+})
+
+test('every action shows its request, to copy', async () => {
+  const page = await open(browser, `${server.explorer}/products?filter[price][lt]=100`)
+  await page.locator('#row-0').waitFor()
+  await page.keyboard.press('s')
+  const code = page.getByRole('region', { name: 'Requests' }).locator('pre')
+  assert.equal(await code.innerText(), `curl -g '${server.url}/products?filter[price][lt]=100&limit=100'`)
+  await page.getByRole('button', { name: 'TypeScript' }).click()
+  assert.match(await code.innerText(), /await fetch\("http:.*\/products\?filter\[price\]\[lt\]=100&limit=100"\)/)
+  await page.getByRole('button', { name: 'Copy the request' }).click()
+  await page.getByText('Copied').first().waitFor()
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await code.evaluate((pre) => pre.textContent))
+  await page.leave()
+})
+
+test('without a network it says so, and goes on when it is back', async () => {
+  const page = await open(browser, `${server.explorer}/readings`, { expect: [/ERR_INTERNET_DISCONNECTED/] })
+  await page.locator('#row-0').waitFor()
+  await page.context().setOffline(true)
+  await page.keyboard.press('g')
+  await page.keyboard.type('100000')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('You are offline.').first().waitFor()
+  await page.context().setOffline(false)
+  await page.locator('#row-100000').getByText('s0').waitFor()
+  assert.equal(await page.getByRole('alert').count(), 0)
+  await page.leave()
+})

@@ -1,0 +1,153 @@
+// What the whole page shares: where it is, who is signed in, what was sent, which
+// collections there are, and what the server is still doing for us.
+
+import { client, Refused, Unreachable, type Exchange } from './api'
+import { Rights, type Paths } from './paths'
+import type { Collection } from './schema'
+import { readView, START, writeView, type View } from './url'
+
+const base = new URL('.', document.baseURI) // ends with /-/explorer/
+const home = base.pathname.replace(/\/$/, '')
+
+class Router {
+  view = $state.raw<View>(START)
+  jumps = $state(0) // how often the view was moved by anything but scrolling
+
+  constructor() {
+    this.read()
+    addEventListener('popstate', () => this.read())
+  }
+
+  private read() {
+    this.view = readView(location.pathname.slice(base.pathname.length), location.search)
+    this.jumps++
+  }
+
+  /** Goes to a view, as a new entry of the history. */
+  go(change: Partial<View>) {
+    this.view = { ...this.view, ...change }
+    history.pushState(null, '', this.href(this.view))
+    this.jumps++
+  }
+
+  /** Writes down the position, which scrolling has changed. */
+  note(offset: number) {
+    if (offset === this.view.offset) return
+    this.view = { ...this.view, offset }
+    history.replaceState(null, '', this.href(this.view))
+  }
+
+  href(view: Partial<View>): string {
+    const address = writeView({ ...START, ...view })
+    return address ? `${home}/${address}` : home
+  }
+
+  /** Follows a link of the page, if it is one that needs no loading. */
+  follow(event: MouseEvent) {
+    const link = (event.target as Element).closest?.('a[href]') as HTMLAnchorElement | null
+    if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    if (link.target || link.origin !== location.origin || !(link.pathname === home || link.pathname.startsWith(base.pathname))) return
+    event.preventDefault()
+    history.pushState(null, '', link.href)
+    this.read()
+  }
+}
+
+export const router = new Router()
+
+const KEY = 'plural.credential'
+
+class Session {
+  credential = $state<string | null>(sessionStorage.getItem(KEY))
+  guarded = $state(false) // access is configured
+  asking = $state(false) // the sign-in is open
+
+  set(credential: string | null) {
+    this.credential = credential
+    if (credential === null) sessionStorage.removeItem(KEY)
+    else sessionStorage.setItem(KEY, credential)
+  }
+}
+
+export const session = new Session()
+
+const MOST_EXCHANGES = 50
+
+class Log {
+  exchanges = $state.raw<Exchange[]>([]) // the latest first
+
+  began = (exchange: Exchange) => {
+    this.exchanges = [exchange, ...this.exchanges.slice(0, MOST_EXCHANGES - 1)]
+  }
+  ended = (exchange: Exchange) => {
+    this.exchanges = this.exchanges.map((each) => (each.id === exchange.id ? exchange : each))
+  }
+  gaveUp = (exchange: Exchange) => {
+    this.exchanges = this.exchanges.filter((each) => each.id !== exchange.id)
+  }
+}
+
+export const log = new Log()
+
+export const root = new URL('../../', base).href
+export const ask = client({ root, credential: () => session.credential, ...log })
+
+class Catalog {
+  collections = $state.raw<Collection[]>([])
+  state = $state<'loading' | 'ready' | 'failed'>('loading')
+  trouble = $state.raw<Error | null>(null)
+  rights = $state.raw(new Rights({}))
+
+  find(name: string | null): Collection | undefined {
+    return this.collections.find((collection) => collection.name === name)
+  }
+
+  /** Loads everything, or after a change only what it can have changed. */
+  async load(afterChange = false) {
+    try {
+      const [list, document] = await Promise.all([
+        ask<Collection[]>({ path: '', silent: afterChange }),
+        afterChange ? null : ask<undefined, { paths: Paths }>({ path: '-/openapi.json', silent: true }),
+      ])
+      session.guarded = /\bauthorization\b/i.test(list.headers.get('Vary') ?? '')
+      if (document) this.rights = new Rights(document.body.paths)
+      this.collections = list.data
+      this.state = 'ready'
+      this.trouble = null
+      // Nothing is for everybody, but for operations, which are everybody's own.
+      if (session.guarded && !session.credential && list.data.every(({ name }) => name === 'operations')) session.asking = true
+    } catch (error) {
+      this.trouble = error as Error
+      if (error instanceof Refused && error.status === 401) {
+        session.guarded = true
+        session.asking = true
+      }
+      if (this.state === 'loading' || error instanceof Refused) this.state = 'failed'
+    }
+  }
+}
+
+export const catalog = new Catalog()
+
+class Changes {
+  count = $state(0) // of changes that we have made, or that have been carried out for us
+
+  made() {
+    this.count++
+    void catalog.load(true)
+  }
+}
+
+export const changes = new Changes()
+
+/** What to tell people of an error. */
+export function explain(error: unknown): { title: string; detail: string } {
+  if (error instanceof Unreachable)
+    return { title: 'No answer', detail: navigator.onLine ? 'The server cannot be reached.' : 'You are offline.' }
+  if (error instanceof Refused) {
+    const [first] = error.faults
+    const wait = error.headers.get('Retry-After')
+    return { title: first?.title ?? `Status ${error.status}`, detail: `${error.message}${wait ? ` Try again in ${wait} s.` : ''}` }
+  }
+  return { title: 'Something went wrong', detail: String(error) }
+}

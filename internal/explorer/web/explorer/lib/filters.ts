@@ -1,0 +1,107 @@
+// Filters: which comparisons a field can take, and how they are written in a query.
+
+import type { Attribute } from './schema'
+
+export type Operator = 'eq' | 'ne' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'not_in' | 'contains' | 'starts_with' | 'null' | 'set'
+
+/** The value is as in the query: text, with commas between the values of a list. */
+export interface Filter {
+  field: string
+  op: Operator
+  value: string
+}
+
+const EQUAL: Operator[] = ['eq', 'ne']
+const ORDER: Operator[] = ['lt', 'lte', 'gt', 'gte']
+const LISTS: Operator[] = ['in', 'not_in']
+
+/** The operators that make sense for a field, the likeliest first. */
+export function operatorsFor(field: Attribute): Operator[] {
+  const empty: Operator[] = field.required ? [] : ['null']
+  if (field.type === 'object' || field.type === 'array') return ['null']
+  if (field.type === 'boolean') return ['eq', 'ne', ...empty]
+  if (field.enum || field.format === 'uuid') return [...EQUAL, ...LISTS, ...empty]
+  if (field.type === 'string' && (!field.format || field.format === 'email' || field.format === 'uri'))
+    return ['contains', 'starts_with', ...EQUAL, ...LISTS, ...ORDER, ...empty]
+  if (field.type === 'string') return ['gte', 'lt', 'gt', 'lte', ...EQUAL, ...empty]
+  return [...EQUAL, ...ORDER, ...LISTS, ...empty]
+}
+
+const WORDS: Record<Operator, string> = {
+  eq: 'is',
+  ne: 'is not',
+  lt: 'is less than',
+  lte: 'is at most',
+  gt: 'is more than',
+  gte: 'is at least',
+  in: 'is one of',
+  not_in: 'is none of',
+  contains: 'contains',
+  starts_with: 'starts with',
+  null: 'is null',
+  set: 'is set',
+}
+const TIMES: Partial<Record<Operator, string>> = { lt: 'is before', lte: 'is until', gt: 'is after', gte: 'is from' }
+
+export function wordsFor(op: Operator, field?: Attribute): string {
+  return (field?.format?.startsWith('date') && TIMES[op]) || WORDS[op]
+}
+
+/** A filter as a sentence, for its chip. */
+export function sentence(filter: Filter, field?: Attribute): { verb: string; value: string } {
+  if (filter.op === 'null') return { verb: filter.value === 'false' ? 'is not null' : 'is null', value: '' }
+  if (filter.op === 'set') return field?.type === 'boolean' ? { verb: 'is', value: 'true' } : { verb: 'is not null', value: '' }
+  const values = filter.op === 'in' || filter.op === 'not_in' ? splitList(filter.value).join(', ') : filter.value
+  return { verb: wordsFor(filter.op, field), value: values === '' ? '""' : values }
+}
+
+export function splitList(text: string): string[] {
+  return text.split(/(?<!\\),/).map((part) => part.replaceAll('\\,', ','))
+}
+
+export function joinList(values: string[]): string {
+  return values.map((value) => value.replaceAll(',', '\\,')).join(',')
+}
+
+/** One part of a query, readable: what a URL allows to stand for itself does. */
+export function encode(text: string): string {
+  return encodeURIComponent(text).replace(/%(3A|2C|2F|40|5B|5D)/g, decodeURIComponent)
+}
+
+export function writeFilter(filter: Filter): string {
+  const name = `filter[${encode(filter.field)}]`
+  if (filter.op === 'set') return name
+  if (filter.op === 'eq') return `${name}=${encode(filter.value)}`
+  return `${name}[${filter.op}]=${encode(filter.value)}`
+}
+
+const OPERATORS = new Set<string>(Object.keys(WORDS))
+
+/** Reads filters of a query. Several plain values of a field are one filter: any of them. */
+export function readFilters(query: string): Filter[] {
+  const filters: Filter[] = []
+  for (const part of query.replace(/^\?/, '').split('&')) {
+    const cut = part.indexOf('=')
+    const name = decode(cut < 0 ? part : part.slice(0, cut))
+    const value = cut < 0 ? null : decode(part.slice(cut + 1))
+    const match = /^filter\[([^\]]+)\](?:\[([a-z_]+)\])?$/.exec(name)
+    if (!match) continue
+    const field = match[1]!
+    const op = (match[2] ?? (value === null ? 'set' : 'eq')) as Operator
+    if (!OPERATORS.has(op)) continue
+    const plain = op === 'eq' && !match[2] && filters.find((f) => f.field === field && (f.op === 'eq' || f.op === 'in'))
+    if (plain) {
+      plain.value = `${plain.op === 'eq' ? joinList([plain.value]) : plain.value},${joinList([value ?? ''])}`
+      plain.op = 'in'
+    } else filters.push({ field, op, value: value ?? '' })
+  }
+  return filters
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,40 @@
+// Which pages of a list are needed, how each is asked for, and which can be forgotten.
+
+export const PAGE = 100
+export const MOST_PAGES = 60
+
+/** The pages that hold the rows [first, last), and one to either side. */
+export function pagesFor(first: number, last: number, total: number): number[] {
+  if (total === 0) return []
+  const low = Math.max(0, Math.floor(first / PAGE) - 1)
+  const high = Math.min(Math.ceil(total / PAGE) - 1, Math.floor(Math.max(first, last - 1) / PAGE) + 1)
+  return Array.from({ length: high - low + 1 }, (_, i) => low + i)
+}
+
+/** A range of the interface. */
+export interface Range {
+  query: string
+  skip: number // how many of its rows are known already
+  forwards: boolean // fewer rows than asked for mean that the list ends there
+}
+
+/**
+ * How to ask for a page. From a neighbour it is a cursor, which costs the same wherever it
+ * is and does not drift; the end is counted from the end; anything else is an offset.
+ */
+export function rangeOf(page: number, total: number | null, ids: (page: number) => string[] | undefined): Range {
+  if (page === 0) return { query: `limit=${PAGE}`, skip: 0, forwards: true }
+  const before = ids(page - 1)
+  if (before?.length === PAGE) return { query: `cursor=${before[PAGE - 1]}&limit=${PAGE + 1}`, skip: 1, forwards: true }
+  const after = ids(page + 1)
+  if (after?.length) return { query: `cursor=${after[0]}&limit=-${PAGE}`, skip: 0, forwards: false }
+  const start = page * PAGE
+  if (total !== null && total > start && total - start <= PAGE) return { query: `limit=-${total - start}`, skip: 0, forwards: false }
+  return { query: `offset=${start}&limit=${PAGE}`, skip: 0, forwards: true }
+}
+
+/** The pages to forget, so that at most `most` are left: the least recently used of those not needed. */
+export function forgettable(used: Iterable<number>, needed: number[], most = MOST_PAGES): number[] {
+  const all = [...used] // in the order of use
+  return all.filter((page) => !needed.includes(page)).slice(0, Math.max(0, all.length - most))
+}

@@ -1,0 +1,151 @@
+// The rows of a list of any length, of which only those near the window are here.
+
+import { totalOf, Refused } from './api'
+import { ask } from './app.svelte'
+import { forgettable, PAGE, pagesFor, rangeOf, type Range } from './pages'
+import type { Resource } from './schema'
+import { listPath, queryParts, type View } from './url'
+
+const PATIENCE = 60 // milliseconds that a window must rest before it is fetched while it moves
+
+export class Rows {
+  total = $state<number | null>(null)
+  counted = $state(false) // the total is exact
+  trouble = $state.raw<Error | null>(null)
+  changed = $state(0)
+  sample = $state.raw<Resource[]>([]) // the first rows that came, which say what all look like
+
+  private pages = new Map<number, Resource[]>() // in the order of use
+  private running = new Map<number, AbortController>()
+  private window: [number, number] = [0, 1]
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private latest = 0
+  private counting = false
+  private over = false
+
+  constructor(private view: View) {
+    this.show(view.offset, view.offset + 1)
+    if (view.filters.length) void this.count()
+  }
+
+  row(position: number): Resource | undefined {
+    void this.changed
+    return this.pages.get(Math.floor(position / PAGE))?.[position % PAGE]
+  }
+
+  /** The window is over [first, last) now: what it needs is fetched, what it does not need is given up. */
+  show(first: number, last: number) {
+    this.window = [first, last]
+    const needed = this.needed()
+    for (const [page, controller] of this.running)
+      if (!needed.includes(page)) {
+        controller.abort()
+        this.running.delete(page)
+      }
+    clearTimeout(this.timer)
+    const now = performance.now()
+    if (now - this.latest > PATIENCE) this.fetchNeeded()
+    else this.timer = setTimeout(() => this.fetchNeeded(), PATIENCE)
+    this.latest = now
+  }
+
+  /** Everything again, without taking away what is seen. */
+  reload() {
+    for (const controller of this.running.values()) controller.abort()
+    this.running.clear()
+    this.trouble = null
+    const before = this.pages
+    this.pages = new Map()
+    const shown = this.needed().filter((page) => before.has(page))
+    for (const page of shown) this.pages.set(page, before.get(page)!)
+    if (this.view.filters.length) void this.count()
+    for (const page of this.total ? this.needed() : [0]) void this.fetch(page, true)
+  }
+
+  stop() {
+    this.over = true
+    clearTimeout(this.timer)
+    for (const controller of this.running.values()) controller.abort()
+  }
+
+  private needed() {
+    const [first, last] = this.window
+    return pagesFor(first, last, this.counted ? (this.total ?? 0) : Math.max(this.total ?? 0, first + 1))
+  }
+
+  private fetchNeeded() {
+    for (const page of this.needed())
+      if (this.pages.has(page)) this.use(page)
+      else if (!this.running.has(page)) void this.fetch(page)
+  }
+
+  private use(page: number) {
+    const rows = this.pages.get(page)!
+    this.pages.delete(page)
+    this.pages.set(page, rows)
+  }
+
+  private async fetch(page: number, afresh = false) {
+    const controller = new AbortController()
+    this.running.set(page, controller)
+    const ids = (other: number) => (afresh ? undefined : this.pages.get(other)?.map((row) => row.id))
+    try {
+      const rows = await this.range(page, rangeOf(page, this.counted && !afresh ? this.total : null, ids), controller.signal).catch((error) => {
+        // A cursor can be gone, a position cannot.
+        if (error instanceof Refused && error.status === 400 && error.faults[0]?.source?.parameter === 'cursor')
+          return this.range(page, rangeOf(page, null, () => undefined), controller.signal)
+        throw error
+      })
+      if (this.running.get(page) !== controller) return
+      this.pages.delete(page)
+      this.pages.set(page, rows)
+      for (const old of forgettable(this.pages.keys(), this.needed())) this.pages.delete(old)
+      if (!this.counted) {
+        this.total = Math.max(this.total ?? 0, page * PAGE + rows.length)
+        void this.count()
+      }
+      if (!this.sample.length) this.sample = rows
+      this.trouble = null
+      this.changed++
+    } catch (error) {
+      if (!controller.signal.aborted) this.trouble = error as Error
+    } finally {
+      if (this.running.get(page) === controller) this.running.delete(page)
+    }
+  }
+
+  private async range(page: number, { query, skip, forwards }: Range, signal: AbortSignal): Promise<Resource[]> {
+    const [first, last] = this.window
+    const ahead = (page + 1) * PAGE <= first || page * PAGE >= Math.max(last, first + 1) // of what is seen
+    const path = `${listPath(this.view)}?${[...queryParts(this.view), query].join('&')}`
+    const answer = await ask<Resource[]>({ path, signal, silent: ahead })
+    const rows = answer.data.slice(skip)
+    const total = totalOf(answer.headers)
+    if (total !== null) this.settle(total)
+    else if (forwards && rows.length < PAGE && (rows.length > 0 || page === 0)) this.settle(page * PAGE + rows.length)
+    return rows
+  }
+
+  private settle(total: number) {
+    this.total = total
+    this.counted = true
+  }
+
+  /** The total of what is filtered is not known before it is counted. */
+  private async count() {
+    if (this.counting) return
+    this.counting = true
+    try {
+      const path = `${listPath(this.view)}?${[...queryParts({ ...this.view, sort: [] }), 'limit=0'].join('&')}`
+      const answer = await ask<Resource[]>({ path, headers: { Prefer: 'count=exact' }, silent: true })
+      const total = totalOf(answer.headers)
+      if (total === null || this.over) return
+      this.settle(total)
+      this.fetchNeeded()
+    } catch (error) {
+      this.trouble ??= error as Error
+    } finally {
+      this.counting = false
+    }
+  }
+}

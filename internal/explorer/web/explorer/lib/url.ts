@@ -1,0 +1,85 @@
+// The address of the page is that of what it shows: behind /-/explorer/ it reads like the
+// path and the query of the interface itself.
+
+import { encode, readFilters, writeFilter, type Filter } from './filters'
+
+export interface SortKey {
+  field: string
+  down: boolean
+}
+
+export interface View {
+  collection: string | null // null: the start page
+  parent: { collection: string; id: string } | null
+  id: string | null // of the opened resource
+  mode: 'read' | 'edit' | 'new'
+  filters: Filter[]
+  sort: SortKey[]
+  offset: number // position of the first row that is seen
+}
+
+export const START: View = { collection: null, parent: null, id: null, mode: 'read', filters: [], sort: [], offset: 0 }
+
+/** Reads a path below the explorer's own, without a slash at its start. */
+export function readView(path: string, query: string): View {
+  const segments = path.split('/').filter(Boolean).map(decodeURIComponent)
+  const view: View = { ...START, filters: readFilters(query), sort: [] }
+  const [first, second, third, fourth] = segments
+  if (first) {
+    view.collection = third ?? first
+    view.parent = third ? { collection: first, id: second! } : null
+    view.id = (third ? fourth : second) ?? null
+  }
+  const parameters = new URLSearchParams(query)
+  view.sort = readSort(parameters.get('sort') ?? '')
+  const offset = parameters.get('offset') ?? ''
+  view.offset = /^\d{1,15}$/.test(offset) ? Number(offset) : 0
+  const mode = parameters.get('view')
+  if (mode === 'new' && view.collection) view.mode = 'new'
+  if (mode === 'edit' && view.id) view.mode = 'edit'
+  return view
+}
+
+/** The address of a view, relative to the explorer's own. */
+export function writeView(view: View): string {
+  if (!view.collection) return ''
+  const path = listPath(view) + (view.id && view.mode !== 'new' ? `/${view.id}` : '')
+  const parts = queryParts(view)
+  if (view.offset > 0) parts.push(`offset=${view.offset}`)
+  if (view.mode !== 'read') parts.push(`view=${view.mode}`)
+  return path + (parts.length ? `?${parts.join('&')}` : '')
+}
+
+/** The path of the collection or sub-collection that a view is of, in the interface. */
+export function listPath(view: View): string {
+  const collection = encodeURIComponent(view.collection ?? '')
+  return view.parent ? `${encodeURIComponent(view.parent.collection)}/${view.parent.id}/${collection}` : collection
+}
+
+/** The filters and the sorting of a view, as parts of a query. */
+export function queryParts(view: View): string[] {
+  const parts = view.filters.map(writeFilter)
+  if (view.sort.length) parts.push(`sort=${writeSort(view.sort)}`)
+  return parts
+}
+
+/** What two views have in common when their lists are the same. */
+export const listKey = (view: View) => `${listPath(view)}?${queryParts(view).join('&')}`
+
+export function readSort(text: string): SortKey[] {
+  return text
+    .split(',')
+    .filter(Boolean)
+    .map((key) => (key.startsWith('-') ? { field: key.slice(1), down: true } : { field: key, down: false }))
+}
+
+export const writeSort = (sort: SortKey[]) => sort.map((key) => (key.down ? '-' : '') + encode(key.field)).join(',')
+
+/** What a click on a header makes of a sorting: up, down, none. More keys are kept if more are wanted. */
+export function sortBy(sort: SortKey[], field: string, more: boolean): SortKey[] {
+  const now = sort.find((key) => key.field === field)
+  const next = !now ? { field, down: false } : !now.down ? { field, down: true } : null
+  if (!more) return next ? [next] : []
+  if (!now) return [...sort, { field, down: false }]
+  return sort.flatMap((key) => (key.field !== field ? [key] : next ? [next] : []))
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { forTrying } from '../../docs/document'
+import { Rights } from '../lib/paths'
+import { snippet, type Sent } from '../lib/snippets'
+
+const list: Sent = { method: 'GET', url: 'http://localhost:8080/users?filter[name]=x', headers: {}, body: null, signedIn: false }
+const patch: Sent = {
+  method: 'PATCH',
+  url: 'http://localhost:8080/users/1',
+  headers: { 'If-Match': '"1.1"' },
+  body: `{"name":"O'Hara \`x\`"}`,
+  signedIn: true,
+}
+
+test('curl', () => {
+  expect(snippet('curl', list)).toBe("curl -g 'http://localhost:8080/users?filter[name]=x'")
+  expect(snippet('curl', patch)).toBe(
+    `curl -X PATCH 'http://localhost:8080/users/1' \\
+  -H "Authorization: Bearer $PLURAL_KEY" \\
+  -H 'If-Match: "1.1"' \\
+  -d '{"name":"O'\\''Hara \`x\`"}'`,
+  )
+})
+
+test('Go', () => {
+  const program = snippet('Go', patch)
+  expect(program).toContain('http.NewRequest("PATCH", "http://localhost:8080/users/1", strings.NewReader("{\\"name\\":\\"O\'Hara `x`\\"}"))')
+  expect(program).toContain('request.Header.Set("If-Match", "\\"1.1\\"")')
+  expect(program).toContain('os.Getenv("PLURAL_KEY")')
+  expect(snippet('Go', list)).not.toContain('"strings"')
+})
+
+test('TypeScript', () => {
+  expect(snippet('TypeScript', list)).toMatch(/^const response = await fetch\("http:\/\/localhost:8080\/users\?filter\[name\]=x"\)\n/)
+  expect(snippet('TypeScript', patch)).toContain('  method: "PATCH",\n  headers: {\n    Authorization: `Bearer ${process.env.PLURAL_KEY}`,\n    "If-Match": "\\"1.1\\"",\n  },')
+})
+
+test('what may be done is what the document has paths for', () => {
+  const rights = new Rights({ '/users': { get: {} }, '/users/{id}': { patch: {} }, '/users/{owner_id}/posts': { get: {}, post: {} }, '/posts': { get: {} } })
+  expect(rights.children('users')).toEqual([{ name: 'posts', attribute: 'owner_id' }])
+  expect(rights.children('posts')).toEqual([])
+  expect([rights.may('POST', 'users'), rights.may('PATCH', 'users'), rights.may('DELETE', 'users'), rights.may('POST', 'posts')]).toEqual([false, true, false, false])
+  expect([rights.mayBelow('users', 'posts'), rights.mayBelow('posts', 'users')]).toEqual([true, false])
+})
+
+test('the reference fills in nothing that was not asked for', () => {
+  const parameter = (more: object) => ({ name: 'limit', in: 'query', schema: { type: 'integer', default: 100 }, example: 10, ...more })
+  const document = {
+    components: { parameters: { limit: parameter({ description: 'How many.' }) } },
+    paths: { '/users/{id}': { parameters: [parameter({ required: true })], get: { parameters: [parameter({}), { $ref: '#/components/parameters/limit' }] } } },
+  }
+  expect(forTrying(structuredClone(document))).toEqual({
+    components: { parameters: { limit: { name: 'limit', in: 'query', schema: { type: 'integer' }, description: 'How many. Default: `100`. Example: `10`.' } } },
+    paths: {
+      '/users/{id}': {
+        parameters: [parameter({ required: true })],
+        get: {
+          parameters: [
+            { name: 'limit', in: 'query', schema: { type: 'integer' }, description: 'Default: `100`. Example: `10`.' },
+            { $ref: '#/components/parameters/limit' },
+          ],
+        },
+      },
+    },
+  })
+})

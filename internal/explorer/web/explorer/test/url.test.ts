@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { START, listKey, readView, sortBy, writeView, type View } from '../lib/url'
+
+const id = '01936f2e-7d3c-7a4b-9c5d-0123456789ab'
+const read = (address: string) => {
+  const [path = '', query = ''] = address.split('?')
+  return readView(path, query)
+}
+
+test('every view has an address, and every address its view', () => {
+  const views: [string, Partial<View>][] = [
+    ['', {}],
+    ['users', { collection: 'users' }],
+    [`users/${id}`, { collection: 'users', id }],
+    [`users/${id}?view=edit`, { collection: 'users', id, mode: 'edit' }],
+    ['users?view=new', { collection: 'users', mode: 'new' }],
+    [`users/${id}/posts`, { collection: 'posts', parent: { collection: 'users', id } }],
+    [`users/${id}/posts/${id}?offset=7`, { collection: 'posts', parent: { collection: 'users', id }, id, offset: 7 }],
+    ['users?sort=-name,age&offset=1000000', { collection: 'users', sort: [{ field: 'name', down: true }, { field: 'age', down: false }], offset: 1_000_000 }],
+    ['users?filter[active]', { collection: 'users', filters: [{ field: 'active', op: 'set', value: '' }] }],
+    ['users?filter[name]=', { collection: 'users', filters: [{ field: 'name', op: 'eq', value: '' }] }],
+    [
+      'users?filter[name][contains]=a%26b%20%2B&filter[age][null]=true',
+      { collection: 'users', filters: [{ field: 'name', op: 'contains', value: 'a&b +' }, { field: 'age', op: 'null', value: 'true' }] },
+    ],
+  ]
+  for (const [address, view] of views) {
+    expect(read(address), address).toEqual({ ...START, ...view })
+    expect(writeView({ ...START, ...view })).toBe(address)
+  }
+})
+
+test('several values of a field are one filter', () => {
+  expect(read('users?filter[name]=a&filter[name]=b,c&filter[name]=d').filters).toEqual([{ field: 'name', op: 'in', value: 'a,b\\,c,d' }])
+})
+
+test('what makes no sense is left out', () => {
+  expect(read('users?offset=-1&filter[name][like]=x&view=edit&nonsense=1')).toEqual({ ...START, collection: 'users' })
+})
+
+test('the list is the same whatever is open in it', () => {
+  expect(listKey(read(`users/${id}?sort=name&offset=9&view=edit`))).toBe(listKey(read('users?sort=name')))
+})
+
+test('a header sorts up, down and not at all; with others or alone', () => {
+  const up = [{ field: 'a', down: false }]
+  const down = [{ field: 'a', down: true }]
+  expect(sortBy([], 'a', false)).toEqual(up)
+  expect(sortBy(up, 'a', false)).toEqual(down)
+  expect(sortBy(down, 'a', false)).toEqual([])
+  expect(sortBy(down, 'b', false)).toEqual([{ field: 'b', down: false }])
+  expect(sortBy(down, 'b', true)).toEqual([...down, { field: 'b', down: false }])
+  expect(sortBy([...up, ...sortBy([], 'b', true)], 'a', true)).toEqual([...down, { field: 'b', down: false }])
+  expect(sortBy([...down, ...sortBy([], 'b', true)], 'a', true)).toEqual([{ field: 'b', down: false }])
+})

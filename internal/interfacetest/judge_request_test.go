@@ -1,0 +1,176 @@
+package interfacetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// judgeRequest lists what a request has that an operation does not take.
+func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
+	complaints := d.judgeQuery(op, e)
+	for _, p := range op.parameters {
+		if p.in != "header" {
+			continue
+		}
+		values := e.header.Values(p.name)
+		switch {
+		case len(values) > 0:
+			complaints = append(complaints, d.judgeText("the header "+p.name, p.shape, p.kind, strings.Join(values, ", "))...)
+		case p.required:
+			complaints = append(complaints, "the header "+p.name+" is missing")
+		}
+	}
+	switch {
+	case op.bodyShape == "" && len(e.body) > 0:
+		complaints = append(complaints, "there is a body, and none is declared")
+	case op.bodyShape != "" && len(e.body) <= maxJudged:
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(e.body))
+		if err == nil {
+			err = d.shape(op.bodyShape).Validate(value)
+		}
+		if err != nil {
+			complaints = append(complaints, "the body sent is not what is declared: "+err.Error())
+		}
+	}
+	return complaints
+}
+
+func (d *document) judgeQuery(op *describedOperation, e *exchange) []string {
+	type given struct {
+		values []string
+		empty  bool // once at least: without a value, or of a boolean with an empty one
+	}
+	all := map[string]*given{}
+	var names []string
+	for piece := range strings.SplitSeq(e.target.RawQuery, "&") {
+		if piece == "" {
+			continue
+		}
+		name, value, hasValue := strings.Cut(piece, "=")
+		name, err1 := url.QueryUnescape(name)
+		value, err2 := url.QueryUnescape(value)
+		if err1 != nil || err2 != nil {
+			return []string{"the query cannot be read"}
+		}
+		if all[name] == nil {
+			all[name] = &given{}
+			names = append(names, name)
+		}
+		if hasValue {
+			all[name].values = append(all[name].values, value)
+		}
+		all[name].empty = all[name].empty || !hasValue
+	}
+	var complaints []string
+	for _, name := range names {
+		at := slices.IndexFunc(op.parameters, func(p describedParameter) bool { return p.in == "query" && p.name == name })
+		if at < 0 {
+			complaints = append(complaints, "the parameter "+name+" is not declared")
+			continue
+		}
+		p, got := op.parameters[at], all[name]
+		if p.itemKind == "boolean" && slices.Contains(got.values, "") {
+			got.empty = true
+		}
+		if got.empty && p.mayBare {
+			continue
+		}
+		complaints = append(complaints, d.judgeParameter(p, got.values)...)
+	}
+	return complaints
+}
+
+// judgeParameter judges what is given as a parameter, in the style that it has.
+func (d *document) judgeParameter(p describedParameter, values []string) []string {
+	what := "the parameter " + p.name
+	if p.kind != "array" {
+		if len(values) != 1 {
+			return []string{fmt.Sprintf("%s is given %d times", what, len(values))}
+		}
+		if isPosition := p.kind == "integer" && !strings.HasPrefix(p.name, "filter["); isPosition {
+			if strings.ContainsAny(values[0], ".eE") {
+				return []string{what + " is not written in digits"}
+			}
+			values[0] = zeros.ReplaceAllString(values[0], "$1$2")
+		}
+		return d.judgeText(what, p.shape, p.kind, values[0])
+	}
+	if !p.explode {
+		if len(values) != 1 {
+			return []string{fmt.Sprintf("%s is given %d times", what, len(values))}
+		}
+		values = strings.Split(strings.ReplaceAll(values[0], `\,`, "\x00"), ",")
+	}
+	items := make([]any, len(values))
+	for i, value := range values {
+		items[i] = valueOf(p.itemKind, strings.ReplaceAll(value, "\x00", ","))
+	}
+	return d.judgeValue(what, p.shape, items)
+}
+
+func (d *document) judgeText(what, pointer, kind, text string) []string {
+	return d.judgeValue(what, pointer, valueOf(kind, text))
+}
+
+func (d *document) judgeValue(what, pointer string, value any) []string {
+	if err := d.shape(pointer).Validate(value); err != nil {
+		return []string{what + " is not what is declared: " + err.Error()}
+	}
+	return nil
+}
+
+// zeros is those in front of a position, which are accepted.
+var zeros = regexp.MustCompile(`^(-?)0+([0-9])`)
+
+// valueOf reads a text as a value of a type, if it is one.
+func valueOf(kind, text string) any {
+	switch {
+	case kind == "boolean" && (text == "true" || text == "false"):
+		return text == "true"
+	case (kind == "integer" || kind == "number") && json.Valid([]byte(text)) && strings.ContainsAny(text[:1], "-0123456789"):
+		return json.Number(text)
+	}
+	return text
+}
+
+// inexpressible is the codes of requests that are wrong in a way that a document of
+// OpenAPI cannot tell.
+var inexpressible = []string{
+	// What depends on what is stored, on the path, on another parameter or on another request.
+	"unknown_cursor", "unknown_reference", "parent_mismatch", "read_only", "idempotency_key_reused", "conflicting_range", "duplicate_parameter",
+	// What is about the text: of JSON, in which a member may be there twice, or of the query.
+	"malformed_json", "malformed_query", "too_deep",
+	// What is in values without a definition, and characters that no string can hold.
+	"out_of_range", "null_character",
+	// How strictly a format is taken is left open by JSON Schema.
+	"format",
+}
+
+// mustBeWrong is asked about requests that are right by the document, and were refused: for
+// a reason that it cannot express, or it should have.
+func (d *document) mustBeWrong(e *exchange) []string {
+	var body struct {
+		Errors []struct {
+			Code, Detail string
+			Source       struct{ Header, Parameter string }
+		}
+	}
+	if err := json.Unmarshal(e.answer, &body); err != nil || len(body.Errors) == 0 {
+		return nil // which is said elsewhere
+	}
+	for _, each := range body.Errors {
+		isOfHTTP := each.Code == "malformed_request" && (each.Source.Header == "" || len(e.header.Values(each.Source.Header)) > 1)
+		sortsTwice := each.Source.Parameter == "sort" && strings.HasSuffix(each.Detail, "is given twice.") // name,-name
+		if isOfHTTP || sortsTwice || slices.Contains(inexpressible, each.Code) {
+			return nil
+		}
+	}
+	return []string{"refused as " + body.Errors[0].Code + ", although the document allows it"}
+}

@@ -1,0 +1,207 @@
+// Package openapi describes the interface of a schema as an OpenAPI 3.1 document: every
+// path, parameter, header, status and error code. It is pure: a document depends on the
+// schema and the options, and is the same whenever it is made.
+package openapi
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// Options is what the interface depends on beside the schema.
+type Options struct {
+	Prefix       string // path under which the server is mounted
+	DefaultLimit int64  // of resources in a list
+	MaxLimit     int64  // 0 is no maximum
+	MaxItems     int    // of an array that creates
+	MaxBody      int64  // bytes
+
+	Hooks       bool // code of the embedding program takes part in changes
+	Rated       bool // requests are counted, and refused when there are too many
+	CrossOrigin bool // pages of other origins may use it
+
+	// By is what the reader of the document may do and see; nil: everything. What they
+	// may not is not in the document.
+	By View
+
+	// Public is what can be done without credentials; nil: nobody needs any.
+	Public View
+}
+
+// View is what somebody may do and see.
+type View interface {
+	May(verb schema.AccessVerb, c *schema.Collection) bool
+	Visible(c *schema.Collection) schema.ColumnSet
+	Writable(c *schema.Collection) schema.ColumnSet
+	MaySeeMetrics() bool
+}
+
+// everything is the view of somebody who is not restricted.
+type everything struct{}
+
+func (everything) May(schema.AccessVerb, *schema.Collection) bool { return true }
+func (everything) Visible(*schema.Collection) schema.ColumnSet    { return nil }
+func (everything) Writable(*schema.Collection) schema.ColumnSet   { return nil }
+func (everything) MaySeeMetrics() bool                            { return true }
+
+// version is that of OpenAPI.
+const version = "3.1.0"
+
+// Document is the OpenAPI document of a schema, as compact JSON.
+func Document(s *schema.Schema, options Options) []byte {
+	b := newBuilder(s, options)
+	paths := b.paths()
+	document := object{
+		{"openapi", version},
+		{"info", b.info()},
+		{"servers", list{object{{"url", b.server()}, {"description", "Where this document came from."}}}},
+		{"security", b.security()},
+		{"tags", b.tags()},
+		{"paths", paths},
+		{"components", b.components()},
+	}
+	return appendJSON(nil, document)
+}
+
+// builder puts a document together. What is used in several places is collected on the way.
+type builder struct {
+	Options
+	schema *schema.Schema
+	by     View
+
+	operationIDs names
+	titles       map[*schema.Collection]title
+
+	schemas, responses, parameters, bodies, headers object
+
+	shapeNames, responseNames, bodyNames names
+	named                                map[string]string // what was named, and how
+}
+
+// title is how a collection is called in names of operations and shapes.
+type title struct{ one, many string }
+
+func newBuilder(s *schema.Schema, options Options) *builder {
+	b := &builder{
+		Options: options, schema: s, by: options.By, titles: map[*schema.Collection]title{},
+		operationIDs: names{}, shapeNames: names{}, responseNames: names{}, bodyNames: names{}, named: map[string]string{},
+	}
+	if b.by == nil {
+		b.by = everything{}
+	}
+	for _, name := range ownShapes {
+		b.shapeNames.unique(name)
+	}
+	for _, c := range s.All() {
+		if b.knows(c) {
+			b.titles[c] = title{b.shapeNames.unique(pascal(c.Singular)), pascal(c.Name)}
+		}
+	}
+	return b
+}
+
+// name is the name of something that is used in several places, and whether it is new.
+func (b *builder) name(taken names, what, wanted string) (name string, fresh bool) {
+	name, known := b.named[what]
+	if !known {
+		name = taken.unique(wanted)
+		b.named[what] = name
+	}
+	return name, !known
+}
+
+// knows reports whether a collection is there for the reader: they may do something in it.
+func (b *builder) knows(c *schema.Collection) bool {
+	return slices.ContainsFunc(schema.AccessVerbs, func(verb schema.AccessVerb) bool { return b.by.May(verb, c) })
+}
+
+// restricted reports whether there may be more than the reader knows of.
+func (b *builder) restricted() bool { return b.By != nil }
+
+func (b *builder) secured() bool { return b.Public != nil }
+
+func (b *builder) server() string {
+	if b.Prefix == "" {
+		return "/"
+	}
+	return b.Prefix
+}
+
+func (b *builder) info() object {
+	return object{
+		{"title", "Plural API"},
+		{"version", "1.0.0"},
+		{"summary", "Collections of resources over HTTP, in JSON."},
+		{"description", infoText},
+	}
+}
+
+const infoText = "Every collection has the same operations, envelope, ranges, filters and errors.\n\n" +
+	"A success has the one member `data`: an object for one resource, an array for a collection. A failure has the one member `errors`. " +
+	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for what is below `/-/`.\n\n" +
+	"What holds on every path and is not repeated below: `HEAD` answers as `GET` does, without the body. `OPTIONS` is 204, with the methods in `Allow`. " +
+	"Any other method is 405, also with `Allow`. A slash at the end of a path is 308 to the path without it. " +
+	"Anything that is not here is 404, and a query parameter that is not here is 400."
+
+func (b *builder) security() list {
+	if !b.secured() {
+		return list{}
+	}
+	return list{object{{"bearer", list{}}}}
+}
+
+// securityOf is what an operation asks for that everybody may do, or not.
+func (b *builder) securityOf(public bool) any {
+	if !b.secured() || !public {
+		return nil // as the whole document says
+	}
+	return list{object{}, object{{"bearer", list{}}}}
+}
+
+func (b *builder) tags() list {
+	tags := list{}
+	for _, c := range b.schema.All() {
+		if !b.knows(c) {
+			continue
+		}
+		tags = append(tags, object{{"name", c.Name}, {"description", describeCollection(c)}})
+	}
+	return append(tags, object{{"name", serverTag}, {"description", "The server itself: what it has, how it is, and this document."}})
+}
+
+func describeCollection(c *schema.Collection) string {
+	if c.Description != "" {
+		return c.Description
+	}
+	return capital(spaced(c.Name)) + "."
+}
+
+func (b *builder) components() object {
+	components := object{}
+	components.addIf(b.secured(), "securitySchemes", object{{"bearer", object{
+		{"type", "http"}, {"scheme", "bearer"},
+		{"description", "An API key, `plural_…`, or a JSON Web Token of the issuer that the server trusts."},
+	}}})
+	b.schemas = append(b.commonShapes(), b.schemas...)
+	for _, each := range []struct {
+		name    string
+		members object
+	}{
+		{"schemas", b.schemas}, {"parameters", b.parameters}, {"requestBodies", b.bodies}, {"responses", b.responses}, {"headers", b.headers},
+	} {
+		components.addIf(len(each.members) > 0, each.name, each.members)
+	}
+	return components
+}
+
+// allCodes lists every code, by status and then by name.
+func allCodes() []fault.Code {
+	codes := fault.Codes()
+	slices.SortFunc(codes, func(a, b fault.Code) int {
+		return cmp.Or(cmp.Compare(a.Status(), b.Status()), cmp.Compare(a, b))
+	})
+	return codes
+}

@@ -1,0 +1,211 @@
+package openapi
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"math/big"
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// exampleID and exampleTime are in all examples.
+const (
+	exampleID   = "01936f2e-7d3c-7a4b-9c5d-0123456789ab"
+	exampleTime = "2026-11-14T09:30:00.123Z"
+)
+
+// idOf is the id of the example of a collection. References to what the reader does not
+// know have one that tells nothing.
+func (b *builder) idOf(c *schema.Collection) string {
+	if !b.knows(c) {
+		return exampleID
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(c.Name)) // cannot fail
+	var id schema.ID
+	base, _ := schema.ParseID(exampleID)
+	copy(id[:], base[:])
+	copy(id[11:], hash.Sum(nil)[:5])
+	return id.String()
+}
+
+// example is a resource of a collection in a shape, or nil if none can be thought of. One
+// attribute may be given by the path.
+func (b *builder) example(c *schema.Collection, s shape, givenByPath string) any {
+	example := object{}
+	if s == readShape {
+		example = object{{"id", b.idOf(c)}, {"type", c.Name}}
+	}
+	for i := range c.Attributes {
+		a := &c.Attributes[i]
+		if !b.has(c, a.Name, s) || a.Name == givenByPath || s != readShape && !b.by.Writable(c).Has(c.Field(a.Name).Column) {
+			continue
+		}
+		if s == patchShape && len(example) == 1 {
+			break // one is enough to see how it is done
+		}
+		value := b.exampleOf(a)
+		if c.ReadOnly() && a.Name == "errors" {
+			value = nil // it went well
+		}
+		switch {
+		case value == nil && a.Required:
+			return nil
+		case value == nil:
+			example.add(a.Name, nil)
+		default:
+			example.add(a.Name, value)
+		}
+	}
+	if s == readShape && !c.NoTimestamps {
+		example = append(example, member{"created_at", exampleTime}, member{"updated_at", exampleTime})
+	}
+	return example
+}
+
+// exampleOf is a valid value of an attribute, as it is stored, or nil if none is found.
+func (b *builder) exampleOf(a *schema.Attribute) any {
+	if a.References != nil {
+		return b.idOf(b.schema.Collection(a.References.Collection))
+	}
+	for _, candidate := range candidates(a) {
+		text := json.RawMessage(appendJSON(nil, candidate))
+		if _, err := a.DecodeJSON(text); err == nil {
+			return text
+		}
+	}
+	return nil
+}
+
+// candidates are values that may be valid, the best first.
+func candidates(a *schema.Attribute) list {
+	all := list{}
+	if a.Default != nil {
+		all = append(all, constant(a.Default))
+	}
+	if stored := choices(a, true, false); len(stored) > 0 {
+		return append(all, stored...)
+	}
+	switch a.Type {
+	case schema.String:
+		return append(all, textCandidates(a)...)
+	case schema.Integer, schema.Number:
+		return append(all, numberCandidates(a)...)
+	case schema.Boolean:
+		return append(all, true, false)
+	case schema.Array:
+		return append(all, arrayCandidate(a))
+	}
+	return append(all, objectCandidate(a))
+}
+
+// sayings are examples of what attributes of these names hold.
+var sayings = map[string]string{
+	"name": "Ada Lovelace", "first_name": "Ada", "last_name": "Lovelace", "title": "Notes on the Analytical Engine",
+	"body": "The Analytical Engine weaves algebraic patterns.", "text": "The Analytical Engine weaves algebraic patterns.",
+	"description": "What it is about, in a sentence.", "city": "London", "country": "GB", "language": "en", "currency": "EUR",
+	"phone": "+44 20 7946 0018", "url": "https://example.com/", "color": "blue", "colour": "blue",
+}
+
+func textCandidates(a *schema.Attribute) list {
+	switch a.Format {
+	case schema.UUID:
+		return list{exampleID}
+	case schema.Email:
+		return list{"ada@example.com", "a@b.co"}
+	case schema.URI:
+		return list{"https://example.com/", "urn:x"}
+	case schema.Date:
+		return list{"2026-11-14"}
+	case schema.DateTime:
+		return list{exampleTime}
+	}
+	if a.Pattern != "" {
+		return list{sayings[a.Name], matching(a.Pattern, 1), matching(a.Pattern, a.MinLength), matching(a.Pattern, a.MaxLength)}
+	}
+	text := sayings[a.Name]
+	if text == "" {
+		text = capital(spaced("some_" + a.Name))
+	}
+	for len(text) < a.MinLength {
+		text += strings.Repeat("x", a.MinLength-len(text))
+	}
+	if a.MaxLength > 0 && len(text) > a.MaxLength {
+		text = text[:a.MaxLength]
+	}
+	return list{text}
+}
+
+// numberCandidates are numbers around the bounds.
+func numberCandidates(a *schema.Attribute) list {
+	step := big.NewRat(1, 1)
+	if a.MultipleOf != "" {
+		step, _ = new(big.Rat).SetString(a.MultipleOf.String())
+	}
+	all := list{}
+	add := func(value *big.Rat) {
+		if value.IsInt() {
+			all = append(all, json.RawMessage(value.Num().String()))
+		} else {
+			all = append(all, json.RawMessage(strings.TrimRight(value.FloatString(20), "0")))
+		}
+	}
+	around := func(bound json.Number) {
+		value, ok := new(big.Rat).SetString(bound.String())
+		if !ok {
+			return
+		}
+		quotient := new(big.Rat).Quo(value, step)
+		whole := new(big.Int).Div(quotient.Num(), quotient.Denom())
+		for _, shift := range []int64{0, 1, -1} {
+			add(new(big.Rat).Mul(step, new(big.Rat).SetInt(new(big.Int).Add(whole, big.NewInt(shift)))))
+		}
+		add(value)
+	}
+	for _, n := range []int64{42, 10, 1, 0} {
+		add(new(big.Rat).Mul(step, big.NewRat(n, 1)))
+	}
+	for _, bound := range []json.Number{a.Minimum, a.ExclusiveMinimum, a.Maximum, a.ExclusiveMaximum} {
+		around(bound)
+	}
+	// Between the bounds, if they are closer together than a step.
+	low, lowOK := new(big.Rat).SetString(string(a.Minimum + a.ExclusiveMinimum))
+	high, highOK := new(big.Rat).SetString(string(a.Maximum + a.ExclusiveMaximum))
+	if lowOK && highOK {
+		add(new(big.Rat).Mul(big.NewRat(1, 2), new(big.Rat).Add(low, high)))
+	}
+	return all
+}
+
+func arrayCandidate(a *schema.Attribute) list {
+	item := any("a")
+	if a.Items != nil {
+		item = nil
+		for _, candidate := range candidates(a.Items) {
+			if _, err := a.Items.DecodeJSON(appendJSON(nil, candidate)); err == nil {
+				item = candidate
+				break
+			}
+		}
+	}
+	items := list{}
+	for len(items) < max(a.MinItems, 1) {
+		items = append(items, item)
+	}
+	return items
+}
+
+func objectCandidate(a *schema.Attribute) object {
+	members := object{}
+	for i := range a.Properties {
+		inner := &a.Properties[i]
+		for _, candidate := range candidates(inner) {
+			if _, err := inner.DecodeJSON(appendJSON(nil, candidate)); err == nil {
+				members.add(inner.Name, candidate)
+				break
+			}
+		}
+	}
+	return members
+}

@@ -1,0 +1,99 @@
+package openapi
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// object is a JSON object whose members keep their order.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// list is a JSON array.
+type list []any
+
+// add appends a member.
+func (o *object) add(name string, value any) { *o = append(*o, member{name, value}) }
+
+// addIf appends a member if there is something to say.
+func (o *object) addIf(there bool, name string, value any) {
+	if there {
+		o.add(name, value)
+	}
+}
+
+// has reports whether there is a member of a name.
+func (o object) has(name string) bool {
+	for i := range o {
+		if o[i].name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// reference points to another place of the document.
+func reference(kind, name string) object {
+	return object{{"$ref", "#/components/" + kind + "/" + name}}
+}
+
+// texts is strings as a list.
+func texts[T ~string](all []T) list {
+	values := list{}
+	for _, each := range all {
+		values = append(values, string(each))
+	}
+	return values
+}
+
+// appendJSON appends a value of the kinds that a document is made of.
+func appendJSON(dst []byte, value any) []byte {
+	switch value := value.(type) {
+	case object:
+		dst = append(dst, '{')
+		for i, each := range value {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendText(dst, each.name), ':')
+			dst = appendJSON(dst, each.value)
+		}
+		return append(dst, '}')
+	case list:
+		dst = append(dst, '[')
+		for i, each := range value {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSON(dst, each)
+		}
+		return append(dst, ']')
+	case string:
+		return appendText(dst, value)
+	case bool:
+		return strconv.AppendBool(dst, value)
+	case int:
+		return strconv.AppendInt(dst, int64(value), 10)
+	case int64:
+		return strconv.AppendInt(dst, value, 10)
+	case json.Number:
+		return append(dst, value...)
+	case json.RawMessage:
+		return append(dst, value...)
+	case nil:
+		return append(dst, "null"...)
+	}
+	panic("openapi: a document has no place for such a value")
+}
+
+// appendText appends a string. What a schema holds is valid UTF-8.
+func appendText(dst []byte, text string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, text)
+	return dst
+}

@@ -1,0 +1,74 @@
+package lint
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestDocumentsAreClean: neither linter has anything to say, by all the rules that it
+// recommends. Those that are off have their reason beside them.
+func TestDocumentsAreClean(t *testing.T) {
+	directory := t.TempDir()
+	write := func(name string, config plural.Config, role string) {
+		document, err := plural.OpenAPI(config, role)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(directory, name+".json"), document, 0o600)
+		}
+		if err != nil {
+			t.Fatal(name, err)
+		}
+	}
+	write("example", plural.Config{}, "")
+	write("rich", plural.Config{
+		Schema: parse(t, "rich.yaml").Schema, Prefix: "/api/v1", MaxLimit: 1000, RateLimit: schema.Rate{Requests: 600, Per: time.Minute},
+		AllowedOrigins: []string{"*"}, Hooks: []plural.Hook{{}},
+	}, "")
+	restricted := parse(t, "access.yaml")
+	write("access", plural.Config{Schema: restricted.Schema, Access: restricted.Access}, "author")
+	all, err := filepath.Glob(filepath.Join(directory, "*.json"))
+	if err != nil || len(all) != 3 {
+		t.Fatal(all, err)
+	}
+	t.Run("redocly", func(t *testing.T) {
+		run(t, "redocly", append([]string{"lint", "--config", "redocly.yaml", "--format", "stylish", "--max-problems", "20"}, all...)...)
+	})
+	t.Run("spectral", func(t *testing.T) {
+		run(t, "spectral", append([]string{"lint", "--ruleset", ".spectral.yaml", "--fail-severity", "hint"}, all...)...)
+	})
+}
+
+func parse(t *testing.T, name string) *schema.File {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := schema.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// run runs a linter, which must find nothing.
+func run(t *testing.T, name string, args ...string) {
+	t.Helper()
+	program, err := filepath.Abs(filepath.Join("node_modules", ".bin", name))
+	if err == nil {
+		_, err = os.Stat(program)
+	}
+	if err != nil {
+		t.Fatalf("the linters are packages of npm, which make setup installs: %v", err)
+	}
+	command := exec.Command(program, args...)
+	command.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "NO_COLOR=1")
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,50 @@
+package openapi
+
+import (
+	"strconv"
+	"strings"
+)
+
+// names hands out names that nobody else has: two collections may differ in what is
+// lost when their names are written as generators of clients want them.
+type names map[string]bool
+
+// unique is the name, or the name with the first number that makes it another one.
+func (n names) unique(name string) string {
+	free := name
+	for i := 2; n[strings.ToLower(free)]; i++ {
+		free = name + strconv.Itoa(i)
+	}
+	n[strings.ToLower(free)] = true
+	return free
+}
+
+// pascal writes user-groups as UserGroups.
+func pascal(name string) string {
+	var b strings.Builder
+	for _, word := range strings.FieldsFunc(name, func(c rune) bool { return c == '_' || c == '-' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+// spaced writes published_at as "published at".
+func spaced(name string) string {
+	return strings.TrimSpace(strings.NewReplacer("_", " ", "-", " ").Replace(name))
+}
+
+// an puts the indefinite article before a noun, as it is spoken: an order, a user.
+func an(noun string) string {
+	for _, start := range []string{"us", "uni", "uti", "ur", "eu", "one"} {
+		if strings.HasPrefix(noun, start) {
+			return "a " + noun
+		}
+	}
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// capital begins a text with a capital letter.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -1,0 +1,224 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// options is those of a server with the defaults.
+var options = Options{DefaultLimit: 100, MaxItems: 1000, MaxBody: 1 << 20}
+
+// rich is a schema with every kind of attribute.
+func rich(t *testing.T) *schema.Schema {
+	t.Helper()
+	text, err := os.ReadFile("lint/testdata/rich.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := schema.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file.Schema
+}
+
+func decoded(t *testing.T, document []byte) map[string]any {
+	t.Helper()
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value.(map[string]any)
+}
+
+// at walks into a document.
+func at(value any, path ...string) any {
+	for _, name := range path {
+		object, _ := value.(map[string]any)
+		value = object[name]
+	}
+	return value
+}
+
+func TestDocumentIsAlwaysTheSame(t *testing.T) {
+	for _, s := range []func() *schema.Schema{schema.Example, func() *schema.Schema { return rich(t) }} {
+		first := Document(s(), options)
+		for range 5 {
+			if !bytes.Equal(Document(s(), options), first) {
+				t.Fatal("two documents of one schema differ")
+			}
+		}
+	}
+}
+
+// TestOrderIsThatOfTheSchema: people read documents too.
+func TestOrderIsThatOfTheSchema(t *testing.T) {
+	text := string(Document(schema.Example(), options))
+	last := 0
+	for _, each := range []string{
+		`"openapi":"3.1.0"`, `"info":`, `"servers":`, `"tags":[{"name":"users"`, `{"name":"posts"`, `{"name":"operations"`, `{"name":"Server"`,
+		`"paths":{"/":`, `"/users":{"get":`, `"post":`, `"/users/{id}":{"parameters":`, `"get":`, `"put":`, `"patch":`, `"delete":`, `"/user/{id}":`,
+		`"/users/{user_id}/posts":`, `"/users/{user_id}/posts/{id}":`, `"/posts":`, `"/posts/{id}":`, `"/post/{id}":`, `"/operations":`, `"/-/health":`, `"components":{"schemas":`,
+		`"User":{`, `"id":`, `"type":`, `"name":`, `"email":`, `"active":`, `"created_at":`, `"updated_at":`,
+	} {
+		found := strings.Index(text[last:], each)
+		if found < 0 {
+			t.Fatalf("%s does not follow", each)
+		}
+		last += found
+	}
+}
+
+func TestOperationIDs(t *testing.T) {
+	ids := regexp.MustCompile(`"operationId":"([^"]*)"`).FindAllStringSubmatch(string(Document(schema.Example(), options)), -1)
+	var got []string
+	for _, each := range ids {
+		got = append(got, each[1])
+	}
+	want := []string{
+		"listCollections", "listUsers", "createUser", "getUser", "replaceUser", "updateUser", "deleteUser", "getUserAtSingular",
+		"listPostsOfUser", "createPostOfUser", "getPostOfUser", "replacePostOfUser", "updatePostOfUser", "deletePostOfUser",
+		"listPosts", "createPost", "getPost", "replacePost", "updatePost", "deletePost", "getPostAtSingular",
+		"listOperations", "getOperation", "getOperationAtSingular", "getHealth", "getReadiness", "getMetrics", "getOpenAPI",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestNamesThatMeet: what differs in the schema differs in the document.
+func TestNamesThatMeet(t *testing.T) {
+	s, err := schema.New(
+		schema.Collection{Name: "users"}, schema.Collection{Name: "user-creates"}, schema.Collection{Name: "user_creates", Singular: "user__create"},
+		schema.Collection{Name: "user-lists"}, schema.Collection{Name: "error-objects"}, schema.Collection{Name: "error404s"},
+		schema.Collection{Name: "posts", Parent: &schema.Parent{Collection: "users"}}, schema.Collection{Name: "posts_of_users", Singular: "posts_of_user"},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := decoded(t, Document(s, options))
+	types := map[string]string{}
+	for name, shape := range at(document, "components", "schemas").(map[string]any) {
+		properties, isResource := at(shape, "properties", "type", "const").(string)
+		if !isResource || at(shape, "required") == nil {
+			continue
+		}
+		if other, twice := types[properties]; twice {
+			t.Errorf("%s and %s are both of %s", name, other, properties)
+		}
+		types[properties] = name
+	}
+	want := map[string]string{
+		"users": "User", "user-creates": "UserCreate", "user_creates": "UserCreate2", "user-lists": "UserList", "error-objects": "ErrorObject2", "error404s": "Error404",
+		"posts": "Post", "posts_of_users": "PostsOfUser", "operations": "Operation", "collections": "CollectionDescription",
+	}
+	if !reflect.DeepEqual(types, want) {
+		t.Errorf("got %q", types)
+	}
+	seen := map[string]bool{}
+	for _, path := range at(document, "paths").(map[string]any) {
+		for _, operation := range path.(map[string]any) {
+			if id, ok := at(operation, "operationId").(string); ok && seen[id] {
+				t.Errorf("there are two operations %s", id)
+			} else {
+				seen[id] = true
+			}
+		}
+	}
+}
+
+// TestExamples: each is valid by the shape that it stands beside, and there is one wherever
+// there is a body.
+func TestExamples(t *testing.T) {
+	count := 0
+	for name, s := range map[string]*schema.Schema{"example": schema.Example(), "rich": rich(t)} {
+		document := decoded(t, Document(s, options))
+		compiler := jsonschema.NewCompiler()
+		compiler.AssertFormat()
+		if err := compiler.AddResource("https://document.test/", document); err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range []string{"responses", "requestBodies"} {
+			for key, each := range at(document, "components", kind).(map[string]any) {
+				media, _ := at(each, "content", "application/json").(map[string]any)
+				if media == nil {
+					continue
+				}
+				shape, err := compiler.Compile("https://document.test/#/components/" + kind + "/" + key + "/content/application~1json/schema")
+				if err != nil {
+					t.Fatal(err)
+				}
+				examples := []any{media["example"]}
+				if several, ok := media["examples"].(map[string]any); ok {
+					examples = []any{at(several, "one", "value"), at(several, "several", "value")}
+				}
+				for _, example := range examples {
+					count++
+					if err := shape.Validate(example); err != nil {
+						t.Errorf("%s, %s: %v", name, key, err)
+					}
+				}
+			}
+		}
+	}
+	if count < 60 {
+		t.Errorf("only %d examples were found", count)
+	}
+}
+
+// TestEveryCodeIsSomewhere: each can be met in some operation, if a server has everything.
+func TestEveryCodeIsSomewhere(t *testing.T) {
+	all := options
+	all.MaxLimit, all.Hooks, all.Rated, all.CrossOrigin, all.Public = 1000, true, true, true, everything{}
+	document := decoded(t, Document(rich(t), all))
+	used, err := json.Marshal(at(document, "components", "responses"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range fault.Codes() {
+		if code != fault.CodeMethodNotAllowed && !bytes.Contains(used, []byte(`"`+code+`"`)) {
+			t.Errorf("%s is nowhere", code)
+		}
+	}
+}
+
+func TestPortablePatterns(t *testing.T) {
+	for pattern, want := range map[string]string{
+		``: ``, `^[a-z]+$`: `^[a-z]+$`, `a{2,3}b{4}c{5,}`: `a{2,3}b{4}c{5,}`, `\d\.\w`: `\d\.\w`, `a.b`: `a[^\n]b`, `(?:a|b)`: `(?:a|b)`,
+		`\s+\S`: `[\t\n\f\r ]+[^\t\n\f\r ]`, `[\s\-x]`: `[\t\n\f\r \-x]`, `\@\_`: `@_`, `\p{Lu}x`: `\p{Lu}x`, `[^.]`: `[^.]`,
+	} {
+		if got, ok := portablePattern(pattern); !ok || got != want {
+			t.Errorf("%s became %s, %t", pattern, got, ok)
+		}
+	}
+	for _, pattern := range []string{`(?i)a`, `(?P<n>a)`, `\Aa\z`, `\pL`, `[[:alpha:]]`, `a{`, `a}`, `{1}`, `a{,2}`, `\x{10FFFF}`, `\Qa\E`, `[]a]`, `[^]a]`, `a]`, `[\S]`, `\C`, `\a`} {
+		if got, ok := portablePattern(pattern); ok {
+			t.Errorf("%s is taken for portable, as %s", pattern, got)
+		}
+	}
+}
+
+func TestMatching(t *testing.T) {
+	for _, c := range []struct {
+		pattern string
+		length  int
+		want    string
+	}{
+		{`^[A-Z]{2}-\d+$`, 1, "AA-1"}, {`^[A-Z]{2}-\d+$`, 6, "AA-111"}, {`^a*$`, 3, "aaa"}, {`(x|y)z?`, 1, "x"}, {`^[^a-zA-Z0-9]$`, 1, "!"}, {`^(ab)+c{2,3}$`, 8, "abababccc"},
+	} {
+		if got := matching(c.pattern, c.length); got != c.want || !regexp.MustCompile(c.pattern).MatchString(got) {
+			t.Errorf("%s of %d: %q", c.pattern, c.length, got)
+		}
+	}
+}

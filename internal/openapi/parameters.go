@@ -1,0 +1,250 @@
+package openapi
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// etagList is what If-Match and If-None-Match hold: any state, or a list of ETags.
+const etagList = `^\s*\*\s*$|^[\s,]*(W/)?"[^\s"]*"(\s*,[\s,]*(W/)?"[^\s"]*")*[\s,]*$`
+
+// parameter is a reference to a parameter of the document, which is made when it is
+// asked for the first time.
+func (b *builder) parameter(name string, make func() object) object {
+	if !b.parameters.has(name) {
+		b.parameters.add(name, make())
+	}
+	return reference("parameters", name)
+}
+
+// header is a reference to a request header.
+func (b *builder) header(name, description string, shape object, example string) object {
+	return b.parameter(name, func() object {
+		return object{{"name", name}, {"in", "header"}, {"description", description}, {"schema", shape}, {"example", example}}
+	})
+}
+
+func (b *builder) requestID() object {
+	return b.header("X-Request-Id", "What the answer and the log call this request. Without one, or with one that is longer than 128 characters or not printable, the server makes one.",
+		object{{"type", "string"}}, "order-4711")
+}
+
+func (b *builder) ifMatch() object {
+	return b.header("If-Match", "412 unless the resource is in one of these states: the `ETag` that came with it, several with commas between them, or `*` for any.",
+		object{{"type", "string"}, {"pattern", etagList}}, `"1a.1"`)
+}
+
+// requiredIfMatch is If-Match in a collection where changes must say what they are about.
+func (b *builder) requiredIfMatch() object {
+	return b.parameter("If-Match-Required", func() object {
+		return object{
+			{"name", "If-Match"}, {"in", "header"}, {"required", true},
+			{"description", "The `ETag` that came with the resource, several with commas between them, or `*` for any state. 412 if it is in another state, 428 without this header."},
+			{"schema", object{{"type", "string"}, {"pattern", etagList}}}, {"example", `"1a.1"`},
+		}
+	})
+}
+
+func (b *builder) ifNoneMatch() object {
+	return b.header("If-None-Match", "304 without a body if the resource is in one of these states; of a change 412.",
+		object{{"type", "string"}, {"pattern", etagList}}, `"1a.1"`)
+}
+
+func (b *builder) idempotencyKey() object {
+	return b.header("Idempotency-Key", "Makes it safe to send the request again: it is carried out once, and answered as it was the first time. 1 to 255 printable ASCII characters, such as a UUID.",
+		object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", "^[ -~]+$"}}, "d9b6c2f0-5a53-4a8f-9d5e-0b3a3c0c7c11")
+}
+
+func (b *builder) preferAsync() object {
+	return b.parameter("Prefer-Async", func() object {
+		return object{
+			{"name", "Prefer"}, {"in", "header"},
+			{"description", "`respond-async`: answered with 202 as soon as the change is stored to be carried out. `respond-async, wait=10`: answered as usual if that takes at most 10 seconds."},
+			{"schema", object{{"type", "string"}}}, {"example", "respond-async, wait=10"},
+		}
+	})
+}
+
+func (b *builder) preferCount() object {
+	return b.parameter("Prefer-Count", func() object {
+		return object{
+			{"name", "Prefer"}, {"in", "header"},
+			{"description", "`count=exact`: `X-Total-Count` is also sent for a list with filters."},
+			{"schema", object{{"type", "string"}}}, {"example", "count=exact"},
+		}
+	})
+}
+
+// id is a parameter of the path.
+func idParameter(name, description string) object {
+	return object{
+		{"name", name}, {"in", "path"}, {"required", true}, {"description", description},
+		{"schema", object{{"type", "string"}, {"format", "uuid"}}}, {"example", exampleID},
+	}
+}
+
+// listParameters is all that a list can be asked by.
+func (b *builder) listParameters(c *schema.Collection) list {
+	all := list{b.offset("offset"), b.offset("o"), b.limit("limit"), b.limit("l"), b.cursor(), b.sort(c)}
+	for _, field := range b.fields(c) {
+		all = append(all, b.filters(c, field)...)
+	}
+	return all
+}
+
+func (b *builder) offset(name string) object {
+	return b.parameter(name, func() object {
+		text := "The position to count from; the first is 0. Without it, the start, or the end if the limit is negative."
+		if name == "o" {
+			text = "Short for `offset`."
+		}
+		return object{{"name", name}, {"in", "query"}, {"description", text}, {"schema", object{{"type", "integer"}, {"minimum", 0}}}, {"example", 0}}
+	})
+}
+
+func (b *builder) limit(name string) object {
+	return b.parameter(name, func() object {
+		text := "How many resources: a negative number counts back from where the range starts. There may be fewer."
+		if name == "l" {
+			text = "Short for `limit`."
+		}
+		shape := object{{"type", "integer"}}
+		if b.MaxLimit > 0 {
+			shape = append(shape, member{"minimum", -b.MaxLimit}, member{"maximum", b.MaxLimit})
+		}
+		shape.addIf(name == "limit", "default", b.DefaultLimit) // some clients send defaults, and not both must be sent
+		return object{{"name", name}, {"in", "query"}, {"description", text}, {"schema", shape}, {"example", b.DefaultLimit}}
+	})
+}
+
+func (b *builder) cursor() object {
+	return b.parameter("cursor", func() object {
+		return object{
+			{"name", "cursor"}, {"in", "query"},
+			{"description", "The id of a resource: the range starts there, and with a negative limit ends before it. It keeps its place when others come and go. Not together with an offset."},
+			{"schema", object{{"type", "string"}, {"format", "uuid"}}}, {"example", exampleID},
+		}
+	})
+}
+
+// fields lists what the reader can filter and sort by: id, type, the attributes, and the
+// timestamps.
+func (b *builder) fields(c *schema.Collection) []*schema.Field {
+	visible := b.by.Visible(c)
+	var fields []*schema.Field
+	for i, column := range c.Columns() {
+		if field := c.Field(column.Name); field != nil && visible.Has(i) {
+			fields = append(fields, field)
+		}
+		if i == schema.IDColumn {
+			fields = append(fields, c.Field("type"))
+		}
+	}
+	return fields
+}
+
+func (b *builder) sort(c *schema.Collection) object {
+	return b.parameter(c.Name+".sort", func() object {
+		var keys list
+		for _, field := range b.fields(c) {
+			if field.Kind != schema.KindJSON {
+				keys = append(keys, field.Name, "-"+field.Name)
+			}
+		}
+		return object{
+			{"name", "sort"}, {"in", "query"},
+			{"description", "Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this."},
+			{"style", "form"}, {"explode", false},
+			{"schema", object{
+				{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxSortKeys}, {"uniqueItems", true},
+				{"items", object{{"type", "string"}, {"enum", keys}}},
+			}},
+			{"example", list{"-id"}},
+		}
+	})
+}
+
+// filters lists the parameters by which a field can be filtered.
+func (b *builder) filters(c *schema.Collection, field *schema.Field) list {
+	prefix := c.Name + "."
+	if field.Column == schema.NoColumn || c.Columns()[field.Column].Attribute == nil {
+		prefix = "" // the same in every collection
+	}
+	prefix += "filter." + field.Name
+	all := list{b.parameter(prefix, func() object { return plainFilter(field) })}
+	for _, op := range query.Operators(field.Kind) {
+		all = append(all, b.parameter(prefix+"."+op, func() object { return operatorFilter(field, op) }))
+	}
+	return all
+}
+
+func plainFilter(field *schema.Field) object {
+	shape := object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", valueShape(field.Kind)}}
+	text := fmt.Sprintf("`%s` has this value, or one of these if it is given more than once; without `=`, any value at all.", field.Name)
+	switch field.Kind {
+	case schema.KindBoolean:
+		text = fmt.Sprintf("`%s` has this value; without one, it is true.", field.Name)
+	case schema.KindJSON:
+		text = fmt.Sprintf("`%s` is not null. Written without `=`.", field.Name)
+		shape = object{{"type", "array"}, {"items", object{{"type", "string"}}}, {"maxItems", 0}}
+	}
+	return object{
+		{"name", "filter[" + field.Name + "]"}, {"in", "query"}, {"description", text},
+		{"allowEmptyValue", true}, {"style", "form"}, {"explode", true}, {"schema", shape},
+	}
+}
+
+// opTexts says when a filter holds.
+var opTexts = map[string]string{
+	"eq": "equals this", "ne": "does not equal this, or is null",
+	"lt": "is less than this", "lte": "is at most this", "gt": "is more than this", "gte": "is at least this",
+	"in": "is one of these; a comma within a value is written `\\,`", "not_in": "is none of these, or is null",
+	"contains": "contains this", "starts_with": "starts with this", "null": "is null, or with `false` is not",
+}
+
+func operatorFilter(field *schema.Field, op string) object {
+	filter := object{
+		{"name", "filter[" + field.Name + "][" + op + "]"}, {"in", "query"},
+		{"description", "`" + field.Name + "` " + opTexts[op] + "."},
+	}
+	switch op {
+	case "in", "not_in":
+		return append(filter, member{"style", "form"}, member{"explode", false}, member{"schema", object{
+			{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", valueShape(field.Kind)},
+		}})
+	case "null":
+		return append(filter, member{"schema", object{{"type", "boolean"}}})
+	}
+	return append(filter, member{"schema", valueShape(field.Kind)})
+}
+
+// valueShape is what a filter can compare a field with.
+func valueShape(kind schema.Kind) object {
+	switch kind {
+	case schema.KindInteger:
+		return object{{"type", "integer"}, {"format", "int64"}}
+	case schema.KindNumber:
+		return object{{"type", "number"}, {"format", "double"}}
+	case schema.KindBoolean:
+		return object{{"type", "boolean"}}
+	case schema.KindUUID:
+		return object{{"type", "string"}, {"format", "uuid"}}
+	case schema.KindDate:
+		return object{{"type", "string"}, {"format", "date"}}
+	case schema.KindDateTime:
+		return object{{"type", "string"}, {"format", "date-time"}, {"pattern", dateTimeIn}}
+	}
+	return object{{"type", "string"}}
+}
+
+// thousands writes a number as people read it.
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

@@ -1,0 +1,302 @@
+package openapi
+
+import (
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// place is where operations are: in a collection, or in that of a parent.
+type place struct {
+	collection *schema.Collection
+	parent     *schema.Link // nil: in the collection
+}
+
+func (p place) parentAttribute() *schema.Attribute {
+	return p.collection.Columns()[p.parent.Column].Attribute
+}
+
+func (p place) path() string {
+	if p.parent == nil {
+		return "/" + p.collection.Name
+	}
+	return "/" + p.parent.To.Name + "/{" + p.parentAttribute().Name + "}/" + p.collection.Name
+}
+
+// paths lists every path that the reader can use, in the order of the schema.
+func (b *builder) paths() object {
+	paths := object{{"/", b.root()}}
+	for _, c := range b.schema.All() {
+		if !b.knows(c) {
+			continue
+		}
+		b.addPlace(&paths, place{collection: c})
+		if b.schema.Singular(c.Singular) == c && b.by.May(schema.MayRead, c) {
+			paths.add("/"+c.Singular+"/{id}", b.singular(place{collection: c}))
+		}
+		for _, child := range b.schema.Collections() {
+			if link := child.ParentLink(); link != nil && link.To == c && b.hasBelow(link) {
+				b.addPlace(&paths, place{collection: child, parent: link})
+			}
+		}
+	}
+	return append(paths, b.system()...)
+}
+
+// hasBelow reports whether a sub-collection is there for the reader, who must see the
+// parents, and which child belongs to which.
+func (b *builder) hasBelow(link *schema.Link) bool {
+	return b.knows(link.From) && b.by.May(schema.MayRead, link.To) && b.by.Visible(link.From).Has(link.Column)
+}
+
+func (b *builder) addPlace(paths *object, p place) {
+	collection, item := b.collection(p), b.item(p)
+	for _, each := range []struct {
+		path  string
+		found object
+	}{{p.path(), collection}, {p.path() + "/{id}", item}} {
+		if each.found != nil {
+			paths.add(each.path, each.found)
+		}
+	}
+}
+
+// parameters of the path itself.
+func (b *builder) pathParameters(p place, item bool) list {
+	all := list{}
+	if p.parent != nil {
+		all = append(all, idParameter(p.parentAttribute().Name, "The id of the "+spaced(p.parent.To.Singular)+"."))
+	}
+	if item {
+		all = append(all, idParameter("id", "The id of the "+spaced(p.collection.Singular)+"."))
+	}
+	return all
+}
+
+// pathItem is a path with operations, nil if there are none.
+func pathItem(parameters list, operations ...member) object {
+	item := object{}
+	item.addIf(len(parameters) > 0, "parameters", parameters)
+	before := len(item)
+	for _, each := range operations {
+		if each.value.(object) != nil {
+			item = append(item, each)
+		}
+	}
+	if len(item) == before {
+		return nil
+	}
+	return item
+}
+
+func (b *builder) collection(p place) object {
+	return pathItem(b.pathParameters(p, false), member{"get", b.list(p)}, member{"post", b.create(p)})
+}
+
+func (b *builder) item(p place) object {
+	return pathItem(b.pathParameters(p, true),
+		member{"get", b.read(p, false)}, member{"put", b.update(p, replaceShape)}, member{"patch", b.update(p, patchShape)}, member{"delete", b.delete(p)})
+}
+
+func (b *builder) singular(p place) object {
+	return pathItem(b.pathParameters(p, true), member{"get", b.read(p, true)})
+}
+
+// may reports whether the reader may do something at a place, and whether everybody may.
+func (b *builder) may(verb schema.AccessVerb, p place) (may, public bool) {
+	may = b.by.May(verb, p.collection)
+	public = b.Public != nil && b.Public.May(verb, p.collection) && (p.parent == nil || b.Public.May(schema.MayRead, p.parent.To))
+	return may, public
+}
+
+// operation is one operation. The verb comes first in its id, and in its summary.
+type operation struct {
+	id, summary, description string
+	tag                      string
+	public                   bool
+	parameters               list
+	body                     object
+	responses                object
+	codes                    []fault.Code
+	headers                  []string // that refusals may have
+}
+
+func (b *builder) describe(o operation) object {
+	id := b.operationIDs.unique(o.id)
+	described := object{
+		{"tags", list{o.tag}}, {"operationId", id}, {"summary", o.summary}, {"description", o.description},
+	}
+	if security := b.securityOf(o.public); security != nil {
+		described.add("security", security)
+	}
+	described.add("parameters", append(o.parameters, b.requestID()))
+	described.addIf(o.body != nil, "requestBody", o.body)
+	responses := o.responses
+	b.refuse(&responses, id, o.codes, o.headers...)
+	described.add("responses", responses)
+	return described
+}
+
+// called is the name of one resource or all, at a place: PostOfUser.
+func (b *builder) called(p place, many bool) string {
+	name := b.titles[p.collection].one
+	if many {
+		name = b.titles[p.collection].many
+	}
+	if p.parent != nil {
+		name += "Of" + b.titles[p.parent.To].one
+	}
+	return name
+}
+
+// said is the same for people: "a post of a user".
+func (b *builder) said(p place, text string) string {
+	if p.parent != nil {
+		text += " of " + an(spaced(p.parent.To.Singular))
+	}
+	return text
+}
+
+func (b *builder) list(p place) object {
+	may, public := b.may(schema.MayList, p)
+	if !may {
+		return nil
+	}
+	c := p.collection
+	return b.describe(operation{
+		id: "list" + b.called(p, true), tag: c.Name, public: public,
+		summary:     "List " + b.said(p, spaced(c.Name)),
+		description: "A range of the collection, filtered and sorted. The range is the half-open interval between `offset` and `offset + limit`, whichever is smaller first, cut to what exists. All filters that are given must hold.",
+		parameters:  append(b.listParameters(c), b.preferCount(), b.ifMatch(), b.ifNoneMatch()),
+		responses:   object{{"200", b.listed(p)}, {"304", b.unchanged()}},
+		codes:       b.ofList(p),
+	})
+}
+
+func (b *builder) read(p place, singular bool) object {
+	may, public := b.may(schema.MayRead, p)
+	if !may {
+		return nil
+	}
+	c := p.collection
+	o := operation{
+		id: "get" + b.called(p, false), tag: c.Name, public: public,
+		summary:     "Get " + b.said(p, an(spaced(c.Singular))),
+		description: "The whole resource, with its state as `ETag`.",
+		parameters:  list{b.ifMatch(), b.ifNoneMatch()},
+		responses:   object{{"200", b.found(p, singular)}},
+		codes:       b.ofRead(),
+	}
+	headers := []string{"ETag"}
+	if singular {
+		o.id += "AtSingular"
+		o.summary += ", by the singular"
+		o.description = "As `/" + c.Name + "/{id}`, which `Content-Location` names."
+		headers = append(headers, "Content-Location")
+	}
+	o.responses.add("304", b.unchanged(headers...))
+	return b.describe(o)
+}
+
+func (b *builder) create(p place) object {
+	may, public := b.may(schema.MayCreate, p)
+	if !may || p.collection.ReadOnly() || p.parent != nil && !b.by.Writable(p.collection).Has(p.parent.Column) {
+		return nil
+	}
+	c := p.collection
+	description := "Creates one resource from an object, or all of an array or none, at most " + thousands(int64(b.MaxItems)) + "."
+	if p.parent != nil {
+		description += " The path says which " + spaced(p.parent.To.Singular) + " they belong to."
+	}
+	return b.describe(operation{
+		id: "create" + b.called(p, false), tag: c.Name, public: public,
+		summary: "Create " + b.said(p, an(spaced(c.Singular))), description: description + b.asyncText(c, "POST"),
+		parameters: list{b.idempotencyKey(), b.preferAsync(), b.ifMatch(), b.ifNoneMatch()},
+		body:       b.body(p, createShape),
+		responses:  object{{"201", b.created(p)}, {"202", b.accepted(p)}},
+		codes:      b.ofWrite(p, createShape), headers: writeHeaders,
+	})
+}
+
+func (b *builder) update(p place, s shape) object {
+	may, public := b.may(schema.MayUpdate, p)
+	if !may || p.collection.ReadOnly() {
+		return nil
+	}
+	c := p.collection
+	o := operation{
+		id: "replace" + b.called(p, false), tag: c.Name, public: public,
+		summary:     "Replace " + b.said(p, an(spaced(c.Singular))),
+		description: "Sets every attribute: one that is left out goes to its default, or to null. It never creates a resource. A change to the same values writes nothing." + b.asyncText(c, "PUT"),
+		parameters:  b.changeParameters(c),
+		body:        b.body(p, s),
+		responses:   object{{"200", b.changed(p)}, {"202", b.accepted(p)}},
+		codes:       b.ofWrite(p, s), headers: writeHeaders,
+	}
+	if s == patchShape {
+		o.id, o.summary = "update"+b.called(p, false), "Update "+b.said(p, an(spaced(c.Singular)))
+		o.description = "Sets the attributes that are sent, each as a whole; null clears one. A change to the same values writes nothing." + b.asyncText(c, "PATCH")
+	}
+	return b.describe(o)
+}
+
+func (b *builder) delete(p place) object {
+	may, public := b.may(schema.MayDelete, p)
+	if !may || p.collection.ReadOnly() {
+		return nil
+	}
+	c := p.collection
+	return b.describe(operation{
+		id: "delete" + b.called(p, false), tag: c.Name, public: public,
+		summary:     "Delete " + b.said(p, an(spaced(c.Singular))),
+		description: "Answers with the resource as it last was." + b.asyncText(c, "DELETE"),
+		parameters:  b.changeParameters(c),
+		responses:   object{{"200", b.deleted(p)}, {"202", b.accepted(p)}},
+		codes:       b.ofDelete(p), headers: writeHeaders,
+	})
+}
+
+func (b *builder) changeParameters(c *schema.Collection) list {
+	ifMatch := b.ifMatch
+	if c.RequireIfMatch {
+		ifMatch = b.requiredIfMatch
+	}
+	return list{ifMatch(), b.ifNoneMatch(), b.idempotencyKey(), b.preferAsync()}
+}
+
+// asyncText says that a collection answers a method before it is done.
+func (b *builder) asyncText(c *schema.Collection, method string) string {
+	for _, each := range c.Async {
+		if each == method {
+			return " Here it is always carried out later, and answered with 202, as if `Prefer: respond-async` had been sent."
+		}
+	}
+	return ""
+}
+
+// body is a reference to the body of a change.
+func (b *builder) body(p place, s shape) object {
+	c, givenByPath := p.collection, ""
+	wanted := b.titles[c].one + suffixes[s]
+	if p.parent != nil && s != patchShape {
+		wanted += "Below" + b.titles[p.parent.To].one
+		givenByPath = p.parentAttribute().Name
+	}
+	name, fresh := b.name(b.bodyNames, "body "+c.Name+" "+wanted, wanted)
+	if !fresh {
+		return reference("requestBodies", name)
+	}
+	one, example := b.shapeOf(p, s), b.example(c, s, givenByPath)
+	content := jsonOf(one, example)
+	if s == createShape {
+		media := object{{"schema", object{{"oneOf", list{one, object{{"type", "array"}, {"items", one}, {"maxItems", b.MaxItems}}}}}}}
+		if example != nil {
+			media.add("examples", object{
+				{"one", object{{"summary", "One resource"}, {"value", example}}},
+				{"several", object{{"summary", "Several, all or none"}, {"value", list{example}}}},
+			})
+		}
+		content = object{{"application/json", media}}
+	}
+	b.bodies.add(name, object{{"description", b.describeShape(c, s) + " At most " + thousands(b.MaxBody) + " bytes."}, {"required", true}, {"content", content}})
+	return reference("requestBodies", name)
+}

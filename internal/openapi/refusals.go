@@ -1,0 +1,282 @@
+package openapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+func statusText(status int) string { return strconv.Itoa(status) }
+
+// unread is the codes of requests that are refused before they have been read.
+var unread = []fault.Code{fault.CodeMalformedRequest, fault.CodeExpectationFailed, fault.CodeHeadersTooLarge, fault.CodeNotImplemented, fault.CodeHTTPVersion}
+
+// refuse adds the answers to an operation that is refused, by status. What comes before
+// any request has been read is the default, and what a hook thinks of.
+func (b *builder) refuse(responses *object, operation string, codes []fault.Code, headers ...string) {
+	hooked := b.Hooks && len(headers) > 0 // only changes have any
+	byStatus := map[int][]fault.Code{}
+	var statuses []int
+	for _, code := range codes {
+		if !slices.Contains(byStatus[code.Status()], code) {
+			byStatus[code.Status()] = append(byStatus[code.Status()], code)
+			statuses = append(statuses, code.Status())
+		}
+	}
+	slices.Sort(statuses)
+	for _, status := range slices.Compact(statuses) {
+		if hooked {
+			byStatus[status] = append(byStatus[status], slices.DeleteFunc(allCodes(), func(code fault.Code) bool {
+				return code.Status() != status || slices.Contains(byStatus[status], code)
+			})...)
+		}
+		responses.add(statusText(status), b.refusal(operation, statusText(status), byStatus[status], headers))
+	}
+	if hooked {
+		responses.add("default", b.refusal("", "OfHook", allCodes(), headers))
+		return
+	}
+	responses.add("default", b.refusal("", "Unread", unread, nil))
+}
+
+// refusal is a reference to the answer with some errors. Operations that are refused for
+// the same reasons share one.
+func (b *builder) refusal(operation, suffix string, codes []fault.Code, headers []string) object {
+	status := codes[0].Status()
+	own := slices.Clone(headers)
+	switch status {
+	case http.StatusUnauthorized:
+		own = append(own, "WWW-Authenticate")
+	case http.StatusUnsupportedMediaType:
+		own = append(own, "Accept")
+		if strings.HasPrefix(operation, "update") {
+			own = append(own, "Accept-Patch")
+		}
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		own = append(own, "Retry-After")
+	}
+	what := fmt.Sprint("refusal ", suffix, codes, own)
+	name, fresh := b.name(b.responseNames, what, b.refusalName("Error"+suffix, operation))
+	if fresh {
+		b.responses.add(name, object{
+			{"description", describeRefusal(suffix, codes)}, {"headers", b.headersOf(own...)},
+			{"content", jsonOf(errorsOf(codes, b.Hooks && len(headers) > 0), object{{"errors", list{exampleError(codes[0])}}})},
+		})
+	}
+	return reference("responses", name)
+}
+
+// refusalName is a name for a refusal: Error400 the first one, Error400OfList that of the
+// first list that differs, and then Error400OfListPosts.
+func (b *builder) refusalName(short, operation string) string {
+	if operation == "" || !b.responseNames[strings.ToLower(short)] {
+		return short
+	}
+	verb := operation[:strings.IndexFunc(operation, unicode.IsUpper)]
+	if wanted := short + "Of" + capital(verb); !b.responseNames[strings.ToLower(wanted)] {
+		return wanted
+	}
+	return short + "Of" + capital(operation)
+}
+
+func describeRefusal(suffix string, codes []fault.Code) string {
+	switch suffix {
+	case "Unread":
+		return "The request was refused before it was read."
+	case "OfHook":
+		return "The request was refused before it was read, or by a rule of this server, which can do so with any error."
+	}
+	titles := make([]string, len(codes))
+	for i, code := range codes {
+		titles[i] = "`" + string(code) + "`: " + code.Title()
+	}
+	return strings.Join(titles, ". ") + "."
+}
+
+// errorsOf is the shape of an answer with errors, all of some codes. If they are mixed, as
+// those that hooks join can be, only the first is.
+func errorsOf(codes []fault.Code, mixed bool) object {
+	statuses := list{}
+	for _, code := range codes {
+		if !slices.Contains(statuses, any(code.Status())) {
+			statuses = append(statuses, code.Status())
+		}
+	}
+	one := object{{"allOf", list{
+		reference("schemas", errorShape),
+		object{{"type", "object"}, {"properties", object{{"status", object{{"enum", statuses}}}, {"code", object{{"enum", texts(codes)}}}}}},
+	}}}
+	errors := object{{"type", "array"}, {"minItems", 1}, {"maxItems", fault.Most}}
+	if mixed {
+		errors = append(errors, member{"prefixItems", list{one}}, member{"items", reference("schemas", errorShape)})
+	} else {
+		errors.add("items", one)
+	}
+	return object{{"type", "object"}, {"properties", object{{"errors", errors}}}, {"required", list{"errors"}}, {"additionalProperties", false}}
+}
+
+// exampleDetails is what errors say, of codes that come first in an answer.
+var exampleDetails = map[fault.Code]*fault.Error{
+	fault.CodeUnknownParameter:     fault.Parameter("page", "", "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator]."),
+	fault.CodeMalformedJSON:        fault.New("", "Line 1, column 15: duplicate object member name."),
+	fault.CodeUnauthenticated:      fault.New("", "Send credentials: Authorization: Bearer and an API key or a token."),
+	fault.CodeForbidden:            fault.New("", "You may not update this resource."),
+	fault.CodeNotFound:             fault.New("", "There is no resource %s here.", exampleID),
+	fault.CodeNotAcceptable:        fault.Header("Accept", "", "Answers are application/json, in UTF-8."),
+	fault.CodeIDExists:             fault.At("/id", "", "There is a resource %s already.", exampleID),
+	fault.CodeReferenced:           fault.New("", "Other resources refer to this one."),
+	fault.CodePreconditionFailed:   fault.Header("If-Match", "", `It is no longer in a state that If-Match allows: its ETag is "2.1".`),
+	fault.CodePreconditionRequired: fault.Header("If-Match", "", "Changes here must say by If-Match which state they are about: send the ETag that came with it."),
+	fault.CodeBodyTooLarge:         fault.New("", "A body can have at most 1048576 bytes."),
+	fault.CodeUnsupportedMediaType: fault.Header("Content-Type", "", "A body must be application/json, in UTF-8."),
+	fault.CodeUnknownAttribute:     fault.At("/colour", "", "The collection has no attribute of this name."),
+	fault.CodeTooManyRequests:      fault.New("", "At most 600/m are taken here, and there have been more. Try again in 1 s."),
+	fault.CodeInternal:             fault.Internal(nil),
+	fault.CodeUnavailable:          fault.New("", "The database cannot be used at the moment. Try again later."),
+}
+
+func exampleError(code fault.Code) object {
+	example := object{{"status", code.Status()}, {"code", string(code)}, {"title", code.Title()}}
+	said, ok := exampleDetails[code]
+	if !ok {
+		return append(example, member{"detail", code.Title() + "."})
+	}
+	example.add("detail", said.Detail)
+	for name, text := range map[string]string{"pointer": said.Source.Pointer, "parameter": said.Source.Parameter, "header": said.Source.Header} {
+		if text != "" {
+			example.add("source", object{{name, text}})
+		}
+	}
+	return example
+}
+
+// anywhere is the codes that everything can be refused with, but for the probes.
+func (b *builder) anywhere() []fault.Code {
+	codes := []fault.Code{fault.CodeMalformedRequest}
+	if b.secured() {
+		codes = append(codes, fault.CodeUnauthenticated, fault.CodeInvalidCredentials, fault.CodeForbidden)
+	}
+	if b.Rated {
+		codes = append(codes, fault.CodeTooManyRequests)
+	}
+	return append(codes, fault.CodeInternal, fault.CodeUnavailable, fault.CodeOverloaded)
+}
+
+// ofReading is the codes of GET beside those of anywhere.
+func ofReading() []fault.Code {
+	return []fault.Code{fault.CodeUnknownParameter, fault.CodeMalformedQuery, fault.CodeUnexpectedBody, fault.CodeNotAcceptable}
+}
+
+func (b *builder) ofList(p place) []fault.Code {
+	codes := append(ofReading(), fault.CodeDuplicateParameter, fault.CodeInvalidParameter, fault.CodeConflictingRange, fault.CodeTooManyValues, fault.CodeUnknownCursor)
+	if b.MaxLimit > 0 {
+		codes = append(codes, fault.CodeLimitTooLarge)
+	}
+	if p.parent != nil {
+		codes = append(codes, fault.CodeNotFound)
+	}
+	return append(append(codes, fault.CodePreconditionFailed, fault.CodeTooExpensive), b.anywhere()...)
+}
+
+func (b *builder) ofRead() []fault.Code {
+	return append(append(ofReading(), fault.CodeNotFound, fault.CodePreconditionFailed), b.anywhere()...)
+}
+
+// ofWrite is the codes of a change, s being the shape of its body.
+func (b *builder) ofWrite(p place, s shape) []fault.Code {
+	codes := append([]fault.Code{}, fault.CodeMalformedJSON, fault.CodeTooDeep, fault.CodeUnknownParameter, fault.CodeMalformedQuery,
+		fault.CodeNotAcceptable, fault.CodeBodyTooLarge, fault.CodeUnsupportedMediaType)
+	codes = append(append(codes, b.ofBody(p, s)...), b.ofChange(p)...)
+	if s == createShape {
+		codes = append(codes, fault.CodeIDExists, fault.CodeTooManyItems)
+	}
+	if s != createShape || p.parent != nil {
+		codes = append(codes, fault.CodeNotFound)
+	}
+	if s != createShape && p.collection.RequireIfMatch {
+		codes = append(codes, fault.CodePreconditionRequired)
+	}
+	if len(p.collection.UniqueGroups()) > 0 || b.restricted() {
+		codes = append(codes, fault.CodeNotUnique)
+	}
+	return append(codes, b.anywhere()...)
+}
+
+// ofChange is the codes of every change.
+func (b *builder) ofChange(place) []fault.Code {
+	codes := []fault.Code{fault.CodeKeyInUse, fault.CodePreconditionFailed, fault.CodeKeyReused, fault.CodeStorageFull, fault.CodeBacklogFull}
+	if b.Hooks {
+		codes = append(codes, fault.CodeConflict, fault.CodeRefused, fault.CodeHookTimeout)
+	}
+	return codes
+}
+
+func (b *builder) ofDelete(p place) []fault.Code {
+	codes := append(ofReading(), fault.CodeNotFound)
+	if len(p.collection.Referrers()) > 0 || b.restricted() {
+		codes = append(codes, fault.CodeReferenced)
+	}
+	if p.collection.RequireIfMatch {
+		codes = append(codes, fault.CodePreconditionRequired)
+	}
+	return append(append(codes, b.ofChange(p)...), b.anywhere()...)
+}
+
+// ofBody is what can be wrong with the attributes of a body.
+func (b *builder) ofBody(p place, s shape) []fault.Code {
+	codes := []fault.Code{fault.CodeUnknownAttribute, fault.CodeNotAnObject, fault.CodeWrapped, fault.CodeReadOnly}
+	if s == createShape { // the id
+		codes = append(codes, fault.CodeType, fault.CodeFormat)
+	}
+	for i := range p.collection.Attributes {
+		a := &p.collection.Attributes[i]
+		if !b.has(p.collection, a.Name, s) && !b.has(p.collection, a.Name, replaceShape) {
+			continue
+		}
+		codes = append(codes, ofValue(a)...)
+		if a.References != nil {
+			codes = append(codes, fault.CodeUnknownReference)
+		}
+	}
+	if p.parent != nil && s != patchShape {
+		codes = append(codes, fault.CodeParentMismatch, fault.CodeUnknownReference)
+	}
+	return codes
+}
+
+// ofValue is what can be wrong with a value.
+func ofValue(a *schema.Attribute) []fault.Code {
+	codes := []fault.Code{fault.CodeType}
+	add := func(there bool, code fault.Code) {
+		if there {
+			codes = append(codes, code)
+		}
+	}
+	container := a.Type == schema.Object || a.Type == schema.Array
+	add(a.Required, fault.CodeRequired)
+	add(container || a.Type == schema.Integer || a.Type == schema.Number, fault.CodeOutOfRange)
+	add(container || a.Type == schema.String, fault.CodeNullCharacter)
+	add(a.Format != "", fault.CodeFormat)
+	add(a.MinLength > 0, fault.CodeMinLength)
+	add(a.MaxLength > 0, fault.CodeMaxLength)
+	add(a.Pattern != "", fault.CodePattern)
+	add(len(a.Enum) > 0, fault.CodeEnum)
+	add(a.Minimum != "" || a.ExclusiveMinimum != "", fault.CodeMinimum)
+	add(a.Maximum != "" || a.ExclusiveMaximum != "", fault.CodeMaximum)
+	add(a.MultipleOf != "", fault.CodeMultipleOf)
+	add(a.MinItems > 0, fault.CodeMinItems)
+	add(a.MaxItems > 0, fault.CodeMaxItems)
+	if a.Items != nil {
+		codes = append(codes, ofValue(a.Items)...)
+	}
+	for i := range a.Properties {
+		codes = append(codes, ofValue(&a.Properties[i])...)
+	}
+	return codes
+}

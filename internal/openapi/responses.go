@@ -1,0 +1,121 @@
+package openapi
+
+import "github.com/plural-go/plural/schema"
+
+// jsonOf is the content of an answer or a body.
+func jsonOf(shape, example any) object {
+	media := object{{"schema", shape}}
+	media.addIf(example != nil, "example", example)
+	return object{{"application/json", media}}
+}
+
+// enveloped is the shape of an answer with data.
+func enveloped(data any) object {
+	return object{
+		{"type", "object"}, {"properties", object{{"data", data}}}, {"required", list{"data"}}, {"additionalProperties", false},
+	}
+}
+
+// arrayOf is the shape of several.
+func arrayOf(items any) object { return object{{"type", "array"}, {"items", items}} }
+
+// response is a reference to an answer about a collection, which is made when it is asked
+// for the first time.
+func (b *builder) response(c *schema.Collection, kind string, make func() object) object {
+	name, fresh := b.name(b.responseNames, "response "+c.Name+" "+kind, b.titles[c].one+kind)
+	if fresh {
+		b.responses.add(name, make())
+	}
+	return reference("responses", name)
+}
+
+func (b *builder) listed(p place) object {
+	c := p.collection
+	return b.response(c, "List", func() object {
+		return object{
+			{"description", "A range of the collection, in its order."},
+			{"headers", b.headersOf("Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")},
+			{"content", jsonOf(enveloped(arrayOf(b.shapeOf(p, readShape))), dataOf(list{b.example(c, readShape, "")}))},
+		}
+	})
+}
+
+// found is the answer with a resource that was read; by its singular it says where that is.
+func (b *builder) found(p place, singular bool) object {
+	kind, headers := "", []string{"ETag"}
+	if singular {
+		kind, headers = "AtSingular", append(headers, "Content-Location")
+	}
+	return b.response(p.collection, kind, func() object {
+		return object{
+			{"description", "The resource."}, {"headers", b.headersOf(headers...)},
+			{"content", b.oneOf(p)},
+		}
+	})
+}
+
+// oneOf is the content with one resource.
+func (b *builder) oneOf(p place) object {
+	return jsonOf(enveloped(b.shapeOf(p, readShape)), dataOf(b.example(p.collection, readShape, "")))
+}
+
+// unchanged is the answer to whoever has the resource already.
+func (b *builder) unchanged(headers ...string) object {
+	return object{{"description", "The client has it already, by `If-None-Match`."}, {"headers", b.headersOf(headers...)}}
+}
+
+var writeHeaders = []string{"Preference-Applied", "Idempotency-Replayed"}
+
+func (b *builder) created(p place) object {
+	return b.response(p.collection, "Created", func() object {
+		one := b.shapeOf(p, readShape)
+		return object{
+			{"description", "The resource, or for an array all of them. `Location` and `ETag` are those of one resource."},
+			{"headers", b.headersOf(append([]string{"Location", "ETag"}, writeHeaders...)...)},
+			{"content", jsonOf(enveloped(object{{"oneOf", list{one, arrayOf(one)}}}), dataOf(b.example(p.collection, readShape, "")))},
+		}
+	})
+}
+
+func (b *builder) changed(p place) object {
+	return b.response(p.collection, "Changed", func() object {
+		return object{
+			{"description", "The resource as it is now."}, {"headers", b.headersOf(append([]string{"ETag"}, writeHeaders...)...)},
+			{"content", b.oneOf(p)},
+		}
+	})
+}
+
+func (b *builder) deleted(p place) object {
+	return b.response(p.collection, "Deleted", func() object {
+		return object{
+			{"description", "The resource as it last was."}, {"headers", b.headersOf(writeHeaders...)},
+			{"content", b.oneOf(p)},
+		}
+	})
+}
+
+func (b *builder) accepted(p place) object {
+	return b.response(p.collection, "Accepted", func() object {
+		identity := object{
+			{"type", "object"},
+			{"properties", object{
+				{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},
+				{"type", object{{"type", "string"}, {"const", p.collection.Name}}},
+			}},
+			{"required", list{"id", "type"}}, {"additionalProperties", false},
+		}
+		return object{
+			{"description", "It is stored, and will be carried out. `Location` is the operation, which tells how it is getting on."},
+			{"headers", b.headersOf(append([]string{"Location"}, writeHeaders...)...)},
+			{"content", jsonOf(enveloped(identity), dataOf(object{{"id", b.idOf(p.collection)}, {"type", p.collection.Name}}))},
+		}
+	})
+}
+
+func dataOf(value any) any {
+	if value == nil {
+		return nil
+	}
+	return object{{"data", value}}
+}

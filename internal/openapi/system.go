@@ -1,0 +1,109 @@
+package openapi
+
+import (
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// serverTag is the tag of what is about no collection. No collection has such a name.
+const serverTag = "Server"
+
+// root is GET /, the collections themselves.
+func (b *builder) root() object {
+	return object{{"get", b.describe(operation{
+		id: "listCollections", tag: serverTag, public: true,
+		summary:     "List the collections",
+		description: "The collections as resources: those that the caller may use, each with the attributes that the caller may see.",
+		responses: object{{"200", object{
+			{"description", "The collections, in the order of the schema."}, {"headers", b.headersOf("X-Total-Count")},
+			{"content", jsonOf(enveloped(arrayOf(reference("schemas", collectionShape))), dataOf(list{b.exampleCollection()}))},
+		}}, {"303", object{
+			{"description", "A browser, which would rather have `text/html`, is sent to the explorer."}, {"headers", b.headersOf("Location")},
+		}}},
+		codes: append(ofReading(), b.anywhere()...),
+	})}}
+}
+
+// exampleCollection is the first collection that the reader knows, as a resource; there are
+// always the operations.
+func (b *builder) exampleCollection() object {
+	for _, c := range b.schema.All() {
+		if b.knows(c) {
+			return object{
+				{"id", exampleID}, {"type", "collections"}, {"name", c.Name}, {"singular", c.Singular}, {"total", 250},
+				{"attributes", c.DescribeSome(b.told(c))},
+			}
+		}
+	}
+	return nil
+}
+
+// told is the columns whose descriptions name nothing that the reader does not know.
+func (b *builder) told(c *schema.Collection) schema.ColumnSet {
+	told := make(schema.ColumnSet, len(c.Columns()))
+	for i, column := range c.Columns() {
+		a := column.Attribute
+		told[i] = b.by.Visible(c).Has(i) && (a == nil || a.References == nil || b.knows(b.schema.Collection(a.References.Collection)))
+	}
+	return told
+}
+
+// system is what is below /-/.
+func (b *builder) system() object {
+	paths := object{
+		{"/-/health", object{{"get", b.probe("getHealth", "Whether the server is alive", "503 when writing has failed on the disk, which only a new start can help.", "ok", "failed")}}},
+		{"/-/ready", object{{"get", b.probe("getReadiness", "Whether requests can be served", "503 when the database does not answer or has come to another schema, or the server is stopping.", "ready", "unavailable")}}},
+	}
+	if b.by.MaySeeMetrics() {
+		paths.add("/-/metrics", object{{"get", b.describe(operation{
+			id: "getMetrics", tag: serverTag, public: b.secured() && b.Public.MaySeeMetrics(),
+			summary: "Metrics", description: "What the server measures, in the format of Prometheus.",
+			responses: object{{"200", object{
+				{"description", "All metrics."}, {"headers", b.headersOf("Content-Encoding")},
+				{"content", object{{"text/plain", object{{"schema", object{{"type", "string"}}}}}}},
+			}}},
+			codes: b.anywhere(),
+		})}})
+	}
+	paths.add("/-/openapi.json", object{{"get", b.describe(operation{
+		id: "getOpenAPI", tag: serverTag, public: true,
+		summary: "This document", description: "The OpenAPI document of what the caller may do.",
+		parameters: list{b.ifMatch(), b.ifNoneMatch()},
+		responses: object{
+			{"200", object{
+				{"description", "The document."}, {"headers", b.headersOf("ETag", "Cache-Control", "Content-Encoding")},
+				{"content", object{{"application/json", object{{"schema", object{
+					{"type", "object"},
+					{"properties", object{{"openapi", object{{"type", "string"}, {"const", version}}}, {"info", object{{"type", "object"}}}, {"paths", object{{"type", "object"}}}}},
+					{"required", list{"openapi", "info", "paths"}},
+				}}}}}},
+			}},
+			{"304", b.unchanged("ETag", "Cache-Control")},
+		},
+		codes: append(b.anywhere(), fault.CodePreconditionFailed),
+	})}})
+	return paths
+}
+
+// probe is an operation for those who watch over the server. It takes no credentials, and
+// is never too much.
+func (b *builder) probe(id, summary, description, well, unwell string) object {
+	plain := *b // whose answers depend on nothing
+	plain.Rated = false
+	state := func(description, status string) object {
+		return object{
+			{"description", description}, {"headers", plain.headersOf("Cache-Control")},
+			{"content", jsonOf(reference("schemas", stateShape), object{{"status", status}})},
+		}
+	}
+	probe := object{
+		{"tags", list{serverTag}}, {"operationId", b.operationIDs.unique(id)}, {"summary", summary}, {"description", description},
+		{"security", list{}}, {"parameters", list{b.requestID()}},
+	}
+	responses := object{{"200", state("It is.", well)}}
+	plain.refuse(&responses, id, []fault.Code{fault.CodeMalformedRequest, fault.CodeInternal})
+	responses = append(responses[:len(responses)-1], member{"503", state("It is not.", unwell)}, responses[len(responses)-1])
+	probe.add("responses", responses)
+	b.responses, b.headers = plain.responses, plain.headers
+	return probe
+}

@@ -1,0 +1,50 @@
+package plural
+
+import (
+	"fmt"
+
+	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/openapi"
+	"github.com/plural-go/plural/schema"
+)
+
+// OpenAPI is the OpenAPI 3.1 document of a server with a configuration, as JSON. A server
+// gives the same at /-/openapi.json. With Access, role is whose document it is: what its
+// bearers may not do is not in it. Without a role everything is.
+func OpenAPI(config Config, role string) ([]byte, error) {
+	config = config.withDefaults()
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	options := documentOptions(config)
+	options.Prefix = config.Prefix
+	if config.Access == nil {
+		if role != "" {
+			return nil, fmt.Errorf("there is no role %q: the schema file has no access", role)
+		}
+		return openapi.Document(config.Schema, options), nil
+	}
+	policy, err := auth.Compile(config.Schema, config.Access)
+	if err != nil {
+		return nil, err
+	}
+	options.Public = policy.Permit(auth.Caller{Role: schema.PublicRole})
+	switch {
+	case role == schema.PublicRole:
+		options.By = options.Public
+	case role != "" && !policy.HasRole(role):
+		return nil, fmt.Errorf("there is no role %q", role)
+	case role != "":
+		options.By = policy.Permit(auth.Caller{ID: "role:" + role, Role: role})
+	}
+	return openapi.Document(config.Schema, options), nil
+}
+
+// documentOptions is what the document depends on in every place and for every caller.
+func documentOptions(config Config) openapi.Options {
+	return openapi.Options{
+		DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit, MaxItems: config.MaxItems, MaxBody: config.MaxBody,
+		Hooks: len(config.Hooks) > 0, Rated: config.RateLimit.Requests > 0 || len(ratesOf(config.Access)) > 0,
+		CrossOrigin: len(config.AllowedOrigins) > 0,
+	}
+}
