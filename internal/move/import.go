@@ -276,6 +276,8 @@ func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error,
 		return nil, fmt.Errorf("the server has answered %d, and not that the resources are created", answer.Status)
 	case err == nil:
 		return nil, nil
+	case i.DryRun && !errors.As(err, &refused):
+		return nil, err
 	case !errors.As(err, &refused) || refused.Status >= 500:
 		return nil, &UnknownError{rows[0].Number, rows[len(rows)-1].Number, rows[0].ID, err}
 	}
