@@ -185,8 +185,8 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 type minter struct{ last uint64 }
 
 func (m *minter) next(now time.Time) (id schema.ID) {
-	rand.Read(id[:])
-	m.last = max(m.last+1, uint64(now.UnixMilli())<<12)
+	_, _ = rand.Read(id[:]) // which never fails
+	m.last = max(m.last+1, uint64(now.UnixMilli())<<12) // #nosec G115 -- it is after 1970
 	binary.BigEndian.PutUint64(id[:8], m.last>>12<<16|0x7000|m.last&0xfff)
 	id[8] = id[8]&0x3f | 0x80
 	return id
