@@ -178,6 +178,31 @@ func TestServerOfTheEnvironment(t *testing.T) {
 	}
 }
 
+// TestImportBesideAServer: a server that is using the database serves what is imported, and
+// is exported what it wrote.
+func TestImportBesideAServer(t *testing.T) {
+	dir := t.TempDir()
+	server := serveIn(t, dir)
+	if got := get(t, server.base+"/users?limit=0"); got != `200 {"data":[]}` {
+		t.Errorf("got %s", got)
+	}
+	out, status := exits(t, dir, `{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","name":"Ada","email":"ada@example.com"}`, nil, "import", "users")
+	if out != "Imported 1 row.\n" || status != 0 {
+		t.Errorf("%d: %s", status, out)
+	}
+	if got := get(t, server.base+"/users/01936f2e-7d3c-7a4b-9c5d-0123456789ab"); !strings.HasPrefix(got, `200 {"data":{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","type":"users","name":"Ada",`) {
+		t.Errorf("got %s", got)
+	}
+	post(t, server.base+"/users", `{"name":"Grace","email":"grace@example.com"}`)
+	out, _ = exits(t, dir, "", nil, "export", "users", "--query=filter[name]=Grace")
+	if !strings.Contains(out, `"name":"Grace"`) || !strings.Contains(out, "Exported 1 row.\n") {
+		t.Errorf("got %s", out)
+	}
+	if err := server.stop(t, syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestMeterLine(t *testing.T) {
 	for want, got := range map[string]string{
 		"rows 1,234,567  123,456/s": meterLine("rows", 1_234_567, -1, 10*time.Second),
