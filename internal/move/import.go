@@ -59,6 +59,9 @@ type Import struct {
 type Imported struct {
 	Created, Replaced, Skipped, Bad int64
 
+	// Accepted are those that a server will replace later, as the collection is asynchronous.
+	Accepted int64
+
 	// Timed: there were times in the file that were left out, as the server sets them.
 	Timed bool
 
