@@ -29,7 +29,9 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 	running, stop := context.WithCancel(ctx)
 	unhurried, abandon := context.WithCancel(ctx)
 	b.stop, b.abandon = stop, abandon
-	b.tasks.Go(func() { operations.Run(running, unhurried) })
+	if s.config.Workers > 0 {
+		b.tasks.Go(func() { operations.Run(running, unhurried) })
+	}
 	for _, forgetting := range []struct {
 		age    time.Duration
 		forget func(context.Context, time.Duration) error

@@ -128,7 +128,7 @@ type Config struct {
 	IdempotencyRetention time.Duration
 
 	// Workers is how many asynchronous operations are carried out at the same
-	// time. Default: 8.
+	// time. Default: 8. Negative: none, they are left to other servers.
 	Workers int
 
 	// MaxOperations is how many operations may be unfinished; more are refused
@@ -198,7 +198,6 @@ func (c Config) validate() error {
 		{"MaxBody", c.MaxBody, c.MaxBody},
 		{"MaxDepth", int64(c.MaxDepth), c.MaxDepth},
 		{"MaxItems", int64(c.MaxItems), c.MaxItems},
-		{"Workers", int64(c.Workers), c.Workers},
 		{"MaxOperations", c.MaxOperations, c.MaxOperations},
 		{"MaxRequests", c.MaxRequests, c.MaxRequests},
 		{"MaxHookTime", int64(c.MaxHookTime), c.MaxHookTime},

@@ -16,6 +16,7 @@ Start with "plural serve"; "plural init" writes a schema file to change.`,
 	}
 	root.AddCommand(newServeCommand(), newInitCommand(), newSchemaCommand(), newOpenAPICommand())
 	root.AddCommand(newCheckCommand())
+	root.AddCommand(newImportCommand(), newExportCommand())
 	root.AddCommand(newKeysCommand(), newCanCommand(), newClientCommand(), newHealthCommand(), newVersionCommand())
 	root.AddCommand(newMigrateCommand(), newBackupCommand(), newRestoreCommand(), newCopyCommand(), newDoctorCommand())
 	return root

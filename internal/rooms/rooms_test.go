@@ -46,13 +46,17 @@ var mayImport = map[string][]string{
 		"internal/explorer"},
 	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource",
 		"internal/operation", "internal/observe", "internal/openapi", "internal/api"},
-	"cmd/plural": {".", "schema", "conform", "client/ts"},
+	"cmd/plural": {".", "schema", "conform", "client", "client/ts", "internal/move"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
 	"client/ts": {"schema"},
 
-	// For servers in any language, so it knows nothing of ours.
+	// For servers in any language, so they know nothing of ours.
 	"conform": {},
+	"client":  {},
+
+	// Files to and from collections, as a client does it.
+	"internal/move": {"client", "schema"},
 
 	// The interface as a client sees it: tests only, so it may import the top.
 	"internal/interfacetest": {".", "schema", "conform"},
@@ -85,6 +89,13 @@ var mayImport = map[string][]string{
 
 // testSupport may be imported by the tests of every room, and by no code.
 var testSupport = []string{"internal/pgtest"}
+
+// testedAgainst is what rooms beside the spine are tested against: a client needs a
+// server, and the code of neither knows the other.
+var testedAgainst = map[string][]string{
+	"client":        {".", "schema", "internal/fault"},
+	"internal/move": {".", "schema"},
+}
 
 // listed is what we read of the output of go list.
 type listed struct {
@@ -129,6 +140,9 @@ func TestCheck(t *testing.T) {
 			TestImports:  ours("internal/store", "internal/pgtest"),
 			XTestImports: ours("internal/api"),
 		}, nil},
+		{"the tests of a client", listed{ImportPath: module + "/client", XTestImports: ours("."), TestImports: ours("internal/pgtest")}, nil},
+		{"a client that knows the server", listed{ImportPath: module + "/client", Imports: ours("schema")},
+			[]string{"client imports schema: not an arrow of the house (mayImport in internal/rooms)"}},
 		{"tests upwards", listed{ImportPath: module + "/internal/store", XTestImports: ours("internal/resource")},
 			[]string{"a test of internal/store imports internal/resource, which is not below it"}},
 	} {
@@ -219,7 +233,7 @@ func check(p listed) []string {
 		}
 	}
 	// A test may prepare and look at what lies any number of rooms below.
-	below := append(reach(name), testSupport...)
+	below := slices.Concat(reach(name), testSupport, testedAgainst[name])
 	for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
 		if to, ok := room(path); ok && !slices.Contains(below, to) {
 			violations = append(violations, fmt.Sprintf("a test of %s imports %s, which is not below it", name, to))

@@ -1,0 +1,214 @@
+// Package client reads and writes the collections of a server that follows the
+// convention, as values of Go types.
+//
+//	c, err := client.New("https://api.example.com", client.Options{Key: key})
+//	users := client.Of[User](c, "users")
+//	ada, err := users.Create(ctx, User{Name: "Ada", Email: "ada@example.com"})
+//	for user, err := range users.All(ctx, client.Is("active", true)) {
+//		…
+//	}
+//
+// Requests that are lost on the way are sent again, a bounded number of times. What
+// writes has an Idempotency-Key, so that it is done once however often it is sent.
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Options says how a client talks to its server. The zero value of every field means
+// its default.
+type Options struct {
+	// Key is an API key or a token, sent as a bearer with every request. Default: none.
+	Key string
+
+	// Token gives the bearer of each request instead, for tokens that expire. It is asked
+	// again for every try. Default: Key.
+	Token func(context.Context) (string, error)
+
+	// HTTPClient makes the requests. Its Timeout, if it has one, also ends long lists.
+	// Default: one that waits a minute for an answer to begin.
+	HTTPClient *http.Client
+
+	// Retries is how often a request is sent again that was lost, or that the server
+	// could not take at the moment. Default: 5. Negative: never.
+	Retries int
+
+	// MaxWait is the longest pause ahead of another try. A server that asks for a longer
+	// one by Retry-After gets no other try. Default: 30 s.
+	MaxWait time.Duration
+}
+
+// Client sends requests to one server. It may be used by many goroutines.
+type Client struct {
+	base    *url.URL
+	options Options
+	page    atomic.Int64 // how many resources the server allows to be asked for, once it refused more
+}
+
+// New makes a client of the server at a URL, which may have a path that the server is
+// mounted under. It does not connect yet.
+func New(baseURL string, options Options) (*Client, error) {
+	base, err := url.Parse(baseURL)
+	if err != nil {
+		return nil, err
+	}
+	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+		return nil, fmt.Errorf("the URL of a server must be like https://api.example.com, but is %q", baseURL)
+	}
+	if base.RawQuery != "" || base.Fragment != "" || base.User != nil {
+		return nil, errors.New("the URL of a server has no user, query or fragment: give credentials as Options.Key")
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	if options.HTTPClient == nil {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.ResponseHeaderTimeout = time.Minute
+		options.HTTPClient = &http.Client{Transport: transport}
+	}
+	if options.Retries == 0 {
+		options.Retries = 5
+	}
+	if options.MaxWait == 0 {
+		options.MaxWait = 30 * time.Second
+	}
+	if options.Token == nil {
+		key := options.Key
+		options.Token = func(context.Context) (string, error) { return key, nil }
+	}
+	return &Client{base: base, options: options}, nil
+}
+
+// Request is a request in the terms of HTTP, for what has no method of its own.
+type Request struct {
+	Method string
+	Path   string // below the URL of the server: "/users"
+	Query  string // as it stands in a URL
+	Header http.Header
+	Body   []byte // JSON
+
+	// Repeatable: it may be sent again without an Idempotency-Key, because whoever sends
+	// it can tell from the answer that it was done before. Otherwise everything but GET and
+	// HEAD gets a key, unless Header has one.
+	Repeatable bool
+}
+
+// Response is a successful answer that has been read.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	Tries  int // how often the request was sent
+}
+
+// Do sends a request and reads the answer, with as many tries as Options allows. An
+// answer that is no success is an *Error.
+func (c *Client) Do(ctx context.Context, request Request) (*Response, error) {
+	var read *Response
+	tries, err := c.retry(ctx, &request, func(answer *http.Response) error {
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			return &lostError{err}
+		}
+		read = &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	read.Tries = tries
+	return read, nil
+}
+
+// open sends a request and returns the answer with its body to be read.
+func (c *Client) open(ctx context.Context, request Request) (opened *http.Response, err error) {
+	_, err = c.retry(ctx, &request, func(answer *http.Response) error {
+		opened = answer
+		return nil
+	})
+	return opened, err
+}
+
+// try sends a request once. Whoever gets an answer closes it.
+func (c *Client) try(ctx context.Context, request *Request) (*http.Response, error) {
+	target := *c.base
+	target.Path += request.Path
+	target.RawQuery = request.Query
+	var body io.Reader
+	if request.Body != nil {
+		body = bytes.NewReader(request.Body)
+	}
+	r, err := http.NewRequestWithContext(ctx, request.Method, target.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range request.Header {
+		r.Header[name] = values
+	}
+	bearer, err := c.options.Token(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("no token for the request: %w", err)
+	}
+	if bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	answer, err := c.options.HTTPClient.Do(r)
+	if err != nil {
+		return nil, &lostError{err}
+	}
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		defer answer.Body.Close()
+		return nil, readError(r, answer)
+	}
+	return answer, nil
+}
+
+// complete gives a request the headers that all its tries share.
+func (r *Request) complete(ctx context.Context) {
+	header := http.Header{"Accept": {"application/json"}, "X-Request-Id": {requestID(ctx)}, "User-Agent": {"plural-go"}}
+	if r.Body != nil {
+		header.Set("Content-Type", "application/json")
+	}
+	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if !safe && !r.Repeatable {
+		header.Set("Idempotency-Key", random())
+	}
+	for name, values := range r.Header {
+		header[http.CanonicalHeaderKey(name)] = values
+	}
+	r.Header = header
+}
+
+type requestIDKey struct{}
+
+// WithRequestID has the requests that are made with a context carry an id, by which
+// they are found in the logs of the server. Without it each has one of its own, which
+// is in Error.RequestID.
+func WithRequestID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestIDKey{}, id)
+}
+
+func requestID(ctx context.Context) string {
+	if id, ok := ctx.Value(requestIDKey{}).(string); ok {
+		return id
+	}
+	return random()
+}
+
+// random is a text that nobody else has.
+func random() string {
+	var bits [16]byte
+	rand.Read(bits[:]) // which never fails
+	return hex.EncodeToString(bits[:])
+}

@@ -1,0 +1,305 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Collection reads and writes a collection as values of T, by their json tags. T may be
+// json.RawMessage, which is each resource as the server sends it.
+type Collection[T any] struct {
+	client *Client
+	name   string
+	path   string
+	err    error // of the names that it was made with
+}
+
+// Of gives typed access to a collection. A name that cannot be one is an error of every
+// call.
+func Of[T any](c *Client, name string) *Collection[T] {
+	collection := &Collection[T]{client: c, name: name, path: "/" + name}
+	if !collectionName.MatchString(name) {
+		collection.err = fmt.Errorf("%q is not the name of a collection", name)
+	}
+	return collection
+}
+
+// Under is the sub-collection of a parent: client.Of[Post](c, "posts").Under("users", id)
+// has the posts of one user.
+func (c *Collection[T]) Under(collection, id string) *Collection[T] {
+	parent := Of[T](c.client, collection)
+	under := &Collection[T]{client: c.client, name: c.name, path: parent.path + "/" + id + "/" + c.name, err: c.err}
+	for _, err := range []error{parent.err, checkID(id)} {
+		if under.err == nil {
+			under.err = err
+		}
+	}
+	return under
+}
+
+// Resource is one resource as the server has answered.
+type Resource[T any] struct {
+	Value T
+	ID    string
+
+	// ETag stands for the state of the resource, for IfMatch. What was deleted has none.
+	ETag string
+
+	// Replayed: the answer is that of an earlier request with the same IdempotencyKey.
+	Replayed bool
+}
+
+// WriteOption says something about one write.
+type WriteOption func(http.Header) error
+
+// IfMatch has a change done only if the resource is still in the state that an ETag
+// stands for. If it is not, IsChanged tells.
+func IfMatch(etag string) WriteOption {
+	return func(header http.Header) error {
+		if etag == "" {
+			return fmt.Errorf("IfMatch needs the ETag of a resource: one of a list has none, so get it first")
+		}
+		header.Set("If-Match", etag)
+		return nil
+	}
+}
+
+// IdempotencyKey names a write, so that it can be sent again later, also by another
+// process, and is done once. Without it every call has a key of its own.
+func IdempotencyKey(key string) WriteOption {
+	return func(header http.Header) error {
+		if key == "" || len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
+			return fmt.Errorf("an IdempotencyKey has 1 to 255 printable ASCII characters")
+		}
+		header.Set("Idempotency-Key", key)
+		return nil
+	}
+}
+
+// Get reads one resource.
+func (c *Collection[T]) Get(ctx context.Context, id string) (Resource[T], error) {
+	answer, err := c.send(ctx, http.MethodGet, id, nil, nil)
+	return c.resource(ctx, answer, err)
+}
+
+// Create creates a resource and returns it as it is stored. Its id is minted by the
+// server if it is empty; type, created_at and updated_at are the server's.
+func (c *Collection[T]) Create(ctx context.Context, value T, options ...WriteOption) (Resource[T], error) {
+	body, err := attributes(value, true)
+	if err != nil {
+		return Resource[T]{}, err
+	}
+	answer, err := c.send(ctx, http.MethodPost, "", body, options)
+	return c.resource(ctx, answer, err)
+}
+
+// Replace gives every attribute of a resource the value that it has here.
+func (c *Collection[T]) Replace(ctx context.Context, id string, value T, options ...WriteOption) (Resource[T], error) {
+	body, err := attributes(value, false)
+	if err != nil {
+		return Resource[T]{}, err
+	}
+	answer, err := c.send(ctx, http.MethodPut, id, body, options)
+	return c.resource(ctx, answer, err)
+}
+
+// Patch changes the attributes that are given: a map by their names, or a struct that
+// leaves the others out.
+func (c *Collection[T]) Patch(ctx context.Context, id string, changes any, options ...WriteOption) (Resource[T], error) {
+	body, err := json.Marshal(changes)
+	if err != nil {
+		return Resource[T]{}, err
+	}
+	answer, err := c.send(ctx, http.MethodPatch, id, body, options)
+	return c.resource(ctx, answer, err)
+}
+
+// Delete deletes a resource and returns it as it last was.
+func (c *Collection[T]) Delete(ctx context.Context, id string, options ...WriteOption) (Resource[T], error) {
+	answer, err := c.send(ctx, http.MethodDelete, id, nil, options)
+	return c.resource(ctx, answer, err)
+}
+
+// send sends a request to the collection, or to a resource of it.
+func (c *Collection[T]) send(ctx context.Context, method, id string, body []byte, options []WriteOption) (*Response, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	request := Request{Method: method, Path: c.path, Header: http.Header{}, Body: body}
+	if method != http.MethodPost {
+		if err := checkID(id); err != nil {
+			return nil, err
+		}
+		request.Path += "/" + id
+	}
+	for _, apply := range options {
+		if err := apply(request.Header); err != nil {
+			return nil, err
+		}
+	}
+	return c.client.Do(ctx, request)
+}
+
+// resource reads the answer to a request about one. An answer that comes later is
+// waited for.
+func (c *Collection[T]) resource(ctx context.Context, answer *Response, err error) (Resource[T], error) {
+	if err != nil {
+		return Resource[T]{}, err
+	}
+	if answer.Status == http.StatusAccepted {
+		operation, err := c.accepted(answer)
+		if err != nil {
+			return Resource[T]{}, err
+		}
+		return operation.Wait(ctx)
+	}
+	var envelope struct{ Data json.RawMessage }
+	resource := Resource[T]{ETag: answer.Header.Get("ETag"), Replayed: answer.Header.Get("Idempotency-Replayed") == "true"}
+	if err := json.Unmarshal(answer.Body, &envelope); err != nil {
+		return resource, fmt.Errorf("the answer is not an envelope: %w", err)
+	}
+	resource.ID, err = idOf(envelope.Data)
+	if err == nil {
+		err = json.Unmarshal(envelope.Data, &resource.Value)
+	}
+	return resource, err
+}
+
+// idOf finds the id of a representation.
+func idOf(representation []byte) (string, error) {
+	const start = `{"id":"`
+	if bytes.HasPrefix(representation, []byte(start)) && len(representation) > len(start)+36 && representation[len(start)+36] == '"' {
+		return string(representation[len(start) : len(start)+36]), nil
+	}
+	var identity struct{ ID string }
+	if err := json.Unmarshal(representation, &identity); err != nil {
+		return "", err
+	}
+	return identity.ID, checkID(identity.ID)
+}
+
+// attributes is the body of a request: what the server sets is left out, and so is an
+// id that is empty, or that the path has.
+func attributes(value any, create bool) (json.RawMessage, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil || members == nil {
+		return nil, fmt.Errorf("a resource must be an object in JSON, but %T is not", value)
+	}
+	delete(members, "type")
+	delete(members, "created_at")
+	delete(members, "updated_at")
+	if id := string(members["id"]); id == `""` || id == "null" || !create {
+		delete(members, "id")
+	}
+	return json.Marshal(members)
+}
+
+// Page is a range of a collection.
+type Page[T any] struct {
+	Items []T
+
+	// Total is how many resources there are in all, whatever the range; -1 if the list
+	// is filtered and CountExact was not given.
+	Total int64
+
+	// Links are the query strings of other pages: first, prev, next and last, as far as
+	// they are.
+	Links map[string]string
+
+	collection *Collection[T]
+	exact      bool
+}
+
+// List reads a range of the collection into memory, in the order of positions. Without
+// a Limit the server decides how many.
+func (c *Collection[T]) List(ctx context.Context, params ...Param) (*Page[T], error) {
+	q, err := newQuery(params)
+	if err != nil {
+		return nil, err
+	}
+	return c.page(ctx, q.encode(), q.exact)
+}
+
+// Next is the page behind this one, nil if it is the last.
+func (p *Page[T]) Next(ctx context.Context) (*Page[T], error) { return p.follow(ctx, "next") }
+
+// Prev is the page ahead of this one, nil if it is the first.
+func (p *Page[T]) Prev(ctx context.Context) (*Page[T], error) { return p.follow(ctx, "prev") }
+
+// First is the page at the start of the collection.
+func (p *Page[T]) First(ctx context.Context) (*Page[T], error) { return p.follow(ctx, "first") }
+
+// Last is the page at the end of the collection.
+func (p *Page[T]) Last(ctx context.Context) (*Page[T], error) { return p.follow(ctx, "last") }
+
+func (p *Page[T]) follow(ctx context.Context, rel string) (*Page[T], error) {
+	link, ok := p.Links[rel]
+	if !ok {
+		return nil, nil
+	}
+	return p.collection.page(ctx, link, p.exact)
+}
+
+func (c *Collection[T]) page(ctx context.Context, query string, exact bool) (*Page[T], error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	answer, err := c.client.Do(ctx, c.listing(query, exact))
+	if err != nil {
+		return nil, err
+	}
+	var envelope struct{ Data []T }
+	if err := json.Unmarshal(answer.Body, &envelope); err != nil {
+		return nil, fmt.Errorf("the answer is not the envelope of a list: %w", err)
+	}
+	page := &Page[T]{Items: envelope.Data, Total: -1, Links: links(answer.Header), collection: c, exact: exact}
+	if total, err := strconv.ParseInt(answer.Header.Get("X-Total-Count"), 10, 64); err == nil {
+		page.Total = total
+	}
+	return page, nil
+}
+
+func (c *Collection[T]) listing(query string, exact bool) Request {
+	request := Request{Method: http.MethodGet, Path: c.path, Query: query, Header: http.Header{}}
+	if exact {
+		request.Header.Set("Prefer", "count=exact")
+	}
+	return request
+}
+
+// Total counts the resources that filters leave, or all.
+func (c *Collection[T]) Total(ctx context.Context, filters ...Param) (int64, error) {
+	page, err := c.List(ctx, append(filters[:len(filters):len(filters)], Limit(0), CountExact())...)
+	if err != nil {
+		return 0, err
+	}
+	if page.Total < 0 {
+		return 0, fmt.Errorf("the server does not say how many resources of %s there are", c.name)
+	}
+	return page.Total, nil
+}
+
+var link = regexp.MustCompile(`<([^>]*)>\s*;\s*rel="([^"]*)"`)
+
+// links reads the Link headers (RFC 8288): of each target the query, as that is
+// all in which pages of one collection differ.
+func links(header http.Header) map[string]string {
+	found := map[string]string{}
+	for _, each := range link.FindAllStringSubmatch(strings.Join(header.Values("Link"), ","), -1) {
+		if target, err := url.Parse(each[1]); err == nil {
+			found[each[2]] = target.RawQuery
+		}
+	}
+	return found
+}

@@ -1,0 +1,335 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/schema"
+)
+
+const noID = "01936f2e-7d3c-7a4b-9c5d-0123456789ab"
+
+func TestOneResource(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		users := client.Of[User](connect(t, url+"/"), "users")
+		ada := must(users.Create(ctx, User{Name: "Ada", Email: "ada@example.com"}))(t)
+		if ada.ID != ada.Value.ID || ada.ETag == "" || ada.Replayed || ada.Value.Active == nil || !*ada.Value.Active || ada.Value.CreatedAt.IsZero() {
+			t.Errorf("got %+v", ada)
+		}
+		if got := must(users.Get(ctx, ada.ID))(t); !reflect.DeepEqual(got, ada) {
+			t.Errorf("got  %+v\nwant %+v", got, ada)
+		}
+		patched := must(users.Patch(ctx, ada.ID, map[string]any{"name": "Ada Lovelace"}, client.IfMatch(ada.ETag)))(t)
+		if patched.Value.Name != "Ada Lovelace" || patched.ETag == ada.ETag {
+			t.Errorf("got %+v", patched)
+		}
+		_, err := users.Patch(ctx, ada.ID, map[string]any{"name": "Someone"}, client.IfMatch(ada.ETag))
+		if !client.IsChanged(err) || !client.HasCode(err, client.CodePreconditionFailed) {
+			t.Errorf("got %v", err)
+		}
+		no := false
+		replaced := must(users.Replace(ctx, ada.ID, User{ID: "ignored", Name: "A", Email: "a@example.com", Active: &no}))(t)
+		if replaced.Value.Name != "A" || *replaced.Value.Active {
+			t.Errorf("got %+v", replaced)
+		}
+		deleted := must(users.Delete(ctx, ada.ID, client.IfMatch(replaced.ETag)))(t)
+		if deleted.Value.Name != "A" || deleted.ID != ada.ID || deleted.ETag != "" {
+			t.Errorf("got %+v", deleted)
+		}
+		if _, err := users.Get(ctx, ada.ID); !client.IsNotFound(err) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestErrors(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		users := client.Of[json.RawMessage](connect(t, url), "users")
+		ctx := client.WithRequestID(context.Background(), "mine")
+		_, err := users.Create(ctx, json.RawMessage(`{"name":7,"email":"nobody"}`))
+		var refused *client.Error
+		if !errors.As(err, &refused) || !client.IsInvalid(err) {
+			t.Fatalf("got %v", err)
+		}
+		second := client.Problem{Status: 422, Code: client.CodeType, Title: "Wrong type", Detail: "Must be a string, but is a number.", Source: client.Source{Pointer: "/name"}}
+		first := client.Problem{Status: 422, Code: client.CodeFormat, Title: "Wrong format", Detail: "Must be an email address such as ada@example.com.", Source: client.Source{Pointer: "/email"}}
+		want := &client.Error{Problem: first, Problems: []client.Problem{first, second}, Request: "POST /users", RequestID: "mine", Tries: 1}
+		if !reflect.DeepEqual(refused, want) {
+			t.Errorf("got  %+v\nwant %+v", refused, want)
+		}
+		if got, want := err.Error(), "POST /users: 422 format at /email: Must be an email address such as ada@example.com.; type at /name: Must be a string, but is a number."; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		_, err = users.List(ctx, client.Is("nope", 1))
+		if !errors.As(err, &refused) || refused.Status != 400 || refused.Source.Parameter != "filter[nope][eq]" {
+			t.Errorf("got %v", err)
+		}
+		_, err = client.Of[User](connect(t, url), "nothing").Get(ctx, noID)
+		if !client.IsNotFound(err) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestMisspelt: what cannot be meant never leaves the program.
+func TestMisspelt(t *testing.T) {
+	ctx := context.Background()
+	c := connect(t, "http://127.0.0.1:1", func(o *client.Options) { o.Retries = -1 })
+	users := client.Of[User](c, "users")
+	list := func(params ...client.Param) error { _, err := users.List(ctx, params...); return err }
+	each := func(params ...client.Param) (err error) {
+		for _, err = range users.All(ctx, params...) {
+		}
+		return err
+	}
+	get := func(collection *client.Collection[User], id string) error {
+		_, err := collection.Get(ctx, id)
+		return err
+	}
+	for want, err := range map[string]error{
+		`"name]=x&filter[email" is not the name of a field`:                                             list(client.Is("name]=x&filter[email", 1)),
+		`"name,-id" is not the name of a field`:                                                         list(client.Asc("name,-id")),
+		`the filter eq of name: nothing compares with null: use Null or NotNull`:                        list(client.Is("name", nil)),
+		`the filter eq of name: a []int cannot be compared with: use a string, number, boolean or time`: list(client.Is("name", []int{1})),
+		`the filter in of name: there must be at least one value`:                                       list(client.In[string]("name")),
+		`the filter in of name: only one value may end with a backslash`:                                list(client.In("name", `a\`, `b\`)),
+		`an id is a UUID, but this is "../posts"`:                                                       get(users, "../posts"),
+		`an id is a UUID, but this is ""`:                                                               get(users, ""),
+		`"../-/metrics" is not the name of a collection`:                                                get(client.Of[User](c, "../-/metrics"), noID),
+		`an id is a UUID, but this is "1"`:                                                              get(users.Under("teams", "1"), noID),
+		`a range begins at a cursor or at an offset, and not at both`:                                   list(client.Cursor(noID), client.Offset(1)),
+		`an offset is never negative, but this is -1`:                                                   list(client.Offset(-1)),
+		`a limit is given twice`:                                                                        list(client.Limit(1), client.Parameters("l=2")),
+		`there is no parameter "page": there are filter[…], sort, offset, limit and cursor`:             list(client.Parameters("page=2")),
+		`the limit of a loop is how often it runs, and cannot be negative: use Backward to count back`:  each(client.Limit(-1)),
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	for _, url := range []string{"", "example.com", "ftp://example.com", "https://me:secret@example.com", "https://example.com?x=1"} {
+		if _, err := client.New(url, client.Options{}); err == nil {
+			t.Errorf("%q is taken for the URL of a server", url)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		c := connect(t, url)
+		posts := client.Of[Post](c, "posts")
+		var values []Post
+		titles := []string{"a,b", `c\`, "=1+1&x", "ä ö", "100%", "plain"}
+		for _, title := range titles {
+			values = append(values, Post{Title: title})
+		}
+		must(posts.CreateAll(ctx, values))(t)
+		for _, test := range []struct {
+			params []client.Param
+			want   string
+			total  int64
+		}{
+			{nil, "a,b|c\\|=1+1&x|ä ö|100%|plain", 6},
+			{[]client.Param{client.Limit(-2)}, "100%|plain", 6},
+			{[]client.Param{client.Offset(3), client.Limit(-2)}, "c\\|=1+1&x", 6},
+			{[]client.Param{client.Is("title", "=1+1&x")}, "=1+1&x", -1},
+			{[]client.Param{client.In("title", `c\`, "a,b", "plain"), client.CountExact()}, "a,b|c\\|plain", 3},
+			{[]client.Param{client.NotIn("title", `c\`, "a,b", "plain")}, "=1+1&x|ä ö|100%", -1},
+			{[]client.Param{client.StartsWith("title", "1"), client.Contains("title", "%")}, "100%", -1},
+			{[]client.Param{client.More("title", "a"), client.Not("title", "plain"), client.Desc("title")}, "ä ö|c\\|a,b", -1},
+			{[]client.Param{client.AtMost("title", "="), client.Asc("title")}, "100%", -1},
+			{[]client.Param{client.AtLeast("title", "c"), client.Less("title", "q")}, "c\\|plain", -1},
+			{[]client.Param{client.NotNull("body")}, "", -1},
+			{[]client.Param{client.Null("body"), client.Limit(1)}, "a,b", -1},
+			{[]client.Param{client.Parameters("filter[title]=%3D1%2B1%26x&filter[title]=plain&sort=-title&limit=1")}, "plain", -1},
+		} {
+			page := must(posts.List(ctx, test.params...))(t)
+			var got []string
+			for _, post := range page.Items {
+				got = append(got, post.Title)
+			}
+			if strings.Join(got, "|") != test.want || page.Total != test.total {
+				t.Errorf("got %q %d, want %q %d", got, page.Total, test.want, test.total)
+			}
+		}
+		if total := must(posts.Total(ctx, client.StartsWith("title", "1")))(t); total != 1 {
+			t.Errorf("the total is %d", total)
+		}
+	})
+}
+
+func TestPages(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		posts := client.Of[Post](connect(t, url), "posts")
+		for i := range 5 {
+			must(posts.Create(ctx, Post{Title: fmt.Sprint(i)}))(t)
+		}
+		page := must(posts.List(ctx, client.In("title", "0", "1", "2", "4"), client.Limit(2), client.CountExact()))(t)
+		shown := func(p *client.Page[Post]) (titles string) {
+			if p == nil {
+				return "none"
+			}
+			for _, post := range p.Items {
+				titles += post.Title
+			}
+			return fmt.Sprint(titles, " of ", p.Total)
+		}
+		next := must(page.Next(ctx))(t)
+		for want, got := range map[string]*client.Page[Post]{
+			"01 of 4": page, "24 of 4": next, "none": must(page.Prev(ctx))(t),
+		} {
+			if shown(got) != want {
+				t.Errorf("got %s, want %s", shown(got), want)
+			}
+		}
+		if got := shown(must(next.Prev(ctx))(t)) + shown(must(next.First(ctx))(t)) + shown(must(page.Last(ctx))(t)); got != "01 of 401 of 424 of 4" {
+			t.Errorf("got %s", got)
+		}
+		if next := must(must(posts.List(ctx, client.Limit(-1)))(t).Next(ctx))(t); next != nil {
+			t.Errorf("behind the last page there is %+v", next)
+		}
+	})
+}
+
+func TestSubCollection(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		c := connect(t, url)
+		ada := must(client.Of[User](c, "users").Create(ctx, User{Name: "Ada", Email: "ada@example.com"}))(t)
+		must(client.Of[Post](c, "posts").Create(ctx, Post{Title: "of nobody"}))(t)
+		posts := client.Of[Post](c, "posts").Under("users", ada.ID)
+		made := must(posts.Create(ctx, Post{Title: "of Ada", UserID: &ada.ID}))(t)
+		page := must(posts.List(ctx))(t)
+		if want := []Post{{ID: made.ID, Title: "of Ada", UserID: &ada.ID}}; !reflect.DeepEqual(page.Items, want) || page.Total != 1 {
+			t.Errorf("got %+v", page)
+		}
+		if _, err := client.Of[Post](c, "posts").Under("users", noID).List(ctx); !client.IsNotFound(err) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestCreateAll(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		posts := client.Of[Post](connect(t, url), "posts")
+		values := make([]Post, 30)
+		for i := range values {
+			values[i].Title = fmt.Sprint(i)
+		}
+		created := must(posts.CreateAll(ctx, values))(t)
+		for i, post := range created {
+			if post.Title != fmt.Sprint(i) || post.ID == "" {
+				t.Fatalf("number %d is %+v", i, post)
+			}
+		}
+		values[25].ID = created[0].ID
+		created, err := posts.CreateAll(ctx, values)
+		var refused *client.Error
+		if len(created) == 0 || len(created) >= 25 || !errors.As(err, &refused) || refused.Code != client.CodeIDExists || refused.Source.Pointer != "/25/id" {
+			t.Errorf("got %d and %v", len(created), err)
+		}
+		if total := must(posts.Total(ctx))(t); total != 30+int64(len(created)) {
+			t.Errorf("there are %d, of which %d are known", total, 30+len(created))
+		}
+		if made := must(posts.CreateAll(ctx, nil))(t); len(made) != 0 {
+			t.Errorf("got %v", made)
+		}
+	}, func(c *plural.Config) { c.MaxItems = 7 })
+}
+
+func TestOperations(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		users := client.Of[User](connect(t, url), "users")
+		accepted := must(users.Async().Create(ctx, User{Name: "Ada", Email: "ada@example.com"}))(t)
+		ada := must(accepted.Wait(ctx))(t)
+		if ada.Value.Name != "Ada" || ada.ID != accepted.ResourceID || ada.ETag == "" {
+			t.Errorf("got %+v", ada)
+		}
+		again := must(users.Operation(ctx, accepted.ID))(t)
+		state := must(again.State(ctx))(t)
+		if again.ResourceID != ada.ID || state.Status != "succeeded" || state.Method != "POST" || state.Attempts != 1 {
+			t.Errorf("got %+v %+v", again, state)
+		}
+		if _, err := client.Of[Post](connect(t, url), "posts").Operation(ctx, accepted.ID); err == nil {
+			t.Error("an operation of users is taken for one of posts")
+		}
+		must(must(users.Async().Patch(ctx, ada.ID, map[string]any{"name": "A"}))(t).Wait(ctx))(t)
+		replaced := must(must(users.Async().Replace(ctx, ada.ID, User{Name: "B", Email: "b@example.com"}))(t).Wait(ctx))(t)
+		if replaced.Value.Name != "B" {
+			t.Errorf("got %+v", replaced)
+		}
+		if _, err := users.Async().Create(ctx, User{Name: "nobody"}); !client.IsInvalid(err) {
+			t.Errorf("got %v", err)
+		}
+		gone := must(must(users.Async().Delete(ctx, ada.ID))(t).Wait(ctx))(t)
+		if gone.ID != ada.ID {
+			t.Errorf("got %+v", gone)
+		}
+	})
+}
+
+// TestFailedOperation: one that is refused when it is carried out says why, as a write
+// that is done at once would have.
+func TestFailedOperation(t *testing.T) {
+	refuse := plural.Hook{Collection: "users", On: []plural.Verb{plural.Create}, Before: func(context.Context, *plural.Change) error {
+		return plural.Invalid("/name", "Not today.")
+	}}
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		users := client.Of[User](connect(t, url), "users")
+		_, err := must(users.Async().Create(ctx, User{Name: "Ada", Email: "ada@example.com"}))(t).Wait(ctx)
+		var refused *client.Error
+		if !errors.As(err, &refused) || refused.Status != 422 || refused.Detail != "Not today." || refused.Source.Pointer != "/name" {
+			t.Errorf("got %v", err)
+		}
+	}, func(c *plural.Config) { c.Hooks = []plural.Hook{refuse} })
+}
+
+// TestAsynchronousCollection: what the server accepts by itself is waited for, as long as the
+// context lasts.
+func TestAsynchronousCollection(t *testing.T) {
+	file := must(schema.Parse([]byte("collections:\n  jobs:\n    attributes:\n      name: {type: string}\n    async: true\n")))(t)
+	eachStore(t, func(t *testing.T, url string) {
+		type job struct {
+			Name string `json:"name"`
+		}
+		made := must(client.Of[job](connect(t, url), "jobs").Create(context.Background(), job{"x"}))(t)
+		if made.Value.Name != "x" || made.ETag == "" {
+			t.Errorf("got %+v", made)
+		}
+	}, func(c *plural.Config) { c.Schema = file.Schema })
+	eachStore(t, func(t *testing.T, url string) {
+		ctx, cancel := context.WithCancel(context.Background())
+		operation := must(client.Of[User](connect(t, url), "users").Async().Create(ctx, User{Name: "Ada", Email: "ada@example.com"}))(t)
+		cancel()
+		if _, err := operation.Wait(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	}, func(c *plural.Config) { c.Workers = -1 })
+}
+
+func TestCollections(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		all := must(connect(t, url).Collections(context.Background()))(t)
+		if len(all) != 3 || all[0].Name != "users" || *all[0].Total != 0 || len(all[0].Attributes) != 3 {
+			t.Fatalf("got %+v", all)
+		}
+		user := all[1].Attributes[3]
+		if user.Name != "user_id" || user.References != "users" || user.Type != "string" || user.Format != "uuid" || user.Required || !regexp.MustCompile(`"references":"users"`).Match(user.Definition) {
+			t.Errorf("got %+v", user)
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// An array has no more resources and bytes than a server takes by default. One that
+// takes less says so, and gets less.
+const (
+	maxItems = 1000
+	maxBytes = 1 << 20
+)
+
+// CreateAll creates any number of resources, in arrays, each of which is created as a
+// whole or not at all. If one is refused, the resources of those ahead of it are returned
+// with the error, whose places begin with the number of the value: "/1207/email".
+func (c *Collection[T]) CreateAll(ctx context.Context, values []T) ([]T, error) {
+	created := make([]T, 0, len(values))
+	items, most := make([]json.RawMessage, len(values)), maxItems
+	for i, value := range values {
+		item, err := attributes(value, true)
+		if err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+		items[i] = item
+	}
+	for len(created) < len(items) {
+		body, count := array(items[len(created):], most)
+		answer, err := c.send(ctx, http.MethodPost, "", body, nil)
+		if hasStatus(err, http.StatusRequestEntityTooLarge) && count > 1 {
+			most = (count + 1) / 2
+			continue
+		}
+		if err != nil {
+			return created, moved(err, len(created))
+		}
+		var envelope struct{ Data []T }
+		if err := json.Unmarshal(answer.Body, &envelope); err != nil {
+			return created, fmt.Errorf("the answer is not the envelope of a list: %w", err)
+		}
+		if len(envelope.Data) != count {
+			return created, fmt.Errorf("of %d resources the server has answered with %d", count, len(envelope.Data))
+		}
+		created = append(created, envelope.Data...)
+	}
+	return created, nil
+}
+
+// array makes a body of the first items: as many as are allowed, and at least one.
+func array(items []json.RawMessage, most int) (body []byte, count int) {
+	body = append(body, '[')
+	for count < len(items) && count < most && (count == 0 || len(body)+len(items[count]) < maxBytes) {
+		if count > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, items[count]...)
+		count++
+	}
+	return append(body, ']'), count
+}
+
+// moved counts the places of an error from the first value.
+func moved(err error, by int) error {
+	var refused *Error
+	if !errors.As(err, &refused) {
+		return err
+	}
+	for i := range refused.Problems {
+		source := &refused.Problems[i].Source
+		if at, rest, ok := source.Item(); ok {
+			source.Pointer = "/" + strconv.Itoa(at+by) + rest
+		}
+	}
+	refused.Problem = refused.Problems[0]
+	return err
+}
+
+// Item takes a place in the array of CreateAll apart: the number of the value, and the
+// place in it.
+func (s Source) Item() (item int, rest string, ok bool) {
+	number, found := strings.CutPrefix(s.Pointer, "/")
+	if end := strings.IndexByte(number, '/'); end >= 0 {
+		number, rest = number[:end], number[end:]
+	}
+	item, err := strconv.Atoi(number)
+	return item, rest, found && err == nil && item >= 0
+}

@@ -1,0 +1,48 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// Description is a collection as the server describes it.
+type Description struct {
+	Name       string      `json:"name"`
+	Singular   string      `json:"singular"`
+	Total      *int64      `json:"total"` // nil if it cannot be known at once
+	Attributes []Attribute `json:"attributes"`
+}
+
+// Attribute is an attribute of a collection.
+type Attribute struct {
+	Name       string `json:"name"`
+	Required   bool   `json:"required"`
+	References string `json:"references"` // the collection that it refers to, if any
+	Type       string `json:"type"`
+	Format     string `json:"format"`
+
+	// Definition is all of it: a JSON Schema property, with the members above.
+	Definition json.RawMessage `json:"-"`
+}
+
+// UnmarshalJSON keeps the whole definition.
+func (a *Attribute) UnmarshalJSON(text []byte) error {
+	type plain Attribute
+	a.Definition = append(json.RawMessage(nil), text...)
+	return json.Unmarshal(text, (*plain)(a))
+}
+
+// Collections lists the collections of the server, as far as the caller may see them.
+func (c *Client) Collections(ctx context.Context) ([]Description, error) {
+	answer, err := c.Do(ctx, Request{Method: http.MethodGet, Path: "/"})
+	if err != nil {
+		return nil, err
+	}
+	var envelope struct{ Data []Description }
+	if err := json.Unmarshal(answer.Body, &envelope); err != nil {
+		return nil, fmt.Errorf("the answer is not the envelope of a list: %w", err)
+	}
+	return envelope.Data, nil
+}

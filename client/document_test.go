@@ -1,0 +1,144 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural/client"
+)
+
+// document is the code of docs/client.md.
+func document(ctx context.Context, url string) error {
+	c, err := client.New(url, client.Options{Key: os.Getenv("API_KEY")})
+	if err != nil {
+		return err
+	}
+
+	users := client.Of[User](c, "users")
+	ada, err := users.Create(ctx, User{Name: "Ada", Email: "ada@example.com"})
+	if err != nil {
+		return err
+	}
+	posts := client.Of[Post](c, "posts").Under("users", ada.ID)
+	if _, err := posts.Create(ctx, Post{Title: "Notes"}); err != nil {
+		return err
+	}
+
+	page, err := users.List(ctx, client.Is("active", true), client.StartsWith("name", "A"), client.Desc("created_at"), client.Limit(20))
+	if err != nil {
+		return err
+	}
+	for _, user := range page.Items {
+		fmt.Println(user.Name)
+	}
+	page, err = page.Next(ctx)
+	if err != nil || page != nil {
+		return fmt.Errorf("there is another page %v: %w", page, err)
+	}
+
+	for user, err := range users.All(ctx, client.Is("active", true)) {
+		if err != nil {
+			return err
+		}
+		fmt.Println(user.Name)
+	}
+	for post, err := range posts.Backward(ctx, client.Limit(10)) {
+		if err != nil {
+			return err
+		}
+		fmt.Println(post.Title)
+	}
+
+	ada, err = users.Patch(ctx, ada.ID, map[string]any{"active": false}, client.IfMatch(ada.ETag))
+	if client.IsChanged(err) {
+		ada, err = users.Get(ctx, ada.ID) // and decide again
+	}
+	if err != nil {
+		return err
+	}
+
+	ada, err = users.Get(ctx, ada.ID)
+	if err != nil {
+		return err
+	}
+	ada, err = users.Patch(ctx, ada.ID, map[string]any{"name": "Ada Lovelace"})
+	if err != nil {
+		return err
+	}
+	ada, err = users.Replace(ctx, ada.ID, User{Name: "Ada", Email: "ada@example.org"})
+	if err != nil {
+		return err
+	}
+	ada, err = users.Delete(ctx, ada.ID)
+	if err != nil {
+		return err
+	}
+	fmt.Println(ada.Value.Email)
+
+	created, err := users.CreateAll(ctx, []User{{Name: "Grace", Email: "grace@example.com"}, {Name: "Alan", Email: "alan@example.com"}})
+	if err != nil {
+		return err
+	}
+	fmt.Println(created[1].Name)
+
+	accepted, err := users.Async().Create(ctx, User{Name: "Ken", Email: "ken@example.com"})
+	if err != nil {
+		return err
+	}
+	ken, err := accepted.Wait(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println(ken.Value.Name)
+
+	_, err = users.Create(ctx, User{Name: "Ada", Email: "nobody"})
+	var refused *client.Error
+	if errors.As(err, &refused) {
+		for _, problem := range refused.Problems {
+			fmt.Println(problem.Status, problem.Code, problem.Source.Pointer, problem.Detail)
+		}
+	}
+	return nil
+}
+
+func Example_document() {
+	url, stop := exampleServer()
+	defer stop()
+	fmt.Println(document(context.Background(), url))
+	// Output:
+	// Ada
+	// Ada
+	// Notes
+	// ada@example.org
+	// Alan
+	// Ken
+	// 422 format /email Must be an email address such as ada@example.com.
+	// <nil>
+}
+
+// TestDocument: every line of code that docs/client.md shows is compiled and run here.
+func TestDocument(t *testing.T) {
+	text := string(must(os.ReadFile("../docs/client.md"))(t))
+	known := map[string]bool{}
+	for _, name := range []string{"document_test.go", "harness_test.go"} {
+		for line := range strings.Lines(string(must(os.ReadFile(name))(t))) {
+			known[strings.TrimSpace(line)] = true
+		}
+	}
+	lines := 0
+	for _, block := range regexp.MustCompile("(?s)\n```go\n(.*?)```").FindAllStringSubmatch(text, -1) {
+		for line := range strings.Lines(block[1]) {
+			if lines++; !known[strings.TrimSpace(line)] {
+				t.Errorf("docs/client.md shows %q, which is not in the tests", strings.TrimSpace(line))
+			}
+		}
+	}
+	if lines < 30 {
+		t.Errorf("only %d lines of code were found", lines)
+	}
+}

@@ -1,0 +1,125 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/schema"
+)
+
+// exampleServer runs a server for an example.
+func exampleServer() (url string, stop func()) {
+	dir, err := os.MkdirTemp("", "plural-client-example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	server, err := plural.Open(context.Background(), plural.Config{
+		Schema: schema.Example(), Database: "sqlite:" + filepath.Join(dir, "example.db"), Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	over := httptest.NewServer(server)
+	return over.URL, func() {
+		over.Close()
+		if err := errors.Join(server.Stop(context.Background()), os.RemoveAll(dir)); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+func Example() {
+	url, stop := exampleServer()
+	defer stop()
+	ctx := context.Background()
+
+	c, err := client.New(url, client.Options{Key: os.Getenv("EXAMPLE_KEY")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	users := client.Of[User](c, "users")
+	ada, err := users.Create(ctx, User{Name: "Ada", Email: "ada@example.com"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Only if nobody has changed it since.
+	ada, err = users.Patch(ctx, ada.ID, map[string]any{"name": "Ada Lovelace"}, client.IfMatch(ada.ETag))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for user, err := range users.All(ctx, client.Is("active", true), client.Desc("created_at")) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(user.Name)
+	}
+	// Output: Ada Lovelace
+}
+
+func ExampleError() {
+	url, stop := exampleServer()
+	defer stop()
+	c, err := client.New(url, client.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = client.Of[User](c, "users").Create(context.Background(), User{Name: "Ada", Email: "nobody"})
+	var refused *client.Error
+	if errors.As(err, &refused) {
+		for _, problem := range refused.Problems {
+			fmt.Println(problem.Status, problem.Code, problem.Source.Pointer, problem.Detail)
+		}
+	}
+	// Output: 422 format /email Must be an email address such as ada@example.com.
+}
+
+func ExampleCollection_Backward() {
+	url, stop := exampleServer()
+	defer stop()
+	ctx := context.Background()
+	c, err := client.New(url, client.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	posts := client.Of[Post](c, "posts")
+	if _, err := posts.CreateAll(ctx, []Post{{Title: "one"}, {Title: "two"}, {Title: "three"}}); err != nil {
+		log.Fatal(err)
+	}
+	for post, err := range posts.Backward(ctx, client.Limit(2)) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(post.Title)
+	}
+	// Output:
+	// three
+	// two
+}
+
+func ExampleOperation_Wait() {
+	url, stop := exampleServer()
+	defer stop()
+	ctx := context.Background()
+	c, err := client.New(url, client.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	accepted, err := client.Of[User](c, "users").Async().Create(ctx, User{Name: "Ada", Email: "ada@example.com"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ada, err := accepted.Wait(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ada.Value.Name)
+	// Output: Ada
+}

@@ -1,0 +1,295 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// pageSize is how many resources are asked for at once where a range cannot come in one
+// stream. Up to a thousand, a server says what comes behind it.
+const pageSize = 1000
+
+// All goes through the collection, or through what filters leave, from the first
+// resource to the last, or from an Offset or Cursor on; a Limit bounds how many. It is one
+// stream, from one snapshot, read as fast as the loop takes it: leave the loop whenever
+// you like. An error is the last thing it gives.
+//
+// A stream that breaks is taken up again behind the last resource that came, so that
+// none is given twice or left out; then the rest is as it is by then. With a sort that is
+// not possible if this resource was deleted or sorts elsewhere by then, which is an error
+// for the former.
+func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		q, err := c.begin(params)
+		if err == nil {
+			f := &forward[T]{collection: c, query: q, left: math.MaxInt64, page: c.client.mostAtOnce(math.MaxInt64)}
+			if q.limit != nil {
+				f.left = *q.limit
+			}
+			err = f.run(ctx, yield)
+		}
+		c.end(err, yield)
+	}
+}
+
+func (c *Collection[T]) begin(params []Param) (*query, error) {
+	q, err := newQuery(params)
+	switch {
+	case c.err != nil:
+		return nil, c.err
+	case err != nil:
+		return nil, err
+	case q.limit != nil && *q.limit < 0:
+		return nil, ErrNegativeLimit
+	}
+	return q, nil
+}
+
+// ErrNegativeLimit is the error of a loop with a limit that counts back, which is for List.
+var ErrNegativeLimit = errors.New("the limit of a loop is how often it runs, and cannot be negative: use Backward to count back")
+
+var errLeft = errors.New("the loop was left")
+
+func (c *Collection[T]) end(err error, yield func(T, error) bool) {
+	if err != nil && !errors.Is(err, errLeft) {
+		var none T
+		yield(none, err)
+	}
+}
+
+// forward is a way through a collection from front to back.
+type forward[T any] struct {
+	collection *Collection[T]
+	query      *query
+	left       int64  // how many are still wanted
+	page       int64  // how many may be asked for at once
+	last       string // id of the last that was given
+	asked      int64
+	next       string // query of the page behind, if it ended as it should
+}
+
+func (f *forward[T]) run(ctx context.Context, yield func(T, error) bool) error {
+	for failures := 0; f.left > 0; {
+		before := f.left
+		more, err := f.read(ctx, yield)
+		if err == nil && !more {
+			return nil
+		}
+		if err == nil {
+			continue
+		}
+		if HasCode(err, CodeLimitTooLarge) && f.page > 1 {
+			f.page = f.collection.client.atOnce(f.page)
+			continue
+		}
+		if f.left < before {
+			failures = 0 // it came further
+		}
+		failures++
+		if errors.Is(err, errLeft) || !errors.As(err, new(*brokenError)) || ctx.Err() != nil {
+			return err
+		}
+		pause, again := f.collection.client.pause(&lostError{err}, failures)
+		if !again || !sleep(ctx, pause) {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostAtOnce is how many resources to ask for: as many as are wanted, unless the server is
+// known to allow less.
+func (c *Client) mostAtOnce(wanted int64) int64 {
+	if known := c.page.Load(); known > 0 {
+		return min(wanted, known)
+	}
+	return wanted
+}
+
+// atOnce is how many to ask for when so many are more than the server allows.
+func (c *Client) atOnce(refused int64) int64 {
+	page := int64(pageSize)
+	if refused <= pageSize {
+		page = max(1, refused/2)
+	}
+	c.page.Store(page)
+	return page
+}
+
+// request is what to ask for: from the start, from where the last page ended, or from
+// the last resource that came.
+func (f *forward[T]) request() Request {
+	if f.next != "" {
+		return f.collection.listing(f.next, false)
+	}
+	q := *f.query
+	f.asked = min(f.left, f.page)
+	if f.last != "" {
+		q.offset, q.cursor = nil, f.last
+		if f.asked < f.page {
+			f.asked++ // the last one comes again, if it still exists
+		}
+	}
+	q.limit = &f.asked
+	return f.collection.listing(q.encode(), false)
+}
+
+// read gives what one request brings. More says that another is to follow.
+func (f *forward[T]) read(ctx context.Context, yield func(T, error) bool) (more bool, err error) {
+	request := f.request()
+	f.next = ""
+	answer, err := f.collection.client.open(ctx, request)
+	if err != nil {
+		return false, err
+	}
+	defer answer.Body.Close()
+	var came int64
+	err = eachItem(answer.Body, func(item json.RawMessage) error {
+		came++
+		id, err := idOf(item)
+		if err != nil {
+			return fmt.Errorf("a resource of %s: %w", f.collection.name, err)
+		}
+		if id == f.last || f.left == 0 {
+			return nil
+		}
+		var value T
+		if err := json.Unmarshal(item, &value); err != nil {
+			return fmt.Errorf("%s/%s: %w", f.collection.name, id, err)
+		}
+		f.last = id
+		f.left--
+		if !yield(value, nil) {
+			return errLeft
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	next, ok := links(answer.Header)["next"]
+	if f.page == math.MaxInt64 || !ok {
+		return false, nil // everything was asked for, or nothing is behind it
+	}
+	f.next = next
+	return true, nil
+}
+
+// brokenError is that of an answer that ended too early.
+type brokenError struct{ err error }
+
+func (e *brokenError) Error() string { return "the list was broken off: " + e.err.Error() }
+func (e *brokenError) Unwrap() error { return e.err }
+
+// eachItem hands the items of the envelope of a list to a function, one by one. It is a
+// brokenError if the end is missing.
+func eachItem(body io.Reader, item func(json.RawMessage) error) error {
+	decoder := json.NewDecoder(body)
+	for _, want := range []json.Token{json.Delim('{'), "data", json.Delim('[')} {
+		token, err := decoder.Token()
+		if err != nil {
+			return broken(err)
+		}
+		if token != want {
+			return fmt.Errorf("the answer is not the envelope of a list: it has %v in place of %v", token, want)
+		}
+	}
+	var raw json.RawMessage
+	for decoder.More() {
+		if err := decoder.Decode(&raw); err != nil {
+			return broken(err)
+		}
+		if err := item(raw); err != nil {
+			return err
+		}
+	}
+	for range 2 {
+		if _, err := decoder.Token(); err != nil {
+			return broken(err)
+		}
+	}
+	return nil
+}
+
+// broken is the error of reading: the connection's, unless what came is no JSON.
+func broken(err error) error {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) && !strings.Contains(syntax.Error(), "unexpected end") {
+		return fmt.Errorf("the answer is not JSON: %w", err)
+	}
+	return &brokenError{err}
+}
+
+// Backward goes through the collection from the last resource to the first, or from the
+// one ahead of an Offset or Cursor; a Limit bounds how many. It reads pages, each of a
+// negative limit. Where a sort has no index, All with the opposite sort is faster.
+func (c *Collection[T]) Backward(ctx context.Context, params ...Param) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		q, err := c.begin(params)
+		if err == nil {
+			err = c.backward(ctx, q, yield)
+		}
+		c.end(err, yield)
+	}
+}
+
+func (c *Collection[T]) backward(ctx context.Context, q *query, yield func(T, error) bool) error {
+	left, page := int64(math.MaxInt64), c.client.mostAtOnce(pageSize)
+	if q.limit != nil {
+		left = *q.limit
+	}
+	for left > 0 {
+		limit := -min(left, page)
+		q.limit = &limit
+		items, err := c.items(ctx, c.listing(q.encode(), false))
+		if HasCode(err, CodeLimitTooLarge) && page > 1 {
+			page = c.client.atOnce(page)
+			continue
+		}
+		if err == nil && len(items) == 0 && q.offset != nil && *q.offset > 0 {
+			q.offset = nil // it is so far behind the end that no page from there reaches it
+			continue
+		}
+		if err != nil || len(items) == 0 {
+			return err
+		}
+		for _, item := range slices.Backward(items) {
+			var value T
+			if err := json.Unmarshal(item, &value); err != nil {
+				return err
+			}
+			if !yield(value, nil) {
+				return errLeft
+			}
+		}
+		left -= int64(len(items))
+		first, err := idOf(items[0])
+		if err != nil {
+			return err
+		}
+		q.offset, q.cursor = nil, first
+	}
+	return nil
+}
+
+// items reads a page whose resources are looked at one by one.
+func (c *Collection[T]) items(ctx context.Context, request Request) ([]json.RawMessage, error) {
+	answer, err := c.client.Do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status != http.StatusOK {
+		return nil, fmt.Errorf("the answer is %d, and not a list", answer.Status)
+	}
+	var envelope struct{ Data []json.RawMessage }
+	err = json.Unmarshal(answer.Body, &envelope)
+	return envelope.Data, err
+}

@@ -1,0 +1,156 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"time"
+)
+
+// Async is a collection whose writes are accepted, and done afterwards.
+type Async[T any] struct{ collection *Collection[T] }
+
+// Async has writes accepted only: a call returns when the server has promised to do
+// it, and Operation.Wait returns when it is done.
+func (c *Collection[T]) Async() Async[T] { return Async[T]{c} }
+
+// Create has a resource created.
+func (a Async[T]) Create(ctx context.Context, value T, options ...WriteOption) (*Operation[T], error) {
+	body, err := attributes(value, true)
+	if err != nil {
+		return nil, err
+	}
+	return a.send(ctx, http.MethodPost, "", body, options)
+}
+
+// Replace has every attribute of a resource replaced.
+func (a Async[T]) Replace(ctx context.Context, id string, value T, options ...WriteOption) (*Operation[T], error) {
+	body, err := attributes(value, false)
+	if err != nil {
+		return nil, err
+	}
+	return a.send(ctx, http.MethodPut, id, body, options)
+}
+
+// Patch has attributes of a resource changed.
+func (a Async[T]) Patch(ctx context.Context, id string, changes any, options ...WriteOption) (*Operation[T], error) {
+	body, err := json.Marshal(changes)
+	if err != nil {
+		return nil, err
+	}
+	return a.send(ctx, http.MethodPatch, id, body, options)
+}
+
+// Delete has a resource deleted.
+func (a Async[T]) Delete(ctx context.Context, id string, options ...WriteOption) (*Operation[T], error) {
+	return a.send(ctx, http.MethodDelete, id, nil, options)
+}
+
+func (a Async[T]) send(ctx context.Context, method, id string, body []byte, options []WriteOption) (*Operation[T], error) {
+	later := func(header http.Header) error {
+		header.Set("Prefer", "respond-async")
+		return nil
+	}
+	answer, err := a.collection.send(ctx, method, id, body, append(options[:len(options):len(options)], later))
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status != http.StatusAccepted {
+		return nil, fmt.Errorf("the server has answered %d, and not that it accepts the request", answer.Status)
+	}
+	return a.collection.accepted(answer)
+}
+
+// Operation is a write that was accepted.
+type Operation[T any] struct {
+	ID         string // of the operation
+	ResourceID string // of what it creates, changes or deletes
+
+	collection *Collection[T]
+}
+
+// accepted reads an answer of 202.
+func (c *Collection[T]) accepted(answer *Response) (*Operation[T], error) {
+	operation := &Operation[T]{ID: path.Base(answer.Header.Get("Location")), collection: c}
+	var envelope struct{ Data struct{ ID string } }
+	if err := json.Unmarshal(answer.Body, &envelope); err != nil {
+		return nil, fmt.Errorf("the answer is not an envelope: %w", err)
+	}
+	operation.ResourceID = envelope.Data.ID
+	return operation, errors.Join(checkID(operation.ID), checkID(operation.ResourceID))
+}
+
+// Operation finds an operation of the collection again, by its id.
+func (c *Collection[T]) Operation(ctx context.Context, id string) (*Operation[T], error) {
+	operation := &Operation[T]{ID: id, collection: c}
+	state, err := operation.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if state.Resource.Type != c.name {
+		return nil, fmt.Errorf("the operation %s is about %s, and not about %s", id, state.Resource.Type, c.name)
+	}
+	operation.ResourceID = state.Resource.ID
+	return operation, nil
+}
+
+// OperationState is how far an operation has come.
+type OperationState struct {
+	ID       string `json:"id"`
+	Status   string `json:"status"` // pending, running, succeeded or failed
+	Method   string `json:"method"`
+	Resource struct {
+		ID   string `json:"id"`
+		Type string `json:"type"`
+	} `json:"resource"`
+	Errors    []Problem `json:"errors"` // why it failed
+	Attempts  int64     `json:"attempts"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// State asks how far the operation has come.
+func (o *Operation[T]) State(ctx context.Context) (OperationState, error) {
+	state, err := Of[OperationState](o.collection.client, "operations").Get(ctx, o.ID)
+	return state.Value, err
+}
+
+// An operation is looked at more and more rarely.
+const (
+	firstLook = 20 * time.Millisecond
+	lastLook  = time.Second
+)
+
+// Wait returns when the operation is done: the resource as it is then, or the *Error that
+// the write would have been answered with. What was deleted has no value any more, and its
+// ID alone. When the context ends first, the operation is done all the same.
+func (o *Operation[T]) Wait(ctx context.Context) (Resource[T], error) {
+	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		state, err := o.State(ctx)
+		switch {
+		case err != nil:
+			return Resource[T]{}, err
+		case state.Status == "failed":
+			return Resource[T]{}, o.failure(state)
+		case state.Status == "succeeded" && state.Method == http.MethodDelete:
+			return Resource[T]{ID: o.ResourceID}, nil
+		case state.Status == "succeeded":
+			return Of[T](o.collection.client, o.collection.name).Get(ctx, o.ResourceID)
+		}
+		if !sleep(ctx, pause) {
+			return Resource[T]{}, ctx.Err()
+		}
+	}
+}
+
+func (o *Operation[T]) failure(state OperationState) error {
+	failed := &Error{Problems: state.Errors, Request: state.Method + " /" + o.collection.name + "/" + o.ResourceID + " (operation " + o.ID + ")"}
+	if len(failed.Problems) == 0 {
+		failed.Problems = []Problem{{Detail: "The operation failed, and does not say why."}}
+	}
+	failed.Problem = failed.Problems[0]
+	return failed
+}

@@ -1,0 +1,103 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// lostError is that of a request or an answer that did not arrive. Nobody knows
+// whether the request was carried out.
+type lostError struct{ err error }
+
+func (e *lostError) Error() string { return e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+// IsLost reports whether no answer came, so that it is not known whether the
+// request was carried out. Do a write again with the same IdempotencyKey to find out.
+func IsLost(err error) bool {
+	return errors.As(err, new(*lostError))
+}
+
+// retry sends a request until it is answered for good, or there were enough tries. Read
+// is given the answer, and closes it.
+func (c *Client) retry(ctx context.Context, request *Request, read func(*http.Response) error) (tries int, err error) {
+	request.complete(ctx)
+	for tries = 1; ; tries++ {
+		answer, err := c.try(ctx, request)
+		if err == nil {
+			err = read(answer)
+		}
+		if err == nil {
+			return tries, nil
+		}
+		if refused := (*Error)(nil); errors.As(err, &refused) {
+			refused.Tries = tries
+		}
+		pause, again := c.pause(err, tries)
+		if ctx.Err() == nil && !again {
+			return tries, err
+		}
+		if !sleep(ctx, pause) {
+			return tries, errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// firstPause is the longest ahead of the second try. It doubles with every one.
+const firstPause = 100 * time.Millisecond
+
+// pause says how long to wait ahead of another try, if there is to be one.
+func (c *Client) pause(err error, tries int) (pause time.Duration, again bool) {
+	if tries > c.options.Retries || !isPassing(err) {
+		return 0, false
+	}
+	if refused := (*Error)(nil); errors.As(err, &refused) && refused.RetryAfter > 0 {
+		// Those who were told the same time do not come back all at once.
+		return refused.RetryAfter + rand.N(refused.RetryAfter/10+1), refused.RetryAfter <= c.options.MaxWait
+	}
+	longest := min(c.options.MaxWait, firstPause<<min(tries-1, 20))
+	return rand.N(longest + 1), true
+}
+
+// isPassing reports whether the next try may come to another end.
+func isPassing(err error) bool {
+	var refused *Error
+	if !errors.As(err, &refused) {
+		return IsLost(err) && !errors.As(err, new(*tls.CertificateVerificationError))
+	}
+	switch refused.Status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
+		return true
+	case http.StatusServiceUnavailable:
+		return refused.Code != CodeTooExpensive // it will be as expensive
+	}
+	return refused.Code == CodeKeyInUse // an earlier try is still being carried out
+}
+
+// sleep waits, unless the context ends first.
+func sleep(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// retryAfter reads the header: seconds, or a date.
+func retryAfter(text string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil && seconds >= 0 {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}

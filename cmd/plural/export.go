@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/internal/move"
+)
+
+func newExportCommand() *cobra.Command {
+	var format, output, parameters string
+	command := &cobra.Command{
+		Use:   "export COLLECTION",
+		Short: "Write the resources of a collection to a file: NDJSON, JSON or CSV",
+		Long: `Write the resources of a collection to a file, or to the standard output: NDJSON, JSON
+or CSV.
+
+  plural export users --output users.csv
+  plural export users --query 'filter[active]&sort=-created_at&limit=100'
+  plural export users --server https://api.example.com | gzip > users.ndjson.gz
+
+The format is told by the ending of the output, or by --format; it is ndjson if neither
+says. Filters, sort and range are those of a URL. A database that is opened here is read as it is at one
+moment, whoever writes to it meanwhile.
+
+In CSV an empty cell is null, and "" the empty string. Texts that a spreadsheet would take for a
+formula have an apostrophe ahead of them, which an import takes away.
+
+The exit status is 0 if everything was written, and 1 if not. A file is there when it
+is whole, and not before.`,
+		Args: cobra.ExactArgs(1),
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.Var(&choice{&format, formats}, "format", "ndjson, json or csv")
+	flags.StringVar(&output, "output", "", "`FILE` to write; one that ends with .gz is compressed (default the standard output)")
+	flags.StringVar(&parameters, "query", "", "filters, sort and range, as in a URL")
+	target := registerTarget(command)
+	command.RunE = func(command *cobra.Command, args []string) (err error) {
+		c, closing, err := target.open(command, toRead)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, closing()) }()
+		collection, err := describe(command.Context(), c, args[0])
+		if err != nil {
+			return err
+		}
+		out, err := openOutput(command.OutOrStdout(), output, move.Format(format))
+		if err != nil {
+			return err
+		}
+		started := time.Now()
+		rows, err := export(command, c, collection, out, parameters)
+		if err := out.finish(err); err != nil {
+			return err
+		}
+		fmt.Fprintf(command.ErrOrStderr(), "Exported %s%s.\n", rowsOf(rows), pace(rows, time.Since(started)))
+		return nil
+	}
+	return command
+}
+
+func export(command *cobra.Command, c *client.Client, collection client.Description, out *destination, parameters string) (int64, error) {
+	rows, err := move.NewWriter(out, out.format, collection.Attributes)
+	if err != nil {
+		return 0, err
+	}
+	of := totalOf(collection, parameters)
+	meter := newMeter(command.ErrOrStderr(), "rows")
+	run := &move.Export{Client: c, Collection: collection, Rows: rows, Parameters: parameters, Progress: func(rows int64) {
+		if rows%256 == 0 {
+			meter.show(rows, float64(rows)/float64(of)) // negative if it is not known
+		}
+	}}
+	written, err := run.Run(command.Context())
+	meter.end()
+	if errors.Is(err, client.ErrNegativeLimit) {
+		err = errors.New("the limit of an export cannot be negative: for the last rows, sort the other way round, such as by sort=-id")
+	}
+	return written, err
+}
+
+// totalOf is how many rows there will be, or -1 if that is not known at once.
+func totalOf(collection client.Description, parameters string) int64 {
+	if parameters == "" && collection.Total != nil {
+		return *collection.Total
+	}
+	return -1
+}
+
+// destination is a file that is written, or the standard output.
+type destination struct {
+	*bufio.Writer
+	format move.Format
+	zipper *gzip.Writer // nil: not compressed
+	file   *os.File     // under another name until it is whole; nil for the standard output
+	name   string
+}
+
+func openOutput(stdout io.Writer, name string, format move.Format) (*destination, error) {
+	out := &destination{format: format, name: name}
+	to, zipped := stdout, false
+	if name != "" && name != "-" {
+		var told move.Format
+		told, zipped = move.FormatOf(name)
+		if out.format == "" {
+			out.format = told
+		}
+		if out.format == "" {
+			return nil, fmt.Errorf("the format of %s cannot be told by its ending: give --format", name)
+		}
+		file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+		if err != nil {
+			return nil, err
+		}
+		out.file, to = file, file
+	}
+	if out.format == "" {
+		out.format = move.NDJSON
+	}
+	if zipped {
+		out.zipper = gzip.NewWriter(to)
+		to = out.zipper
+	}
+	out.Writer = bufio.NewWriterSize(to, 256<<10)
+	return out, nil
+}
+
+// finish gives a file that is whole its name, and takes any other away.
+func (o *destination) finish(failed error) error {
+	err := errors.Join(failed, o.Flush())
+	if o.zipper != nil && err == nil {
+		err = o.zipper.Close()
+	}
+	if o.file == nil {
+		return err
+	}
+	if err == nil {
+		err = errors.Join(o.file.Chmod(0o644), o.file.Sync())
+	}
+	err = errors.Join(err, o.file.Close())
+	if err == nil {
+		err = os.Rename(o.file.Name(), o.name)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(o.file.Name()))
+	}
+	return err
+}

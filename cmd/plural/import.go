@@ -1,0 +1,233 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural/internal/move"
+)
+
+// importFlags is what an import can be told.
+type importFlags struct {
+	format, onError, onConflict string
+	dryRun                      bool
+	fromRow                     int64
+}
+
+var formats = []string{string(move.NDJSON), string(move.JSON), string(move.CSV)}
+
+func newImportCommand() *cobra.Command {
+	f := importFlags{onError: string(move.StopOnError), onConflict: string(move.FailOnConflict), fromRow: 1}
+	command := &cobra.Command{
+		Use:   "import COLLECTION [FILE]",
+		Short: "Create resources from a file: NDJSON, JSON or CSV",
+		Long: `Create resources from a file, or from the standard input: NDJSON, JSON or CSV.
+
+  plural import users users.csv
+  plural import users users.ndjson.gz --server https://api.example.com
+  plural export users --server https://old.example.com | plural import users
+
+The format is told by the ending of the file, or by --format; it is ndjson if neither
+says. Rows go into the database, or to a server, in arrays of up to 1,000, each as a whole
+or not at all, in the order of the file. Ids of the file are kept; created_at and
+updated_at are set anew.
+
+A bad row is reported with its line and the reason. Then the import ends, with all rows ahead
+of it in and none behind it; with --on-error skip it goes on without that row.
+
+The exit status is 0 if all rows are in, 1 if the import ended early or could not
+begin, and 3 if it came to the end and bad rows were left out.`,
+		Args: cobra.RangeArgs(1, 2),
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.Var(&choice{&f.format, formats}, "format", "ndjson, json or csv")
+	flags.Var(&choice{&f.onError, []string{"stop", "skip"}}, "on-error", "what to do at a bad row: stop or skip")
+	flags.Var(&choice{&f.onConflict, []string{"fail", "skip", "replace"}}, "on-conflict", "what to do with a row whose id exists: fail (it is bad), skip or replace")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, and write nothing")
+	flags.Var(count[int64]{&f.fromRow, 1}, "from-row", "row to begin with, to go on where an import ended")
+	target := registerTarget(command)
+	command.RunE = func(command *cobra.Command, args []string) error {
+		return runImport(command, target, f, args)
+	}
+	return command
+}
+
+// mostReported is how many bad rows of an array are shown when the import ends with it. It
+// could be all of them.
+const mostReported = 20
+
+func runImport(command *cobra.Command, t *target, f importFlags, args []string) (err error) {
+	in, err := openInput(command.InOrStdin(), args[1:], move.Format(f.format))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	what := toWrite
+	if f.dryRun {
+		what = toTry
+	}
+	c, closing, err := t.open(command, what)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	collection, err := describe(command.Context(), c, args[0])
+	if err != nil {
+		return err
+	}
+	rows, err := move.NewReader(in, in.format, collection.Attributes)
+	if err != nil {
+		return in.named(err)
+	}
+	out := command.ErrOrStderr()
+	meter := newMeter(out, "rows")
+	var reported int64
+	run := &move.Import{
+		Client: c, Collection: collection, Rows: rows,
+		OnError: move.OnError(f.onError), OnConflict: move.OnConflict(f.onConflict), DryRun: f.dryRun, FromRow: f.fromRow,
+		Bad: func(row move.Row, reason string) {
+			if reported++; f.onError == string(move.StopOnError) && reported > mostReported {
+				return
+			}
+			meter.end()
+			fmt.Fprintf(out, "line %d: %s\n", row.Line, reason)
+		},
+		Progress: func(done move.Imported) { meter.show(done.Next-f.fromRow, in.part()) },
+	}
+	started := time.Now()
+	done, err := run.Run(command.Context())
+	meter.end()
+	if f.onError == string(move.StopOnError) && reported > mostReported {
+		fmt.Fprintf(out, "and %s more in the same array\n", rowsOf(reported-mostReported))
+	}
+	fmt.Fprintln(out, importSummary(done, f.dryRun, time.Since(started)))
+	if done.Timed {
+		fmt.Fprintln(out, "created_at and updated_at of the file were left out: they say when a resource was created and changed here.")
+	}
+	switch {
+	case err != nil:
+		return in.named(howToGoOn(err, done.Next, args[0], f.dryRun))
+	case done.Bad > 0:
+		return &exitError{status: 3, err: fmt.Errorf("%s left out, as reported above", rowsOf(done.Bad))}
+	}
+	return nil
+}
+
+// importSummary says what has become of the rows.
+func importSummary(done move.Imported, dryRun bool, took time.Duration) string {
+	verb := "Imported"
+	if dryRun {
+		verb = "Dry run, nothing was written: would import"
+	}
+	summary := fmt.Sprintf("%s %s", verb, rowsOf(done.Created))
+	if done.Replaced > 0 {
+		summary += fmt.Sprintf(", replaced %s", grouped(done.Replaced))
+	}
+	if done.Skipped > 0 {
+		summary += fmt.Sprintf(", skipped %s that exist", grouped(done.Skipped))
+	}
+	return summary + pace(done.Created+done.Replaced+done.Skipped, took) + "."
+}
+
+// howToGoOn says what can be done about an import that ended early.
+func howToGoOn(err error, next int64, collection string, dryRun bool) error {
+	var unknown *move.UnknownError
+	switch {
+	case errors.Is(err, move.ErrStopped) && dryRun:
+		return fmt.Errorf("the import would end at row %d: correct it, or leave bad rows out with --on-error skip", next)
+	case errors.Is(err, move.ErrStopped):
+		return fmt.Errorf("ended at row %d, with the rows ahead of it in and none behind it: correct it and go on with --from-row %d, or leave bad rows out with --on-error skip", next, next)
+	case dryRun:
+		return err
+	case errors.As(err, &unknown) && unknown.First != "":
+		return fmt.Errorf("%w\nIf there is /%s/%s, all of them are in: go on with --from-row %d, and else with --from-row %d", err, collection, unknown.First, unknown.To+1, next)
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("interrupted: go on with --from-row %d", next)
+	}
+	return fmt.Errorf("%w\nThe rows ahead of row %d are in: go on with --from-row %d", err, next, next)
+}
+
+// input is a file that is read, and how much of it.
+type input struct {
+	io.Reader
+	name   string
+	format move.Format
+	file   *os.File // nil for the standard input
+	size   int64    // negative if it cannot be known
+	read   atomic.Int64
+}
+
+// openInput opens the file that is to be imported, or takes the standard input.
+func openInput(stdin io.Reader, names []string, format move.Format) (*input, error) {
+	in := &input{name: "the standard input", format: format, size: -1}
+	from, zipped := stdin, false
+	if len(names) > 0 && names[0] != "-" {
+		file, err := os.Open(names[0])
+		if err != nil {
+			return nil, err
+		}
+		in.name, in.file, from = names[0], file, file
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			in.size = info.Size()
+		}
+		var told move.Format
+		told, zipped = move.FormatOf(names[0])
+		if in.format == "" {
+			in.format = told
+		}
+	}
+	if in.format == "" {
+		in.format = move.NDJSON
+		if in.file != nil {
+			return nil, errors.Join(fmt.Errorf("the format of %s cannot be told by its ending: give --format %s", in.name, strings.Join(formats, ", ")), in.file.Close())
+		}
+	}
+	in.Reader = &counting{from, &in.read}
+	if zipped {
+		unzipped, err := gzip.NewReader(in.Reader)
+		if err != nil {
+			return nil, errors.Join(in.named(err), in.file.Close())
+		}
+		in.Reader = unzipped
+	}
+	return in, nil
+}
+
+// counting counts what is read.
+type counting struct {
+	io.Reader
+	read *atomic.Int64
+}
+
+func (c *counting) Read(into []byte) (int, error) {
+	n, err := c.Reader.Read(into)
+	c.read.Add(int64(n))
+	return n, err
+}
+
+// part is how much of the file was read, negative if it cannot be known.
+func (in *input) part() float64 {
+	if in.size <= 0 {
+		return -1
+	}
+	return float64(in.read.Load()) / float64(in.size)
+}
+
+func (in *input) named(err error) error { return fmt.Errorf("%s: %w", in.name, err) }
+
+func (in *input) Close() error {
+	if in.file == nil {
+		return nil
+	}
+	return in.file.Close()
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// exits runs the program and returns what it writes and its exit status.
+func exits(t *testing.T, dir, input string, environment []string, args ...string) (out string, status int) {
+	t.Helper()
+	command := program(t, dir, args...)
+	command.Stdin = strings.NewReader(input)
+	command.Env = append(command.Env, environment...)
+	text, err := command.CombinedOutput()
+	if exit, ok := err.(*exec.ExitError); ok {
+		return string(text), exit.ExitCode()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), 0
+}
+
+func files(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+func TestImportAndExportRefuse(t *testing.T) {
+	dir := t.TempDir()
+	good, bad := `{"name":"Ada","email":"ada@example.com"}`, `{"name":"Ada"}`
+	file := filepath.Join(dir, "users.txt")
+	if err := os.WriteFile(file, []byte(good), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		input  string
+		args   string
+		status int
+		want   string
+	}{
+		{"", "export users", 1, "plural: there is no database plural.db\n"},
+		{bad, "import users --dry-run", 1, "line 1: email: The attribute email is required.\nDry run, nothing was written: would import 0 rows.\n" +
+			"plural: the standard input: the import would end at row 1: correct it, or leave bad rows out with --on-error skip\n"},
+		{good, "import users --dry-run", 0, "Dry run, nothing was written: would import 1 row.\n"},
+		{"", "import users users.txt", 1, "plural: the format of users.txt cannot be told by its ending: give --format ndjson, json, csv\n"},
+		{"", "import users nothing.csv", 1, "plural: open nothing.csv: no such file or directory\n"},
+		{"", "import", 1, "plural: accepts between 1 and 2 arg(s), received 0\n"},
+		{"", "import users --server http://127.0.0.1:1 --database sqlite:x.db", 1, "plural: give a --server, which has its own database and schema, or a --database, and not both\n"},
+		{"", "import users --server 127.0.0.1", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1\"\n"},
+		{"", "import users --key secret", 1, "plural: --key is for a --server: a database that is opened here asks nobody\n"},
+		{"", "import users --on-error maybe", 1, "plural: invalid argument \"maybe\" for \"--on-error\" flag: must be stop or skip\n"},
+		{"", "import users --from-row 0", 1, "plural: invalid argument \"0\" for \"--from-row\" flag: must be a whole number of at least 1\n"},
+	} {
+		if out, status := exits(t, dir, test.input, nil, strings.Fields(test.args)...); out != test.want || status != test.status {
+			t.Errorf("plural %s: %d\ngot\n%s\nwant\n%s", test.args, status, out, test.want)
+		}
+	}
+	if got := files(t, dir); got != "users.txt" {
+		t.Errorf("there are now %s", got)
+	}
+	for _, test := range []struct{ args, want string }{
+		{"import users users.txt --format ndjson", "Imported 1 row.\n"},
+		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
+		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], sort, offset, limit and cursor\n"},
+		{"export users --query limit=-2", "plural: the limit of an export cannot be negative: for the last rows, sort the other way round, such as by sort=-id\n"},
+		{"export users --query filter[nope]=1 --output x.csv", "plural: GET /users: 400 unknown_parameter at filter[nope]: The collection users has no field \"nope\" to filter by.\n"},
+		{"export users --output x.txt", "plural: the format of x.txt cannot be told by its ending: give --format\n"},
+	} {
+		if out, _ := exits(t, dir, "", nil, strings.Fields(test.args)...); out != test.want {
+			t.Errorf("plural %s\ngot\n%s\nwant\n%s", test.args, out, test.want)
+		}
+	}
+	if got := files(t, dir); strings.Contains(got, "x.") {
+		t.Errorf("there are now %s", got)
+	}
+}
+
+// TestImportOfASchemaFile: the collections are those of the folder's schema, and access is
+// for requests only.
+func TestImportOfASchemaFile(t *testing.T) {
+	dir := t.TempDir()
+	thingsIn(t, dir)
+	out, status := exits(t, dir, "name,size\nC,3\nD,4\n", nil, "import", "things", "--format=csv")
+	if out != "Imported 2 rows.\n" || status != 0 {
+		t.Errorf("%d: %s", status, out)
+	}
+	var zipped bytes.Buffer
+	zipper := gzip.NewWriter(&zipped)
+	zipper.Write([]byte(`[{"name":"E","size":"5"},{"name":7}]`))
+	zipper.Close()
+	if err := os.WriteFile(filepath.Join(dir, "more.json.gz"), zipped.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, status = exits(t, dir, "", nil, "import", "things", "more.json.gz", "--on-error=skip")
+	if out != "line 1: name: Must be a string, but is a number.\nImported 1 row.\nplural: 1 row left out, as reported above\n" || status != 3 {
+		t.Errorf("%d: %s", status, out)
+	}
+	out, _ = exits(t, dir, "", nil, "export", "things", "--format=csv", "--query=sort=-name&limit=3")
+	lines := strings.Split(out, "\r\n")
+	if len(lines) != 5 || !strings.Contains(lines[1], ",things,E,5") || !strings.Contains(lines[3], ",things,C,3") || lines[4] != "Exported 3 rows.\n" {
+		t.Errorf("got\n%s", out)
+	}
+}
+
+// TestImportIsInterrupted: what was begun is finished, and the message says where to go on.
+func TestImportIsInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	command := program(t, dir, "import", "users")
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	command.Stderr = &out
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	rows := []byte(strings.Repeat("{\"name\":\"Ada\",\"email\":\"ada@example.com\"}\n", 1000))
+	for written := 0; ; written++ {
+		if written == 5 {
+			command.Process.Signal(syscall.SIGINT)
+		}
+		if _, err := in.Write(rows); err != nil {
+			break
+		}
+	}
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Fatal("it does not end")
+	}
+	in.Close()
+	_, from, found := strings.Cut(out.String(), "plural: the standard input: interrupted: go on with --from-row ")
+	if !found || command.ProcessState.ExitCode() != 1 {
+		t.Fatalf("got %d\n%s", command.ProcessState.ExitCode(), out.String())
+	}
+	summary, status := exits(t, dir, "", nil, "export", "users", "--output=all.ndjson")
+	all, err := os.ReadFile(filepath.Join(dir, "all.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if count := bytes.Count(all, []byte("\n")); status != 0 || strings.TrimSpace(from) != strings.ReplaceAll(grouped(int64(count+1)), ",", "") {
+		t.Errorf("%s: there are %d, and it would go on with %s", summary, count, from)
+	}
+}
+
+// TestServerOfTheEnvironment: a server and its key can be given without flags, which others
+// could see.
+func TestServerOfTheEnvironment(t *testing.T) {
+	server := serveIn(t, t.TempDir())
+	dir := t.TempDir()
+	out, status := exits(t, dir, `{"name":"Ada","email":"ada@example.com"}`, []string{"PLURAL_SERVER=" + server.base, "PLURAL_KEY=none"}, "import", "users")
+	if out != "Imported 1 row.\n" || status != 0 || files(t, dir) != "" {
+		t.Errorf("%d: %s, and there are %s", status, out, files(t, dir))
+	}
+	if got := get(t, server.base+"/users"); !strings.Contains(got, `"name":"Ada"`) {
+		t.Errorf("got %s", got)
+	}
+	if err := server.stop(t, syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMeterLine(t *testing.T) {
+	for want, got := range map[string]string{
+		"rows 1,234,567  123,456/s": meterLine("rows", 1_234_567, -1, 10*time.Second),
+		"[###############...............]  50 %  rows 1,000  100/s  10s left": meterLine("rows", 1000, 0.5, 10*time.Second),
+		"[..............................]   0 %  rows 0  0/s":                 meterLine("rows", 0, 0, time.Second),
+		"[##############################] 100 %  rows 3  3/s  0s left":        meterLine("rows", 3, 1.2, time.Second),
+	} {
+		if got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+}

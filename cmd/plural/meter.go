@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// meter shows on a terminal how far something has come: a line that fills up, with the
+// rate and the time that is left.
+type meter struct {
+	out     io.Writer // nil: nobody looks
+	what    string
+	started time.Time
+	shown   time.Time
+}
+
+func newMeter(out io.Writer, what string) *meter {
+	m := &meter{what: what, started: time.Now()}
+	if isTerminal(out) {
+		m.out = out
+	}
+	return m
+}
+
+// show shows it now and then. The part is how much of it is done, and negative if
+// that cannot be known.
+func (m *meter) show(rows int64, part float64) {
+	now := time.Now()
+	if m.out == nil || now.Sub(m.shown) < barPause {
+		return
+	}
+	m.shown = now
+	fmt.Fprint(m.out, wholeLine+meterLine(m.what, rows, part, now.Sub(m.started)))
+}
+
+// end takes the line away.
+func (m *meter) end() {
+	if m.out != nil && !m.shown.IsZero() {
+		fmt.Fprint(m.out, wholeLine)
+	}
+}
+
+func meterLine(what string, rows int64, part float64, took time.Duration) string {
+	line := fmt.Sprintf("%s %s  %s", what, grouped(rows), rateOf(rows, took))
+	if part < 0 {
+		return line
+	}
+	part = min(part, 1)
+	filled := int(barWidth * part)
+	line = fmt.Sprintf("[%s%s] %3d %%  %s", strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled), int(100*part), line)
+	if part > 0 {
+		left := time.Duration(float64(took) * (1 - part) / part)
+		line += fmt.Sprintf("  %s left", left.Round(time.Second))
+	}
+	return line
+}
+
+func rateOf(rows int64, took time.Duration) string {
+	return grouped(int64(float64(rows)/max(took.Seconds(), 1e-3))) + "/s"
+}
+
+// pace is how long it took, if it took long enough to be worth a word.
+func pace(rows int64, took time.Duration) string {
+	if took < time.Second {
+		return ""
+	}
+	return fmt.Sprintf(" in %.1f s (%s)", took.Seconds(), rateOf(rows, took))
+}
+
+// grouped is a number with commas: 1,000,000.
+func grouped(n int64) string {
+	text := fmt.Sprint(n)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
+func rowsOf(n int64) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return grouped(n) + " rows"
+}

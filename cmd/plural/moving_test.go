@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+var (
+	docTimes = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+	docRates = regexp.MustCompile(` in [0-9.]+ s \([0-9,]+/s\)`)
+	docIDs   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+)
+
+// alike makes outputs of different runs comparable: ids by the order in which they come
+// up, and no times or rates. What goes to the standard error may come ahead of the output or
+// behind it, so the lines are sorted.
+func alike(output string, ids *[]string) string {
+	output = docRates.ReplaceAllString(docTimes.ReplaceAllString(strings.ReplaceAll(output, "\r", ""), "TIME"), "")
+	output = docIDs.ReplaceAllStringFunc(output, func(id string) string {
+		if !slices.Contains(*ids, id) {
+			*ids = append(*ids, id)
+		}
+		return fmt.Sprintf("ID%d", slices.Index(*ids, id))
+	})
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestMovingData follows docs/moving-data.md at a shell, from its first command to its
+// last, and takes the first step of the README, with fewer rows.
+func TestMovingData(t *testing.T) {
+	text, err := os.ReadFile("../../docs/moving-data.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, bin := t.TempDir(), t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\nPLURAL_TEST_AS_PROGRAM=1 exec '%s' \"$@\"\n", os.Args[0])
+	if err := os.WriteFile(filepath.Join(bin, "plural"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	at := func(dir, line string) string {
+		shell := exec.Command("sh", "-c", line)
+		shell.Dir = dir
+		shell.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, _ := shell.CombinedOutput()
+		return string(out)
+	}
+	million := regexp.MustCompile(`(?m)^\$ (seq 1000000 .*)$`).FindStringSubmatch(readme(t))
+	if million == nil {
+		t.Fatal("the README does not make a million rows any more")
+	}
+	if got := at(t.TempDir(), strings.Replace(million[1], "1000000", "1000", 1)); !strings.HasPrefix(got, "Imported 1,000 rows") {
+		t.Errorf("$ %s\n%s", million[1], got)
+	}
+	server := serveIn(t, t.TempDir())
+	var written, received []string
+	commands := 0
+	for block := range strings.SplitSeq(string(text), "\n```console\n") {
+		if commands == 0 && !strings.HasPrefix(block, "$ ") {
+			continue // what is ahead of the first block
+		}
+		block, _, _ := strings.Cut(block, "\n```")
+		for _, step := range strings.Split("\n"+block, "\n$ ")[1:] {
+			commands++
+			line, want, _ := strings.Cut(step, "\n")
+			out := at(dir, strings.ReplaceAll(line, "http://localhost:8080", server.base))
+			if got, want := alike(out, &received), alike(want, &written); got != want {
+				t.Fatalf("$ %s\ngot\n%s\nwant\n%s", line, got, want)
+			}
+		}
+	}
+	if commands < 15 {
+		t.Errorf("only %d commands were found: is the document still written in console blocks?", commands)
+	}
+	if err := server.stop(t, syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/client"
+)
+
+// target is where data is moved to or from: a server, or a database that is opened
+// here.
+type target struct {
+	server, key string
+	load        func() (*settings, error)
+}
+
+// registerTarget declares the flags that say where the data is.
+func registerTarget(command *cobra.Command) *target {
+	t := &target{}
+	flags := command.Flags()
+	flags.StringVar(&t.server, "server", "", "`URL` of a server, in place of a database (or PLURAL_SERVER)")
+	flags.StringVar(&t.key, "key", "", "API key or token for the server (better PLURAL_KEY, which nobody sees in a list of processes)")
+	t.load = borrowSettings(command, "schema", "database", "migrate")
+	return t
+}
+
+// purpose is what a database is opened for.
+type purpose int
+
+const (
+	toRead purpose = iota
+	toWrite
+	toTry // as if it were written to
+)
+
+// open connects to the server, or opens the database. Whoever gets a client closes it.
+func (t *target) open(command *cobra.Command, what purpose) (*client.Client, func() error, error) {
+	flags := command.Flags()
+	given := flags.Changed("database") || flags.Changed("schema") || flags.Changed("migrate")
+	server, key := t.server, t.key
+	if server == "" && !given {
+		server = os.Getenv("PLURAL_SERVER")
+	}
+	if key == "" {
+		key = os.Getenv("PLURAL_KEY")
+	}
+	if server == "" {
+		if t.key != "" {
+			return nil, nil, errors.New("--key is for a --server: a database that is opened here asks nobody")
+		}
+		return t.openDatabase(command.Context(), what)
+	}
+	if given {
+		return nil, nil, errors.New("give a --server, which has its own database and schema, or a --database, and not both")
+	}
+	c, err := client.New(server, client.Options{Key: key, Retries: 8})
+	return c, func() error { return nil }, err
+}
+
+// openDatabase serves a database to this process alone. So data goes the way of
+// a request, whether there is a network in between or not: the same validation, change log
+// and totals.
+func (t *target) openDatabase(ctx context.Context, what purpose) (*client.Client, func() error, error) {
+	s, err := t.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	database, remove, err := databaseFor(s.config.Database, what)
+	if err != nil {
+		return nil, nil, err
+	}
+	if what != toWrite {
+		s.config.Migrate = plural.MigrateOff
+	}
+	const forever = -1
+	server, err := plural.Open(ctx, plural.Config{
+		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate,
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+		// Whoever moves data has all the time, and is not a server that keeps house.
+		QueryTimeout: forever, MinThroughput: forever, CacheSize: forever, Workers: forever,
+		ReadTimeout: day, WriteTimeout: day,
+		ChangeRetention: forever, IdempotencyRetention: forever, OperationRetention: forever,
+		MaxBody: 128 << 20,
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, remove())
+	}
+	pipes := newPipes()
+	within := &http.Server{Handler: server, ReadHeaderTimeout: day}
+	go within.Serve(pipes) // until it is closed
+	transport := &http.Transport{
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return pipes.dial(ctx) },
+		DisableCompression: true, ReadBufferSize: 64 << 10, WriteBufferSize: 64 << 10, MaxIdleConnsPerHost: 64,
+	}
+	closing := func() error {
+		transport.CloseIdleConnections()
+		return errors.Join(within.Close(), server.Stop(context.WithoutCancel(ctx)), remove())
+	}
+	c, err := client.New("http://database", client.Options{HTTPClient: &http.Client{Transport: transport}})
+	if err != nil {
+		return nil, nil, errors.Join(err, closing())
+	}
+	return c, closing, nil
+}
+
+// databaseFor makes sure that no file comes to be where nothing is to be written: then
+// there is nothing to be read, and trials are made with a database that is removed.
+func databaseFor(database string, what purpose) (url string, remove func() error, err error) {
+	remove = func() error { return nil }
+	file, ok := strings.CutPrefix(database, "sqlite:")
+	if !ok || what == toWrite {
+		return database, remove, nil
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return database, remove, nil // or it is found out what is wrong with it
+	}
+	if what == toRead {
+		return "", nil, fmt.Errorf("there is no database %s", file)
+	}
+	dir, err := os.MkdirTemp("", "plural-dry-run-")
+	if err != nil {
+		return "", nil, err
+	}
+	return "sqlite:" + filepath.Join(dir, "plural.db"), func() error { return os.RemoveAll(dir) }, nil
+}
+
+// pipes is a listener for connections within the process, which nobody else can reach.
+type pipes struct {
+	connections chan net.Conn
+	closed      chan struct{}
+}
+
+func newPipes() *pipes { return &pipes{make(chan net.Conn), make(chan struct{})} }
+
+func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case p.connections <- theirs:
+		return ours, nil
+	case <-p.closed:
+	case <-ctx.Done():
+	}
+	return nil, errors.Join(net.ErrClosed, ours.Close(), theirs.Close())
+}
+
+// Accept is that of a net.Listener.
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case connection := <-p.connections:
+		return connection, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close is that of a net.Listener; it is called once.
+func (p *pipes) Close() error {
+	close(p.closed)
+	return nil
+}
+
+// Addr is that of a net.Listener.
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "database", Net: "pipe"} }
+
+// describe finds a collection by its name.
+func describe(ctx context.Context, c *client.Client, name string) (client.Description, error) {
+	all, err := c.Collections(ctx)
+	if err != nil {
+		return client.Description{}, err
+	}
+	var names []string
+	for _, each := range all {
+		if each.Name == name {
+			return each, nil
+		}
+		names = append(names, each.Name)
+	}
+	return client.Description{}, fmt.Errorf("there is no collection %q: there are %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,292 @@
+package move
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/plural-go/plural/client"
+)
+
+// cell is a field of a record of CSV. An empty one is null, and "" the empty string.
+type cell struct {
+	text   []byte // until the next record is read
+	quoted bool
+}
+
+func (c cell) isNothing() bool { return len(c.text) == 0 && !c.quoted }
+
+// cellReader takes CSV apart as RFC 4180 says. The standard library's takes a carriage
+// return out of every line end within quotes, and does not tell "" from nothing; either
+// would change data.
+type cellReader struct {
+	in   *bufio.Reader
+	line int64 // of what comes next
+
+	text  []byte // of the record
+	ends  []int  // of its cells, in text
+	cells []cell
+}
+
+// badRecord is a record that is no CSV, and is over at the end of its line.
+type badRecord struct{ reason string }
+
+func (e *badRecord) Error() string { return e.reason }
+
+// record reads a record, and gives io.EOF behind the last. Line is where it begins.
+func (r *cellReader) record() (cells []cell, line int64, err error) {
+	r.text, r.ends, r.cells = r.text[:0], r.ends[:0], r.cells[:0]
+	line = r.line
+	if _, err := r.in.Peek(1); err != nil {
+		return nil, line, err
+	}
+	for last := false; !last; {
+		var quoted bool
+		if quoted, last, err = r.field(); err != nil {
+			return nil, line, err
+		}
+		r.ends = append(r.ends, len(r.text))
+		r.cells = append(r.cells, cell{quoted: quoted})
+	}
+	start := 0
+	for i, end := range r.ends {
+		r.cells[i].text = r.text[start:end]
+		start = end
+	}
+	return r.cells, line, nil
+}
+
+// field reads a field with what ends it. Last says that the record ends with it.
+func (r *cellReader) field() (quoted, last bool, err error) {
+	c, err := r.in.ReadByte()
+	if err == nil && c == '"' {
+		quoted = true
+		if err := r.quoted(); err != nil {
+			return quoted, false, err
+		}
+		c, err = r.in.ReadByte()
+	}
+	for ; ; c, err = r.in.ReadByte() {
+		if errors.Is(err, io.EOF) {
+			return quoted, true, nil
+		}
+		if err != nil {
+			return quoted, false, err
+		}
+		switch c {
+		case ',':
+			return quoted, false, nil
+		case '\n':
+			r.line++
+			return quoted, true, nil
+		case '\r':
+			if next, err := r.in.Peek(1); err == nil && next[0] == '\n' {
+				continue
+			}
+		}
+		switch {
+		case quoted:
+			return quoted, false, r.skip("something follows the closing quote of a cell: a quote within quotes is written twice")
+		case c == '"':
+			return quoted, false, r.skip("a quote stands within a cell that does not begin with one: put the cell into quotes, and write the quote twice")
+		case len(r.text) == maxRow:
+			return quoted, false, r.skip(fmt.Sprintf("the row is longer than %d MiB", maxRow>>20))
+		}
+		r.text = append(r.text, c)
+	}
+}
+
+// quoted reads up to the closing quote.
+func (r *cellReader) quoted() error {
+	began := r.line
+	for {
+		c, err := r.in.ReadByte()
+		switch {
+		case errors.Is(err, io.EOF):
+			return fmt.Errorf("line %d: the quote that begins here is never closed", began)
+		case err != nil:
+			return err
+		case c == '\n':
+			r.line++
+		case c == '"':
+			if next, err := r.in.Peek(1); err != nil || next[0] != '"' {
+				return nil
+			}
+			r.in.ReadByte() // which is there
+		}
+		if len(r.text) == maxRow {
+			return fmt.Errorf("line %d: the row is longer than %d MiB", began, maxRow>>20)
+		}
+		r.text = append(r.text, c)
+	}
+}
+
+// skip reads to the end of the line of a record that is none.
+func (r *cellReader) skip(reason string) error {
+	for {
+		c, err := r.in.ReadByte()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if c == '\n' {
+			r.line++
+		}
+		if err != nil || c == '\n' {
+			return &badRecord{reason}
+		}
+	}
+}
+
+// csvReader reads CSV whose first record has the names of the attributes.
+type csvReader struct {
+	cells   *cellReader
+	columns []column
+	number  int64
+}
+
+// column is what a cell is to become.
+type column struct {
+	name     string
+	kind     string // type of JSON Schema
+	required bool
+}
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+func newCSVReader(in io.Reader, attributes []client.Attribute) (*csvReader, error) {
+	buffered := bufio.NewReaderSize(in, 256<<10)
+	if start, err := buffered.Peek(len(byteOrderMark)); err == nil && string(start) == byteOrderMark {
+		buffered.Discard(len(byteOrderMark)) // spreadsheets put it there
+	}
+	r := &csvReader{cells: &cellReader{in: buffered, line: 1}}
+	header, _, err := r.cells.record()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("the file is empty: its first line must have the names of the attributes")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("line 1: %w", err)
+	}
+	return r, r.name(header, attributes)
+}
+
+// name finds out what the columns are. All that are wrong are reported together.
+func (r *csvReader) name(header []cell, attributes []client.Attribute) error {
+	known := map[string]column{}
+	names := []string{"id", "type"}
+	for _, attribute := range attributes {
+		known[attribute.Name] = column{attribute.Name, attribute.Type, attribute.Required}
+		names = append(names, attribute.Name)
+	}
+	for _, name := range []string{"id", "type", "created_at", "updated_at"} {
+		known[name] = column{name: name, kind: "string"}
+	}
+	var problems []error
+	seen := map[string]bool{}
+	for _, each := range header {
+		name := string(each.text)
+		found, ok := known[name]
+		switch {
+		case !ok:
+			problems = append(problems, fmt.Errorf("line 1: there is no attribute %q: columns are separated by commas, and there can be %s", name, strings.Join(names, ", ")))
+		case seen[name]:
+			problems = append(problems, fmt.Errorf("line 1: the column %s comes twice", name))
+		}
+		seen[name] = true
+		r.columns = append(r.columns, found)
+	}
+	return errors.Join(problems...)
+}
+
+func (r *csvReader) Next() (Row, error) {
+	for {
+		record, line, err := r.cells.record()
+		row := Row{Number: r.number + 1, Line: line}
+		var bad *badRecord
+		switch {
+		case errors.As(err, &bad):
+			row.Bad = bad
+		case err != nil:
+			return Row{}, err
+		case len(record) == 1 && record[0].isNothing() && len(r.columns) > 1:
+			continue // an empty line
+		default:
+			r.fill(&row, record)
+		}
+		r.number++
+		return row, nil
+	}
+}
+
+// fill makes the body of a record, without what the server sets.
+func (r *csvReader) fill(row *Row, record []cell) {
+	if len(record) != len(r.columns) {
+		row.Bad = fmt.Errorf("the row has %s, and the first line %d", cellsOf(len(record)), len(r.columns))
+		return
+	}
+	body := append(make([]byte, 0, 2*len(r.cells.text)+32*len(record)), '{')
+	for i, each := range record {
+		column := r.columns[i]
+		switch {
+		case column.name == "created_at" || column.name == "updated_at":
+			row.Timed = true
+			continue
+		case column.name == "id" && each.isNothing():
+			continue
+		case column.name == "id":
+			row.bring(each.text)
+		}
+		if len(body) > 1 {
+			body = append(body, ',')
+		}
+		body = append(append(append(body, '"'), column.name...), `":`...)
+		var err error
+		if body, err = column.append(body, each); err != nil {
+			row.Bad = fmt.Errorf("column %s: %w", column.name, err)
+			return
+		}
+	}
+	row.Body = append(body, '}')
+}
+
+func cellsOf(n int) string {
+	if n == 1 {
+		return "1 cell"
+	}
+	return fmt.Sprint(n, " cells")
+}
+
+// append appends a cell as JSON.
+func (c column) append(body []byte, from cell) ([]byte, error) {
+	if !utf8.Valid(from.text) {
+		return nil, errors.New("not UTF-8: save the file as CSV UTF-8")
+	}
+	if from.isNothing() && !(c.required && c.kind == "string") {
+		return append(body, "null"...), nil
+	}
+	value := jsontext.Value(from.text)
+	switch c.kind {
+	case "string":
+		return jsontext.AppendQuote(body, unguarded(string(from.text)))
+	case "boolean":
+		// Spreadsheets write them in capitals.
+		if lower := strings.ToLower(string(from.text)); lower == "true" || lower == "false" {
+			return append(body, lower...), nil
+		}
+		return nil, fmt.Errorf("must be true or false, but is %.60q", from.text)
+	case "integer", "number":
+		if value.Kind() != '0' || !value.IsValid() || len(bytes.TrimSpace(value)) != len(value) {
+			return nil, fmt.Errorf("must be a number such as 42 or -1.5, but is %.60q", from.text)
+		}
+	default:
+		if !value.IsValid() {
+			return nil, fmt.Errorf("must be JSON of the type %s, but is %.60q", c.kind, from.text)
+		}
+	}
+	return append(body, value...), nil
+}

@@ -1,0 +1,316 @@
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/plural-go/plural/client"
+)
+
+// OnError says what becomes of an import when a row is bad.
+type OnError string
+
+// Stop ends the import ahead of the first bad row. Skip leaves bad rows out.
+const (
+	StopOnError OnError = "stop"
+	SkipOnError OnError = "skip"
+)
+
+// OnConflict says what becomes of a row whose id exists already.
+type OnConflict string
+
+// Such a row is bad, is left out, or replaces what is there.
+const (
+	FailOnConflict    OnConflict = "fail"
+	SkipOnConflict    OnConflict = "skip"
+	ReplaceOnConflict OnConflict = "replace"
+)
+
+// Import puts the rows of a file into a collection. Rows that have no id are given one
+// here, and not by the server: so a request that was lost can be sent again, and is known by
+// its ids if it had come through.
+type Import struct {
+	Client     *client.Client
+	Collection client.Description
+	Rows       Reader
+
+	OnError    OnError
+	OnConflict OnConflict
+
+	// DryRun writes nothing: every array of rows is sent as one that the server must refuse,
+	// because the id of its last resource comes twice.
+	DryRun bool
+
+	// FromRow is the number of the first row that counts; those ahead of it are in already.
+	FromRow int64
+
+	// Bad is told of every bad row.
+	Bad func(row Row, reason string)
+
+	// Progress is told how far it has come, after every request.
+	Progress func(Imported)
+}
+
+// Imported is what has become of the rows of a file.
+type Imported struct {
+	Created, Replaced, Skipped, Bad int64
+
+	// Timed: there were times in the file that were left out, as the server sets them.
+	Timed bool
+
+	// Next is the number of the first row that is neither in nor left out.
+	Next int64
+}
+
+// ErrStopped is the end of an import at a bad row, of which Bad has been told.
+var ErrStopped = errors.New("a row was refused")
+
+// An array is what a server takes by default; one that takes less says so.
+const (
+	batchRows  = 1000
+	batchBytes = 1<<20 - 64<<10
+)
+
+// batch is rows that are sent together.
+type batch struct {
+	rows []Row
+	bad  *Row  // the one behind them, which ended it
+	err  error // why there are no more rows; io.EOF at the end
+}
+
+// importer is an import under way.
+type importer struct {
+	*Import
+	done    Imported
+	most    int // rows in an array
+	minter  minter
+	replace []Row // whose ids exist
+}
+
+// Run imports all rows. If it fails, Imported.Next is where to begin again.
+func (i *Import) Run(ctx context.Context) (Imported, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	run := &importer{Import: i, most: batchRows, done: Imported{Next: max(1, i.FromRow)}}
+	for each := range run.read(ctx) {
+		if ctx.Err() != nil {
+			break
+		}
+		// A request that was begun is waited for, so that it is known what became of it.
+		err := run.take(context.WithoutCancel(ctx), each)
+		if err == nil {
+			err = each.err
+		}
+		if err == io.EOF { // itself: a connection that is lost may have one inside
+			return run.done, nil
+		}
+		if err != nil {
+			return run.done, err
+		}
+	}
+	return run.done, ctx.Err() // the reader ends early only with it
+}
+
+// UnknownError says that the answer to rows did not come. They were created, all of
+// them, if the first of them exists.
+type UnknownError struct {
+	From, To int64  // numbers of the rows
+	First    string // id of the first
+	Err      error
+}
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("it is not known whether rows %d to %d are in: %v", e.From, e.To, e.Err)
+}
+
+// Unwrap gives the reason.
+func (e *UnknownError) Unwrap() error { return e.Err }
+
+// read reads ahead while rows are sent.
+func (i *importer) read(ctx context.Context) <-chan batch {
+	batches := make(chan batch, 1)
+	go func() {
+		defer close(batches)
+		for {
+			next := i.next()
+			select {
+			case batches <- next:
+			case <-ctx.Done():
+				return
+			}
+			if next.err != nil {
+				return
+			}
+		}
+	}()
+	return batches
+}
+
+// next reads rows up to a bad one, or as many as fit.
+func (i *importer) next() (next batch) {
+	for size := 0; len(next.rows) < batchRows && size < batchBytes; {
+		row, err := i.Rows.Next()
+		if err != nil {
+			next.err = err
+			return next
+		}
+		if row.Number < i.FromRow {
+			continue
+		}
+		if row.Bad != nil {
+			next.bad = &row
+			return next
+		}
+		if !row.given {
+			row.withID(i.minter.next(time.Now()))
+		}
+		size += len(row.Body) + 1
+		next.rows = append(next.rows, row)
+	}
+	return next
+}
+
+// take puts a batch in.
+func (i *importer) take(ctx context.Context, next batch) error {
+	for len(next.rows) > 0 {
+		count := min(len(next.rows), i.most)
+		if err := i.send(ctx, next.rows[:count]); err != nil {
+			if errors.Is(err, errTooLarge) {
+				i.most = max(1, count/2)
+				continue
+			}
+			return err
+		}
+		next.rows = next.rows[count:]
+	}
+	if next.bad != nil {
+		i.refuse(*next.bad, next.bad.Bad.Error())
+		if i.OnError == StopOnError {
+			return ErrStopped
+		}
+		i.done.Next = next.bad.Number + 1
+	}
+	if i.Progress != nil {
+		i.Progress(i.done)
+	}
+	return nil
+}
+
+func (i *importer) refuse(row Row, reason string) {
+	i.done.Bad++
+	if i.Bad != nil {
+		i.Bad(row, reason)
+	}
+}
+
+var errTooLarge = errors.New("the server takes smaller arrays")
+
+// send creates the resources of rows. Those that are bad or exist are taken out, and the
+// rest is sent again, until it is taken as a whole.
+func (i *importer) send(ctx context.Context, rows []Row) error {
+	behind := rows[len(rows)-1].Number + 1
+	stopped := false
+	for len(rows) > 0 {
+		for _, row := range rows {
+			i.done.Timed = i.done.Timed || row.Timed
+		}
+		refused, err := i.post(ctx, rows)
+		if err != nil {
+			return err
+		}
+		if refused == nil {
+			i.done.Created += int64(len(rows))
+			break
+		}
+		left, stop, err := i.sort(ctx, rows, refused)
+		if err != nil {
+			return err
+		}
+		if stop > 0 {
+			stopped, behind = true, stop
+		}
+		rows = left
+	}
+	if err := i.replaceAll(ctx, behind); err != nil {
+		return err
+	}
+	i.done.Next = behind
+	if stopped {
+		return ErrStopped
+	}
+	return nil
+}
+
+// post sends rows as an array. What is wrong with rows is returned as refused.
+func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error, err error) {
+	request := client.Request{Method: http.MethodPost, Path: "/" + i.Collection.Name, Body: i.body(rows), Repeatable: true}
+	answer, err := i.Client.Do(ctx, request)
+	switch {
+	case err == nil && i.DryRun:
+		return nil, fmt.Errorf("the server does not follow the convention: it has taken an array with one id twice, so rows %d to %d were written although this is a dry run",
+			rows[0].Number, rows[len(rows)-1].Number)
+	case err == nil && answer.Status != http.StatusCreated:
+		return nil, fmt.Errorf("the server has answered %d, and not that the resources are created", answer.Status)
+	case err == nil:
+		return nil, nil
+	case !errors.As(err, &refused) || refused.Status >= 500:
+		return nil, &UnknownError{rows[0].Number, rows[len(rows)-1].Number, rows[0].ID, err}
+	}
+	switch refused.Status {
+	case http.StatusRequestEntityTooLarge:
+		if len(rows) > 1 {
+			return nil, errTooLarge
+		}
+		return refused, nil
+	case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity:
+	default:
+		// A rule of the server's may be about one row; otherwise no row would be taken.
+		if _, _, ok := refused.Source.Item(); !ok {
+			return nil, err
+		}
+	}
+	if i.DryRun {
+		refused = withoutItem(refused, len(rows))
+	}
+	return refused, nil
+}
+
+// body is rows as an array; in a dry run the last of them comes twice.
+func (i *importer) body(rows []Row) []byte {
+	size := 2
+	for _, row := range rows {
+		size += len(row.Body) + 1
+	}
+	last := rows[len(rows)-1]
+	body := append(make([]byte, 0, size+len(last.Body)), '[')
+	for n, row := range rows {
+		if n > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, row.Body...)
+	}
+	if i.DryRun {
+		body = append(append(body, ','), last.Body...)
+	}
+	return append(body, ']')
+}
+
+// withoutItem leaves out what is wrong with an item, and is nil if that is all.
+func withoutItem(refused *client.Error, item int) *client.Error {
+	var others []client.Problem
+	for _, problem := range refused.Problems {
+		if at, _, ok := problem.Source.Item(); !ok || at != item {
+			others = append(others, problem)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	left := *refused
+	left.Problems = others
+	return &left
+}

@@ -1,0 +1,370 @@
+package move
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/schema"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+
+const people = `
+collections:
+  people:
+    attributes:
+      name: {type: string, minLength: 1, maxLength: 20}
+      email: {type: string, maxLength: 100}
+      age: {type: integer, minimum: 0}
+      good: {type: boolean, default: true}
+      tags: {type: array}
+      boss: {type: string, format: uuid, references: people}
+    required: [name]
+    unique: [email]
+`
+
+// world is a server with a collection of people.
+type world struct {
+	t      *testing.T
+	client *client.Client
+	people client.Description
+	cut    atomic.Int64 // how many of the next answers are lost
+	posts  atomic.Int64 // how many requests wanted to create something
+}
+
+// eachStore runs a test against a fresh server on each database.
+func eachStore(t *testing.T, test func(t *testing.T, w *world), change ...func(*plural.Config)) {
+	t.Helper()
+	for name, database := range map[string]func(testing.TB) string{
+		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
+		"postgres": pgtest.URL,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, newWorld(t, database(t), change...)) })
+	}
+}
+
+func newWorld(t *testing.T, database string, change ...func(*plural.Config)) *world {
+	t.Helper()
+	file, err := schema.Parse([]byte(people))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := plural.Config{Schema: file.Schema, Database: database, Logger: slog.New(slog.DiscardHandler)}
+	for _, apply := range change {
+		apply(&config)
+	}
+	server, err := plural.Open(context.Background(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t}
+	over := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			w.posts.Add(1)
+		}
+		if r.Method != http.MethodGet && w.cut.Add(-1) >= 0 {
+			server.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		}
+		server.ServeHTTP(out, r)
+	}))
+	t.Cleanup(func() {
+		over.Close()
+		if err := server.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if w.client, err = client.New(over.URL, client.Options{Retries: 3}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := w.client.Collections(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.people = all[0]
+	return w
+}
+
+// take imports a text. It says what became of the rows, and what was wrong with which.
+func (w *world) take(text string, format Format, change ...func(*Import)) (done Imported, bad []string, err error) {
+	w.t.Helper()
+	rows, err := NewReader(strings.NewReader(text), format, w.people.Attributes)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	run := &Import{Client: w.client, Collection: w.people, Rows: rows, OnError: StopOnError, OnConflict: FailOnConflict,
+		Bad: func(row Row, reason string) { bad = append(bad, fmt.Sprintf("%d: %s", row.Line, reason)) }}
+	for _, apply := range change {
+		apply(run)
+	}
+	done, err = run.Run(context.Background())
+	return done, bad, err
+}
+
+func skip(i *Import)   { i.OnError = SkipOnError }
+func dryRun(i *Import) { i.DryRun = true }
+
+var varying = regexp.MustCompile(`"(created_at|updated_at)":"[^"]*"`)
+
+// export writes the collection to a text, without times.
+func (w *world) export(format Format, parameters string) string {
+	w.t.Helper()
+	var file bytes.Buffer
+	rows, err := NewWriter(&file, format, w.people.Attributes)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	run := &Export{Client: w.client, Collection: w.people, Rows: rows, Parameters: parameters}
+	if _, err := run.Run(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	return varying.ReplaceAllString(file.String(), `"$1":"TIME"`)
+}
+
+// names are those of the people, in order.
+func (w *world) names() string {
+	w.t.Helper()
+	var names []string
+	for line := range strings.Lines(w.export(NDJSON, "")) {
+		var person struct{ Name string }
+		if err := json.Unmarshal([]byte(line), &person); err != nil {
+			w.t.Fatal(err)
+		}
+		names = append(names, person.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+func (w *world) expect(names string) {
+	w.t.Helper()
+	if got := w.names(); got != names {
+		w.t.Errorf("there are %q, want %q", got, names)
+	}
+}
+
+func same(t *testing.T, got, want any) {
+	t.Helper()
+	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestImportStops(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		text := "{\"name\":\"a\"}\n\n{\"name\":\"b\"}\n{\"name\":\"\",\"age\":-1}\n{\"name\":\"c\"}\n{\"nam\":1}\n"
+		done, bad, err := w.take(text, NDJSON)
+		same(t, done, Imported{Created: 2, Bad: 2, Next: 3})
+		same(t, bad, []string{"4: name: Must be at least 1 character long, but has 0. age: Must be at least 0.", "6: nam: The collection people has no attribute of this name. name: The attribute name is required."})
+		if !errors.Is(err, ErrStopped) {
+			t.Errorf("got %v", err)
+		}
+		w.expect("a b")
+		done, bad, err = w.take(strings.Replace(text, `"","age":-1`, `"x"`, 1), NDJSON, func(i *Import) { i.FromRow = done.Next })
+		same(t, done, Imported{Created: 2, Bad: 1, Next: 5})
+		same(t, len(bad), 1)
+		same(t, err, ErrStopped)
+		w.expect("a b x c")
+		// A row that is no JSON ends it as well, and those ahead of it are in.
+		done, bad, err = w.take("{\"name\":\"d\"}\n{\n{\"name\":\"e\"}\n", NDJSON)
+		same(t, done, Imported{Created: 1, Bad: 1, Next: 2})
+		same(t, bad, []string{"2: the JSON ends in the middle of a value"})
+		same(t, err, ErrStopped)
+		w.expect("a b x c d")
+	})
+}
+
+func TestImportSkips(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		done, bad, err := w.take("name,email,age,boss\na,x,1,\nb,x,2,\nc,,-1,\nd,,no,\ne,,5,01936f2e-7d3c-7a4b-9c5d-0123456789ab\nf,y,,\n", CSV, skip)
+		same(t, done, Imported{Created: 2, Bad: 4, Next: 7})
+		same(t, bad, []string{"4: age: Must be at least 0.",
+			"3: email: Another resource, which is stored or in this request, has this email.",
+			`5: column age: must be a number such as 42 or -1.5, but is "no"`,
+			"6: boss: There is no resource 01936f2e-7d3c-7a4b-9c5d-0123456789ab in people."})
+		same(t, err, nil)
+		w.expect("a f")
+	})
+}
+
+func TestBadIDs(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		for _, change := range []func(*Import){skip, func(i *Import) { skip(i); dryRun(i) }} {
+			_, bad, err := w.take("{\"id\":\"1\",\"name\":\"a\"}\n{\"id\":\"\",\"name\":\"b\"}\n{\"id\":7,\"name\":\"c\"}\n", NDJSON, change)
+			wrong := "id: An id must be a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab."
+			same(t, bad, []string{"1: " + wrong, "2: " + wrong, "3: id: An id must be a string, but is a number."})
+			same(t, err, nil)
+		}
+		w.expect("")
+	})
+}
+
+// TestDryRun: it finds what the import would find, and writes nothing.
+func TestDryRun(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		_, _, err := w.take(`{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","name":"there","email":"there"}`, NDJSON)
+		same(t, err, nil)
+		text := `{"name":"a","email":"a"}
+{"name":"b","email":"there"}
+{"name":"c","email":"a"}
+{"name":""}
+{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","name":"d"}
+{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ac","name":"e","boss":"01936f2e-7d3c-7a4b-9c5d-0123456789ad"}
+{"name":"f"}
+`
+		taken := "email: Another resource, which is stored or in this request, has this email."
+		done, bad, err := w.take(text, NDJSON, skip, dryRun)
+		same(t, done, Imported{Created: 3, Bad: 4, Next: 8})
+		same(t, bad, []string{"4: name: Must be at least 1 character long, but has 0.", "2: " + taken, "3: " + taken,
+			"5: id: The id 01936f2e-7d3c-7a4b-9c5d-0123456789ab is taken by another resource, which is stored or in this request."})
+		same(t, err, nil)
+		done, _, err = w.take(text, NDJSON, dryRun)
+		same(t, done, Imported{Created: 1, Bad: 3, Next: 2})
+		same(t, err, ErrStopped)
+		done, _, err = w.take(`{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","name":"d"}`, NDJSON, dryRun, func(i *Import) { i.OnConflict = ReplaceOnConflict })
+		same(t, done, Imported{Replaced: 1, Next: 2})
+		same(t, err, nil)
+		w.expect("there")
+	})
+}
+
+func TestConflicts(t *testing.T) {
+	const first, second = "01936f2e-7d3c-7a4b-9c5d-000000000001", "01936f2e-7d3c-7a4b-9c5d-000000000002"
+	eachStore(t, func(t *testing.T, w *world) {
+		text := `[{"id":"` + first + `","name":"a","email":"a","age":1},{"id":"` + second + `","name":"b"}]`
+		done, _, err := w.take(text, JSON)
+		same(t, done, Imported{Created: 2, Next: 3})
+		same(t, err, nil)
+		before := w.export(NDJSON, "")
+		again := `[{"id":"` + first + `","name":"A","email":"a"},{"name":"c"},{"id":"` + second + `","name":"B","created_at":"x"}]`
+		on := func(policy OnConflict) func(*Import) { return func(i *Import) { i.OnConflict = policy } }
+		done, bad, err := w.take(again, JSON)
+		same(t, done, Imported{Bad: 2, Timed: true, Next: 1})
+		same(t, len(bad), 2)
+		same(t, err, ErrStopped)
+		same(t, w.export(NDJSON, ""), before)
+		done, _, err = w.take(again, JSON, on(SkipOnConflict))
+		same(t, done, Imported{Created: 1, Skipped: 2, Timed: true, Next: 4})
+		same(t, err, nil)
+		w.expect("a b c")
+		done, _, err = w.take(`[{"id":"`+first+`","name":"A","email":"a"},{"id":"`+second+`","name":"B"}]`, JSON, on(ReplaceOnConflict))
+		same(t, done, Imported{Replaced: 2, Next: 3})
+		same(t, err, nil)
+		same(t, w.export(NDJSON, "limit=1"), `{"id":"`+first+`","type":"people","name":"A","email":"a","age":null,"good":true,"tags":null,"boss":null,"created_at":"TIME","updated_at":"TIME"}`+"\n")
+		// What cannot be replaced is a bad row.
+		done, bad, err = w.take(`[{"id":"`+second+`","name":"B","email":"a"},{"name":"x"}]`, JSON, on(ReplaceOnConflict), skip)
+		same(t, done, Imported{Created: 1, Bad: 1, Next: 3})
+		same(t, len(bad), 1)
+		same(t, err, nil)
+	})
+}
+
+// TestLostAnswers: a request whose answer is lost is sent again, and its rows are in once.
+func TestLostAnswers(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		w.cut.Store(2)
+		done, _, err := w.take("{\"name\":\"a\"}\n{\"name\":\"b\"}\n", NDJSON)
+		same(t, done, Imported{Created: 2, Next: 3})
+		same(t, err, nil)
+		same(t, w.posts.Load(), 3)
+		w.expect("a b")
+		// When no answer comes at all, the first id tells what has become of the rows.
+		w.cut.Store(100)
+		done, _, err = w.take("{\"name\":\"c\"}\n{\"name\":\"d\"}\n", NDJSON)
+		same(t, done, Imported{Next: 1})
+		var unknown *UnknownError
+		if !errors.As(err, &unknown) || unknown.From != 1 || unknown.To != 2 {
+			t.Fatalf("got %v", err)
+		}
+		if _, err := client.Of[json.RawMessage](w.client, "people").Get(context.Background(), unknown.First); err != nil {
+			t.Error(err)
+		}
+		w.expect("a b c d")
+		// Ids of the file may have been there before, so nothing is claimed.
+		w.cut.Store(1)
+		_, _, err = w.take(`{"id":"01936f2e-7d3c-7a4b-9c5d-000000000001","name":"e"}`, NDJSON)
+		same(t, err, "the connection was lost, and now rows 1 to 1 all exist: they were created then, or had been there before")
+	})
+}
+
+// TestSmallServer: a server that takes little at once gets little.
+func TestSmallServer(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		var text strings.Builder
+		for i := range 100 {
+			fmt.Fprintf(&text, "{\"name\":\"%d\",\"tags\":[%q]}\n", i, strings.Repeat("x", 100))
+		}
+		fmt.Fprintf(&text, "{\"name\":\"large\",\"tags\":[%q]}\n", strings.Repeat("x", 3000))
+		done, bad, err := w.take(text.String(), NDJSON, skip)
+		same(t, done, Imported{Created: 100, Bad: 1, Next: 102})
+		same(t, bad, []string{"101: A body can have at most 2048 bytes."})
+		same(t, err, nil)
+		if names := w.names(); !strings.HasPrefix(names, "0 1 2 3 4 ") || !strings.HasSuffix(names, " 98 99") {
+			t.Errorf("there are %s", names)
+		}
+	}, func(c *plural.Config) { c.MaxItems, c.MaxBody = 30, 2048 })
+}
+
+// TestThereAndBack: what is exported, in whatever format, can be imported elsewhere, and is
+// the same there: ids, order and values.
+func TestThereAndBack(t *testing.T) {
+	rows := `{"id":"01936f2e-7d3c-7a4b-9c5d-000000000001","name":"=1+1","email":"","age":-0,"good":null,"tags":[1.50,{"a":"b,\"c\""}]}
+{"id":"01936f2e-7d3c-7a4b-9c5d-000000000002","name":"'=x","email":"line\r\nline\nline\rend","age":9223372036854775807,"good":false,"boss":"01936f2e-7d3c-7a4b-9c5d-000000000001"}
+{"id":"01936f2e-7d3c-7a4b-9c5d-000000000003","name":" ä 😀 ","email":"\t\u001f\u2028"}
+`
+	eachStore(t, func(t *testing.T, w *world) {
+		if _, _, err := w.take(rows, NDJSON); err != nil {
+			t.Fatal(err)
+		}
+		want := w.export(NDJSON, "")
+		for _, format := range Formats {
+			other := newWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "other.db"))
+			done, bad, err := other.take(w.export(format, ""), format)
+			same(t, done, Imported{Created: 3, Timed: true, Next: 4})
+			same(t, bad, []string(nil))
+			same(t, err, nil)
+			same(t, other.export(NDJSON, ""), want)
+		}
+		same(t, w.export(NDJSON, "filter[good]=false&sort=-name&limit=1"), strings.SplitAfter(want, "\n")[1])
+	})
+}
+
+func TestExportOfNothing(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		same(t, w.export(NDJSON, ""), "")
+		same(t, w.export(JSON, ""), "[]\n")
+		same(t, w.export(CSV, ""), "id,type,name,email,age,good,tags,boss\r\n")
+	})
+}
+
+// TestMinter: ids go up, however many are made within a millisecond.
+func TestMinter(t *testing.T) {
+	var m minter
+	now := time.UnixMilli(0x01936f2e7d3c)
+	last := m.next(now)
+	for range 10_000 {
+		id := m.next(now)
+		if bytes.Compare(id[:], last[:]) <= 0 || id[6]>>4 != 7 || id[8]>>6 != 2 {
+			t.Fatalf("%s follows %s", id, last)
+		}
+		last = id
+	}
+	if last.String()[:8] != "01936f2e" {
+		t.Errorf("the last is %s", last)
+	}
+}

@@ -1,0 +1,191 @@
+package move
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// lineReader reads NDJSON: an object in each line. Empty lines do not count.
+type lineReader struct {
+	in           *bufio.Reader
+	number, line int64
+	text         []byte
+}
+
+func newLineReader(in io.Reader) *lineReader {
+	return &lineReader{in: bufio.NewReaderSize(in, 256<<10)}
+}
+
+func (l *lineReader) Next() (Row, error) {
+	for {
+		tooLong, err := l.read()
+		l.line++
+		switch {
+		case err == nil || errors.Is(err, io.EOF) && len(l.text) > 0:
+		default:
+			return Row{}, err
+		}
+		text := bytes.TrimSpace(l.text)
+		if len(text) == 0 {
+			continue
+		}
+		l.number++
+		row := Row{Number: l.number, Line: l.line}
+		if tooLong {
+			row.Bad = fmt.Errorf("the line is longer than %d MiB", maxRow>>20)
+		} else {
+			row.clean(text)
+		}
+		return row, nil
+	}
+}
+
+// read reads a line, and of one that is too long the start.
+func (l *lineReader) read() (tooLong bool, err error) {
+	l.text = l.text[:0]
+	for {
+		piece, err := l.in.ReadSlice('\n')
+		if len(l.text)+len(piece) > maxRow {
+			tooLong = true
+		} else {
+			l.text = append(l.text, piece...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return tooLong, err
+		}
+	}
+}
+
+// arrayReader reads JSON: an array of objects, which may be in the envelope that a server
+// answers with.
+type arrayReader struct {
+	lines   *lineCounter
+	json    *jsontext.Decoder
+	number  int64
+	begun   bool
+	wrapped bool
+}
+
+func newArrayReader(in io.Reader) *arrayReader {
+	lines := &lineCounter{in: in}
+	// Names that come twice make a bad row, and are not the end of the file.
+	return &arrayReader{lines: lines, json: jsontext.NewDecoder(lines, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+}
+
+func (a *arrayReader) Next() (Row, error) {
+	if !a.begun {
+		if err := a.begin(); err != nil {
+			return Row{}, err
+		}
+		a.begun = true
+	}
+	if a.json.PeekKind() == ']' {
+		return Row{}, a.end()
+	}
+	value, err := a.json.ReadValue()
+	if err != nil {
+		return Row{}, a.at(err)
+	}
+	a.number++
+	row := Row{Number: a.number, Line: a.lines.at(a.json.InputOffset() - int64(len(value)))}
+	row.clean(value)
+	return row, nil
+}
+
+// begin reads up to the first item.
+func (a *arrayReader) begin() error {
+	if a.json.PeekKind() == '{' {
+		a.wrapped = true
+		if _, err := a.json.ReadToken(); err != nil {
+			return a.at(err)
+		}
+		name, err := a.json.ReadToken()
+		if err != nil {
+			return a.at(err)
+		}
+		if name.Kind() != '"' || name.String() != "data" {
+			return errNoArray
+		}
+	}
+	token, err := a.json.ReadToken()
+	switch {
+	case errors.Is(err, io.EOF):
+		return errNoArray
+	case err != nil:
+		return a.at(err)
+	case token.Kind() != '[':
+		return errNoArray
+	}
+	return nil
+}
+
+var errNoArray = errors.New("the file must be a JSON array of objects (for an object in each line, the format is ndjson)")
+
+// end reads what is behind the last item: nothing.
+func (a *arrayReader) end() error {
+	closing := 1
+	if a.wrapped {
+		closing = 2
+	}
+	for range closing {
+		token, err := a.json.ReadToken()
+		if err != nil {
+			return a.at(err)
+		}
+		if kind := token.Kind(); kind != ']' && kind != '}' {
+			return fmt.Errorf("line %d: something follows the array", a.lines.at(a.json.InputOffset()))
+		}
+	}
+	if _, err := a.json.ReadToken(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("line %d: something follows the array", a.lines.at(a.json.InputOffset()))
+	}
+	return io.EOF
+}
+
+func (a *arrayReader) at(err error) error {
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("line %d: not JSON: %s", a.lines.at(syntax.ByteOffset), problemOf(syntax))
+	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return err // of the disk, say
+	}
+	return fmt.Errorf("line %d: %w", a.lines.at(a.lines.read), plain(err))
+}
+
+// lineCounter knows in which line an offset is, for offsets that go up.
+type lineCounter struct {
+	in     io.Reader
+	read   int64
+	ends   []int64 // offsets of the line ends that were read and not passed
+	passed int64   // line ends
+}
+
+func (l *lineCounter) Read(into []byte) (int, error) {
+	n, err := l.in.Read(into)
+	for from := 0; ; {
+		end := bytes.IndexByte(into[from:n], '\n')
+		if end < 0 {
+			break
+		}
+		l.ends = append(l.ends, l.read+int64(from+end))
+		from += end + 1
+	}
+	l.read += int64(n)
+	return n, err
+}
+
+func (l *lineCounter) at(offset int64) int64 {
+	passed := 0
+	for passed < len(l.ends) && l.ends[passed] < offset {
+		passed++
+	}
+	l.passed += int64(passed)
+	l.ends = append(l.ends[:0], l.ends[passed:]...)
+	return l.passed + 1
+}

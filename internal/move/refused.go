@@ -1,0 +1,193 @@
+package move
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/schema"
+)
+
+// sort takes rows out that were refused, and returns those that are left. Stop is the
+// number of the first bad row, if the import is to end there: then those behind it are
+// neither left nor taken out.
+func (i *importer) sort(ctx context.Context, rows []Row, refused *client.Error) (left []Row, stop int64, err error) {
+	problems, open := map[int][]client.Problem{}, map[int]bool{}
+	for _, problem := range refused.Problems {
+		item, rest, ok := problem.Source.Item()
+		if !ok || item >= len(rows) {
+			if len(rows) > 1 {
+				return i.halve(ctx, rows)
+			}
+			item, rest = 0, problem.Source.Pointer
+		}
+		if i.isOpen(problem, rest) {
+			open[item] = true
+			continue
+		}
+		problem.Source.Pointer = rest
+		problems[item] = append(problems[item], problem)
+	}
+	if refused.Tries > 1 && allExist(problems, len(rows)) {
+		// A try whose answer was lost may have created them all.
+		return nil, 0, i.lost(rows)
+	}
+	for n, row := range rows {
+		conflict := exists(problems[n]) && i.OnConflict != FailOnConflict
+		switch {
+		case problems[n] != nil && !conflict:
+			i.refuse(row, reasons(problems[n]))
+			if stop == 0 && i.OnError == StopOnError {
+				stop = row.Number
+			}
+		case stop > 0:
+		case conflict && i.OnConflict == SkipOnConflict:
+			i.done.Skipped++
+		case conflict:
+			i.replace = append(i.replace, row)
+		case open[n]:
+			i.done.Created++ // as far as can be told
+		default:
+			left = append(left, row)
+		}
+	}
+	return left, stop, nil
+}
+
+// halve sends the halves of rows one after the other: something is wrong with them, and
+// the server does not say with which.
+func (i *importer) halve(ctx context.Context, rows []Row) (left []Row, stop int64, err error) {
+	if err := i.send(ctx, rows[:len(rows)/2]); err != nil {
+		return nil, 0, err
+	}
+	return rows[len(rows)/2:], 0, nil
+}
+
+// isOpen: in a dry run nothing is there yet that rows of the same file refer to.
+func (i *importer) isOpen(problem client.Problem, place string) bool {
+	if !i.DryRun || problem.Code != client.CodeUnknownReference {
+		return false
+	}
+	for _, attribute := range i.Collection.Attributes {
+		if place == "/"+attribute.Name && attribute.References == i.Collection.Name {
+			return true
+		}
+	}
+	return false
+}
+
+func exists(problems []client.Problem) bool {
+	for _, problem := range problems {
+		if problem.Code == client.CodeIDExists {
+			return true
+		}
+	}
+	return false
+}
+
+func allExist(problems map[int][]client.Problem, count int) bool {
+	for _, each := range problems {
+		if !exists(each) {
+			return false
+		}
+	}
+	return len(problems) == count
+}
+
+// lost decides about rows that all exist after a try whose answer did not come.
+func (i *importer) lost(rows []Row) error {
+	own := true
+	for _, row := range rows {
+		own = own && row.minted
+	}
+	switch {
+	case own || i.OnConflict == SkipOnConflict:
+		i.done.Created += int64(len(rows)) // nobody else has these ids, or it does not matter
+	case i.OnConflict == ReplaceOnConflict:
+		i.replace = append(i.replace, rows...)
+	default:
+		return fmt.Errorf("the connection was lost, and now rows %d to %d all exist: they were created then, or had been there before", rows[0].Number, rows[len(rows)-1].Number)
+	}
+	return nil
+}
+
+// reasons is what is wrong with a row, for people.
+func reasons(problems []client.Problem) string {
+	texts := make([]string, len(problems))
+	for n, problem := range problems {
+		texts[n] = problem.Detail
+		if place := strings.TrimPrefix(problem.Source.Pointer, "/"); place != "" {
+			texts[n] = place + ": " + problem.Detail
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// replacers is how many resources are replaced at the same time.
+const replacers = 16
+
+// replaceAll replaces the resources of rows that exist, up to a row.
+func (i *importer) replaceAll(ctx context.Context, behind int64) error {
+	var rows, others []Row
+	for _, row := range i.replace {
+		if row.Number < behind {
+			rows = append(rows, row)
+		} else {
+			others = append(others, row)
+		}
+	}
+	i.replace = others
+	if i.DryRun {
+		i.done.Replaced += int64(len(rows))
+		return nil
+	}
+	failures := make([]error, len(rows))
+	free := make(chan struct{}, replacers)
+	var all sync.WaitGroup
+	for n, row := range rows {
+		free <- struct{}{}
+		all.Go(func() {
+			_, failures[n] = i.Client.Do(ctx, client.Request{
+				Method: http.MethodPut, Path: "/" + i.Collection.Name + "/" + row.ID, Body: row.Body, Repeatable: true,
+			})
+			<-free
+		})
+	}
+	all.Wait()
+	stopped := false
+	for n, err := range failures {
+		refused := (*client.Error)(nil)
+		switch {
+		case err == nil:
+			i.done.Replaced++
+		case errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusUnauthorized:
+			i.refuse(rows[n], reasons(refused.Problems))
+			stopped = stopped || i.OnError == StopOnError
+		default:
+			return err
+		}
+	}
+	if stopped {
+		return ErrStopped
+	}
+	return nil
+}
+
+// minter makes UUIDv7 ids, each larger than the one before: 48 bits of milliseconds, 12
+// bits that count within one, 62 random bits.
+type minter struct{ last uint64 }
+
+func (m *minter) next(now time.Time) (id schema.ID) {
+	rand.Read(id[:])
+	m.last = max(m.last+1, uint64(now.UnixMilli())<<12)
+	binary.BigEndian.PutUint64(id[:8], m.last>>12<<16|0x7000|m.last&0xfff)
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
