@@ -85,6 +85,7 @@ func greeting(s *settings, c *schema.Schema, access *schema.Access, addr net.Add
 	}
 	fmt.Fprintf(&b, "Plural %s serves %s.\n\n", version, source)
 	fmt.Fprintf(&b, "  API   %s/\n", base)
+	fmt.Fprintf(&b, "  See   %s/-/explorer\n", base)
 	fmt.Fprintf(&b, "  Try   %s\n", tryLine(s, c, base))
 	fmt.Fprintf(&b, "  Data  %s\n", shown(s.config.Database))
 	switch {

@@ -111,6 +111,7 @@ func TestServeInAnEmptyDirectory(t *testing.T) {
 	want := `Plural dev serves the built-in example ("plural init" writes a schema file of your own).
 
   API   BASE/
+  See   BASE/-/explorer
   Try   curl BASE/users -H 'Content-Type: application/json' -d '{"name":"Ada","email":"ada@example.com"}'
   Data  plural.db
 `

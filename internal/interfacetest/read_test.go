@@ -103,7 +103,7 @@ func TestRoot(t *testing.T) {
 				`"properties":{"id":{"type":"string","format":"uuid"},"type":{"type":"string"}},"allOf":[{"required":["id","type"]}],"additionalProperties":false},`+
 				`{"name":"errors","required":false,"type":"array","description":"Why it failed: the errors that the request would have been answered with."},`+
 				`{"name":"attempts","required":true,"type":"integer","description":"How often it was tried.","minimum":0}]}`))
-		root.expectHeaders(t, "X-Total-Count: 3")
+		root.expectHeaders(t, "Vary: Accept", "X-Total-Count: 3")
 		s.get("/?limit=1").expectErrors(t, 400, "unknown_parameter limit")
 		refused := s.do("POST", "/", "{}")
 		refused.expectErrors(t, 405, "method_not_allowed")

@@ -13,10 +13,10 @@ import { chromium } from 'playwright-core'
 export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../../bin/plural')
 
 /** Starts the server on a free port and a database of its own. */
-export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'), program = binary, args } = {}) {
+export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'), flags = [], program = binary, args } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'plural-e2e-'))
   const database = `sqlite:${join(folder, 'e2e.db')}`
-  const child = spawn(program, args?.(database) ?? ['serve', '--addr', '127.0.0.1:0', '--schema', schema, '--database', database], {
+  const child = spawn(program, args?.(database) ?? ['serve', '--addr', '127.0.0.1:0', '--schema', schema, '--database', database, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -101,12 +101,15 @@ export async function open(browser, url, { expect = [], ...options } = {}) {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** No rule of WCAG 2.2 A and AA that axe knows is broken by what the page shows; or of some rules only. */
+/**
+ * No rule of WCAG 2.2 A and AA that axe knows is broken by what the page shows; or of some rules only.
+ * Rows are alike, so the first few stand for all.
+ */
 export async function accessible(page, what, rules = {}) {
   // Evaluated by the debugger, to which the security policy of the page does not apply.
   await page.evaluate(axe)
   const { violations } = await page.evaluate(
-    (rules) => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], ...rules }),
+    (rules) => globalThis.axe.run({ include: document, exclude: ['[data-position]:nth-child(n+5)'] }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], ...rules }),
     rules,
   )
   assert.deepEqual(

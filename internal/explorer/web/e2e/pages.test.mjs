@@ -20,7 +20,7 @@ after(async () => {
 })
 
 test('with access, people sign in with a key, and see and may do what it allows', async () => {
-  const guarded = await serve({ schema: join(import.meta.dirname, 'access.schema.yaml') })
+  const guarded = await serve({ schema: join(import.meta.dirname, 'access.schema.yaml'), flags: ['--max-limit', '20'] })
   try {
     const key = (role) =>
       execFileSync(binary, ['keys', 'create', '--name', role, '--role', role, '--schema', guarded.schema, '--database', guarded.database], {
@@ -28,7 +28,8 @@ test('with access, people sign in with a key, and see and may do what it allows'
         stdio: ['ignore', 'pipe', 'ignore'],
       }).trim()
     const [reader, editor] = [key('reader'), key('editor')]
-    await guarded.ask('POST', '/notes', { title: 'Hello', secret: 'hush' }, { Authorization: `Bearer ${editor}` })
+    const notes = Array.from({ length: 70 }, (_, i) => ({ title: i ? `Note ${i}` : 'Hello', secret: 'hush' }))
+    await guarded.ask('POST', '/notes', notes, { Authorization: `Bearer ${editor}` })
 
     const page = await open(browser, `${guarded.explorer}/notes`, { expect: [/status of 401/] })
     const dialog = page.getByRole('dialog', { name: 'Sign in' })
@@ -51,6 +52,11 @@ test('with access, people sign in with a key, and see and may do what it allows'
       '{"plural.theme":"auto"}',
       '',
     ])
+    // Pages are no longer than the server allows.
+    await page.keyboard.press('t')
+    await page.keyboard.press('End')
+    await page.locator('#row-69').getByText('Note 69').waitFor()
+    await page.keyboard.press('Home')
     await page.keyboard.press('s')
     const shown = await page.getByRole('region', { name: 'Requests' }).innerText()
     assert.match(shown, /Authorization: Bearer \$PLURAL_KEY/)
@@ -61,6 +67,12 @@ test('with access, people sign in with a key, and see and may do what it allows'
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'New note' }).waitFor()
     await page.locator('#row-0').getByText('hush').waitFor()
+
+    // The reference is that of the same key.
+    await page.getByRole('link', { name: 'API reference' }).click()
+    const operation = page.locator('.opblock-get', { has: page.locator('[data-path="/notes/{id}"]') })
+    await operation.waitFor()
+    assert.equal(await page.locator('.opblock-post').count(), 1)
     await page.leave()
   } finally {
     await guarded.stop()

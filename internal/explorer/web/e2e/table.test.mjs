@@ -1,7 +1,9 @@
 // Looking: collections, the table of any length, filters, sorting, links, addresses.
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
 import { launch, open, serve } from './harness.mjs'
 import { seed, seedReadings } from './seed.mjs'
 
@@ -221,6 +223,9 @@ test('every action shows its request, to copy', async () => {
   assert.equal(await code.innerText(), `curl -g '${server.url}/products?filter[price][lt]=100&limit=100'`)
   await page.getByRole('button', { name: 'TypeScript' }).click()
   assert.match(await code.innerText(), /await fetch\("http:.*\/products\?filter\[price\]\[lt\]=100&limit=100"\)/)
+  // What can be copied can be run.
+  const { stdout } = await promisify(execFile)('node', ['--input-type=module', '--eval', await code.innerText()])
+  assert.match(stdout, /name: 'Desk lamp'/)
   await page.getByRole('button', { name: 'Copy the request' }).click()
   await page.getByText('Copied').first().waitFor()
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await code.evaluate((pre) => pre.textContent))

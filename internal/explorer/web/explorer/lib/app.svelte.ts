@@ -2,7 +2,7 @@
 // collections there are, and what the server is still doing for us.
 
 import { client, Refused, Unreachable, type Exchange } from './api'
-import { Rights, type Paths } from './paths'
+import { Rights, type Description } from './paths'
 import type { Collection } from './schema'
 import { readView, START, writeView, type View } from './url'
 
@@ -96,7 +96,7 @@ class Catalog {
   collections = $state.raw<Collection[]>([])
   state = $state<'loading' | 'ready' | 'failed'>('loading')
   trouble = $state.raw<Error | null>(null)
-  rights = $state.raw(new Rights({}))
+  rights = $state.raw(new Rights({ paths: {} }))
 
   find(name: string | null): Collection | undefined {
     return this.collections.find((collection) => collection.name === name)
@@ -107,10 +107,10 @@ class Catalog {
     try {
       const [list, document] = await Promise.all([
         ask<Collection[]>({ path: '', silent: afterChange }),
-        afterChange ? null : ask<undefined, { paths: Paths }>({ path: '-/openapi.json', silent: true }),
+        afterChange ? null : ask<undefined, Description>({ path: '-/openapi.json', silent: true }),
       ])
       session.guarded = /\bauthorization\b/i.test(list.headers.get('Vary') ?? '')
-      if (document) this.rights = new Rights(document.body.paths)
+      if (document) this.rights = new Rights(document.body)
       this.collections = list.data
       this.state = 'ready'
       this.trouble = null

@@ -1,6 +1,10 @@
 // What a caller may do, by the paths of the OpenAPI document that the server makes for them.
 
-export type Paths = Record<string, Record<string, unknown>>
+/** What we read of the document. */
+export interface Description {
+  paths: Record<string, Record<string, unknown>>
+  components?: { parameters?: Record<string, { name?: string; schema?: { maximum?: number } }> }
+}
 
 export interface Child {
   name: string // of the sub-collection
@@ -8,7 +12,19 @@ export interface Child {
 }
 
 export class Rights {
-  constructor(private paths: Paths) {}
+  private paths: Description['paths']
+  private maxLimit: number
+
+  constructor({ paths, components }: Description) {
+    this.paths = paths
+    const limits = Object.values(components?.parameters ?? {}).filter(({ name }) => name === 'limit')
+    this.maxLimit = Math.min(...limits.map(({ schema }) => schema?.maximum ?? Infinity))
+  }
+
+  /** How many rows to ask for at a time: one more must be allowed, as a range by cursor begins with a known one. */
+  pageSize(wanted: number): number {
+    return Math.max(1, Math.min(wanted, this.maxLimit - 1))
+  }
 
   /** Whether a method is there for the collection, or one of its resources. */
   may(method: 'POST' | 'PATCH' | 'DELETE', collection: string): boolean {

@@ -23,14 +23,17 @@ export class Rows {
   private counting = false
   private over = false
 
-  constructor(private view: View) {
+  constructor(
+    private view: View,
+    private size = PAGE,
+  ) {
     this.show(view.offset, view.offset + 1)
     if (view.filters.length) void this.count()
   }
 
   row(position: number): Resource | undefined {
     void this.changed
-    return this.pages.get(Math.floor(position / PAGE))?.[position % PAGE]
+    return this.pages.get(Math.floor(position / this.size))?.[position % this.size]
   }
 
   /** The window is over [first, last) now: what it needs is fetched, what it does not need is given up. */
@@ -70,7 +73,7 @@ export class Rows {
 
   private needed() {
     const [first, last] = this.window
-    return pagesFor(first, last, this.counted ? (this.total ?? 0) : Math.max(this.total ?? 0, first + 1))
+    return pagesFor(first, last, this.counted ? (this.total ?? 0) : Math.max(this.total ?? 0, first + 1), this.size)
   }
 
   private fetchNeeded() {
@@ -90,10 +93,11 @@ export class Rows {
     this.running.set(page, controller)
     const ids = (other: number) => (afresh ? undefined : this.pages.get(other)?.map((row) => row.id))
     try {
-      const rows = await this.range(page, rangeOf(page, this.counted && !afresh ? this.total : null, ids), controller.signal).catch((error) => {
+      const range = rangeOf(page, this.counted && !afresh ? this.total : null, ids, this.size)
+      const rows = await this.range(page, range, controller.signal).catch((error) => {
         // A cursor can be gone, a position cannot.
-        if (error instanceof Refused && error.status === 400 && error.faults[0]?.source?.parameter === 'cursor')
-          return this.range(page, rangeOf(page, null, () => undefined), controller.signal)
+        if (error instanceof Refused && error.status === 400 && range.query.startsWith('cursor='))
+          return this.range(page, rangeOf(page, null, () => undefined, this.size), controller.signal)
         throw error
       })
       if (this.running.get(page) !== controller) return
@@ -101,7 +105,7 @@ export class Rows {
       this.pages.set(page, rows)
       for (const old of forgettable(this.pages.keys(), this.needed())) this.pages.delete(old)
       if (!this.counted) {
-        this.total = Math.max(this.total ?? 0, page * PAGE + rows.length)
+        this.total = Math.max(this.total ?? 0, page * this.size + rows.length)
         void this.count()
       }
       if (!this.sample.length) this.sample = rows
@@ -116,13 +120,13 @@ export class Rows {
 
   private async range(page: number, { query, skip, forwards }: Range, signal: AbortSignal): Promise<Resource[]> {
     const [first, last] = this.window
-    const ahead = (page + 1) * PAGE <= first || page * PAGE >= Math.max(last, first + 1) // of what is seen
+    const ahead = (page + 1) * this.size <= first || page * this.size >= Math.max(last, first + 1) // of what is seen
     const path = `${listPath(this.view)}?${[...queryParts(this.view), query].join('&')}`
     const answer = await ask<Resource[]>({ path, signal, silent: ahead })
     const rows = answer.data.slice(skip)
     const total = totalOf(answer.headers)
     if (total !== null) this.settle(total)
-    else if (forwards && rows.length < PAGE && (rows.length > 0 || page === 0)) this.settle(page * PAGE + rows.length)
+    else if (forwards && rows.length < this.size && (rows.length > 0 || page === 0)) this.settle(page * this.size + rows.length)
     return rows
   }
 

@@ -36,11 +36,17 @@ test('TypeScript', () => {
 })
 
 test('what may be done is what the document has paths for', () => {
-  const rights = new Rights({ '/users': { get: {} }, '/users/{id}': { patch: {} }, '/users/{owner_id}/posts': { get: {}, post: {} }, '/posts': { get: {} } })
+  const rights = new Rights({ paths: { '/users': { get: {} }, '/users/{id}': { patch: {} }, '/users/{owner_id}/posts': { get: {}, post: {} }, '/posts': { get: {} } } })
   expect(rights.children('users')).toEqual([{ name: 'posts', attribute: 'owner_id' }])
   expect(rights.children('posts')).toEqual([])
   expect([rights.may('POST', 'users'), rights.may('PATCH', 'users'), rights.may('DELETE', 'users'), rights.may('POST', 'posts')]).toEqual([false, true, false, false])
   expect([rights.mayBelow('users', 'posts'), rights.mayBelow('posts', 'users')]).toEqual([true, false])
+})
+
+test('pages are as long as the server allows', () => {
+  const limited = (maximum?: number) => new Rights({ paths: {}, components: { parameters: { limit: { name: 'limit', schema: { maximum } } } } })
+  expect([limited().pageSize(100), limited(100).pageSize(100), limited(20).pageSize(100), limited(1).pageSize(100)]).toEqual([100, 99, 19, 1])
+  expect(new Rights({ paths: {} }).pageSize(100)).toBe(100)
 })
 
 test('the reference fills in nothing that was not asked for', () => {
