@@ -209,6 +209,6 @@ func requestID(ctx context.Context) string {
 // random is a text that nobody else has.
 func random() string {
 	var bits [16]byte
-	rand.Read(bits[:]) // which never fails
+	_, _ = rand.Read(bits[:]) // which never fails
 	return hex.EncodeToString(bits[:])
 }

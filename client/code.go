@@ -21,7 +21,7 @@ const (
 	CodeTooManyValues        Code = "too_many_values"
 	CodeUnknownCursor        Code = "unknown_cursor"
 	CodeUnauthenticated      Code = "unauthenticated"
-	CodeInvalidCredentials   Code = "invalid_credentials"
+	CodeInvalidCredentials   Code = "invalid_credentials" // #nosec G101 -- a code, and no credentials
 	CodeForbidden            Code = "forbidden"
 	CodeNotFound             Code = "not_found"
 	CodeMethodNotAllowed     Code = "method_not_allowed"

@@ -23,9 +23,8 @@ const pageSize = 1000
 // you like. An error is the last thing it gives.
 //
 // A stream that breaks is taken up again behind the last resource that came, so that
-// none is given twice or left out; then the rest is as it is by then. With a sort that is
-// not possible if this resource was deleted or sorts elsewhere by then, which is an error
-// for the former.
+// none is given twice or left out; the rest is then as it is by then. A sort needs that
+// resource for it: if it was deleted meanwhile, the loop ends with CodeUnknownCursor.
 func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		q, err := c.begin(params)
@@ -72,8 +71,7 @@ type forward[T any] struct {
 	left       int64  // how many are still wanted
 	page       int64  // how many may be asked for at once
 	last       string // id of the last that was given
-	asked      int64
-	next       string // query of the page behind, if it ended as it should
+	next       string // query of the page behind, if the last one came to its end
 }
 
 func (f *forward[T]) run(ctx context.Context, yield func(T, error) bool) error {
@@ -131,14 +129,14 @@ func (f *forward[T]) request() Request {
 		return f.collection.listing(f.next, false)
 	}
 	q := *f.query
-	f.asked = min(f.left, f.page)
+	limit := min(f.left, f.page)
 	if f.last != "" {
 		q.offset, q.cursor = nil, f.last
-		if f.asked < f.page {
-			f.asked++ // the last one comes again, if it still exists
+		if limit < f.page {
+			limit++ // the last one comes again, if it still exists
 		}
 	}
-	q.limit = &f.asked
+	q.limit = &limit
 	return f.collection.listing(q.encode(), false)
 }
 
@@ -151,9 +149,7 @@ func (f *forward[T]) read(ctx context.Context, yield func(T, error) bool) (more 
 		return false, err
 	}
 	defer answer.Body.Close()
-	var came int64
 	err = eachItem(answer.Body, func(item json.RawMessage) error {
-		came++
 		id, err := idOf(item)
 		if err != nil {
 			return fmt.Errorf("a resource of %s: %w", f.collection.name, err)
@@ -179,7 +175,9 @@ func (f *forward[T]) read(ctx context.Context, yield func(T, error) bool) (more 
 	if f.page == math.MaxInt64 || !ok {
 		return false, nil // everything was asked for, or nothing is behind it
 	}
-	f.next = next
+	if strings.Contains(next, "cursor=") { // by an offset it would drift with what others write
+		f.next = next
+	}
 	return true, nil
 }
 

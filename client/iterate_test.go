@@ -156,6 +156,31 @@ func TestLoopAmongWriters(t *testing.T) {
 	})
 }
 
+// TestPagesAmongWriters: pages begin where the last one ended, whatever is deleted ahead of
+// that, also if the loop began at an offset.
+func TestPagesAmongWriters(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		posts := client.Of[Post](connect(t, url), "posts")
+		var values []Post
+		for i := range 10 {
+			values = append(values, Post{Title: fmt.Sprint(i)})
+		}
+		must(posts.CreateAll(ctx, values))(t)
+		got := ""
+		for post, err := range posts.All(ctx, client.Offset(2)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got += post.Title
+			must(posts.Delete(ctx, post.ID))(t)
+		}
+		if got != "23456789" {
+			t.Errorf("got %q", got)
+		}
+	}, func(c *plural.Config) { c.MaxLimit = 3 })
+}
+
 // TestLeavingALoop: what is not wanted any more is not read.
 func TestLeavingALoop(t *testing.T) {
 	eachStore(t, func(t *testing.T, url string) {

@@ -58,10 +58,10 @@ func (c *Client) pause(err error, tries int) (pause time.Duration, again bool) {
 	}
 	if refused := (*Error)(nil); errors.As(err, &refused) && refused.RetryAfter > 0 {
 		// Those who were told the same time do not come back all at once.
-		return refused.RetryAfter + rand.N(refused.RetryAfter/10+1), refused.RetryAfter <= c.options.MaxWait
+		return refused.RetryAfter + rand.N(refused.RetryAfter/10+1), refused.RetryAfter <= c.options.MaxWait // #nosec G404 -- nothing secret
 	}
 	longest := min(c.options.MaxWait, firstPause<<min(tries-1, 20))
-	return rand.N(longest + 1), true
+	return rand.N(longest + 1), true // #nosec G404 -- nothing secret
 }
 
 // isPassing reports whether the next try may come to another end.

@@ -33,7 +33,7 @@ var methods = []struct {
 	names []string
 }{
 	{schema.MayRead, []string{"get"}},
-	{schema.MayList, []string{"list", "count", "each", "eachBackwards"}},
+	{schema.MayList, []string{"list", "total", "all", "backward"}},
 	{schema.MayCreate, []string{"create", "createAll", "createAsync"}},
 	{schema.MayUpdate, []string{"replace", "replaceAsync", "patch", "patchAsync"}},
 	{schema.MayDelete, []string{"delete", "deleteAsync"}},

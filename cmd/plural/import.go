@@ -133,10 +133,13 @@ func importSummary(done move.Imported, dryRun bool, took time.Duration) string {
 	if done.Replaced > 0 {
 		summary += fmt.Sprintf(", replaced %s", grouped(done.Replaced))
 	}
+	if done.Accepted > 0 {
+		summary += fmt.Sprintf(", had %s accepted, which a server will replace", grouped(done.Accepted))
+	}
 	if done.Skipped > 0 {
 		summary += fmt.Sprintf(", skipped %s that exist", grouped(done.Skipped))
 	}
-	return summary + pace(done.Created+done.Replaced+done.Skipped, took) + "."
+	return summary + pace(done.Created+done.Replaced+done.Accepted+done.Skipped, took) + "."
 }
 
 // howToGoOn says what can be done about an import that ended early.

@@ -118,7 +118,8 @@ func TestImportOfASchemaFile(t *testing.T) {
 	}
 }
 
-// TestImportIsInterrupted: what was begun is finished, and the message says where to go on.
+// TestImportIsInterrupted: what was begun is finished, also while rows are waited for, and the
+// message says where to go on.
 func TestImportIsInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	command := program(t, dir, "import", "users")
@@ -134,14 +135,12 @@ func TestImportIsInterrupted(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
 	rows := []byte(strings.Repeat("{\"name\":\"Ada\",\"email\":\"ada@example.com\"}\n", 1000))
-	for written := 0; ; written++ {
-		if written == 5 {
-			command.Process.Signal(syscall.SIGINT)
-		}
+	for range 5 {
 		if _, err := in.Write(rows); err != nil {
-			break
+			t.Fatal(err)
 		}
 	}
+	command.Process.Signal(syscall.SIGINT) // and no more rows come, nor the end of them
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):
@@ -173,6 +172,31 @@ func TestServerOfTheEnvironment(t *testing.T) {
 	}
 	if got := get(t, server.base+"/users"); !strings.Contains(got, `"name":"Ada"`) {
 		t.Errorf("got %s", got)
+	}
+	if err := server.stop(t, syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestImportBesideAServer: a server that is using the database serves what is imported, and
+// is exported what it wrote.
+func TestImportBesideAServer(t *testing.T) {
+	dir := t.TempDir()
+	server := serveIn(t, dir)
+	if got := get(t, server.base+"/users?limit=0"); got != `200 {"data":[]}` {
+		t.Errorf("got %s", got)
+	}
+	out, status := exits(t, dir, `{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","name":"Ada","email":"ada@example.com"}`, nil, "import", "users")
+	if out != "Imported 1 row.\n" || status != 0 {
+		t.Errorf("%d: %s", status, out)
+	}
+	if got := get(t, server.base+"/users/01936f2e-7d3c-7a4b-9c5d-0123456789ab"); !strings.HasPrefix(got, `200 {"data":{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","type":"users","name":"Ada",`) {
+		t.Errorf("got %s", got)
+	}
+	post(t, server.base+"/users", `{"name":"Grace","email":"grace@example.com"}`)
+	out, _ = exits(t, dir, "", nil, "export", "users", "--query=filter[name]=Grace")
+	if !strings.Contains(out, `"name":"Grace"`) || !strings.Contains(out, "Exported 1 row.\n") {
+		t.Errorf("got %s", out)
 	}
 	if err := server.stop(t, syscall.SIGTERM); err != nil {
 		t.Error(err)

@@ -22,10 +22,12 @@ type document struct {
 type documents struct {
 	mutex sync.Mutex
 	all   map[string]*document
+	size  int // of all bodies
 }
 
-// maxDocuments bounds how many are kept: there can be many places.
-const maxDocuments = 64
+// maxDocuments is how many bytes of them are kept: there can be many places. One is kept in
+// any case.
+const maxDocuments = 64 << 20
 
 // of finds a document, or makes it.
 func (d *documents) of(name string, make func() []byte) *document {
@@ -34,10 +36,11 @@ func (d *documents) of(name string, make func() []byte) *document {
 	if found := d.all[name]; found != nil {
 		return found
 	}
-	if len(d.all) >= maxDocuments {
-		clear(d.all)
-	}
 	body := make()
+	if d.size += len(body); d.size > maxDocuments {
+		clear(d.all)
+		d.size = len(body)
+	}
 	sum := sha256.Sum256(body)
 	d.all[name] = &document{body: body, mark: hex.EncodeToString(sum[:12])}
 	return d.all[name]

@@ -15,9 +15,14 @@ func TestDocumentsAreKept(t *testing.T) {
 	if ask("a") != first || made != 1 || string(first.body) != "a" || ask("b").mark == first.mark {
 		t.Errorf("made %d, %q", made, first.body)
 	}
-	for i := range 1000 {
-		if got := ask(strconv.Itoa(i)); string(got.body) != strconv.Itoa(i) || len(kept.all) > maxDocuments {
-			t.Fatalf("%d are kept, and %d is %q", len(kept.all), i, got.body)
+	large := make([]byte, maxDocuments/10)
+	for i := range 25 {
+		kept.of(strconv.Itoa(i), func() []byte { return large })
+		if len(kept.all) > 10 || kept.all[strconv.Itoa(i)] == nil {
+			t.Fatalf("%d are kept behind number %d", len(kept.all), i)
 		}
+	}
+	if len(kept.all) < 2 {
+		t.Errorf("only %d are kept", len(kept.all))
 	}
 }

@@ -168,7 +168,8 @@ func (d *document) mustBeWrong(e *exchange) []string {
 	for _, each := range body.Errors {
 		isOfHTTP := each.Code == "malformed_request" && (each.Source.Header == "" || len(e.header.Values(each.Source.Header)) > 1)
 		sortsTwice := each.Source.Parameter == "sort" && strings.HasSuffix(each.Detail, "is given twice.") // name,-name
-		if isOfHTTP || sortsTwice || slices.Contains(inexpressible, each.Code) {
+		isFormat := strings.Contains(each.Detail, "whose year in UTC is between")
+		if isOfHTTP || sortsTwice || isFormat || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

@@ -131,7 +131,7 @@ func (j judged) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // maxJudged is the length up to which bodies are looked at.
-const maxJudged = 1 << 20
+const maxJudged = 256 << 10
 
 // taken remembers what was read of a body.
 type taken struct {

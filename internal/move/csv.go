@@ -118,7 +118,7 @@ func (r *cellReader) quoted() error {
 			if next, err := r.in.Peek(1); err != nil || next[0] != '"' {
 				return nil
 			}
-			r.in.ReadByte() // which is there
+			_, _ = r.in.ReadByte() // which is there
 		}
 		if len(r.text) == maxRow {
 			return fmt.Errorf("line %d: the row is longer than %d MiB", began, maxRow>>20)
@@ -162,7 +162,7 @@ const byteOrderMark = "\xef\xbb\xbf"
 func newCSVReader(in io.Reader, attributes []client.Attribute) (*csvReader, error) {
 	buffered := bufio.NewReaderSize(in, 256<<10)
 	if start, err := buffered.Peek(len(byteOrderMark)); err == nil && string(start) == byteOrderMark {
-		buffered.Discard(len(byteOrderMark)) // spreadsheets put it there
+		_, _ = buffered.Discard(len(byteOrderMark)) // spreadsheets put it there
 	}
 	r := &csvReader{cells: &cellReader{in: buffered, line: 1}}
 	header, _, err := r.cells.record()

@@ -59,6 +59,9 @@ type Import struct {
 type Imported struct {
 	Created, Replaced, Skipped, Bad int64
 
+	// Accepted are those that a server will replace later, as the collection is asynchronous.
+	Accepted int64
+
 	// Timed: there were times in the file that were left out, as the server sets them.
 	Timed bool
 
@@ -86,9 +89,12 @@ type batch struct {
 type importer struct {
 	*Import
 	done    Imported
-	most    int // rows in an array
-	minter  minter
+	most    int   // rows in an array
 	replace []Row // whose ids exist
+
+	// Of the goroutine that reads:
+	minter minter
+	held   *Row // did not fit any more
 }
 
 // Run imports all rows. If it fails, Imported.Next is where to begin again.
@@ -96,14 +102,18 @@ func (i *Import) Run(ctx context.Context) (Imported, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	run := &importer{Import: i, most: batchRows, done: Imported{Next: max(1, i.FromRow)}}
-	for each := range run.read(ctx) {
-		if ctx.Err() != nil {
-			break
+	batches := run.read(ctx)
+	for {
+		var next batch
+		select {
+		case next = <-batches:
+		case <-ctx.Done(): // the reader may be waiting for rows that do not come
+			return run.done, ctx.Err()
 		}
 		// A request that was begun is waited for, so that it is known what became of it.
-		err := run.take(context.WithoutCancel(ctx), each)
+		err := run.take(context.WithoutCancel(ctx), next)
 		if err == nil {
-			err = each.err
+			err = next.err
 		}
 		if err == io.EOF { // itself: a connection that is lost may have one inside
 			return run.done, nil
@@ -112,7 +122,6 @@ func (i *Import) Run(ctx context.Context) (Imported, error) {
 			return run.done, err
 		}
 	}
-	return run.done, ctx.Err() // the reader ends early only with it
 }
 
 // UnknownError says that the answer to rows did not come. They were created, all of
@@ -134,7 +143,6 @@ func (e *UnknownError) Unwrap() error { return e.Err }
 func (i *importer) read(ctx context.Context) <-chan batch {
 	batches := make(chan batch, 1)
 	go func() {
-		defer close(batches)
 		for {
 			next := i.next()
 			select {
@@ -152,26 +160,40 @@ func (i *importer) read(ctx context.Context) <-chan batch {
 
 // next reads rows up to a bad one, or as many as fit.
 func (i *importer) next() (next batch) {
-	for size := 0; len(next.rows) < batchRows && size < batchBytes; {
-		row, err := i.Rows.Next()
-		if err != nil {
+	for size := 0; len(next.rows) < batchRows; {
+		row, err := i.nextRow()
+		switch {
+		case err != nil:
 			next.err = err
 			return next
-		}
-		if row.Number < i.FromRow {
-			continue
-		}
-		if row.Bad != nil {
+		case row.Bad != nil:
 			next.bad = &row
 			return next
-		}
-		if !row.given {
-			row.withID(i.minter.next(time.Now()))
+		case len(next.rows) > 0 && size+len(row.Body) > batchBytes:
+			i.held = &row
+			return next
 		}
 		size += len(row.Body) + 1
 		next.rows = append(next.rows, row)
 	}
 	return next
+}
+
+// nextRow reads the next row that counts, with an id.
+func (i *importer) nextRow() (row Row, err error) {
+	if i.held != nil {
+		row, i.held = *i.held, nil
+		return row, nil
+	}
+	for row.Number < max(1, i.FromRow) {
+		if row, err = i.Rows.Next(); err != nil {
+			return row, err
+		}
+	}
+	if row.Bad == nil && !row.given {
+		row.withID(i.minter.next(time.Now()))
+	}
+	return row, nil
 }
 
 // take puts a batch in.
@@ -257,6 +279,8 @@ func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error,
 		return nil, fmt.Errorf("the server has answered %d, and not that the resources are created", answer.Status)
 	case err == nil:
 		return nil, nil
+	case i.DryRun && !errors.As(err, &refused):
+		return nil, err
 	case !errors.As(err, &refused) || refused.Status >= 500:
 		return nil, &UnknownError{rows[0].Number, rows[len(rows)-1].Number, rows[0].ID, err}
 	}

@@ -274,6 +274,28 @@ func TestConflicts(t *testing.T) {
 	})
 }
 
+// TestReplacingLater: in an asynchronous collection what exists is replaced by a server, and
+// one that wants If-Match is told that any state will do.
+func TestReplacingLater(t *testing.T) {
+	const row = `{"id":"01936f2e-7d3c-7a4b-9c5d-000000000001","name":"a"}`
+	replacing := func(i *Import) { i.OnConflict = ReplaceOnConflict }
+	for setting, want := range map[string]Imported{"async": {Accepted: 1, Next: 2}, "require_if_match": {Replaced: 1, Next: 2}} {
+		file, err := schema.Parse([]byte(people + "    " + setting + ": true\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		eachStore(t, func(t *testing.T, w *world) {
+			done, _, err := w.take(row, NDJSON, replacing)
+			same(t, done, Imported{Created: 1, Next: 2})
+			same(t, err, nil)
+			done, bad, err := w.take(strings.Replace(row, `"a"`, `"b"`, 1), NDJSON, replacing)
+			same(t, done, want)
+			same(t, bad, []string(nil))
+			same(t, err, nil)
+		}, func(c *plural.Config) { c.Schema = file.Schema })
+	}
+}
+
 // TestLostAnswers: a request whose answer is lost is sent again, and its rows are in once.
 func TestLostAnswers(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
@@ -318,6 +340,21 @@ func TestSmallServer(t *testing.T) {
 			t.Errorf("there are %s", names)
 		}
 	}, func(c *plural.Config) { c.MaxItems, c.MaxBody = 30, 2048 })
+}
+
+// TestLargeRows: no array is larger than what a server takes.
+func TestLargeRows(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		var text strings.Builder
+		for i := range 6 {
+			fmt.Fprintf(&text, "{\"name\":\"%d\",\"tags\":[%q]}\n", i, strings.Repeat("x", 400<<10))
+		}
+		done, _, err := w.take(text.String(), NDJSON)
+		same(t, done, Imported{Created: 6, Next: 7})
+		same(t, err, nil)
+		same(t, w.posts.Load(), 3)
+		w.expect("0 1 2 3 4 5")
+	})
 }
 
 // TestThereAndBack: what is exported, in whatever format, can be imported elsewhere, and is

@@ -148,14 +148,15 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 		i.done.Replaced += int64(len(rows))
 		return nil
 	}
-	failures := make([]error, len(rows))
+	answers, failures := make([]*client.Response, len(rows)), make([]error, len(rows))
 	free := make(chan struct{}, replacers)
 	var all sync.WaitGroup
 	for n, row := range rows {
 		free <- struct{}{}
 		all.Go(func() {
-			_, failures[n] = i.Client.Do(ctx, client.Request{
+			answers[n], failures[n] = i.Client.Do(ctx, client.Request{
 				Method: http.MethodPut, Path: "/" + i.Collection.Name + "/" + row.ID, Body: row.Body, Repeatable: true,
+				Header: http.Header{"If-Match": {"*"}}, // whatever is there: some collections want it to be said
 			})
 			<-free
 		})
@@ -165,6 +166,8 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 	for n, err := range failures {
 		refused := (*client.Error)(nil)
 		switch {
+		case err == nil && answers[n].Status == http.StatusAccepted:
+			i.done.Accepted++
 		case err == nil:
 			i.done.Replaced++
 		case errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusUnauthorized:
@@ -185,8 +188,8 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 type minter struct{ last uint64 }
 
 func (m *minter) next(now time.Time) (id schema.ID) {
-	rand.Read(id[:])
-	m.last = max(m.last+1, uint64(now.UnixMilli())<<12)
+	_, _ = rand.Read(id[:])                             // which never fails
+	m.last = max(m.last+1, uint64(now.UnixMilli())<<12) // #nosec G115 -- it is after 1970
 	binary.BigEndian.PutUint64(id[:8], m.last>>12<<16|0x7000|m.last&0xfff)
 	id[8] = id[8]&0x3f | 0x80
 	return id

@@ -79,6 +79,7 @@ type builder struct {
 
 	shapeNames, responseNames, bodyNames names
 	named                                map[string]string // what was named, and how
+	met                                  map[string]bool   // what is in the document already
 }
 
 // title is how a collection is called in names of operations and shapes.
@@ -87,7 +88,7 @@ type title struct{ one, many string }
 func newBuilder(s *schema.Schema, options Options) *builder {
 	b := &builder{
 		Options: options, schema: s, by: options.By, titles: map[*schema.Collection]title{},
-		operationIDs: names{}, shapeNames: names{}, responseNames: names{}, bodyNames: names{}, named: map[string]string{},
+		operationIDs: names{}, shapeNames: names{}, responseNames: names{}, bodyNames: names{}, named: map[string]string{}, met: map[string]bool{},
 	}
 	if b.by == nil {
 		b.by = everything{}
@@ -111,6 +112,13 @@ func (b *builder) name(taken names, what, wanted string) (name string, fresh boo
 		b.named[what] = name
 	}
 	return name, !known
+}
+
+// isNew reports whether something is met for the first time.
+func (b *builder) isNew(what string) bool {
+	known := b.met[what]
+	b.met[what] = true
+	return !known
 }
 
 // knows reports whether a collection is there for the reader: they may do something in it.

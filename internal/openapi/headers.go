@@ -35,7 +35,7 @@ func (b *builder) headersOf(own ...string) object {
 	}
 	headers := object{}
 	for _, name := range all {
-		if !b.headers.has(name) {
+		if b.isNew("header " + name) {
 			b.headers.add(name, headerTexts[name])
 		}
 		headers.add(name, reference("headers", name))

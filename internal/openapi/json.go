@@ -28,16 +28,6 @@ func (o *object) addIf(there bool, name string, value any) {
 	}
 }
 
-// has reports whether there is a member of a name.
-func (o object) has(name string) bool {
-	for i := range o {
-		if o[i].name == name {
-			return true
-		}
-	}
-	return false
-}
-
 // reference points to another place of the document.
 func reference(kind, name string) object {
 	return object{{"$ref", "#/components/" + kind + "/" + name}}

@@ -14,7 +14,7 @@ const etagList = `^\s*\*\s*$|^[\s,]*(W/)?"[^\s"]*"(\s*,[\s,]*(W/)?"[^\s"]*")*[\s
 // parameter is a reference to a parameter of the document, which is made when it is
 // asked for the first time.
 func (b *builder) parameter(name string, make func() object) object {
-	if !b.parameters.has(name) {
+	if b.isNew("parameter " + name) {
 		b.parameters.add(name, make())
 	}
 	return reference("parameters", name)
@@ -78,7 +78,7 @@ func (b *builder) preferCount() object {
 	})
 }
 
-// id is a parameter of the path.
+// idParameter is a parameter of the path.
 func idParameter(name, description string) object {
 	return object{
 		{"name", name}, {"in", "path"}, {"required", true}, {"description", description},

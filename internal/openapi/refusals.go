@@ -61,7 +61,7 @@ func (b *builder) refusal(operation, suffix string, codes []fault.Code, headers 
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		own = append(own, "Retry-After")
 	}
-	what := fmt.Sprint("refusal ", suffix, codes, own)
+	what := fmt.Sprint("refusal ", suffix, codes, own, b.Rated)
 	name, fresh := b.name(b.responseNames, what, b.refusalName("Error"+suffix, operation))
 	if fresh {
 		b.responses.add(name, object{
@@ -192,7 +192,7 @@ func (b *builder) ofRead() []fault.Code {
 func (b *builder) ofWrite(p place, s shape) []fault.Code {
 	codes := append([]fault.Code{}, fault.CodeMalformedJSON, fault.CodeTooDeep, fault.CodeUnknownParameter, fault.CodeMalformedQuery,
 		fault.CodeNotAcceptable, fault.CodeBodyTooLarge, fault.CodeUnsupportedMediaType)
-	codes = append(append(codes, b.ofBody(p, s)...), b.ofChange(p)...)
+	codes = append(append(codes, b.ofBody(p, s)...), b.ofChange()...)
 	if s == createShape {
 		codes = append(codes, fault.CodeIDExists, fault.CodeTooManyItems)
 	}
@@ -209,7 +209,7 @@ func (b *builder) ofWrite(p place, s shape) []fault.Code {
 }
 
 // ofChange is the codes of every change.
-func (b *builder) ofChange(place) []fault.Code {
+func (b *builder) ofChange() []fault.Code {
 	codes := []fault.Code{fault.CodeKeyInUse, fault.CodePreconditionFailed, fault.CodeKeyReused, fault.CodeStorageFull, fault.CodeBacklogFull}
 	if b.Hooks {
 		codes = append(codes, fault.CodeConflict, fault.CodeRefused, fault.CodeHookTimeout)
@@ -225,7 +225,7 @@ func (b *builder) ofDelete(p place) []fault.Code {
 	if p.collection.RequireIfMatch {
 		codes = append(codes, fault.CodePreconditionRequired)
 	}
-	return append(append(codes, b.ofChange(p)...), b.anywhere()...)
+	return append(append(codes, b.ofChange()...), b.anywhere()...)
 }
 
 // ofBody is what can be wrong with the attributes of a body.

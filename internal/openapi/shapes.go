@@ -37,11 +37,11 @@ func (b *builder) shapeOf(p place, s shape) object {
 			givenByPath = parent.Name
 		}
 	}
-	name, fresh := b.titles[p.collection].one, !b.schemas.has(b.titles[p.collection].one)
+	name := b.titles[p.collection].one
 	if s != readShape {
-		name, fresh = b.name(b.shapeNames, "shape "+p.collection.Name+" "+wanted, wanted)
+		name, _ = b.name(b.shapeNames, "name of "+p.collection.Name+" "+wanted, wanted)
 	}
-	if fresh {
+	if b.isNew("shape " + name) {
 		b.schemas.add(name, b.resourceShape(p.collection, s, givenByPath))
 	}
 	return reference("schemas", name)

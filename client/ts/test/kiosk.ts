@@ -265,7 +265,7 @@ export interface ListQuery<S extends CollectionShape> extends ListRange, ListSel
 }
 
 /** What can be said of a walk through a collection. Without a limit it ends where the collection does. */
-export interface EachQuery<S extends CollectionShape> extends ListRange, ListSelection<S["filter"], S["sort"]>, CallOptions {
+export interface WalkQuery<S extends CollectionShape> extends ListRange, ListSelection<S["filter"], S["sort"]>, CallOptions {
   /** How many resources are asked for at once. Default: 500. */
   pageSize?: number;
 }
@@ -322,7 +322,7 @@ export class ReadCollection<S extends CollectionShape> {
   }
 
   /** How many resources there are, or how many a filter selects. */
-  async count(query: Omit<ListQuery<S>, keyof ListRange | "sort" | "count"> = {}): Promise<number> {
+  async total(query: Omit<ListQuery<S>, keyof ListRange | "sort" | "count"> = {}): Promise<number> {
     const { total } = await this.list({ ...query, limit: 0, count: "exact" } as ListQuery<S>);
     if (total === undefined) throw new ProtocolError("The answer has no X-Total-Count.");
     return total;
@@ -333,24 +333,26 @@ export class ReadCollection<S extends CollectionShape> {
    * page. With a negative limit it goes backwards: from the one in front of the offset or
    * cursor, or from the last.
    */
-  async *each(query: EachQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
-    yield* eachOf<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, (query.limit ?? 0) < 0);
+  async *all(query: WalkQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
+    yield* walk<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, (query.limit ?? 0) < 0);
   }
 
   /** The same backwards, whatever the sign of the limit. */
-  async *eachBackwards(query: EachQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
-    yield* eachOf<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, true);
+  async *backward(query: WalkQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
+    yield* walk<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, true);
   }
 
   /** @internal */
   protected itemPath(id: string): string {
+    // These would lead to the collection, or out of it.
+    if (id === "" || id === "." || id === "..") throw new TypeError(`"${id}" is not an id.`);
     return `${this.path}/${encodeURIComponent(id)}`;
   }
 
   /** @internal */
   protected item<R>(answer: HttpAnswer): ItemResult<R> {
     const data = parseData(answer.text, this.spec);
-    if (typeof data !== "object" || data === null) throw new ProtocolError("The answer has no object as its data.");
+    if (typeof data !== "object" || data === null || Array.isArray(data)) throw new ProtocolError("The answer has no object as its data.");
     return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
   }
 }
@@ -498,7 +500,7 @@ export class AcceptedWrite<R> {
 // The last id that was given carries the walk from one page to the next, so that nothing is left out
 // or given twice when other resources come and go.
 /** Every resource of a range, page by page. */
-async function* eachOf<R extends { readonly id: string }>(
+async function* walk<R extends { readonly id: string }>(
   list: (range: ListRange) => Promise<{ readonly data: readonly R[] }>,
   query: ListRange & { pageSize?: number },
   backwards: boolean,

@@ -34,7 +34,7 @@ test("filters and sorting", async () => {
   assert.deepEqual(await groups({ starts_with: group, ne: group }), [`${group},a`, `${group}\\`]);
   assert.deepEqual(await groups({ in: [`${group}\\`, `${group},a`] }), [`${group},a`, `${group}\\`]);
   assert.deepEqual(await groups([`${group}\\`, group]), [group, `${group}\\`]);
-  assert.equal(await api.steps.count({ filter: { group } }), 11);
+  assert.equal(await api.steps.total({ filter: { group } }), 11);
 });
 
 test("what cannot be said in a query is an error and no other query", async () => {
@@ -48,7 +48,7 @@ test("what cannot be said in a query is an error and no other query", async () =
     assert.deepEqual([error.code, error.source], ["invalid_parameter", { parameter: "limit" }]);
     return true;
   });
-  await assert.rejects(collect(api.steps.each({ pageSize: 0 })), { name: "RangeError" });
+  await assert.rejects(collect(api.steps.all({ pageSize: 0 })), { name: "RangeError" });
 });
 
 test("pages, and those beside them", async () => {
@@ -70,7 +70,7 @@ test("a walk over thousands, in both directions", async () => {
   const { group, ids } = await steps(2500);
   const filter = { group };
   const walked = async (query: object, backwards = false) => {
-    const all = backwards ? api.steps.eachBackwards({ filter, ...query }) : api.steps.each({ filter, ...query });
+    const all = backwards ? api.steps.backward({ filter, ...query }) : api.steps.all({ filter, ...query });
     return (await collect(all)).map(({ number }) => number);
   };
   assert.deepEqual(await walked({}), numbers(0, 2500));
@@ -94,7 +94,7 @@ test("a walk keeps its place while others are deleted, also in another order", a
       const query = { filter: { group }, sort, pageSize: 10 };
       const seen: (number | null)[] = [];
       let previous: string[] = [];
-      for await (const step of backwards ? api.steps.eachBackwards(query) : api.steps.each(query)) {
+      for await (const step of backwards ? api.steps.backward(query) : api.steps.all(query)) {
         seen.push(step.number);
         previous = [...previous, step.id].slice(-3);
         // The last three of each page are gone when the next one is asked for.
@@ -109,7 +109,7 @@ test("a walk keeps its place while others are deleted, also in another order", a
 test("a walk goes on where the connection broke", async () => {
   const { group } = await steps(1200);
   const { api: broken, attempts } = troubled("cut-body");
-  const found = await collect(broken.steps.each({ filter: { group }, pageSize: 300 }));
+  const found = await collect(broken.steps.all({ filter: { group }, pageSize: 300 }));
   assert.deepEqual(found.map(({ number }) => number), numbers(0, 1200));
   assert.ok(attempts() >= 8, `${attempts()} attempts`);
 });
@@ -118,7 +118,7 @@ test("breaking off a walk asks for nothing more", async () => {
   const { group } = await steps(50);
   let requests = 0;
   const counting = shop({ fetch: (url, init) => (requests++, fetch(url, init)) });
-  for await (const step of counting.steps.each({ filter: { group }, pageSize: 10 })) {
+  for await (const step of counting.steps.all({ filter: { group }, pageSize: 10 })) {
     if (step.number === 4) break;
   }
   assert.equal(requests, 1);

@@ -22,15 +22,15 @@ for (const trouble of ["cut-before", "cut-after"]) {
     const group = unique("g");
     const made = await Promise.all(Array.from({ length: 10 }, (_, number) => broken.steps.create({ group, number })));
     const all = await broken.steps.createAll([{ group }, { group }]);
-    assert.equal(await api.steps.count({ filter: { group } }), 12);
+    assert.equal(await api.steps.total({ filter: { group } }), 12);
     const [first, second] = made;
     assert.equal((await broken.steps.patch(first!.data.id, { number: 99 }, { ifMatch: first!.etag! })).data.number, 99);
     assert.equal((await broken.steps.replace(second!.data.id, { group, number: 98 }, { ifMatch: second!.etag! })).data.number, 98);
     assert.deepEqual((await broken.steps.delete(all[0]!.id)).data, all[0]);
-    assert.equal(await api.steps.count({ filter: { group } }), 11);
+    assert.equal(await api.steps.total({ filter: { group } }), 11);
     const accepted = await broken.steps.createAsync({ group, number: 1000 });
     assert.equal((await accepted.done()).data.number, 1000);
-    assert.equal(await api.steps.count({ filter: { group } }), 12);
+    assert.equal(await api.steps.total({ filter: { group } }), 12);
     assert.ok(attempts() >= 30, `${attempts()} attempts`);
   });
 }
@@ -81,6 +81,7 @@ test("an answer that is not a server's own", async () => {
   const html = () => new Response("<html>", { headers: { "Content-Type": "text/html" } });
   await assert.rejects(shop({ fetch: answers(html).fetch }).customers.list(), ProtocolError);
   await assert.rejects(shop({ fetch: answers(json(200, { data: {} })).fetch }).customers.list(), ProtocolError);
+  await assert.rejects(shop({ fetch: answers(json(200, { data: [] })).fetch }).customers.get("x"), ProtocolError);
   await assert.rejects(shop({ fetch: answers(json(418, "teapot")).fetch }).customers.list(), (error: ApiError) => error.status === 418 && error.message === "418 without a reason");
   assert.throws(() => shop({ baseURL: "http://localhost/?x=1" }), TypeError);
 });
@@ -152,18 +153,18 @@ test("a request can be given up, wherever it is", async () => {
     await (await shop({ fetch: pending.fetch }).customers.deleteAsync("r")).done({ signal });
   });
   await within(async (signal) => {
-    for await (const _ of shop({ fetch: hanging }).customers.each({ signal })) void _;
+    for await (const _ of shop({ fetch: hanging }).customers.all({ signal })) void _;
   });
   await assert.rejects(api.customers.list({ signal: AbortSignal.abort(reason) }), (error: Error) => error === reason);
-  assert.ok(Date.now() - before < 2000);
+  assert.ok(Date.now() - before < 8000); // of the nine seconds that Retry-After asks for
 });
 
 test("an answer that does not come in time is asked for again", async () => {
   let attempts = 0;
   const slow = (url: string, init: RequestInit) =>
     attempts++ === 0 ? new Promise<Response>((_, reject) => init.signal!.addEventListener("abort", () => reject(new Error("aborted")))) : fetch(url, init);
-  await shop({ fetch: slow, timeout: 300 }).customers.list({ limit: 0 });
-  assert.equal(attempts, 2);
+  await shop({ fetch: slow, timeout: 1000 }).customers.list({ limit: 0 });
+  assert.ok(attempts >= 2); // more on a machine that is busy
 });
 
 test("every write has a key of its own, also without crypto.randomUUID", async () => {

@@ -29,8 +29,8 @@ export async function reads(): Promise<void> {
   const page: PageResult<Customer> = await api.customers.list({ offset: 39, limit: -25, count: "exact" });
   same<typeof page.total, number | undefined>();
   await api.customers.list({ sort: "-created_at", ...page.next });
-  for await (const customer of api.customers.each({ limit: -10, cursor: id, pageSize: 5 })) customer.name.length;
-  for await (const operation of api.operations.eachBackwards()) {
+  for await (const customer of api.customers.all({ limit: -10, cursor: id, pageSize: 5 })) customer.name.length;
+  for await (const operation of api.operations.backward()) {
     same<typeof operation.status, "pending" | "running" | "succeeded" | "failed">();
     same<typeof operation.errors, readonly ApiProblem[] | null>();
     same<typeof operation.resource, { id: string; type: string }>();
@@ -58,7 +58,7 @@ export function filters(): void {
   void api.customers.list({ filter: { name: "Ada", level: ["gold", "silver"], member: true, visits: { gte: 1, lt: 10 } } });
   void api.customers.list({ filter: { name: { starts_with: "A", ne: "Ada" }, email: { contains: "@" }, address: { null: false } } });
   void api.customers.list({ filter: { last_seen: { lt: when }, born: { gt: "2000-01-01" }, created_at: when, id: { in: [id] } } });
-  void api.customers.count({ filter: { credit: 1.5, tags: { null: true }, level: { not_in: ["gold"] } } });
+  void api.customers.total({ filter: { credit: 1.5, tags: { null: true }, level: { not_in: ["gold"] } } });
   void api.customers.list({ sort: ["level", "-last_seen"] });
   // @ts-expect-error: an attribute that does not exist
   void api.customers.list({ filter: { nickname: "A" } });
@@ -87,9 +87,9 @@ export function filters(): void {
   // @ts-expect-error: downwards is a minus
   void api.customers.list({ sort: "name desc" });
   // @ts-expect-error: a walk is filtered likewise
-  api.customers.each({ filter: { nickname: "A" } });
+  api.customers.all({ filter: { nickname: "A" } });
   // @ts-expect-error: a count has no range
-  void api.customers.count({ limit: 5 });
+  void api.customers.total({ limit: 5 });
 }
 
 export async function writes(): Promise<void> {

@@ -37,6 +37,14 @@ test("create, get, patch, replace and delete", async () => {
   });
 });
 
+test("what is no id leads nowhere", async () => {
+  for (const id of ["", ".", ".."]) {
+    await assert.rejects(api.customers.get(id), { name: "TypeError", message: `"${id}" is not an id.` });
+    assert.throws(() => api.customers.of(id), { name: "TypeError" });
+  }
+  for (const id of ["7", "../orders", "a b?c#d%"]) await assert.rejects(api.customers.get(id), NotFoundError);
+});
+
 test("an array creates all or none", async () => {
   const bodies = [somebody(), somebody(), somebody()];
   const created = await api.customers.createAll(bodies);
@@ -47,7 +55,7 @@ test("an array creates all or none", async () => {
     assert.deepEqual([error.code, error.source], ["not_unique", { pointer: "/1/email" }]);
     return true;
   });
-  assert.equal(await api.customers.count({ filter: { email: fresh.email } }), 0);
+  assert.equal(await api.customers.total({ filter: { email: fresh.email } }), 0);
 });
 
 test("everything that is wrong with a body, with its place", async () => {
@@ -92,7 +100,7 @@ test("a collection below a parent", async () => {
   assert.equal(data.customer_id, one!.id);
   await api.orders.create({ number: 4, customer_id: other!.id });
   assert.deepEqual((await orders.list()).data, [data]);
-  assert.deepEqual(await collect(orders.each()), [data]);
+  assert.deepEqual(await collect(orders.all()), [data]);
   await assert.rejects(api.customers.of(other!.id).orders.get(data.id), NotFoundError);
 });
 

@@ -4,7 +4,7 @@ import type { ListRange } from "./query.ts";
 // The last id that was given carries the walk from one page to the next, so that nothing is left out
 // or given twice when other resources come and go.
 /** @internal Every resource of a range, page by page. */
-export async function* eachOf<R extends { readonly id: string }>(
+export async function* walk<R extends { readonly id: string }>(
   list: (range: ListRange) => Promise<{ readonly data: readonly R[] }>,
   query: ListRange & { pageSize?: number },
   backwards: boolean,
