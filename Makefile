@@ -39,7 +39,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=github.com/sa
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: run
 run: ## Start the server on 127.0.0.1:8080 with the example schema
@@ -75,7 +75,7 @@ packages:
 	if ! command -v apt-get >/dev/null || { [ -n "$$sudo" ] && ! command -v sudo >/dev/null; }; then \
 		echo "The tests need what Debian calls:" $$missing >&2; \
 		echo "Install it, or set PLURAL_PG_BIN to the directory of PostgreSQL's initdb and postgres," >&2; \
-		echo "or PLURAL_TEST_POSTGRES to the URL of a running server. No C compiler: make test-fast." >&2; \
+		echo "or PLURAL_TEST_POSTGRES to the URL of a running server, and CHROMIUM to a Chromium. No C compiler: make test-fast." >&2; \
 		exit 1; \
 	fi; \
 	set -x; \

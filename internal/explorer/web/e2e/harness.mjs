@@ -19,6 +19,7 @@ export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'),
   const child = spawn(program, args?.(database) ?? ['serve', '--addr', '127.0.0.1:0', '--schema', schema, '--database', database, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  process.once('exit', () => child.kill()) // also when a test gives up
   let output = ''
   const url = await new Promise((resolve, reject) => {
     const read = (piece) => {

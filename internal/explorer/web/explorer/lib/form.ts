@@ -91,7 +91,7 @@ export interface Conflict {
 export function conflictOf(attributes: Attribute[], mine: Body, base: Resource, theirs: Resource): Conflict {
   const changed = attributes.filter(({ name }) => !same(base[name], theirs[name]))
   return {
-    clashes: attributes
+    clashes: changed
       .filter(({ name }) => name in mine && !same(mine[name], theirs[name]))
       .map((attribute) => ({ attribute, mine: mine[attribute.name], theirs: theirs[attribute.name] })),
     others: changed

@@ -60,6 +60,7 @@ test('a conflict is what both have set to different values', () => {
     others: [{ attribute: size, before: 1, theirs: 2 }],
   })
   expect(conflictOf([text], { text: 'same' }, base, { ...base, text: 'same' })).toEqual({ clashes: [], others: [] })
+  expect(conflictOf([text, size], { text: 'mine' }, base, { ...base, size: 2 })).toEqual({ clashes: [], others: [{ attribute: size, before: 1, theirs: 2 }] })
 })
 
 test('lists in filters keep commas within their values', () => {
