@@ -77,7 +77,7 @@ export function launch() {
 
 /**
  * Opens a page in a window of its own. Whatever the browser complains of is kept, and
- * calm() fails for it: errors in the console, among them of the security policy, and exceptions.
+ * calm() fails for it: errors in the console, among them of the security policy, warnings of the framework, and exceptions.
  * Refusals that a test provokes are told beforehand.
  */
 export async function open(browser, url, { expect = [], ...options } = {}) {
@@ -87,7 +87,8 @@ export async function open(browser, url, { expect = [], ...options } = {}) {
   page.setDefaultTimeout(20_000)
   const complaints = []
   page.on('console', (message) => {
-    if (message.type() === 'error' && !expect.some((pattern) => pattern.test(message.text()))) complaints.push(message.text())
+    const complains = message.type() === 'error' || message.text().includes('svelte.dev/e/')
+    if (complains && !expect.some((pattern) => pattern.test(message.text()))) complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(String(error)))
   await page.goto(url)

@@ -125,6 +125,7 @@ test('a conflict shows both values: take theirs, or overwrite', async () => {
   await page.getByRole('heading', { name: 'Mine' }).waitFor()
   const { name, credit } = await server.ask('GET', `/customers/${alan.id}`)
   assert.deepEqual({ name, credit }, { name: 'Mine', credit: 8 })
+  await page.waitForFunction(() => document.activeElement.tagName === 'ASIDE')
   await page.leave()
 })
 
@@ -137,6 +138,7 @@ test('delete asks first, and deletes only what was seen', async () => {
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
   await dialog.getByRole('alert').getByText(/refer/).waitFor() // orders do
+  assert.equal(await page.evaluate(() => document.activeElement.innerText), 'Delete')
   await page.keyboard.press('Escape')
 
   const spare = await server.ask('POST', '/products', { name: 'Spare' })
@@ -151,6 +153,7 @@ test('delete asks first, and deletes only what was seen', async () => {
   await page.getByText('Needed was deleted.').waitFor()
   await page.waitForURL(`${server.explorer}/products`)
   assert.equal((await fetch(`${server.url}/products/${spare.id}`)).status, 404)
+  await page.waitForFunction(() => document.activeElement.getAttribute('role') === 'grid')
   await page.leave()
 })
 

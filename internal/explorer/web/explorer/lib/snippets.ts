@@ -68,7 +68,7 @@ function typescript(r: Sent): string {
   const options = [
     ...(r.method === 'GET' ? [] : [`  method: ${quoted(r.method)},`]),
     ...(headers.length ? ['  headers: {', ...headers, '  },'] : []),
-    ...(r.body === null ? [] : [`  body: JSON.stringify(${r.body}),`]),
+    ...(r.body === null ? [] : [`  body: ${quoted(r.body)},`]),
   ]
   const call = options.length ? `fetch(${quoted(r.url)}, {\n${options.join('\n')}\n})` : `fetch(${quoted(r.url)})`
   return `const response = await ${call}

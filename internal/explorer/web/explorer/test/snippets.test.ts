@@ -33,6 +33,8 @@ test('Go', () => {
 test('TypeScript', () => {
   expect(snippet('TypeScript', list)).toMatch(/^const response = await fetch\("http:\/\/localhost:8080\/users\?filter\[name\]=x"\)\n/)
   expect(snippet('TypeScript', patch)).toContain('  method: "PATCH",\n  headers: {\n    Authorization: `Bearer ${process.env.PLURAL_KEY}`,\n    "If-Match": "\\"1.1\\"",\n  },')
+  // As text, of which no number is changed.
+  expect(snippet('TypeScript', { ...patch, body: '{"n":9007199254740993}' })).toContain('  body: "{\\"n\\":9007199254740993}",\n')
 })
 
 test('what may be done is what the document has paths for', () => {
