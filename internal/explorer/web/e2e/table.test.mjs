@@ -289,3 +289,25 @@ test('the focus stays where people work, and the active row is seen', async () =
   await focused('document.activeElement.getAttribute("aria-label")', 'products')
   await page.leave()
 })
+
+test('what is refused is said in place of the table, and once', async () => {
+  const page = await open(browser, `${server.explorer}/customers?filter[name][foo]=1`, { expect: [/status of 400/] })
+  const said = page.locator('main').getByRole('alert')
+  await said.getByText('There is no operator "foo".').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count() + (await page.locator('.ghost, [data-position]').count()), 0)
+  assert.deepEqual(await page.locator('.chip.bad').allInnerTexts(), ['filter[name][foo]=1'])
+  await page.getByRole('button', { name: 'Remove filter[name][foo]=1' }).click()
+  await page.locator('header .total', { hasText: '240' }).waitFor()
+
+  for (const [query, told] of [['nope=1', 'There is no parameter of this name.'], ['offset=-1', 'not negative'], ['filter[<script>]=x', 'no field "<script>"']]) {
+    await page.goto(`${server.explorer}/customers?${query}`)
+    await said.getByText(told).waitFor()
+  }
+  const sent = []
+  page.on('request', (request) => request.url().startsWith(`${server.url}/customers`) && sent.push(request.url().slice(server.url.length)))
+  await page.goto(`${server.explorer}/customers?filter[active]=true&filter[credit][gte]=much`)
+  await said.getByText('The value "much" must be an integer.').waitFor()
+  assert.deepEqual((await page.locator('.chip.bad').allInnerTexts()).map((text) => text.trim()), ['credit is at least much'])
+  assert.deepEqual(sent, ['/customers?filter[active]=true&filter[credit][gte]=much&limit=100'])
+  await page.leave()
+})

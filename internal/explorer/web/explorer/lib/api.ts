@@ -30,6 +30,9 @@ export class Refused extends Error {
   }
 }
 
+/** Whether the same request may be answered another time: it was not the caller's mistake. */
+export const mayPass = (error: unknown) => !(error instanceof Refused && error.status < 500 && error.status !== 429)
+
 /** There was no answer that could be read. */
 export class Unreachable extends Error {
   constructor() {

@@ -77,28 +77,31 @@ export function writeFilter(filter: Filter): string {
 
 const OPERATORS = new Set<string>(Object.keys(WORDS))
 
-/** Reads filters of a query. Several plain values of a field are one filter: any of them. */
-export function readFilters(query: string): Filter[] {
+/** Reads filters of a query, and leaves the parts that are none. Several plain values of a field are one filter: any of them. */
+export function readFilters(query: string): { filters: Filter[]; others: string[] } {
   const filters: Filter[] = []
-  for (const part of query.replace(/^\?/, '').split('&')) {
+  const others: string[] = []
+  for (const part of query.replace(/^\?/, '').split('&').filter(Boolean)) {
     const cut = part.indexOf('=')
     const name = decode(cut < 0 ? part : part.slice(0, cut))
     const value = cut < 0 ? null : decode(part.slice(cut + 1))
     const match = /^filter\[([^\]]+)\](?:\[([a-z_]+)\])?$/.exec(name)
-    if (!match) continue
+    const op = (match?.[2] ?? (value === null ? 'set' : 'eq')) as Operator
+    if (!match || !OPERATORS.has(op)) {
+      others.push(part)
+      continue
+    }
     const field = match[1]!
-    const op = (match[2] ?? (value === null ? 'set' : 'eq')) as Operator
-    if (!OPERATORS.has(op)) continue
     const plain = op === 'eq' && !match[2] && filters.find((f) => f.field === field && (f.op === 'eq' || f.op === 'in'))
     if (plain) {
       plain.value = `${plain.op === 'eq' ? joinList([plain.value]) : plain.value},${joinList([value ?? ''])}`
       plain.op = 'in'
     } else filters.push({ field, op, value: value ?? '' })
   }
-  return filters
+  return { filters, others }
 }
 
-function decode(text: string): string {
+export function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

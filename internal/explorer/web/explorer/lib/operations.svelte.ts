@@ -35,6 +35,11 @@ class Notes {
     this.all = this.all.filter((note) => note.id !== id)
   }
 
+  /** Takes away the messages: something else is done now. */
+  clear() {
+    this.all = this.all.filter((note) => note.operation)
+  }
+
   /** Watches the operation at a Location. */
   async watch(location: string) {
     const path = new URL(location, root).href.slice(root.length)

@@ -13,6 +13,7 @@ export class Rows {
   counted = $state(false) // the total is exact
   trouble = $state.raw<Error | null>(null)
   changed = $state(0)
+  busy = $state(true) // what is seen is being fetched
   sample = $state.raw<Resource[]>([]) // the first rows that came, which say what all look like
 
   private pages = new Map<number, Resource[]>() // in the order of use
@@ -28,7 +29,6 @@ export class Rows {
     private size = PAGE,
   ) {
     this.show(view.offset, view.offset + 1)
-    if (view.filters.length) void this.count()
   }
 
   row(position: number): Resource | undefined {
@@ -91,6 +91,7 @@ export class Rows {
   private async fetch(page: number, afresh = false) {
     const controller = new AbortController()
     this.running.set(page, controller)
+    this.look()
     const ids = (other: number) => (afresh ? undefined : this.pages.get(other)?.map((row) => row.id))
     try {
       const range = rangeOf(page, this.counted && !afresh ? this.total : null, ids, this.size)
@@ -115,12 +116,22 @@ export class Rows {
       if (!controller.signal.aborted) this.trouble = error as Error
     } finally {
       if (this.running.get(page) === controller) this.running.delete(page)
+      this.look()
     }
+  }
+
+  private look() {
+    const [first, last] = this.window
+    this.busy = [...this.running.keys()].some((page) => this.holds(page, first, last))
+  }
+
+  private holds(page: number, first: number, last: number) {
+    return (page + 1) * this.size > first && page * this.size < Math.max(last, first + 1)
   }
 
   private async range(page: number, { query, skip, forwards }: Range, signal: AbortSignal): Promise<Resource[]> {
     const [first, last] = this.window
-    const ahead = (page + 1) * this.size <= first || page * this.size >= Math.max(last, first + 1) // of what is seen
+    const ahead = !this.holds(page, first, last) // of what is seen
     const path = `${listPath(this.view)}?${[...queryParts(this.view), query].join('&')}`
     const answer = await ask<Resource[]>({ path, signal, silent: ahead })
     const rows = answer.data.slice(skip)

@@ -1,7 +1,7 @@
 // The address of the page is that of what it shows: behind /-/explorer/ it reads like the
 // path and the query of the interface itself.
 
-import { encode, readFilters, writeFilter, type Filter } from './filters'
+import { decode, encode, readFilters, writeFilter, type Filter } from './filters'
 
 export interface SortKey {
   field: string
@@ -16,27 +16,30 @@ export interface View {
   filters: Filter[]
   sort: SortKey[]
   offset: number // position of the first row that is seen
+  strange: string[] // parts of the query that we do not understand: the server says what is wrong with them
 }
 
-export const START: View = { collection: null, parent: null, id: null, mode: 'read', filters: [], sort: [], offset: 0 }
+export const START: View = { collection: null, parent: null, id: null, mode: 'read', filters: [], sort: [], offset: 0, strange: [] }
 
 /** Reads a path below the explorer's own, without a slash at its start. */
 export function readView(path: string, query: string): View {
   const segments = path.split('/').filter(Boolean).map(decodeURIComponent)
-  const view: View = { ...START, filters: readFilters(query), sort: [] }
+  const { filters, others } = readFilters(query)
+  const view: View = { ...START, filters, strange: [] }
   const [first, second, third, fourth] = segments
   if (first) {
     view.collection = third ?? first
     view.parent = third ? { collection: first, id: second! } : null
     view.id = (third ? fourth : second) ?? null
   }
-  const parameters = new URLSearchParams(query)
-  view.sort = readSort(parameters.get('sort') ?? '')
-  const offset = parameters.get('offset') ?? ''
-  view.offset = /^\d{1,15}$/.test(offset) ? Number(offset) : 0
-  const mode = parameters.get('view')
-  if (mode === 'new' && view.collection) view.mode = 'new'
-  if (mode === 'edit' && view.id) view.mode = 'edit'
+  for (const part of others) {
+    const [, name, value = ''] = /^(\w+)=(.*)$/.exec(decode(part)) ?? []
+    if (name === 'sort' && !view.sort.length && value) view.sort = readSort(value)
+    else if (name === 'offset' && /^\d{1,15}$/.test(value)) view.offset = Number(value)
+    else if (name === 'view' && value === 'new' && view.collection) view.mode = 'new'
+    else if (name === 'view' && value === 'edit' && view.id) view.mode = 'edit'
+    else view.strange.push(part)
+  }
   return view
 }
 
@@ -56,10 +59,11 @@ export function listPath(view: View): string {
   return view.parent ? `${encodeURIComponent(view.parent.collection)}/${view.parent.id}/${collection}` : collection
 }
 
-/** The filters and the sorting of a view, as parts of a query. */
+/** The filters and the sorting of a view, and what else its address asks for, as parts of a query. */
 export function queryParts(view: View): string[] {
   const parts = view.filters.map(writeFilter)
   if (view.sort.length) parts.push(`sort=${writeSort(view.sort)}`)
+  parts.push(...view.strange)
   return parts
 }
 

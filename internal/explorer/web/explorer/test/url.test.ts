@@ -34,8 +34,10 @@ test('several values of a field are one filter', () => {
   expect(read('users?filter[name]=a&filter[name]=b,c&filter[name]=d').filters).toEqual([{ field: 'name', op: 'in', value: 'a,b\\,c,d' }])
 })
 
-test('what makes no sense is left out', () => {
-  expect(read('users?offset=-1&filter[name][like]=x&view=edit&nonsense=1')).toEqual({ ...START, collection: 'users' })
+test('what makes no sense is kept, for the server to say so', () => {
+  const strange = ['offset=-1', 'filter[name][like]=x', 'view=edit', 'nonsense=1', 'sort=']
+  expect(read(`users?${strange.join('&')}`)).toEqual({ ...START, collection: 'users', strange })
+  expect(writeView(read(`users?${strange.join('&')}`))).toBe(`users?${strange.join('&')}`)
 })
 
 test('the list is the same whatever is open in it', () => {
