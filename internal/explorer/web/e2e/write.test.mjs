@@ -218,7 +218,23 @@ test('everything by keyboard', async () => {
   await page.locator('#row-0').getByText('By keyboard').waitFor()
   await press('n')
   await page.getByLabel('email').waitFor()
+  // What was typed is not lost without a question.
+  await page.keyboard.type('Somebody')
+  const asked = []
+  let answer = 'dismiss'
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message())
+    void dialog[answer]()
+  })
+  const address = page.url()
+  await press('Escape')
+  await page.getByRole('navigation').getByRole('link', { name: 'products' }).click()
+  await page.goBack()
+  await page.waitForURL(address)
+  assert.equal(await page.getByLabel('name', { exact: true }).inputValue(), 'Somebody')
+  answer = 'accept'
   await press('Escape')
   await page.getByLabel('email').waitFor({ state: 'detached' })
+  assert.deepEqual(asked, Array(4).fill('Leave the form? What you have entered is not saved.'))
   await page.leave()
 })

@@ -4,7 +4,7 @@
 import { client, Refused, Unreachable, type Exchange } from './api'
 import { Rights, type Description } from './paths'
 import type { Collection } from './schema'
-import { readView, START, writeView, type View } from './url'
+import { listPath, readView, START, writeView, type View } from './url'
 
 const base = new URL('.', document.baseURI) // ends with /-/explorer/
 const home = base.pathname.replace(/\/$/, '')
@@ -12,20 +12,36 @@ const home = base.pathname.replace(/\/$/, '')
 class Router {
   view = $state.raw<View>(START)
   jumps = $state(0) // how often the view was moved by anything but scrolling
+  unsaved: () => boolean = () => false // whether an open form holds what leaving it would lose
 
   constructor() {
     this.read()
-    addEventListener('popstate', () => this.read())
+    addEventListener('popstate', () => {
+      // The browser has gone already: what stays is written down again.
+      if (!this.read()) history.pushState(null, '', this.href(this.view))
+    })
+    addEventListener('beforeunload', (event) => this.unsaved() && event.preventDefault())
   }
 
-  private read() {
-    this.view = readView(location.pathname.slice(base.pathname.length), location.search)
+  /** Goes to the view of an address, unless what was typed is to stay. */
+  private read({ pathname, search }: { pathname: string; search: string } = location): boolean {
+    const next = readView(pathname.slice(base.pathname.length), search)
+    if (!this.mayLeaveFor(next)) return false
+    this.view = next
     this.jumps++
+    return true
+  }
+
+  private mayLeaveFor(next: View): boolean {
+    const stays = next.id === this.view.id && next.mode === this.view.mode && listPath(next) === listPath(this.view)
+    return stays || !this.unsaved() || confirm('Leave the form? What you have entered is not saved.')
   }
 
   /** Goes to a view, as a new entry of the history. */
   go(change: Partial<View>) {
-    this.view = { ...this.view, ...change }
+    const next = { ...this.view, ...change }
+    if (!this.mayLeaveFor(next)) return
+    this.view = next
     history.pushState(null, '', this.href(this.view))
     this.jumps++
   }
@@ -48,8 +64,7 @@ class Router {
     if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     if (link.target || link.origin !== location.origin || !(link.pathname === home || link.pathname.startsWith(base.pathname))) return
     event.preventDefault()
-    history.pushState(null, '', link.href)
-    this.read()
+    if (this.read(link)) history.pushState(null, '', link.href)
   }
 }
 

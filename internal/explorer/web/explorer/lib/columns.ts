@@ -3,7 +3,7 @@
 import { stringify } from './json'
 import type { Field, Resource } from './schema'
 
-const LETTER = 7.3 // pixels, about
+const LETTER = 8.4 // pixels, of the widest fonts of systems
 const PADDING = 30
 const NARROWEST = 84
 const WIDEST = 320

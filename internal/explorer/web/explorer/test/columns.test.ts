@@ -6,7 +6,7 @@ const field = (name: string, rest: Partial<Field> = {}) => ({ name, type: 'strin
 
 test('texts share what is left of the room', () => {
   const fields = [field('id'), field('name'), field('active', { type: 'boolean' }), field('created_at', { format: 'date-time' })]
-  expect(layoutOf(fields, [{ id: '1', name: 'Ada Lovelace' } as never])).toEqual({ columns: '140px minmax(132px, 132fr) 100px 172px', width: 544 })
+  expect(layoutOf(fields, [{ id: '1', name: 'Ada Lovelace' } as never])).toEqual({ columns: '140px minmax(148px, 148fr) 100px 172px', width: 560 })
 })
 
 test('without a text it is the last column', () => {
