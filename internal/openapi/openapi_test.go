@@ -222,3 +222,35 @@ func TestMatching(t *testing.T) {
 		}
 	}
 }
+
+// nameOnly may see everything, and of what can be changed only names.
+type nameOnly struct{ everything }
+
+func (nameOnly) Writable(c *schema.Collection) schema.ColumnSet {
+	set := make(schema.ColumnSet, 20) // more columns than any collection of the example has
+	if name := c.Field("name"); name != nil {
+		set[name.Column] = true
+	}
+	return set
+}
+
+// What can be seen and not changed may be sent back, and is marked for those who make forms.
+func TestWhatCannotBeSetIsReadOnly(t *testing.T) {
+	restricted := options
+	restricted.By = nameOnly{}
+	shapes := at(decoded(t, Document(schema.Example(), restricted)), "components", "schemas")
+	marked := map[string]any{}
+	for _, shape := range []string{"User", "UserReplace", "UserPatch"} {
+		for _, attribute := range []string{"name", "email"} {
+			marked[shape+" "+attribute] = at(shapes, shape, "properties", attribute, "readOnly")
+		}
+	}
+	want := map[string]any{
+		"User name": nil, "User email": nil,
+		"UserReplace name": nil, "UserReplace email": true,
+		"UserPatch name": nil, "UserPatch email": true,
+	}
+	if !reflect.DeepEqual(marked, want) {
+		t.Errorf("readOnly of the attributes is %v, want %v", marked, want)
+	}
+}

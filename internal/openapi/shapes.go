@@ -123,6 +123,11 @@ func (b *builder) mustBeGiven(c *schema.Collection, a *schema.Attribute) bool {
 	return a.Required && a.Default == nil && b.by.Writable(c).Has(c.Field(a.Name).Column)
 }
 
+// onlySentBack reports whether an attribute can be part of what is sent, but not be changed by it.
+func (b *builder) onlySentBack(c *schema.Collection, a *schema.Attribute, s shape) bool {
+	return (s == replaceShape || s == patchShape) && !b.by.Writable(c).Has(c.Field(a.Name).Column)
+}
+
 // attributeShape is the definition of an attribute of a collection.
 func (b *builder) attributeShape(c *schema.Collection, a *schema.Attribute, s shape) object {
 	if c.ReadOnly() && a.Name == "errors" {
@@ -130,6 +135,7 @@ func (b *builder) attributeShape(c *schema.Collection, a *schema.Attribute, s sh
 	}
 	d := define(a, s == readShape, !a.Required)
 	d.add("description", b.describeAttribute(c, a, s))
+	d.addIf(b.onlySentBack(c, a, s), "readOnly", true)
 	d.addIf(a.Default != nil && (s == createShape || s == replaceShape), "default", constant(a.Default))
 	return d
 }
@@ -149,7 +155,7 @@ func (b *builder) describeAttribute(c *schema.Collection, a *schema.Attribute, s
 	if _, portable := portablePattern(a.Pattern); !portable {
 		text += " Must match the RE2 pattern `" + a.Pattern + "`."
 	}
-	if (s == replaceShape || s == patchShape) && !b.by.Writable(c).Has(c.Field(a.Name).Column) {
+	if b.onlySentBack(c, a, s) {
 		text += " May be sent back as it was read; it cannot be set."
 	}
 	return text

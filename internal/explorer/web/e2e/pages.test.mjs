@@ -27,7 +27,7 @@ test('with access, people sign in with a key, and see and may do what it allows'
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'ignore'],
       }).trim()
-    const [reader, editor] = [key('reader'), key('editor')]
+    const [reader, editor, proofreader] = [key('reader'), key('editor'), key('proofreader')]
     const notes = Array.from({ length: 70 }, (_, i) => ({ title: i ? `Note ${i}` : 'Hello', secret: 'hush' }))
     await guarded.ask('POST', '/notes', notes, { Authorization: `Bearer ${editor}` })
 
@@ -61,6 +61,19 @@ test('with access, people sign in with a key, and see and may do what it allows'
     const shown = await page.getByRole('region', { name: 'Requests' }).innerText()
     assert.match(shown, /Authorization: Bearer \$PLURAL_KEY/)
     assert.ok(!shown.includes(reader))
+
+    // What a key may see and not change is shown in the form, and not asked for.
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await dialog.getByLabel('API key or token').fill(proofreader)
+    await page.keyboard.press('Enter')
+    await page.locator('#row-0').getByText('Hello').click()
+    await page.keyboard.press('e')
+    const form = page.getByRole('complementary').locator('form')
+    await form.getByText('hush').waitFor()
+    assert.deepEqual(await form.locator('label').allInnerTexts(), ['title', 'Asynchronously'])
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Edit' }).waitFor()
+    await page.keyboard.press('Escape')
 
     await page.getByRole('button', { name: 'Sign out' }).click()
     await dialog.getByLabel('API key or token').fill(editor)

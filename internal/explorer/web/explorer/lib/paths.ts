@@ -3,8 +3,20 @@
 /** What we read of the document. */
 export interface Description {
   paths: Record<string, Record<string, unknown>>
-  components?: { parameters?: Record<string, { name?: string; schema?: { maximum?: number } }> }
+  components?: {
+    parameters?: Record<string, { name?: string; schema?: { maximum?: number } }>
+    schemas?: Record<string, { properties?: Record<string, { readOnly?: boolean }> }>
+    requestBodies?: Record<string, { content: Record<string, { schema: Shape }> }>
+  }
 }
+
+interface Shape {
+  $ref?: string
+  oneOf?: Shape[] // one resource, or several
+}
+
+/** What the last part of a reference is called. */
+const named = (reference: string | undefined) => reference?.split('/').pop() ?? ''
 
 export interface Child {
   name: string // of the sub-collection
@@ -13,11 +25,13 @@ export interface Child {
 
 export class Rights {
   private paths: Description['paths']
+  private components: NonNullable<Description['components']>
   private maxLimit: number
 
   constructor({ paths, components }: Description) {
     this.paths = paths
-    const limits = Object.values(components?.parameters ?? {}).filter(({ name }) => name === 'limit')
+    this.components = components ?? {}
+    const limits = Object.values(this.components.parameters ?? {}).filter(({ name }) => name === 'limit')
     this.maxLimit = Math.min(...limits.map(({ schema }) => schema?.maximum ?? Infinity))
   }
 
@@ -28,8 +42,20 @@ export class Rights {
 
   /** Whether a method is there for the collection, or one of its resources. */
   may(method: 'POST' | 'PATCH' | 'DELETE', collection: string): boolean {
+    return this.operation(method, collection) !== undefined
+  }
+
+  private operation(method: string, collection: string) {
     const path = method === 'POST' ? `/${collection}` : `/${collection}/{id}`
-    return this.paths[path]?.[method.toLowerCase()] !== undefined
+    return this.paths[path]?.[method.toLowerCase()] as { requestBody?: { $ref?: string } } | undefined
+  }
+
+  /** Whether an attribute can be given to a new resource, or changed in one that is there. */
+  mayWrite(method: 'POST' | 'PATCH', collection: string, attribute: string): boolean {
+    const body = this.components.requestBodies?.[named(this.operation(method, collection)?.requestBody?.$ref)]
+    const shape = body?.content['application/json']?.schema
+    const properties = this.components.schemas?.[named((shape?.oneOf?.[0] ?? shape)?.$ref)]?.properties
+    return !properties || (attribute in properties && !properties[attribute]!.readOnly)
   }
 
   /** Whether something can be created below a parent. */

@@ -45,6 +45,26 @@ test('what may be done is what the document has paths for', () => {
   expect([rights.mayBelow('users', 'posts'), rights.mayBelow('posts', 'users')]).toEqual([true, false])
 })
 
+test('what may be written is what the bodies have, and is not only sent back', () => {
+  const body = (schema: object) => ({ content: { 'application/json': { schema } } })
+  const rights = new Rights({
+    paths: {
+      '/users': { post: { requestBody: { $ref: '#/components/requestBodies/UserCreate' } } },
+      '/users/{id}': { patch: { requestBody: { $ref: '#/components/requestBodies/UserPatch' } } },
+    },
+    components: {
+      requestBodies: {
+        UserCreate: body({ oneOf: [{ $ref: '#/components/schemas/UserCreate' }, { type: 'array' }] }),
+        UserPatch: body({ $ref: '#/components/schemas/UserPatch' }),
+      },
+      schemas: { UserCreate: { properties: { name: {} } }, UserPatch: { properties: { name: {}, role: { readOnly: true } } } },
+    },
+  })
+  const may = (method: 'POST' | 'PATCH') => ['name', 'role'].filter((attribute) => rights.mayWrite(method, 'users', attribute))
+  expect([may('POST'), may('PATCH')]).toEqual([['name'], ['name']])
+  expect(new Rights({ paths: {} }).mayWrite('POST', 'users', 'name')).toBe(true)
+})
+
 test('pages are as long as the server allows', () => {
   const limited = (maximum?: number) => new Rights({ paths: {}, components: { parameters: { limit: { name: 'limit', schema: { maximum } } } } })
   expect([limited().pageSize(100), limited(100).pageSize(100), limited(20).pageSize(100), limited(1).pageSize(100)]).toEqual([100, 99, 19, 1])
