@@ -167,6 +167,7 @@ test('filters are built from the type of the attribute', async () => {
   await build('country', 'in', 'Spain, Italy')
   await build('country', 'eq', 'France')
   await page.getByText('Nothing matches').waitFor()
+  assert.ok((await columns(page)).includes('country')) // a sorting can still be taken back
   await page.getByRole('button', { name: 'Remove all filters' }).click()
   await page.locator('header .total', { hasText: '240' }).waitFor()
   assert.equal(page.url(), `${server.explorer}/customers`)
@@ -246,6 +247,19 @@ test('without a network it says so, and goes on when it is back', async () => {
   await page.leave()
 })
 
+test('a server that was away is found again', async () => {
+  const page = await open(browser, `${server.explorer}/customers`, { expect: [/ERR_FAILED/] })
+  await page.locator('#row-0').waitFor()
+  await page.route(`${server.url}/**`, (route) => route.abort())
+  await page.getByRole('button', { name: 'name', exact: true }).click()
+  await page.locator('main').getByRole('alert').getByText('The server cannot be reached.').waitFor()
+  assert.equal(await page.locator('.ghost').count(), 0)
+  await page.unroute(`${server.url}/**`)
+  await page.locator('#row-0').waitFor()
+  assert.equal(await page.getByRole('alert').count(), 0)
+  await page.leave()
+})
+
 test('the focus stays where people work, and the active row is seen', async () => {
   const page = await open(browser, `${server.explorer}/customers`)
   const focused = async (expression, wanted) => {
@@ -255,7 +269,10 @@ test('the focus stays where people work, and the active row is seen', async () =
   await page.locator('#row-0').waitFor()
   const plain = await page.locator('#row-0').evaluate((row) => getComputedStyle(row).backgroundColor)
   await page.keyboard.press('g')
-  await page.keyboard.type('100')
+  await page.keyboard.type('1e3')
+  await page.keyboard.press('Enter')
+  assert.equal(await page.getByLabel('Go to position').evaluate((box) => box.validationMessage), 'A position is a whole number, from 0 on.')
+  await page.getByLabel('Go to position').fill('100')
   await page.keyboard.press('Enter')
   await focused(role, 'grid')
   await page.locator('#row-101').getByText('Grace').first().waitFor()

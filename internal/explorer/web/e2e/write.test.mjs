@@ -180,6 +180,16 @@ test('operations are followed to their end', async () => {
   await page.leave()
 })
 
+test('a long text is shown when it is asked for', async () => {
+  const { id } = await server.ask('POST', '/products', { name: 'x'.repeat(216_000) })
+  const page = await open(browser, `${server.explorer}/products/${id}`)
+  const shown = page.getByRole('complementary').locator('dd .text').first()
+  assert.equal((await shown.innerText()).length, 10_001)
+  await page.getByRole('button', { name: 'Show all (216,000 characters)' }).click()
+  assert.equal((await shown.innerText()).length, 216_000)
+  await page.leave()
+})
+
 test('everything by keyboard', async () => {
   const page = await open(browser, `${server.explorer}/customers`)
   await page.locator('#row-0').waitFor()
