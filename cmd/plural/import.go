@@ -1,14 +1,9 @@
 package main
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,7 +62,7 @@ begin, and 3 if it came to the end and bad rows were left out.`,
 const mostReported = 20
 
 func runImport(command *cobra.Command, t *target, f importFlags, args []string) (err error) {
-	in, err := openInput(command.InOrStdin(), args[1:], move.Format(f.format))
+	in, err := openInput(command.Context(), command.InOrStdin(), args[1:], move.Format(f.format))
 	if err != nil {
 		return err
 	}
@@ -86,6 +81,9 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 		return err
 	}
 	rows, err := move.NewReader(in, in.format, collection.Attributes)
+	if errors.Is(err, context.Canceled) {
+		err = errInterrupted
+	}
 	if err != nil {
 		return in.named(err)
 	}
@@ -158,79 +156,4 @@ func howToGoOn(err error, next int64, collection string, dryRun bool) error {
 		return fmt.Errorf("interrupted: go on with --from-row %d", next)
 	}
 	return fmt.Errorf("%w\nThe rows ahead of row %d are in: go on with --from-row %d", err, next, next)
-}
-
-// input is a file that is read, and how much of it.
-type input struct {
-	io.Reader
-	name   string
-	format move.Format
-	file   *os.File // nil for the standard input
-	size   int64    // negative if it cannot be known
-	read   atomic.Int64
-}
-
-// openInput opens the file that is to be imported, or takes the standard input.
-func openInput(stdin io.Reader, names []string, format move.Format) (*input, error) {
-	in := &input{name: "the standard input", format: format, size: -1}
-	from, zipped := stdin, false
-	if len(names) > 0 && names[0] != "-" {
-		file, err := os.Open(names[0])
-		if err != nil {
-			return nil, err
-		}
-		in.name, in.file, from = names[0], file, file
-		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-			in.size = info.Size()
-		}
-		var told move.Format
-		told, zipped = move.FormatOf(names[0])
-		if in.format == "" {
-			in.format = told
-		}
-	}
-	if in.format == "" {
-		in.format = move.NDJSON
-		if in.file != nil {
-			return nil, errors.Join(fmt.Errorf("the format of %s cannot be told by its ending: give --format %s", in.name, strings.Join(formats, ", ")), in.file.Close())
-		}
-	}
-	in.Reader = &counting{from, &in.read}
-	if zipped {
-		unzipped, err := gzip.NewReader(in.Reader)
-		if err != nil {
-			return nil, errors.Join(in.named(err), in.file.Close())
-		}
-		in.Reader = unzipped
-	}
-	return in, nil
-}
-
-// counting counts what is read.
-type counting struct {
-	io.Reader
-	read *atomic.Int64
-}
-
-func (c *counting) Read(into []byte) (int, error) {
-	n, err := c.Reader.Read(into)
-	c.read.Add(int64(n))
-	return n, err
-}
-
-// part is how much of the file was read, negative if it cannot be known.
-func (in *input) part() float64 {
-	if in.size <= 0 {
-		return -1
-	}
-	return float64(in.read.Load()) / float64(in.size)
-}
-
-func (in *input) named(err error) error { return fmt.Errorf("%s: %w", in.name, err) }
-
-func (in *input) Close() error {
-	if in.file == nil {
-		return nil
-	}
-	return in.file.Close()
 }

@@ -161,6 +161,38 @@ func TestImportIsInterrupted(t *testing.T) {
 	}
 }
 
+// TestImportIsInterruptedInItsHeader: also ahead of the first row, by whichever signal.
+func TestImportIsInterruptedInItsHeader(t *testing.T) {
+	for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		command := program(t, t.TempDir(), "import", "users", "--format=csv")
+		in, err := command.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		command.Stderr = &out
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- command.Wait() }()
+		if _, err := in.Write(bytes.Repeat([]byte("name,"), 64<<10)); err != nil { // more than a pipe holds, so it is being read
+			t.Fatal(err)
+		}
+		command.Process.Signal(signal)
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			command.Process.Kill()
+			t.Fatal("it does not end")
+		}
+		in.Close()
+		if got := out.String(); got != "plural: the standard input: interrupted\n" || command.ProcessState.ExitCode() != 1 {
+			t.Errorf("%v: %d, and %s", signal, command.ProcessState.ExitCode(), got)
+		}
+	}
+}
+
 // TestServerOfTheEnvironment: a server and its key can be given without flags, which others
 // could see.
 func TestServerOfTheEnvironment(t *testing.T) {
