@@ -80,7 +80,13 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if err != nil {
 		return err
 	}
-	rows, err := move.NewReader(in, in.format, collection.Attributes)
+	attributes := collection.Attributes
+	if in.format == move.CSV {
+		if attributes, err = move.Writable(command.Context(), c, collection); err != nil {
+			return err
+		}
+	}
+	rows, err := move.NewReader(in, in.format, attributes)
 	if errors.Is(err, context.Canceled) {
 		err = errInterrupted
 	}
