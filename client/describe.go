@@ -40,9 +40,9 @@ func (c *Client) Collections(ctx context.Context) ([]Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	var envelope struct{ Data []Description }
-	if err := json.Unmarshal(answer.Body, &envelope); err != nil {
-		return nil, fmt.Errorf("the answer is not the envelope of a list: %w", err)
+	descriptions, err := decodeList[Description](answer.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.base, err)
 	}
-	return envelope.Data, nil
+	return descriptions, nil
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding"
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/url"
@@ -97,6 +98,8 @@ func valueText(value any) (string, error) {
 		return "", fmt.Errorf("nothing compares with null: use Null or NotNull")
 	case string:
 		return value, nil
+	case json.Number:
+		return value.String(), nil
 	case bool:
 		return strconv.FormatBool(value), nil
 	case time.Time:

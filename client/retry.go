@@ -74,7 +74,7 @@ func isPassing(err error) bool {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true
 	case http.StatusServiceUnavailable:
-		return refused.Code != CodeTooExpensive // it will be as expensive
+		return refused.Code != CodeTooExpensive && refused.Code != CodeStorageFull // it will be as expensive, or as full
 	}
 	return refused.Code == CodeKeyInUse // an earlier try is still being carried out
 }

@@ -111,6 +111,7 @@ func TestRetries(t *testing.T) {
 		{"gone", func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, 2, 0},
 		{"too long to wait", refusal(503, "unavailable", "3600"), 1, 0},
 		{"too expensive", refusal(503, "too_expensive", ""), 1, 0},
+		{"full", refusal(503, "storage_full", "5"), 1, 0},
 		{"internal", refusal(500, "internal", ""), 1, 0},
 		{"conflict", refusal(409, "id_exists", ""), 1, 0},
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/internal/move"
 )
 
@@ -75,7 +77,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closing()) }()
+	defer func() { err = cmp.Or(err, closing()) }()
 	collection, err := describe(command.Context(), c, args[0])
 	if err != nil {
 		return err
@@ -158,6 +160,8 @@ func howToGoOn(err error, next int64, collection string, dryRun bool) error {
 		return err
 	case errors.As(err, &unknown) && unknown.First != "":
 		return fmt.Errorf("%w\nIf there is /%s/%s, all of them are in: go on with --from-row %d, and else with --from-row %d", err, collection, unknown.First, unknown.To+1, next)
+	case client.HasCode(err, client.CodeStorageFull):
+		return fmt.Errorf("the disk of the database is full: make room, and go on with --from-row %d", next)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("interrupted: go on with --from-row %d", next)
 	}

@@ -86,7 +86,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose) (*client.Client
 	const forever = -1
 	server, err := plural.Open(ctx, plural.Config{
 		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate,
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+		Logger: slog.New(causes{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})}),
 		// Whoever moves data has all the time, and is not a server that keeps house.
 		QueryTimeout: forever, MinThroughput: forever, CacheSize: forever, Workers: forever,
 		ReadTimeout: day, WriteTimeout: day,
@@ -112,6 +112,23 @@ func (t *target) openDatabase(ctx context.Context, what purpose) (*client.Client
 		return nil, nil, errors.Join(err, closing())
 	}
 	return c, closing, nil
+}
+
+// causes is a log of what no answer tells: why something failed within. Requests that
+// failed, and a full disk, are reported by whoever made them.
+type causes struct{ slog.Handler }
+
+// Handle is that of a slog.Handler.
+func (c causes) Handle(ctx context.Context, record slog.Record) error {
+	told := record.Message == "request"
+	record.Attrs(func(a slog.Attr) bool {
+		told = told || a.Key == "error" && strings.HasPrefix(a.Value.String(), string(client.CodeStorageFull))
+		return true
+	})
+	if told {
+		return nil
+	}
+	return c.Handler.Handle(ctx, record)
 }
 
 // databaseFor makes sure that no file comes to be where nothing is to be written: then

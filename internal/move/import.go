@@ -281,6 +281,8 @@ func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error,
 		return nil, nil
 	case i.DryRun && !errors.As(err, &refused):
 		return nil, err
+	case client.HasCode(err, client.CodeStorageFull) && errors.As(err, &refused) && refused.Tries == 1:
+		return nil, err // nothing of it was stored
 	case !errors.As(err, &refused) || refused.Status >= 500:
 		return nil, &UnknownError{rows[0].Number, rows[len(rows)-1].Number, rows[0].ID, err}
 	}

@@ -46,6 +46,7 @@ type world struct {
 	people client.Description
 	cut    atomic.Int64 // how many of the next answers are lost
 	posts  atomic.Int64 // how many requests wanted to create something
+	full   atomic.Bool  // nothing can be stored any more
 }
 
 // eachStore runs a test against a fresh server on each database.
@@ -81,6 +82,11 @@ func newWorld(t *testing.T, database string, change ...func(*plural.Config)) *wo
 		if r.Method != http.MethodGet && w.cut.Add(-1) >= 0 {
 			server.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
+		}
+		if r.Method != http.MethodGet && w.full.Load() {
+			out.Header().Set("Retry-After", "5")
+			http.Error(out, `{"errors":[{"status":503,"code":"storage_full","title":"The storage is full","detail":"There is no room left."}]}`, http.StatusServiceUnavailable)
+			return
 		}
 		server.ServeHTTP(out, r)
 	}))
@@ -321,6 +327,21 @@ func TestLostAnswers(t *testing.T) {
 		w.cut.Store(1)
 		_, _, err = w.take(`{"id":"01936f2e-7d3c-7a4b-9c5d-000000000001","name":"e"}`, NDJSON)
 		same(t, err, "the connection was lost, and now rows 1 to 1 all exist: they were created then, or had been there before")
+	})
+}
+
+// TestFullDisk: what is refused for want of room is surely not there, and is not sent again.
+func TestFullDisk(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		text := strings.Repeat("{\"name\":\"a\"}\n", 2*batchRows)
+		done, bad, err := w.take(text, NDJSON, func(i *Import) { i.Progress = func(Imported) { w.full.Store(true) } })
+		same(t, done, Imported{Created: batchRows, Next: batchRows + 1})
+		same(t, bad, []string(nil))
+		same(t, err, "POST /people: 503 storage_full: There is no room left.")
+		same(t, w.posts.Load(), 2)
+		if errors.As(err, new(*UnknownError)) {
+			t.Error("it is said not to be known")
+		}
 	})
 }
 
