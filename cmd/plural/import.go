@@ -50,7 +50,7 @@ begin, and 3 if it came to the end and bad rows were left out.`,
 	flags.Var(&choice{&f.format, formats}, "format", "ndjson, json or csv")
 	flags.Var(&choice{&f.onError, []string{"stop", "skip"}}, "on-error", "what to do at a bad row: stop or skip")
 	flags.Var(&choice{&f.onConflict, []string{"fail", "skip", "replace"}}, "on-conflict", "what to do with a row whose id exists: fail (it is bad), skip or replace")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, and write nothing")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, report all that are bad, and write nothing")
 	flags.Var(count[int64]{&f.fromRow, 1}, "from-row", "row to begin with, to go on where an import ended")
 	target := registerTarget(command)
 	command.RunE = func(command *cobra.Command, args []string) error {
@@ -98,11 +98,12 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	out := command.ErrOrStderr()
 	meter := newMeter(out, "rows")
 	var reported int64
+	stops := f.onError == string(move.StopOnError) && !f.dryRun
 	run := &move.Import{
 		Client: c, Collection: collection, Rows: rows,
 		OnError: move.OnError(f.onError), OnConflict: move.OnConflict(f.onConflict), DryRun: f.dryRun, FromRow: f.fromRow,
 		Bad: func(row move.Row, reason string) {
-			if reported++; f.onError == string(move.StopOnError) && reported > mostReported {
+			if reported++; stops && reported > mostReported {
 				return
 			}
 			meter.end()
@@ -113,7 +114,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	started := time.Now()
 	done, err := run.Run(command.Context())
 	meter.end()
-	if f.onError == string(move.StopOnError) && reported > mostReported {
+	if stops && reported > mostReported {
 		fmt.Fprintf(out, "and %s more in the same array\n", rowsOf(reported-mostReported))
 	}
 	fmt.Fprintln(out, importSummary(done, f.dryRun, time.Since(started)))
@@ -122,7 +123,9 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	}
 	switch {
 	case err != nil:
-		return in.named(howToGoOn(err, done.Next, args[0], f.dryRun))
+		return in.named(howToGoOn(err, done, args[0], f))
+	case done.Bad > 0 && f.dryRun && f.onError == string(move.StopOnError):
+		return in.named(errors.New("the import would end at the first bad row, with those ahead of it in: correct what is reported above, or leave bad rows out with --on-error skip"))
 	case done.Bad > 0:
 		return &exitError{status: 3, err: fmt.Errorf("%s left out, as reported above", rowsOf(done.Bad))}
 	}
@@ -133,7 +136,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 func importSummary(done move.Imported, dryRun bool, took time.Duration) string {
 	verb := "Imported"
 	if dryRun {
-		verb = "Dry run, nothing was written: would import"
+		verb = "Dry run, nothing was written: could import"
 	}
 	summary := fmt.Sprintf("%s %s", verb, rowsOf(done.Created))
 	if done.Replaced > 0 {
@@ -149,21 +152,26 @@ func importSummary(done move.Imported, dryRun bool, took time.Duration) string {
 }
 
 // howToGoOn says what can be done about an import that ended early.
-func howToGoOn(err error, next int64, collection string, dryRun bool) error {
+func howToGoOn(err error, done move.Imported, collection string, f importFlags) error {
 	var unknown *move.UnknownError
+	next := done.Next
 	switch {
-	case errors.Is(err, move.ErrStopped) && dryRun:
-		return fmt.Errorf("the import would end at row %d: correct it, or leave bad rows out with --on-error skip", next)
+	case f.dryRun && errors.Is(err, context.Canceled):
+		return errInterrupted
+	case f.dryRun || errors.Is(err, move.ErrNoSuchRow):
+		return err
 	case errors.Is(err, move.ErrStopped):
 		return fmt.Errorf("ended at row %d, with the rows ahead of it in and none behind it: correct it and go on with --from-row %d, or leave bad rows out with --on-error skip", next, next)
-	case dryRun:
-		return err
 	case errors.As(err, &unknown) && unknown.First != "":
 		return fmt.Errorf("%w\nIf there is /%s/%s, all of them are in: go on with --from-row %d, and else with --from-row %d", err, collection, unknown.First, unknown.To+1, next)
 	case client.HasCode(err, client.CodeStorageFull):
 		return fmt.Errorf("the disk of the database is full: make room, and go on with --from-row %d", next)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("interrupted: go on with --from-row %d", next)
+	case next == 1:
+		return err // there is nothing to go on behind
+	case done.Bad > 0:
+		return fmt.Errorf("%w\nThe rows ahead of row %d are in, apart from those that were left out: go on with --from-row %d", err, next, next)
 	}
 	return fmt.Errorf("%w\nThe rows ahead of row %d are in: go on with --from-row %d", err, next, next)
 }

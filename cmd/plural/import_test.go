@@ -41,6 +41,14 @@ func files(t *testing.T, dir string) string {
 	return strings.Join(names, " ")
 }
 
+func gzipped(text string) []byte {
+	var zipped bytes.Buffer
+	zipper := gzip.NewWriter(&zipped)
+	zipper.Write([]byte(text)) // into memory, where nothing fails
+	zipper.Close()
+	return zipped.Bytes()
+}
+
 func TestImportAndExportRefuse(t *testing.T) {
 	dir := t.TempDir()
 	good, bad := `{"name":"Ada","email":"ada@example.com"}`, `{"name":"Ada"}`
@@ -55,9 +63,11 @@ func TestImportAndExportRefuse(t *testing.T) {
 		want   string
 	}{
 		{"", "export users", 1, "plural: there is no database plural.db\n"},
-		{bad, "import users --dry-run", 1, "line 1: email: The attribute email is required.\nDry run, nothing was written: would import 0 rows.\n" +
-			"plural: the standard input: the import would end at row 1: correct it, or leave bad rows out with --on-error skip\n"},
-		{good, "import users --dry-run", 0, "Dry run, nothing was written: would import 1 row.\n"},
+		{bad, "import users --dry-run", 1, "line 1: email: The attribute email is required.\nDry run, nothing was written: could import 0 rows.\n" +
+			"plural: the standard input: the import would end at the first bad row, with those ahead of it in: correct what is reported above, or leave bad rows out with --on-error skip\n"},
+		{bad + "\n" + good + "\n" + bad, "import users --dry-run --on-error skip", 3, "line 1: email: The attribute email is required.\nline 3: email: The attribute email is required.\nDry run, nothing was written: could import 1 row.\n" +
+			"plural: 2 rows left out, as reported above\n"},
+		{good, "import users --dry-run", 0, "Dry run, nothing was written: could import 1 row.\n"},
 		{"", "import users users.txt", 1, "plural: the format of users.txt cannot be told by its ending: give --format ndjson, json, csv\n"},
 		{"", "import users nothing.csv", 1, "plural: open nothing.csv: no such file or directory\n"},
 		{"", "import", 1, "plural: accepts between 1 and 2 arg(s), received 0\n"},
@@ -74,8 +84,21 @@ func TestImportAndExportRefuse(t *testing.T) {
 	if got := files(t, dir); got != "users.txt" {
 		t.Errorf("there are now %s", got)
 	}
+	wrong := gzipped(`[]`)
+	wrong[len(wrong)-8] ^= 1
+	for name, text := range map[string]string{"half.csv": "name,email\nA,no\nB,b@example.com\n\"C,\n", "wrong.json.gz": string(wrong)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, test := range []struct{ args, want string }{
 		{"import users users.txt --format ndjson", "Imported 1 row.\n"},
+		{"import users users.txt --format ndjson --from-row 2", "Imported 0 rows.\n"},
+		{"import users users.txt --format ndjson --from-row 100", "Imported 0 rows.\nplural: users.txt: there is no row 100 to begin with: the last one is row 1\n"},
+		{"import users users.txt --format json", "Imported 0 rows.\nplural: users.txt: the file must be a JSON array of objects (for an object in each line, the format is ndjson)\n"},
+		{"import users half.csv --on-error skip", "line 2: email: Must be an email address such as ada@example.com.\nImported 1 row.\nplural: half.csv: line 4: the quote that begins here is never closed\n" +
+			"The rows ahead of row 3 are in, apart from those that were left out: go on with --from-row 3\n"},
+		{"import users wrong.json.gz", "Imported 0 rows.\nplural: wrong.json.gz: gzip: invalid checksum\n"},
 		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
 		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], sort, offset, limit and cursor\n"},
 		{"export users --query limit=-2", "plural: the limit of an export cannot be negative: for the last rows, sort the other way round, such as by sort=-id\n"},
@@ -100,11 +123,7 @@ func TestImportOfASchemaFile(t *testing.T) {
 	if out != "Imported 2 rows.\n" || status != 0 {
 		t.Errorf("%d: %s", status, out)
 	}
-	var zipped bytes.Buffer
-	zipper := gzip.NewWriter(&zipped)
-	zipper.Write([]byte(`[{"name":"E","size":"5"},{"name":7}]`))
-	zipper.Close()
-	if err := os.WriteFile(filepath.Join(dir, "more.json.gz"), zipped.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "more.json.gz"), gzipped(`[{"name":"E","size":"5"},{"name":7}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, status = exits(t, dir, "", nil, "import", "things", "more.json.gz", "--on-error=skip")

@@ -41,8 +41,8 @@ type Import struct {
 	OnError    OnError
 	OnConflict OnConflict
 
-	// DryRun writes nothing: every array of rows is sent as one that the server must refuse,
-	// because the id of its last resource comes twice.
+	// DryRun writes nothing, and goes to the end whatever OnError says: every array of rows is
+	// sent as one that the server must refuse, because the id of its last resource comes twice.
 	DryRun bool
 
 	// FromRow is the number of the first row that counts; those ahead of it are in already.
@@ -72,6 +72,9 @@ type Imported struct {
 // ErrStopped is the end of an import at a bad row, of which Bad has been told.
 var ErrStopped = errors.New("a row was refused")
 
+// ErrNoSuchRow is that of an import which is to begin behind the end of its file.
+var ErrNoSuchRow = errors.New("there is no row")
+
 // An array is what a server takes by default; one that takes less says so.
 const (
 	batchRows  = 1000
@@ -94,7 +97,8 @@ type importer struct {
 
 	// Of the goroutine that reads:
 	minter minter
-	held   *Row // did not fit any more
+	held   *Row  // did not fit any more
+	passed int64 // the number of the last row that was read
 }
 
 // Run imports all rows. If it fails, Imported.Next is where to begin again.
@@ -116,13 +120,25 @@ func (i *Import) Run(ctx context.Context) (Imported, error) {
 			err = next.err
 		}
 		if err == io.EOF { // itself: a connection that is lost may have one inside
-			return run.done, nil
+			return run.done, run.begun()
 		}
 		if err != nil {
 			return run.done, err
 		}
 	}
 }
+
+// begun is an error if there was nothing to begin with. The row behind the last is where an
+// import goes on that had come to the end.
+func (i *importer) begun() error {
+	if i.FromRow > i.passed+1 {
+		return fmt.Errorf("%w %d to begin with: the last one is row %d", ErrNoSuchRow, i.FromRow, i.passed)
+	}
+	return nil
+}
+
+// stops reports whether an import ends at a bad row.
+func (i *importer) stops() bool { return i.OnError == StopOnError && !i.DryRun }
 
 // UnknownError says that the answer to rows did not come. They were created, all of
 // them, if the first of them exists.
@@ -189,6 +205,7 @@ func (i *importer) nextRow() (row Row, err error) {
 		if row, err = i.Rows.Next(); err != nil {
 			return row, err
 		}
+		i.passed = row.Number
 	}
 	if row.Bad == nil && !row.given {
 		row.withID(i.minter.next(time.Now()))
@@ -211,7 +228,7 @@ func (i *importer) take(ctx context.Context, next batch) error {
 	}
 	if next.bad != nil {
 		i.refuse(*next.bad, next.bad.Bad.Error())
-		if i.OnError == StopOnError {
+		if i.stops() {
 			return ErrStopped
 		}
 		i.done.Next = next.bad.Number + 1

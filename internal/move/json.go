@@ -141,10 +141,14 @@ func (a *arrayReader) end() error {
 			return fmt.Errorf("line %d: something follows the array", a.lines.at(a.json.InputOffset()))
 		}
 	}
-	if _, err := a.json.ReadToken(); !errors.Is(err, io.EOF) {
+	switch _, err := a.json.ReadToken(); {
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	case err == nil || errors.As(err, new(*jsontext.SyntacticError)):
 		return fmt.Errorf("line %d: something follows the array", a.lines.at(a.json.InputOffset()))
+	default:
+		return a.at(err)
 	}
-	return io.EOF
 }
 
 func (a *arrayReader) at(err error) error {
@@ -153,7 +157,7 @@ func (a *arrayReader) at(err error) error {
 	case errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("line %d: not JSON: %s", a.lines.at(syntax.ByteOffset), problemOf(syntax))
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-		return err // of the disk, say
+		return a.lines.failed // as the disk, say, has it
 	}
 	return fmt.Errorf("line %d: %w", a.lines.at(a.lines.read), plain(err))
 }
@@ -164,6 +168,7 @@ type lineCounter struct {
 	read   int64
 	ends   []int64 // offsets of the line ends that were read and not passed
 	passed int64   // line ends
+	failed error   // why no more can be read
 }
 
 func (l *lineCounter) Read(into []byte) (int, error) {
@@ -177,6 +182,7 @@ func (l *lineCounter) Read(into []byte) (int, error) {
 		from += end + 1
 	}
 	l.read += int64(n)
+	l.failed = err
 	return n, err
 }
 
