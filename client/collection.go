@@ -115,7 +115,7 @@ func (c *Collection[T]) Replace(ctx context.Context, id string, value T, options
 // Patch changes the attributes that are given: a map by their names, or a struct that
 // leaves the others out.
 func (c *Collection[T]) Patch(ctx context.Context, id string, changes any, options ...WriteOption) (Resource[T], error) {
-	body, err := json.Marshal(changes)
+	body, err := marshal(changes)
 	if err != nil {
 		return Resource[T]{}, err
 	}
@@ -213,7 +213,7 @@ func idOf(representation []byte) (string, error) {
 // attributes is the body of a request: what the server sets is left out, and so is an
 // id that is empty, or that the path has.
 func attributes(value any, create bool) (json.RawMessage, error) {
-	text, err := json.Marshal(value)
+	text, err := marshal(value)
 	if err != nil {
 		return nil, err
 	}

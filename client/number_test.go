@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
@@ -43,5 +44,37 @@ func TestLargeIntegers(t *testing.T) {
 		for value, err := range all.Backward(ctx) {
 			same("backward", must(value, err)(t))
 		}
+	}, func(c *plural.Config) { c.Schema = file.Schema })
+}
+
+// TestTimesOfNow: times have milliseconds, wherever they come from.
+func TestTimesOfNow(t *testing.T) {
+	type embedded struct {
+		At *time.Time `json:"at"`
+	}
+	type counter struct {
+		ID string `json:"id"`
+		embedded
+	}
+	file := must(schema.Parse([]byte(counters)))(t)
+	at := time.Date(2026, 11, 15, 13, 0, 0, 123_456_789, time.FixedZone("", 3600))
+	want := at.Truncate(time.Millisecond)
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		c := connect(t, url)
+		all := client.Of[counter](c, "counters")
+		created := must(all.Create(ctx, counter{embedded: embedded{&at}}))(t)
+		if got := created.Value.At; !got.Equal(want) || at.Nanosecond() != 123_456_789 {
+			t.Errorf("created at %v, and the time is now %v", got, at)
+		}
+		for _, changes := range []any{map[string]any{"at": at}, map[string]*time.Time{"at": &at}, embedded{&at}, &embedded{&at}} {
+			if got := must(all.Patch(ctx, created.ID, changes))(t).Value.At; !got.Equal(want) {
+				t.Errorf("%T: changed to %v", changes, got)
+			}
+		}
+		if page := must(all.List(ctx, client.AtMost("at", at), client.Is("at", at)))(t); len(page.Items) != 1 {
+			t.Errorf("found %v", page.Items)
+		}
+		must(all.List(ctx, client.Less("created_at", time.Now())))(t)
 	}, func(c *plural.Config) { c.Schema = file.Schema })
 }

@@ -103,9 +103,6 @@ func valueText(value any) (string, error) {
 	case bool:
 		return strconv.FormatBool(value), nil
 	case time.Time:
-		if !value.Equal(value.Truncate(time.Millisecond)) {
-			return "", fmt.Errorf("a time has milliseconds at most, but %s has more: truncate it", value.Format(time.RFC3339Nano))
-		}
 		return value.UTC().Format("2006-01-02T15:04:05.000Z"), nil
 	case float64:
 		return floatText(value, 64)
