@@ -16,6 +16,7 @@ import (
 // importFlags is what an import can be told.
 type importFlags struct {
 	format, onError, onConflict string
+	delimiter                   string
 	dryRun                      bool
 	fromRow                     int64
 }
@@ -23,7 +24,7 @@ type importFlags struct {
 var formats = []string{string(move.NDJSON), string(move.JSON), string(move.CSV)}
 
 func newImportCommand() *cobra.Command {
-	f := importFlags{onError: string(move.StopOnError), onConflict: string(move.FailOnConflict), fromRow: 1}
+	f := importFlags{onError: string(move.StopOnError), onConflict: string(move.FailOnConflict), delimiter: ",", fromRow: 1}
 	command := &cobra.Command{
 		Use:   "import COLLECTION [FILE]",
 		Short: "Create resources from a file: NDJSON, JSON or CSV",
@@ -48,6 +49,7 @@ begin, and 3 if it came to the end and bad rows were left out.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.Var(&choice{&f.format, formats}, "format", "ndjson, json or csv")
+	flags.Var(&choice{&f.delimiter, []string{",", ";", "|", "tab"}}, "delimiter", "what separates the columns of CSV: , ; | or tab")
 	flags.Var(&choice{&f.onError, []string{"stop", "skip"}}, "on-error", "what to do at a bad row: stop or skip")
 	flags.Var(&choice{&f.onConflict, []string{"fail", "skip", "replace"}}, "on-conflict", "what to do with a row whose id exists: fail (it is bad), skip or replace")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, report all that are bad, and write nothing")
@@ -82,13 +84,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if err != nil {
 		return err
 	}
-	attributes := collection.Attributes
-	if in.format == move.CSV {
-		if attributes, err = move.Writable(command.Context(), c, collection); err != nil {
-			return err
-		}
-	}
-	rows, err := move.NewReader(in, in.format, attributes)
+	rows, err := openRows(command.Context(), c, collection, in, f)
 	if errors.Is(err, context.Canceled) {
 		err = errInterrupted
 	}
@@ -130,6 +126,22 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 		return &exitError{status: 3, err: fmt.Errorf("%s left out, as reported above", rowsOf(done.Bad))}
 	}
 	return nil
+}
+
+// openRows begins to read the rows of a file.
+func openRows(ctx context.Context, c *client.Client, collection client.Description, in *input, f importFlags) (move.Reader, error) {
+	if in.format != move.CSV {
+		return move.NewReader(in, in.format, collection.Attributes)
+	}
+	attributes, err := move.Writable(ctx, c, collection)
+	if err != nil {
+		return nil, err
+	}
+	delimiter := f.delimiter[0]
+	if f.delimiter == "tab" {
+		delimiter = '\t'
+	}
+	return move.NewCSVReader(in, attributes, delimiter)
 }
 
 // importSummary says what has become of the rows.

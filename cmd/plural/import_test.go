@@ -119,7 +119,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 func TestImportOfASchemaFile(t *testing.T) {
 	dir := t.TempDir()
 	thingsIn(t, dir)
-	out, status := exits(t, dir, "name,size\nC,3\nD,4\n", nil, "import", "things", "--format=csv")
+	out, status := exits(t, dir, string(gzipped("name;size\nC;3\nD;4\n")), nil, "import", "things", "--format=csv", "--delimiter=;")
 	if out != "Imported 2 rows.\n" || status != 0 {
 		t.Errorf("%d: %s", status, out)
 	}

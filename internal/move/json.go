@@ -17,10 +17,6 @@ type lineReader struct {
 	text         []byte
 }
 
-func newLineReader(in io.Reader) *lineReader {
-	return &lineReader{in: bufio.NewReaderSize(in, 256<<10)}
-}
-
 func (l *lineReader) Next() (Row, error) {
 	for {
 		tooLong, err := l.read()
