@@ -40,9 +40,12 @@ func (c *Client) Collections(ctx context.Context) ([]Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	descriptions, err := decodeList[Description](answer.Body)
+	typed, err := decodeList[struct{ Type string }](answer.Body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.base, err)
 	}
-	return descriptions, nil
+	if len(typed) > 0 && typed[0].Type != "collections" {
+		return nil, fmt.Errorf("%s is a list of %s, and not of the collections of a server: its URL has none of them behind it", c.base, typed[0].Type)
+	}
+	return decodeList[Description](answer.Body)
 }

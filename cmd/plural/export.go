@@ -33,7 +33,7 @@ formula have an apostrophe ahead of them, which an import takes away.
 
 The exit status is 0 if everything was written, and 1 if not. A file is there when it
 is whole, and not before.`,
-		Args: cobra.ExactArgs(1),
+		Args: collectionArgument(1),
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
@@ -42,15 +42,11 @@ is whole, and not before.`,
 	flags.StringVar(&parameters, "query", "", "filters, sort and range, as in a URL")
 	target := registerTarget(command)
 	command.RunE = func(command *cobra.Command, args []string) (err error) {
-		c, closing, err := target.open(command, toRead)
+		c, collection, closing, err := target.open(command, toRead, args[0])
 		if err != nil {
 			return err
 		}
 		defer func() { err = cmp.Or(err, closing()) }()
-		collection, err := describe(command.Context(), c, args[0])
-		if err != nil {
-			return err
-		}
 		out, err := openOutput(command.OutOrStdout(), output, move.Format(format))
 		if err != nil {
 			return err

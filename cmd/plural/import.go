@@ -44,7 +44,7 @@ of it in and none behind it; with --on-error skip it goes on without that row.
 
 The exit status is 0 if all rows are in, 1 if the import ended early or could not
 begin, and 3 if it came to the end and bad rows were left out.`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: collectionArgument(2),
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
@@ -54,7 +54,7 @@ begin, and 3 if it came to the end and bad rows were left out.`,
 	flags.Var(&choice{&f.onConflict, []string{"fail", "skip", "replace"}}, "on-conflict", "what to do with a row whose id exists: fail (it is bad), skip or replace")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, report all that are bad, and write nothing")
 	flags.Var(count[int64]{&f.fromRow, 1}, "from-row", "row to begin with, to go on where an import ended")
-	target := registerTarget(command)
+	target := registerTarget(command, "migrate")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		return runImport(command, target, f, args)
 	}
@@ -75,15 +75,11 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if f.dryRun {
 		what = toTry
 	}
-	c, closing, err := t.open(command, what)
+	c, collection, closing, err := t.open(command, what, args[0])
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, closing()) }()
-	collection, err := describe(command.Context(), c, args[0])
-	if err != nil {
-		return err
-	}
 	rows, err := openRows(command.Context(), c, collection, in, f)
 	if errors.Is(err, context.Canceled) {
 		err = errInterrupted
@@ -113,7 +109,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if stops && reported > mostReported {
 		fmt.Fprintf(out, "and %s more in the same array\n", rowsOf(reported-mostReported))
 	}
-	fmt.Fprintln(out, importSummary(done, f.dryRun, time.Since(started)))
+	fmt.Fprintln(out, importSummary(done, t.name, f.dryRun, time.Since(started), done.Next-f.fromRow))
 	if done.Timed {
 		fmt.Fprintln(out, "created_at and updated_at of the file were left out: they say when a resource was created and changed here.")
 	}
@@ -145,12 +141,11 @@ func openRows(ctx context.Context, c *client.Client, collection client.Descripti
 }
 
 // importSummary says what has become of the rows.
-func importSummary(done move.Imported, dryRun bool, took time.Duration) string {
-	verb := "Imported"
+func importSummary(done move.Imported, where string, dryRun bool, took time.Duration, passed int64) string {
+	summary := fmt.Sprintf("Imported %s into %s", rowsOf(done.Created), where)
 	if dryRun {
-		verb = "Dry run, nothing was written: could import"
+		summary = fmt.Sprintf("Dry run, nothing was written: could import %s", rowsOf(done.Created))
 	}
-	summary := fmt.Sprintf("%s %s", verb, rowsOf(done.Created))
 	if done.Replaced > 0 {
 		summary += fmt.Sprintf(", replaced %s", grouped(done.Replaced))
 	}
@@ -160,7 +155,7 @@ func importSummary(done move.Imported, dryRun bool, took time.Duration) string {
 	if done.Skipped > 0 {
 		summary += fmt.Sprintf(", skipped %s that exist", grouped(done.Skipped))
 	}
-	return summary + pace(done.Created+done.Replaced+done.Accepted+done.Skipped, took) + "."
+	return summary + pace(passed, took) + "."
 }
 
 // howToGoOn says what can be done about an import that ended early.

@@ -70,9 +70,14 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{good, "import users --dry-run", 0, "Dry run, nothing was written: could import 1 row.\n"},
 		{"", "import users users.txt", 1, "plural: the format of users.txt cannot be told by its ending: give --format ndjson, json, csv\n"},
 		{"", "import users nothing.csv", 1, "plural: open nothing.csv: no such file or directory\n"},
-		{"", "import", 1, "plural: accepts between 1 and 2 arg(s), received 0\n"},
+		{"", "import", 1, "plural: say what to import: plural import COLLECTION [FILE]\n"},
 		{"", "import users --server http://127.0.0.1:1 --database sqlite:x.db", 1, "plural: give a --server, which has its own database and schema, or a --database, and not both\n"},
 		{"", "import users --server 127.0.0.1", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1\"\n"},
+		{"", "import users --server 127.0.0.1:9801", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1:9801\"\n"},
+		{"", "export a b", 1, "plural: say what to export: plural export COLLECTION\n"},
+		{"", "import nobody", 1, "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
+		{"", "import operations", 1, "plural: operations are read only: the server writes them\n"},
+		{"", "export users --migrate auto", 1, "plural: unknown flag: --migrate\n"},
 		{"", "import users --key secret", 1, "plural: --key is for a --server: a database that is opened here asks nobody\n"},
 		{"", "import users --on-error maybe", 1, "plural: invalid argument \"maybe\" for \"--on-error\" flag: must be stop or skip\n"},
 		{"", "import users --from-row 0", 1, "plural: invalid argument \"0\" for \"--from-row\" flag: must be a whole number of at least 1\n"},
@@ -92,13 +97,13 @@ func TestImportAndExportRefuse(t *testing.T) {
 		}
 	}
 	for _, test := range []struct{ args, want string }{
-		{"import users users.txt --format ndjson", "Imported 1 row.\n"},
-		{"import users users.txt --format ndjson --from-row 2", "Imported 0 rows.\n"},
-		{"import users users.txt --format ndjson --from-row 100", "Imported 0 rows.\nplural: users.txt: there is no row 100 to begin with: the last one is row 1\n"},
-		{"import users users.txt --format json", "Imported 0 rows.\nplural: users.txt: the file must be a JSON array of objects (for an object in each line, the format is ndjson)\n"},
-		{"import users half.csv --on-error skip", "line 2: email: Must be an email address such as ada@example.com.\nImported 1 row.\nplural: half.csv: line 4: the quote that begins here is never closed\n" +
+		{"import users users.txt --format ndjson", "Imported 1 row into plural.db.\n"},
+		{"import users users.txt --format ndjson --from-row 2", "Imported 0 rows into plural.db.\n"},
+		{"import users users.txt --format ndjson --from-row 100", "Imported 0 rows into plural.db.\nplural: users.txt: there is no row 100 to begin with: the last one is row 1\n"},
+		{"import users users.txt --format json", "Imported 0 rows into plural.db.\nplural: users.txt: the file must be a JSON array of objects (for an object in each line, the format is ndjson)\n"},
+		{"import users half.csv --on-error skip", "line 2: email: Must be an email address such as ada@example.com.\nImported 1 row into plural.db.\nplural: half.csv: line 4: the quote that begins here is never closed\n" +
 			"The rows ahead of row 3 are in, apart from those that were left out: go on with --from-row 3\n"},
-		{"import users wrong.json.gz", "Imported 0 rows.\nplural: wrong.json.gz: gzip: invalid checksum\n"},
+		{"import users wrong.json.gz", "Imported 0 rows into plural.db.\nplural: wrong.json.gz: gzip: invalid checksum\n"},
 		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
 		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], sort, offset, limit and cursor\n"},
 		{"export users --query limit=-2", "plural: the limit of an export cannot be negative: for the last rows, sort the other way round, such as by sort=-id\n"},
@@ -120,14 +125,14 @@ func TestImportOfASchemaFile(t *testing.T) {
 	dir := t.TempDir()
 	thingsIn(t, dir)
 	out, status := exits(t, dir, string(gzipped("name;size\nC;3\nD;4\n")), nil, "import", "things", "--format=csv", "--delimiter=;")
-	if out != "Imported 2 rows.\n" || status != 0 {
+	if out != "Imported 2 rows into plural.db.\n" || status != 0 {
 		t.Errorf("%d: %s", status, out)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "more.json.gz"), gzipped(`[{"name":"E","size":"5"},{"name":7}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, status = exits(t, dir, "", nil, "import", "things", "more.json.gz", "--on-error=skip")
-	if out != "line 1: name: Must be a string, but is a number.\nImported 1 row.\nplural: 1 row left out, as reported above\n" || status != 3 {
+	if out != "line 1: name: Must be a string, but is a number.\nImported 1 row into plural.db.\nplural: 1 row left out, as reported above\n" || status != 3 {
 		t.Errorf("%d: %s", status, out)
 	}
 	out, _ = exits(t, dir, "", nil, "export", "things", "--format=csv", "--query=sort=-name&limit=3")
@@ -218,11 +223,19 @@ func TestServerOfTheEnvironment(t *testing.T) {
 	server := serveIn(t, t.TempDir())
 	dir := t.TempDir()
 	out, status := exits(t, dir, `{"name":"Ada","email":"ada@example.com"}`, []string{"PLURAL_SERVER=" + server.base, "PLURAL_KEY=none"}, "import", "users")
-	if out != "Imported 1 row.\n" || status != 0 || files(t, dir) != "" {
+	if out != "Imported 1 row into "+server.base+".\n" || status != 0 || files(t, dir) != "" {
 		t.Errorf("%d: %s, and there are %s", status, out, files(t, dir))
 	}
 	if got := get(t, server.base+"/users"); !strings.Contains(got, `"name":"Ada"`) {
 		t.Errorf("got %s", got)
+	}
+	for path, want := range map[string]string{
+		"/users": "plural: " + server.base + "/users is a list of users, and not of the collections of a server: its URL has none of them behind it\n",
+		"/posts": "plural: " + server.base + "/posts shows no collections: it may want a key (PLURAL_KEY), or another URL, without a collection behind it\n",
+	} {
+		if out, _ := exits(t, dir, "", nil, "export", "users", "--server", server.base+path); out != want {
+			t.Errorf("%s: got %s", path, out)
+		}
 	}
 	if err := server.stop(t, syscall.SIGTERM); err != nil {
 		t.Error(err)
@@ -238,7 +251,7 @@ func TestImportBesideAServer(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	out, status := exits(t, dir, `{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","name":"Ada","email":"ada@example.com"}`, nil, "import", "users")
-	if out != "Imported 1 row.\n" || status != 0 {
+	if out != "Imported 1 row into plural.db.\n" || status != 0 {
 		t.Errorf("%d: %s", status, out)
 	}
 	if got := get(t, server.base+"/users/01936f2e-7d3c-7a4b-9c5d-0123456789ab"); !strings.HasPrefix(got, `200 {"data":{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","type":"users","name":"Ada",`) {
