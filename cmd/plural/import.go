@@ -99,7 +99,11 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 				return
 			}
 			meter.end()
-			fmt.Fprintf(out, "line %d: %s\n", row.Line, reason)
+			place := fmt.Sprintf("line %d", row.Line)
+			if in.format == move.JSON { // in which all may be in one line
+				place = fmt.Sprintf("row %d (%s)", row.Number, place)
+			}
+			fmt.Fprintf(out, "%s: %s\n", place, reason)
 		},
 		Progress: func(done move.Imported) { meter.show(done.Next-f.fromRow, in.part()) },
 	}

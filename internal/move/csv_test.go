@@ -108,6 +108,36 @@ func TestReading(t *testing.T) {
 	}
 }
 
+// endless is a text that goes on for ever behind its start.
+type endless struct{ start string }
+
+func (e *endless) Read(into []byte) (int, error) {
+	n := copy(into, e.start)
+	e.start = e.start[n:]
+	for i := n; i < len(into); i++ {
+		into[i] = 'x'
+	}
+	return len(into), nil
+}
+
+// TestRowsWithoutEnd: no row is read into memory for ever. That of a line which has no end
+// is waited for, and not kept.
+func TestRowsWithoutEnd(t *testing.T) {
+	for format, start := range map[Format]string{JSON: "[{\"name\":\"a\"},\n{\"name\":\"", CSV: "name\na\n\""} {
+		reader, err := NewReader(&endless{start}, format, thing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row, err := reader.Next(); err != nil || string(row.Body) != `{"name":"a"}` {
+			t.Fatalf("%s: got %s, %v", format, row.Body, err)
+		}
+		place := map[Format]string{JSON: "row 2", CSV: "line 3"}[format]
+		if _, err := reader.Next(); err == nil || err.Error() != place+": the row is longer than 64 MiB" {
+			t.Errorf("%s: got %v", format, err)
+		}
+	}
+}
+
 // TestDelimiters: what separates columns is told, and anything else is text.
 func TestDelimiters(t *testing.T) {
 	for _, delimiter := range Delimiters {

@@ -97,8 +97,10 @@ type importer struct {
 
 	// Of the goroutine that reads:
 	minter minter
-	held   *Row  // did not fit any more
 	passed int64 // the number of the last row that was read
+
+	// Of the one that collects:
+	held *Row // did not fit any more
 }
 
 // Run imports all rows. If it fails, Imported.Next is where to begin again.
@@ -157,16 +159,25 @@ func (e *UnknownError) Unwrap() error { return e.Err }
 
 // read reads ahead while rows are sent.
 func (i *importer) read(ctx context.Context) <-chan batch {
-	batches := make(chan batch, 1)
+	rows, batches := make(chan readRow), make(chan batch, 1)
 	go func() {
-		for {
-			next := i.next()
+		for ended := false; !ended; {
+			row, err := i.nextRow()
+			ended = err != nil
 			select {
-			case batches <- next:
+			case rows <- readRow{row, err}:
 			case <-ctx.Done():
 				return
 			}
-			if next.err != nil {
+		}
+	}()
+	go func() {
+		for ended := false; !ended; {
+			next := i.next(ctx, rows)
+			ended = next.err != nil
+			select {
+			case batches <- next:
+			case <-ctx.Done():
 				return
 			}
 		}
@@ -174,13 +185,46 @@ func (i *importer) read(ctx context.Context) <-chan batch {
 	return batches
 }
 
-// next reads rows up to a bad one, or as many as fit.
-func (i *importer) next() (next batch) {
-	for size := 0; len(next.rows) < batchRows; {
-		row, err := i.nextRow()
+// readRow is a row, or why there is none.
+type readRow struct {
+	row Row
+	err error
+}
+
+// patience is how long rows wait for others that would fit: somebody may be writing them by hand.
+const patience = time.Second
+
+// next collects rows up to a bad one, or as many as fit, or as come in time.
+func (i *importer) next(ctx context.Context, rows <-chan readRow) (next batch) {
+	size := 0
+	add := func(row Row) {
+		size += len(row.Body) + 1
+		next.rows = append(next.rows, row)
+	}
+	if i.held != nil {
+		add(*i.held)
+		i.held = nil
+	}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for len(next.rows) < batchRows {
+		var read readRow
+		select {
+		case read = <-rows:
+		case <-late.C:
+			if len(next.rows) > 0 {
+				return next
+			}
+			late.Reset(patience)
+			continue
+		case <-ctx.Done():
+			next.err = ctx.Err()
+			return next
+		}
+		row := read.row
 		switch {
-		case err != nil:
-			next.err = err
+		case read.err != nil:
+			next.err = read.err
 			return next
 		case row.Bad != nil:
 			next.bad = &row
@@ -189,18 +233,13 @@ func (i *importer) next() (next batch) {
 			i.held = &row
 			return next
 		}
-		size += len(row.Body) + 1
-		next.rows = append(next.rows, row)
+		add(row)
 	}
 	return next
 }
 
 // nextRow reads the next row that counts, with an id.
 func (i *importer) nextRow() (row Row, err error) {
-	if i.held != nil {
-		row, i.held = *i.held, nil
-		return row, nil
-	}
 	for row.Number < max(1, i.FromRow) {
 		if row, err = i.Rows.Next(); err != nil {
 			return row, err

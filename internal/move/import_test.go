@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -342,6 +343,29 @@ func TestFullDisk(t *testing.T) {
 		if errors.As(err, new(*UnknownError)) {
 			t.Error("it is said not to be known")
 		}
+	})
+}
+
+// TestSlowRows: a row does not wait for the end of a file that comes slowly.
+func TestSlowRows(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		in, out := io.Pipe()
+		go io.WriteString(out, "{\"name\":\"a\"}\n")
+		rows, err := NewReader(in, NDJSON, w.people.Attributes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := make(chan Imported, 4)
+		run := &Import{Client: w.client, Collection: w.people, Rows: rows, OnError: StopOnError, OnConflict: FailOnConflict, Progress: func(done Imported) { stored <- done }}
+		ended := make(chan error)
+		go func() {
+			_, err := run.Run(context.Background())
+			ended <- err
+		}()
+		same(t, <-stored, Imported{Created: 1, Next: 2})
+		w.expect("a")
+		out.Close()
+		same(t, <-ended, nil)
 	})
 }
 

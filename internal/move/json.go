@@ -83,6 +83,7 @@ func (a *arrayReader) Next() (Row, error) {
 	if a.json.PeekKind() == ']' {
 		return Row{}, a.end()
 	}
+	a.lines.from = a.json.InputOffset()
 	value, err := a.json.ReadValue()
 	if err != nil {
 		return Row{}, a.at(err)
@@ -147,9 +148,13 @@ func (a *arrayReader) end() error {
 	}
 }
 
+var errTooLong = fmt.Errorf("the row is longer than %d MiB", maxRow>>20)
+
 func (a *arrayReader) at(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
+	case a.lines.failed == errTooLong:
+		return fmt.Errorf("row %d: %w", a.number+1, errTooLong)
 	case errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("line %d: not JSON: %s", a.lines.at(syntax.ByteOffset), problemOf(syntax))
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
@@ -158,9 +163,11 @@ func (a *arrayReader) at(err error) error {
 	return fmt.Errorf("line %d: %w", a.lines.at(a.lines.read), plain(err))
 }
 
-// lineCounter knows in which line an offset is, for offsets that go up.
+// lineCounter knows in which line an offset is, for offsets that go up. It ends at a row
+// that is too long.
 type lineCounter struct {
 	in     io.Reader
+	from   int64 // offset of the row that is being read
 	read   int64
 	ends   []int64 // offsets of the line ends that were read and not passed
 	passed int64   // line ends
@@ -168,6 +175,10 @@ type lineCounter struct {
 }
 
 func (l *lineCounter) Read(into []byte) (int, error) {
+	if l.read-l.from > maxRow { // and it is still not over
+		l.failed = errTooLong
+		return 0, l.failed
+	}
 	n, err := l.in.Read(into)
 	for from := 0; ; {
 		end := bytes.IndexByte(into[from:n], '\n')
