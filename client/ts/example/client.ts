@@ -201,9 +201,9 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   const transport = new HttpTransport(options);
   return {
-    users: new Collection(transport, specs, "users"),
-    posts: new Collection(transport, specs, "posts"),
-    operations: new ReadCollection(transport, specs, "operations"),
+    users: new Collection<UserShape>(transport, specs, "users"),
+    posts: new Collection<PostShape>(transport, specs, "posts"),
+    operations: new ReadCollection<OperationShape>(transport, specs, "operations"),
   };
 }
 

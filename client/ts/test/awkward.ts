@@ -494,14 +494,14 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   const transport = new HttpTransport(options);
   return {
-    dates: new Collection(transport, specs, "dates"),
-    "blog-posts": new Collection(transport, specs, "blog-posts"),
-    blog_posts: new Collection(transport, specs, "blog_posts"),
-    collections_: new Collection(transport, specs, "collections_"),
-    operators: new Collection(transport, specs, "operators"),
-    constructor: new Collection(transport, specs, "constructor"),
-    class: new Collection(transport, specs, "class"),
-    operations: new ReadCollection(transport, specs, "operations"),
+    dates: new Collection<DateResourceShape>(transport, specs, "dates"),
+    "blog-posts": new Collection<BlogPostShape>(transport, specs, "blog-posts"),
+    blog_posts: new Collection<BlogPostResourceShape>(transport, specs, "blog_posts"),
+    collections_: new Collection<CollectionResourceShape>(transport, specs, "collections_"),
+    operators: new Collection<BlogPostCreateResourceShape>(transport, specs, "operators"),
+    constructor: new Collection<DeleteShape>(transport, specs, "constructor"),
+    class: new Collection<KlassShape>(transport, specs, "class"),
+    operations: new ReadCollection<OperationShape>(transport, specs, "operations"),
   };
 }
 

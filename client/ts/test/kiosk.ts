@@ -126,6 +126,62 @@ export interface OrderShape extends CollectionShape {
   children: {};
 }
 
+export interface Step {
+  readonly id: string;
+  readonly type: "steps";
+  group: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** What it takes to create one of steps. */
+export interface StepCreate {
+  /** A UUID of your own. Default: the server makes one. */
+  id?: string;
+  number?: number | null;
+  group?: string | null;
+}
+
+/** What it takes to replace one of steps. What was read can be sent back. */
+export interface StepReplace {
+  readonly id?: string;
+  readonly type?: "steps";
+  number?: number | null;
+  group?: string | null;
+  readonly created_at?: string;
+  readonly updated_at?: string;
+}
+
+/** What can be changed of one of steps. */
+export interface StepPatch {
+  number?: number | null;
+  group?: string | null;
+}
+
+/** What steps can be filtered by. */
+export interface StepFilter {
+  id?: OrderedCondition<string>;
+  type?: TextCondition<"steps">;
+  group?: TextCondition;
+  created_at?: OrderedCondition<string | Date>;
+  updated_at?: OrderedCondition<string | Date>;
+}
+
+/** What steps can be sorted by. */
+export type StepSort = "id" | "group" | "created_at" | "updated_at";
+
+/** The types of steps. */
+export interface StepShape extends CollectionShape {
+  read: Step;
+  create: StepCreate;
+  replace: StepReplace;
+  patch: StepPatch;
+  deleted: Step;
+  filter: StepFilter;
+  sort: StepSort;
+  children: {};
+}
+
 /** Writes that were accepted to be done later. */
 export interface Operation {
   readonly id: string;
@@ -181,6 +237,7 @@ export interface Client {
    * One at a time.
    */
   readonly orders: Omit<Collection<OrderShape>, "replace" | "replaceAsync" | "patch" | "patchAsync" | "delete" | "deleteAsync">;
+  readonly steps: Omit<Collection<StepShape>, "get" | "list" | "total" | "all" | "backward" | "replace" | "replaceAsync" | "patch" | "patchAsync" | "delete" | "deleteAsync">;
   /** Writes that were accepted to be done later. */
   readonly operations: ReadCollection<OperationShape>;
 }
@@ -189,15 +246,17 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   const transport = new HttpTransport(options);
   return {
-    customers: new Collection(transport, specs, "customers"),
-    orders: new Collection(transport, specs, "orders"),
-    operations: new ReadCollection(transport, specs, "operations"),
+    customers: new Collection<CustomerShape>(transport, specs, "customers"),
+    orders: new Collection<OrderShape>(transport, specs, "orders"),
+    steps: new Collection<StepShape>(transport, specs, "steps"),
+    operations: new ReadCollection<OperationShape>(transport, specs, "operations"),
   };
 }
 
 const specs: CollectionSpecs = {
   customers: { children: ["orders"], doubles: ["credit"] },
   orders: {},
+  steps: {},
   operations: {},
 };
 

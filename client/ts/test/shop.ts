@@ -361,11 +361,11 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   const transport = new HttpTransport(options);
   return {
-    customers: new Collection(transport, specs, "customers"),
-    orders: new Collection(transport, specs, "orders"),
-    reports: new Collection(transport, specs, "reports"),
-    steps: new Collection(transport, specs, "steps"),
-    operations: new ReadCollection(transport, specs, "operations"),
+    customers: new Collection<CustomerShape>(transport, specs, "customers"),
+    orders: new Collection<OrderShape>(transport, specs, "orders"),
+    reports: new Collection<ReportShape>(transport, specs, "reports"),
+    steps: new Collection<StepShape>(transport, specs, "steps"),
+    operations: new ReadCollection<OperationShape>(transport, specs, "operations"),
   };
 }
 

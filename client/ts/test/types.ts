@@ -182,6 +182,10 @@ export async function ofARole(): Promise<void> {
   await few.customers.delete(id);
   // @ts-expect-error: not granted, below a parent either
   await few.customers.of(id).orders.patch(id, { number: 2 });
+  same<keyof Awaited<ReturnType<typeof few.steps.create>>["data"], "id" | "type" | "group" | "created_at" | "updated_at">();
+  await few.steps.create({ group: "g", number: 1 });
+  // @ts-expect-error: only creation is granted
+  await few.steps.list();
   // @ts-expect-error: nothing is granted there
   few.reports;
 }
