@@ -134,7 +134,11 @@ export async function children(): Promise<void> {
   await orders.create({ number: 1, customer_id: id, agent_id: null });
   await api.orders.create({ number: 1, customer_id: id });
   const all: Collection<OrderShape> = api.orders;
-  await all.patch(id, { customer_id: id });
+  await all.patch(id, { customer_id: id }, { ifMatch: '"1.1"' });
+  // @ts-expect-error: orders take no blind change
+  await all.patch(id, { number: 2 });
+  // @ts-expect-error: nor a blind deletion, below a parent either
+  await orders.deleteAsync(id, { idempotencyKey: "k" });
   // @ts-expect-error: reports are not below customers
   api.customers.of(id).reports;
   // @ts-expect-error: there is one level
