@@ -146,13 +146,19 @@ func (b *builder) describeAttribute(c *schema.Collection, a *schema.Attribute, s
 			text += " The id of another resource."
 		}
 	}
-	if _, portable := portablePattern(a.Pattern); !portable {
-		text += " Must match the RE2 pattern `" + a.Pattern + "`."
-	}
+	text += describePattern(a)
 	if (s == replaceShape || s == patchShape) && !b.by.Writable(c).Has(c.Field(a.Name).Column) {
 		text += " May be sent back as it was read; it cannot be set."
 	}
 	return text
+}
+
+// describePattern says what a pattern is that a JSON Schema cannot have.
+func describePattern(a *schema.Attribute) string {
+	if _, portable := portablePattern(a.Pattern); portable {
+		return ""
+	}
+	return " Must match the RE2 pattern `" + a.Pattern + "`."
 }
 
 // define is an attribute, or a value within one, as a JSON Schema: of what is sent, or of
@@ -223,7 +229,8 @@ func define(a *schema.Attribute, stored, nullable bool) object {
 // defineInner is a value within an attribute, which is never null.
 func defineInner(a *schema.Attribute, stored bool) object {
 	d := define(a, stored, false)
-	d.addIf(a.Description != "", "description", a.Description)
+	description := strings.TrimSpace(a.Description + describePattern(a))
+	d.addIf(description != "", "description", description)
 	return d
 }
 
