@@ -460,7 +460,7 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
     return this.#write({ method: "DELETE", path: this.itemPath(id) }, options);
   }
 
-  /** Has a resource created later: the answer comes once that is certain, and `done` waits for it. */
+  /** Has a resource created later: the answer comes once that is certain, and `wait` waits for it. */
   async createAsync(body: S["create"], options: WriteOptions = {}): Promise<AcceptedWrite<S["read"]>> {
     return this.#accept({ method: "POST", path: this.path, body: this.#text(body) }, options);
   }
@@ -493,7 +493,7 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
     // The server answers with the outcome if there is one within the time, as it does elsewhere.
     const prefer = this.spec.async?.includes(call.method) ? "respond-async, wait=30" : undefined;
     const answer = await this.#send(call, options, prefer);
-    return answer.status === 202 ? this.#accepted<R>(call, answer).done(options) : this.item<R>(answer);
+    return answer.status === 202 ? this.#accepted<R>(call, answer).wait(options) : this.item<R>(answer);
   }
 
   async #accept<R extends ResourceReference>(call: HttpCall, options: ChangeOptions = {}): Promise<AcceptedWrite<R>> {
@@ -543,7 +543,7 @@ export class AcceptedWrite<R> {
    * Waits until it has taken effect, and gives the resource as it is then; of a deletion, its id and type. If it
    * failed, the error is the one that a request that waits would have got. The signal ends the waiting, and not the operation.
    */
-  async done(options: CallOptions = {}): Promise<ItemResult<R>> {
+  async wait(options: CallOptions = {}): Promise<ItemResult<R>> {
     const call: HttpCall = { method: "GET", path: `operations/${this.operation}` };
     for (let pause = 20; ; pause = Math.min(pause * 1.5, 2000)) {
       const answer = await this.#transport.send(call, options);

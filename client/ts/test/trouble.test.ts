@@ -31,7 +31,7 @@ for (const trouble of ["cut-before", "cut-after"]) {
     assert.deepEqual((await broken.steps.delete(all[0]!.id)).data, all[0]);
     assert.equal(await api.steps.total({ filter: { group } }), 11);
     const accepted = await broken.steps.createAsync({ group, number: 1000 });
-    assert.equal((await accepted.done()).data.number, 1000);
+    assert.equal((await accepted.wait()).data.number, 1000);
     assert.equal(await api.steps.total({ filter: { group } }), 12);
     assert.ok(attempts() >= 30, `${attempts()} attempts`);
   });
@@ -141,17 +141,17 @@ test("operations are waited for", async () => {
   const accepted = await api.customers.createAsync(somebody());
   assert.ok(accepted instanceof AcceptedWrite);
   assert.equal(accepted.resource.type, "customers");
-  const { data, etag } = await accepted.done();
+  const { data, etag } = await accepted.wait();
   assert.deepEqual(await api.customers.get(accepted.resource.id), { data, etag });
   assert.equal((await api.operations.get(accepted.operation)).data.status, "succeeded");
 
   // The second is refused at once, or when its turn comes; a caller who waits sees no difference.
-  const change = async (visits: number) => (await api.customers.patchAsync(data.id, { visits }, { ifMatch: etag! })).done();
+  const change = async (visits: number) => (await api.customers.patchAsync(data.id, { visits }, { ifMatch: etag! })).wait();
   assert.equal((await change(1)).data.visits, 1);
   await assert.rejects(change(2), PreconditionFailedError);
 
   const gone = await api.customers.deleteAsync(data.id);
-  assert.deepEqual(await gone.done(), { data: { id: data.id, type: "customers" }, etag: undefined });
+  assert.deepEqual(await gone.wait(), { data: { id: data.id, type: "customers" }, etag: undefined });
   await assert.rejects(api.customers.get(data.id), NotFoundError);
 });
 
@@ -162,7 +162,7 @@ test("an operation that fails later has the error of a request that waits", asyn
     json(200, { data: { id, type: "operations", status: "running" } }),
     json(200, { data: { id, type: "operations", status: "failed", errors } }),
   );
-  await assert.rejects((await shop({ fetch: failing.fetch }).customers.patchAsync(id, {})).done(), (error: PreconditionFailedError) => {
+  await assert.rejects((await shop({ fetch: failing.fetch }).customers.patchAsync(id, {})).wait(), (error: PreconditionFailedError) => {
     assert.ok(error instanceof PreconditionFailedError);
     assert.deepEqual([error.operation, error.errors], ["o", errors]);
     return true;
@@ -201,7 +201,7 @@ test("a request can be given up, wherever it is", async () => {
   await within((signal) => shop({ fetch: answers(json(503, {}, { "Retry-After": "9" })).fetch }).customers.create(somebody(), { signal }));
   await within(async (signal) => {
     const pending = answers(json(202, { data: { id, type: "customers" } }, { Location: "/operations/o" }), json(200, { data: { id, type: "operations", status: "pending" } }));
-    await (await shop({ fetch: pending.fetch }).customers.deleteAsync(id)).done({ signal });
+    await (await shop({ fetch: pending.fetch }).customers.deleteAsync(id)).wait({ signal });
   });
   await within(async (signal) => {
     for await (const _ of shop({ fetch: hanging }).customers.all({ signal })) void _;

@@ -100,7 +100,7 @@ export async function writes(): Promise<void> {
   same<Awaited<ReturnType<typeof api.customers.delete>>["data"], Customer>();
   same<Awaited<ReturnType<typeof api.reports.delete>>["data"]["type"], string>();
   const accepted = await api.customers.patchAsync(id, { visits: 1 });
-  same<Awaited<ReturnType<typeof accepted.done>>["data"], Customer>();
+  same<Awaited<ReturnType<typeof accepted.wait>>["data"], Customer>();
   // @ts-expect-error: email is required
   await api.customers.create({ name: "Ada" });
   // @ts-expect-error: an attribute that does not exist
