@@ -78,6 +78,11 @@ test("a walk over thousands, in both directions", async () => {
   assert.deepEqual(await walked({ offset: 2000, pageSize: 100 }), numbers(2000, 2500));
   assert.deepEqual(await walked({ offset: 700, limit: -600, pageSize: 97 }), numbers(700, 100));
   assert.deepEqual(await walked({ offset: 5, limit: -20 }), numbers(5, 0));
+  // Behind the end, where nothing is, positions count nevertheless.
+  assert.deepEqual(await walked({ offset: 2600 }, true), numbers(2500, 0));
+  assert.deepEqual(await walked({ offset: 1_000_000 }, true), numbers(2500, 0));
+  assert.deepEqual(await walked({ offset: 2600, limit: -1200 }), numbers(2500, 1400));
+  assert.deepEqual(await walked({ offset: 5000, limit: -1200 }), []);
   assert.deepEqual(await walked({ cursor: ids[1000], limit: 501 }), numbers(1000, 1501));
   assert.deepEqual(await walked({ cursor: ids[1000], limit: 501 }, true), numbers(1000, 499));
   assert.deepEqual(await walked({ sort: "-number", limit: 1001 }), numbers(2500, 1499));

@@ -772,7 +772,7 @@ function movedBy(error: ApiError, from: number): ApiError {
 // or given twice when other resources come and go.
 /** Every resource of a range, page by page. */
 async function* walk<R extends { readonly id: string }>(
-  list: (range: ListRange) => Promise<{ readonly data: readonly R[] }>,
+  list: (range: ListRange & { count?: "exact" }) => Promise<{ readonly data: readonly R[]; readonly total: number | undefined }>,
   query: ListRange & { pageSize?: number; signal?: AbortSignal },
   backwards: boolean,
   server: { mostAtOnce: number },
@@ -803,6 +803,16 @@ async function* walk<R extends { readonly id: string }>(
       start = { cursor };
       known++;
       continue;
+    }
+    const { offset } = start;
+    if (backwards && offset !== undefined && page.length < Math.min(asked, offset)) {
+      // The offset is behind the end: what is in between counts, and is not there.
+      const { total = offset } = await list({ limit: 0, count: "exact" });
+      if (total < offset) {
+        left -= offset - total;
+        start = { offset: total };
+        continue;
+      }
     }
     const fresh = page.filter(({ id }) => !given.includes(id));
     if (backwards) fresh.reverse();
