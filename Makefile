@@ -37,6 +37,12 @@ SEED     ?=
 # So does the validator of JSON Schema, which judges every answer of the interface tests.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=github.com/santhosh-tekuri/jsonschema/v6/...=-race=false
 
+# Node trusts a list of its own, and not what the system trusts, as all else here does.
+SYSTEM_CERTIFICATES := $(wildcard /etc/ssl/certs/ca-certificates.crt)
+ifneq ($(SYSTEM_CERTIFICATES),)
+export NODE_EXTRA_CA_CERTS ?= $(SYSTEM_CERTIFICATES)
+endif
+
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
