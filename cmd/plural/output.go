@@ -78,7 +78,8 @@ func (o *destination) open() error {
 		return err
 	}
 	beside := filepath.Join(filepath.Dir(o.name), "."+filepath.Base(o.name)+"."+rand.Text())
-	if o.file, err = os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil { // #nosec G302 G304 -- what others may do with it is for the umask to say
+	o.file, err = os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // #nosec G302 G304 -- what others may do with it is for the umask to say
+	if err != nil {
 		return err
 	}
 	if info != nil {
