@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -61,10 +62,7 @@ type Client struct {
 // mounted under. It does not connect yet.
 func New(baseURL string, options Options) (*Client, error) {
 	base, err := url.Parse(baseURL)
-	if err != nil {
-		return nil, err
-	}
-	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
 		return nil, fmt.Errorf("the URL of a server must be like https://api.example.com, but is %q", baseURL)
 	}
 	if base.RawQuery != "" || base.Fragment != "" || base.User != nil {
@@ -81,6 +79,9 @@ func New(baseURL string, options Options) (*Client, error) {
 	}
 	if options.MaxWait == 0 {
 		options.MaxWait = 30 * time.Second
+	}
+	if err := checkBearer(options.Key); err != nil {
+		return nil, err
 	}
 	if options.Token == nil {
 		key := options.Key
@@ -160,10 +161,16 @@ func (c *Client) try(ctx context.Context, request *Request) (*http.Response, err
 	if err != nil {
 		return nil, fmt.Errorf("no token for the request: %w", err)
 	}
+	if err := checkBearer(bearer); err != nil {
+		return nil, err
+	}
 	if bearer != "" {
 		r.Header.Set("Authorization", "Bearer "+bearer)
 	}
 	answer, err := c.options.HTTPClient.Do(r)
+	if dialled := (*net.OpError)(nil); errors.As(err, &dialled) && dialled.Op == "dial" {
+		return nil, &unsentError{err}
+	}
 	if err != nil {
 		return nil, &lostError{err}
 	}
@@ -172,6 +179,14 @@ func (c *Client) try(ctx context.Context, request *Request) (*http.Response, err
 		return nil, readError(r, answer)
 	}
 	return answer, nil
+}
+
+// checkBearer refuses what no header can carry, without saying what it is.
+func checkBearer(bearer string) error {
+	if strings.ContainsFunc(bearer, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return errors.New("the key or token has characters that are not printable ASCII: is there a line end behind it?")
+	}
+	return nil
 }
 
 // complete gives a request the headers that all its tries share.

@@ -13,7 +13,9 @@ import (
 )
 
 // Collection reads and writes a collection as values of T, by their json tags. T may be
-// json.RawMessage, which is each resource as the server sends it.
+// json.RawMessage, which is each resource as the server sends it. Where T leaves the type of a
+// value open, as map[string]any does, numbers are json.Number, as float64 would
+// round large integers.
 type Collection[T any] struct {
 	client *Client
 	name   string
@@ -113,7 +115,7 @@ func (c *Collection[T]) Replace(ctx context.Context, id string, value T, options
 // Patch changes the attributes that are given: a map by their names, or a struct that
 // leaves the others out.
 func (c *Collection[T]) Patch(ctx context.Context, id string, changes any, options ...WriteOption) (Resource[T], error) {
-	body, err := json.Marshal(changes)
+	body, err := marshal(changes)
 	if err != nil {
 		return Resource[T]{}, err
 	}
@@ -167,9 +169,32 @@ func (c *Collection[T]) resource(ctx context.Context, answer *Response, err erro
 	}
 	resource.ID, err = idOf(envelope.Data)
 	if err == nil {
-		err = json.Unmarshal(envelope.Data, &resource.Value)
+		err = decode(envelope.Data, &resource.Value)
 	}
 	return resource, err
+}
+
+// decode reads JSON that is known to be valid into a value, with all digits of its numbers.
+func decode(text []byte, into any) error {
+	if raw, ok := into.(*json.RawMessage); ok {
+		*raw = append((*raw)[:0], text...)
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return decoder.Decode(into)
+}
+
+// decodeList reads the envelope of a list.
+func decodeList[T any](body []byte) (items []T, err error) {
+	var envelope struct{ Data json.RawMessage }
+	if err = json.Unmarshal(body, &envelope); err == nil {
+		err = decode(envelope.Data, &items)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the answer is not the envelope of a list: %w", err)
+	}
+	return items, nil
 }
 
 // idOf finds the id of a representation.
@@ -188,7 +213,7 @@ func idOf(representation []byte) (string, error) {
 // attributes is the body of a request: what the server sets is left out, and so is an
 // id that is empty, or that the path has.
 func attributes(value any, create bool) (json.RawMessage, error) {
-	text, err := json.Marshal(value)
+	text, err := marshal(value)
 	if err != nil {
 		return nil, err
 	}
@@ -259,11 +284,11 @@ func (c *Collection[T]) page(ctx context.Context, query string, exact bool) (*Pa
 	if err != nil {
 		return nil, err
 	}
-	var envelope struct{ Data []T }
-	if err := json.Unmarshal(answer.Body, &envelope); err != nil {
-		return nil, fmt.Errorf("the answer is not the envelope of a list: %w", err)
+	items, err := decodeList[T](answer.Body)
+	if err != nil {
+		return nil, err
 	}
-	page := &Page[T]{Items: envelope.Data, Total: -1, Links: links(answer.Header), collection: c, exact: exact}
+	page := &Page[T]{Items: items, Total: -1, Links: links(answer.Header), collection: c, exact: exact}
 	if total, err := strconv.ParseInt(answer.Header.Get("X-Total-Count"), 10, 64); err == nil {
 		page.Total = total
 	}

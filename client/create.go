@@ -40,14 +40,14 @@ func (c *Collection[T]) CreateAll(ctx context.Context, values []T) ([]T, error) 
 		if err != nil {
 			return created, moved(err, len(created))
 		}
-		var envelope struct{ Data []T }
-		if err := json.Unmarshal(answer.Body, &envelope); err != nil {
-			return created, fmt.Errorf("the answer is not the envelope of a list: %w", err)
+		stored, err := decodeList[T](answer.Body)
+		if err != nil {
+			return created, err
 		}
-		if len(envelope.Data) != count {
-			return created, fmt.Errorf("of %d resources the server has answered with %d", count, len(envelope.Data))
+		if len(stored) != count {
+			return created, fmt.Errorf("of %d resources the server has answered with %d", count, len(stored))
 		}
-		created = append(created, envelope.Data...)
+		created = append(created, stored...)
 	}
 	return created, nil
 }

@@ -40,9 +40,12 @@ func (c *Client) Collections(ctx context.Context) ([]Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	var envelope struct{ Data []Description }
-	if err := json.Unmarshal(answer.Body, &envelope); err != nil {
-		return nil, fmt.Errorf("the answer is not the envelope of a list: %w", err)
+	typed, err := decodeList[struct{ Type string }](answer.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.base, err)
 	}
-	return envelope.Data, nil
+	if len(typed) > 0 && typed[0].Type != "collections" {
+		return nil, fmt.Errorf("%s is a list of %s, and not of the collections of a server: its URL has none of them behind it", c.base, typed[0].Type)
+	}
+	return decodeList[Description](answer.Body)
 }

@@ -158,7 +158,7 @@ func (f *forward[T]) read(ctx context.Context, yield func(T, error) bool) (more 
 			return nil
 		}
 		var value T
-		if err := json.Unmarshal(item, &value); err != nil {
+		if err := decode(item, &value); err != nil {
 			return fmt.Errorf("%s/%s: %w", f.collection.name, id, err)
 		}
 		f.last = id
@@ -261,7 +261,7 @@ func (c *Collection[T]) backward(ctx context.Context, q *query, yield func(T, er
 		}
 		for _, item := range slices.Backward(items) {
 			var value T
-			if err := json.Unmarshal(item, &value); err != nil {
+			if err := decode(item, &value); err != nil {
 				return err
 			}
 			if !yield(value, nil) {
@@ -287,7 +287,5 @@ func (c *Collection[T]) items(ctx context.Context, request Request) ([]json.RawM
 	if answer.Status != http.StatusOK {
 		return nil, fmt.Errorf("the answer is %d, and not a list", answer.Status)
 	}
-	var envelope struct{ Data []json.RawMessage }
-	err = json.Unmarshal(answer.Body, &envelope)
-	return envelope.Data, err
+	return decodeList[json.RawMessage](answer.Body)
 }

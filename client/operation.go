@@ -37,7 +37,7 @@ func (a Async[T]) Replace(ctx context.Context, id string, value T, options ...Wr
 
 // Patch has attributes of a resource changed.
 func (a Async[T]) Patch(ctx context.Context, id string, changes any, options ...WriteOption) (*Operation[T], error) {
-	body, err := json.Marshal(changes)
+	body, err := marshal(changes)
 	if err != nil {
 		return nil, err
 	}

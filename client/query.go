@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding"
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/url"
@@ -97,12 +98,11 @@ func valueText(value any) (string, error) {
 		return "", fmt.Errorf("nothing compares with null: use Null or NotNull")
 	case string:
 		return value, nil
+	case json.Number:
+		return value.String(), nil
 	case bool:
 		return strconv.FormatBool(value), nil
 	case time.Time:
-		if !value.Equal(value.Truncate(time.Millisecond)) {
-			return "", fmt.Errorf("a time has milliseconds at most, but %s has more: truncate it", value.Format(time.RFC3339Nano))
-		}
 		return value.UTC().Format("2006-01-02T15:04:05.000Z"), nil
 	case float64:
 		return floatText(value, 64)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -17,8 +18,16 @@ type lostError struct{ err error }
 func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
+// unsentError is that of a request for which there was no connection: it was surely not
+// carried out.
+type unsentError struct{ err error }
+
+func (e *unsentError) Error() string { return e.err.Error() }
+func (e *unsentError) Unwrap() error { return e.err }
+
 // IsLost reports whether no answer came, so that it is not known whether the
-// request was carried out. Do a write again with the same IdempotencyKey to find out.
+// request was carried out. Do a write again with the same IdempotencyKey to find out. It is
+// false if the server could not be reached at all.
 func IsLost(err error) bool {
 	return errors.As(err, new(*lostError))
 }
@@ -27,13 +36,21 @@ func IsLost(err error) bool {
 // is given the answer, and closes it.
 func (c *Client) retry(ctx context.Context, request *Request, read func(*http.Response) error) (tries int, err error) {
 	request.complete(ctx)
+	lost := false // one of the tries was
 	for tries = 1; ; tries++ {
+		if ctx.Err() != nil && !lost {
+			return tries - 1, &unsentError{ctx.Err()}
+		}
 		answer, err := c.try(ctx, request)
 		if err == nil {
 			err = read(answer)
 		}
 		if err == nil {
 			return tries, nil
+		}
+		lost = lost || IsLost(err)
+		if unsent := (*unsentError)(nil); lost && errors.As(err, &unsent) {
+			err = &lostError{unsent.err} // what became of the try before is still not known
 		}
 		if refused := (*Error)(nil); errors.As(err, &refused) {
 			refused.Tries = tries
@@ -43,9 +60,17 @@ func (c *Client) retry(ctx context.Context, request *Request, read func(*http.Re
 			return tries, err
 		}
 		if !sleep(ctx, pause) {
-			return tries, errors.Join(ctx.Err(), err)
+			return tries, ended(ctx, err)
 		}
 	}
+}
+
+// ended is the error of a call whose context ended, behind a try that failed.
+func ended(ctx context.Context, err error) error {
+	if errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fmt.Errorf("%w after %w", ctx.Err(), err)
 }
 
 // firstPause is the longest ahead of the second try. It doubles with every one.
@@ -68,13 +93,13 @@ func (c *Client) pause(err error, tries int) (pause time.Duration, again bool) {
 func isPassing(err error) bool {
 	var refused *Error
 	if !errors.As(err, &refused) {
-		return IsLost(err) && !errors.As(err, new(*tls.CertificateVerificationError))
+		return (IsLost(err) || errors.As(err, new(*unsentError))) && !errors.As(err, new(*tls.CertificateVerificationError))
 	}
 	switch refused.Status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true
 	case http.StatusServiceUnavailable:
-		return refused.Code != CodeTooExpensive // it will be as expensive
+		return refused.Code != CodeTooExpensive && refused.Code != CodeStorageFull // it will be as expensive, or as full
 	}
 	return refused.Code == CodeKeyInUse // an earlier try is still being carried out
 }

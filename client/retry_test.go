@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -111,6 +112,7 @@ func TestRetries(t *testing.T) {
 		{"gone", func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, 2, 0},
 		{"too long to wait", refusal(503, "unavailable", "3600"), 1, 0},
 		{"too expensive", refusal(503, "too_expensive", ""), 1, 0},
+		{"full", refusal(503, "storage_full", "5"), 1, 0},
 		{"internal", refusal(500, "internal", ""), 1, 0},
 		{"conflict", refusal(409, "id_exists", ""), 1, 0},
 	} {
@@ -179,6 +181,46 @@ func TestCredentials(t *testing.T) {
 		o.Token = func(context.Context) (string, error) { return "", errors.New("no token today") }
 	})
 	if _, err := failing.Collections(context.Background()); err == nil || err.Error() != "no token for the request: no token today" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestNothingWasSent: what surely was not carried out is not lost.
+func TestNothingWasSent(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	once := func(o *client.Options) { o.Retries = -1 }
+	_, err := client.Of[User](connect(t, server.URL, once), "users").Get(context.Background(), noID)
+	if err == nil || client.IsLost(err) {
+		t.Errorf("refused: got %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = client.Of[User](connect(t, server.URL), "users").Get(ctx, noID)
+	if !errors.Is(err, context.Canceled) || client.IsLost(err) || err.Error() != "context canceled" {
+		t.Errorf("cancelled: got %v", err)
+	}
+	const wrong = "the key or token has characters that are not printable ASCII: is there a line end behind it?"
+	if _, err := client.New(server.URL, client.Options{Key: "a\nb"}); err == nil || err.Error() != wrong {
+		t.Errorf("a key of two lines: got %v", err)
+	}
+	token := func(context.Context) (string, error) { return "a\n", nil }
+	_, err = client.Of[User](connect(t, server.URL, func(o *client.Options) { o.Token = token }), "users").Get(context.Background(), noID)
+	if err == nil || err.Error() != wrong {
+		t.Errorf("a token of two lines: got %v", err)
+	}
+}
+
+// TestLostAndThenUnreachable: a try whose answer was lost stays lost when the server is gone.
+func TestLostAndThenUnreachable(t *testing.T) {
+	var server *httptest.Server
+	server = httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		server.Listener.Close()
+		panic(http.ErrAbortHandler)
+	}))
+	defer server.Close()
+	_, err := client.Of[User](connect(t, server.URL, func(o *client.Options) { o.Retries = 2 }), "users").Create(context.Background(), User{})
+	if !client.IsLost(err) || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("got %v", err)
 	}
 }

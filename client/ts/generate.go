@@ -16,7 +16,7 @@ import (
 var runtime embed.FS
 
 // runtimeFiles are in the order in which they make sense to a reader.
-var runtimeFiles = []string{"collection", "walk", "query", "errors", "transport", "json"}
+var runtimeFiles = []string{"collection", "arrays", "walk", "query", "errors", "transport", "json"}
 
 // Options are choices of whoever asks for a client.
 type Options struct {
@@ -120,7 +120,7 @@ func (g *generator) client() {
 	g.line("}\n\n/** A client for a server. */\nexport function createClient(options: ClientOptions): Client {")
 	g.line("  const transport = new HttpTransport(options);\n  return {")
 	for _, f := range g.families {
-		g.line("    %s: new %s(transport, specs, %s),", member(f.Name), class(f), quoted(f.Name))
+		g.line("    %s: new %s<%sShape>(transport, specs, %s),", member(f.Name), class(f), f.name, quoted(f.Name))
 	}
 	g.line("  };\n}")
 }

@@ -132,13 +132,17 @@ func (g *generator) shape(f family) {
 	n := f.name
 	g.line("\n/** The types of %s. */\nexport interface %sShape extends CollectionShape {\n  read: %s;", f.Name, n, n)
 	if f.ReadOnly() {
-		g.line("  create: never;\n  replace: never;\n  patch: never;\n  deleted: never;")
+		g.line("  create: never;\n  replace: never;\n  patch: never;\n  deleted: never;\n  change: never;")
 	} else {
 		deleted := n
 		if slices.Contains(f.Async, "DELETE") {
 			deleted = "ResourceReference" // the answer may come before it is done
 		}
-		g.line("  create: %sCreate;\n  replace: %sReplace;\n  patch: %sPatch;\n  deleted: %s;", n, n, n, deleted)
+		change := "ChangeOptions"
+		if f.RequireIfMatch {
+			change = "ConditionalChangeOptions"
+		}
+		g.line("  create: %sCreate;\n  replace: %sReplace;\n  patch: %sPatch;\n  deleted: %s;\n  change: %s;", n, n, n, deleted, change)
 	}
 	g.line("  filter: %sFilter;\n  sort: %sSort;", n, n)
 	children := "{}"

@@ -97,6 +97,23 @@ func TestNobodyMayDoAnythingYet(t *testing.T) {
 	}
 }
 
+// TestGreetingTriesWhatIsGranted: what is to be tried is not refused for want of a key.
+func TestGreetingTriesWhatIsGranted(t *testing.T) {
+	for access, want := range map[string]string{
+		"{author: {things: [list, read]}}":                                           `curl http://127.0.0.1:8080/things -H "Authorization: Bearer $KEY" ("plural keys create" makes a key)`,
+		"{public: {others: [read], things: [list, read]}, author: {others: [read]}}": "curl http://127.0.0.1:8080/things",
+	} {
+		file, err := schema.Parse([]byte("collections: {others: {attributes: {a: {type: string}}}, things: {attributes: {a: {type: string}}}}\naccess: {roles: " + access + "}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := greeting(&settings{schemaFile: "plural.yaml"}, file.Schema, file.Access, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
+		if !strings.Contains(got, "\n  Try   "+want+"\n") {
+			t.Errorf("%s\n%s", access, got)
+		}
+	}
+}
+
 func TestCan(t *testing.T) {
 	dir := t.TempDir()
 	id := accessIn(t, dir)

@@ -31,7 +31,7 @@ func TestTypeScriptClient(t *testing.T) {
 
 	shopFile := filepath.Join(project, "test/shop.yaml")
 	shop := serveIn(t, t.TempDir(), "--schema", shopFile)
-	awkward := serveIn(t, t.TempDir(), "--schema", filepath.Join(project, "test/awkward.yaml"))
+	awkward := serveIn(t, t.TempDir(), "--schema", filepath.Join(project, "test/awkward.yaml"), "--max-limit", "300")
 	key := func(role string) string {
 		command := program(t, shop.Dir, "keys", "create", "--schema", shopFile, "--name", role, "--role", role)
 		out, err := command.Output()

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +33,7 @@ formula have an apostrophe ahead of them, which an import takes away.
 
 The exit status is 0 if everything was written, and 1 if not. A file is there when it
 is whole, and not before.`,
-		Args: cobra.ExactArgs(1),
+		Args: collectionArgument(1),
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
@@ -46,15 +42,11 @@ is whole, and not before.`,
 	flags.StringVar(&parameters, "query", "", "filters, sort and range, as in a URL")
 	target := registerTarget(command)
 	command.RunE = func(command *cobra.Command, args []string) (err error) {
-		c, closing, err := target.open(command, toRead)
+		c, collection, closing, err := target.open(command, toRead, args[0])
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, closing()) }()
-		collection, err := describe(command.Context(), c, args[0])
-		if err != nil {
-			return err
-		}
+		defer func() { err = cmp.Or(err, closing()) }()
 		out, err := openOutput(command.OutOrStdout(), output, move.Format(format))
 		if err != nil {
 			return err
@@ -84,6 +76,9 @@ func export(command *cobra.Command, c *client.Client, collection client.Descript
 	}}
 	written, err := run.Run(command.Context())
 	meter.end()
+	if command.Context().Err() != nil {
+		return written, errInterrupted
+	}
 	if errors.Is(err, client.ErrNegativeLimit) {
 		err = errors.New("the limit of an export cannot be negative: for the last rows, sort the other way round, such as by sort=-id")
 	}
@@ -96,64 +91,4 @@ func totalOf(collection client.Description, parameters string) int64 {
 		return *collection.Total
 	}
 	return -1
-}
-
-// destination is a file that is written, or the standard output.
-type destination struct {
-	*bufio.Writer
-	format move.Format
-	zipper *gzip.Writer // nil: not compressed
-	file   *os.File     // under another name until it is whole; nil for the standard output
-	name   string
-}
-
-func openOutput(stdout io.Writer, name string, format move.Format) (*destination, error) {
-	out := &destination{format: format, name: name}
-	to, zipped := stdout, false
-	if name != "" && name != "-" {
-		var told move.Format
-		told, zipped = move.FormatOf(name)
-		if out.format == "" {
-			out.format = told
-		}
-		if out.format == "" {
-			return nil, fmt.Errorf("the format of %s cannot be told by its ending: give --format", name)
-		}
-		file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-		if err != nil {
-			return nil, err
-		}
-		out.file, to = file, file
-	}
-	if out.format == "" {
-		out.format = move.NDJSON
-	}
-	if zipped {
-		out.zipper = gzip.NewWriter(to)
-		to = out.zipper
-	}
-	out.Writer = bufio.NewWriterSize(to, 256<<10)
-	return out, nil
-}
-
-// finish gives a file that is whole its name, and takes any other away.
-func (o *destination) finish(failed error) error {
-	err := errors.Join(failed, o.Flush())
-	if o.zipper != nil && err == nil {
-		err = o.zipper.Close()
-	}
-	if o.file == nil {
-		return err
-	}
-	if err == nil {
-		err = errors.Join(o.file.Chmod(0o644), o.file.Sync())
-	}
-	err = errors.Join(err, o.file.Close())
-	if err == nil {
-		err = os.Rename(o.file.Name(), o.name)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(o.file.Name()))
-	}
-	return err
 }

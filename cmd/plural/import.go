@@ -1,24 +1,22 @@
 package main
 
 import (
-	"compress/gzip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/internal/move"
 )
 
 // importFlags is what an import can be told.
 type importFlags struct {
 	format, onError, onConflict string
+	delimiter                   string
 	dryRun                      bool
 	fromRow                     int64
 }
@@ -26,7 +24,7 @@ type importFlags struct {
 var formats = []string{string(move.NDJSON), string(move.JSON), string(move.CSV)}
 
 func newImportCommand() *cobra.Command {
-	f := importFlags{onError: string(move.StopOnError), onConflict: string(move.FailOnConflict), fromRow: 1}
+	f := importFlags{onError: string(move.StopOnError), onConflict: string(move.FailOnConflict), delimiter: ",", fromRow: 1}
 	command := &cobra.Command{
 		Use:   "import COLLECTION [FILE]",
 		Short: "Create resources from a file: NDJSON, JSON or CSV",
@@ -46,16 +44,17 @@ of it in and none behind it; with --on-error skip it goes on without that row.
 
 The exit status is 0 if all rows are in, 1 if the import ended early or could not
 begin, and 3 if it came to the end and bad rows were left out.`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: collectionArgument(2),
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.Var(&choice{&f.format, formats}, "format", "ndjson, json or csv")
+	flags.Var(&choice{&f.delimiter, []string{",", ";", "|", "tab"}}, "delimiter", "what separates the columns of CSV: , ; | or tab")
 	flags.Var(&choice{&f.onError, []string{"stop", "skip"}}, "on-error", "what to do at a bad row: stop or skip")
 	flags.Var(&choice{&f.onConflict, []string{"fail", "skip", "replace"}}, "on-conflict", "what to do with a row whose id exists: fail (it is bad), skip or replace")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, and write nothing")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, report all that are bad, and write nothing")
 	flags.Var(count[int64]{&f.fromRow, 1}, "from-row", "row to begin with, to go on where an import ended")
-	target := registerTarget(command)
+	target := registerTarget(command, "migrate")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		return runImport(command, target, f, args)
 	}
@@ -67,7 +66,7 @@ begin, and 3 if it came to the end and bad rows were left out.`,
 const mostReported = 20
 
 func runImport(command *cobra.Command, t *target, f importFlags, args []string) (err error) {
-	in, err := openInput(command.InOrStdin(), args[1:], move.Format(f.format))
+	in, err := openInput(command.Context(), command.InOrStdin(), args[1:], move.Format(f.format))
 	if err != nil {
 		return err
 	}
@@ -76,60 +75,81 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if f.dryRun {
 		what = toTry
 	}
-	c, closing, err := t.open(command, what)
+	c, collection, closing, err := t.open(command, what, args[0])
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closing()) }()
-	collection, err := describe(command.Context(), c, args[0])
-	if err != nil {
-		return err
+	defer func() { err = cmp.Or(err, closing()) }()
+	rows, err := openRows(command.Context(), c, collection, in, f)
+	if errors.Is(err, context.Canceled) {
+		err = errInterrupted
 	}
-	rows, err := move.NewReader(in, in.format, collection.Attributes)
 	if err != nil {
 		return in.named(err)
 	}
 	out := command.ErrOrStderr()
 	meter := newMeter(out, "rows")
 	var reported int64
+	stops := f.onError == string(move.StopOnError) && !f.dryRun
 	run := &move.Import{
 		Client: c, Collection: collection, Rows: rows,
 		OnError: move.OnError(f.onError), OnConflict: move.OnConflict(f.onConflict), DryRun: f.dryRun, FromRow: f.fromRow,
 		Bad: func(row move.Row, reason string) {
-			if reported++; f.onError == string(move.StopOnError) && reported > mostReported {
+			if reported++; stops && reported > mostReported {
 				return
 			}
 			meter.end()
-			fmt.Fprintf(out, "line %d: %s\n", row.Line, reason)
+			place := fmt.Sprintf("line %d", row.Line)
+			if in.format == move.JSON { // in which all may be in one line
+				place = fmt.Sprintf("row %d (%s)", row.Number, place)
+			}
+			fmt.Fprintf(out, "%s: %s\n", place, reason)
 		},
 		Progress: func(done move.Imported) { meter.show(done.Next-f.fromRow, in.part()) },
 	}
 	started := time.Now()
 	done, err := run.Run(command.Context())
 	meter.end()
-	if f.onError == string(move.StopOnError) && reported > mostReported {
+	if stops && reported > mostReported {
 		fmt.Fprintf(out, "and %s more in the same array\n", rowsOf(reported-mostReported))
 	}
-	fmt.Fprintln(out, importSummary(done, f.dryRun, time.Since(started)))
+	fmt.Fprintln(out, importSummary(done, t.name, f.dryRun, time.Since(started), done.Next-f.fromRow))
 	if done.Timed {
 		fmt.Fprintln(out, "created_at and updated_at of the file were left out: they say when a resource was created and changed here.")
 	}
 	switch {
 	case err != nil:
-		return in.named(howToGoOn(err, done.Next, args[0], f.dryRun))
+		return in.named(howToGoOn(err, done, args[0], f))
+	case done.Bad > 0 && f.dryRun && f.onError == string(move.StopOnError):
+		return in.named(errors.New("the import would end at the first bad row, with those ahead of it in: correct what is reported above, or leave bad rows out with --on-error skip"))
 	case done.Bad > 0:
 		return &exitError{status: 3, err: fmt.Errorf("%s left out, as reported above", rowsOf(done.Bad))}
 	}
 	return nil
 }
 
-// importSummary says what has become of the rows.
-func importSummary(done move.Imported, dryRun bool, took time.Duration) string {
-	verb := "Imported"
-	if dryRun {
-		verb = "Dry run, nothing was written: would import"
+// openRows begins to read the rows of a file.
+func openRows(ctx context.Context, c *client.Client, collection client.Description, in *input, f importFlags) (move.Reader, error) {
+	if in.format != move.CSV {
+		return move.NewReader(in, in.format, collection.Attributes)
 	}
-	summary := fmt.Sprintf("%s %s", verb, rowsOf(done.Created))
+	attributes, err := move.Writable(ctx, c, collection)
+	if err != nil {
+		return nil, err
+	}
+	delimiter := f.delimiter[0]
+	if f.delimiter == "tab" {
+		delimiter = '\t'
+	}
+	return move.NewCSVReader(in, attributes, delimiter)
+}
+
+// importSummary says what has become of the rows.
+func importSummary(done move.Imported, where string, dryRun bool, took time.Duration, passed int64) string {
+	summary := fmt.Sprintf("Imported %s into %s", rowsOf(done.Created), where)
+	if dryRun {
+		summary = fmt.Sprintf("Dry run, nothing was written: could import %s", rowsOf(done.Created))
+	}
 	if done.Replaced > 0 {
 		summary += fmt.Sprintf(", replaced %s", grouped(done.Replaced))
 	}
@@ -139,98 +159,30 @@ func importSummary(done move.Imported, dryRun bool, took time.Duration) string {
 	if done.Skipped > 0 {
 		summary += fmt.Sprintf(", skipped %s that exist", grouped(done.Skipped))
 	}
-	return summary + pace(done.Created+done.Replaced+done.Accepted+done.Skipped, took) + "."
+	return summary + pace(passed, took) + "."
 }
 
 // howToGoOn says what can be done about an import that ended early.
-func howToGoOn(err error, next int64, collection string, dryRun bool) error {
+func howToGoOn(err error, done move.Imported, collection string, f importFlags) error {
 	var unknown *move.UnknownError
+	next := done.Next
 	switch {
-	case errors.Is(err, move.ErrStopped) && dryRun:
-		return fmt.Errorf("the import would end at row %d: correct it, or leave bad rows out with --on-error skip", next)
+	case f.dryRun && errors.Is(err, context.Canceled):
+		return errInterrupted
+	case f.dryRun || errors.Is(err, move.ErrNoSuchRow):
+		return err
 	case errors.Is(err, move.ErrStopped):
 		return fmt.Errorf("ended at row %d, with the rows ahead of it in and none behind it: correct it and go on with --from-row %d, or leave bad rows out with --on-error skip", next, next)
-	case dryRun:
-		return err
 	case errors.As(err, &unknown) && unknown.First != "":
 		return fmt.Errorf("%w\nIf there is /%s/%s, all of them are in: go on with --from-row %d, and else with --from-row %d", err, collection, unknown.First, unknown.To+1, next)
+	case client.HasCode(err, client.CodeStorageFull):
+		return fmt.Errorf("the disk of the database is full: make room, and go on with --from-row %d", next)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("interrupted: go on with --from-row %d", next)
+	case next == 1:
+		return err // there is nothing to go on behind
+	case done.Bad > 0:
+		return fmt.Errorf("%w\nThe rows ahead of row %d are in, apart from those that were left out: go on with --from-row %d", err, next, next)
 	}
 	return fmt.Errorf("%w\nThe rows ahead of row %d are in: go on with --from-row %d", err, next, next)
-}
-
-// input is a file that is read, and how much of it.
-type input struct {
-	io.Reader
-	name   string
-	format move.Format
-	file   *os.File // nil for the standard input
-	size   int64    // negative if it cannot be known
-	read   atomic.Int64
-}
-
-// openInput opens the file that is to be imported, or takes the standard input.
-func openInput(stdin io.Reader, names []string, format move.Format) (*input, error) {
-	in := &input{name: "the standard input", format: format, size: -1}
-	from, zipped := stdin, false
-	if len(names) > 0 && names[0] != "-" {
-		file, err := os.Open(names[0])
-		if err != nil {
-			return nil, err
-		}
-		in.name, in.file, from = names[0], file, file
-		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-			in.size = info.Size()
-		}
-		var told move.Format
-		told, zipped = move.FormatOf(names[0])
-		if in.format == "" {
-			in.format = told
-		}
-	}
-	if in.format == "" {
-		in.format = move.NDJSON
-		if in.file != nil {
-			return nil, errors.Join(fmt.Errorf("the format of %s cannot be told by its ending: give --format %s", in.name, strings.Join(formats, ", ")), in.file.Close())
-		}
-	}
-	in.Reader = &counting{from, &in.read}
-	if zipped {
-		unzipped, err := gzip.NewReader(in.Reader)
-		if err != nil {
-			return nil, errors.Join(in.named(err), in.file.Close())
-		}
-		in.Reader = unzipped
-	}
-	return in, nil
-}
-
-// counting counts what is read.
-type counting struct {
-	io.Reader
-	read *atomic.Int64
-}
-
-func (c *counting) Read(into []byte) (int, error) {
-	n, err := c.Reader.Read(into)
-	c.read.Add(int64(n))
-	return n, err
-}
-
-// part is how much of the file was read, negative if it cannot be known.
-func (in *input) part() float64 {
-	if in.size <= 0 {
-		return -1
-	}
-	return float64(in.read.Load()) / float64(in.size)
-}
-
-func (in *input) named(err error) error { return fmt.Errorf("%s: %w", in.name, err) }
-
-func (in *input) Close() error {
-	if in.file == nil {
-		return nil
-	}
-	return in.file.Close()
 }

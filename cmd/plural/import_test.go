@@ -41,6 +41,14 @@ func files(t *testing.T, dir string) string {
 	return strings.Join(names, " ")
 }
 
+func gzipped(text string) []byte {
+	var zipped bytes.Buffer
+	zipper := gzip.NewWriter(&zipped)
+	zipper.Write([]byte(text)) // into memory, where nothing fails
+	zipper.Close()
+	return zipped.Bytes()
+}
+
 func TestImportAndExportRefuse(t *testing.T) {
 	dir := t.TempDir()
 	good, bad := `{"name":"Ada","email":"ada@example.com"}`, `{"name":"Ada"}`
@@ -55,14 +63,21 @@ func TestImportAndExportRefuse(t *testing.T) {
 		want   string
 	}{
 		{"", "export users", 1, "plural: there is no database plural.db\n"},
-		{bad, "import users --dry-run", 1, "line 1: email: The attribute email is required.\nDry run, nothing was written: would import 0 rows.\n" +
-			"plural: the standard input: the import would end at row 1: correct it, or leave bad rows out with --on-error skip\n"},
-		{good, "import users --dry-run", 0, "Dry run, nothing was written: would import 1 row.\n"},
+		{bad, "import users --dry-run", 1, "line 1: email: The attribute email is required.\nDry run, nothing was written: could import 0 rows.\n" +
+			"plural: the standard input: the import would end at the first bad row, with those ahead of it in: correct what is reported above, or leave bad rows out with --on-error skip\n"},
+		{bad + "\n" + good + "\n" + bad, "import users --dry-run --on-error skip", 3, "line 1: email: The attribute email is required.\nline 3: email: The attribute email is required.\nDry run, nothing was written: could import 1 row.\n" +
+			"plural: 2 rows left out, as reported above\n"},
+		{good, "import users --dry-run", 0, "Dry run, nothing was written: could import 1 row.\n"},
 		{"", "import users users.txt", 1, "plural: the format of users.txt cannot be told by its ending: give --format ndjson, json, csv\n"},
 		{"", "import users nothing.csv", 1, "plural: open nothing.csv: no such file or directory\n"},
-		{"", "import", 1, "plural: accepts between 1 and 2 arg(s), received 0\n"},
+		{"", "import", 1, "plural: say what to import: plural import COLLECTION [FILE]\n"},
 		{"", "import users --server http://127.0.0.1:1 --database sqlite:x.db", 1, "plural: give a --server, which has its own database and schema, or a --database, and not both\n"},
 		{"", "import users --server 127.0.0.1", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1\"\n"},
+		{"", "import users --server 127.0.0.1:9801", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1:9801\"\n"},
+		{"", "export a b", 1, "plural: say what to export: plural export COLLECTION\n"},
+		{"", "import nobody", 1, "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
+		{"", "import operations", 1, "plural: operations are read only: the server writes them\n"},
+		{"", "export users --migrate auto", 1, "plural: unknown flag: --migrate\n"},
 		{"", "import users --key secret", 1, "plural: --key is for a --server: a database that is opened here asks nobody\n"},
 		{"", "import users --on-error maybe", 1, "plural: invalid argument \"maybe\" for \"--on-error\" flag: must be stop or skip\n"},
 		{"", "import users --from-row 0", 1, "plural: invalid argument \"0\" for \"--from-row\" flag: must be a whole number of at least 1\n"},
@@ -74,8 +89,21 @@ func TestImportAndExportRefuse(t *testing.T) {
 	if got := files(t, dir); got != "users.txt" {
 		t.Errorf("there are now %s", got)
 	}
+	wrong := gzipped(`[]`)
+	wrong[len(wrong)-8] ^= 1
+	for name, text := range map[string]string{"half.csv": "name,email\nA,no\nB,b@example.com\n\"C,\n", "wrong.json.gz": string(wrong)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, test := range []struct{ args, want string }{
-		{"import users users.txt --format ndjson", "Imported 1 row.\n"},
+		{"import users users.txt --format ndjson", "Imported 1 row into plural.db.\n"},
+		{"import users users.txt --format ndjson --from-row 2", "Imported 0 rows into plural.db.\n"},
+		{"import users users.txt --format ndjson --from-row 100", "Imported 0 rows into plural.db.\nplural: users.txt: there is no row 100 to begin with: the last one is row 1\n"},
+		{"import users users.txt --format json", "Imported 0 rows into plural.db.\nplural: users.txt: the file must be a JSON array of objects (for an object in each line, the format is ndjson)\n"},
+		{"import users half.csv --on-error skip", "line 2: email: Must be an email address such as ada@example.com.\nImported 1 row into plural.db.\nplural: half.csv: line 4: the quote that begins here is never closed\n" +
+			"The rows ahead of row 3 are in, apart from those that were left out: go on with --from-row 3\n"},
+		{"import users wrong.json.gz", "Imported 0 rows into plural.db.\nplural: wrong.json.gz: gzip: invalid checksum\n"},
 		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
 		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], sort, offset, limit and cursor\n"},
 		{"export users --query limit=-2", "plural: the limit of an export cannot be negative: for the last rows, sort the other way round, such as by sort=-id\n"},
@@ -96,19 +124,15 @@ func TestImportAndExportRefuse(t *testing.T) {
 func TestImportOfASchemaFile(t *testing.T) {
 	dir := t.TempDir()
 	thingsIn(t, dir)
-	out, status := exits(t, dir, "name,size\nC,3\nD,4\n", nil, "import", "things", "--format=csv")
-	if out != "Imported 2 rows.\n" || status != 0 {
+	out, status := exits(t, dir, string(gzipped("name;size\nC;3\nD;4\n")), nil, "import", "things", "--format=csv", "--delimiter=;")
+	if out != "Imported 2 rows into plural.db.\n" || status != 0 {
 		t.Errorf("%d: %s", status, out)
 	}
-	var zipped bytes.Buffer
-	zipper := gzip.NewWriter(&zipped)
-	zipper.Write([]byte(`[{"name":"E","size":"5"},{"name":7}]`))
-	zipper.Close()
-	if err := os.WriteFile(filepath.Join(dir, "more.json.gz"), zipped.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "more.json.gz"), gzipped(`[{"name":"E","size":"5"},{"name":7}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, status = exits(t, dir, "", nil, "import", "things", "more.json.gz", "--on-error=skip")
-	if out != "line 1: name: Must be a string, but is a number.\nImported 1 row.\nplural: 1 row left out, as reported above\n" || status != 3 {
+	if out != "row 2 (line 1): name: Must be a string, but is a number.\nImported 1 row into plural.db.\nplural: 1 row left out, as reported above\n" || status != 3 {
 		t.Errorf("%d: %s", status, out)
 	}
 	out, _ = exits(t, dir, "", nil, "export", "things", "--format=csv", "--query=sort=-name&limit=3")
@@ -161,17 +185,57 @@ func TestImportIsInterrupted(t *testing.T) {
 	}
 }
 
+// TestImportIsInterruptedInItsHeader: also ahead of the first row, by whichever signal.
+func TestImportIsInterruptedInItsHeader(t *testing.T) {
+	for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		command := program(t, t.TempDir(), "import", "users", "--format=csv")
+		in, err := command.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		command.Stderr = &out
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- command.Wait() }()
+		if _, err := in.Write(bytes.Repeat([]byte("name,"), 64<<10)); err != nil { // more than a pipe holds, so it is being read
+			t.Fatal(err)
+		}
+		command.Process.Signal(signal)
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			command.Process.Kill()
+			t.Fatal("it does not end")
+		}
+		in.Close()
+		if got := out.String(); got != "plural: the standard input: interrupted\n" || command.ProcessState.ExitCode() != 1 {
+			t.Errorf("%v: %d, and %s", signal, command.ProcessState.ExitCode(), got)
+		}
+	}
+}
+
 // TestServerOfTheEnvironment: a server and its key can be given without flags, which others
 // could see.
 func TestServerOfTheEnvironment(t *testing.T) {
 	server := serveIn(t, t.TempDir())
 	dir := t.TempDir()
 	out, status := exits(t, dir, `{"name":"Ada","email":"ada@example.com"}`, []string{"PLURAL_SERVER=" + server.base, "PLURAL_KEY=none"}, "import", "users")
-	if out != "Imported 1 row.\n" || status != 0 || files(t, dir) != "" {
+	if out != "Imported 1 row into "+server.base+".\n" || status != 0 || files(t, dir) != "" {
 		t.Errorf("%d: %s, and there are %s", status, out, files(t, dir))
 	}
 	if got := get(t, server.base+"/users"); !strings.Contains(got, `"name":"Ada"`) {
 		t.Errorf("got %s", got)
+	}
+	for path, want := range map[string]string{
+		"/users": "plural: " + server.base + "/users is a list of users, and not of the collections of a server: its URL has none of them behind it\n",
+		"/posts": "plural: " + server.base + "/posts shows no collections: it may want a key (PLURAL_KEY), or another URL, without a collection behind it\n",
+	} {
+		if out, _ := exits(t, dir, "", nil, "export", "users", "--server", server.base+path); out != want {
+			t.Errorf("%s: got %s", path, out)
+		}
 	}
 	if err := server.stop(t, syscall.SIGTERM); err != nil {
 		t.Error(err)
@@ -187,7 +251,7 @@ func TestImportBesideAServer(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	out, status := exits(t, dir, `{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","name":"Ada","email":"ada@example.com"}`, nil, "import", "users")
-	if out != "Imported 1 row.\n" || status != 0 {
+	if out != "Imported 1 row into plural.db.\n" || status != 0 {
 		t.Errorf("%d: %s", status, out)
 	}
 	if got := get(t, server.base+"/users/01936f2e-7d3c-7a4b-9c5d-0123456789ab"); !strings.HasPrefix(got, `200 {"data":{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","type":"users","name":"Ada",`) {

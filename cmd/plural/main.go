@@ -16,9 +16,7 @@ var version, commit = unstamped, ""
 const unstamped = "dev"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	err := newRootCommand().ExecuteContext(ctx)
+	err := newRootCommand().ExecuteContext(untilSignal())
 	if err == nil {
 		return
 	}
@@ -30,4 +28,20 @@ func main() {
 		status = exit.status
 	}
 	os.Exit(status)
+}
+
+// untilSignal is a context that ends with the first signal to stop. The second one ends the
+// program at once, also where the shell that started it in the background has it
+// ignore them.
+func untilSignal() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		os.Exit(130)
+	}()
+	return ctx
 }

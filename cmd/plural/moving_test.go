@@ -81,6 +81,7 @@ func TestMovingData(t *testing.T) {
 			commands++
 			line, want, _ := strings.Cut(step, "\n")
 			out := at(dir, strings.ReplaceAll(line, "http://localhost:8080", server.base))
+			out = strings.ReplaceAll(out, server.base, "http://localhost:8080")
 			if got, want := alike(out, &received), alike(want, &written); got != want {
 				t.Fatalf("$ %s\ngot\n%s\nwant\n%s", line, got, want)
 			}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,7 +87,8 @@ func greeting(s *settings, c *schema.Schema, access *schema.Access, addr net.Add
 	fmt.Fprintf(&b, "Plural %s serves %s.\n\n", version, source)
 	fmt.Fprintf(&b, "  API   %s/\n", base)
 	fmt.Fprintf(&b, "  See   %s/-/explorer\n", base)
-	fmt.Fprintf(&b, "  Try   %s\n", tryLine(s, c, base))
+	fmt.Fprintf(&b, "  Docs  %s/-/docs, and as OpenAPI %s/-/openapi.json\n", base, base)
+	fmt.Fprintf(&b, "  Try   %s\n", tryLine(s, c, access, base))
 	fmt.Fprintf(&b, "  Data  %s\n", shown(s.config.Database))
 	switch {
 	case access == nil:
@@ -107,12 +109,37 @@ func reachable(addr net.Addr) string {
 	return addr.String()
 }
 
-func tryLine(s *settings, c *schema.Schema, base string) string {
+// tryLine is a request to begin with: one that needs no key, if there is any.
+func tryLine(s *settings, c *schema.Schema, access *schema.Access, base string) string {
 	first := base + "/" + c.Collections()[0].Name
+	if access != nil {
+		if public := listedBy(access, true); public != "" {
+			return "curl " + base + "/" + public
+		}
+		if listed := listedBy(access, false); listed != "" {
+			first = base + "/" + listed
+		}
+		return "curl " + first + ` -H "Authorization: Bearer $KEY" ("plural keys create" makes a key)`
+	}
 	if s.schemaFile != "" {
 		return "curl " + first
 	}
 	return "curl " + first + ` -H 'Content-Type: application/json' -d '{"name":"Ada","email":"ada@example.com"}'`
+}
+
+// listedBy is a collection that can be listed without credentials, or with some, if there is one.
+func listedBy(access *schema.Access, public bool) string {
+	for _, role := range access.Roles {
+		if public != (role.Name == schema.PublicRole) {
+			continue
+		}
+		for _, grant := range role.Grants {
+			if slices.Contains(grant.Verbs, schema.MayList) {
+				return grant.Collection
+			}
+		}
+	}
+	return ""
 }
 
 func (s *settings) logger(out io.Writer) *slog.Logger {

@@ -112,6 +112,7 @@ func TestServeInAnEmptyDirectory(t *testing.T) {
 
   API   BASE/
   See   BASE/-/explorer
+  Docs  BASE/-/docs, and as OpenAPI BASE/-/openapi.json
   Try   curl BASE/users -H 'Content-Type: application/json' -d '{"name":"Ada","email":"ada@example.com"}'
   Data  plural.db
 `

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,15 +24,17 @@ import (
 type target struct {
 	server, key string
 	load        func() (*settings, error)
+	name        string // once it is open, for messages
 }
 
-// registerTarget declares the flags that say where the data is.
-func registerTarget(command *cobra.Command) *target {
+// registerTarget declares the flags that say where the data is, and others of plural serve
+// that a command needs for it.
+func registerTarget(command *cobra.Command, others ...string) *target {
 	t := &target{}
 	flags := command.Flags()
 	flags.StringVar(&t.server, "server", "", "`URL` of a server, in place of a database (or PLURAL_SERVER)")
 	flags.StringVar(&t.key, "key", "", "API key or token for the server (better PLURAL_KEY, which nobody sees in a list of processes)")
-	t.load = borrowSettings(command, "schema", "database", "migrate")
+	t.load = borrowSettings(command, append([]string{"schema", "database"}, others...)...)
 	return t
 }
 
@@ -44,8 +47,24 @@ const (
 	toTry // as if it were written to
 )
 
-// open connects to the server, or opens the database. Whoever gets a client closes it.
-func (t *target) open(command *cobra.Command, what purpose) (*client.Client, func() error, error) {
+// open connects to the server, or opens the database, and finds a collection. Whoever gets a
+// client closes it.
+func (t *target) open(command *cobra.Command, what purpose, collection string) (*client.Client, client.Description, func() error, error) {
+	if what != toRead && collection == "operations" {
+		return nil, client.Description{}, nil, errors.New("operations are read only: the server writes them")
+	}
+	c, closing, err := t.connect(command, what, collection)
+	if err != nil {
+		return nil, client.Description{}, nil, err
+	}
+	description, err := t.describe(command.Context(), c, collection)
+	if err != nil {
+		return nil, client.Description{}, nil, cmp.Or(err, closing())
+	}
+	return c, description, closing, nil
+}
+
+func (t *target) connect(command *cobra.Command, what purpose, collection string) (*client.Client, func() error, error) {
 	flags := command.Flags()
 	given := flags.Changed("database") || flags.Changed("schema") || flags.Changed("migrate")
 	server, key := t.server, t.key
@@ -59,11 +78,12 @@ func (t *target) open(command *cobra.Command, what purpose) (*client.Client, fun
 		if t.key != "" {
 			return nil, nil, errors.New("--key is for a --server: a database that is opened here asks nobody")
 		}
-		return t.openDatabase(command.Context(), what)
+		return t.openDatabase(command.Context(), what, collection)
 	}
 	if given {
 		return nil, nil, errors.New("give a --server, which has its own database and schema, or a --database, and not both")
 	}
+	t.name = server
 	c, err := client.New(server, client.Options{Key: key, Retries: 8})
 	return c, func() error { return nil }, err
 }
@@ -71,10 +91,18 @@ func (t *target) open(command *cobra.Command, what purpose) (*client.Client, fun
 // openDatabase serves a database to this process alone. So data goes the way of
 // a request, whether there is a network in between or not: the same validation, change log
 // and totals.
-func (t *target) openDatabase(ctx context.Context, what purpose) (*client.Client, func() error, error) {
+func (t *target) openDatabase(ctx context.Context, what purpose, collection string) (*client.Client, func() error, error) {
 	s, err := t.load()
 	if err != nil {
 		return nil, nil, err
+	}
+	t.name = shown(s.config.Database)
+	if s.config.Schema.Collection(collection) == nil { // ahead of making a database
+		var names []string
+		for _, each := range s.config.Schema.All() {
+			names = append(names, each.Name)
+		}
+		return nil, nil, noCollection(collection, names)
 	}
 	database, remove, err := databaseFor(s.config.Database, what)
 	if err != nil {
@@ -86,7 +114,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose) (*client.Client
 	const forever = -1
 	server, err := plural.Open(ctx, plural.Config{
 		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate,
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+		Logger: slog.New(causes{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})}),
 		// Whoever moves data has all the time, and is not a server that keeps house.
 		QueryTimeout: forever, MinThroughput: forever, CacheSize: forever, Workers: forever,
 		ReadTimeout: day, WriteTimeout: day,
@@ -112,6 +140,23 @@ func (t *target) openDatabase(ctx context.Context, what purpose) (*client.Client
 		return nil, nil, errors.Join(err, closing())
 	}
 	return c, closing, nil
+}
+
+// causes is a log of what no answer tells: why something failed within. Requests that
+// failed, and a full disk, are reported by whoever made them.
+type causes struct{ slog.Handler }
+
+// Handle is that of a slog.Handler.
+func (c causes) Handle(ctx context.Context, record slog.Record) error {
+	told := record.Message == "request"
+	record.Attrs(func(a slog.Attr) bool {
+		told = told || a.Key == "error" && strings.HasPrefix(a.Value.String(), string(client.CodeStorageFull))
+		return true
+	})
+	if told {
+		return nil
+	}
+	return c.Handler.Handle(ctx, record)
 }
 
 // databaseFor makes sure that no file comes to be where nothing is to be written: then
@@ -174,8 +219,11 @@ func (p *pipes) Close() error {
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "database", Net: "pipe"} }
 
 // describe finds a collection by its name.
-func describe(ctx context.Context, c *client.Client, name string) (client.Description, error) {
+func (t *target) describe(ctx context.Context, c *client.Client, name string) (client.Description, error) {
 	all, err := c.Collections(ctx)
+	if client.IsNotFound(err) {
+		return client.Description{}, fmt.Errorf("%s does not describe its collections: is it the URL of a server, without a collection behind it? (%w)", t.name, err)
+	}
 	if err != nil {
 		return client.Description{}, err
 	}
@@ -186,5 +234,22 @@ func describe(ctx context.Context, c *client.Client, name string) (client.Descri
 		}
 		names = append(names, each.Name)
 	}
-	return client.Description{}, fmt.Errorf("there is no collection %q: there are %s", name, strings.Join(names, ", "))
+	if len(names) == 0 {
+		return client.Description{}, fmt.Errorf("%s shows no collections: it may want a key (PLURAL_KEY), or another URL, without a collection behind it", t.name)
+	}
+	return client.Description{}, noCollection(name, names)
+}
+
+func noCollection(name string, names []string) error {
+	return fmt.Errorf("there is no collection %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// collectionArgument checks the number of arguments of a command whose first is a collection.
+func collectionArgument(most int) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if len(args) < 1 || len(args) > most {
+			return fmt.Errorf("say what to %s: plural %s", command.Name(), command.Use)
+		}
+		return nil
+	}
 }

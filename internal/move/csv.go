@@ -26,8 +26,9 @@ func (c cell) isNothing() bool { return len(c.text) == 0 && !c.quoted }
 // return out of every line end within quotes, and does not tell "" from nothing; either
 // would change data.
 type cellReader struct {
-	in   *bufio.Reader
-	line int64 // of what comes next
+	in        *bufio.Reader
+	delimiter byte
+	line      int64 // of what comes next
 
 	text  []byte // of the record
 	ends  []int  // of its cells, in text
@@ -80,7 +81,7 @@ func (r *cellReader) field() (quoted, last bool, err error) {
 			return quoted, false, err
 		}
 		switch c {
-		case ',':
+		case r.delimiter:
 			return quoted, false, nil
 		case '\n':
 			r.line++
@@ -155,16 +156,19 @@ type column struct {
 	name     string
 	kind     string // type of JSON Schema
 	required bool
+	free     bool // a text without a format, which can be empty
 }
 
-const byteOrderMark = "\xef\xbb\xbf"
+// Delimiters are what can separate the columns of CSV.
+const Delimiters = ",;\t|"
 
-func newCSVReader(in io.Reader, attributes []client.Attribute) (*csvReader, error) {
-	buffered := bufio.NewReaderSize(in, 256<<10)
-	if start, err := buffered.Peek(len(byteOrderMark)); err == nil && string(start) == byteOrderMark {
-		_, _ = buffered.Discard(len(byteOrderMark)) // spreadsheets put it there
+// NewCSVReader reads rows of CSV, whose columns are separated by one of Delimiters.
+func NewCSVReader(in io.Reader, attributes []client.Attribute, delimiter byte) (Reader, error) {
+	text, err := textOf(in)
+	if err != nil {
+		return nil, err
 	}
-	r := &csvReader{cells: &cellReader{in: buffered, line: 1}}
+	r := &csvReader{cells: &cellReader{in: text, delimiter: delimiter, line: 1}}
 	header, _, err := r.cells.record()
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("the file is empty: its first line must have the names of the attributes")
@@ -180,7 +184,7 @@ func (r *csvReader) name(header []cell, attributes []client.Attribute) error {
 	known := map[string]column{}
 	names := []string{"id", "type"}
 	for _, attribute := range attributes {
-		known[attribute.Name] = column{attribute.Name, attribute.Type, attribute.Required}
+		known[attribute.Name] = column{attribute.Name, attribute.Type, attribute.Required, attribute.Type == "string" && attribute.Format == ""}
 		names = append(names, attribute.Name)
 	}
 	for _, name := range []string{"id", "type", "created_at", "updated_at"} {
@@ -193,7 +197,7 @@ func (r *csvReader) name(header []cell, attributes []client.Attribute) error {
 		found, ok := known[name]
 		switch {
 		case !ok:
-			problems = append(problems, fmt.Errorf("line 1: there is no attribute %q: columns are separated by commas, and there can be %s", name, strings.Join(names, ", ")))
+			problems = append(problems, fmt.Errorf("line 1: there is no attribute %q: %s", name, r.advice(name, known, names)))
 		case seen[name]:
 			problems = append(problems, fmt.Errorf("line 1: the column %s comes twice", name))
 		}
@@ -201,6 +205,19 @@ func (r *csvReader) name(header []cell, attributes []client.Attribute) error {
 		r.columns = append(r.columns, found)
 	}
 	return errors.Join(problems...)
+}
+
+// advice says what may be meant by the name of a column that nobody knows.
+func (r *csvReader) advice(name string, known map[string]column, names []string) string {
+	meant := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
+	if _, ok := known[meant]; ok {
+		return "did you mean " + meant + "?"
+	}
+	advice := "there can be " + strings.Join(names, ", ")
+	if at := strings.IndexAny(name, Delimiters); at >= 0 {
+		advice += fmt.Sprintf("; if %q separates the columns, say so by --delimiter", name[at])
+	}
+	return advice
 }
 
 func (r *csvReader) Next() (Row, error) {
@@ -236,7 +253,7 @@ func (r *csvReader) fill(row *Row, record []cell) {
 		case column.name == "created_at" || column.name == "updated_at":
 			row.Timed = true
 			continue
-		case column.name == "id" && each.isNothing():
+		case (column.name == "id" || column.name == "type") && len(each.text) == 0:
 			continue
 		case column.name == "id":
 			row.bring(each.text)
@@ -266,7 +283,8 @@ func (c column) append(body []byte, from cell) ([]byte, error) {
 	if !utf8.Valid(from.text) {
 		return nil, errors.New("not UTF-8: save the file as CSV UTF-8")
 	}
-	if from.isNothing() && !(c.required && c.kind == "string") {
+	// Some programs put quotes around every cell: "" is a text only where there can be one.
+	if len(from.text) == 0 && !(c.free && (from.quoted || c.required)) {
 		return append(body, "null"...), nil
 	}
 	value := jsontext.Value(from.text)

@@ -84,8 +84,15 @@ func TestReading(t *testing.T) {
 		{"a quote without an end", CSV, "name\na\n\"b\nc\n", []string{`2 {"name":"a"}`}, "line 3: the quote that begins here is never closed"},
 		{"one column", CSV, "note\n\nx\n", []string{`2 {"note":null}`, `3 {"note":"x"}`}, ""},
 		{"no header", CSV, "", nil, "the file is empty: its first line must have the names of the attributes"},
-		{"wrong columns", CSV, "name;note,name,id,id\n", nil, "line 1: there is no attribute \"name;note\": columns are separated by commas, and there can be id, type, name, note, count, share, good, tags\n" +
+		{"wrong columns", CSV, "name;note,name,id,id\n", nil, "line 1: there is no attribute \"name;note\": there can be id, type, name, note, count, share, good, tags; if ';' separates the columns, say so by --delimiter\n" +
 			"line 1: the column id comes twice"},
+		{"similar columns", CSV, "Name, note\n", nil, "line 1: there is no attribute \"Name\": did you mean name?\nline 1: there is no attribute \" note\": did you mean note?"},
+		{"quotes around everything", CSV, "\"id\",\"type\",\"name\",\"note\",\"count\",\"good\",\"tags\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"\"\n\"\",\"\",\"a\",\"b\",\"1\",\"true\",\"[]\"\n", []string{
+			`2 {"name":"","note":"","count":null,"good":null,"tags":null}`, `3 {"name":"a","note":"b","count":1,"good":true,"tags":[]}`}, ""},
+		{"lines behind a mark", NDJSON, "\ufeff{\"name\":\"a\"}", []string{`1 {"name":"a"}`}, ""},
+		{"an array behind a mark", JSON, "\ufeff[\n{\"name\":\"a\"}]", []string{`2 {"name":"a"}`}, ""},
+		{"UTF-16", CSV, "\xff\xfen\x00", nil, "this is UTF-16: convert it to UTF-8"},
+		{"the other UTF-16", NDJSON, "\xfe\xff\x00{", nil, "this is UTF-16: convert it to UTF-8"},
 		{"times", CSV, "id,type,name,created_at,updated_at\n01936F2E-7d3c-7a4b-9c5d-0123456789ab,things,a,x,y\n", []string{
 			`2 {"id":"01936F2E-7d3c-7a4b-9c5d-0123456789ab","type":"things","name":"a"}`}, ""},
 	} {
@@ -98,6 +105,51 @@ func TestReading(t *testing.T) {
 				t.Errorf("got %v, want %s", err, test.err)
 			}
 		})
+	}
+}
+
+// endless is a text that goes on for ever behind its start.
+type endless struct{ start string }
+
+func (e *endless) Read(into []byte) (int, error) {
+	n := copy(into, e.start)
+	e.start = e.start[n:]
+	for i := n; i < len(into); i++ {
+		into[i] = 'x'
+	}
+	return len(into), nil
+}
+
+// TestRowsWithoutEnd: no row is read into memory for ever. That of a line which has no end
+// is waited for, and not kept.
+func TestRowsWithoutEnd(t *testing.T) {
+	for format, start := range map[Format]string{JSON: "[{\"name\":\"a\"},\n{\"name\":\"", CSV: "name\na\n\""} {
+		reader, err := NewReader(&endless{start}, format, thing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row, err := reader.Next(); err != nil || string(row.Body) != `{"name":"a"}` {
+			t.Fatalf("%s: got %s, %v", format, row.Body, err)
+		}
+		place := map[Format]string{JSON: "row 2", CSV: "line 3"}[format]
+		if _, err := reader.Next(); err == nil || err.Error() != place+": the row is longer than 64 MiB" {
+			t.Errorf("%s: got %v", format, err)
+		}
+	}
+}
+
+// TestDelimiters: what separates columns is told, and anything else is text.
+func TestDelimiters(t *testing.T) {
+	for _, delimiter := range Delimiters {
+		text := strings.ReplaceAll("name|note\na|\"x|y\"\n", "|", string(delimiter))
+		reader, err := NewCSVReader(strings.NewReader(text), thing, byte(delimiter))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := json.Marshal("x" + string(delimiter) + "y") // of a string, which never fails
+		if row, err := reader.Next(); err != nil || string(row.Body) != `{"name":"a","note":`+string(want)+`}` {
+			t.Errorf("%q: got %s %v %v", delimiter, row.Body, row.Bad, err)
+		}
 	}
 }
 
@@ -180,7 +232,7 @@ func FuzzCells(f *testing.F) {
 		}
 		theirs := csv.NewReader(strings.NewReader(text))
 		theirs.FieldsPerRecord = -1
-		ours := &cellReader{in: bufio.NewReader(strings.NewReader(text)), line: 1}
+		ours := &cellReader{in: bufio.NewReader(strings.NewReader(text)), delimiter: ',', line: 1}
 		for {
 			want, theirErr := theirs.Read()
 			record, line, err := ours.record()

@@ -41,8 +41,8 @@ type Import struct {
 	OnError    OnError
 	OnConflict OnConflict
 
-	// DryRun writes nothing: every array of rows is sent as one that the server must refuse,
-	// because the id of its last resource comes twice.
+	// DryRun writes nothing, and goes to the end whatever OnError says: every array of rows is
+	// sent as one that the server must refuse, because the id of its last resource comes twice.
 	DryRun bool
 
 	// FromRow is the number of the first row that counts; those ahead of it are in already.
@@ -72,6 +72,9 @@ type Imported struct {
 // ErrStopped is the end of an import at a bad row, of which Bad has been told.
 var ErrStopped = errors.New("a row was refused")
 
+// ErrNoSuchRow is that of an import which is to begin behind the end of its file.
+var ErrNoSuchRow = errors.New("there is no row")
+
 // An array is what a server takes by default; one that takes less says so.
 const (
 	batchRows  = 1000
@@ -94,7 +97,10 @@ type importer struct {
 
 	// Of the goroutine that reads:
 	minter minter
-	held   *Row // did not fit any more
+	passed int64 // the number of the last row that was read
+
+	// Of the one that collects:
+	held *Row // did not fit any more
 }
 
 // Run imports all rows. If it fails, Imported.Next is where to begin again.
@@ -116,13 +122,25 @@ func (i *Import) Run(ctx context.Context) (Imported, error) {
 			err = next.err
 		}
 		if err == io.EOF { // itself: a connection that is lost may have one inside
-			return run.done, nil
+			return run.done, run.begun()
 		}
 		if err != nil {
 			return run.done, err
 		}
 	}
 }
+
+// begun is an error if there was nothing to begin with. The row behind the last is where an
+// import goes on that had come to the end.
+func (i *importer) begun() error {
+	if i.FromRow > i.passed+1 {
+		return fmt.Errorf("%w %d to begin with: the last one is row %d", ErrNoSuchRow, i.FromRow, i.passed)
+	}
+	return nil
+}
+
+// stops reports whether an import ends at a bad row.
+func (i *importer) stops() bool { return i.OnError == StopOnError && !i.DryRun }
 
 // UnknownError says that the answer to rows did not come. They were created, all of
 // them, if the first of them exists.
@@ -141,16 +159,25 @@ func (e *UnknownError) Unwrap() error { return e.Err }
 
 // read reads ahead while rows are sent.
 func (i *importer) read(ctx context.Context) <-chan batch {
-	batches := make(chan batch, 1)
+	rows, batches := make(chan readRow), make(chan batch, 1)
 	go func() {
-		for {
-			next := i.next()
+		for ended := false; !ended; {
+			row, err := i.nextRow()
+			ended = err != nil
 			select {
-			case batches <- next:
+			case rows <- readRow{row, err}:
 			case <-ctx.Done():
 				return
 			}
-			if next.err != nil {
+		}
+	}()
+	go func() {
+		for ended := false; !ended; {
+			next := i.next(ctx, rows)
+			ended = next.err != nil
+			select {
+			case batches <- next:
+			case <-ctx.Done():
 				return
 			}
 		}
@@ -158,13 +185,46 @@ func (i *importer) read(ctx context.Context) <-chan batch {
 	return batches
 }
 
-// next reads rows up to a bad one, or as many as fit.
-func (i *importer) next() (next batch) {
-	for size := 0; len(next.rows) < batchRows; {
-		row, err := i.nextRow()
+// readRow is a row, or why there is none.
+type readRow struct {
+	row Row
+	err error
+}
+
+// patience is how long rows wait for others that would fit: somebody may be writing them by hand.
+const patience = time.Second
+
+// next collects rows up to a bad one, or as many as fit, or as come in time.
+func (i *importer) next(ctx context.Context, rows <-chan readRow) (next batch) {
+	size := 0
+	add := func(row Row) {
+		size += len(row.Body) + 1
+		next.rows = append(next.rows, row)
+	}
+	if i.held != nil {
+		add(*i.held)
+		i.held = nil
+	}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for len(next.rows) < batchRows {
+		var read readRow
+		select {
+		case read = <-rows:
+		case <-late.C:
+			if len(next.rows) > 0 {
+				return next
+			}
+			late.Reset(patience)
+			continue
+		case <-ctx.Done():
+			next.err = ctx.Err()
+			return next
+		}
+		row := read.row
 		switch {
-		case err != nil:
-			next.err = err
+		case read.err != nil:
+			next.err = read.err
 			return next
 		case row.Bad != nil:
 			next.bad = &row
@@ -173,22 +233,18 @@ func (i *importer) next() (next batch) {
 			i.held = &row
 			return next
 		}
-		size += len(row.Body) + 1
-		next.rows = append(next.rows, row)
+		add(row)
 	}
 	return next
 }
 
 // nextRow reads the next row that counts, with an id.
 func (i *importer) nextRow() (row Row, err error) {
-	if i.held != nil {
-		row, i.held = *i.held, nil
-		return row, nil
-	}
 	for row.Number < max(1, i.FromRow) {
 		if row, err = i.Rows.Next(); err != nil {
 			return row, err
 		}
+		i.passed = row.Number
 	}
 	if row.Bad == nil && !row.given {
 		row.withID(i.minter.next(time.Now()))
@@ -211,7 +267,7 @@ func (i *importer) take(ctx context.Context, next batch) error {
 	}
 	if next.bad != nil {
 		i.refuse(*next.bad, next.bad.Bad.Error())
-		if i.OnError == StopOnError {
+		if i.stops() {
 			return ErrStopped
 		}
 		i.done.Next = next.bad.Number + 1
@@ -281,6 +337,8 @@ func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error,
 		return nil, nil
 	case i.DryRun && !errors.As(err, &refused):
 		return nil, err
+	case client.HasCode(err, client.CodeStorageFull) && errors.As(err, &refused) && refused.Tries == 1:
+		return nil, err // nothing of it was stored
 	case !errors.As(err, &refused) || refused.Status >= 500:
 		return nil, &UnknownError{rows[0].Number, rows[len(rows)-1].Number, rows[0].ID, err}
 	}

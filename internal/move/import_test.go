@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -46,6 +47,7 @@ type world struct {
 	people client.Description
 	cut    atomic.Int64 // how many of the next answers are lost
 	posts  atomic.Int64 // how many requests wanted to create something
+	full   atomic.Bool  // nothing can be stored any more
 }
 
 // eachStore runs a test against a fresh server on each database.
@@ -81,6 +83,11 @@ func newWorld(t *testing.T, database string, change ...func(*plural.Config)) *wo
 		if r.Method != http.MethodGet && w.cut.Add(-1) >= 0 {
 			server.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
+		}
+		if r.Method != http.MethodGet && w.full.Load() {
+			out.Header().Set("Retry-After", "5")
+			http.Error(out, `{"errors":[{"status":503,"code":"storage_full","title":"The storage is full","detail":"There is no room left."}]}`, http.StatusServiceUnavailable)
+			return
 		}
 		server.ServeHTTP(out, r)
 	}))
@@ -233,9 +240,9 @@ func TestDryRun(t *testing.T) {
 		same(t, bad, []string{"4: name: Must be at least 1 character long, but has 0.", "2: " + taken, "3: " + taken,
 			"5: id: The id 01936f2e-7d3c-7a4b-9c5d-0123456789ab is taken by another resource, which is stored or in this request."})
 		same(t, err, nil)
-		done, _, err = w.take(text, NDJSON, dryRun)
-		same(t, done, Imported{Created: 1, Bad: 3, Next: 2})
-		same(t, err, ErrStopped)
+		done, _, err = w.take(text, NDJSON, dryRun) // all are reported, also if the import would end at the first
+		same(t, done, Imported{Created: 3, Bad: 4, Next: 8})
+		same(t, err, nil)
 		done, _, err = w.take(`{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","name":"d"}`, NDJSON, dryRun, func(i *Import) { i.OnConflict = ReplaceOnConflict })
 		same(t, done, Imported{Replaced: 1, Next: 2})
 		same(t, err, nil)
@@ -324,6 +331,44 @@ func TestLostAnswers(t *testing.T) {
 	})
 }
 
+// TestFullDisk: what is refused for want of room is surely not there, and is not sent again.
+func TestFullDisk(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		text := strings.Repeat("{\"name\":\"a\"}\n", 2*batchRows)
+		done, bad, err := w.take(text, NDJSON, func(i *Import) { i.Progress = func(Imported) { w.full.Store(true) } })
+		same(t, done, Imported{Created: batchRows, Next: batchRows + 1})
+		same(t, bad, []string(nil))
+		same(t, err, "POST /people: 503 storage_full: There is no room left.")
+		same(t, w.posts.Load(), 2)
+		if errors.As(err, new(*UnknownError)) {
+			t.Error("it is said not to be known")
+		}
+	})
+}
+
+// TestSlowRows: a row does not wait for the end of a file that comes slowly.
+func TestSlowRows(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		in, out := io.Pipe()
+		go io.WriteString(out, "{\"name\":\"a\"}\n")
+		rows, err := NewReader(in, NDJSON, w.people.Attributes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := make(chan Imported, 4)
+		run := &Import{Client: w.client, Collection: w.people, Rows: rows, OnError: StopOnError, OnConflict: FailOnConflict, Progress: func(done Imported) { stored <- done }}
+		ended := make(chan error)
+		go func() {
+			_, err := run.Run(context.Background())
+			ended <- err
+		}()
+		same(t, <-stored, Imported{Created: 1, Next: 2})
+		w.expect("a")
+		out.Close()
+		same(t, <-ended, nil)
+	})
+}
+
 // TestSmallServer: a server that takes little at once gets little.
 func TestSmallServer(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
@@ -385,7 +430,7 @@ func TestExportOfNothing(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		same(t, w.export(NDJSON, ""), "")
 		same(t, w.export(JSON, ""), "[]\n")
-		same(t, w.export(CSV, ""), "id,type,name,email,age,good,tags,boss\r\n")
+		same(t, w.export(CSV, ""), "id,type,name,email,age,good,tags,boss,created_at,updated_at\r\n")
 	})
 }
 

@@ -17,10 +17,6 @@ type lineReader struct {
 	text         []byte
 }
 
-func newLineReader(in io.Reader) *lineReader {
-	return &lineReader{in: bufio.NewReaderSize(in, 256<<10)}
-}
-
 func (l *lineReader) Next() (Row, error) {
 	for {
 		tooLong, err := l.read()
@@ -87,6 +83,7 @@ func (a *arrayReader) Next() (Row, error) {
 	if a.json.PeekKind() == ']' {
 		return Row{}, a.end()
 	}
+	a.lines.from = a.json.InputOffset()
 	value, err := a.json.ReadValue()
 	if err != nil {
 		return Row{}, a.at(err)
@@ -141,32 +138,47 @@ func (a *arrayReader) end() error {
 			return fmt.Errorf("line %d: something follows the array", a.lines.at(a.json.InputOffset()))
 		}
 	}
-	if _, err := a.json.ReadToken(); !errors.Is(err, io.EOF) {
+	switch _, err := a.json.ReadToken(); {
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	case err == nil || errors.As(err, new(*jsontext.SyntacticError)):
 		return fmt.Errorf("line %d: something follows the array", a.lines.at(a.json.InputOffset()))
+	default:
+		return a.at(err)
 	}
-	return io.EOF
 }
+
+var errTooLong = fmt.Errorf("the row is longer than %d MiB", maxRow>>20)
 
 func (a *arrayReader) at(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
+	case a.lines.failed == errTooLong:
+		return fmt.Errorf("row %d: %w", a.number+1, errTooLong)
 	case errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("line %d: not JSON: %s", a.lines.at(syntax.ByteOffset), problemOf(syntax))
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-		return err // of the disk, say
+		return a.lines.failed // as the disk, say, has it
 	}
 	return fmt.Errorf("line %d: %w", a.lines.at(a.lines.read), plain(err))
 }
 
-// lineCounter knows in which line an offset is, for offsets that go up.
+// lineCounter knows in which line an offset is, for offsets that go up. It ends at a row
+// that is too long.
 type lineCounter struct {
 	in     io.Reader
+	from   int64 // offset of the row that is being read
 	read   int64
 	ends   []int64 // offsets of the line ends that were read and not passed
 	passed int64   // line ends
+	failed error   // why no more can be read
 }
 
 func (l *lineCounter) Read(into []byte) (int, error) {
+	if l.read-l.from > maxRow { // and it is still not over
+		l.failed = errTooLong
+		return 0, l.failed
+	}
 	n, err := l.in.Read(into)
 	for from := 0; ; {
 		end := bytes.IndexByte(into[from:n], '\n')
@@ -177,6 +189,7 @@ func (l *lineCounter) Read(into []byte) (int, error) {
 		from += end + 1
 	}
 	l.read += int64(n)
+	l.failed = err
 	return n, err
 }
 

@@ -44,7 +44,7 @@ func (i *importer) sort(ctx context.Context, rows []Row, refused *client.Error) 
 		switch {
 		case problems[n] != nil && !conflict:
 			i.refuse(row, reasons(problems[n]))
-			if stop == 0 && i.OnError == StopOnError {
+			if stop == 0 && i.stops() {
 				stop = row.Number
 			}
 		case stop > 0:
@@ -172,7 +172,7 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 			i.done.Replaced++
 		case errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusUnauthorized:
 			i.refuse(rows[n], reasons(refused.Problems))
-			stopped = stopped || i.OnError == StopOnError
+			stopped = stopped || i.stops()
 		default:
 			return err
 		}

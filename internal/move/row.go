@@ -3,6 +3,7 @@
 package move
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -69,15 +70,34 @@ const maxRow = 64 << 20
 // NewReader reads rows in a format. The attributes are those of the collection: cells of
 // CSV do not say themselves what they are.
 func NewReader(in io.Reader, format Format, attributes []client.Attribute) (Reader, error) {
-	switch format {
-	case NDJSON:
-		return newLineReader(in), nil
-	case JSON:
-		return newArrayReader(in), nil
-	case CSV:
-		return newCSVReader(in, attributes)
+	if format == CSV {
+		return NewCSVReader(in, attributes, ',')
+	}
+	text, err := textOf(in)
+	switch {
+	case err != nil:
+		return nil, err
+	case format == NDJSON:
+		return &lineReader{in: text}, nil
+	case format == JSON:
+		return newArrayReader(text), nil
 	}
 	return nil, fmt.Errorf("there is no format %q", format)
+}
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+// textOf is a file behind its byte order mark, which some programs put there.
+func textOf(in io.Reader) (*bufio.Reader, error) {
+	text := bufio.NewReaderSize(in, 256<<10)
+	start, _ := text.Peek(len(byteOrderMark)) // an error comes again with the first row
+	switch {
+	case string(start) == byteOrderMark:
+		_, _ = text.Discard(len(byteOrderMark))
+	case bytes.HasPrefix(start, []byte("\xff\xfe")) || bytes.HasPrefix(start, []byte("\xfe\xff")):
+		return nil, errors.New("this is UTF-16: convert it to UTF-8")
+	}
+	return text, nil
 }
 
 // clean takes a JSON object as it stands in a file, and makes the body of it that creates

@@ -153,7 +153,7 @@ func (w *csvWriter) Close() error {
 	for _, attribute := range w.attributes {
 		names = append(names, attribute.Name)
 	}
-	return w.header(names)
+	return w.header(append(names, "created_at", "updated_at"))
 }
 
 // appendCell appends a value as a cell. Null is an empty cell, and the empty string a

@@ -96,9 +96,16 @@ func newBuilder(s *schema.Schema, options Options) *builder {
 	for _, name := range ownShapes {
 		b.shapeNames.unique(name)
 	}
-	for _, c := range s.All() {
-		if b.knows(c) {
-			b.titles[c] = title{b.shapeNames.unique(pascal(c.Singular)), pascal(c.Name)}
+	known := slices.DeleteFunc(slices.Clone(s.All()), func(c *schema.Collection) bool { return !b.knows(c) })
+	// UserCreate is a shape of users, whether or not there are user-creates too.
+	later := func(c *schema.Collection) bool {
+		return slices.ContainsFunc(known, func(other *schema.Collection) bool { return isShapeOf(pascal(c.Singular), pascal(other.Singular)) })
+	}
+	for _, isLater := range []bool{false, true} {
+		for _, c := range known {
+			if later(c) == isLater {
+				b.titles[c] = title{b.shapeNames.uniqueWith(pascal(c.Singular), shapeSuffixes), pascal(c.Name)}
+			}
 		}
 	}
 	return b
@@ -152,7 +159,7 @@ const infoText = "Every collection has the same operations, envelope, ranges, fi
 	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for what is below `/-/`.\n\n" +
 	"What holds on every path and is not repeated below: `HEAD` answers as `GET` does, without the body. `OPTIONS` is 204, with the methods in `Allow`. " +
 	"Any other method is 405, also with `Allow`. A slash at the end of a path is 308 to the path without it. " +
-	"Anything that is not here is 404, and a query parameter that is not here is 400."
+	"Anything that is not here is 404, and a query parameter that is not here is 400, but below `/-/`, where it means nothing."
 
 func (b *builder) security() list {
 	if !b.secured() {

@@ -45,7 +45,7 @@ func (b *builder) example(c *schema.Collection, s shape, givenByPath string) any
 		if s == patchShape && len(example) == 1 {
 			break // one is enough to see how it is done
 		}
-		value := b.exampleOf(a)
+		value := b.exampleOf(c, a)
 		if c.ReadOnly() && a.Name == "errors" {
 			value = nil // it went well
 		}
@@ -65,7 +65,11 @@ func (b *builder) example(c *schema.Collection, s shape, givenByPath string) any
 }
 
 // exampleOf is a valid value of an attribute, as it is stored, or nil if none is found.
-func (b *builder) exampleOf(a *schema.Attribute) any {
+// Nobody is their own boss: a resource refers to another one of its collection.
+func (b *builder) exampleOf(c *schema.Collection, a *schema.Attribute) any {
+	if a.References != nil && a.References.Collection == c.Name {
+		return exampleID
+	}
 	if a.References != nil {
 		return b.idOf(b.schema.Collection(a.References.Collection))
 	}

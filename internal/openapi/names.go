@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,12 +11,18 @@ import (
 type names map[string]bool
 
 // unique is the name, or the name with the first number that makes it another one.
-func (n names) unique(name string) string {
+func (n names) unique(name string) string { return n.uniqueWith(name, []string{""}) }
+
+// uniqueWith is the same for a name that is used with several endings.
+func (n names) uniqueWith(name string, endings []string) string {
 	free := name
-	for i := 2; n[strings.ToLower(free)]; i++ {
+	isTaken := func(ending string) bool { return n[strings.ToLower(free+ending)] }
+	for i := 2; slices.ContainsFunc(endings, isTaken); i++ {
 		free = name + strconv.Itoa(i)
 	}
-	n[strings.ToLower(free)] = true
+	for _, ending := range endings {
+		n[strings.ToLower(free+ending)] = true
+	}
 	return free
 }
 

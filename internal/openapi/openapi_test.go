@@ -120,7 +120,7 @@ func TestNamesThatMeet(t *testing.T) {
 		types[properties] = name
 	}
 	want := map[string]string{
-		"users": "User", "user-creates": "UserCreate", "user_creates": "UserCreate2", "user-lists": "UserList", "error-objects": "ErrorObject2", "error404s": "Error404",
+		"users": "User", "user-creates": "UserCreate2", "user_creates": "UserCreate3", "user-lists": "UserList", "error-objects": "ErrorObject2", "error404s": "Error404",
 		"posts": "Post", "posts_of_users": "PostsOfUser", "operations": "Operation", "collections": "CollectionDescription",
 	}
 	if !reflect.DeepEqual(types, want) {
@@ -197,12 +197,14 @@ func TestPortablePatterns(t *testing.T) {
 	for pattern, want := range map[string]string{
 		``: ``, `^[a-z]+$`: `^[a-z]+$`, `a{2,3}b{4}c{5,}`: `a{2,3}b{4}c{5,}`, `\d\.\w`: `\d\.\w`, `a.b`: `a[^\n]b`, `(?:a|b)`: `(?:a|b)`,
 		`\s+\S`: `[\t\n\f\r ]+[^\t\n\f\r ]`, `[\s\-x]`: `[\t\n\f\r \-x]`, `\@\_`: `@_`, `\p{Lu}x`: `\p{Lu}x`, `[^.]`: `[^.]`,
+		`^[\w-.]$`: `^[\w\-.]$`, `[\s-x]`: `[\t\n\f\r \-x]`, `[\p{L}-]`: `[\p{L}\-]`, `[a-z-]`: `[a-z-]`, `^\p{Greek}$`: `^\p{Script=Greek}$`, `[\P{Old_Italic}]`: `[\P{Script=Old_Italic}]`,
+		`\p{^Lu}\P{^Greek}`: `\P{Lu}\p{Script=Greek}`, `\^*\$?`: `\^*\$?`,
 	} {
 		if got, ok := portablePattern(pattern); !ok || got != want {
 			t.Errorf("%s became %s, %t", pattern, got, ok)
 		}
 	}
-	for _, pattern := range []string{`(?i)a`, `(?P<n>a)`, `\Aa\z`, `\pL`, `[[:alpha:]]`, `a{`, `a}`, `{1}`, `a{,2}`, `\x{10FFFF}`, `\Qa\E`, `[]a]`, `[^]a]`, `a]`, `[\S]`, `\C`, `\a`} {
+	for _, pattern := range []string{`(?i)a`, `(?P<n>a)`, `\Aa\z`, `\pL`, `[[:alpha:]]`, `a{`, `a}`, `{1}`, `a{,2}`, `\x{10FFFF}`, `\Qa\E`, `[]a]`, `[^]a]`, `a]`, `[\S]`, `\C`, `\a`, `\p{Any}`, `^*a`, `a$?`, `\b+`, `\\^{2}`} {
 		if got, ok := portablePattern(pattern); ok {
 			t.Errorf("%s is taken for portable, as %s", pattern, got)
 		}
@@ -252,5 +254,41 @@ func TestWhatCannotBeSetIsReadOnly(t *testing.T) {
 	}
 	if !reflect.DeepEqual(marked, want) {
 		t.Errorf("readOnly of the attributes is %v, want %v", marked, want)
+	}
+}
+
+func TestNamesOfShapesStay(t *testing.T) {
+	const users = "  users: {attributes: {name: {type: string}, boss_id: {references: users}}}\n"
+	const others = "  user-creates: {attributes: {s: {type: string}}}\n"
+	shapes := func(collections string) string {
+		file, err := schema.Parse([]byte("collections:\n" + collections))
+		if err != nil {
+			t.Fatal(err)
+		}
+		document := decoded(t, Document(file.Schema, options))
+		user := at(document, "components", "responses", "User", "content", "application/json", "example", "data")
+		if boss, isText := at(user, "boss_id").(string); !isText || boss == at(user, "id") {
+			t.Errorf("an example is its own boss, or has none: %v", user)
+		}
+		if described, ok := at(document, "components", "schemas", "User", "properties", "name").(map[string]any)["description"]; ok {
+			t.Errorf("nothing is known of the name, but it is described: %v", described)
+		}
+		var names []string
+		for name, shape := range at(document, "components", "schemas").(map[string]any) {
+			if !strings.HasPrefix(name, "Operation") && !slices.Contains(ownShapes, name) {
+				_, ofUsers := at(shape, "properties").(map[string]any)["boss_id"]
+				names = append(names, map[bool]string{true: name, false: "other " + name}[ofUsers])
+			}
+		}
+		slices.Sort(names)
+		return strings.Join(names, ", ")
+	}
+	if got, want := shapes(users), "User, UserCreate, UserPatch, UserReplace"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, both := range []string{users + others, others + users} {
+		if got, want := shapes(both), "User, UserCreate, UserPatch, UserReplace, other UserCreate2, other UserCreate2Create, other UserCreate2Patch, other UserCreate2Replace"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

@@ -12,14 +12,18 @@ import (
 func portablePattern(pattern string) (portable string, ok bool) {
 	var b strings.Builder
 	inClass := false
+	var before string // the escape that was last, if nothing is behind it
 	for i := 0; i < len(pattern); i++ {
 		c, next := pattern[i], byte(0)
 		if i+1 < len(pattern) {
 			next = pattern[i+1]
 		}
+		escape := before
+		before = ""
 		switch {
 		case c == '\\':
 			i++
+			before = `\` + string(next)
 			text, ok := portableEscape(next, inClass)
 			if !ok {
 				return "", false
@@ -29,10 +33,16 @@ func portablePattern(pattern string) (portable string, ok bool) {
 					return "", false // \pL
 				}
 				end := strings.IndexByte(pattern[i:], '}')
-				text += pattern[i+1 : i+end+1]
+				if text, ok = portableProperty(next == 'P', pattern[i+2:i+end]); !ok {
+					return "", false
+				}
 				i += end
 			}
 			b.WriteString(text)
+		case inClass && c == '-' && isSet(escape):
+			b.WriteString(`\-`) // [\w-.] would be a range from \w on in ECMAScript
+		case !inClass && strings.IndexByte("*+?{", c) >= 0 && (escape == `\b` || escape == `\B` || endsWithAnchor(pattern[:i])):
+			return "", false // ECMAScript repeats no anchors
 		case inClass && c == '[':
 			return "", false // [[:alpha:]], or a bracket that ECMAScript wants escaped
 		case inClass && c == ']' && !strings.HasSuffix(b.String(), "[") && !strings.HasSuffix(b.String(), "[^"):
@@ -77,6 +87,39 @@ func portableEscape(c byte, inClass bool) (text string, ok bool) {
 		return string(c), true // RE2 allows to escape any punctuation
 	}
 	return "", false
+}
+
+// isSet reports whether an escape stands for many characters.
+func isSet(escape string) bool {
+	return escape != "" && strings.Contains("dDwWsSpP", escape[1:])
+}
+
+func endsWithAnchor(pattern string) bool {
+	before, found := strings.CutSuffix(pattern, "^")
+	if !found {
+		before, found = strings.CutSuffix(pattern, "$")
+	}
+	backslashes := len(before) - len(strings.TrimRight(before, `\`))
+	return found && backslashes%2 == 0
+}
+
+// portableProperty is \p{name}, or \P{name} if it is negated. ECMAScript has the
+// categories by the same names, and wants to be told what is a script.
+func portableProperty(negated bool, name string) (text string, ok bool) {
+	if positive, found := strings.CutPrefix(name, "^"); found {
+		negated, name = !negated, positive
+	}
+	switch {
+	case unicode.Categories[name] != nil:
+	case unicode.Scripts[name] != nil:
+		name = "Script=" + name
+	default:
+		return "", false
+	}
+	if negated {
+		return `\P{` + name + "}", true
+	}
+	return `\p{` + name + "}", true
 }
 
 // isRepeat reports whether a brace is part of a{2,3}.

@@ -26,20 +26,26 @@ const (
 )
 
 // suffixes is what the names of shapes end in.
-var suffixes = map[shape]string{readShape: "", createShape: "Create", replaceShape: "Replace", patchShape: "Patch"}
+var (
+	suffixes      = map[shape]string{readShape: "", createShape: "Create", replaceShape: "Replace", patchShape: "Patch"}
+	shapeSuffixes = []string{"", "Create", "Replace", "Patch"}
+)
+
+// isShapeOf reports whether a name is that of a shape of what has another one.
+func isShapeOf(name, of string) bool {
+	suffix, found := strings.CutPrefix(strings.ToLower(name), strings.ToLower(of))
+	return found && suffix != "" && slices.ContainsFunc(shapeSuffixes, func(each string) bool { return strings.ToLower(each) == suffix })
+}
 
 // shapeOf is a reference to a shape of the resources at a place.
 func (b *builder) shapeOf(p place, s shape) object {
-	wanted, givenByPath := b.titles[p.collection].one+suffixes[s], ""
+	name, givenByPath := b.titles[p.collection].one+suffixes[s], ""
 	if p.parent != nil && (s == createShape || s == replaceShape) {
 		if parent := p.parentAttribute(); parent.Required && parent.Default == nil {
-			wanted += "Below" + b.titles[p.parent.To].one // the body need not say what the path says
+			wanted := name + "Below" + b.titles[p.parent.To].one // the body need not say what the path says
+			name, _ = b.name(b.shapeNames, "name of "+p.collection.Name+" "+wanted, wanted)
 			givenByPath = parent.Name
 		}
-	}
-	name := b.titles[p.collection].one
-	if s != readShape {
-		name, _ = b.name(b.shapeNames, "name of "+p.collection.Name+" "+wanted, wanted)
 	}
 	if b.isNew("shape " + name) {
 		b.schemas.add(name, b.resourceShape(p.collection, s, givenByPath))
@@ -134,7 +140,8 @@ func (b *builder) attributeShape(c *schema.Collection, a *schema.Attribute, s sh
 		return object{{"type", list{"array", "null"}}, {"description", a.Description}, {"items", reference("schemas", errorShape)}}
 	}
 	d := define(a, s == readShape, !a.Required)
-	d.add("description", b.describeAttribute(c, a, s))
+	description := b.describeAttribute(c, a, s)
+	d.addIf(description != "", "description", description)
 	d.addIf(b.onlySentBack(c, a, s), "readOnly", true)
 	d.addIf(a.Default != nil && (s == createShape || s == replaceShape), "default", constant(a.Default))
 	return d
@@ -142,9 +149,6 @@ func (b *builder) attributeShape(c *schema.Collection, a *schema.Attribute, s sh
 
 func (b *builder) describeAttribute(c *schema.Collection, a *schema.Attribute, s shape) string {
 	text := a.Description
-	if text == "" {
-		text = capital(spaced(a.Name)) + "."
-	}
 	if a.References != nil {
 		if to := b.schema.Collection(a.References.Collection); b.knows(to) {
 			text += " The id of a resource of " + to.Name + "."
@@ -152,13 +156,19 @@ func (b *builder) describeAttribute(c *schema.Collection, a *schema.Attribute, s
 			text += " The id of another resource."
 		}
 	}
-	if _, portable := portablePattern(a.Pattern); !portable {
-		text += " Must match the RE2 pattern `" + a.Pattern + "`."
-	}
+	text += describePattern(a)
 	if b.onlySentBack(c, a, s) {
 		text += " May be sent back as it was read; it cannot be set."
 	}
-	return text
+	return strings.TrimSpace(text)
+}
+
+// describePattern says what a pattern is that a JSON Schema cannot have.
+func describePattern(a *schema.Attribute) string {
+	if _, portable := portablePattern(a.Pattern); portable {
+		return ""
+	}
+	return " Must match the RE2 pattern `" + a.Pattern + "`."
 }
 
 // define is an attribute, or a value within one, as a JSON Schema: of what is sent, or of
@@ -229,7 +239,8 @@ func define(a *schema.Attribute, stored, nullable bool) object {
 // defineInner is a value within an attribute, which is never null.
 func defineInner(a *schema.Attribute, stored bool) object {
 	d := define(a, stored, false)
-	d.addIf(a.Description != "", "description", a.Description)
+	description := strings.TrimSpace(a.Description + describePattern(a))
+	d.addIf(description != "", "description", description)
 	return d
 }
 

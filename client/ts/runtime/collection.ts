@@ -1,5 +1,6 @@
-import { errorOf, ProtocolError, type ApiProblem } from "./errors.ts";
-import { type NumberPaths, parseData, randomUUID } from "./json.ts";
+import { sendInArrays } from "./arrays.ts";
+import { errorOf, PluralError, ProtocolError, type ApiProblem } from "./errors.ts";
+import { bodyText, type NumberPaths, parseData, randomUUID } from "./json.ts";
 import { queryText, type ListRange, type ListSelection } from "./query.ts";
 import { type CallOptions, type HttpAnswer, type HttpCall, type HttpTransport, sleep } from "./transport.ts";
 import { walk } from "./walk.ts";
@@ -17,6 +18,8 @@ export interface CollectionShape {
   replace: object;
   patch: object;
   deleted: ResourceReference;
+  /** What can, or must, be said of a change. */
+  change: ChangeOptions;
   filter: object;
   sort: string;
   children: object;
@@ -29,6 +32,7 @@ export interface ChildOf<S extends CollectionShape, A extends keyof S["create"] 
   replace: Omit<S["replace"], A> & Partial<Pick<S["replace"], A>>;
   patch: S["patch"];
   deleted: S["deleted"];
+  change: S["change"];
   filter: S["filter"];
   sort: S["sort"];
 }
@@ -48,6 +52,11 @@ export interface ItemResult<R> {
   readonly data: R;
   /** For `ifMatch`. There is none of what is deleted, and none if a proxy took it away. */
   readonly etag: string | undefined;
+}
+
+/** Several resources, in the order in which they were given. */
+export interface ManyResult<R> {
+  readonly data: R[];
 }
 
 /** A range of a collection, in its order. */
@@ -85,6 +94,16 @@ export interface ChangeOptions extends WriteOptions {
   ifMatch?: string;
 }
 
+/** What must be said of a change where blind ones are refused: `require_if_match` in the schema. */
+export interface ConditionalChangeOptions extends ChangeOptions {
+  ifMatch: string;
+}
+
+/** The options of a change as the last argument, which can be left out if all of them can. */
+export type ChangeArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: S["change"]] : [options: S["change"]];
+
+const uuid = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
+
 /** A collection that can only be read. */
 export class ReadCollection<S extends CollectionShape> {
   /** @internal */
@@ -112,7 +131,7 @@ export class ReadCollection<S extends CollectionShape> {
   /** One range of the collection: the first hundred, unless it says otherwise. */
   async list(query: ListQuery<S> = {}): Promise<PageResult<S["read"]>> {
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
-    const answer = await this.transport.send({ method: "GET", path: this.path + queryText(query, query), headers }, query);
+    const answer = await this.transport.send({ method: "GET", path: this.path + queryText(query, query, this.spec), headers }, query);
     const data = parseData(answer.text, this.spec);
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
     const total = answer.headers.get("X-Total-Count");
@@ -137,25 +156,30 @@ export class ReadCollection<S extends CollectionShape> {
    * cursor, or from the last.
    */
   async *all(query: WalkQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
-    yield* walk<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, (query.limit ?? 0) < 0);
+    yield* this.#walk(query, (query.limit ?? 0) < 0);
   }
 
   /** The same backwards, whatever the sign of the limit. */
   async *backward(query: WalkQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
-    yield* walk<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, true);
+    yield* this.#walk(query, true);
+  }
+
+  #walk(query: WalkQuery<S>, backwards: boolean): AsyncGenerator<S["read"], void, undefined> {
+    return walk<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, backwards, this.transport);
   }
 
   /** @internal */
   protected itemPath(id: string): string {
-    // These would lead to the collection, or out of it.
-    if (id === "" || id === "." || id === "..") throw new TypeError(`"${id}" is not an id.`);
-    return `${this.path}/${encodeURIComponent(id)}`;
+    // Anything else could lead to the collection, or out of it.
+    if (!uuid.test(id)) throw new TypeError(`An id is a UUID, but this is ${JSON.stringify(id)}.`);
+    return `${this.path}/${id}`;
   }
 
   /** @internal */
   protected item<R>(answer: HttpAnswer): ItemResult<R> {
     const data = parseData(answer.text, this.spec);
-    if (typeof data !== "object" || data === null || Array.isArray(data)) throw new ProtocolError("The answer has no object as its data.");
+    const { id, type } = (data ?? {}) as Partial<ResourceReference>;
+    if (typeof id !== "string" || typeof type !== "string") throw new ProtocolError("The answer has no resource as its data.");
     return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
   }
 }
@@ -182,47 +206,66 @@ function linked(headers: Headers, rel: string): ListRange | undefined {
 export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   /** Creates a resource. */
   async create(body: S["create"], options: WriteOptions = {}): Promise<ItemResult<S["read"]>> {
-    return this.#write({ method: "POST", path: this.path, body }, options);
+    return this.#write({ method: "POST", path: this.path, body: this.#text(body) }, options);
   }
 
-  /** Creates all of these resources, or none. */
-  async createAll(bodies: readonly S["create"][], options: WriteOptions = {}): Promise<S["read"][]> {
-    const answer = await this.#send({ method: "POST", path: this.path, body: bodies }, options, undefined);
-    return parseData(answer.text, this.spec) as S["read"][];
+  /**
+   * Creates any number of resources, in arrays of up to a thousand, or of as many as the server takes, each of which
+   * is created as a whole or not at all. If one fails, `created` of the error has the resources of those
+   * ahead of it, and its places count from the first body: `/1207/email`.
+   */
+  async createAll(bodies: readonly S["create"][], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
+    const texts = bodies.map((body) => bodyText(body, this.spec));
+    const data: S["read"][] = [];
+    try {
+      await sendInArrays(texts, async (body, from, to) => {
+        const { idempotencyKey, ...rest } = options;
+        const part = to - from === texts.length ? "" : `-${from}-${to}`; // each array is a request of its own
+        const keyed = idempotencyKey === undefined ? rest : { ...rest, idempotencyKey: idempotencyKey + part };
+        const answer = await this.#send({ method: "POST", path: this.path, body }, keyed, undefined);
+        const created = parseData(answer.text, this.spec);
+        if (!Array.isArray(created) || created.length !== to - from) throw new ProtocolError(`The answer has no array of ${to - from} as its data.`);
+        return created as S["read"][];
+      }, data);
+    } catch (error) {
+      if (error instanceof PluralError) error.created = data;
+      throw error;
+    }
+    return { data };
   }
 
   /** Replaces all attributes of a resource. What is left out goes to its default, else to null. */
-  async replace(id: string, body: S["replace"], options: ChangeOptions = {}): Promise<ItemResult<S["read"]>> {
-    return this.#write({ method: "PUT", path: this.itemPath(id), body }, options);
+  async replace(id: string, body: S["replace"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
+    return this.#write({ method: "PUT", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Changes the attributes that are given, and no others. */
-  async patch(id: string, body: S["patch"], options: ChangeOptions = {}): Promise<ItemResult<S["read"]>> {
-    return this.#write({ method: "PATCH", path: this.itemPath(id), body }, options);
+  async patch(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
+    return this.#write({ method: "PATCH", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Deletes a resource, and gives it as it last was. */
-  async delete(id: string, options: ChangeOptions = {}): Promise<ItemResult<S["deleted"]>> {
+  async delete(id: string, ...[options]: ChangeArguments<S>): Promise<ItemResult<S["deleted"]>> {
     return this.#write({ method: "DELETE", path: this.itemPath(id) }, options);
   }
 
-  /** Has a resource created later: the answer comes once that is certain, and `done` waits for it. */
+  /** Has a resource created later: the answer comes once that is certain, and `wait` waits for it. */
   async createAsync(body: S["create"], options: WriteOptions = {}): Promise<AcceptedWrite<S["read"]>> {
-    return this.#accept({ method: "POST", path: this.path, body }, options);
+    return this.#accept({ method: "POST", path: this.path, body: this.#text(body) }, options);
   }
 
   /** Has a resource replaced later. */
-  async replaceAsync(id: string, body: S["replace"], options: ChangeOptions = {}): Promise<AcceptedWrite<S["read"]>> {
-    return this.#accept({ method: "PUT", path: this.itemPath(id), body }, options);
+  async replaceAsync(id: string, body: S["replace"], ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<S["read"]>> {
+    return this.#accept({ method: "PUT", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Has a resource changed later. */
-  async patchAsync(id: string, body: S["patch"], options: ChangeOptions = {}): Promise<AcceptedWrite<S["read"]>> {
-    return this.#accept({ method: "PATCH", path: this.itemPath(id), body }, options);
+  async patchAsync(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<S["read"]>> {
+    return this.#accept({ method: "PATCH", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Has a resource deleted later. */
-  async deleteAsync(id: string, options: ChangeOptions = {}): Promise<AcceptedWrite<ResourceReference>> {
+  async deleteAsync(id: string, ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<ResourceReference>> {
     return this.#accept({ method: "DELETE", path: this.itemPath(id) }, options);
   }
 
@@ -235,15 +278,19 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
     return children;
   }
 
-  async #write<R extends ResourceReference>(call: HttpCall, options: ChangeOptions): Promise<ItemResult<R>> {
+  async #write<R extends ResourceReference>(call: HttpCall, options: ChangeOptions = {}): Promise<ItemResult<R>> {
     // The server answers with the outcome if there is one within the time, as it does elsewhere.
     const prefer = this.spec.async?.includes(call.method) ? "respond-async, wait=30" : undefined;
     const answer = await this.#send(call, options, prefer);
-    return answer.status === 202 ? this.#accepted<R>(call, answer).done(options) : this.item<R>(answer);
+    return answer.status === 202 ? this.#accepted<R>(call, answer).wait(options) : this.item<R>(answer);
   }
 
-  async #accept<R extends ResourceReference>(call: HttpCall, options: ChangeOptions): Promise<AcceptedWrite<R>> {
+  async #accept<R extends ResourceReference>(call: HttpCall, options: ChangeOptions = {}): Promise<AcceptedWrite<R>> {
     return this.#accepted<R>(call, await this.#send(call, options, "respond-async"));
+  }
+
+  #text(body: object): string {
+    return bodyText(body, this.spec);
   }
 
   #send(call: HttpCall, options: ChangeOptions, prefer: string | undefined): Promise<HttpAnswer> {
@@ -285,7 +332,7 @@ export class AcceptedWrite<R> {
    * Waits until it has taken effect, and gives the resource as it is then; of a deletion, its id and type. If it
    * failed, the error is the one that a request that waits would have got. The signal ends the waiting, and not the operation.
    */
-  async done(options: CallOptions = {}): Promise<ItemResult<R>> {
+  async wait(options: CallOptions = {}): Promise<ItemResult<R>> {
     const call: HttpCall = { method: "GET", path: `operations/${this.operation}` };
     for (let pause = 20; ; pause = Math.min(pause * 1.5, 2000)) {
       const answer = await this.#transport.send(call, options);

@@ -1,3 +1,5 @@
+import type { ResourceReference } from "./collection.ts";
+
 /** The place in a request that is to blame. */
 export interface ErrorSource {
   /** A JSON Pointer into the body: `/email`, or `/2/email` in an array. */
@@ -41,6 +43,8 @@ export interface ApiProblem {
 /** Everything that this client throws, but for abortion, which throws the reason of the signal. */
 export class PluralError extends Error {
   override readonly name: string = "PluralError";
+  /** Of `createAll`, the resources that were created nevertheless: those of the arrays ahead of the one that failed. */
+  created: readonly ResourceReference[] = [];
   /** Whether the same request may succeed a moment later. It has been tried again then, as often as allowed. */
   get temporary(): boolean {
     return false;
@@ -60,7 +64,7 @@ export class ProtocolError extends PluralError {
   override readonly name: string = "ProtocolError";
 }
 
-/** The answer has an integer that a JavaScript number would round. `plural client ts --bigint` writes a client that holds it. */
+/** An integer, in an answer or in what was to be sent, that a JavaScript number would round. `plural client ts --bigint` writes a client that holds it. */
 export class PrecisionError extends PluralError {
   override readonly name: string = "PrecisionError";
 }

@@ -42,8 +42,25 @@ function settled(value: unknown, path: string, numbers: NumberPaths): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, settled(member, within(name), numbers)]));
 }
 
+/** @internal Whether an integer may be another one than was meant, as a number holds no more than 53 bits of it. */
+export function isRounded(value: number): boolean {
+  return /^-?\d+$/.test(String(value)) && !Number.isSafeInteger(value);
+}
+
+/** Refuses integers that are rounded already, unless they are doubles by the schema. */
+function refuseRounded(value: unknown, path: string, numbers: NumberPaths): void {
+  if (typeof value === "number" && isRounded(value) && !numbers.doubles?.includes(path)) {
+    throw new PrecisionError(`${path} is ${value}, which a number cannot hold.`);
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    const place = Array.isArray(value) ? "+" : name;
+    refuseRounded(member, path === "" ? place : `${path}/${place}`, numbers);
+  }
+}
+
 /** @internal JSON of a body. What JSON.stringify would turn into null without a word is an error, and a bigint is an integer. */
-export function bodyText(body: unknown): string {
+export function bodyText(body: object, numbers: NumberPaths): string {
   const integers: bigint[] = [];
   const mark = `bigint ${randomUUID()} `;
   const text = JSON.stringify(body, function (this: Record<string, unknown>, name, value: unknown) {
@@ -53,6 +70,7 @@ export function bodyText(body: unknown): string {
     if (typeof value === "bigint") return mark + (integers.push(value) - 1);
     return value;
   });
+  refuseRounded(body, "", numbers);
   return integers.length === 0 ? text : text.replace(new RegExp(`"${mark}(\\d+)"`, "g"), (_, at: string) => String(integers[Number(at)]));
 }
 

@@ -1,3 +1,6 @@
+import { PrecisionError } from "./errors.ts";
+import { isRounded, type NumberPaths } from "./json.ts";
+
 /** What every field can be tested for, and the only thing that objects and arrays can. */
 export interface NullCondition {
   null?: boolean;
@@ -57,12 +60,12 @@ export type SortKey<K extends string> = K | `-${K}`;
 type FilterScalar = string | number | bigint | boolean | Date;
 
 /** @internal The query string of a list, `?` included, or nothing. */
-export function queryText(range: ListRange, selection: ListSelection<object, string>): string {
+export function queryText(range: ListRange, selection: ListSelection<object, string>, numbers: NumberPaths): string {
   if (range.offset !== undefined && range.cursor !== undefined) {
     throw new TypeError("Give either a cursor or an offset: both say where the range starts.");
   }
   const query = new URLSearchParams();
-  for (const [field, condition] of Object.entries(selection.filter ?? {})) addCondition(query, field, condition);
+  for (const [field, condition] of Object.entries(selection.filter ?? {})) addCondition(query, field, condition, numbers);
   const { sort } = selection;
   if (sort !== undefined) query.append("sort", typeof sort === "string" ? sort : sort.join(","));
   for (const name of ["offset", "cursor", "limit"] as const) {
@@ -73,8 +76,14 @@ export function queryText(range: ListRange, selection: ListSelection<object, str
   return text === "" ? "" : `?${text}`;
 }
 
-function addCondition(query: URLSearchParams, field: string, condition: unknown): void {
+function addCondition(query: URLSearchParams, field: string, condition: unknown, numbers: NumberPaths): void {
   const name = `filter[${field}]`;
+  const valueText = (value: unknown, parameter: string): string => {
+    if (typeof value === "number" && isRounded(value) && !numbers.doubles?.includes(field)) {
+      throw new PrecisionError(`${parameter} is ${value}, which a number cannot hold.`);
+    }
+    return scalarText(value, parameter);
+  };
   if (condition === undefined) return;
   if (Array.isArray(condition)) {
     for (const value of atLeastOne(condition, name)) query.append(name, valueText(value, name));
@@ -87,7 +96,7 @@ function addCondition(query: URLSearchParams, field: string, condition: unknown)
   for (const [operator, operand] of Object.entries(condition)) {
     if (operand === undefined) continue;
     const parameter = `${name}[${operator}]`;
-    query.append(parameter, Array.isArray(operand) ? listText(operand, parameter) : valueText(operand, parameter));
+    query.append(parameter, Array.isArray(operand) ? listText(operand, parameter, valueText) : valueText(operand, parameter));
   }
 }
 
@@ -97,7 +106,7 @@ function atLeastOne(values: readonly unknown[], parameter: string): readonly unk
 }
 
 /** Values with commas in between; a comma within a value has a backslash in front of it. */
-function listText(values: readonly unknown[], parameter: string): string {
+function listText(values: readonly unknown[], parameter: string, valueText: (value: unknown, parameter: string) => string): string {
   const texts = atLeastOne(values, parameter).map((value) => valueText(value, parameter).replaceAll(",", "\\,"));
   // A backslash at the end of a value would be taken for that of the comma behind it.
   texts.sort((a, b) => Number(a.endsWith("\\")) - Number(b.endsWith("\\")));
@@ -107,7 +116,7 @@ function listText(values: readonly unknown[], parameter: string): string {
   return texts.join(",");
 }
 
-function valueText(value: unknown, parameter: string): string {
+function scalarText(value: unknown, parameter: string): string {
   if (value instanceof Date) return value.toISOString();
   if (["string", "number", "bigint", "boolean"].includes(typeof value)) return String(value as FilterScalar);
   throw new TypeError(`${parameter} cannot be ${value === null ? "null: use { null: true }" : typeof value}.`);

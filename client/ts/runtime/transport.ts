@@ -1,5 +1,4 @@
 import { ApiError, ConnectionError, errorOf, PluralError, ProtocolError, type ApiProblem } from "./errors.ts";
-import { bodyText } from "./json.ts";
 
 /** How to reach a server, and how patient to be. */
 export interface ClientOptions {
@@ -31,7 +30,8 @@ export interface HttpCall {
   /** Below the base URL, without a slash in front, with the query. */
   readonly path: string;
   readonly headers?: Record<string, string>;
-  readonly body?: unknown;
+  /** JSON. */
+  readonly body?: string;
 }
 
 /** @internal A success. */
@@ -45,6 +45,8 @@ export interface HttpAnswer {
 export class HttpTransport {
   readonly #base: string;
   readonly #options: ClientOptions;
+  /** The most resources that a list may ask for, as far as is known. */
+  mostAtOnce = Infinity;
 
   constructor(options: ClientOptions) {
     const base = new URL(options.baseURL);
@@ -56,11 +58,10 @@ export class HttpTransport {
   /** The answer to a request, if it is a success. */
   async send(call: HttpCall, options: CallOptions): Promise<HttpAnswer> {
     const { retries = 4, maxWait = 30_000 } = this.#options;
-    const body = call.body === undefined ? undefined : bodyText(call.body);
     for (let attempt = 0; ; attempt++) {
       options.signal?.throwIfAborted();
       try {
-        return await this.#attempt(call, body, options.signal);
+        return await this.#attempt(call, options.signal);
       } catch (error) {
         options.signal?.throwIfAborted();
         if (!(error instanceof PluralError) || !error.temporary || attempt >= retries) throw error;
@@ -73,12 +74,16 @@ export class HttpTransport {
     }
   }
 
-  async #attempt(call: HttpCall, body: string | undefined, signal: AbortSignal | undefined): Promise<HttpAnswer> {
+  async #attempt(call: HttpCall, signal: AbortSignal | undefined): Promise<HttpAnswer> {
     const { key, headers, fetch = (url: string, init: RequestInit) => globalThis.fetch(url, init), timeout = 60_000 } = this.#options;
     const sent: Record<string, string> = { Accept: "application/json", ...headers, ...call.headers };
     const secret = typeof key === "function" ? await key() : key;
-    if (secret !== undefined) sent["Authorization"] = `Bearer ${secret}`;
-    if (body !== undefined) sent["Content-Type"] = "application/json";
+    if (secret !== undefined) sent["Authorization"] = `Bearer ${secret.trim()}`;
+    if (call.body !== undefined) sent["Content-Type"] = "application/json";
+    for (const [name, value] of Object.entries(sent)) {
+      // fetch would refuse it as well, and show it, although it may be a secret.
+      if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new TypeError(`The header ${name} has a character that no header can have, such as a line break.`);
+    }
 
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);
@@ -87,7 +92,7 @@ export class HttpTransport {
     const timer = timeout > 0 ? setTimeout(() => controller.abort(new Error(`no answer within ${timeout} ms`)), timeout) : undefined;
     try {
       const init: RequestInit = { method: call.method, headers: sent, signal: controller.signal };
-      if (body !== undefined) init.body = body;
+      if (call.body !== undefined) init.body = call.body;
       const response = await fetch(this.#base + call.path, init);
       return checked({ status: response.status, headers: response.headers, text: await response.text() });
     } catch (error) {

@@ -96,6 +96,7 @@ export interface DateResourceShape extends CollectionShape {
   replace: DateResourceReplace;
   patch: DateResourcePatch;
   deleted: DateResource;
+  change: ChangeOptions;
   filter: DateResourceFilter;
   sort: DateResourceSort;
   children: { readonly "blog-posts": Collection<ChildOf<BlogPostShape, "date_id">> };
@@ -155,6 +156,7 @@ export interface BlogPostShape extends CollectionShape {
   replace: BlogPostReplace;
   patch: BlogPostPatch;
   deleted: BlogPost;
+  change: ChangeOptions;
   filter: BlogPostFilter;
   sort: BlogPostSort;
   children: {};
@@ -208,6 +210,7 @@ export interface BlogPostResourceShape extends CollectionShape {
   replace: BlogPostResourceReplace;
   patch: BlogPostResourcePatch;
   deleted: BlogPostResource;
+  change: ChangeOptions;
   filter: BlogPostResourceFilter;
   sort: BlogPostResourceSort;
   children: {};
@@ -261,6 +264,7 @@ export interface CollectionResourceShape extends CollectionShape {
   replace: CollectionResourceReplace;
   patch: CollectionResourcePatch;
   deleted: CollectionResource;
+  change: ChangeOptions;
   filter: CollectionResourceFilter;
   sort: CollectionResourceSort;
   children: {};
@@ -314,6 +318,7 @@ export interface BlogPostCreateResourceShape extends CollectionShape {
   replace: BlogPostCreateResourceReplace;
   patch: BlogPostCreateResourcePatch;
   deleted: BlogPostCreateResource;
+  change: ChangeOptions;
   filter: BlogPostCreateResourceFilter;
   sort: BlogPostCreateResourceSort;
   children: {};
@@ -367,6 +372,7 @@ export interface DeleteShape extends CollectionShape {
   replace: DeleteReplace;
   patch: DeletePatch;
   deleted: Delete;
+  change: ChangeOptions;
   filter: DeleteFilter;
   sort: DeleteSort;
   children: {};
@@ -426,6 +432,7 @@ export interface KlassShape extends CollectionShape {
   replace: KlassReplace;
   patch: KlassPatch;
   deleted: Klass;
+  change: ChangeOptions;
   filter: KlassFilter;
   sort: KlassSort;
   children: { readonly class: Collection<ChildOf<KlassShape, "parent_id">> };
@@ -472,6 +479,7 @@ export interface OperationShape extends CollectionShape {
   replace: never;
   patch: never;
   deleted: never;
+  change: never;
   filter: OperationFilter;
   sort: OperationSort;
   children: {};
@@ -494,14 +502,14 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   const transport = new HttpTransport(options);
   return {
-    dates: new Collection(transport, specs, "dates"),
-    "blog-posts": new Collection(transport, specs, "blog-posts"),
-    blog_posts: new Collection(transport, specs, "blog_posts"),
-    collections_: new Collection(transport, specs, "collections_"),
-    operators: new Collection(transport, specs, "operators"),
-    constructor: new Collection(transport, specs, "constructor"),
-    class: new Collection(transport, specs, "class"),
-    operations: new ReadCollection(transport, specs, "operations"),
+    dates: new Collection<DateResourceShape>(transport, specs, "dates"),
+    "blog-posts": new Collection<BlogPostShape>(transport, specs, "blog-posts"),
+    blog_posts: new Collection<BlogPostResourceShape>(transport, specs, "blog_posts"),
+    collections_: new Collection<CollectionResourceShape>(transport, specs, "collections_"),
+    operators: new Collection<BlogPostCreateResourceShape>(transport, specs, "operators"),
+    constructor: new Collection<DeleteShape>(transport, specs, "constructor"),
+    class: new Collection<KlassShape>(transport, specs, "class"),
+    operations: new ReadCollection<OperationShape>(transport, specs, "operations"),
   };
 }
 
@@ -529,6 +537,8 @@ export interface CollectionShape {
   replace: object;
   patch: object;
   deleted: ResourceReference;
+  /** What can, or must, be said of a change. */
+  change: ChangeOptions;
   filter: object;
   sort: string;
   children: object;
@@ -541,6 +551,7 @@ export interface ChildOf<S extends CollectionShape, A extends keyof S["create"] 
   replace: Omit<S["replace"], A> & Partial<Pick<S["replace"], A>>;
   patch: S["patch"];
   deleted: S["deleted"];
+  change: S["change"];
   filter: S["filter"];
   sort: S["sort"];
 }
@@ -560,6 +571,11 @@ export interface ItemResult<R> {
   readonly data: R;
   /** For `ifMatch`. There is none of what is deleted, and none if a proxy took it away. */
   readonly etag: string | undefined;
+}
+
+/** Several resources, in the order in which they were given. */
+export interface ManyResult<R> {
+  readonly data: R[];
 }
 
 /** A range of a collection, in its order. */
@@ -597,6 +613,16 @@ export interface ChangeOptions extends WriteOptions {
   ifMatch?: string;
 }
 
+/** What must be said of a change where blind ones are refused: `require_if_match` in the schema. */
+export interface ConditionalChangeOptions extends ChangeOptions {
+  ifMatch: string;
+}
+
+/** The options of a change as the last argument, which can be left out if all of them can. */
+export type ChangeArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: S["change"]] : [options: S["change"]];
+
+const uuid = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
+
 /** A collection that can only be read. */
 export class ReadCollection<S extends CollectionShape> {
   /** @internal */
@@ -624,7 +650,7 @@ export class ReadCollection<S extends CollectionShape> {
   /** One range of the collection: the first hundred, unless it says otherwise. */
   async list(query: ListQuery<S> = {}): Promise<PageResult<S["read"]>> {
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
-    const answer = await this.transport.send({ method: "GET", path: this.path + queryText(query, query), headers }, query);
+    const answer = await this.transport.send({ method: "GET", path: this.path + queryText(query, query, this.spec), headers }, query);
     const data = parseData(answer.text, this.spec);
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
     const total = answer.headers.get("X-Total-Count");
@@ -649,25 +675,30 @@ export class ReadCollection<S extends CollectionShape> {
    * cursor, or from the last.
    */
   async *all(query: WalkQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
-    yield* walk<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, (query.limit ?? 0) < 0);
+    yield* this.#walk(query, (query.limit ?? 0) < 0);
   }
 
   /** The same backwards, whatever the sign of the limit. */
   async *backward(query: WalkQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
-    yield* walk<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, true);
+    yield* this.#walk(query, true);
+  }
+
+  #walk(query: WalkQuery<S>, backwards: boolean): AsyncGenerator<S["read"], void, undefined> {
+    return walk<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, backwards, this.transport);
   }
 
   /** @internal */
   protected itemPath(id: string): string {
-    // These would lead to the collection, or out of it.
-    if (id === "" || id === "." || id === "..") throw new TypeError(`"${id}" is not an id.`);
-    return `${this.path}/${encodeURIComponent(id)}`;
+    // Anything else could lead to the collection, or out of it.
+    if (!uuid.test(id)) throw new TypeError(`An id is a UUID, but this is ${JSON.stringify(id)}.`);
+    return `${this.path}/${id}`;
   }
 
   /** @internal */
   protected item<R>(answer: HttpAnswer): ItemResult<R> {
     const data = parseData(answer.text, this.spec);
-    if (typeof data !== "object" || data === null || Array.isArray(data)) throw new ProtocolError("The answer has no object as its data.");
+    const { id, type } = (data ?? {}) as Partial<ResourceReference>;
+    if (typeof id !== "string" || typeof type !== "string") throw new ProtocolError("The answer has no resource as its data.");
     return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
   }
 }
@@ -694,47 +725,66 @@ function linked(headers: Headers, rel: string): ListRange | undefined {
 export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   /** Creates a resource. */
   async create(body: S["create"], options: WriteOptions = {}): Promise<ItemResult<S["read"]>> {
-    return this.#write({ method: "POST", path: this.path, body }, options);
+    return this.#write({ method: "POST", path: this.path, body: this.#text(body) }, options);
   }
 
-  /** Creates all of these resources, or none. */
-  async createAll(bodies: readonly S["create"][], options: WriteOptions = {}): Promise<S["read"][]> {
-    const answer = await this.#send({ method: "POST", path: this.path, body: bodies }, options, undefined);
-    return parseData(answer.text, this.spec) as S["read"][];
+  /**
+   * Creates any number of resources, in arrays of up to a thousand, or of as many as the server takes, each of which
+   * is created as a whole or not at all. If one fails, `created` of the error has the resources of those
+   * ahead of it, and its places count from the first body: `/1207/email`.
+   */
+  async createAll(bodies: readonly S["create"][], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
+    const texts = bodies.map((body) => bodyText(body, this.spec));
+    const data: S["read"][] = [];
+    try {
+      await sendInArrays(texts, async (body, from, to) => {
+        const { idempotencyKey, ...rest } = options;
+        const part = to - from === texts.length ? "" : `-${from}-${to}`; // each array is a request of its own
+        const keyed = idempotencyKey === undefined ? rest : { ...rest, idempotencyKey: idempotencyKey + part };
+        const answer = await this.#send({ method: "POST", path: this.path, body }, keyed, undefined);
+        const created = parseData(answer.text, this.spec);
+        if (!Array.isArray(created) || created.length !== to - from) throw new ProtocolError(`The answer has no array of ${to - from} as its data.`);
+        return created as S["read"][];
+      }, data);
+    } catch (error) {
+      if (error instanceof PluralError) error.created = data;
+      throw error;
+    }
+    return { data };
   }
 
   /** Replaces all attributes of a resource. What is left out goes to its default, else to null. */
-  async replace(id: string, body: S["replace"], options: ChangeOptions = {}): Promise<ItemResult<S["read"]>> {
-    return this.#write({ method: "PUT", path: this.itemPath(id), body }, options);
+  async replace(id: string, body: S["replace"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
+    return this.#write({ method: "PUT", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Changes the attributes that are given, and no others. */
-  async patch(id: string, body: S["patch"], options: ChangeOptions = {}): Promise<ItemResult<S["read"]>> {
-    return this.#write({ method: "PATCH", path: this.itemPath(id), body }, options);
+  async patch(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
+    return this.#write({ method: "PATCH", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Deletes a resource, and gives it as it last was. */
-  async delete(id: string, options: ChangeOptions = {}): Promise<ItemResult<S["deleted"]>> {
+  async delete(id: string, ...[options]: ChangeArguments<S>): Promise<ItemResult<S["deleted"]>> {
     return this.#write({ method: "DELETE", path: this.itemPath(id) }, options);
   }
 
-  /** Has a resource created later: the answer comes once that is certain, and `done` waits for it. */
+  /** Has a resource created later: the answer comes once that is certain, and `wait` waits for it. */
   async createAsync(body: S["create"], options: WriteOptions = {}): Promise<AcceptedWrite<S["read"]>> {
-    return this.#accept({ method: "POST", path: this.path, body }, options);
+    return this.#accept({ method: "POST", path: this.path, body: this.#text(body) }, options);
   }
 
   /** Has a resource replaced later. */
-  async replaceAsync(id: string, body: S["replace"], options: ChangeOptions = {}): Promise<AcceptedWrite<S["read"]>> {
-    return this.#accept({ method: "PUT", path: this.itemPath(id), body }, options);
+  async replaceAsync(id: string, body: S["replace"], ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<S["read"]>> {
+    return this.#accept({ method: "PUT", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Has a resource changed later. */
-  async patchAsync(id: string, body: S["patch"], options: ChangeOptions = {}): Promise<AcceptedWrite<S["read"]>> {
-    return this.#accept({ method: "PATCH", path: this.itemPath(id), body }, options);
+  async patchAsync(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<S["read"]>> {
+    return this.#accept({ method: "PATCH", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Has a resource deleted later. */
-  async deleteAsync(id: string, options: ChangeOptions = {}): Promise<AcceptedWrite<ResourceReference>> {
+  async deleteAsync(id: string, ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<ResourceReference>> {
     return this.#accept({ method: "DELETE", path: this.itemPath(id) }, options);
   }
 
@@ -747,15 +797,19 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
     return children;
   }
 
-  async #write<R extends ResourceReference>(call: HttpCall, options: ChangeOptions): Promise<ItemResult<R>> {
+  async #write<R extends ResourceReference>(call: HttpCall, options: ChangeOptions = {}): Promise<ItemResult<R>> {
     // The server answers with the outcome if there is one within the time, as it does elsewhere.
     const prefer = this.spec.async?.includes(call.method) ? "respond-async, wait=30" : undefined;
     const answer = await this.#send(call, options, prefer);
-    return answer.status === 202 ? this.#accepted<R>(call, answer).done(options) : this.item<R>(answer);
+    return answer.status === 202 ? this.#accepted<R>(call, answer).wait(options) : this.item<R>(answer);
   }
 
-  async #accept<R extends ResourceReference>(call: HttpCall, options: ChangeOptions): Promise<AcceptedWrite<R>> {
+  async #accept<R extends ResourceReference>(call: HttpCall, options: ChangeOptions = {}): Promise<AcceptedWrite<R>> {
     return this.#accepted<R>(call, await this.#send(call, options, "respond-async"));
+  }
+
+  #text(body: object): string {
+    return bodyText(body, this.spec);
   }
 
   #send(call: HttpCall, options: ChangeOptions, prefer: string | undefined): Promise<HttpAnswer> {
@@ -797,7 +851,7 @@ export class AcceptedWrite<R> {
    * Waits until it has taken effect, and gives the resource as it is then; of a deletion, its id and type. If it
    * failed, the error is the one that a request that waits would have got. The signal ends the waiting, and not the operation.
    */
-  async done(options: CallOptions = {}): Promise<ItemResult<R>> {
+  async wait(options: CallOptions = {}): Promise<ItemResult<R>> {
     const call: HttpCall = { method: "GET", path: `operations/${this.operation}` };
     for (let pause = 20; ; pause = Math.min(pause * 1.5, 2000)) {
       const answer = await this.#transport.send(call, options);
@@ -812,15 +866,60 @@ export class AcceptedWrite<R> {
   }
 }
 
+// An array has no more resources and bytes than a server takes by default. One that takes less says so, and gets less.
+const mostItems = 1000;
+const mostBytes = 1 << 20;
+
+/** Sends the texts of resources in arrays, in order, and gives what comes back for each. */
+async function sendInArrays<R>(
+  texts: readonly string[],
+  send: (body: string, from: number, to: number) => Promise<readonly R[]>,
+  created: R[],
+): Promise<void> {
+  let most = mostItems;
+  while (created.length < texts.length) {
+    const from = created.length;
+    const to = endOfArray(texts, from, most);
+    try {
+      created.push(...(await send(`[${texts.slice(from, to).join(",")}]`, from, to)));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status !== 413 || to - from === 1) throw movedBy(error, from);
+      most = Math.ceil((to - from) / 2);
+    }
+  }
+}
+
+/** Where an array ends that starts with one of the texts: behind as many as are allowed, and at least that one. */
+function endOfArray(texts: readonly string[], from: number, most: number): number {
+  let bytes = 2;
+  for (let at = from; at < texts.length && at - from < most; at++) {
+    bytes += new TextEncoder().encode(texts[at]).length + 1;
+    if (bytes > mostBytes) return Math.max(at, from + 1);
+  }
+  return Math.min(texts.length, from + most);
+}
+
+/** The error with places that count from the first resource of all, and not of its array. */
+function movedBy(error: ApiError, from: number): ApiError {
+  const errors = error.errors.map((problem) => {
+    const [, item, rest = ""] = /^\/(\d+)(.*)$/s.exec(problem.source?.pointer ?? "") ?? [];
+    return item === undefined ? problem : { ...problem, source: { ...problem.source, pointer: `/${Number(item) + from}${rest}` } };
+  });
+  const { status, requestId, retryAfter, operation } = error;
+  return errorOf({ status, errors, requestId, retryAfter, operation });
+}
+
 // The last id that was given carries the walk from one page to the next, so that nothing is left out
 // or given twice when other resources come and go.
 /** Every resource of a range, page by page. */
 async function* walk<R extends { readonly id: string }>(
-  list: (range: ListRange) => Promise<{ readonly data: readonly R[] }>,
-  query: ListRange & { pageSize?: number },
+  list: (range: ListRange & { count?: "exact" }) => Promise<{ readonly data: readonly R[]; readonly total: number | undefined }>,
+  query: ListRange & { pageSize?: number; signal?: AbortSignal },
   backwards: boolean,
+  server: { mostAtOnce: number },
 ): AsyncGenerator<R, void, undefined> {
-  const { pageSize = 500 } = query;
+  const { pageSize = 500, signal } = query;
   if (!Number.isInteger(pageSize) || pageSize < 1) throw new RangeError(`pageSize must be an integer from 1 on, but is ${pageSize}.`);
   let left = query.limit === undefined ? Infinity : Math.abs(query.limit);
   let start: ListRange = {};
@@ -830,11 +929,16 @@ async function* walk<R extends { readonly id: string }>(
   let known = 0; // how many of them will come once more: going forwards, a range starts at its cursor
 
   while (left > 0) {
-    const asked = Math.min(Math.max(1, pageSize - known), left) + known;
+    const asked = Math.min(Math.max(1, Math.min(pageSize, server.mostAtOnce) - known), left) + known;
     let page: readonly R[];
     try {
       page = (await list({ ...start, limit: backwards ? -asked : asked })).data;
     } catch (error) {
+      // The server has a max_limit. Half of it may do, if that is still one more than is known.
+      if (error instanceof ApiError && error.code === "limit_too_large" && asked > known + 1) {
+        server.mostAtOnce = Math.floor(asked / 2);
+        continue;
+      }
       // In a sorted collection, the place of a resource that is deleted goes with it. The one given before it will do.
       const cursor = given[given.indexOf(start.cursor ?? "") - 1];
       if (!(error instanceof ApiError) || error.code !== "unknown_cursor" || cursor === undefined) throw error;
@@ -842,9 +946,22 @@ async function* walk<R extends { readonly id: string }>(
       known++;
       continue;
     }
+    const { offset } = start;
+    if (backwards && offset !== undefined && page.length < Math.min(asked, offset)) {
+      // The offset is behind the end: what is in between counts, and is not there.
+      const { total = offset } = await list({ limit: 0, count: "exact" });
+      if (total < offset) {
+        left -= offset - total;
+        start = { offset: total };
+        continue;
+      }
+    }
     const fresh = page.filter(({ id }) => !given.includes(id));
     if (backwards) fresh.reverse();
-    for (const resource of fresh.slice(0, left)) yield resource;
+    for (const resource of fresh.slice(0, left)) {
+      signal?.throwIfAborted(); // in the loop, when the page was here already
+      yield resource;
+    }
     left -= fresh.length;
     const cursor = fresh.at(-1)?.id;
     if (page.length < asked || cursor === undefined) return;
@@ -913,12 +1030,12 @@ export type SortKey<K extends string> = K | `-${K}`;
 type FilterScalar = string | number | bigint | boolean | Date;
 
 /** The query string of a list, `?` included, or nothing. */
-function queryText(range: ListRange, selection: ListSelection<object, string>): string {
+function queryText(range: ListRange, selection: ListSelection<object, string>, numbers: NumberPaths): string {
   if (range.offset !== undefined && range.cursor !== undefined) {
     throw new TypeError("Give either a cursor or an offset: both say where the range starts.");
   }
   const query = new URLSearchParams();
-  for (const [field, condition] of Object.entries(selection.filter ?? {})) addCondition(query, field, condition);
+  for (const [field, condition] of Object.entries(selection.filter ?? {})) addCondition(query, field, condition, numbers);
   const { sort } = selection;
   if (sort !== undefined) query.append("sort", typeof sort === "string" ? sort : sort.join(","));
   for (const name of ["offset", "cursor", "limit"] as const) {
@@ -929,8 +1046,14 @@ function queryText(range: ListRange, selection: ListSelection<object, string>): 
   return text === "" ? "" : `?${text}`;
 }
 
-function addCondition(query: URLSearchParams, field: string, condition: unknown): void {
+function addCondition(query: URLSearchParams, field: string, condition: unknown, numbers: NumberPaths): void {
   const name = `filter[${field}]`;
+  const valueText = (value: unknown, parameter: string): string => {
+    if (typeof value === "number" && isRounded(value) && !numbers.doubles?.includes(field)) {
+      throw new PrecisionError(`${parameter} is ${value}, which a number cannot hold.`);
+    }
+    return scalarText(value, parameter);
+  };
   if (condition === undefined) return;
   if (Array.isArray(condition)) {
     for (const value of atLeastOne(condition, name)) query.append(name, valueText(value, name));
@@ -943,7 +1066,7 @@ function addCondition(query: URLSearchParams, field: string, condition: unknown)
   for (const [operator, operand] of Object.entries(condition)) {
     if (operand === undefined) continue;
     const parameter = `${name}[${operator}]`;
-    query.append(parameter, Array.isArray(operand) ? listText(operand, parameter) : valueText(operand, parameter));
+    query.append(parameter, Array.isArray(operand) ? listText(operand, parameter, valueText) : valueText(operand, parameter));
   }
 }
 
@@ -953,7 +1076,7 @@ function atLeastOne(values: readonly unknown[], parameter: string): readonly unk
 }
 
 /** Values with commas in between; a comma within a value has a backslash in front of it. */
-function listText(values: readonly unknown[], parameter: string): string {
+function listText(values: readonly unknown[], parameter: string, valueText: (value: unknown, parameter: string) => string): string {
   const texts = atLeastOne(values, parameter).map((value) => valueText(value, parameter).replaceAll(",", "\\,"));
   // A backslash at the end of a value would be taken for that of the comma behind it.
   texts.sort((a, b) => Number(a.endsWith("\\")) - Number(b.endsWith("\\")));
@@ -963,7 +1086,7 @@ function listText(values: readonly unknown[], parameter: string): string {
   return texts.join(",");
 }
 
-function valueText(value: unknown, parameter: string): string {
+function scalarText(value: unknown, parameter: string): string {
   if (value instanceof Date) return value.toISOString();
   if (["string", "number", "bigint", "boolean"].includes(typeof value)) return String(value as FilterScalar);
   throw new TypeError(`${parameter} cannot be ${value === null ? "null: use { null: true }" : typeof value}.`);
@@ -1012,6 +1135,8 @@ export interface ApiProblem {
 /** Everything that this client throws, but for abortion, which throws the reason of the signal. */
 export class PluralError extends Error {
   override readonly name: string = "PluralError";
+  /** Of `createAll`, the resources that were created nevertheless: those of the arrays ahead of the one that failed. */
+  created: readonly ResourceReference[] = [];
   /** Whether the same request may succeed a moment later. It has been tried again then, as often as allowed. */
   get temporary(): boolean {
     return false;
@@ -1031,7 +1156,7 @@ export class ProtocolError extends PluralError {
   override readonly name: string = "ProtocolError";
 }
 
-/** The answer has an integer that a JavaScript number would round. `plural client ts --bigint` writes a client that holds it. */
+/** An integer, in an answer or in what was to be sent, that a JavaScript number would round. `plural client ts --bigint` writes a client that holds it. */
 export class PrecisionError extends PluralError {
   override readonly name: string = "PrecisionError";
 }
@@ -1181,7 +1306,8 @@ interface HttpCall {
   /** Below the base URL, without a slash in front, with the query. */
   readonly path: string;
   readonly headers?: Record<string, string>;
-  readonly body?: unknown;
+  /** JSON. */
+  readonly body?: string;
 }
 
 /** A success. */
@@ -1195,6 +1321,8 @@ interface HttpAnswer {
 class HttpTransport {
   readonly #base: string;
   readonly #options: ClientOptions;
+  /** The most resources that a list may ask for, as far as is known. */
+  mostAtOnce = Infinity;
 
   constructor(options: ClientOptions) {
     const base = new URL(options.baseURL);
@@ -1206,11 +1334,10 @@ class HttpTransport {
   /** The answer to a request, if it is a success. */
   async send(call: HttpCall, options: CallOptions): Promise<HttpAnswer> {
     const { retries = 4, maxWait = 30_000 } = this.#options;
-    const body = call.body === undefined ? undefined : bodyText(call.body);
     for (let attempt = 0; ; attempt++) {
       options.signal?.throwIfAborted();
       try {
-        return await this.#attempt(call, body, options.signal);
+        return await this.#attempt(call, options.signal);
       } catch (error) {
         options.signal?.throwIfAborted();
         if (!(error instanceof PluralError) || !error.temporary || attempt >= retries) throw error;
@@ -1223,12 +1350,16 @@ class HttpTransport {
     }
   }
 
-  async #attempt(call: HttpCall, body: string | undefined, signal: AbortSignal | undefined): Promise<HttpAnswer> {
+  async #attempt(call: HttpCall, signal: AbortSignal | undefined): Promise<HttpAnswer> {
     const { key, headers, fetch = (url: string, init: RequestInit) => globalThis.fetch(url, init), timeout = 60_000 } = this.#options;
     const sent: Record<string, string> = { Accept: "application/json", ...headers, ...call.headers };
     const secret = typeof key === "function" ? await key() : key;
-    if (secret !== undefined) sent["Authorization"] = `Bearer ${secret}`;
-    if (body !== undefined) sent["Content-Type"] = "application/json";
+    if (secret !== undefined) sent["Authorization"] = `Bearer ${secret.trim()}`;
+    if (call.body !== undefined) sent["Content-Type"] = "application/json";
+    for (const [name, value] of Object.entries(sent)) {
+      // fetch would refuse it as well, and show it, although it may be a secret.
+      if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new TypeError(`The header ${name} has a character that no header can have, such as a line break.`);
+    }
 
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);
@@ -1237,7 +1368,7 @@ class HttpTransport {
     const timer = timeout > 0 ? setTimeout(() => controller.abort(new Error(`no answer within ${timeout} ms`)), timeout) : undefined;
     try {
       const init: RequestInit = { method: call.method, headers: sent, signal: controller.signal };
-      if (body !== undefined) init.body = body;
+      if (call.body !== undefined) init.body = call.body;
       const response = await fetch(this.#base + call.path, init);
       return checked({ status: response.status, headers: response.headers, text: await response.text() });
     } catch (error) {
@@ -1348,8 +1479,25 @@ function settled(value: unknown, path: string, numbers: NumberPaths): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, settled(member, within(name), numbers)]));
 }
 
+/** Whether an integer may be another one than was meant, as a number holds no more than 53 bits of it. */
+function isRounded(value: number): boolean {
+  return /^-?\d+$/.test(String(value)) && !Number.isSafeInteger(value);
+}
+
+/** Refuses integers that are rounded already, unless they are doubles by the schema. */
+function refuseRounded(value: unknown, path: string, numbers: NumberPaths): void {
+  if (typeof value === "number" && isRounded(value) && !numbers.doubles?.includes(path)) {
+    throw new PrecisionError(`${path} is ${value}, which a number cannot hold.`);
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    const place = Array.isArray(value) ? "+" : name;
+    refuseRounded(member, path === "" ? place : `${path}/${place}`, numbers);
+  }
+}
+
 /** JSON of a body. What JSON.stringify would turn into null without a word is an error, and a bigint is an integer. */
-function bodyText(body: unknown): string {
+function bodyText(body: object, numbers: NumberPaths): string {
   const integers: bigint[] = [];
   const mark = `bigint ${randomUUID()} `;
   const text = JSON.stringify(body, function (this: Record<string, unknown>, name, value: unknown) {
@@ -1359,6 +1507,7 @@ function bodyText(body: unknown): string {
     if (typeof value === "bigint") return mark + (integers.push(value) - 1);
     return value;
   });
+  refuseRounded(body, "", numbers);
   return integers.length === 0 ? text : text.replace(new RegExp(`"${mark}(\\d+)"`, "g"), (_, at: string) => String(integers[Number(at)]));
 }
 

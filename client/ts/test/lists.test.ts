@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { collect, shop, troubled, unique } from "./helpers.ts";
+import * as awkward from "./awkward.ts";
+import { collect, setting, shop, troubled, unique } from "./helpers.ts";
 import { BadRequestError, type StepFilter } from "./shop.ts";
 
 const api = shop();
@@ -8,12 +9,8 @@ const api = shop();
 /** Some steps of a group of their own, numbered from 0. */
 async function steps(count: number): Promise<{ group: string; ids: string[] }> {
   const group = unique("g");
-  const ids: string[] = [];
-  for (let from = 0; from < count; from += 1000) {
-    const bodies = Array.from({ length: Math.min(1000, count - from) }, (_, at) => ({ group, number: from + at }));
-    ids.push(...(await api.steps.createAll(bodies)).map(({ id }) => id));
-  }
-  return { group, ids };
+  const { data } = await api.steps.createAll(Array.from({ length: count }, (_, number) => ({ group, number })));
+  return { group, ids: data.map(({ id }) => id) };
 }
 
 const numbers = (from: number, to: number) => Array.from({ length: Math.abs(to - from) }, (_, at) => (from < to ? from + at : from - 1 - at));
@@ -81,6 +78,11 @@ test("a walk over thousands, in both directions", async () => {
   assert.deepEqual(await walked({ offset: 2000, pageSize: 100 }), numbers(2000, 2500));
   assert.deepEqual(await walked({ offset: 700, limit: -600, pageSize: 97 }), numbers(700, 100));
   assert.deepEqual(await walked({ offset: 5, limit: -20 }), numbers(5, 0));
+  // Behind the end, where nothing is, positions count nevertheless.
+  assert.deepEqual(await walked({ offset: 2600 }, true), numbers(2500, 0));
+  assert.deepEqual(await walked({ offset: 1_000_000 }, true), numbers(2500, 0));
+  assert.deepEqual(await walked({ offset: 2600, limit: -1200 }), numbers(2500, 1400));
+  assert.deepEqual(await walked({ offset: 5000, limit: -1200 }), []);
   assert.deepEqual(await walked({ cursor: ids[1000], limit: 501 }), numbers(1000, 1501));
   assert.deepEqual(await walked({ cursor: ids[1000], limit: 501 }, true), numbers(1000, 499));
   assert.deepEqual(await walked({ sort: "-number", limit: 1001 }), numbers(2500, 1499));
@@ -112,6 +114,33 @@ test("a walk goes on where the connection broke", async () => {
   const found = await collect(broken.steps.all({ filter: { group }, pageSize: 300 }));
   assert.deepEqual(found.map(({ number }) => number), numbers(0, 1200));
   assert.ok(attempts() >= 8, `${attempts()} attempts`);
+});
+
+test("a server with a smaller max_limit is asked for less at once", async () => {
+  const requests: string[] = [];
+  const odd = awkward.createClient({ baseURL: setting("AWKWARD"), fetch: (url, init) => (requests.push(new URL(url).searchParams.get("limit")!), fetch(url, init)) });
+  const { data } = await odd.class.createAll(Array.from({ length: 1000 }, () => ({ get: "walked" })));
+  const ids = data.map(({ id }) => id);
+  requests.length = 0;
+  const filter = { get: "walked" };
+  assert.deepEqual((await collect(odd.class.all({ filter }))).map(({ id }) => id), ids);
+  assert.deepEqual(requests.slice(0, 3), ["500", "250", "250"]);
+  assert.deepEqual((await collect(odd.class.backward({ filter, limit: 600 }))).map(({ id }) => id), ids.slice(-600).reverse());
+  assert.deepEqual(requests.slice(-3), ["-250", "-250", "-100"]);
+});
+
+test("a walk that is given up gives nothing more", async () => {
+  const { group } = await steps(20);
+  const controller = new AbortController();
+  const seen: (number | null)[] = [];
+  const walked = async () => {
+    for await (const { number } of api.steps.all({ filter: { group }, signal: controller.signal })) {
+      seen.push(number);
+      if (number === 3) controller.abort(new Error("enough"));
+    }
+  };
+  await assert.rejects(walked(), { message: "enough" });
+  assert.deepEqual(seen, [0, 1, 2, 3]);
 });
 
 test("breaking off a walk asks for nothing more", async () => {

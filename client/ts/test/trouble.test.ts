@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setting, shop, somebody, troubled, unique } from "./helpers.ts";
 import {
-  AcceptedWrite, ApiError, ConnectionError, NotFoundError, PreconditionFailedError, ProtocolError, TooManyRequestsError, UnavailableError,
+  AcceptedWrite, ApiError, ConnectionError, InvalidError, NotFoundError, PreconditionFailedError, ProtocolError, TooManyRequestsError, UnavailableError,
 } from "./shop.ts";
 
 const api = shop();
@@ -13,6 +13,8 @@ function answers(...all: (() => Response)[]): { fetch: () => Promise<Response>; 
   return { fetch: async () => all[Math.min(count++, all.length - 1)]!(), count: () => count };
 }
 
+const id = "01936f2e-7d3c-7a4b-9c5d-0123456789ab";
+
 const json = (status: number, body: unknown, headers: Record<string, string> = {}) => () =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json;charset=utf-8", ...headers } });
 
@@ -21,7 +23,7 @@ for (const trouble of ["cut-before", "cut-after"]) {
     const { api: broken, attempts } = troubled(trouble);
     const group = unique("g");
     const made = await Promise.all(Array.from({ length: 10 }, (_, number) => broken.steps.create({ group, number })));
-    const all = await broken.steps.createAll([{ group }, { group }]);
+    const { data: all } = await broken.steps.createAll([{ group }, { group }]);
     assert.equal(await api.steps.total({ filter: { group } }), 12);
     const [first, second] = made;
     assert.equal((await broken.steps.patch(first!.data.id, { number: 99 }, { ifMatch: first!.etag! })).data.number, 99);
@@ -29,11 +31,58 @@ for (const trouble of ["cut-before", "cut-after"]) {
     assert.deepEqual((await broken.steps.delete(all[0]!.id)).data, all[0]);
     assert.equal(await api.steps.total({ filter: { group } }), 11);
     const accepted = await broken.steps.createAsync({ group, number: 1000 });
-    assert.equal((await accepted.done()).data.number, 1000);
+    assert.equal((await accepted.wait()).data.number, 1000);
     assert.equal(await api.steps.total({ filter: { group } }), 12);
     assert.ok(attempts() >= 30, `${attempts()} attempts`);
   });
 }
+
+test("many are created in as many arrays as it takes, each once", async () => {
+  const { api: broken } = troubled("cut-after");
+  const group = unique("g");
+  const { data } = await broken.steps.createAll(Array.from({ length: 2300 }, (_, number) => ({ group, number })), { idempotencyKey: unique("many") });
+  assert.deepEqual(data.map(({ number }) => number), Array.from({ length: 2300 }, (_, number) => number));
+  assert.equal(await api.steps.total({ filter: { group } }), 2300);
+  assert.deepEqual(await api.steps.createAll([]), { data: [] });
+
+  // A megabyte is the most that a body may have.
+  const large = "é".repeat(100_000);
+  const { data: customers } = await api.customers.createAll(Array.from({ length: 12 }, () => ({ ...somebody(), notes: { large } })));
+  assert.deepEqual(customers.map(({ notes }) => notes?.["large"] === large), Array.from({ length: 12 }, () => true));
+});
+
+test("many of which one is refused", async () => {
+  const group = unique("g");
+  const bodies = Array.from({ length: 1300 }, (_, number) => ({ group, number: number === 1207 ? ("x" as never) : number }));
+  await assert.rejects(api.steps.createAll(bodies), (error: InvalidError) => {
+    assert.ok(error instanceof InvalidError);
+    assert.deepEqual([error.code, error.source, error.message], ["type", { pointer: "/1207/number" }, "422 /1207/number: Must be an integer, but is a string."]);
+    assert.deepEqual(error.created.length, 1000);
+    return true;
+  });
+  assert.equal(await api.steps.total({ filter: { group } }), 1000);
+});
+
+test("a server that takes smaller arrays gets them", async () => {
+  const sizes: number[] = [];
+  const strict = async (url: string, init: RequestInit) => {
+    const size = (JSON.parse(init.body as string) as unknown[]).length;
+    sizes.push(size);
+    return size > 3 ? json(413, { errors: [{ status: 413, code: "too_many_items", title: "t", detail: "d" }] })() : fetch(url, init);
+  };
+  const group = unique("g");
+  const { data } = await shop({ fetch: strict }).steps.createAll(Array.from({ length: 10 }, (_, number) => ({ group, number })));
+  assert.deepEqual([data.map(({ number }) => number), sizes], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [10, 5, 3, 3, 3, 1]]);
+});
+
+test("a header that cannot be sent is refused at once, and not shown", async () => {
+  const sent = answers(json(200, { data: [] }));
+  const message = (name: string) => ({ name: "TypeError", message: `The header ${name} has a character that no header can have, such as a line break.` });
+  await assert.rejects(shop({ fetch: sent.fetch, key: "sec\nret" }).customers.list(), message("Authorization"));
+  await assert.rejects(shop({ fetch: sent.fetch, headers: { "X-Secret": "\u20ac" } }).customers.list(), message("X-Secret"));
+  assert.equal(sent.count(), 0);
+  await shop({ key: `${setting("CLERK")}\n` }).customers.list({ limit: 0 }); // as a file has it
+});
 
 test("429, 503 and a proxy's 502 are waited for", async () => {
   for (const trouble of ["429", "503", "502"]) {
@@ -81,7 +130,9 @@ test("an answer that is not a server's own", async () => {
   const html = () => new Response("<html>", { headers: { "Content-Type": "text/html" } });
   await assert.rejects(shop({ fetch: answers(html).fetch }).customers.list(), ProtocolError);
   await assert.rejects(shop({ fetch: answers(json(200, { data: {} })).fetch }).customers.list(), ProtocolError);
-  await assert.rejects(shop({ fetch: answers(json(200, { data: [] })).fetch }).customers.get("x"), ProtocolError);
+  await assert.rejects(shop({ fetch: answers(json(200, { data: [] })).fetch }).customers.get(id), ProtocolError);
+  await assert.rejects(shop({ fetch: answers(json(200, { data: { name: "Ada" } })).fetch }).customers.get(id), ProtocolError);
+  await assert.rejects(shop({ fetch: answers(json(201, { data: [] })).fetch }).steps.createAll([{}]), ProtocolError);
   await assert.rejects(shop({ fetch: answers(json(418, "teapot")).fetch }).customers.list(), (error: ApiError) => error.status === 418 && error.message === "418 without a reason");
   assert.throws(() => shop({ baseURL: "http://localhost/?x=1" }), TypeError);
 });
@@ -90,28 +141,28 @@ test("operations are waited for", async () => {
   const accepted = await api.customers.createAsync(somebody());
   assert.ok(accepted instanceof AcceptedWrite);
   assert.equal(accepted.resource.type, "customers");
-  const { data, etag } = await accepted.done();
+  const { data, etag } = await accepted.wait();
   assert.deepEqual(await api.customers.get(accepted.resource.id), { data, etag });
   assert.equal((await api.operations.get(accepted.operation)).data.status, "succeeded");
 
   // The second is refused at once, or when its turn comes; a caller who waits sees no difference.
-  const change = async (visits: number) => (await api.customers.patchAsync(data.id, { visits }, { ifMatch: etag! })).done();
+  const change = async (visits: number) => (await api.customers.patchAsync(data.id, { visits }, { ifMatch: etag! })).wait();
   assert.equal((await change(1)).data.visits, 1);
   await assert.rejects(change(2), PreconditionFailedError);
 
   const gone = await api.customers.deleteAsync(data.id);
-  assert.deepEqual(await gone.done(), { data: { id: data.id, type: "customers" }, etag: undefined });
+  assert.deepEqual(await gone.wait(), { data: { id: data.id, type: "customers" }, etag: undefined });
   await assert.rejects(api.customers.get(data.id), NotFoundError);
 });
 
 test("an operation that fails later has the error of a request that waits", async () => {
   const errors = [{ status: 412, code: "precondition_failed", title: "t", detail: "d", source: { header: "If-Match" } }];
   const failing = answers(
-    json(202, { data: { id: "r", type: "customers" } }, { Location: "/operations/o" }),
-    json(200, { data: { status: "running" } }),
-    json(200, { data: { status: "failed", errors } }),
+    json(202, { data: { id, type: "customers" } }, { Location: "/operations/o" }),
+    json(200, { data: { id, type: "operations", status: "running" } }),
+    json(200, { data: { id, type: "operations", status: "failed", errors } }),
   );
-  await assert.rejects((await shop({ fetch: failing.fetch }).customers.patchAsync("r", {})).done(), (error: PreconditionFailedError) => {
+  await assert.rejects((await shop({ fetch: failing.fetch }).customers.patchAsync(id, {})).wait(), (error: PreconditionFailedError) => {
     assert.ok(error instanceof PreconditionFailedError);
     assert.deepEqual([error.operation, error.errors], ["o", errors]);
     return true;
@@ -127,10 +178,10 @@ test("a collection that is declared asynchronous is used like any other", async 
 });
 
 test("a write that is done later although nobody asked for that is waited for", async () => {
-  const made = { id: "r", type: "steps", number: 1 };
+  const made = { id, type: "steps", number: 1 };
   const later = answers(
-    json(202, { data: { id: "r", type: "steps" } }, { Location: "/operations/o" }),
-    json(200, { data: { status: "succeeded" } }),
+    json(202, { data: { id, type: "steps" } }, { Location: "/operations/o" }),
+    json(200, { data: { id, type: "operations", status: "succeeded" } }),
     json(200, { data: made }, { ETag: '"1.1"' }),
   );
   assert.deepEqual(await shop({ fetch: later.fetch }).steps.create({ number: 1 }), { data: made, etag: '"1.1"' });
@@ -149,8 +200,8 @@ test("a request can be given up, wherever it is", async () => {
   await within((signal) => shop({ fetch: hanging }).customers.list({ signal }));
   await within((signal) => shop({ fetch: answers(json(503, {}, { "Retry-After": "9" })).fetch }).customers.create(somebody(), { signal }));
   await within(async (signal) => {
-    const pending = answers(json(202, { data: { id: "r", type: "customers" } }, { Location: "/operations/o" }), json(200, { data: { status: "pending" } }));
-    await (await shop({ fetch: pending.fetch }).customers.deleteAsync("r")).done({ signal });
+    const pending = answers(json(202, { data: { id, type: "customers" } }, { Location: "/operations/o" }), json(200, { data: { id, type: "operations", status: "pending" } }));
+    await (await shop({ fetch: pending.fetch }).customers.deleteAsync(id)).wait({ signal });
   });
   await within(async (signal) => {
     for await (const _ of shop({ fetch: hanging }).customers.all({ signal })) void _;

@@ -100,7 +100,7 @@ export async function writes(): Promise<void> {
   same<Awaited<ReturnType<typeof api.customers.delete>>["data"], Customer>();
   same<Awaited<ReturnType<typeof api.reports.delete>>["data"]["type"], string>();
   const accepted = await api.customers.patchAsync(id, { visits: 1 });
-  same<Awaited<ReturnType<typeof accepted.done>>["data"], Customer>();
+  same<Awaited<ReturnType<typeof accepted.wait>>["data"], Customer>();
   // @ts-expect-error: email is required
   await api.customers.create({ name: "Ada" });
   // @ts-expect-error: an attribute that does not exist
@@ -134,7 +134,11 @@ export async function children(): Promise<void> {
   await orders.create({ number: 1, customer_id: id, agent_id: null });
   await api.orders.create({ number: 1, customer_id: id });
   const all: Collection<OrderShape> = api.orders;
-  await all.patch(id, { customer_id: id });
+  await all.patch(id, { customer_id: id }, { ifMatch: '"1.1"' });
+  // @ts-expect-error: orders take no blind change
+  await all.patch(id, { number: 2 });
+  // @ts-expect-error: nor a blind deletion, below a parent either
+  await orders.deleteAsync(id, { idempotencyKey: "k" });
   // @ts-expect-error: reports are not below customers
   api.customers.of(id).reports;
   // @ts-expect-error: there is one level
@@ -182,6 +186,10 @@ export async function ofARole(): Promise<void> {
   await few.customers.delete(id);
   // @ts-expect-error: not granted, below a parent either
   await few.customers.of(id).orders.patch(id, { number: 2 });
+  same<keyof Awaited<ReturnType<typeof few.steps.create>>["data"], "id" | "type" | "group" | "created_at" | "updated_at">();
+  await few.steps.create({ group: "g", number: 1 });
+  // @ts-expect-error: only creation is granted
+  await few.steps.list();
   // @ts-expect-error: nothing is granted there
   few.reports;
 }

@@ -3,6 +3,7 @@
 import SwaggerUIBundle from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import 'swagger-ui-dist/swagger-ui.css'
 import { forTrying } from './document'
+import { unfoldFilters } from './filters'
 import './style.css'
 
 interface Sent {
@@ -26,6 +27,12 @@ function signed(request: Sent): Sent {
   return request
 }
 
+/** What is sent for a form. */
+function tried(request: Sent & { url: string }): Sent {
+  request.url = unfoldFilters(request.url)
+  return signed(request)
+}
+
 async function show() {
   const response = await fetch(new URL('../openapi.json', document.baseURI), signed({ headers: { Accept: 'application/json' } }))
   if (!response.ok) throw new Error(`The server answered with ${response.status}.`)
@@ -40,7 +47,7 @@ async function show() {
     tryItOutEnabled: true,
     syntaxHighlight: { activated: false }, // it takes longer than the request
     validatorUrl: null, // nothing is sent to anybody else
-    requestInterceptor: signed,
+    requestInterceptor: tried,
   })
 }
 

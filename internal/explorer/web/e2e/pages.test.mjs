@@ -104,6 +104,26 @@ test('the reference reads the document of this server, and requests can be tried
   await page.leave()
 })
 
+test('the reference of a list is short, and has one field for all filters', async () => {
+  const page = await open(browser, `${server.url}/-/docs`)
+  const complaints = []
+  page.on('console', (message) => complaints.push(message.text()))
+  await page.locator('.opblock-summary-path').first().waitFor()
+  const operation = page.locator('.opblock-get', { has: page.locator('[data-path="/products"]') })
+  await operation.locator('.opblock-summary-control').click()
+  const execute = operation.getByRole('button', { name: 'Execute' })
+  await execute.waitFor()
+  const { y: top } = await operation.boundingBox()
+  const { y: bottom } = await execute.boundingBox()
+  assert.ok(bottom - top < 2000, `Execute is ${bottom - top} pixels below the top`)
+  await operation.locator('[data-param-name=filters] input').fill('filter[name][starts_with]=Book&filter[name][contains]=shelf')
+  await execute.click()
+  await operation.locator('.live-responses-table', { hasText: '"name": "Bookshelf"' }).waitFor()
+  await operation.locator('.curl', { hasText: '?filter%5Bname%5D%5Bstarts_with%5D=Book&filter%5Bname%5D%5Bcontains%5D=shelf' }).waitFor()
+  assert.deepEqual(complaints, [])
+  await page.leave()
+})
+
 test('mounted below a prefix that is taken off, everything is found there', async () => {
   const mounted = await serve({ program: process.env.MOUNTED ?? join(binary, '../mounted'), args: (database) => [database] })
   try {

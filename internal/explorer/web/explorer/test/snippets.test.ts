@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { forTrying } from '../../docs/document'
+import { unfoldFilters } from '../../docs/filters'
 import { Rights } from '../lib/paths'
 import { snippet, type Sent } from '../lib/snippets'
 
@@ -91,4 +92,41 @@ test('the reference fills in nothing that was not asked for', () => {
       },
     },
   })
+})
+
+test('the reference has one field for all filters', () => {
+  const query = (name: string) => ({ name, in: 'query', schema: { type: 'string' } })
+  const document = {
+    components: { parameters: { 'filter.id': query('filter[id]'), 'filter.id.eq': query('filter[id][eq]'), 'users.filter.name.eq': query('filter[name][eq]'), l: query('l') } },
+    paths: {
+      '/users': {
+        get: {
+          parameters: [
+            ...['l', 'filter.id', 'filter.id.eq', 'users.filter.name.eq'].map((name) => ({ $ref: `#/components/parameters/${name}` })),
+            query('filter[name][contains]'),
+            query('sort'),
+          ],
+        },
+      },
+    },
+  }
+  const { parameters } = (forTrying(document) as typeof document).paths['/users'].get
+  expect(parameters).toEqual([
+    { ...query('sort'), description: '' },
+    {
+      ...query('filters'),
+      description:
+        'Filters as they stand in the URL, with `&` between them: `filter[name]=value`, or `filter[name][operator]=value`. All must hold. `in` and `not_in` take values with commas between them, `null` takes true or false.\n\n- `id`: `eq`\n- `name`: `eq`, `contains`',
+    },
+  ])
+})
+
+test('filters of the reference become those of the interface', () => {
+  const sent = (filters: string, rest = '') => unfoldFilters(`http://localhost:8080/users?limit=2&filters=${encodeURIComponent(filters)}${rest}`)
+  const escaped = (text: string) => `http://localhost:8080/users?limit=2&${text}`
+  expect(sent('filter[active]')).toBe(escaped('filter%5Bactive%5D'))
+  expect(sent('filter[name][in]=A,B & filter[age][gte]=3', '&sort=name')).toBe(escaped('filter%5Bname%5D%5Bin%5D=A,B&filter%5Bage%5D%5Bgte%5D=3&sort=name'))
+  expect(sent('filter[name]=100% of Zoë%20#😀')).toBe(escaped('filter%5Bname%5D=100%25%20of%20Zo%C3%AB%20%23%F0%9F%98%80'))
+  expect(unfoldFilters('http://localhost/users?filters=')).toBe('http://localhost/users')
+  expect(unfoldFilters('http://localhost/users')).toBe('http://localhost/users')
 })

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	"github.com/plural-go/plural/internal/move"
+)
+
+var errInterrupted = errors.New("interrupted")
+
+// input is a file that is read, and how much of it.
+type input struct {
+	io.Reader
+	name   string
+	format move.Format
+	file   *os.File // nil for the standard input
+	size   int64    // negative if it cannot be known
+	read   atomic.Int64
+}
+
+// openInput opens the file that is to be imported, or takes the standard input. Whether it
+// is compressed is told by how it begins.
+func openInput(ctx context.Context, stdin io.Reader, names []string, format move.Format) (*input, error) {
+	in := &input{name: "the standard input", format: format, size: -1}
+	from := stdin
+	if len(names) > 0 && names[0] != "-" {
+		in.name = names[0]
+		if told, _ := move.FormatOf(in.name); in.format == "" {
+			in.format = told
+		}
+		if in.format == "" {
+			return nil, fmt.Errorf("the format of %s cannot be told by its ending: give --format %s", in.name, strings.Join(formats, ", "))
+		}
+		if err := in.open(ctx); err != nil {
+			return nil, err
+		}
+		from = in.file
+	}
+	if in.format == "" {
+		in.format = move.NDJSON
+	}
+	start := bufio.NewReaderSize(untilDone(ctx, &counting{from, &in.read}), 64<<10)
+	in.Reader = start
+	if magic, _ := start.Peek(2); string(magic) == "\x1f\x8b" {
+		unzipped, err := gzip.NewReader(start)
+		if err != nil {
+			return nil, errors.Join(in.named(err), in.Close())
+		}
+		in.Reader = unzipped
+	} else if _, zipped := move.FormatOf(in.name); zipped && ctx.Err() == nil {
+		return nil, errors.Join(in.named(errors.New("the name says that it is compressed, but it is not")), in.Close())
+	}
+	return in, nil
+}
+
+// open opens the file. That of a named pipe lasts until somebody writes to it.
+func (in *input) open(ctx context.Context) error {
+	type result struct {
+		file *os.File
+		err  error
+	}
+	opened := make(chan result, 1)
+	go func() {
+		file, err := os.Open(in.name)
+		opened <- result{file, err}
+	}()
+	var got result
+	select {
+	case got = <-opened:
+	case <-ctx.Done():
+		return in.named(errInterrupted)
+	}
+	if got.err != nil {
+		return got.err
+	}
+	in.file = got.file
+	if info, err := in.file.Stat(); err == nil && info.Mode().IsRegular() {
+		in.size = info.Size()
+	}
+	return nil
+}
+
+// untilDone reads from something that may never give anything, and ends with the context.
+func untilDone(ctx context.Context, from io.Reader) io.Reader {
+	out, in := io.Pipe()
+	context.AfterFunc(ctx, func() { _ = in.CloseWithError(ctx.Err()) }) // which never fails
+	go func() {
+		_, err := io.CopyBuffer(in, from, make([]byte, 64<<10))
+		_ = in.CloseWithError(err) // the end, if there is no error
+	}()
+	return out
+}
+
+// counting counts what is read.
+type counting struct {
+	io.Reader
+	read *atomic.Int64
+}
+
+func (c *counting) Read(into []byte) (int, error) {
+	n, err := c.Reader.Read(into)
+	c.read.Add(int64(n))
+	return n, err
+}
+
+// part is how much of the file was read, negative if it cannot be known.
+func (in *input) part() float64 {
+	if in.size <= 0 {
+		return -1
+	}
+	return float64(in.read.Load()) / float64(in.size)
+}
+
+func (in *input) named(err error) error { return fmt.Errorf("%s: %w", in.name, err) }
+
+func (in *input) Close() error {
+	if in.file == nil {
+		return nil
+	}
+	return in.file.Close()
+}

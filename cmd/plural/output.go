@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/plural-go/plural/internal/move"
+)
+
+// destination is a file that is written, or the standard output.
+type destination struct {
+	*bufio.Writer
+	format move.Format
+	zipper *gzip.Writer // nil: not compressed
+	file   *os.File     // nil for the standard output
+	name   string       // of the file when it is whole; until then it has another, unless it is a pipe or a device
+	given  string       // as it was given, for messages
+}
+
+func openOutput(stdout io.Writer, name string, format move.Format) (*destination, error) {
+	out := &destination{format: format, name: name, given: name}
+	to, zipped := stdout, false
+	if name != "" && name != "-" {
+		var told move.Format
+		told, zipped = move.FormatOf(name)
+		if out.format == "" {
+			out.format = told
+		}
+		if out.format == "" {
+			return nil, fmt.Errorf("the format of %s cannot be told by its ending: give --format", name)
+		}
+		if err := out.open(); err != nil {
+			return nil, out.named(err)
+		}
+		to = out.file
+	}
+	if out.format == "" {
+		out.format = move.NDJSON
+	}
+	if zipped {
+		out.zipper = gzip.NewWriter(to)
+		to = out.zipper
+	}
+	out.Writer = bufio.NewWriterSize(to, 256<<10)
+	return out, nil
+}
+
+// open opens what is written to: a file beside the one that is meant, or a pipe or a device
+// itself. A file that is there keeps its mode, and a link stays one.
+func (o *destination) open() error {
+	info, err := os.Stat(o.name)
+	switch {
+	case err == nil && info.IsDir():
+		return errors.New("is a directory")
+	case err == nil && !info.Mode().IsRegular():
+		o.file, err = os.OpenFile(o.name, os.O_WRONLY, 0)
+		o.name = ""
+		return err
+	case err == nil:
+		if o.name, err = filepath.EvalSymlinks(o.name); err != nil {
+			return err
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		if to, err := os.Readlink(o.name); err == nil { // to what is to be made
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(o.name), to)
+			}
+			o.name = to
+		}
+	default:
+		return err
+	}
+	beside := filepath.Join(filepath.Dir(o.name), "."+filepath.Base(o.name)+"."+rand.Text())
+	o.file, err = os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // #nosec G302 G304 -- what others may do with it is for the umask to say
+	if err != nil {
+		return err
+	}
+	if info != nil {
+		if err := o.file.Chmod(info.Mode().Perm()); err != nil {
+			return errors.Join(err, o.file.Close(), os.Remove(beside))
+		}
+	}
+	return nil
+}
+
+// finish gives a file that is whole its name, and takes any other away.
+func (o *destination) finish(failed error) error {
+	err := failed
+	if err == nil {
+		err = o.Flush()
+	}
+	if err == nil && o.zipper != nil {
+		err = o.zipper.Close()
+	}
+	if o.file == nil {
+		return err
+	}
+	if err == nil && o.name != "" {
+		err = o.file.Sync()
+	}
+	if closing := o.file.Close(); err == nil {
+		err = closing
+	}
+	if o.name == "" {
+		return o.named(err)
+	}
+	if err == nil {
+		err = os.Rename(o.file.Name(), o.name)
+	}
+	if err != nil {
+		err = o.named(err)
+		if removing := os.Remove(o.file.Name()); removing != nil {
+			err = errors.Join(err, removing)
+		}
+	}
+	return err
+}
+
+// named is an error with the name that the file was given, in place of the one that it has.
+func (o *destination) named(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return fmt.Errorf("%s: %w", o.given, path.Err)
+	case errors.As(err, &link):
+		return fmt.Errorf("%s: %w", o.given, link.Err)
+	case err != nil && o.file == nil:
+		return fmt.Errorf("%s: %w", o.given, err)
+	}
+	return err
+}

@@ -1,0 +1,102 @@
+package move
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/client"
+)
+
+// Writable are the attributes that a row may have: those that the caller can see, and those
+// that they can set and not see, which the OpenAPI document of the server has. A server
+// without one has no others.
+func Writable(ctx context.Context, c *client.Client, collection client.Description) ([]client.Attribute, error) {
+	answer, err := c.Do(ctx, client.Request{Method: http.MethodGet, Path: "/-/openapi.json"})
+	if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Status < 500 {
+		return collection.Attributes, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	document := &openAPI{follow: 1000}
+	if err := json.Unmarshal(answer.Body, &document.root); err != nil {
+		return nil, fmt.Errorf("the OpenAPI document of the server: %w", err)
+	}
+	shape := document.createShape(collection.Name)
+	properties, _ := shape["properties"].(map[string]any)
+	required, _ := shape["required"].([]any)
+	all := slices.Clone(collection.Attributes)
+	for name, definition := range properties {
+		known := func(a client.Attribute) bool { return a.Name == name }
+		if name == "id" || name == "type" || slices.ContainsFunc(collection.Attributes, known) {
+			continue
+		}
+		members, _ := definition.(map[string]any)
+		format, _ := members["format"].(string)
+		all = append(all, client.Attribute{Name: name, Type: typeOf(members["type"]), Format: format, Required: slices.Contains(required, any(name))})
+	}
+	slices.SortFunc(all[len(collection.Attributes):], func(a, b client.Attribute) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// openAPI is a document in which references are followed, so many in all: there could be
+// some that lead back to themselves.
+type openAPI struct {
+	root   any
+	follow int
+}
+
+// createShape finds the schema of one resource in the body that creates it.
+func (d *openAPI) createShape(collection string) map[string]any {
+	body := d.at(d.root, "paths", "/"+collection, "post", "requestBody", "content", "application/json", "schema")
+	shapes := []any{body}
+	for _, either := range []string{"oneOf", "anyOf"} {
+		more, _ := d.at(body, either).([]any)
+		shapes = append(shapes, more...)
+	}
+	for _, each := range shapes {
+		if shape, ok := d.at(each).(map[string]any); ok && shape["properties"] != nil {
+			return shape
+		}
+	}
+	return nil
+}
+
+// at goes down from a value by the names of members. It is nil where there is nothing.
+func (d *openAPI) at(value any, names ...string) any {
+	members, _ := value.(map[string]any)
+	if reference, ok := members["$ref"].(string); ok {
+		path, local := strings.CutPrefix(reference, "#/")
+		if d.follow--; !local || d.follow < 0 {
+			return nil
+		}
+		way := strings.Split(path, "/")
+		for i := range way {
+			way[i] = strings.ReplaceAll(strings.ReplaceAll(way[i], "~1", "/"), "~0", "~")
+		}
+		return d.at(d.at(d.root, way...), names...)
+	}
+	if len(names) == 0 {
+		return value
+	}
+	return d.at(members[names[0]], names[1:]...)
+}
+
+// typeOf is a type of JSON Schema, which may be one of several of which null is another.
+func typeOf(value any) string {
+	several, ok := value.([]any)
+	if !ok {
+		several = []any{value}
+	}
+	for _, each := range several {
+		if name, ok := each.(string); ok && name != "null" {
+			return name
+		}
+	}
+	return ""
+}
