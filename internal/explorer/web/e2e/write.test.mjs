@@ -164,6 +164,7 @@ test('operations are followed to their end', async () => {
   const note = page.getByRole('status')
   await note.getByText('succeeded').waitFor()
   await page.locator('#row-0').getByText('Balances').waitFor()
+  await page.waitForFunction(() => document.activeElement.getAttribute('role') === 'grid')
   await note.getByRole('link', { name: 'POST reports' }).click()
   const panel = page.getByRole('complementary', { name: 'operation' })
   await panel.getByRole('link', { name: /^reports\// }).click()
