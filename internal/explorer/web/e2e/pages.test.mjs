@@ -40,7 +40,7 @@ test('with access, people sign in with a key, and see and may do what it allows'
     await dialog.getByLabel('API key or token').fill(reader)
     await page.keyboard.press('Enter')
     await page.locator('#row-0').getByText('Hello').waitFor()
-    await page.waitForFunction(() => document.activeElement.getAttribute('role') === 'grid')
+    await page.locator('[role=grid]:focus').waitFor()
     const columns = () => page.locator('[role=columnheader]').allInnerTexts()
     assert.deepEqual(await columns(), ['id', 'title', 'created_at', 'updated_at'])
     assert.equal(await page.getByRole('button', { name: 'New note' }).count(), 0)

@@ -125,7 +125,7 @@ test('a conflict shows both values: take theirs, or overwrite', async () => {
   await page.getByRole('heading', { name: 'Mine' }).waitFor()
   const { name, credit } = await server.ask('GET', `/customers/${alan.id}`)
   assert.deepEqual({ name, credit }, { name: 'Mine', credit: 8 })
-  await page.waitForFunction(() => document.activeElement.tagName === 'ASIDE')
+  await page.locator('aside:focus').waitFor()
   await page.leave()
 })
 
@@ -153,7 +153,7 @@ test('delete asks first, and deletes only what was seen', async () => {
   await page.getByText('Needed was deleted.').waitFor()
   await page.waitForURL(`${server.explorer}/products`)
   assert.equal((await fetch(`${server.url}/products/${spare.id}`)).status, 404)
-  await page.waitForFunction(() => document.activeElement.getAttribute('role') === 'grid')
+  await page.locator('[role=grid]:focus').waitFor()
   await page.leave()
 })
 
@@ -164,7 +164,7 @@ test('operations are followed to their end', async () => {
   const note = page.getByRole('status')
   await note.getByText('succeeded').waitFor()
   await page.locator('#row-0').getByText('Balances').waitFor()
-  await page.waitForFunction(() => document.activeElement.getAttribute('role') === 'grid')
+  await page.locator('[role=grid]:focus').waitFor()
   await note.getByRole('link', { name: 'POST reports' }).click()
   const panel = page.getByRole('complementary', { name: 'operation' })
   await panel.getByRole('link', { name: /^reports\// }).click()
