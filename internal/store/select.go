@@ -57,7 +57,7 @@ func (t *Tx) Select(c *schema.Collection, selection Selection) (*Rows, error) {
 }
 
 func (r *Rows) open(selection Selection) (err error) {
-	s := r.tx.selectStatement(r.collection, r.tx.store.tables[r.collection].all, selection)
+	s := r.tx.rowsStatement(r.collection, selection)
 	r.rows, err = r.tx.conn.query(s.String(), s.args...)
 	return r.tx.fault(err)
 }
@@ -171,7 +171,7 @@ func (t *Tx) Back(c *schema.Collection, selection Selection, n int64) (place Pla
 // firstOf gives the place of the first resource of a selection, and whether
 // there is a second one.
 func (t *Tx) firstOf(c *schema.Collection, selection Selection) (place Place, more bool, err error) {
-	s := t.selectStatement(c, t.store.tables[c].all, selection)
+	s := t.rowsStatement(c, selection)
 	err = each(t.conn, func(row schema.Row) bool {
 		if place != nil {
 			more = true
@@ -183,8 +183,33 @@ func (t *Tx) firstOf(c *schema.Collection, selection Selection) (place Place, mo
 	return place, more, t.fault(err)
 }
 
+// few is how many resources are worth to be found by their ids first.
+const few = 1000
+
+// rowsStatement selects whole resources. If many are passed over or sorted for a few, the ids are found
+// first: an index has them, and the resources themselves are looked up for those few only.
+func (t *Tx) rowsStatement(c *schema.Collection, selection Selection) *statement {
+	table := t.store.tables[c]
+	if len(selection.Order) == 1 || selection.Take > few || selection.Skip == 0 && !selection.Order[0].Descending {
+		return t.selectStatement(c, table.all, selection)
+	}
+	id := table.columns[schema.IDColumn]
+	s := t.store.statement(c, "SELECT ", table.all, " FROM ", table.name, " WHERE ", id, " IN (")
+	s.selection(id, selection)
+	s.write(")")
+	s.order(selection.Order)
+	return s
+}
+
 func (t *Tx) selectStatement(c *schema.Collection, columns string, selection Selection) *statement {
-	s := t.store.statement(c, "SELECT ", columns, " FROM ", t.store.tables[c].name)
+	s := t.store.statement(c)
+	s.selection(columns, selection)
+	return s
+}
+
+// selection writes a SELECT of columns.
+func (s *statement) selection(columns string, selection Selection) {
+	s.write("SELECT ", columns, " FROM ", s.table.name)
 	s.where(selection)
 	s.order(selection.Order)
 	if selection.Take < math.MaxInt64 || selection.Skip > 0 {
@@ -195,5 +220,4 @@ func (t *Tx) selectStatement(c *schema.Collection, columns string, selection Sel
 		s.write(" OFFSET ")
 		s.arg(schema.IntValue(selection.Skip))
 	}
-	return s
 }
