@@ -78,8 +78,9 @@ func (d *document) judgeQuery(op *describedOperation, e *exchange) []string {
 		p, got := op.parameters[at], all[name]
 		if p.itemKind == "boolean" && slices.Contains(got.values, "") {
 			got.empty = true
+			got.values = slices.DeleteFunc(got.values, func(value string) bool { return value == "" })
 		}
-		if got.empty && p.mayBare {
+		if got.empty && p.mayBare && len(got.values) == 0 {
 			continue
 		}
 		complaints = append(complaints, d.judgeParameter(p, got.values)...)
