@@ -26,6 +26,15 @@ func TestTypeScriptClient(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"type":"module"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	for _, args := range [][]string{
+		{"--schema", "test/shop.yaml", "--out", "test/shop.ts"},
+		{"--schema", "test/shop.yaml", "--role", "kiosk", "--out", "test/kiosk.ts"},
+		{"--schema", "test/awkward.yaml", "--bigint", "--out", "test/awkward.ts"},
+	} {
+		if out, err := program(t, project, append([]string{"client", "ts"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
 	compile(t, "--project", project, "--outDir", dir)
 	compile(t, "--project", filepath.Join(project, "tsconfig.plain.json")) // of users who are less strict
 

@@ -198,7 +198,13 @@ test('everything by keyboard', async () => {
     for (const key of keys) await page.keyboard.press(key)
   }
   await press('?')
-  await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor()
+  const help = page.getByRole('dialog', { name: 'Shortcuts' })
+  await help.getByRole('checkbox').uncheck()
+  await press('Escape', 'n', '?')
+  assert.equal(page.url(), `${server.explorer}/customers`)
+  assert.equal(await help.count(), 0)
+  await page.getByRole('button', { name: 'Shortcuts' }).click()
+  await help.getByRole('checkbox').check()
   await press('Escape', 't', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter')
   const ken = data.customers[4]
   await page.waitForURL(`${server.explorer}/customers/${ken.id}`)

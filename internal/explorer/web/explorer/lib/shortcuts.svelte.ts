@@ -1,0 +1,15 @@
+// Whether single keys do something. Speech input sends letters that nobody has pressed, so it
+// must be possible to turn them off (WCAG 2.1.4).
+
+const KEY = 'plural.shortcuts'
+let on = $state(localStorage.getItem(KEY) !== 'off')
+
+export const shortcuts = {
+  get on() {
+    return on
+  },
+  set on(value) {
+    on = value
+    localStorage.setItem(KEY, value ? 'on' : 'off')
+  },
+}
