@@ -139,6 +139,10 @@ screenshots: setup build ## Make the pictures of the explorer in docs/images
 test-fast: ## All tests without the race detector, from the cache where nothing changed
 	go test -timeout 15m ./...
 
+.PHONY: test-unit
+test-unit: ## Tests that need nothing but Go: no PostgreSQL, no Node, no browser
+	go test ./schema ./conform ./internal/auth ./internal/fault ./internal/observe ./internal/query
+
 .PHONY: soak
 soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES writes, and trouble its nodes on PostgreSQL, in DURATION
 	go run ./internal/soak/cmd/soak -kills $(KILLS) -cuts $(CUTS) -writes $(WRITES) \
