@@ -2,6 +2,7 @@ package interfacetest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -116,6 +117,40 @@ func TestCallersSeeWhatTheyMay(t *testing.T) {
 		created := h.as("clerk", "POST", "/posts", fmt.Sprintf(`{"id":"%s","title":"x","user_id":null}`, id(60)))
 		created.expect(t, 201, fmt.Sprintf(`{"data":{"id":"%s","type":"posts","title":"x","published":false,"user_id":null,"created_at":"TIME","updated_at":"TIME"}}`, id(60)))
 		h.as("clerk", "GET", "/posts/"+id(60), "").expectErrors(t, 403, "forbidden")
+	})
+}
+
+// TestRootTellsTotalsToThoseWhoMayList: who may read a resource by its id only is not told
+// how many there are.
+func TestRootTellsTotalsToThoseWhoMayList(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		h := open()
+		h.fill(true, "example.com")
+		h.key("janitor", "janitor", "")
+		for caller, want := range map[string]string{
+			"public":  "users 3, posts null, notes 1, operations null",
+			"editor":  "users 3, posts 10, notes 1, operations null",
+			"clerk":   "posts null, operations null",
+			"janitor": "users null, posts null, operations null",
+		} {
+			root := h.as(caller, "GET", "/", "")
+			var envelope struct {
+				Data []struct {
+					Name  string
+					Total json.RawMessage
+				}
+			}
+			if err := json.Unmarshal([]byte(root.body), &envelope); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, each := range envelope.Data {
+				got = append(got, fmt.Sprintf("%s %s", each.Name, each.Total))
+			}
+			if strings.Join(got, ", ") != want {
+				t.Errorf("%s is told %v, want %s", caller, got, want)
+			}
+		}
 	})
 }
 
