@@ -52,15 +52,18 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 	logger := s.logger(writer)
 	config := s.config
 	config.Schema, config.Access, config.Logger = file.Schema, file.Access, logger
+	listener, err := plural.Listen(config, s.addr)
+	if err != nil {
+		return err
+	}
 	server, err := plural.Open(ctx, config)
 	if err != nil {
-		return inFileOf(s.schemaFile, err)
+		return errors.Join(inFileOf(s.schemaFile, err), listener.Close())
 	}
-	addr, err := server.Start(s.addr)
-	if err != nil {
+	if err := server.Serve(listener); err != nil {
 		return errors.Join(err, server.Stop(context.Background()))
 	}
-	fmt.Fprint(out, greeting(s, config.Schema, config.Access, addr))
+	fmt.Fprint(out, greeting(s, config.Schema, config.Access, listener.Addr()))
 	tellManager(logger, "READY=1")
 	select {
 	case <-ctx.Done():

@@ -267,6 +267,13 @@ func TestClosedByDefault(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.config.Schema, c.config.Database = file.Schema, "sqlite:"+t.TempDir()+"/test.db"
+			listener, err := plural.Listen(c.config, c.addr)
+			if errors.Is(err, plural.ErrOpen) != c.refused || !c.refused && err != nil {
+				t.Errorf("Listen: %v", err)
+			}
+			if err == nil {
+				listener.Close()
+			}
 			server, err := plural.Open(context.Background(), c.config)
 			if err != nil {
 				t.Fatal(err)
