@@ -97,7 +97,7 @@ func (k *checker) indexable(members []*Attribute, g group, at path) {
 		switch {
 		case a.kind == 0 || a.MaxLength < 0:
 			return // not valid itself, so that nothing can be said
-		case a.kind != KindText || len(a.Enum) > 0:
+		case a.kind != KindText || len(a.Enum) > 0 || a.Format == Email:
 			room -= indexBytes(a)
 		case a.MaxLength == 0:
 			unbounded = append(unbounded, a)
@@ -147,6 +147,12 @@ func indexBytes(a *Attribute) int {
 	case KindDateTime:
 		return 24
 	case KindText:
+		if len(a.enum) == 0 { // an email, which is ASCII
+			if a.MaxLength > 0 {
+				return min(a.MaxLength, maxEmail)
+			}
+			return maxEmail
+		}
 		longest := 0
 		for _, value := range a.enum {
 			longest = max(longest, len(value.Text()))
