@@ -64,6 +64,11 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if guard != nil {
+		for _, warning := range guard.Policy.Warnings() {
+			observer.AccessWarning(warning)
+		}
+	}
 	options := append(migrateOptions(config, observer), store.Remember(config.CacheSize))
 	st, err := store.Open(ctx, config.Database, config.Schema, options...)
 	if err != nil {
