@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // An index entry must fit wherever the schema is stored. PostgreSQL is the
@@ -65,7 +67,7 @@ func (k *checker) group(c *Collection, g group, at path) {
 		a := c.attribute(name)
 		switch {
 		case a == nil:
-			k.report(g.at.item(i), "%s has no attribute %q%s", c.Name, name, didYouMean(name, attributeNames(c)))
+			k.report(g.at.item(i), "%s has no attribute %q%s", c.Name, name, suggest.DidYouMean(name, attributeNames(c)))
 		case slices.Contains(members, a):
 			k.report(g.at.item(i), "%s is twice in this group: remove one of them", name)
 		case a.kind == KindJSON:
