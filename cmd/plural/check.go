@@ -102,7 +102,7 @@ not be run.`,
 	flags.StringSliceVar(&options.Skip, "skip", nil, "leave these checks out: `ids` or topics, separated by commas")
 	flags.StringVar(&format, "format", "table", "table, json or junit")
 	flags.BoolVar(&list, "list", false, "print every check, and run none")
-	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return notRun(err) })
+	command.SetFlagErrorFunc(func(command *cobra.Command, err error) error { return notRun(unknownFlag(command, err)) })
 	return command
 }
 

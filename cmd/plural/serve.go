@@ -28,7 +28,7 @@ func newServeCommand() *cobra.Command {
 Every flag can also be given as an environment variable (--max-body as
 PLURAL_MAX_BODY), or under "server" in the schema file (max_body: 2MiB). A flag
 wins over the environment, and that over the file.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			file, err := s.load(command.Flags())
 			if err != nil {
