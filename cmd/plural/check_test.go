@@ -160,7 +160,7 @@ func TestCheckThatCannotBeRun(t *testing.T) {
 		want string
 	}{
 		"no URL":                {nil, "plural: give the URL of the server to check, and nothing else\n"},
-		"an unknown flag":       {[]string{p.base, "--fast"}, "plural: unknown flag: --fast\n"},
+		"an unknown flag":       {[]string{p.base, "--frobnicate"}, "plural: unknown flag: --frobnicate; \"plural check --help\" lists them\n"},
 		"an unknown format":     {[]string{p.base, "--format=xml"}, "plural: the format must be table, json or junit, but is \"xml\"\n"},
 		"an unknown check":      {[]string{p.base, "--only=ranges"}, "plural: there is no check \"ranges\", and no topic of that name\n"},
 		"a broken header":       {[]string{p.base, "--header=Bearer"}, "plural: a header must be given as 'Name: value', but is \"Bearer\"\n"},

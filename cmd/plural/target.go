@@ -27,13 +27,15 @@ type target struct {
 	name        string // once it is open, for messages
 }
 
+const keyUsage = "API key or token for the server (better PLURAL_KEY, which nobody sees in a list of processes)"
+
 // registerTarget declares the flags that say where the data is, and others of plural serve
 // that a command needs for it.
 func registerTarget(command *cobra.Command, others ...string) *target {
 	t := &target{}
 	flags := command.Flags()
 	flags.StringVar(&t.server, "server", "", "`URL` of a server, in place of a database (or PLURAL_SERVER)")
-	flags.StringVar(&t.key, "key", "", "API key or token for the server (better PLURAL_KEY, which nobody sees in a list of processes)")
+	flags.StringVar(&t.key, "key", "", keyUsage)
 	t.load = borrowSettings(command, append([]string{"schema", "database"}, others...)...)
 	return t
 }
