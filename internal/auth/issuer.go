@@ -145,7 +145,7 @@ func (k *issuerKeys) renew(fresh *oidc.RemoteKeySet) {
 func (k *issuerKeys) inUse() (keys *oidc.RemoteKeySet, age time.Duration) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	return k.current, time.Now().Sub(k.fetched)
+	return k.current, time.Since(k.fetched)
 }
 
 // throttle bounds how often the same thing is fetched, and tells an issuer that is
