@@ -39,8 +39,9 @@ SEED     ?=
 # SQLite is C translated to Go, and the race detector on every one of its
 # memory accesses makes it about fifty times slower. We look for races in our
 # code and in the driver, so that one package goes without: about six times.
-# So does the validator of JSON Schema, which judges every answer of the interface tests.
-RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=github.com/santhosh-tekuri/jsonschema/v6/...=-race=false
+# So does the validator of JSON Schema, which judges every answer of the interface tests, and Go's own
+# parser and type checker, with which a test looks at all of the code for other platforms.
+RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=github.com/santhosh-tekuri/jsonschema/v6/...=-race=false -gcflags=go/...=-race=false
 
 # Node trusts a list of its own, and not what the system trusts, as all else here does.
 SYSTEM_CERTIFICATES := $(wildcard /etc/ssl/certs/ca-certificates.crt)
