@@ -205,7 +205,7 @@ func TestCheckThatIsAborted(t *testing.T) {
 			front.Listener.Close()
 			go front.CloseClientConnections() // which waits for this request
 		}, nil, "connect: connection refused", 45},
-		"silent": {10, func(_ *httptest.Server, r *http.Request) { <-r.Context().Done() }, []string{"--read-only", "--timeout=1s"},
+		"silent": {10, func(_ *httptest.Server, r *http.Request) { <-r.Context().Done() }, []string{"--read-only", "--timeout=3s"},
 			"(Client.Timeout exceeded while awaiting headers)", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

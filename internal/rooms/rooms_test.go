@@ -84,6 +84,9 @@ var mayImport = map[string][]string{
 	// Builds what users download.
 	"internal/release": {},
 
+	// Finds the tests in which several things happen at once.
+	"internal/concurrent": {},
+
 	"internal/pgtest": {},
 	"internal/rooms":  {},
 }

@@ -41,7 +41,7 @@ func (d *Disk) Mount(dir string) (unmount func() error, err error) {
 // unmounted waits for the kernel to let go of the files of a process that has
 // just ended.
 func unmounted(server *fuse.Server) error {
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		err := server.Unmount()
 		if err == nil || time.Now().After(deadline) {
