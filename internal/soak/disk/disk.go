@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,6 +35,21 @@ type Disk struct {
 	lies     bool  // a sync is acknowledged and not done
 	capacity int64 // in bytes, 0 for no end
 	faults   map[Op]*fault
+	opened   []Opening
+}
+
+// Opening is one successful call of open(2), by any program.
+type Opening struct {
+	Name    string
+	Flags   int  // those that the kernel passes on: without O_CREAT and O_EXCL for a file that exists
+	Created bool // there was no such file
+}
+
+// Opened lists how files were opened, in order. No opening is missing, however soon the file was closed.
+func (d *Disk) Opened() []Opening {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return slices.Clone(d.opened)
 }
 
 // file is a file, whatever its name is.
@@ -124,20 +140,28 @@ func (d *Disk) Failed(op Op) int {
 	return d.faults[op].struck
 }
 
+// nameOf is the name of a file, or empty if it has none any more.
+func (d *Disk) nameOf(f *file) string {
+	for name, named := range d.names {
+		if named == f {
+			return name
+		}
+	}
+	return ""
+}
+
 // fails says whether an operation on a file fails now.
 func (d *Disk) fails(op Op, f *file) bool {
 	fault := d.faults[op]
 	if fault == nil || fault.left == 0 {
 		return false
 	}
-	for name, named := range d.names {
-		if named == f && strings.HasSuffix(name, fault.suffix) {
-			fault.left--
-			fault.struck++
-			return true
-		}
+	if name := d.nameOf(f); name == "" || !strings.HasSuffix(name, fault.suffix) {
+		return false
 	}
-	return false
+	fault.left--
+	fault.struck++
+	return true
 }
 
 // trap cuts the power in the middle of an operation.

@@ -100,7 +100,7 @@ func (d *directory) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 }
 
 // Create implements fs.NodeCreater.
-func (d *directory) Create(ctx context.Context, name string, _, _ uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+func (d *directory) Create(ctx context.Context, name string, flags, _ uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	d.disk.mutex.Lock()
 	defer d.disk.mutex.Unlock()
 	d.disk.lastIno++
@@ -108,6 +108,7 @@ func (d *directory) Create(ctx context.Context, name string, _, _ uint32, out *f
 	if errno := d.disk.rename(renaming{name: f}); errno != 0 {
 		return nil, nil, 0, errno
 	}
+	d.disk.opened = append(d.disk.opened, Opening{name, int(flags), true})
 	return d.child(ctx, f, out), nil, fuse.FOPEN_KEEP_CACHE, 0
 }
 
@@ -160,7 +161,10 @@ func (n *node) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, o
 }
 
 // Open implements fs.NodeOpener.
-func (n *node) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
+func (n *node) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	n.disk.mutex.Lock()
+	defer n.disk.mutex.Unlock()
+	n.disk.opened = append(n.disk.opened, Opening{n.disk.nameOf(n.file), int(flags), false})
 	return nil, fuse.FOPEN_KEEP_CACHE, 0
 }
 
