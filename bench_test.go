@@ -19,14 +19,9 @@ import (
 // A request all the way through the server, without the network: what Plural adds
 // to net/http, with the log and the metrics of the command.
 func BenchmarkRequests(b *testing.B) {
-	b.Run("kept", func(b *testing.B) { benchmarkRequests(b, 0) })
-	b.Run("read", func(b *testing.B) { benchmarkRequests(b, -1) })
-}
-
-func benchmarkRequests(b *testing.B, cacheSize int64) {
 	server, err := plural.Open(b.Context(), plural.Config{
 		Schema: schema.Example(), Database: "sqlite:" + filepath.Join(b.TempDir(), "test.db"),
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), CacheSize: cacheSize,
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -66,11 +66,6 @@ type Config struct {
 	// MaxItems is how many resources one array may create. Default: 1,000.
 	MaxItems int
 
-	// CacheSize is how many bytes of answers are kept in memory, to be given again as long
-	// as nothing they are made of has changed. Only on SQLite, where that is certain.
-	// Default: 64 MiB. Negative: none.
-	CacheSize int64
-
 	// QueryTimeout is how long the database may take to find each piece of an answer;
 	// writes are not bounded by it. Default: 30 s. Negative: forever.
 	QueryTimeout time.Duration
@@ -162,7 +157,6 @@ func (c Config) withDefaults() Config {
 	c.QueryTimeout = orDefault(c.QueryTimeout, 30*time.Second)
 	c.MaxRequests = orDefault(c.MaxRequests, 10_000)
 	c.MaxHookTime = orDefault(c.MaxHookTime, 30*time.Second)
-	c.CacheSize = orDefault(c.CacheSize, 64<<20)
 	c.HeaderTimeout = orDefault(c.HeaderTimeout, 10*time.Second)
 	c.ReadTimeout = orDefault(c.ReadTimeout, 30*time.Second)
 	c.WriteTimeout = orDefault(c.WriteTimeout, 30*time.Second)

@@ -56,8 +56,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	observer := observe.New(config.Logger)
-	options := append(migrateOptions(config, observer), store.Remember(config.CacheSize))
-	st, err := store.Open(ctx, config.Database, config.Schema, options...)
+	st, err := store.Open(ctx, config.Database, config.Schema, migrateOptions(config, observer)...)
 	if err != nil {
 		return nil, err
 	}

@@ -42,9 +42,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Var((*byteSize)(&s.config.MaxBody), "max-body", "largest request body")
 	flags.Var(count[int]{&s.config.MaxDepth, 1}, "max-depth", "deepest nesting of a request body")
 	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "most resources that one array creates")
-	s.config.CacheSize, s.config.MinThroughput = 64<<20, 64<<10
+	s.config.MinThroughput = 64 << 10
 	flags.Var((*optionalSize)(&s.config.MinThroughput), "min-throughput", "bytes in a second that a client must take of a long list, or off")
-	flags.Var((*optionalSize)(&s.config.CacheSize), "cache-size", "memory for answers that are kept on SQLite, or off")
 	s.config.MaxRequests = 10_000
 	flags.Var(count[int64]{&s.config.MaxRequests, 1}, "max-requests", "requests that are answered at the same time")
 	flags.Var((*rate)(&s.config.RateLimit), "rate-limit", "requests from one address, for example 20/s, 600/m or none")

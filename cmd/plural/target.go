@@ -116,7 +116,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate,
 		Logger: slog.New(causes{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})}),
 		// Whoever moves data has all the time, and is not a server that keeps house.
-		QueryTimeout: forever, MinThroughput: forever, CacheSize: forever, Workers: forever,
+		QueryTimeout: forever, MinThroughput: forever, Workers: forever,
 		ReadTimeout: day, WriteTimeout: day,
 		ChangeRetention: forever, IdempotencyRetention: forever, OperationRetention: forever,
 		MaxBody: 128 << 20,

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,15 +27,6 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 		return &reply{status: http.StatusNotModified}, err
 	}
 	exact := prefers(r, "count", "exact")
-	name := a.address(t.path) + "?" + r.URL.RawQuery
-	if exact {
-		name = "count=exact " + name // in front: a query may have any text in it
-	}
-	if r.Method == http.MethodGet {
-		if answer, ok := a.Resources.Remembered(t.path, name); ok {
-			return answer.(*reply).zip(wantsGzip(r)), nil
-		}
-	}
 	limits := a.Query
 	limits.Visible = t.path.By.Visible(t.path.Collection)
 	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, limits)
@@ -69,11 +58,6 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	if r.Method == http.MethodGet && (!stream.ended || len(stream.buffer) >= minZipped) {
 		head["Vary"] = acceptEncoding
 	}
-	if stream.ended && r.Method == http.MethodGet {
-		listing.Keep(name, func() resource.Kept {
-			return (&reply{status: http.StatusOK, header: maps.Clone(head), body: slices.Clone(stream.buffer)}).complete()
-		})
-	}
 	switch {
 	case stream.ended:
 		stream.endListing() // nothing waits for the client then
@@ -83,21 +67,14 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 		}
 	}
 	answer.header = head
-	return answer.zip(wantsGzip(r)), nil
+	if head["Vary"] != nil && wantsGzip(r) {
+		answer.zipped = true
+		head.Set("Content-Encoding", "gzip")
+	}
+	return answer, nil
 }
 
 var acceptEncoding = []string{"Accept-Encoding"}
-
-// zip is the reply as it is sent to who takes it compressed, if it may be.
-func (answer *reply) zip(wanted bool) *reply {
-	if !wanted || answer.header["Vary"] == nil {
-		return answer
-	}
-	zipped := *answer // others may be sending the same
-	zipped.zipped, zipped.header = true, maps.Clone(answer.header)
-	zipped.header.Set("Content-Encoding", "gzip")
-	return &zipped
-}
 
 // listHeader reads the first piece of a stream, or for HEAD the first row, and
 // then knows what the headers say.

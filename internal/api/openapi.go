@@ -71,7 +71,10 @@ func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
 		return &reply{status: http.StatusNotModified, header: head}, nil
 	}
 	head.Set("Content-Type", "application/json")
-	return (&reply{status: http.StatusOK, header: head, body: found.body}).zip(zipped), nil
+	if zipped {
+		head.Set("Content-Encoding", "gzip")
+	}
+	return &reply{status: http.StatusOK, header: head, body: found.body, zipped: zipped}, nil
 }
 
 // documentOptions is the options of the document for a caller, here.

@@ -51,23 +51,6 @@ func enveloped(status int, representation []byte) *reply {
 	return &reply{status: status, header: http.Header{}, body: append(body, '}')}
 }
 
-// Size is what a reply takes of memory, about.
-func (answer *reply) Size() int {
-	size := len(answer.body)
-	for name, values := range answer.header {
-		size += len(name) + len(values[0])
-	}
-	return size
-}
-
-// complete adds the headers that follow from the body, so that it need not be done
-// each time that the reply is sent.
-func (answer *reply) complete() *reply {
-	answer.header["Content-Type"] = jsonType
-	answer.header["Content-Length"] = []string{strconv.Itoa(len(answer.body))}
-	return answer
-}
-
 // failure is the reply with errors.
 func failure(faults fault.List) *reply {
 	body := append([]byte(`{"errors":`), faults.JSON()...)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"maps"
 	"net/http"
 
 	"github.com/plural-go/plural/internal/resource"
@@ -14,27 +13,20 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, ok := a.Resources.Known(t.path, t.id)
-	if !ok {
-		found, err = a.Resources.Answer(out.context(r), t.path, t.id, func(found resource.Resource) resource.Kept {
-			answer := enveloped(http.StatusOK, found.Representation)
-			answer.header["Etag"] = []string{found.ETag}
-			return answer.complete()
-		})
-	}
+	found, err := a.Resources.Read(out.context(r), t.path, t.id)
 	if err != nil {
 		return nil, err
 	}
-	answer := found.(*reply) // which others may be sending too
-	unchanged, err := condition.AllowsReading(answer.header["Etag"][0])
+	unchanged, err := condition.AllowsReading(found.ETag)
 	if err != nil {
 		return nil, err
 	}
-	if unchanged {
-		answer = &reply{status: http.StatusNotModified, header: http.Header{"Etag": answer.header["Etag"]}}
+	answer := &reply{status: http.StatusNotModified, header: http.Header{}}
+	if !unchanged {
+		answer = enveloped(http.StatusOK, found.Representation)
 	}
+	answer.header["Etag"] = []string{found.ETag}
 	if t.kind == singularPath {
-		answer = &reply{status: answer.status, header: maps.Clone(answer.header), body: answer.body}
 		answer.header.Set("Content-Location", a.locate(t.path.Collection, t.id))
 	}
 	return answer, nil

@@ -33,7 +33,7 @@ func Goals(rows int) []Goal {
 	if rows >= 10_000_000 {
 		deepest = 2
 	}
-	for _, server := range []string{ReadSQLite, PluralPostgres} {
+	for _, server := range []string{PluralSQLite, PluralPostgres} {
 		goals = append(goals, Goal{
 			What: Deep, Text: fmt.Sprintf("%s ≤ %.1f times as long as %s", store(server), deepest, Shallow), server: server, bound: deepest, atMost: true,
 			ratios: func(r *Results) []float64 { return r.ratios(Key{Shallow, server}, Key{Deep, server}) },

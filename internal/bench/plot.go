@@ -17,7 +17,7 @@ const (
 )
 
 var colours = map[string]string{
-	HandSQLite: "#9ecae1", PluralSQLite: "#2171b5", ReadSQLite: "#08519c", OtherSQLite: "#6baed6", HandPostgres: "#fdbe85", PluralPostgres: "#d94801",
+	HandSQLite: "#9ecae1", PluralSQLite: "#2171b5", OtherSQLite: "#6baed6", HandPostgres: "#fdbe85", PluralPostgres: "#d94801",
 }
 
 // SVG draws the ratios to the bare server as bars, with the spread as a line

@@ -9,14 +9,13 @@ const (
 	Bare           = "bare net/http"
 	HandSQLite     = "by hand, SQLite"
 	PluralSQLite   = "Plural, SQLite"
-	ReadSQLite     = "Plural, SQLite, nothing kept" // as if every answer were the first
 	OtherSQLite    = "other Plural, SQLite"
 	HandPostgres   = "by hand, PostgreSQL"
 	PluralPostgres = "Plural, PostgreSQL"
 )
 
 // byHand is the hand-written server that a server of ours is compared with.
-var byHand = map[string]string{PluralSQLite: HandSQLite, ReadSQLite: HandSQLite, OtherSQLite: HandSQLite, PluralPostgres: HandPostgres}
+var byHand = map[string]string{PluralSQLite: HandSQLite, OtherSQLite: HandSQLite, PluralPostgres: HandPostgres}
 
 // What is measured beside the workloads.
 const (

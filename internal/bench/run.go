@@ -154,8 +154,7 @@ func (p *Plan) prepareSQLite() error {
 	}
 	p.servers = append(p.servers,
 		p.handServer(HandSQLite, serveSQLite, file("hand"), file("hand-empty")),
-		p.pluralServer(PluralSQLite, p.binary, "sqlite:"+file("plural"), "sqlite:"+file("plural-empty")),
-		p.pluralServer(ReadSQLite, p.binary, "sqlite:"+file("read"), "sqlite:"+file("read-empty"), "--cache-size=off"))
+		p.pluralServer(PluralSQLite, p.binary, "sqlite:"+file("plural"), "sqlite:"+file("plural-empty")))
 	if p.Other != "" {
 		p.servers = append(p.servers, p.pluralServer(OtherSQLite, p.Other, "sqlite:"+file("other"), "sqlite:"+file("other-empty")))
 	}

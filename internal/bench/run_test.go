@@ -34,7 +34,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	servers := []string{Bare, HandSQLite, PluralSQLite, ReadSQLite, HandPostgres, PluralPostgres}
+	servers := []string{Bare, HandSQLite, PluralSQLite, HandPostgres, PluralPostgres}
 	if !slices.Equal(results.Servers, servers) {
 		t.Errorf("got %q, want %q", results.Servers, servers)
 	}

@@ -28,7 +28,6 @@ type Listing struct {
 	given      int64 // resources handed out
 	ended      bool
 	filtered   bool // it is not all that is kept a total and positions of
-	fleeting   bool // it follows from more than what is stored, or is not for everybody
 
 	start     int64 // position of the first resource, of a range by offset
 	hasBefore bool
@@ -58,27 +57,9 @@ func (r *Resources) List(ctx context.Context, path Path, q query.Query, exact bo
 	return l, nil
 }
 
-// Remembered finds the answer that was made of a listing before, if it is still right. The
-// name is all that it was asked by.
-func (r *Resources) Remembered(path Path, name string) (Kept, bool) {
-	if !path.isWhole() {
-		return nil, false
-	}
-	return r.store.Recall(store.Key{List: name})
-}
-
-// Keep keeps what is made of the listing, for who asks for it by the same name, if that
-// seems worth it.
-func (l *Listing) Keep(name string, make func() Kept) {
-	if !l.fleeting {
-		l.tx.Keep(store.Key{List: name}, make)
-	}
-}
-
 // begin finds the range, in a transaction that is open.
 func (l *Listing) begin(path Path, exact bool) error {
 	l.selection = store.Selection{Filter: query.Both(path.scope(), l.query.Filter), Order: store.NewOrder(l.query.Sort), Take: l.query.Range.Size()}
-	l.fleeting = !path.isWhole()
 	l.filtered = l.query.Filter != nil || path.By.Rows(path.Collection) != nil
 	if found, err := l.beginFront(path); found || err != nil {
 		return err
@@ -253,7 +234,6 @@ func (l *Listing) cursorPlace(path Path) (store.Place, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.fleeting = true // the change log forgets
 		if record != nil && scope != nil && !scope.Match(record) {
 			record = nil
 		}

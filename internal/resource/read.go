@@ -7,34 +7,8 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Kept is an answer that is kept for others who ask the same. Nobody changes it.
-type Kept = store.Kept
-
 // Read reads one resource.
 func (r *Resources) Read(ctx context.Context, path Path, id schema.ID) (Resource, error) {
-	return r.look(ctx, path, id, func(*store.Tx, Resource) {})
-}
-
-// Known finds the answer that was made of a resource, if it is still right.
-func (r *Resources) Known(path Path, id schema.ID) (Kept, bool) {
-	if path.Parent != nil || !path.isWhole() {
-		return nil, false
-	}
-	return r.store.Recall(store.Key{Collection: path.Collection, ID: id})
-}
-
-// Answer reads one resource and makes an answer of it, for those who ask for it next too.
-func (r *Resources) Answer(ctx context.Context, path Path, id schema.ID, make func(Resource) Kept) (answer Kept, err error) {
-	_, err = r.look(ctx, path, id, func(tx *store.Tx, found Resource) {
-		if answer = make(found); path.Parent == nil && path.isWhole() {
-			tx.Keep(store.Key{Collection: path.Collection, ID: id}, func() Kept { return answer })
-		}
-	})
-	return answer, err
-}
-
-// look reads one resource, and hands it over before its snapshot is closed.
-func (r *Resources) look(ctx context.Context, path Path, id schema.ID, hand func(*store.Tx, Resource)) (Resource, error) {
 	tx, err := r.store.Look(ctx)
 	if err != nil {
 		return Resource{}, err
@@ -54,7 +28,6 @@ func (r *Resources) look(ctx context.Context, path Path, id schema.ID, hand func
 	case !found:
 		return Resource{}, notFound(c, id)
 	}
-	hand(tx, resource)
 	return resource, nil
 }
 

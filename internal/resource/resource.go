@@ -75,13 +75,6 @@ func (p Path) represent(record schema.Record, whole []byte) []byte {
 	return whole
 }
 
-// isWhole reports whether the caller sees all that is there, so that what is kept for
-// others who do is right for them too.
-func (p Path) isWhole() bool {
-	return p.By == nil || p.By.Rows(p.Collection) == nil && p.By.Visible(p.Collection) == nil &&
-		(p.Parent == nil || p.By.Rows(p.Collection.ParentLink().To) == nil)
-}
-
 // IsHidden reports whether the caller may not see the attribute that a sub-collection is
 // made by, so that there is none for them.
 func (p Path) IsHidden() bool {

@@ -23,7 +23,6 @@ func ignore(int64) {}
 // changed notes a change that has been written.
 func (t *Tx) changed(c *schema.Collection, kind string, record schema.Record, representation []byte) {
 	t.last = &Change{Collection: c.Name, ID: record.ID(schema.IDColumn), Kind: kind, Representation: representation}
-	t.conn.touch(Key{Collection: c, ID: record.ID(schema.IDColumn)})
 }
 
 // Deleted finds a resource that has been deleted, as it last was, for as long

@@ -39,10 +39,6 @@ type backend interface {
 	// complete has shared transactions completed before they are committed.
 	complete(ending)
 
-	// remember keeps up to so many bytes of answers, if it can be told whether they are
-	// still right; nil if not. It comes ahead of all reading.
-	remember(bytes int64) *memory
-
 	// failure is why nothing is written until the server is started again, nil if
 	// that is not so.
 	failure() error
@@ -107,16 +103,10 @@ type conn interface {
 	// those who take their time keep nobody from their first piece.
 	lengthen() error
 
-	// touch tells what the transaction changes. Who tells nothing may change anything.
-	touch(keys ...Key)
-
 	// note leaves deltas to be written at the end, once for all who share the transaction;
 	// false means that nobody does. Unwritten are those that wait for it.
 	note(deltas []delta) bool
 	unwritten() []delta
-
-	// keep keeps an answer from the snapshot, if there is a memory for it.
-	keep(key Key, make func() Kept)
 
 	// load puts rows into a table that nobody else sees, until next returns none. The
 	// names are as they are stored. Next may be called on another goroutine.

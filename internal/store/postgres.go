@@ -245,11 +245,10 @@ func (*postgresBackend) inlineReferences() bool         { return false }
 func (*postgresBackend) tryLock() string {
 	return "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))"
 }
-func (*postgresBackend) skipLocked() string     { return " FOR UPDATE SKIP LOCKED" }
-func (*postgresBackend) soleServer() bool       { return false }
-func (*postgresBackend) failure() error         { return nil } // its disk is the database's business
-func (*postgresBackend) complete(ending)        {}             // none is shared
-func (*postgresBackend) remember(int64) *memory { return nil } // its state cannot be told without asking it
+func (*postgresBackend) skipLocked() string { return " FOR UPDATE SKIP LOCKED" }
+func (*postgresBackend) soleServer() bool   { return false }
+func (*postgresBackend) failure() error     { return nil } // its disk is the database's business
+func (*postgresBackend) complete(ending)    {}             // none is shared
 func (*postgresBackend) contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"
 }

@@ -230,10 +230,6 @@ func (c *postgresConn) lengthen() error { return c.longer() }
 func (c *postgresConn) note([]delta) bool  { return false }
 func (c *postgresConn) unwritten() []delta { return nil }
 
-// Others may write as well, so nothing is kept.
-func (c *postgresConn) touch(...Key)          {}
-func (c *postgresConn) keep(Key, func() Kept) {}
-
 // flush sends what is queued, if there is anything.
 func (c *postgresConn) flush() error {
 	if len(c.queued) == 0 {

@@ -22,8 +22,6 @@ import (
 // that read.
 type sqliteBackend struct {
 	file    string
-	state   *sharedState
-	memory  *memory
 	writer  *sqliteWriter
 	short   chan struct{}    // one for each connection that may read at the same time
 	first   chan struct{}    // likewise, the first piece of what may be long
@@ -57,12 +55,8 @@ func openSQLite(file string) (*sqliteBackend, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := one(c, nil, "SELECT count(*) FROM sqlite_schema"); err != nil { // the first to read makes what is shared
-		return nil, errors.Join(err, c.close())
-	}
-	b.state = openSharedState(file)
 	c.writes = true
-	b.writer = startSQLiteWriter(c, b.state)
+	b.writer = startSQLiteWriter(c)
 	return b, nil
 }
 
@@ -116,7 +110,7 @@ func (b *sqliteBackend) open(flags sqlite.OpenFlags, more ...string) (*sqliteCon
 		}
 	}
 	if err == nil {
-		return &sqliteConn{raw: raw, statements: map[string]*sqlite.Stmt{}, memory: b.memory}, nil
+		return &sqliteConn{raw: raw, statements: map[string]*sqlite.Stmt{}}, nil
 	}
 	err = fmt.Errorf("the database %s cannot be opened: %w", b.file, err)
 	if raw != nil {
@@ -149,10 +143,7 @@ func (b *sqliteBackend) read(ctx context.Context, how reading) (conn, func(), er
 	c, err := b.reader()
 	if err == nil {
 		c.raw.SetInterrupt(ctx.Done())
-		c.since, c.sinceKnown = b.memory.now()
-		if how != oneQuery { // which is a snapshot by itself
-			_, err = c.exec("BEGIN")
-		}
+		_, err = c.exec("BEGIN")
 	}
 	release := func() {
 		b.release(c)
@@ -211,7 +202,6 @@ func (b *sqliteBackend) release(c *sqliteConn) {
 		return
 	}
 	c.raw.SetInterrupt(nil)
-	c.doubt = nil
 	if !c.raw.AutocommitEnabled() {
 		if _, err := c.exec("COMMIT"); err != nil {
 			_ = c.close()
@@ -233,13 +223,6 @@ func (b *sqliteBackend) failure() error { return b.writer.failure() }
 
 func (b *sqliteBackend) complete(ending ending) { b.writer.ending = ending }
 
-// remember keeps up to so many bytes of answers. It comes ahead of all reading.
-func (b *sqliteBackend) remember(bytes int64) *memory {
-	b.memory = newMemory(b.state, bytes)
-	b.writer.conn.memory = b.memory
-	return b.memory
-}
-
 // close lets those who read finish, and then the writer, which leaves the
 // database in one file.
 func (b *sqliteBackend) close() (err error) {
@@ -259,7 +242,6 @@ func (b *sqliteBackend) close() (err error) {
 			err = errors.Join(err, c.close())
 		}
 		err = errors.Join(err, b.writer.close())
-		b.state.close()
 	})
 	return err
 }

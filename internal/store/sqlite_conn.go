@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -14,42 +13,20 @@ import (
 type sqliteConn struct {
 	raw        *sqlite.Conn
 	statements map[string]*sqlite.Stmt
-	memory     *memory // nil if there is none
-	writes     bool    // has the lock for it whenever it does anything
-
-	// The state of the database before the snapshot, if that is known, and what was
-	// assumed of the snapshot and is to be made sure of when it is there.
-	since      fileState
-	sinceKnown bool
-	doubt      func() error
+	writes     bool // has the lock for it whenever it does anything
 
 	longer func() error // lets a read take its time
 	binder sqliteBinder // for one value after the other
 
-	// For writing: what others had written when the transaction began; what it changes, if
-	// all of it was told; what its jobs leave for its end; and whether anything was changed
-	// since this was last set.
-	version      int64
-	touched      []Key
-	told, untold bool
-	noted        []delta
-	altered      bool
+	// For writing: what the jobs of the transaction leave for its end; whether anything was
+	// changed since this was last set; and whether an assumption was checked already.
+	noted   []delta
+	altered bool
+	checked bool
 }
 
 // beginWriting follows the begin of a transaction that has the lock for writing.
-func (c *sqliteConn) beginWriting() (err error) {
-	c.since, c.sinceKnown = c.memory.now()
-	c.touched, c.untold, c.noted = c.touched[:0], false, c.noted[:0]
-	c.version, err = c.dataVersion()
-	return err
-}
-
-// dataVersion is another number whenever another connection has written, of this
-// process or of any.
-func (c *sqliteConn) dataVersion() (version int64, err error) {
-	_, err = one(c, func(row schema.Row) { version = row.Int(0) }, "PRAGMA data_version")
-	return version, err
-}
+func (c *sqliteConn) beginWriting() { c.noted, c.checked = c.noted[:0], false }
 
 // A connection keeps this many statements, and none that is long: a list of a
 // thousand values would be one of its own for each length.
@@ -62,7 +39,7 @@ const (
 func (c *sqliteConn) query(sql string, args ...schema.Value) (rows, error) {
 	stmt, cached, err := c.prepare(sql)
 	if err != nil {
-		return nil, errors.Join(c.settle(), err) // perhaps as what was assumed is not so
+		return nil, err
 	}
 	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
 	large := false
@@ -71,7 +48,7 @@ func (c *sqliteConn) query(sql string, args ...schema.Value) (rows, error) {
 		args[i].Bind(&c.binder)
 		large = large || len(args[i].Text()) > maxBound
 	}
-	return sqliteRows{c, stmt, cached, large}, nil
+	return sqliteRows{stmt, cached, large}, nil
 }
 
 func (c *sqliteConn) exec(sql string, args ...schema.Value) (int, error) {
@@ -109,8 +86,6 @@ func (c *sqliteConn) claims(string, schema.ID) error { return nil }
 
 func (c *sqliteConn) lengthen() error { return c.longer() }
 
-func (c *sqliteConn) touch(keys ...Key) { c.told, c.touched = true, append(c.touched, keys...) }
-
 func (c *sqliteConn) note(deltas []delta) bool {
 	c.noted = append(c.noted, deltas...)
 	return true
@@ -118,44 +93,19 @@ func (c *sqliteConn) note(deltas []delta) bool {
 
 func (c *sqliteConn) unwritten() []delta { return c.noted }
 
-func (c *sqliteConn) keep(key Key, make func() Kept) {
-	if c.sinceKnown {
-		c.memory.keep(c.since, key, make)
-	}
-}
-
-// assume asks nothing as long as nobody else has written to the database since the
-// last time. What it is then is certain with the snapshot: with the lock for writing
-// it is there, and for reading it is taken by the first statement.
+// assume checks at once. While a transaction holds the write lock, nobody else can change
+// what was checked, so its jobs share one check.
 func (c *sqliteConn) assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error {
-	check := func() error {
-		var held bool
-		_, err := one(c, func(row schema.Row) { held = holds(row) }, sql)
-		if err == nil && !held {
-			err = otherwise(c)
-		}
-		if err == nil && c.sinceKnown {
-			c.memory.adopt(c.since)
-		}
-		return err
-	}
-	if !c.memory.holds() {
-		return check()
-	}
-	if !c.writes {
-		c.doubt = check
-	}
-	return nil
-}
-
-// settle makes sure of what was assumed.
-func (c *sqliteConn) settle() error {
-	doubt := c.doubt
-	c.doubt = nil
-	if doubt == nil || c.memory.holds() {
+	if c.writes && c.checked {
 		return nil
 	}
-	return doubt()
+	var held bool
+	_, err := one(c, func(row schema.Row) { held = holds(row) }, sql)
+	if err == nil && !held {
+		err = otherwise(c)
+	}
+	c.checked = err == nil
+	return err
 }
 
 func (c *sqliteConn) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err error) {
@@ -198,19 +148,12 @@ func (b *sqliteBinder) BindTime(v string)   { b.stmt.BindText(b.param, v) }
 func (b *sqliteBinder) BindText(v string)   { b.stmt.BindText(b.param, v) }
 
 type sqliteRows struct {
-	conn   *sqliteConn
 	stmt   *sqlite.Stmt
 	cached bool
 	large  bool // something that is bound to it
 }
 
-func (r sqliteRows) next() (bool, error) {
-	more, err := r.stmt.Step()
-	if r.conn.doubt != nil {
-		err = errors.Join(r.conn.settle(), err)
-	}
-	return more, err
-}
+func (r sqliteRows) next() (bool, error) { return r.stmt.Step() }
 
 // close gives the statement back. It keeps what is bound to it until it is bound
 // anew, unless that is large: SQLite plans a statement anew whose values were cleared.

@@ -19,7 +19,6 @@ import (
 // other: see runAll.
 type sqliteWriter struct {
 	conn    *sqliteConn
-	state   *sharedState // of the database
 	ending  ending
 	jobs    chan *writeJob
 	stopped chan struct{}
@@ -44,8 +43,8 @@ type writeJob struct {
 // maxSharing bounds how long the first of a transaction waits for its commit.
 const maxSharing = 256
 
-func startSQLiteWriter(c *sqliteConn, state *sharedState) *sqliteWriter {
-	w := &sqliteWriter{conn: c, state: state, jobs: make(chan *writeJob, maxSharing), stopped: make(chan struct{})}
+func startSQLiteWriter(c *sqliteConn) *sqliteWriter {
+	w := &sqliteWriter{conn: c, jobs: make(chan *writeJob, maxSharing), stopped: make(chan struct{})}
 	go w.loop()
 	return w
 }
@@ -113,9 +112,6 @@ func (w *sqliteWriter) checkpoint() {
 
 // logged is how many pages the log has.
 func (w *sqliteWriter) logged() (pages int64, err error) {
-	if state, ok := w.state.read(); ok {
-		return int64(state.pages()), nil
-	}
 	_, err = one(w.conn, func(row schema.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
 	return pages, err
 }
@@ -198,20 +194,15 @@ func (w *sqliteWriter) transact(batch []*writeJob, runJob func(*writeJob) error)
 	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	if err := w.conn.beginWriting(); err != nil {
-		w.rollBack()
-		return err
-	}
+	w.conn.beginWriting()
 	for _, job := range batch {
 		if job.err = job.ctx.Err(); job.err != nil {
 			continue
 		}
-		w.conn.told = false
 		if err := runJob(job); err != nil {
 			w.rollBack()
 			return err
 		}
-		w.conn.untold = w.conn.untold || !w.conn.told
 	}
 	done := func() {}
 	if w.ending != nil && len(w.conn.noted) > 0 {
@@ -221,19 +212,11 @@ func (w *sqliteWriter) transact(batch []*writeJob, runJob func(*writeJob) error)
 			return err
 		}
 	}
-	err := w.conn.memory.commit(w.commit, w.alone, w.conn.touched, w.conn.untold)
+	err := w.commit()
 	if err == nil {
 		done()
 	}
 	return err
-}
-
-// alone reports whether no other connection has written since the transaction began. Our
-// own commits do not count, and one that changed nothing is none: what is there behind it
-// would be another's.
-func (w *sqliteWriter) alone() bool {
-	version, err := w.conn.dataVersion()
-	return err == nil && version == w.conn.version
 }
 
 func (w *sqliteWriter) commit() error {

@@ -23,7 +23,6 @@ import (
 // Store is a database with the tables of a schema.
 type Store struct {
 	backend  backend
-	memory   *memory
 	schema   *schema.Schema
 	tables   map[*schema.Collection]*table
 	minter   minter
@@ -39,13 +38,6 @@ type Option func(*opening)
 
 type opening struct {
 	applied func(*Step)
-	memory  int64
-}
-
-// Remember lets answers be kept in memory, up to so many bytes, where it can be told
-// whether they are still right. Otherwise none are.
-func Remember(bytes int64) Option {
-	return func(o *opening) { o.memory = bytes }
 }
 
 // MigrateAdditive lets Open change a database whose schema is another one, as
@@ -66,7 +58,7 @@ func Open(ctx context.Context, url string, s *schema.Schema, options ...Option) 
 	if err != nil {
 		return nil, err
 	}
-	st := &Store{backend: b, memory: b.remember(o.memory), schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
+	st := &Store{backend: b, schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
@@ -215,13 +207,6 @@ func (s *Store) read(ctx context.Context, how reading) (*Tx, error) {
 	return &Tx{store: s, conn: c, release: release}, nil
 }
 
-// Recall finds an answer that was kept and is still right.
-func (s *Store) Recall(key Key) (Kept, bool) { return s.memory.recall(key) }
-
-// Keep keeps an answer that follows from nothing but resources in the snapshot: from
-// the one that the key names, or from any number for a list.
-func (t *Tx) Keep(key Key, make func() Kept) { t.conn.keep(key, make) }
-
 // Close ends a snapshot.
 func (t *Tx) Close() { t.release() }
 
@@ -250,7 +235,6 @@ func (s *Store) run(c conn, fn func(*Tx) error) (tx *Tx, err error) {
 			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
 		}
 	}()
-	c.touch() // each change tells what it changes
 	if err := s.check(c, mayWrite); err != nil {
 		return nil, err
 	}

@@ -134,10 +134,7 @@ func (s *Store) TakeUp(ctx context.Context) error {
 	if seen == 0 {
 		return nil
 	}
-	err := s.backend.write(ctx, func(c conn) error {
-		c.touch() // no resource
-		return s.takeUp(c)
-	})
+	err := s.backend.write(ctx, func(c conn) error { return s.takeUp(c) })
 	if err == nil {
 		s.waiting.Add(-seen)
 		if tidied, ok := s.backend.(interface {
