@@ -70,12 +70,14 @@ type Op string
 // The operations that can fail.
 const (
 	Write Op = "write"
+	Short Op = "short write" // which is no error: only some of the bytes are written, and the program is told how many
 	Sync  Op = "sync"
 )
 
 // fault lets an operation on some files fail.
 type fault struct {
 	suffix string
+	passes int // how many operations succeed first
 	left   int // how often yet; negative for ever
 	struck int
 }
@@ -124,10 +126,13 @@ func (d *Disk) used() (n int64) {
 // fail with EIO, times of them, or all if times is negative. A failed write has
 // written some of its bytes. A failed sync has synced some of the writes; the
 // others are lost for good, as the next sync does not try them again.
-func (d *Disk) Fail(op Op, suffix string, times int) {
+func (d *Disk) Fail(op Op, suffix string, times int) { d.FailAfter(op, suffix, 0, times) }
+
+// FailAfter is Fail, once some of these operations have succeeded.
+func (d *Disk) FailAfter(op Op, suffix string, passes, times int) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.faults[op] = &fault{suffix: suffix, left: times}
+	d.faults[op] = &fault{suffix: suffix, passes: passes, left: times}
 }
 
 // Failed counts the operations that have failed since Fail was called for them.
@@ -157,6 +162,10 @@ func (d *Disk) fails(op Op, f *file) bool {
 		return false
 	}
 	if name := d.nameOf(f); name == "" || !strings.HasSuffix(name, fault.suffix) {
+		return false
+	}
+	if fault.passes > 0 {
+		fault.passes--
 		return false
 	}
 	fault.left--
@@ -263,20 +272,26 @@ func (d *Disk) syncNames() syscall.Errno {
 	return 0
 }
 
-func (d *Disk) write(f *file, data []byte, offset int64) syscall.Errno {
+// write returns how many bytes it has written.
+func (d *Disk) write(f *file, data []byte, offset int64) (int, syscall.Errno) {
 	d.spring(Write)
+	if !d.off && len(data) > 1 && d.fails(Short, f) {
+		data = data[:len(data)/2]
+		d.put(f, change{offset: offset, data: data})
+		return len(data), 0
+	}
 	grows := offset + int64(len(data)) - int64(len(f.data))
 	switch {
 	case d.off:
-		return syscall.EIO
+		return 0, syscall.EIO
 	case d.fails(Write, f):
 		d.put(f, change{offset: offset, data: data[:d.rng.IntN(len(data)+1)]})
-		return syscall.EIO
+		return 0, syscall.EIO
 	case grows > 0 && d.capacity > 0 && d.used()+grows > d.capacity:
-		return syscall.ENOSPC
+		return 0, syscall.ENOSPC
 	}
 	d.put(f, change{offset: offset, data: data})
-	return 0
+	return len(data), 0
 }
 
 func (d *Disk) truncate(f *file, size int64) syscall.Errno {
