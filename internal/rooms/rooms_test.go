@@ -62,6 +62,9 @@ var mayImport = map[string][]string{
 	// The interface as a client sees it: tests only, so it may import the top.
 	"internal/interfacetest": {".", "schema", "conform"},
 
+	// Several processes, or several servers in one, on one database: tests only.
+	"internal/processtest": {".", "schema", "internal/soak/disk"},
+
 	// The documents of whole configurations, before the linters: tests only as well.
 	"internal/openapi/lint": {".", "schema"},
 
