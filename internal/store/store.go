@@ -180,6 +180,7 @@ func (s *Store) Close() error { return s.backend.close() }
 type Tx struct {
 	store   *Store
 	conn    conn
+	ctx     context.Context // of a snapshot; nil: nothing ends it
 	release func()
 	at      schema.Value // time of all changes of the transaction
 	caller  string       // who makes them
@@ -212,7 +213,7 @@ func (s *Store) read(ctx context.Context, how reading) (*Tx, error) {
 	if err != nil {
 		return nil, s.fault(ctx, err)
 	}
-	return &Tx{store: s, conn: c, release: release}, nil
+	return &Tx{store: s, conn: c, ctx: ctx, release: release}, nil
 }
 
 // Recall finds an answer that was kept and is still right.
@@ -318,5 +319,8 @@ func (s *Store) fault(ctx context.Context, err error) error {
 }
 
 func (t *Tx) fault(err error) error {
+	if t.ctx != nil {
+		return t.store.fault(t.ctx, err)
+	}
 	return t.store.fault(context.Background(), err)
 }

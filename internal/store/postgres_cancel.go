@@ -1,0 +1,41 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// canceller ends a statement whose context has ended: it asks the database to cancel it, and
+// the connection stays in use until the database says that it has. If it closed the
+// connection instead, as is the default of pgx, the pool would make another one while the
+// database still works for the first, and there would be no bound on how much it works.
+type canceller struct {
+	conn *pgconn.PgConn
+	done chan struct{} // closed when the database has been asked
+}
+
+// cancelPatience is how long a database may take to cancel a statement. Beyond it the
+// connection is closed: the database cannot be reached, or does not look whether to cancel.
+const cancelPatience = 10 * time.Second
+
+// HandleCancel is called when the context ends.
+func (c *canceller) HandleCancel(context.Context) {
+	c.done = make(chan struct{})
+	deadline := time.Now().Add(cancelPatience)
+	_ = c.conn.Conn().SetDeadline(deadline)
+	go func() {
+		defer close(c.done)
+		ctx, cancel := context.WithDeadline(context.Background(), deadline)
+		defer cancel()
+		_ = c.conn.CancelRequest(ctx) // if it fails, the deadline ends the wait
+	}()
+}
+
+// HandleUnwatchAfterCancel is called when the statement has ended. It waits until the
+// database has been asked, so that the next statement cannot be cancelled in its place.
+func (c *canceller) HandleUnwatchAfterCancel() {
+	<-c.done
+	_ = c.conn.Conn().SetDeadline(time.Time{})
+}
