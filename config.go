@@ -22,8 +22,8 @@ type Config struct {
 	// everything; see Open.
 	Access *schema.Access
 
-	// Open lets Start listen on an address that others can reach although there is no
-	// Access. Default: only on the addresses of the machine itself.
+	// Open lets Start listen on an address that others can reach, and take requests to any
+	// host, although there is no Access. Default: only addresses and names of the machine itself.
 	Open bool
 
 	// Database is a URL: sqlite:FILE, or postgres://HOST/DATABASE. Default: sqlite:plural.db.

@@ -30,7 +30,7 @@ type Server struct {
 	store     *store.Store
 	resources *resource.Resources
 	observer  *observe.Observer
-	handler   http.Handler
+	handler   *api.API
 	failed    chan error
 
 	mutex    sync.Mutex // of the next five
@@ -105,6 +105,8 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		TrustedProxies: config.TrustedProxies,
 		Origins:        config.AllowedOrigins,
 
+		Secure: config.CertFile != "",
+
 		Abandoned: s.abandoned,
 		Stopping:  s.refusing,
 		Ready: func(ctx context.Context) error {
@@ -120,10 +122,12 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 }
 
 // ServeHTTP answers a request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(s.handler, w, r) }
+
+func (s *Server) serve(handler http.Handler, w http.ResponseWriter, r *http.Request) {
 	s.count(1)
 	defer s.count(-1)
-	s.handler.ServeHTTP(w, r)
+	handler.ServeHTTP(w, r)
 }
 
 func (s *Server) count(change int) {
@@ -171,7 +175,8 @@ func (s *Server) isStopping() bool {
 
 // Start listens on an address, such as 127.0.0.1:8080, and serves it in the
 // background. It returns the address that it listens on. A server is started
-// once. Without Access or Open, the address must be one of the machine itself.
+// once. Without Access or Open, the address must be one of the machine itself, and requests
+// must be sent to localhost or such an address by their Host header.
 func (s *Server) Start(addr string) (net.Addr, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -182,11 +187,16 @@ func (s *Server) Start(addr string) (net.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.config.Access == nil && !s.config.Open && !isLoopback(l.Addr()) {
-		return nil, errors.Join(ErrOpen, l.Close())
+	handler := http.Handler(s)
+	if s.config.Access == nil && !s.config.Open {
+		if !isLoopback(l.Addr()) {
+			return nil, errors.Join(ErrOpen, l.Close())
+		}
+		local := s.handler.Local()
+		handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(local, w, r) })
 	}
 	server := &http.Server{
-		Handler:                      s,
+		Handler:                      handler,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered as everything is
 		ReadHeaderTimeout:            s.config.HeaderTimeout,
 		ReadTimeout:                  s.config.ReadTimeout,

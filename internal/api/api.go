@@ -42,6 +42,9 @@ type Config struct {
 	TrustedProxies []netip.Prefix         // whose X-Forwarded-For counts
 	Origins        []string               // of pages that may use the API; * is any
 
+	// Secure says that the server has TLS of its own, and that browsers should use nothing else.
+	Secure bool
+
 	// MinThroughput is how many bytes of a long list a client must take in a second, on
 	// average and beside WriteTimeout. Zero: any.
 	MinThroughput int64
@@ -65,6 +68,7 @@ type API struct {
 	inFlight *atomic.Int64
 	openapis *documents
 	patterns map[*schema.Collection]patterns
+	local    bool // see Local
 }
 
 // New makes an API.
@@ -78,6 +82,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout}
 	out.remote = a.remoteOf(r)
 	out.busy = a.inFlight.Add(1) > a.MaxRequests && a.MaxRequests > 0
+	out.Header()["X-Content-Type-Options"] = noSniff
+	if a.Secure && r.TLS != nil && !isLoopback(r.Host) { // other servers of localhost may have no TLS
+		out.Header()["Strict-Transport-Security"] = onlyTLS
+	}
 	a.crossOrigin(r, out.Header())
 	a.Observer.Arrived()
 	defer func() {
@@ -108,6 +116,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer takes a request through the rooms: where it leads, whether that can be
 // asked so, and what comes of it.
 func (a *API) answer(r *http.Request, out *response) (*reply, error) {
+	if err := a.checkHost(r); err != nil {
+		return nil, err
+	}
 	target, err := a.route(r)
 	if err := a.takesMore(out, target); err != nil {
 		return nil, err

@@ -22,6 +22,12 @@ const contentType = "application/json;charset=utf-8"
 
 var jsonType = []string{contentType}
 
+// Browsers must not guess what an answer is, nor come back without TLS for a year.
+var (
+	noSniff = []string{"nosniff"}
+	onlyTLS = []string{"max-age=31536000"}
+)
+
 // retryAfter is how many seconds a client should wait when the store is away.
 const retryAfter = "5"
 
