@@ -96,6 +96,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Prefix:       config.Prefix,
 		Query:        query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,
+		MaxBodies:    config.MaxBodyMemory,
 		WriteTimeout: config.WriteTimeout,
 		QueryTimeout: config.QueryTimeout,
 		MaxRequests:  config.MaxRequests,

@@ -3,6 +3,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -33,6 +34,7 @@ type Config struct {
 	Prefix       string // path under which the API is mounted, without a slash at its end
 	Query        query.Limits
 	MaxBody      int64
+	MaxBodies    int64         // bytes of all bodies in flight
 	WriteTimeout time.Duration // for the client to take each piece of an answer
 	QueryTimeout time.Duration // for the database to find each piece of it; 0 is no bound
 	MaxRequests  int64         // that are answered at the same time; 0 is no bound
@@ -68,12 +70,13 @@ type API struct {
 	inFlight *atomic.Int64
 	openapis *documents
 	patterns map[*schema.Collection]patterns
+	bodies   *budget
 	local    bool // see Local
 }
 
 // New makes an API.
 func New(config Config) *API {
-	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
+	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
 }
 
 // ServeHTTP answers one request. Whatever happens, it leaves by the same door.
@@ -90,6 +93,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.Observer.Arrived()
 	defer func() {
 		a.inFlight.Add(-1)
+		out.upload.end()
 		reason := recover()
 		if reason != nil && reason != http.ErrAbortHandler {
 			a.Observer.Panicked(out.id, reason, debug.Stack())
@@ -152,7 +156,7 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 		return nil, err
 	}
 	if target.lists() && isRead(r.Method) {
-		return a.list(r, target)
+		return a.list(r, out, target)
 	}
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
 		return nil, err
@@ -183,7 +187,7 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 		a.Observer.Unavailable(out.id, err)
 	case http.StatusTooManyRequests:
 		a.Observer.Denied(out.id, out.caller, string(answer.code), err)
-		answer.header.Set("Retry-After", out.retryAfter)
+		answer.header.Set("Retry-After", cmp.Or(out.retryAfter, retryAfter))
 	case http.StatusForbidden:
 		a.Observer.Denied(out.id, out.caller, string(answer.code), err)
 	case http.StatusUnauthorized:

@@ -20,7 +20,7 @@ import (
 )
 
 // list answers with a range of a collection.
-func (a *API) list(r *http.Request, t *target) (*reply, error) {
+func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	case stream.ended:
 		stream.endListing() // nothing waits for the client then
 	case r.Method == http.MethodGet:
-		if err := listing.Lengthen(); err != nil {
+		if err := listing.Lengthen(shareOf(out)); err != nil {
 			return nil, err
 		}
 	}

@@ -110,7 +110,8 @@ type response struct {
 	gone    bool      // the client went away before it was answered
 	latest  time.Time // for the client to have taken what is being written; zero: none
 
-	retryAfter string // of a client that sends too many requests
+	upload     *upload // its body; nil: none
+	retryAfter string  // of a client that sends too many requests
 }
 
 // context is that of whatever is done for a request, but for lists. Only a list can go on

@@ -181,6 +181,9 @@ func (b *builder) ofList(p place) []fault.Code {
 	if p.parent != nil {
 		codes = append(codes, fault.CodeNotFound)
 	}
+	if !b.Rated { // of long lists, there are only so many at a time
+		codes = append(codes, fault.CodeTooManyRequests)
+	}
 	return append(append(codes, fault.CodePreconditionFailed, fault.CodeTooExpensive), b.anywhere()...)
 }
 
