@@ -104,10 +104,15 @@ func (d *document) judgeParameter(p describedParameter, values []string) []strin
 		return d.judgeText(what, p.shape, p.kind, values[0])
 	}
 	if !p.explode {
-		if len(values) != 1 {
-			return []string{fmt.Sprintf("%s is given %d times", what, len(values))}
+		return []string{what + " is a list that cannot be given again, which generated clients do"}
+	}
+	// Descriptions say that commas separate too.
+	if p.name == "sort" || strings.HasSuffix(p.name, "[in]") || strings.HasSuffix(p.name, "[not_in]") {
+		var items []string
+		for _, value := range values {
+			items = append(items, strings.Split(strings.ReplaceAll(value, `\,`, "\x00"), ",")...)
 		}
-		values = strings.Split(strings.ReplaceAll(values[0], `\,`, "\x00"), ",")
+		values = items
 	}
 	items := make([]any, len(values))
 	for i, value := range values {
