@@ -226,6 +226,9 @@ func operatorFilter(field *schema.Field, op string) object {
 
 // valueShape is what a filter can compare a field with.
 func valueShape(kind schema.Kind) object {
+	if kind.IsDecimal() {
+		return object{{"type", "string"}, {"format", "decimal"}, {"pattern", decimalPattern(kind.Scale(), false)}}
+	}
 	switch kind {
 	case schema.KindInteger:
 		return object{{"type", "integer"}, {"format", "int64"}}

@@ -271,6 +271,9 @@ func (p *parser) finishFilters() {
 }
 
 func plural(kind schema.Kind) string {
+	if kind.IsDecimal() {
+		return "decimals"
+	}
 	switch kind {
 	case schema.KindInteger:
 		return "integers"
