@@ -10,12 +10,12 @@ import (
 
 // parameterHints says which parameter to use in place of those of other interfaces.
 var parameterHints = map[string]string{
-	"page p pagenumber":                               "The third page of 30 is offset=60&limit=30.",
+	"page p pagenumber": "The third page of 30 is offset=60&limit=30.",
 	"perpage pagesize size count top first take rows": "Use limit, such as limit=30.",
-	"skip start from":                                 "Use offset, such as offset=60.",
-	"after before startingafter endingbefore":         "Use cursor, with the id of a resource, and a negative limit to go backwards.",
-	"order orderby sortby ordering":                   "Use sort, with a minus to sort downwards: sort=-created_at,name.",
-	"filter filters where":                            "Write the field in brackets: filter[field]=value, or filter[field][operator]=value.",
+	"skip start from":                         "Use offset, such as offset=60.",
+	"after before startingafter endingbefore": "Use cursor, with the id of a resource, and a negative limit to go backwards.",
+	"order orderby sortby ordering":           "Use sort, with a minus to sort downwards: sort=-created_at,name.",
+	"filter filters where":                    "Write the field in brackets: filter[field]=value, or filter[field][operator]=value.",
 }
 
 // operatorHints says which operator to use in place of those of other interfaces.
