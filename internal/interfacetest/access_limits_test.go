@@ -98,6 +98,33 @@ func TestRatesOfCallers(t *testing.T) {
 	})
 }
 
+// TestRatesOfWrongCredentials: they are counted by their address, and right ones are not
+// refused for them.
+func TestRatesOfWrongCredentials(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		for name, rates := range map[string]map[string]schema.Rate{
+			"public": {"author": {Requests: 50, Per: time.Hour}, "public": {Requests: 2, Per: time.Hour}},
+			"none":   {"author": {Requests: 2, Per: time.Hour}, "editor": {Requests: 1, Per: time.Hour}},
+		} {
+			h := open(func(c *plural.Config) { c.Access.Rates = rates })
+			wrong := []string{"Bearer plural_0000000000000000_" + strings.Repeat("0", 64), "Bearer x", "Basic eDp5", "Bearer eyJhbGciOiJub25lIn0.e30."}
+			for i, credentials := range wrong {
+				want := 401
+				if i >= 2 {
+					want = 429
+				}
+				a := h.get("/posts", "Authorization", credentials)
+				if a.status != want || want == 429 && a.header.Get("Retry-After") == "" {
+					t.Errorf("%s: request %d with %s gets %d, want %d", name, i, credentials, a.status, want)
+				}
+			}
+			if a := h.as("ada", "GET", "/posts", ""); a.status != 200 {
+				t.Errorf("%s: right credentials get %d", name, a.status)
+			}
+		}
+	})
+}
+
 // TestRequestsInFlight: more than so many are refused, and who watches over the server is
 // answered all the same.
 func TestRequestsInFlight(t *testing.T) {
