@@ -121,13 +121,16 @@ func TestTypedCallsOfACaller(t *testing.T) {
 			code string
 			run  func() error
 		}{
-			"reads what is hidden":  {"not_found", func() error { _, err := posts.Get(as("ada"), id(11)); return err }},
-			"may not list":          {"forbidden", func() error { _, err := posts.List(as("clerk")); return err }},
-			"may not read":          {"forbidden", func() error { _, err := posts.Get(as("clerk"), id(12)); return err }},
-			"changes another's":     {"forbidden", func() error { _, err := posts.Update(as("ada"), id(12), map[string]any{"title": "x"}); return err }},
-			"creates for another":   {"forbidden", func() error { _, err := posts.Create(as("ada"), Post{Title: "x", UserID: &bos}); return err }},
-			"is nobody":             {"unauthenticated", func() error { _, err := posts.Delete(as("public"), id(12)); return err }},
-			"filters by the hidden": {"unknown_parameter", func() error { _, err := of[User](t, h.opened).List(as("ada"), plural.Where("email").Is("x")); return err }},
+			"reads what is hidden": {"not_found", func() error { _, err := posts.Get(as("ada"), id(11)); return err }},
+			"may not list":         {"forbidden", func() error { _, err := posts.List(as("clerk")); return err }},
+			"may not read":         {"forbidden", func() error { _, err := posts.Get(as("clerk"), id(12)); return err }},
+			"changes another's":    {"forbidden", func() error { _, err := posts.Update(as("ada"), id(12), map[string]any{"title": "x"}); return err }},
+			"creates for another":  {"forbidden", func() error { _, err := posts.Create(as("ada"), Post{Title: "x", UserID: &bos}); return err }},
+			"is nobody":            {"unauthenticated", func() error { _, err := posts.Delete(as("public"), id(12)); return err }},
+			"filters by the hidden": {"unknown_parameter", func() error {
+				_, err := of[User](t, h.opened).List(as("ada"), plural.Where("email").Is("x"))
+				return err
+			}},
 			"in a transaction": {"forbidden", func() error {
 				return h.opened.Transaction(as("ada"), func(ctx context.Context, tx *plural.Tx) error {
 					_, err := tx.Delete("posts", id(12))

@@ -166,7 +166,7 @@ func TestTransaction(t *testing.T) {
 			t.Errorf("ran %s", got)
 		}
 		s.get("/people").expect(t, 200, `{"data":[{"id":"`+ada.ID+`","type":"people","name":"Ada L.","slug":"set"}]}`)
-		if got := s.get("/people/"+ada.ID).header.Get("ETag"); got != ada.ETag {
+		if got := s.get("/people/" + ada.ID).header.Get("ETag"); got != ada.ETag {
 			t.Errorf("the ETag is %s, and was %s in the transaction", got, ada.ETag)
 		}
 		if got := s.lines(); got != "Ada; of Ada" {
