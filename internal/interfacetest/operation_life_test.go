@@ -57,6 +57,7 @@ func TestRetention(t *testing.T) {
 		g.await(2)
 		g.hold(2)
 		s = s.restart(hurry(), func(c *plural.Config) { c.OperationRetention = time.Nanosecond })
+		g.await(2) // it changes no more
 		eventually(t, "the finished operations are forgotten", func() bool { return s.get("/operations").total() == "1" })
 		if got := s.get("/operations").ids(t); len(got) != 1 || got[0] != unfinished {
 			t.Errorf("%v are left", got)
