@@ -10,7 +10,7 @@ COMMIT   := $(shell git rev-parse HEAD 2>/dev/null)
 RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # Where tests need packages of npm, exactly those of the lock file.
 WEB          := internal/explorer/web
-NPM_PROJECTS := internal/openapi/lint client/ts $(WEB)
+NPM_PROJECTS := internal/openapi/lint internal/openapi/generators client/ts $(WEB)
 FUZZTIME ?= 30s
 BENCH    ?= .
 
@@ -106,14 +106,14 @@ lint: ## Check the format, go vet, staticcheck, gosec
 # work. So it looks at those tests of the interface in which several do something at once, and at all of the other packages.
 INTERFACE := ./internal/interfacetest
 RACES     := ^Test(GracefulStop|Hook|Idempotency|IfMatch|Key|Many|One|Operation|Quer|Rate|Stop|Two|Wait)
-SUITE     := ^(TestCompilesOnOtherPlatforms|TestTypeScript)
+SUITE     := ^(TestCompilesOnOtherPlatforms|TestTypeScript|TestGeneratedClients)
 .PHONY: test
 test: setup lint ## Everything CI runs: setup, lint, all tests, with the race detector
 	CGO_ENABLED=1 go test $(RACE) -count=1 -timeout 20m -skip '$(SUITE)' $$(go list ./... | grep -v '/internal/interfacetest$$')
 	@# Neither of these keeps two cores busy.
 	go test -count=1 -timeout 15m $(INTERFACE) & sequential=$$!; failed=; \
 	CGO_ENABLED=1 go test $(RACE) -count=1 -timeout 10m -run '$(RACES)' $(INTERFACE) || failed=1; \
-	go test -count=1 -timeout 10m -run '$(SUITE)' ./internal/release ./cmd/plural || failed=1; \
+	go test -count=1 -timeout 10m -run '$(SUITE)' ./internal/release ./cmd/plural ./internal/openapi/generators || failed=1; \
 	wait $$sequential && [ -z "$$failed" ]
 	$(MAKE) test-web
 

@@ -62,7 +62,8 @@ var mayImport = map[string][]string{
 	"internal/interfacetest": {".", "schema", "conform"},
 
 	// The documents of whole configurations, before the linters: tests only as well.
-	"internal/openapi/lint": {".", "schema"},
+	"internal/openapi/lint":       {".", "schema"},
+	"internal/openapi/generators": {".", "schema"},
 
 	// Worked examples of the library: what an importer can use, and no more.
 	"examples/bookings":  {".", "schema"},
