@@ -56,6 +56,9 @@ func (p *probe) total(r *reply, want int) {
 	}
 }
 
+// maxLink is how many bytes the Link header has at most.
+const maxLink = 2 << 10
+
 var linkChecks = []Check{
 	{
 		ID: "link.first", Title: "the first page", Source: ourResponses,
@@ -168,6 +171,21 @@ var linkChecks = []Check{
 			left := down[7] // of what would be the second page
 			r := p.list("filter[id][ne]=" + p.reference[left].id() + "&sort=-id&limit=5")
 			p.positions(p.follow(r, "next"), []int{down[5], down[6], down[8], down[9], down[10]})
+		},
+	},
+	{
+		ID: "link.bounded", Title: "the size of Link", Source: ourResponses,
+		Rule: "Link has at most 2 KiB, however long the query is; relations that do not fit are left out.",
+		run: func(p *probe) {
+			p.need(20)
+			ids := make([]string, 100) // 3,700 bytes
+			for i := range ids {
+				ids[i] = p.reference[i%20].id()
+			}
+			r := p.ok(p.list("filter[id][in]=" + strings.Join(ids, ",") + "&limit=5"))
+			if size := len(strings.Join(r.header.Values("Link"), ", ")); size > maxLink {
+				p.fail(r, fmt.Sprintf("a Link header of at most %d bytes", maxLink), "%d bytes", size)
+			}
 		},
 	},
 	{
