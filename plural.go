@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/plural-go/plural/internal/api"
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/operation"
@@ -30,7 +31,8 @@ type Server struct {
 	store     *store.Store
 	resources *resource.Resources
 	observer  *observe.Observer
-	handler   http.Handler
+	guard     *auth.Guard
+	api       *api.API
 	failed    chan error
 
 	mutex    sync.Mutex // of the next five
@@ -56,24 +58,34 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	observer := observe.New(config.Logger)
+	// Everything that can be refused is refused before the database is created.
+	if err := checkHooks(config.Schema, config.Hooks); err != nil {
+		return nil, err
+	}
+	guard, err := newGuard(ctx, config, observer)
+	if err != nil {
+		return nil, err
+	}
+	if guard != nil {
+		for _, warning := range guard.Policy.Warnings() {
+			observer.AccessWarning(warning)
+		}
+	}
 	st, err := store.Open(ctx, config.Database, config.Schema, migrateOptions(config, observer)...)
 	if err != nil {
 		return nil, err
 	}
-	guard, err := newGuard(ctx, config, st, observer)
-	if err != nil {
-		return nil, errors.Join(err, st.Close())
+	if guard != nil {
+		guard.Key = keysOf(st)
 	}
-	s := &Server{config: config, store: st, observer: observer, failed: make(chan error, 1), refusing: make(chan struct{}), abandoned: make(chan struct{})}
+	s := &Server{config: config, store: st, guard: guard, observer: observer, failed: make(chan error, 1), refusing: make(chan struct{}), abandoned: make(chan struct{})}
 	resources := resource.New(st)
 	resources.HookTime = config.MaxHookTime
 	resources.Limits = resource.Limits{Depth: config.MaxDepth, Items: config.MaxItems}
 	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)
 	}
-	if err := addHooks(resources, config.Schema, config.Hooks); err != nil {
-		return nil, errors.Join(err, st.Close())
-	}
+	addHooks(resources, config.Schema, config.Hooks)
 	s.resources = resources
 	operations := operation.New(operation.Config{
 		Workers: config.Workers, Backlog: config.MaxOperations, Guard: guard, Failed: observer.OperationFailed,
@@ -85,7 +97,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 			observer.OperationFinished(job.Operation.String(), job.Method, job.Collection, job.Resource.String(), code, job.Attempt)
 		},
 	}, config.Schema, st, resources)
-	s.handler = api.New(api.Config{
+	s.api = api.New(api.Config{
 		Schema:       config.Schema,
 		Resources:    resources,
 		Operations:   operations,
@@ -118,38 +130,45 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	return s, nil
 }
 
-// ServeHTTP answers a request.
+// ErrStopped is the error of calls that begin after Stop was called. It has the code unavailable.
+var ErrStopped error = fault.New(fault.CodeUnavailable, "The server is shutting down. Try again later.")
+
+// ErrInTransaction is the error of a write through the server that is made inside a Within hook or
+// a Transaction, with the context of that function. Write through its *Tx instead.
+var ErrInTransaction = resource.ErrNested
+
+// ServeHTTP answers a request. From the moment that Stop is called it answers 503, except to
+// requests that a hook makes with its own context.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.count(1)
-	defer s.count(-1)
-	s.handler.ServeHTTP(w, r)
+	if err := s.enter(r.Context()); err != nil {
+		s.api.Refuse(w, r, err)
+		return
+	}
+	defer s.leave()
+	s.api.ServeHTTP(w, r)
 }
 
-func (s *Server) count(change int) {
+// enter begins a request or a call, for which Stop waits, unless Stop was called before. What a
+// hook calls is part of a request that has begun: it is refused only once the database is closed.
+func (s *Server) enter(ctx context.Context) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.requests += change
+	if s.closing || s.stopping && !s.resources.InHook(ctx) {
+		return ErrStopped
+	}
+	s.requests++
+	return nil
+}
+
+// leave ends what enter has begun.
+func (s *Server) leave() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.requests--
 	if s.requests == 0 && s.idle != nil {
 		close(s.idle)
 		s.idle = nil
 	}
-}
-
-// errStopped is the error of a call that comes too late.
-var errStopped = fault.New(fault.CodeUnavailable, "The server is stopped.")
-
-// call does something for the program itself, as if it were a request: Stop waits
-// for it. While requests are finished, their hooks may still call.
-func (s *Server) call(fn func() error) error {
-	s.mutex.Lock()
-	if s.closing {
-		s.mutex.Unlock()
-		return called(errStopped)
-	}
-	s.requests++
-	s.mutex.Unlock()
-	defer s.count(-1)
-	return called(fn())
 }
 
 // isAbandoned reports whether requests have had their time.
@@ -168,21 +187,49 @@ func (s *Server) isStopping() bool {
 	return s.stopping
 }
 
-// Start listens on an address, such as 127.0.0.1:8080, and serves it in the
-// background. It returns the address that it listens on. A server is started
-// once. Without Access or Open, the address must be one of the machine itself.
-func (s *Server) Start(addr string) (net.Addr, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.http != nil || s.stopping {
-		return nil, errors.New("the server was started or stopped before")
+// Listen listens on an address for a server that is still to be opened. So an address that
+// is refused leaves no database behind. Connections wait until the listener is given to Serve.
+// Without Access or Open, the address must be one of the machine itself.
+func Listen(config Config, addr string) (net.Listener, error) {
+	config = config.withDefaults()
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	if config.CertFile != "" {
+		if _, err := newCertificates(config.CertFile, config.KeyFile, config.Logger); err != nil {
+			return nil, err
+		}
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	if s.config.Access == nil && !s.config.Open && !isLoopback(l.Addr()) {
+	if config.Access == nil && !config.Open && !isLoopback(l.Addr()) {
 		return nil, errors.Join(ErrOpen, l.Close())
+	}
+	return l, nil
+}
+
+// Start listens on an address, such as 127.0.0.1:8080, as Listen does, and serves it
+// in the background. It returns the address that it listens on. A server is started once.
+func (s *Server) Start(addr string) (net.Addr, error) {
+	l, err := Listen(s.config, addr)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Serve(l); err != nil {
+		return nil, err
+	}
+	return l.Addr(), nil
+}
+
+// Serve serves a listener of Listen in the background, in place of Start. The listener is
+// closed by Stop, or if Serve fails.
+func (s *Server) Serve(l net.Listener) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.http != nil || s.stopping {
+		return errors.Join(errors.New("the server was started or stopped before"), l.Close())
 	}
 	server := &http.Server{
 		Handler:                      s,
@@ -197,7 +244,7 @@ func (s *Server) Start(addr string) (net.Addr, error) {
 	if s.config.CertFile != "" {
 		certificates, err := newCertificates(s.config.CertFile, s.config.KeyFile, s.config.Logger)
 		if err != nil {
-			return nil, errors.Join(err, l.Close())
+			return errors.Join(err, l.Close())
 		}
 		server.TLSConfig = certificates.config()
 		serve = func() error { return server.ServeTLS(l, "", "") }
@@ -208,18 +255,19 @@ func (s *Server) Start(addr string) (net.Addr, error) {
 		}
 	}()
 	s.http = server
-	return l.Addr(), nil
+	return nil
 }
 
 // Failed reports when a started server can no longer take requests.
 func (s *Server) Failed() <-chan error { return s.failed }
 
-// Stop takes no more requests, finishes those it has accepted, and closes the
-// database. The context, or ShutdownTimeout, bounds how long it waits for the
-// requests; answers that are still being sent then are broken off. Calls of typed
-// access count as requests, and a loop over List is broken off at its next
-// resource; as the database is not closed while its body runs, Stop must not be
-// called there. It can be called more than once.
+// Stop refuses requests and typed calls from the moment it is called, waits for
+// those under way, and closes the database. Requests are answered 503, calls fail
+// with ErrStopped; what hooks of a request under way call is still done. The
+// context, or ShutdownTimeout, bounds how long Stop waits; answers that are still
+// being sent then are broken off, and a loop over All ends with an error at its
+// next resource. The database is not closed while the body of a loop runs, so Stop
+// must not be called there. Stop can be called more than once.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
 		s.mutex.Lock()

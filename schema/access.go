@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // Access says who may do what. What no role is granted is denied.
@@ -60,7 +62,9 @@ const (
 )
 
 // AccessVerbs lists all verbs.
-var AccessVerbs = []AccessVerb{MayList, MayRead, MayCreate, MayUpdate, MayDelete}
+func AccessVerbs() []AccessVerb {
+	return []AccessVerb{MayList, MayRead, MayCreate, MayUpdate, MayDelete}
+}
 
 // Rule is a condition on a resource, in CEL.
 type Rule struct {
@@ -99,9 +103,11 @@ type Tokens struct {
 	ClockSkew time.Duration
 }
 
-// SigningAlgorithms are those that can be allowed: none that is symmetric, as a
+// SigningAlgorithms lists those that can be allowed: none that is symmetric, as a
 // public key must never be taken for a secret.
-var SigningAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+func SigningAlgorithms() []string {
+	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+}
 
 var roleName = nameRule{
 	what:    "role",
@@ -129,12 +135,12 @@ func (a *Access) Check(s *Schema) Problems {
 	}
 	for i, name := range a.Metrics {
 		if !slices.ContainsFunc(a.Roles, func(role Role) bool { return role.Name == name }) && name != PublicRole {
-			k.report(root.to("metrics").item(i), "there is no role %q%s", name, didYouMean(name, a.roleNames()))
+			k.report(root.to("metrics").item(i), "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
 		}
 	}
 	for name, rate := range a.Rates {
 		if !slices.Contains(a.roleNames(), name) && name != PublicRole {
-			k.report(root.to("rates", name), "there is no role %q%s", name, didYouMean(name, a.roleNames()))
+			k.report(root.to("rates", name), "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
 		} else if rate.Requests <= 0 || rate.Per <= 0 {
 			k.report(root.to("rates", name), "a rate must be of some requests in some time")
 		}
@@ -169,7 +175,7 @@ func (k *checker) grant(s *Schema, role *Role, index int, at path) {
 		for _, c := range s.collections {
 			names = append(names, c.Name)
 		}
-		k.report(at, "there is no collection %q%s", g.Collection, didYouMean(g.Collection, names))
+		k.report(at, "there is no collection %q%s", g.Collection, suggest.DidYouMean(g.Collection, names))
 		return
 	case c.ReadOnly():
 		k.report(at, "every caller sees their own %s: remove this", c.Name)
@@ -193,8 +199,8 @@ func (k *checker) grant(s *Schema, role *Role, index int, at path) {
 func (k *checker) verbs(g *Grant, at path) {
 	for i, verb := range g.Verbs {
 		switch {
-		case !slices.Contains(AccessVerbs, verb):
-			k.report(at.item(i), "there is no verb %q%s: use %s", verb, didYouMean(string(verb), AccessVerbs), oneOf(AccessVerbs))
+		case !slices.Contains(AccessVerbs(), verb):
+			k.report(at.item(i), "there is no verb %q%s: use %s", verb, suggest.DidYouMean(string(verb), AccessVerbs()), oneOf(AccessVerbs()))
 		case slices.Contains(g.Verbs[:i], verb):
 			k.report(at.item(i), "%s is listed twice: remove one of them", verb)
 		case verb != MayRead && verb != MayCreate && !slices.Contains(g.Verbs, MayRead):
@@ -217,7 +223,7 @@ func (k *checker) names(c *Collection, names []string, at path) {
 		case slices.Contains(attributeName.reserved, name):
 			k.report(at.item(i), "%s is always visible and never writable: remove it", name)
 		case c.attribute(name) == nil:
-			k.report(at.item(i), "%s has no attribute %q%s", c.Name, name, didYouMean(name, attributeNames(c)))
+			k.report(at.item(i), "%s has no attribute %q%s", c.Name, name, suggest.DidYouMean(name, attributeNames(c)))
 		case slices.Contains(names[:i], name):
 			k.report(at.item(i), "%s is listed twice: remove one of them", name)
 		}
@@ -234,8 +240,8 @@ func (k *checker) tokens(t *Tokens, at path) {
 		k.report(at.to("clock_skew"), "clock_skew must not be negative")
 	}
 	for i, algorithm := range t.Algorithms {
-		if !slices.Contains(SigningAlgorithms, algorithm) {
-			k.report(at.to("algorithms").item(i), "%q cannot be allowed: use %s", algorithm, oneOf(SigningAlgorithms))
+		if !slices.Contains(SigningAlgorithms(), algorithm) {
+			k.report(at.to("algorithms").item(i), "%q cannot be allowed: use %s", algorithm, oneOf(SigningAlgorithms()))
 		}
 	}
 }

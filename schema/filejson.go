@@ -31,7 +31,7 @@ func FileSchema(settings []SettingDoc) []byte {
 		"access":         optionalShape(objectShape(accessKeys)),
 		"role":           optionalShape(map[string]any{"additionalProperties": referenceShape("grant")}),
 		"grant": map[string]any{"oneOf": []any{
-			map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": AccessVerbs}},
+			map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": AccessVerbs()}},
 			objectShape(grantKeys),
 		}},
 		"server": serverShape(settings),

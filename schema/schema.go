@@ -138,8 +138,8 @@ type Collection struct {
 	layout
 }
 
-// WriteMethods are the methods that change resources.
-var WriteMethods = []string{"POST", "PUT", "PATCH", "DELETE"}
+// WriteMethods lists the methods that change resources.
+func WriteMethods() []string { return []string{"POST", "PUT", "PATCH", "DELETE"} }
 
 // Schema is a checked and compiled set of collections. It does not change.
 type Schema struct {

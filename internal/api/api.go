@@ -72,10 +72,17 @@ func New(config Config) *API {
 	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
 }
 
-// ServeHTTP answers one request. Whatever happens, it leaves by the same door.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP answers one request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handle(w, r, nil) }
+
+// Refuse answers a request with an error, and carries nothing out. Health and readiness
+// are told all the same.
+func (a *API) Refuse(w http.ResponseWriter, r *http.Request, refusal error) { a.handle(w, r, refusal) }
+
+// handle answers one request, or refuses it. Every answer leaves by out.send.
+func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a, r = a.asMounted(r)
-	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout}
+	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout, refusal: refusal}
 	out.remote = a.remoteOf(r)
 	out.busy = a.inFlight.Add(1) > a.MaxRequests && a.MaxRequests > 0
 	a.crossOrigin(r, out.Header())

@@ -79,6 +79,7 @@ type response struct {
 	caller  string
 	remote  string // address of the client
 	busy    bool   // more requests are being answered than may be
+	refusal error  // of a request that comes too late
 	started time.Time
 	timeout time.Duration
 	status  int

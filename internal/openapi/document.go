@@ -130,7 +130,7 @@ func (b *builder) isNew(what string) bool {
 
 // knows reports whether a collection is there for the reader: they may do something in it.
 func (b *builder) knows(c *schema.Collection) bool {
-	return slices.ContainsFunc(schema.AccessVerbs, func(verb schema.AccessVerb) bool { return b.by.May(verb, c) })
+	return slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return b.by.May(verb, c) })
 }
 
 // restricted reports whether there may be more than the reader knows of.

@@ -138,7 +138,7 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 		p.fail(given, fault.CodeInvalidParameter, "The operator %s is for strings; the field %q holds %s.", op, field.Name, plural(field.Kind))
 		return nil
 	case op == "in" || op == "not_in":
-		return p.listCondition(given, field, op)
+		return p.listCondition(given, field, op, splitList(given.value))
 	}
 	value, ok := p.value(given, field, given.value)
 	if !ok {
@@ -161,10 +161,10 @@ func (p *parser) nullCondition(given parameter, field *schema.Field) Filter {
 	return nil
 }
 
-func (p *parser) listCondition(given parameter, field *schema.Field, op string) Filter {
+func (p *parser) listCondition(given parameter, field *schema.Field, op string, texts []string) Filter {
 	var values []schema.Value
 	valid := true
-	for _, text := range splitList(given.value) {
+	for _, text := range texts {
 		value, ok := p.value(given, field, text)
 		values = append(values, value)
 		valid = valid && ok

@@ -50,6 +50,23 @@ func (r *Resources) resource(path Path, record schema.Record, whole []byte) Reso
 	}
 }
 
+// Show is a row as the caller sees it.
+func (r *Resources) Show(path Path, row schema.Row) Resource {
+	c := path.Collection
+	return Resource{
+		ID: row.ID(schema.IDColumn), Representation: c.AppendSome(nil, row, path.By.Visible(c)),
+		ETag: r.etag(path, row.Int(c.RevisionColumn())),
+	}
+}
+
+// Allowed reports why the caller may not do something in the collection at all.
+func (p Path) Allowed(verb schema.AccessVerb) error {
+	if !p.By.May(verb, p.Collection) {
+		return p.By.Denied("You may not %s resources of %s.", verb, p.Collection.Name)
+	}
+	return nil
+}
+
 // identity names a resource.
 type identity struct {
 	collection *schema.Collection
@@ -105,7 +122,8 @@ func notFound(c *schema.Collection, id schema.ID) *fault.Error {
 }
 
 // Totals gives the number of resources of each collection, from one snapshot. It is nil
-// where a rule decides which of them exist for the caller, and they would have to be counted.
+// where the caller may not list the collection, which would tell it, and where a rule decides
+// which resources exist for the caller, as they would have to be counted.
 func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*schema.Collection) ([]*int64, error) {
 	tx, err := r.store.Read(ctx)
 	if err != nil {
@@ -114,7 +132,7 @@ func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*
 	defer tx.Close()
 	totals := make([]*int64, len(collections))
 	for i, c := range collections {
-		if by.Rows(c) != nil {
+		if !by.May(schema.MayList, c) || by.Rows(c) != nil {
 			continue
 		}
 		total, err := tx.Total(c, nil)

@@ -56,7 +56,7 @@ func Open(ctx context.Context, url string, s *schema.Schema, options ...Option) 
 	}
 	b, err := connect(ctx, url)
 	if err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
 	st := &Store{backend: b, schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
 	for _, c := range s.All() {
@@ -64,7 +64,7 @@ func Open(ctx context.Context, url string, s *schema.Schema, options ...Option) 
 	}
 	b.complete(st.endShared)
 	if err := st.prepare(ctx, o); err != nil {
-		return nil, errors.Join(err, b.close())
+		return nil, explained(errors.Join(err, b.close()))
 	}
 	return st, nil
 }

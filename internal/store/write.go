@@ -23,6 +23,9 @@ func (t *Tx) NewID() schema.ID {
 	return t.store.minter.next(t.store.now())
 }
 
+// NewID mints an id ahead of the transaction that uses it.
+func (s *Store) NewID() schema.ID { return s.minter.next(s.now()) }
+
 // Attempt runs fn in a part of the transaction: what a failed fn has done is
 // undone, and the transaction can go on.
 func (t *Tx) Attempt(fn func() error) error {
@@ -85,6 +88,7 @@ func (s *Store) Add(ctx context.Context, c *schema.Collection, fill func(id sche
 func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (representations [][]byte, conflicts []fault.List, err error) {
 	representations, conflicts = make([][]byte, len(records)), make([]fault.List, len(records))
 	revisions, stored := make([]int64, len(records)), make([]bool, len(records))
+	t.minted = true // perhaps ahead of the transaction
 	for i, record := range records {
 		representations[i] = c.Append(nil, record)
 		if err := t.change(func(revision int64) { revisions[i] = revision }, c, "create", record.ID(schema.IDColumn), representations[i]); err != nil {
