@@ -107,6 +107,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Prefix:       config.Prefix,
 		Query:        query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,
+		MaxBodies:    config.MaxBodyMemory,
 		WriteTimeout: config.WriteTimeout,
 		QueryTimeout: config.QueryTimeout,
 		MaxRequests:  config.MaxRequests,
@@ -115,6 +116,8 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Rates:          ratesOf(config.Access),
 		TrustedProxies: config.TrustedProxies,
 		Origins:        config.AllowedOrigins,
+
+		Secure: config.CertFile != "",
 
 		Abandoned: s.abandoned,
 		Stopping:  s.refusing,
@@ -139,13 +142,15 @@ var ErrInTransaction = resource.ErrNested
 
 // ServeHTTP answers a request. From the moment that Stop is called it answers 503, except to
 // requests that a hook makes with its own context.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(s.api, w, r) }
+
+func (s *Server) serve(a *api.API, w http.ResponseWriter, r *http.Request) {
 	if err := s.enter(r.Context()); err != nil {
-		s.api.Refuse(w, r, err)
+		a.Refuse(w, r, err)
 		return
 	}
 	defer s.leave()
-	s.api.ServeHTTP(w, r)
+	a.ServeHTTP(w, r)
 }
 
 // enter begins a request or a call, for which Stop waits, unless Stop was called before. What a
@@ -189,7 +194,8 @@ func (s *Server) isStopping() bool {
 
 // Listen listens on an address for a server that is still to be opened. So an address that
 // is refused leaves no database behind. Connections wait until the listener is given to Serve.
-// Without Access or Open, the address must be one of the machine itself.
+// Without Access or Open, the address must be one of the machine itself, and requests
+// must be sent to localhost or such an address by their Host header.
 func Listen(config Config, addr string) (net.Listener, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
@@ -231,8 +237,13 @@ func (s *Server) Serve(l net.Listener) error {
 	if s.http != nil || s.stopping {
 		return errors.Join(errors.New("the server was started or stopped before"), l.Close())
 	}
+	handler := http.Handler(s)
+	if s.config.Access == nil && !s.config.Open {
+		local := s.api.Local()
+		handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(local, w, r) })
+	}
 	server := &http.Server{
-		Handler:                      s,
+		Handler:                      handler,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered as everything is
 		ReadHeaderTimeout:            s.config.HeaderTimeout,
 		ReadTimeout:                  s.config.ReadTimeout,

@@ -43,7 +43,7 @@ func (s *Server) list(ctx context.Context, c *schema.Collection, q query.Query, 
 			return err
 		}
 		defer listing.Close()
-		if err := listing.Lengthen(); err != nil { // the program takes its time
+		if err := listing.Lengthen(""); err != nil { // the program takes its time
 			return err
 		}
 		for {

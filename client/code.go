@@ -60,6 +60,7 @@ const (
 	CodeKeyReused            Code = "idempotency_key_reused"
 	CodeTooManyRequests      Code = "too_many_requests"
 	CodeExpectationFailed    Code = "expectation_failed"
+	CodeMisdirected          Code = "misdirected"
 	CodeHeadersTooLarge      Code = "headers_too_large"
 	CodeInternal             Code = "internal"
 	CodeNotImplemented       Code = "not_implemented"

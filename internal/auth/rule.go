@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -341,6 +342,9 @@ func (t *translation) part(e ast.Expr, op query.Op, call ast.CallExpr) node {
 	column, ok := t.columnOf(call.Target())
 	if !ok || !t.isFree(call.Args()[0]) || t.attribute(column).kind != schema.KindText {
 		return t.refuse(e, "startsWith and contains are for an attribute that is a string without a format of its own, and take a value")
+	}
+	if text := call.Args()[0]; text.Kind() == ast.LiteralKind && len([]rune(fmt.Sprint(text.AsLiteral().Value()))) > query.MaxPart {
+		return t.refuse(e, fmt.Sprintf("startsWith and contains take at most %d characters", query.MaxPart))
 	}
 	return part{t.attribute(column), op, t.program(call.Args()[0])}
 }

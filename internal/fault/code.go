@@ -73,8 +73,9 @@ const (
 	// 429: too much of it.
 	CodeTooManyRequests Code = "too_many_requests"
 
-	// 417 and 431: headers that the server does not take.
+	// 417, 421 and 431: headers that the server does not take.
 	CodeExpectationFailed Code = "expectation_failed"
+	CodeMisdirected       Code = "misdirected"
 	CodeHeadersTooLarge   Code = "headers_too_large"
 
 	// 5xx: not the client's doing.
@@ -156,6 +157,7 @@ var meanings = map[Code]meaning{
 	CodeTooManyRequests: {429, "Too many requests"},
 
 	CodeExpectationFailed: {417, "Expectation failed"},
+	CodeMisdirected:       {421, "The request is not for this server"},
 	CodeHeadersTooLarge:   {431, "The request header is too large"},
 
 	CodeInternal:       {500, "Internal error"},

@@ -107,7 +107,7 @@ func TestRequestsInFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer slow.Close()
-	fmt.Fprint(slow, "POST /users HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n")
+	fmt.Fprint(slow, "POST /users HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n")
 	if _, err := io.ReadFull(slow, make([]byte, len("HTTP/1.1 100"))); err != nil { // its body is being read
 		t.Fatal(err)
 	}

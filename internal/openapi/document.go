@@ -21,6 +21,7 @@ type Options struct {
 
 	Hooks       bool // code of the embedding program takes part in changes
 	Rated       bool // requests are counted, and refused when there are too many
+	Secure      bool // the server has TLS of its own
 	CrossOrigin bool // pages of other origins may use it
 
 	// By is what the reader of the document may do and see; nil: everything. What they

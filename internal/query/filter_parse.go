@@ -3,6 +3,7 @@ package query
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/schema"
@@ -139,6 +140,8 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 		return nil
 	case op == "in" || op == "not_in":
 		return p.listCondition(given, field, op, splitList(given.value))
+	case (op == "contains" || op == "starts_with") && !p.isShort(given, op):
+		return nil
 	}
 	value, ok := p.value(given, field, given.value)
 	if !ok {
@@ -148,6 +151,22 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 		return Not{p.compare(field, Equal, value)}
 	}
 	return p.compare(field, Op(op), value)
+}
+
+// isShort bounds what texts are searched for.
+func (p *parser) isShort(given parameter, op string) bool {
+	if count := utf8.RuneCountInString(given.value); count > MaxPart {
+		p.fail(given, fault.CodeInvalidParameter, "The operator %s takes at most %d characters, but these are %d.", op, MaxPart, count)
+		return false
+	}
+	if op == "contains" {
+		p.contains++
+	}
+	if p.contains > MaxContains {
+		p.fail(given, fault.CodeTooManyValues, "At most %d filters with contains can be given.", MaxContains)
+		return false
+	}
+	return true
 }
 
 func (p *parser) nullCondition(given parameter, field *schema.Field) Filter {

@@ -46,6 +46,11 @@ const (
 	MaxFilters  = 100  // parameters that filter
 	MaxValues   = 1000 // values of all filters
 	MaxSortKeys = 16
+
+	// A database looks for a part of a text without a break: the time that it takes for one
+	// resource grows with both lengths, and no time-out ends it.
+	MaxPart     = 256 // characters of contains and starts_with
+	MaxContains = 10  // filters with contains
 )
 
 // Parse reads the raw query string of a request for a collection. All mistakes
@@ -98,6 +103,7 @@ type parser struct {
 	conditions []Filter
 	filters    int // given so far
 	values     int // of all filters
+	contains   int // filters with contains
 }
 
 // split takes the query string apart and decodes it, strictly.

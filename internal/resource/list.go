@@ -110,8 +110,9 @@ func (l *Listing) beginAt(path Path, offset, take int64) (found bool, err error)
 }
 
 // Lengthen lets the listing go on for as long as a client takes. It comes behind the first
-// piece, if there are more.
-func (l *Listing) Lengthen() error { return l.tx.Lengthen() }
+// piece, if there are more. Each caller has a share of such listings; the program itself,
+// which has no name, may have all.
+func (l *Listing) Lengthen(who string) error { return l.tx.Lengthen(who) }
 
 // Close ends the listing.
 func (l *Listing) Close() {

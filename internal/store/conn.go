@@ -20,6 +20,9 @@ type backend interface {
 	// errBusy.
 	read(ctx context.Context, how reading) (c conn, release func(), err error)
 
+	// longReads is how many reads may go on for as long as a client takes.
+	longReads() int
+
 	// write runs fn in a transaction and returns nil only when it is committed
 	// and durable. When fn fails nothing of it remains. Others may share the
 	// transaction's commit, so the context can only end the wait for its start.

@@ -64,6 +64,7 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 }
 
 func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), error) {
+	ctx = cancellable(ctx)
 	done := func() {}
 	if slots := map[reading]chan struct{}{aPiece: b.first, atLength: b.long}[how]; slots != nil {
 		if err := b.takeSlot(ctx, slots); err != nil {
@@ -106,6 +107,8 @@ func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), 
 	}
 	return c, release, nil
 }
+
+func (b *postgresBackend) longReads() int { return cap(b.long) }
 
 func (b *postgresBackend) takeSlot(ctx context.Context, slots chan struct{}) error {
 	patience := time.NewTimer(maxWait)

@@ -238,6 +238,8 @@ func (b *sqliteBackend) write(ctx context.Context, fn func(conn) error) error {
 	return b.writer.write(ctx, fn)
 }
 
+func (b *sqliteBackend) longReads() int { return cap(b.long) }
+
 func (b *sqliteBackend) failure() error { return b.writer.failure() }
 
 func (b *sqliteBackend) complete(ending ending) { b.writer.ending = ending }

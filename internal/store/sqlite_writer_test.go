@@ -266,7 +266,7 @@ func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
 		return tx
 	}
 	for range maxLongReaders {
-		if err := stream().Lengthen(); err != nil {
+		if err := stream().Lengthen(""); err != nil {
 			t.Fatal(err)
 		}
 	}

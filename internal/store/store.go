@@ -28,6 +28,7 @@ type Store struct {
 	minter   minter
 	waiting  atomic.Int64 // deltas that were written down, as far as this server knows
 	standing atomic.Pointer[standing]
+	shares   *shares
 	since    map[string]int64 // by collection
 	own      int64            // version of its schema
 	now      func() time.Time
@@ -58,7 +59,7 @@ func Open(ctx context.Context, url string, s *schema.Schema, options ...Option) 
 	if err != nil {
 		return nil, explained(err)
 	}
-	st := &Store{backend: b, schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
+	st := &Store{backend: b, shares: newShares(b.longReads()), schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
@@ -172,6 +173,7 @@ func (s *Store) Close() error { return s.backend.close() }
 type Tx struct {
 	store   *Store
 	conn    conn
+	ctx     context.Context // of a snapshot; nil: nothing ends it
 	release func()
 	at      schema.Value // time of all changes of the transaction
 	caller  string       // who makes them
@@ -191,8 +193,23 @@ func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, brie
 // stay open for that. It must be closed.
 func (s *Store) Stream(ctx context.Context) (*Tx, error) { return s.read(ctx, aPiece) }
 
-// Lengthen lets a stream go on for as long as a client takes. There are only so many.
-func (t *Tx) Lengthen() error { return t.fault(t.conn.lengthen()) }
+// Lengthen lets a stream go on for as long as a client takes. There are only so many, and
+// each caller has a share of them; the program itself, which has no name, may have all.
+func (t *Tx) Lengthen(who string) error {
+	if !t.store.shares.enter(who) {
+		return fault.New(fault.CodeTooManyRequests, "You are being sent %d long lists, and nobody gets more at the same time. Read them to their end first, or ask for smaller ranges.", t.store.shares.most)
+	}
+	if err := t.conn.lengthen(); err != nil {
+		t.store.shares.leave(who)
+		return t.fault(err)
+	}
+	release := t.release
+	t.release = func() {
+		release()
+		t.store.shares.leave(who)
+	}
+	return nil
+}
 
 func (s *Store) read(ctx context.Context, how reading) (*Tx, error) {
 	c, release, err := s.backend.read(ctx, how)
@@ -204,7 +221,7 @@ func (s *Store) read(ctx context.Context, how reading) (*Tx, error) {
 	if err != nil {
 		return nil, s.fault(ctx, err)
 	}
-	return &Tx{store: s, conn: c, release: release}, nil
+	return &Tx{store: s, conn: c, ctx: ctx, release: release}, nil
 }
 
 // Close ends a snapshot.
@@ -302,5 +319,8 @@ func (s *Store) fault(ctx context.Context, err error) error {
 }
 
 func (t *Tx) fault(err error) error {
+	if t.ctx != nil {
+		return t.store.fault(t.ctx, err)
+	}
 	return t.store.fault(context.Background(), err)
 }

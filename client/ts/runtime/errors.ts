@@ -25,7 +25,7 @@ export type KnownErrorCode =
   | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "type" | "out_of_range" | "null_character"
   | "format" | "min_length" | "max_length" | "pattern" | "enum" | "minimum" | "maximum" | "multiple_of" | "min_items" | "max_items"
   | "unknown_reference" | "parent_mismatch" | "refused" | "idempotency_key_reused"
-  | "too_many_requests" | "expectation_failed" | "headers_too_large"
+  | "too_many_requests" | "expectation_failed" | "misdirected" | "headers_too_large"
   | "internal" | "not_implemented" | "unavailable" | "storage_full" | "hook_timeout" | "backlog_full" | "overloaded" | "too_expensive"
   | "http_version";
 
