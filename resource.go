@@ -64,6 +64,9 @@ func (r *Resource) Get(name string) any {
 		return nil
 	}
 	value := r.record[field.Column]
+	if field.Kind.IsDecimal() {
+		return field.Kind.DecimalText(value)
+	}
 	switch field.Kind {
 	case schema.KindBoolean:
 		return value.Bool()

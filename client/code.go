@@ -43,6 +43,7 @@ const (
 	CodeRequired             Code = "required"
 	CodeType                 Code = "type"
 	CodeOutOfRange           Code = "out_of_range"
+	CodePrecision            Code = "precision"
 	CodeNullCharacter        Code = "null_character"
 	CodeFormat               Code = "format"
 	CodeMinLength            Code = "min_length"

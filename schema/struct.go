@@ -23,7 +23,7 @@ import (
 //	}
 //
 // The words of a tag are the keywords of the schema file: required, unique and
-// index; format, minLength, maxLength, pattern, minimum, maximum,
+// index; format, scale, minLength, maxLength, pattern, minimum, maximum,
 // exclusiveMinimum, exclusiveMaximum, multipleOf, minItems, maxItems, enum (with
 // | between the values), default, description, renamed_from; references or
 // parent, with on_delete. A comma within a value is written \,.

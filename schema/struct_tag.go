@@ -95,6 +95,9 @@ func (a *Attribute) setTagIn(t reflect.Type, asText bool, tag string, in nesting
 	a.Properties, a.Closed = ofType.Properties, ofType.Closed
 	parent, err = a.setWords(tag)
 	wrong = append(wrong, err)
+	if a.Format == Decimal && !slices.ContainsFunc(tagWords(tag), func(word string) bool { return strings.HasPrefix(word, "scale=") }) {
+		wrong = append(wrong, errors.New("a decimal needs a scale, the number of digits behind the point: add scale=2, for example"))
+	}
 	if ofType.Format != a.Format && ofType.Format != "" {
 		wrong = append(wrong, fmt.Errorf("%s is %s in JSON: leave the format out", t, ofType.Format))
 	}
@@ -163,7 +166,7 @@ func (a *Attribute) setWords(tag string) (parent *Parent, err error) {
 }
 
 func (a *Attribute) setConstraint(keyword, value string) (err error) {
-	counts := map[string]*int{"minLength": &a.MinLength, "maxLength": &a.MaxLength, "minItems": &a.MinItems, "maxItems": &a.MaxItems}
+	counts := map[string]*int{"minLength": &a.MinLength, "maxLength": &a.MaxLength, "minItems": &a.MinItems, "maxItems": &a.MaxItems, "scale": &a.Scale}
 	bounds := map[string]*json.Number{
 		"minimum": &a.Minimum, "maximum": &a.Maximum, "exclusiveMinimum": &a.ExclusiveMinimum,
 		"exclusiveMaximum": &a.ExclusiveMaximum, "multipleOf": &a.MultipleOf,

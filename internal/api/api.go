@@ -134,6 +134,9 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	if err := a.takesMore(out, target); err != nil {
 		return nil, err
 	}
+	if unknown := (*misspelt)(nil); errors.As(err, &unknown) {
+		err = a.nearestPath(r, out, unknown)
+	}
 	if err != nil {
 		return nil, err
 	}

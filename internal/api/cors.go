@@ -8,7 +8,9 @@ import (
 
 // What browsers may send and read, from origins that are allowed (the Fetch standard).
 const (
-	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id"
+	// Any header, as clients let callers add their own. The wildcard does not cover Authorization, and
+	// older browsers do not know it, so the headers that the interface has are listed too.
+	corsHeaders = "*, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id"
 	corsExposed = "Content-Location, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Total-Count"
 	corsMaxAge  = "600" // seconds that a browser need not ask again
 )

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // What is not part of the resource interface lives below /-/.
@@ -20,6 +22,9 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 	}
 	if t := pageTarget(segments); t != nil {
 		return t, nil
+	}
+	if near := suggest.Nearest(strings.Join(segments, "/"), []string{"health", "ready", "metrics", "openapi.json", "explorer", "docs"}); near != "" {
+		return nil, a.unknownPathBut("/-/" + near)
 	}
 	return nil, a.unknownPath()
 }

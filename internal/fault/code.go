@@ -54,6 +54,7 @@ const (
 	CodeRequired         Code = "required"
 	CodeType             Code = "type"
 	CodeOutOfRange       Code = "out_of_range"
+	CodePrecision        Code = "precision"
 	CodeNullCharacter    Code = "null_character"
 	CodeFormat           Code = "format"
 	CodeMinLength        Code = "min_length"
@@ -138,6 +139,7 @@ var meanings = map[Code]meaning{
 	CodeRequired:         {422, "Required attribute"},
 	CodeType:             {422, "Wrong type"},
 	CodeOutOfRange:       {422, "Number out of range"},
+	CodePrecision:        {422, "Too many digits"},
 	CodeNullCharacter:    {422, "U+0000 in a string"},
 	CodeFormat:           {422, "Wrong format"},
 	CodeMinLength:        {422, "Too short"},

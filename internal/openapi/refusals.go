@@ -263,7 +263,9 @@ func ofValue(a *schema.Attribute) []fault.Code {
 	}
 	container := a.Type == schema.Object || a.Type == schema.Array
 	add(a.Required, fault.CodeRequired)
-	add(container || a.Type == schema.Integer || a.Type == schema.Number, fault.CodeOutOfRange)
+	decimal := a.Format == schema.Decimal
+	add(container || decimal || a.Type == schema.Integer || a.Type == schema.Number, fault.CodeOutOfRange)
+	add(container || decimal || a.Type == schema.Number, fault.CodePrecision)
 	add(container || a.Type == schema.String, fault.CodeNullCharacter)
 	add(a.Format != "", fault.CodeFormat)
 	add(a.MinLength > 0, fault.CodeMinLength)

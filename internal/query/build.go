@@ -47,7 +47,7 @@ func (p *parser) condition(condition Condition) {
 	case len(condition.Values) == 0, len(condition.Values) > 1 && !isList:
 		p.fail(given, fault.CodeInvalidParameter, "The operator %s does not take %d values.", condition.Op, len(condition.Values))
 	case isList && field.Kind != schema.KindJSON:
-		filter = p.listCondition(given, field, condition.Op, condition.Values)
+		filter = p.listCondition(listFilter{field: field, op: condition.Op, values: p.listValues(given, field, condition.Values)})
 	default:
 		given.value = condition.Values[0]
 		filter = p.operatorCondition(given, field, condition.Op)

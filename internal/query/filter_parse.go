@@ -45,15 +45,16 @@ func (f plainFilter) filter() Filter {
 
 func (p *parser) filterField(given parameter, name string) *schema.Field {
 	p.query.kept = append(p.query.kept, given.encoded)
-	if p.filters++; p.filters > MaxFilters {
-		if p.filters == MaxFilters+1 {
-			p.fail(given, fault.CodeTooManyValues, "At most %d filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
+	if p.filters > MaxFilters {
+		if !p.tooManyFilters {
+			p.fail(given, fault.CodeTooManyValues, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
 		}
+		p.tooManyFilters = true
 		return nil
 	}
 	field := p.field(name)
 	if field == nil {
-		p.fail(given, fault.CodeUnknownParameter, "The collection %s has no field %s to filter by.", p.collection.Name, fault.Quote(name))
+		p.fail(given, fault.CodeUnknownParameter, "The collection %s has no field %s to filter by.%s", p.collection.Name, fault.Quote(name), p.fieldHint(name))
 	}
 	return field
 }
@@ -75,9 +76,13 @@ func (p *parser) addPlain(f *plainFilter, given parameter) {
 	field := f.field
 	switch {
 	case field.Kind == schema.KindBoolean && given.value == "":
-		f.values = append(f.values, schema.BoolValue(true))
+		if p.countValue(given) {
+			f.values = append(f.values, schema.BoolValue(true))
+		}
 	case given.bare:
-		f.others = append(f.others, Not{p.isNull(field)})
+		if p.countValue(given) {
+			f.others = append(f.others, Not{p.isNull(field)})
+		}
 	case field.Kind == schema.KindJSON:
 		p.failJSON(given, field)
 	default:
@@ -123,7 +128,7 @@ func Operators(kind schema.Kind) []string {
 
 func (p *parser) operatorCondition(given parameter, field *schema.Field, op string) Filter {
 	if !slices.Contains(operators, op) {
-		p.fail(given, fault.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.", fault.Quote(op))
+		p.fail(given, fault.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.%s", fault.Quote(op), operatorHint(op))
 		return nil
 	}
 	switch {
@@ -139,7 +144,8 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 		p.fail(given, fault.CodeInvalidParameter, "The operator %s is for strings; the field %q holds %s.", op, field.Name, plural(field.Kind))
 		return nil
 	case op == "in" || op == "not_in":
-		return p.listCondition(given, field, op, splitList(given.value))
+		p.addToList(given, field, op)
+		return nil
 	case (op == "contains" || op == "starts_with") && !p.isShort(given, op):
 		return nil
 	}
@@ -180,22 +186,38 @@ func (p *parser) nullCondition(given parameter, field *schema.Field) Filter {
 	return nil
 }
 
-func (p *parser) listCondition(given parameter, field *schema.Field, op string, texts []string) Filter {
-	var values []schema.Value
-	valid := true
+// listFilter is filter[field][in] or filter[field][not_in] with all its values.
+type listFilter struct {
+	field  *schema.Field
+	op     string
+	values []schema.Value
+}
+
+// addToList adds the values of one parameter to those of the parameters of the same name.
+func (p *parser) addToList(given parameter, field *schema.Field, op string) {
+	at := slices.IndexFunc(p.lists, func(f listFilter) bool { return f.field == field && f.op == op })
+	if at < 0 {
+		at = len(p.lists)
+		p.lists = append(p.lists, listFilter{field: field, op: op})
+	}
+	p.lists[at].values = append(p.lists[at].values, p.listValues(given, field, splitList(given.value))...)
+}
+
+func (p *parser) listValues(given parameter, field *schema.Field, texts []string) (values []schema.Value) {
 	for _, text := range texts {
-		value, ok := p.value(given, field, text)
-		values = append(values, value)
-		valid = valid && ok
+		if value, ok := p.value(given, field, text); ok {
+			values = append(values, value)
+		}
 	}
-	if !valid {
-		return nil
+	return values
+}
+
+func (p *parser) listCondition(f listFilter) Filter {
+	var condition Filter = In{Column: f.field.Column, Values: f.values}
+	if f.field.Column == schema.NoColumn {
+		condition = constant(In{Column: 0, Values: f.values}.Match(schema.Record{schema.TextValue(p.collection.Name)}))
 	}
-	var condition Filter = In{Column: field.Column, Values: values}
-	if field.Column == schema.NoColumn {
-		condition = constant(In{Column: 0, Values: values}.Match(schema.Record{schema.TextValue(p.collection.Name)}))
-	}
-	if op == "not_in" {
+	if f.op == "not_in" {
 		return Not{condition}
 	}
 	return condition
@@ -212,18 +234,23 @@ func splitList(text string) []string {
 }
 
 func (p *parser) value(given parameter, field *schema.Field, text string) (schema.Value, bool) {
-	if p.values++; p.values > MaxValues {
-		if p.values == MaxValues+1 {
-			p.fail(given, fault.CodeTooManyValues, "At most %d filter values can be given.", MaxValues)
-		}
+	if !p.countValue(given) {
 		return schema.Null, false
 	}
 	value, problem := field.Kind.Parse(text)
 	if problem != "" {
-		p.fail(given, fault.CodeInvalidParameter, "The value %s must be %s.", fault.Quote(text), problem)
+		p.fail(given, fault.CodeInvalidParameter, "The value %s must be %s.%s", fault.Quote(text), problem, p.valueHint(field, text))
 		return schema.Null, false
 	}
 	return value, true
+}
+
+// countValue counts a value of a filter, and reports whether there are not too many.
+func (p *parser) countValue(given parameter) bool {
+	if p.values++; p.values == MaxValues+1 {
+		p.fail(given, fault.CodeTooManyValues, "At most %d filter values can be given.", MaxValues)
+	}
+	return p.values <= MaxValues
 }
 
 // compare and isNull decide filters on type at once: it has no column, as it is
@@ -254,6 +281,9 @@ func (p *parser) finishFilters() {
 	for _, plain := range p.plain {
 		all = append(all, plain.filter())
 	}
+	for _, list := range p.lists {
+		all = append(all, p.listCondition(list))
+	}
 	all = append(all, p.conditions...)
 	switch len(all) {
 	case 0:
@@ -265,6 +295,9 @@ func (p *parser) finishFilters() {
 }
 
 func plural(kind schema.Kind) string {
+	if kind.IsDecimal() {
+		return "decimals"
+	}
 	switch kind {
 	case schema.KindInteger:
 		return "integers"

@@ -43,7 +43,7 @@ type Limits struct {
 // How much a query may hold: more than anybody writes, and less than what a
 // database refuses.
 const (
-	MaxFilters  = 100  // parameters that filter
+	MaxFilters  = 100  // different parameters that filter
 	MaxValues   = 1000 // values of all filters
 	MaxSortKeys = 16
 
@@ -100,10 +100,14 @@ type parser struct {
 	faults     fault.List
 	seen       map[string]string // long name -> name as written
 	plain      []plainFilter
+	lists      []listFilter
 	conditions []Filter
-	filters    int // given so far
+	filters    int // different parameters so far
 	values     int // of all filters
 	contains   int // filters with contains
+	sortKeys   map[string]bool
+
+	tooManyFilters, tooManyKeys bool // reported already
 }
 
 // split takes the query string apart and decodes it, strictly.
@@ -160,16 +164,18 @@ func (p *parser) parameter(given parameter) {
 		long = "limit"
 	}
 	field, op, isFilter := filterName(given.name)
-	if isFilter && op == "" {
-		p.plainFilter(given, field)
-		return
-	}
-	if first, twice := p.seen[long]; twice {
+	first, again := p.seen[long]
+	if again && !isList(long, op, isFilter) {
 		p.fail(given, fault.CodeDuplicateParameter, "The parameter %s is given twice%s.", long, asWritten(first, given.name))
 		return
 	}
 	p.seen[long] = given.name
+	if isFilter && !again {
+		p.filters++
+	}
 	switch {
+	case isFilter && op == "":
+		p.plainFilter(given, field)
 	case isFilter:
 		p.operatorFilter(given, field, op)
 	case long == "offset":
@@ -181,8 +187,17 @@ func (p *parser) parameter(given parameter) {
 	case long == "sort":
 		p.sort(given)
 	default:
-		p.fail(given, fault.CodeUnknownParameter, "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator].")
+		p.fail(given, fault.CodeUnknownParameter, "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator].%s", p.parameterHint(given.name))
 	}
+}
+
+// isList reports whether a parameter holds a list, which goes on when it is given again:
+// generated clients send lists that way.
+func isList(name, op string, isFilter bool) bool {
+	if isFilter {
+		return op == "" || op == "in" || op == "not_in"
+	}
+	return name == "sort"
 }
 
 func asWritten(first, second string) string {
@@ -254,28 +269,32 @@ func (p *parser) cursor(given parameter) {
 
 func (p *parser) sort(given parameter) {
 	p.query.kept = append(p.query.kept, given.encoded)
-	names := strings.Split(given.value, ",")
-	if len(names) > MaxSortKeys {
-		p.fail(given, fault.CodeTooManyValues, "At most %d sort keys can be given.", MaxSortKeys)
-		return
+	if p.sortKeys == nil {
+		p.sortKeys = map[string]bool{}
 	}
-	seen := map[string]bool{}
-	for _, text := range names {
+	for text := range strings.SplitSeq(given.value, ",") {
+		if len(p.sortKeys) == MaxSortKeys {
+			if !p.tooManyKeys {
+				p.fail(given, fault.CodeTooManyValues, "At most %d sort keys can be given.", MaxSortKeys)
+			}
+			p.tooManyKeys = true
+			return
+		}
 		name, descending := strings.CutPrefix(text, "-")
 		field := p.field(name)
 		switch {
 		case name == "":
 			p.fail(given, fault.CodeInvalidParameter, "Must be names of fields, separated by commas, each with a minus before it to sort downwards: -created_at,name.")
 		case field == nil:
-			p.fail(given, fault.CodeInvalidParameter, "The collection %s has no field %s to sort by.", p.collection.Name, fault.Quote(name))
+			p.fail(given, fault.CodeInvalidParameter, "The collection %s has no field %s to sort by.%s", p.collection.Name, fault.Quote(name), p.sortHint(text))
 		case field.Kind == schema.KindJSON:
 			p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which have no order.", name)
-		case seen[name]:
+		case p.sortKeys[name]:
 			p.fail(given, fault.CodeInvalidParameter, "The field %q is given twice.", name)
 		case field.Column != schema.NoColumn:
 			p.query.Sort = append(p.query.Sort, Key{Column: field.Column, Descending: descending})
 		}
-		seen[name] = true
+		p.sortKeys[name] = true
 	}
 }
 

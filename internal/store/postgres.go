@@ -215,6 +215,9 @@ func (b *postgresBackend) fault(err error) error {
 }
 
 func (*postgresBackend) columnType(kind schema.Kind) string {
+	if kind.IsDecimal() {
+		return "bigint"
+	}
 	switch kind {
 	case schema.KindUUID:
 		return "uuid"

@@ -323,6 +323,9 @@ var binaryFormat = []int16{1}
 
 // postgresElement is the type of the elements of an array of values of a kind.
 func postgresElement(kind schema.Kind) (name string, oid uint32) {
+	if kind.IsDecimal() {
+		return "bigint", int8OID
+	}
 	switch kind {
 	case schema.KindUUID:
 		return "uuid", uuidOID

@@ -291,6 +291,9 @@ func (b *sqliteBackend) fault(err error) error {
 }
 
 func (*sqliteBackend) columnType(kind schema.Kind) string {
+	if kind.IsDecimal() {
+		return "INTEGER"
+	}
 	switch kind {
 	case schema.KindUUID:
 		return "BLOB"
