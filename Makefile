@@ -69,7 +69,7 @@ release: ## Build dist: static binaries for Linux, macOS and Windows in archives
 setup: packages ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc, fusermount3, Node and its packages, Chromium
 	@for project in $(NPM_PROJECTS); do \
 		if [ ! "$$project/node_modules/.package-lock.json" -nt "$$project/package-lock.json" ]; then \
-			(set -x; npm --prefix "$$project" ci --no-audit --no-fund); \
+			(set -x; npm --prefix "$$project" ci --no-audit --no-fund --fetch-retries=5); \
 		fi; \
 	done
 
