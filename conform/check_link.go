@@ -31,7 +31,7 @@ var totalChecks = []Check{
 	},
 	{
 		ID: "total.filtered", Title: "X-Total-Count of a filtered collection", Source: ourResponses,
-		Rule: "With Prefer: count=exact a filtered collection has X-Total-Count, the number of what the filter selects.",
+		Rule: "With Prefer: count=exact a filtered collection has X-Total-Count, the number of matching resources.",
 		run: func(p *probe) {
 			p.need(4)
 			r := p.ok(p.list("filter[id][lte]="+p.reference[3].id()+"&limit=2", "Prefer", "count=exact"))
@@ -79,7 +79,7 @@ var linkChecks = []Check{
 	},
 	{
 		ID: "link.next", Title: "the next page", Source: ourResponses,
-		Rule: "Link has next, which leads to the page behind this one.",
+		Rule: "Link has next, which leads to the page after this one.",
 		run: func(p *probe) {
 			p.need(20)
 			p.positions(p.follow(p.list("limit=5"), "next"), span(5, 10))
@@ -145,7 +145,7 @@ var linkChecks = []Check{
 	},
 	{
 		ID: "link.limit-zero", Title: "no links for limit=0", Source: ourResponses,
-		Rule: "A range of nothing has no links.",
+		Rule: "A range with limit 0 has no links.",
 		run: func(p *probe) {
 			if r := p.ok(p.list("limit=0")); r.header.Get("Link") != "" {
 				p.fail(r, "no Link", "%s", r.header.Get("Link"))
