@@ -49,14 +49,6 @@ type backend interface {
 	close() error
 }
 
-// grouper is a backend that stores the new resources of several writers at once.
-type grouper interface {
-	// store stores a new resource whose id was minted, with its change and its deltas, if
-	// nothing stands against it. Otherwise nothing has happened, and whatever it is
-	// shows when the resource is stored by a transaction.
-	store(t *table, wanted *creation)
-}
-
 // reading is what a connection is lent for.
 type reading int
 

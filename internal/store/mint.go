@@ -55,7 +55,9 @@ const aheadMillis = uint64(ahead / time.Millisecond)
 func (m *minter) due() (mark schema.ID, due bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if !m.near() {
+	// One transaction moves it on when it comes near, all do when it was reached.
+	reached := bytes.Compare(m.last[:], m.mark[:]) > 0
+	if !reached && (m.marking || millisOf(m.mark)-millisOf(m.last) > aheadMillis/2) {
 		return schema.ID{}, false
 	}
 	m.marking = true
@@ -64,20 +66,6 @@ func (m *minter) due() (mark schema.ID, due bool) {
 		mark[i] = 0xff
 	}
 	return mark, true
-}
-
-// near reports whether somebody has to move the mark on.
-func (m *minter) near() bool {
-	reached := bytes.Compare(m.last[:], m.mark[:]) > 0
-	return reached || !m.marking && millisOf(m.mark)-millisOf(m.last) <= aheadMillis/2
-}
-
-// nextWithinMark makes an id, unless whoever uses it would have to move the mark on.
-func (m *minter) nextWithinMark(now time.Time) (id schema.ID, within bool) {
-	id = m.next(now)
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	return id, !m.near()
 }
 
 // marked takes note that the mark was stored, or could not be.

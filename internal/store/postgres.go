@@ -8,7 +8,6 @@ import (
 	"net"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,11 +21,9 @@ import (
 // postgresBackend is a PostgreSQL database behind a pool of connections.
 type postgresBackend struct {
 	pool   *pgxpool.Pool
-	shared *pgxpool.Pool // for the statements of groups
 	first  chan struct{} // one for each connection that the first piece of a list may be read from
 	long   chan struct{} // likewise, at length
 	turns  turns
-	groups sync.Map     // *postgresGroup by *table
 	dead   atomic.Int64 // deltas that were taken up and are still in the way
 	closed atomic.Bool
 
@@ -55,12 +52,7 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 		pool.Close()
 		return nil, err
 	}
-	shared, err := pgxpool.NewWithConfig(ctx, groupConfig(config))
-	if err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
-	}
-	return &postgresBackend{pool: pool, shared: shared, first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), patience: postgresPatience}, nil
+	return &postgresBackend{pool: pool, first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), patience: postgresPatience}, nil
 }
 
 func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), error) {
@@ -125,21 +117,17 @@ const tooManyConns = "53300"
 
 // acquire waits for a connection, but not for ever.
 func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
-	return b.acquireFrom(ctx, b.pool)
-}
-
-func (b *postgresBackend) acquireFrom(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 	if b.closed.Load() {
 		return nil, errClosed
 	}
 	wait, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	for {
-		acquired, err := pool.Acquire(wait)
+		acquired, err := b.pool.Acquire(wait)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 			return nil, errBusy
-		case hasCode(err, tooManyConns) && ctx.Err() == nil && (pool == b.pool || pool.Stat().TotalConns() > 0):
+		case hasCode(err, tooManyConns) && ctx.Err() == nil:
 			// Others have them all. One of our own may come back, or of theirs.
 			select {
 			case <-wait.Done():
@@ -172,15 +160,11 @@ func (b *postgresBackend) tidy(ctx context.Context, removed int64) error {
 }
 
 // reset has connections replaced: when one was lost, the others go the same way.
-func (b *postgresBackend) reset() {
-	b.pool.Reset()
-	b.shared.Reset()
-}
+func (b *postgresBackend) reset() { b.pool.Reset() }
 
 // close waits for the connections that are in use.
 func (b *postgresBackend) close() error {
 	b.closed.Store(true)
-	b.shared.Close()
 	b.pool.Close()
 	return nil
 }

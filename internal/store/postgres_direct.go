@@ -161,6 +161,8 @@ func (p *postgresParams) BindTime(formatted string) {
 	p.add(binary.BigEndian.AppendUint64(nil, bitsOf(postgresTime(formatted))), timestamptzOID)
 }
 
+var binaryFormat = []int16{1}
+
 // The numbers of the types that columnType names.
 const (
 	boolOID        = 16

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -52,32 +51,6 @@ func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) 
 		return nil, err
 	}
 	return representations[0], conflicts[0].Err()
-}
-
-// Add stores a new resource by itself, together with those of others who do the same at
-// this moment. Fill makes it of its id and the time. Not stored means that nothing has
-// happened, and that it is to be inserted by a transaction, which knows what stands against it.
-func (s *Store) Add(ctx context.Context, c *schema.Collection, fill func(id schema.ID, now schema.Value) schema.Record) (record schema.Record, representation []byte, stored bool, err error) {
-	together, ok := s.backend.(grouper)
-	known := s.standing.Load()
-	if !ok || !known.writes {
-		return nil, nil, false, nil
-	}
-	now := s.now()
-	id, within := s.minter.nextWithinMark(now)
-	if !within {
-		return nil, nil, false, nil
-	}
-	wanted := &creation{ctx: ctx, known: known.version, at: schema.TimeValue(schema.FormatTime(now))}
-	wanted.record = fill(id, wanted.at)
-	wanted.representation = c.Append(nil, wanted.record)
-	together.store(s.tables[c], wanted)
-	if !wanted.stored {
-		return nil, nil, false, s.fault(ctx, wanted.err)
-	}
-	wanted.record[c.RevisionColumn()] = schema.IntValue(wanted.revision)
-	s.waiting.Add(1)
-	return wanted.record, wanted.representation, true, nil
 }
 
 // InsertAll adds resources in their order, as Insert does, and waits for the
