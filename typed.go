@@ -156,7 +156,7 @@ func (c *Collection[T]) each(ctx context.Context, parameters string, yield func(
 		return err
 	}
 	defer listing.Close()
-	if err := listing.Lengthen(); err != nil { // the program takes its time
+	if err := listing.Extend(); err != nil { // the program takes its time
 		return err
 	}
 	for {

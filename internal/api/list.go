@@ -62,7 +62,7 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	case stream.ended:
 		stream.endListing() // nothing waits for the client then
 	case r.Method == http.MethodGet:
-		if err := listing.Lengthen(); err != nil {
+		if err := listing.Extend(); err != nil {
 			return nil, err
 		}
 	}

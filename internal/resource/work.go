@@ -125,13 +125,13 @@ func (h *Handle) Read(c *schema.Collection, id schema.ID) (record schema.Record,
 // List reads a range of a collection into memory.
 func (h *Handle) List(c *schema.Collection, q query.Query) (records []schema.Record, err error) {
 	err = h.use(func(w *Work) error {
-		l := &Listing{tx: w.tx, collection: c, query: q}
-		if err := l.begin(Path{Collection: c}, false); err != nil {
+		page, err := w.tx.Page(store.PageQuery{Collection: c, Filter: q.Filter, Sort: q.Sort, Range: q.Range, Whole: q.Filter == nil})
+		if err != nil {
 			return err
 		}
-		defer l.endRows()
+		defer page.Close()
 		for {
-			row, err := l.Next()
+			row, err := page.Next()
 			if err != nil || row == nil {
 				return err
 			}

@@ -25,40 +25,33 @@ type Answer struct {
 }
 
 // Answer finds the answer that is kept under a key, or nil.
-func (t *Tx) Answer(key AnswerKey) (answer *Answer, err error) {
+func (t *Tx) Answer(key AnswerKey) (*Answer, error) {
+	answer, _, err := t.answer("1", key)
+	return answer, err
+}
+
+// ClaimAnswer finds the answer that is kept under a key, or nil, and keeps all others from
+// working under it until the transaction ends. False means that somebody does.
+func (t *Tx) ClaimAnswer(key AnswerKey) (answer *Answer, claimed bool, err error) {
+	return t.answer(t.store.backend.tryLock("$1", "$2"), key)
+}
+
+// answer finds an answer, and whether a condition holds.
+func (t *Tx) answer(condition string, key AnswerKey) (answer *Answer, holds bool, err error) {
 	var header []byte
 	_, err = one(t.conn, func(row schema.Row) {
-		answer = &Answer{Fingerprint: string(row.AppendText(nil, 0)), Status: int(row.Int(1)), Body: row.AppendText(nil, 3), Until: string(row.AppendText(nil, 4))}
-		header = row.AppendText(nil, 2)
-	}, "SELECT fingerprint, status, header, body, until FROM "+answersTable+" WHERE caller = $1 AND key = $2",
+		if holds = row.Int(0) == 1; row.Null(1) {
+			return
+		}
+		answer = &Answer{Fingerprint: string(row.AppendText(nil, 1)), Status: int(row.Int(2)), Body: row.AppendText(nil, 4), Until: string(row.AppendText(nil, 5))}
+		header = row.AppendText(nil, 3)
+	}, "SELECT CAST(c.holds AS integer), a.fingerprint, a.status, a.header, a.body, a.until FROM (SELECT "+condition+" AS holds) AS c"+
+		" LEFT JOIN "+answersTable+" AS a ON a.caller = $1 AND a.key = $2",
 		schema.TextValue(key.Caller), schema.TextValue(key.Key))
 	if err == nil && answer != nil {
 		err = json.Unmarshal(header, &answer.Header)
 	}
-	return answer, t.fault(err)
-}
-
-// Hold makes sure that nobody else works under a key until the transaction ends. Held
-// is set by the next query; where only one server works on the database, that has to
-// see to it itself.
-func (k AnswerKey) hold(t *Tx, held *bool) error {
-	*held = true
-	sql := t.store.backend.tryLock()
-	if sql == "" {
-		return nil
-	}
-	*held = false
-	return t.fault(t.conn.later(func(row schema.Row) { *held = row.Bool(0) }, sql, schema.TextValue(k.Caller+"\x1f"+k.Key)))
-}
-
-// Claim finds the answer that is kept under a key, or nil, and keeps all others from
-// working under it until the transaction ends. False means that somebody does.
-func (t *Tx) ClaimAnswer(key AnswerKey) (answer *Answer, claimed bool, err error) {
-	if err := key.hold(t, &claimed); err != nil {
-		return nil, false, err
-	}
-	answer, err = t.Answer(key)
-	return answer, claimed, err
+	return answer, holds, t.fault(err)
 }
 
 // KeepAnswer keeps an answer under a key, in place of what was kept there.

@@ -7,18 +7,15 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// change writes to the change log: the representation after the change, or as it
-// last was when the resource is deleted. The number that it gets is the
-// dialect's lastRevision for the statement that follows, and look gets it too.
-func (t *Tx) change(look func(revision int64), c *schema.Collection, kind string, id schema.ID, representation []byte) error {
-	if err := t.conn.claims(c.Name, id); err != nil {
-		return t.fault(err)
-	}
-	return t.fault(t.conn.put(look, "INSERT INTO "+changesTable+" (collection, id, kind, at, caller, representation) VALUES ($1, $2, $3, $4, $5, $6)"+t.store.backend.returning("revision"),
-		schema.TextValue(c.Name), schema.IDValue(id), schema.TextValue(kind), t.at, schema.TextValue(t.caller), schema.TextValue(string(representation))))
+// change is a statement that writes to the change log: the representation after the change, or
+// as it last was when the resource is deleted. The number that it gets is the dialect's
+// lastRevision for the statement that follows.
+func (t *Tx) change(c *schema.Collection, kind string, id schema.ID, representation []byte) Statement {
+	return Statement{SQL: insertChange, Args: []schema.Value{
+		schema.TextValue(c.Name), schema.IDValue(id), schema.TextValue(kind), t.at, schema.TextValue(t.caller), schema.TextValue(string(representation))}}
 }
 
-func ignore(int64) {}
+const insertChange = "INSERT INTO " + changesTable + " (collection, id, kind, at, caller, representation) VALUES ($1, $2, $3, $4, $5, $6)"
 
 // changed notes a change that has been written.
 func (t *Tx) changed(c *schema.Collection, kind string, record schema.Record, representation []byte) {

@@ -3,28 +3,31 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/plural-go/plural/schema"
 )
 
-// The seam between the store and a database. It is what SQLite and PostgreSQL
-// do differently, and nothing else: connections, transactions, rows with typed
-// getters, and a dialect of SQL.
+// backend is a database: what SQLite and PostgreSQL do differently, and nothing
+// else. Each implements all of it.
 type backend interface {
 	dialect
 
+	// traits are facts about the database that decide which way of doing something
+	// is the better one.
+	traits() traits
+
 	// read lends a connection on which everything is read from one snapshot,
 	// until release is called. The context ends its queries. Any number of long
-	// reads leave room for short ones. Who waits in vain for a connection gets
-	// errBusy.
-	read(ctx context.Context, how reading) (c conn, release func(), err error)
+	// reads leave room for short ones. A caller that waits too long for a
+	// connection gets errBusy.
+	read(ctx context.Context, how use) (c conn, release func(), err error)
 
-	// write runs fn in a transaction and returns nil only when it is committed
-	// and durable. When fn fails nothing of it remains. Others may share the
-	// transaction's commit, so the context can only end the wait for its start.
-	// fn may run more than once, each time on what the last run left undone.
-	write(ctx context.Context, fn func(conn) error) error
+	// write runs a task in a transaction and returns nil only when that is committed
+	// and durable. When the task fails nothing of it remains. Several tasks may
+	// share a transaction, so the context can only end the wait for its start.
+	write(ctx context.Context, t *task) error
 
 	// migrate runs fn in a transaction of its own, in which nobody else writes and
 	// tables can be changed. Foreign keys hold when it is committed, and need
@@ -32,31 +35,86 @@ type backend interface {
 	// durable when it returns nil, and nothing has happened when not.
 	migrate(ctx context.Context, fn func(conn) error) error
 
-	// soleServer reports whether no other server works on the database: what is in
-	// progress at the start was left by one that is gone.
-	soleServer() bool
-
-	// complete has shared transactions completed before they are committed.
-	complete(ending)
-
-	// failure is why nothing is written until the server is started again, nil if
-	// that is not so.
-	failure() error
-
 	// fault translates an error of the database; nil means that it is unexpected.
 	fault(err error) error
 
+	// close waits for what is going on. Afterwards everything is refused with errClosed.
 	close() error
 }
 
-// reading is what a connection is lent for.
-type reading int
+// traits are facts about a database.
+type traits struct {
+	// shared: several transactions write at the same time, and those of other servers
+	// as well. Otherwise one server has the database to itself, and one transaction
+	// writes at a time.
+	shared bool
+	// roundTrips: each statement is a round trip to a server, so that one large
+	// statement is better than several small ones. The database knows LATERAL.
+	roundTrips bool
+}
+
+// options are given when a database is opened. Each may be nil.
+type options struct {
+	// finish completes a transaction with the tasks that have succeeded in it, before it
+	// is committed. An error rolls it back. Committed is called after the commit.
+	finish func(c conn, tasks []*task) (committed func(), err error)
+	// failed is called when nothing can be written any more until the database is opened
+	// again, with the reason.
+	failed func(error)
+}
+
+func (o options) withDefaults() options {
+	if o.finish == nil {
+		o.finish = func(conn, []*task) (func(), error) { return func() {}, nil }
+	}
+	if o.failed == nil {
+		o.failed = func(error) {}
+	}
+	return o
+}
+
+// task is what one caller does in a transaction that writes.
+type task struct {
+	// run may be called several times, each time on what the last run left undone.
+	// Earlier are the tasks that have succeeded before it in the same transaction.
+	run func(c conn, earlier []*task) error
+
+	// Run sets the following fields, which are zero before.
+
+	// value is for options.finish, and for the tasks that follow.
+	value any
+	// evidence is a condition on the rows of the change log that holds for one of those that
+	// the transaction has written. It shows whether the transaction is committed when
+	// the answer to the commit was lost. Nil: the task may be run a second time.
+	evidence *Statement
+	// removed tells that rows were removed from a table that is read often. A database
+	// that keeps removed rows for a while makes room soon after the commit.
+	removed struct {
+		table string
+		rows  int64
+	}
+}
+
+// start runs the task once more.
+func (t *task) start(c conn, earlier []*task) error {
+	*t = task{run: t.run}
+	return t.run(c, earlier)
+}
+
+// writeTo runs fn in a transaction of a database.
+func writeTo(ctx context.Context, b backend, fn func(conn) error) error {
+	return b.write(ctx, &task{run: func(c conn, _ []*task) error { return fn(c) }})
+}
+
+// use is what a connection is lent for.
+type use int
 
 const (
-	oneQuery reading = iota // a single query
-	briefly                 // several, one after the other
-	aPiece                  // likewise, of what may turn out to be long: see lengthen
-	atLength                // for as long as a client takes
+	oneQuery use = iota // a single query
+	briefly             // several queries, one after the other
+	onePage             // a single query that may take as long as its client: see conn.Extend
+	pages               // several queries, of which the last may take as long as its client: see conn.Extend
+	atLength            // any number of queries that take any time
 )
 
 var (
@@ -67,56 +125,53 @@ var (
 // maxWait is how long a request waits for a connection.
 const maxWait = 5 * time.Second
 
-// conn is a connection in the hands of one goroutine. Values are bound to $1,
-// $2, … in the order in which they first appear in the text. At most one rows
-// is open at a time.
+// conn is a transaction on a connection, in the hands of one goroutine. Values are
+// bound to $1, $2, … in the order in which they first appear in the text. At most
+// one rows is open at a time.
 type conn interface {
 	query(sql string, args ...schema.Value) (rows, error)
 	exec(sql string, args ...schema.Value) (changed int, err error)
-	// later runs a statement ahead of the next one, of a flush, or of the commit.
-	// Look, if there is one, gets its first row, if there is one. An error may be
-	// that of what it is run ahead of.
-	later(look func(schema.Row), sql string, args ...schema.Value) error
-	flush() error
 
-	// put runs a statement that stores one row, as later does. It ends with the dialect's returning. Look
-	// gets the number of the last change, if the row was stored.
-	put(look func(revision int64), sql string, args ...schema.Value) error
+	// Batch runs statements in their order, and returns when all are done, with the first
+	// error. Where each statement is a round trip, the batch is one.
+	Batch(statements ...Statement) error
 
-	// claims tells which resource the statements that follow write to. An error means that
-	// the transaction must be given up, and run again later.
-	claims(collection string, id schema.ID) error
+	// Defer runs statements ahead of the next one, or of the commit, in their
+	// order. An error may be returned by what they are run ahead of.
+	Defer(statements ...Statement) error
 
-	// evidence is a condition on the change log that is met only if the transaction is
-	// committed. It may be asked when nobody knows.
-	evidence(condition string, args ...schema.Value)
+	// Attempt runs fn. If that returns false, everything that it has done is undone, and
+	// the transaction can go on. An error is one of the database.
+	Attempt(fn func() (keep bool)) error
 
-	// lengthen has what was begun for a piece go on for as long as a client takes, so that
-	// those who take their time keep nobody from their first piece.
-	lengthen() error
+	// Lock makes sure that no other transaction writes to a resource until this one ends.
+	// Where transactions do not wait for each other, another one may win; then
+	// a later statement, the commit, or Lock itself fails, and the task is run again.
+	Lock(collection string, id schema.ID) error
 
-	// note leaves deltas to be written at the end, once for all who share the transaction;
-	// false means that nobody does. Unwritten are those that wait for it.
-	note(deltas []delta) bool
-	unwritten() []delta
+	// Expect makes sure that the schema in force has a version, and that it stays in force
+	// until the transaction ends. If it has another one, the transaction starts
+	// anew with otherwise, and goes on behind it unless that fails. Expect is called
+	// first in a transaction. Its error may be returned by the next statement.
+	Expect(v version, otherwise func(conn) error) error
 
-	// load puts rows into a table that nobody else sees, until next returns none. The
+	// Extend lets a read that was begun for a page go on for as long as its client
+	// takes, so that slow clients do not keep others from their first page.
+	Extend() error
+
+	// Load puts rows into a table that nobody else sees, until next returns none. The
 	// names are as they are stored. Next may be called on another goroutine.
-	load(table string, columns []string, next func() (schema.Record, error)) error
-
-	// assume runs a query ahead of the next statement. If its first row is not as
-	// it should be, the transaction starts anew with otherwise, and goes on
-	// behind it unless that fails. It comes ahead of everything but later.
-	assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error
+	Load(table string, columns []string, next func() (schema.Record, error)) error
 }
 
-// fronter is a connection that can run one query as all of its transaction.
-type fronter interface {
-	// front runs a query, for as many rows as are taken, with columns of a row ahead of its own, which
-	// read gets whether the query has rows or not. How many are taken is $1, and more
-	// values follow. The first column
-	// of the query must not be null. Nil rows mean that nothing was done, and the transaction can go on.
-	front(read func(schema.Row), columns []string, sql string, take int64, more ...schema.Value) (rows, error)
+// Statement is an SQL statement with its values, for Batch and Defer.
+type Statement struct {
+	SQL  string
+	Args []schema.Value
+	// Stored is called, if it is not nil, when the statement has stored a row, with the
+	// revision that the last change of the transaction got. The statement is an INSERT
+	// or an UPDATE of one row.
+	Stored func(revision int64)
 }
 
 // rows is the result of a query. Its columns are read between a next that
@@ -139,9 +194,6 @@ type dialect interface {
 	revisionType() string
 	// lastRevision is the number that revisionType gave last on this connection.
 	lastRevision() string
-	// returning is the end of a statement for conn.put, which stores that number in a
-	// column.
-	returning(column string) string
 	// changeOrder defines what the change log has beside the columns that are the same
 	// everywhere, so that changesAfter can read it in order, up to a limit that is
 	// its last argument. Renumbered is run at each start: the database may
@@ -159,8 +211,9 @@ type dialect interface {
 	nullsLast() string
 	// contains is a condition on a text column and a text.
 	contains(column, text string) string
-	// holdSchema keeps the schema of the database from being changed until the
-	// transaction ends, if it comes first in it. Nothing: a snapshot is enough.
+	// holdSchema are statements that keep the schema of the database from being changed
+	// until the transaction ends, if they come first in it. None: a snapshot is
+	// enough.
 	holdSchema() []string
 	// inlineReferences: foreign keys are part of CREATE TABLE. Otherwise they
 	// are added when all tables exist.
@@ -169,9 +222,10 @@ type dialect interface {
 	// wants: those named in moves take over the values of others, those that
 	// nobody wants are gone, and each is required or not as it should be.
 	reshape(c *schema.Collection, have *tableShape, moves map[string]string) []string
-	// tryLock asks for a lock on a text, $1, that the transaction holds to its end, and
-	// gets whether it has it. Empty: there is one server only.
-	tryLock() string
+	// tryLock is a condition that holds if the transaction gets a lock on two texts, which
+	// it keeps to its end, and does not hold if another transaction has it. A
+	// transaction that has the whole database to itself has all locks.
+	tryLock(first, second string) string
 	// skipLocked stands behind a SELECT of rows that are about to be changed, and
 	// passes over those that somebody else is changing.
 	skipLocked() string
@@ -213,12 +267,19 @@ func each(c conn, read func(schema.Row) bool, sql string, args ...schema.Value) 
 	}
 }
 
-// execEach runs a statement with each list of values, and waits once.
+// execEach runs a statement with each list of values, in batches.
 func execEach(c conn, sql string, lists []schema.Record) error {
-	for _, values := range lists {
-		if err := c.later(nil, sql, values...); err != nil {
+	for chunk := range slices.Chunk(lists, maxBatch) {
+		batch := make([]Statement, len(chunk))
+		for i, values := range chunk {
+			batch[i] = Statement{SQL: sql, Args: values}
+		}
+		if err := c.Batch(batch...); err != nil {
 			return err
 		}
 	}
-	return c.flush()
+	return nil
 }
+
+// maxBatch bounds how many statements are in memory at a time.
+const maxBatch = 500

@@ -110,7 +110,7 @@ func (c *copying) into(ctx context.Context, url string) (err error) {
 	} else if err := requireNothing(ctx, url); err != nil {
 		return err
 	}
-	b, err := connect(ctx, url)
+	b, err := connect(ctx, url, options{})
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (c *copying) load(target conn, d dialect, table copiedTable) error {
 		return record, nil
 	}
 	name, columns := table.storedNames(d)
-	if err := target.load(name, columns, next); err != nil {
+	if err := target.Load(name, columns, next); err != nil {
 		return err
 	}
 	c.copied.Tables = append(c.copied.Tables, CopiedTable{table.name, sum.rows, sum.String()})

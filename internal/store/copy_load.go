@@ -9,7 +9,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-func (c *sqliteConn) load(table string, columns []string, next func() (schema.Record, error)) error {
+func (c *sqliteConn) Load(table string, columns []string, next func() (schema.Record, error)) error {
 	places := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
 	insert := `INSERT INTO "` + table + `" ("` + strings.Join(columns, `", "`) + `") VALUES (` + places + ")"
 	for {
@@ -36,7 +36,7 @@ func (*sqliteBackend) loading(last int64) (before, after []string) {
 }
 
 // load uses COPY, which also takes numbers for revisionType.
-func (c *postgresConn) load(table string, columns []string, next func() (schema.Record, error)) error {
+func (c *postgresConn) Load(table string, columns []string, next func() (schema.Record, error)) error {
 	if err := c.flush(); err != nil {
 		return err
 	}

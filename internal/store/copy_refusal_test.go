@@ -17,9 +17,9 @@ import (
 // alter runs statements on a database behind Plural's back.
 func alter(t *testing.T, url string, statements ...string) {
 	t.Helper()
-	b, err := connect(context.Background(), url)
+	b, err := connect(context.Background(), url, options{})
 	if err == nil {
-		err = b.write(context.Background(), func(c conn) error { return execAll(c, statements...) })
+		err = writeTo(context.Background(), b, func(c conn) error { return execAll(c, statements...) })
 	}
 	if err != nil {
 		t.Fatal(err)

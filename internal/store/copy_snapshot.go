@@ -24,7 +24,7 @@ func lookInto(ctx context.Context, url string) (*place, error) {
 	if file, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		return lookIntoFile(ctx, file)
 	}
-	b, err := connect(ctx, url)
+	b, err := connect(ctx, url, options{})
 	if err != nil {
 		return nil, err
 	}

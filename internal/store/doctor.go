@@ -70,18 +70,22 @@ func derive(c conn, d dialect, s *schema.Schema) error {
 		if err != nil {
 			return err
 		}
+		var rows []schema.Record
 		for key, total := range totals {
 			of, parent := key.values()
-			if err := c.later(nil, "INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", of, parent, schema.IntValue(total)); err != nil {
-				return err
-			}
+			rows = append(rows, schema.Record{of, parent, schema.IntValue(total)})
+		}
+		if err := execEach(c, insertTotal, rows); err != nil {
+			return err
 		}
 		if err := divide(c, t, totals); err != nil {
 			return err
 		}
 	}
-	return c.flush()
+	return nil
 }
+
+const insertTotal = "INSERT INTO " + totalsTable + " (collection, parent, total) VALUES ($1, $2, $3)"
 
 // divide makes the positions of lists, of which there are none.
 func divide(c conn, t *table, totals map[list]int64) error {

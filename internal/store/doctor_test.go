@@ -29,7 +29,7 @@ func TestExamine(t *testing.T) {
 		for range 20 {
 			add()
 		}
-		if err := st.TakeUp(context.Background()); err != nil {
+		if err := st.MergeDeltas(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		add() // waits to be taken up

@@ -89,7 +89,7 @@ func withKeys(ctx context.Context, url string, fn func(conn) error) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	return b.write(ctx, func(c conn) error {
+	return writeTo(ctx, b, func(c conn) error {
 		found, err := describe(c, b)
 		if err != nil {
 			return err

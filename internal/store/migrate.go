@@ -123,7 +123,7 @@ func connectExisting(ctx context.Context, url string) (backend, error) {
 			return nil, fmt.Errorf("there is no database %s", file)
 		}
 	}
-	return connect(ctx, url)
+	return connect(ctx, url, options{})
 }
 
 // RefusedError says why a migration was not carried out.

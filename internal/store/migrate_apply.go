@@ -21,7 +21,7 @@ type migration struct {
 var stageReached = func(string) {}
 
 func (m *migration) apply() error {
-	if err := m.takeUp(); err != nil {
+	if err := m.mergeDeltas(); err != nil {
 		return err
 	}
 	for _, stage := range []struct {
@@ -85,9 +85,10 @@ func (m *migration) addColumns() error {
 	return nil
 }
 
-// takeUp leaves no deltas behind, which would be those of another schema.
-func (m *migration) takeUp() error {
-	return takeUp(m.conn, m.plan.old, func(c *schema.Collection) *table { return newTable(m.dialect, c) })
+// mergeDeltas leaves no deltas behind, which would be those of another schema.
+func (m *migration) mergeDeltas() error {
+	_, err := mergeDeltas(m.conn, m.plan.old, func(c *schema.Collection) *table { return newTable(m.dialect, c) })
+	return err
 }
 
 // recount counts the resources of each parent where parents have changed.
@@ -116,10 +117,8 @@ func (m *migration) recount() error {
 		if err != nil {
 			return err
 		}
-		for batch := range slices.Chunk(totals, batchSize) {
-			if err := execEach(m.conn, "INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", batch); err != nil {
-				return err
-			}
+		if err := execEach(m.conn, insertTotal, totals); err != nil {
+			return err
 		}
 		for _, total := range totals {
 			if total[2].Int() <= 2*blockSize {

@@ -204,17 +204,18 @@ func load(t *rapid.T, url string, s *schema.Schema, rows map[string][]schema.Rec
 // dump is everything in a database but the change log, the revisions and the
 // times of migrations: tables, indexes, keys, resources, totals and the schema.
 func dump(t *rapid.T, url string) string {
-	b, err := connect(context.Background(), url)
+	b, err := connect(context.Background(), url, options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.close()
-	err = b.write(context.Background(), func(c conn) error {
+	err = writeTo(context.Background(), b, func(c conn) error {
 		stored, err := readSchema(c)
 		if err != nil {
 			return err
 		}
-		return takeUp(c, stored, func(c *schema.Collection) *table { return newTable(b, c) })
+		_, err = mergeDeltas(c, stored, func(c *schema.Collection) *table { return newTable(b, c) })
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -278,12 +279,12 @@ func dump(t *rapid.T, url string) string {
 
 func emptyPostgres(t *testing.T, url string) {
 	t.Helper()
-	b, err := openPostgres(context.Background(), url)
+	b, err := openPostgres(context.Background(), url, options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.close()
-	err = b.write(context.Background(), func(c conn) error {
+	err = writeTo(context.Background(), b, func(c conn) error {
 		return execAll(c, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
 	})
 	if err != nil {

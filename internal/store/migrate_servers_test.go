@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -67,7 +66,7 @@ func TestServerOfAnOldSchema(t *testing.T) {
 					expectAllowed(t, "ping", c.writes, st.Ping(context.Background()))
 					expectAllowed(t, "read", c.reads, readShops(st))
 					expectAllowed(t, "look", c.reads, lookAtShop(st))
-					expectAllowed(t, "front", c.reads, frontOfShops(st))
+					expectAllowed(t, "page", c.reads, pageOfShops(st))
 				}
 			})
 		})
@@ -106,14 +105,16 @@ func prepareAll(t *testing.T, st *Store) {
 		defer tx.Close()
 		for range 7 {
 			expectAllowed(t, "look", true, lookAt(tx))
-			expectAllowed(t, "front", true, frontOf(tx))
+			expectAllowed(t, "page", true, pageOf(tx))
 		}
 	}
 }
 
 func lookAtShop(st *Store) error { return inside(st.Look, lookAt) }
 
-func frontOfShops(st *Store) error { return inside(st.Stream, frontOf) }
+func pageOfShops(st *Store) error { return inside(st.lookAtPage, pageOf) }
+
+func (s *Store) lookAtPage(ctx context.Context) (*Tx, error) { return s.read(ctx, onePage) }
 
 func inside(open func(context.Context) (*Tx, error), fn func(*Tx) error) error {
 	tx, err := open(context.Background())
@@ -129,20 +130,13 @@ func lookAt(tx *Tx) error {
 	return err
 }
 
-// frontOf reads the beginning of a collection in whichever way there is.
-func frontOf(tx *Tx) error {
+// pageOf reads the beginning of a collection by one query.
+func pageOf(tx *Tx) error {
 	shops := tx.store.schema.Collection("shops")
-	front, err := tx.Front(shops, NewOrder(nil), 1)
-	if err != nil || front == nil {
-		return errors.Join(err, lookAt(tx))
-	}
-	defer front.Rows.Close()
-	for more := true; more && err == nil; {
-		if more, err = front.Rows.Next(); more {
-			shops.Append(nil, front.Rows)
-		}
-	}
-	return err
+	return each(tx.conn, func(row schema.Row) bool {
+		shops.Append(nil, row)
+		return true
+	}, tx.store.firstPage(shops, NewOrder(nil)), schema.IntValue(1))
 }
 
 // TestWhoWaitsForAMigration: whoever begins in the middle of one, and waits, does
@@ -161,7 +155,7 @@ func testWaiting(t *testing.T, after string) {
 		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","code":"12"}`}, nil)
 		st := open(t, url, parse(t, shopsBefore))
 		prepareAll(t, st)
-		var written, read, looked, front error
+		var written, read, looked, page error
 		var others sync.WaitGroup
 		stageReached = func(stage string) {
 			if stage != "keys" {
@@ -171,7 +165,7 @@ func testWaiting(t *testing.T, after string) {
 			if strings.HasPrefix(url, "postgres") { // on SQLite, who reads need not wait
 				others.Go(func() { read = readShops(st) })
 				others.Go(func() { looked = lookAtShop(st) })
-				others.Go(func() { front = frontOfShops(st) })
+				others.Go(func() { page = pageOfShops(st) })
 				awaitWaiting(t, url, 4)
 			}
 		}
@@ -184,7 +178,7 @@ func testWaiting(t *testing.T, after string) {
 		if strings.HasPrefix(url, "postgres") {
 			expectAllowed(t, "read", false, read)
 			expectAllowed(t, "look", false, looked)
-			expectAllowed(t, "front", false, front)
+			expectAllowed(t, "page", false, page)
 		}
 	})
 }
@@ -192,13 +186,13 @@ func testWaiting(t *testing.T, after string) {
 // awaitWaiting returns when as many sessions of a PostgreSQL database wait for a lock.
 func awaitWaiting(t *testing.T, url string, sessions int64) {
 	t.Helper()
-	b, err := connect(context.Background(), url)
+	b, err := connect(context.Background(), url, options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.close()
 	for waiting := int64(0); waiting < sessions; {
-		err := b.write(context.Background(), func(c conn) error {
+		err := writeTo(context.Background(), b, func(c conn) error {
 			_, err := one(c, func(row schema.Row) { waiting = row.Int(0) },
 				"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 			return err
@@ -216,7 +210,7 @@ func TestMigrationsAtOnce(t *testing.T) {
 			loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","size":"12"}`}, nil)
 		},
 		"empty": func(t *testing.T, url string) {
-			b, err := connect(context.Background(), url) // which makes the file
+			b, err := connect(context.Background(), url, options{}) // which makes the file
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -319,7 +313,7 @@ func TestReaderInTheWayOfAMigration(t *testing.T) {
 	url := pgtest.URL(t)
 	loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A"}`}, nil)
 	st := open(t, url, parse(t, shopsBefore))
-	reader, err := st.Stream(context.Background())
+	reader, err := st.Read(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func (m *minter) start(mark schema.ID) { m.last, m.mark = mark, mark }
 
 func saveMark(c conn, mark schema.ID) error {
 	text := schema.TextValue(mark.String())
-	return c.later(nil, "UPDATE "+metaTable+" SET value = $1 WHERE key = 'last_id' AND value < $2", text, text)
+	return c.Defer(Statement{SQL: "UPDATE " + metaTable + " SET value = $1 WHERE key = 'last_id' AND value < $2", Args: []schema.Value{text, text}})
 }
 
 func readMark(c conn) (schema.ID, error) {

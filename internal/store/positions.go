@@ -89,7 +89,7 @@ func (p *positions) summit() (level int, nodes []node, err error) {
 	return level, nodes, err
 }
 
-// Block is a part of a list: the resources from an id up to another, or to the
+// block is a part of a list: the resources from an id up to another, or to the
 // end, with the number of those before them.
 type Block struct {
 	First  schema.ID
@@ -98,15 +98,15 @@ type Block struct {
 	Before int64
 }
 
-// find goes down to the node of level 0 that a position is in. Waiting is what was
-// not taken up yet, by id.
-func (p *positions) find(position int64, waiting []delta) (block Block, found bool, err error) {
+// find goes down to the node of level 0 that a position is in. Pending are the
+// deltas that were not merged yet, by id.
+func (p *positions) find(position int64, pending []delta) (block Block, found bool, err error) {
 	level, nodes, err := p.summit()
 	if err != nil || level < 0 {
 		return Block{}, false, err
 	}
 	found = true
-	block, waiting = block.narrow(slices.Values(nodes), position, waiting)
+	block, pending = block.narrow(slices.Values(nodes), position, pending)
 	for level--; level >= 0 && found && err == nil; level-- {
 		parts := func(read func(node) bool) {
 			found = false
@@ -115,21 +115,21 @@ func (p *positions) find(position int64, waiting []delta) (block Block, found bo
 				return read(n)
 			}, level, block.First, block.End)
 		}
-		block, waiting = block.narrow(parts, position, waiting)
+		block, pending = block.narrow(parts, position, pending)
 	}
 	return block, found, err
 }
 
 // narrow finds the part of a block that a position is in, of those that it is divided into, and what
-// is waiting for it. If the position is behind all of them, it is the last.
-func (block Block) narrow(parts iter.Seq[node], position int64, waiting []delta) (at Block, inside []delta) {
+// is pending for it. If the position is behind all of them, it is the last.
+func (block Block) narrow(parts iter.Seq[node], position int64, pending []delta) (at Block, inside []delta) {
 	at = Block{Before: block.Before}
-	reach := func(end *schema.ID) { // adds what is waiting up to there
+	reach := func(end *schema.ID) { // adds what is pending up to there
 		n := 0
-		for ; n < len(waiting) && (end == nil || compareIDs(waiting[n].id, *end) < 0); n++ {
-			at.Count += waiting[n].change
+		for ; n < len(pending) && (end == nil || compareIDs(pending[n].id, *end) < 0); n++ {
+			at.Count += pending[n].change
 		}
-		at.End, inside, waiting = end, waiting[:n], waiting[n:]
+		at.End, inside, pending = end, pending[:n], pending[n:]
 	}
 	any := false
 	for part := range parts {
@@ -214,10 +214,12 @@ func (p *positions) around(level int, id schema.ID) (at node, next *schema.ID, e
 // set stores the number of a node.
 func (p *positions) set(level int, n node) error {
 	collection, parent := p.values()
-	return p.conn.later(nil, "INSERT INTO "+positionsTable+" (collection, parent, level, first, count) VALUES ($1, $2, $3, $4, $5)"+
-		" ON CONFLICT (collection, parent, level, first) DO UPDATE SET count = excluded.count",
-		collection, parent, schema.IntValue(int64(level)), schema.IDValue(n.first), schema.IntValue(n.count))
+	return p.conn.Defer(Statement{SQL: insertNode, Args: []schema.Value{
+		collection, parent, schema.IntValue(int64(level)), schema.IDValue(n.first), schema.IntValue(n.count)}})
 }
+
+const insertNode = "INSERT INTO " + positionsTable + " (collection, parent, level, first, count) VALUES ($1, $2, $3, $4, $5)" +
+	" ON CONFLICT (collection, parent, level, first) DO UPDATE SET count = excluded.count"
 
 // splitBlock divides a node of level 0 as long as it has too many resources.
 func (p *positions) splitBlock(at node) error {
@@ -306,7 +308,7 @@ func (p *positions) grow(top int) error {
 		}
 		nodes = above
 	}
-	return p.conn.flush()
+	return nil
 }
 
 // build makes the directory of a list from its resources.
@@ -327,15 +329,13 @@ func (p *positions) build() error {
 		return err
 	}
 	blocks[0].first = schema.ID{}
+	collection, parent := p.values()
+	rows := make([]schema.Record, len(blocks))
 	for i, block := range blocks {
-		if err := p.set(0, block); err != nil {
-			return err
-		}
-		if i%1000 == 0 {
-			if err := p.conn.flush(); err != nil {
-				return err
-			}
-		}
+		rows[i] = schema.Record{collection, parent, schema.IntValue(0), schema.IDValue(block.first), schema.IntValue(block.count)}
+	}
+	if err := execEach(p.conn, insertNode, rows); err != nil {
+		return err
 	}
 	return p.grow(0)
 }
@@ -347,25 +347,25 @@ func (p *positions) drop() error {
 	return err
 }
 
-// Near finds the part of a list that a position is in, or the last one. False means
+// near finds the part of a list that a position is in, or the last one. False means
 // that the list is not divided.
-func (t *Tx) Near(c *schema.Collection, parent *schema.ID, position int64) (block Block, found bool, err error) {
+func (t *Tx) near(c *schema.Collection, parent *schema.ID, position int64) (block Block, found bool, err error) {
 	key := listOf(c, parent)
 	collection, of := key.values()
-	var waiting []delta
+	var pending []delta
 	err = each(t.conn, func(row schema.Row) bool {
-		waiting = append(waiting, delta{key, row.ID(0), row.Int(1)})
+		pending = append(pending, delta{key, row.ID(0), row.Int(1)})
 		return true
 	}, "SELECT id, change FROM "+deltasTable+" WHERE collection = $1 AND parent = $2", collection, of)
 	if err != nil {
 		return Block{}, false, t.fault(err)
 	}
-	for _, d := range t.unwritten() {
+	for _, d := range t.unrecorded() {
 		if d.list == key {
-			waiting = append(waiting, d)
+			pending = append(pending, d)
 		}
 	}
-	slices.SortFunc(waiting, func(a, b delta) int { return compareIDs(a.id, b.id) })
-	block, found, err = (&positions{conn: t.conn, table: t.store.tables[c], list: key}).find(position, waiting)
+	slices.SortFunc(pending, func(a, b delta) int { return compareIDs(a.id, b.id) })
+	block, found, err = (&positions{conn: t.conn, table: t.store.tables[c], list: key}).find(position, pending)
 	return block, found, t.fault(err)
 }

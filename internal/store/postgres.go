@@ -20,12 +20,13 @@ import (
 
 // postgresBackend is a PostgreSQL database behind a pool of connections.
 type postgresBackend struct {
-	pool   *pgxpool.Pool
-	first  chan struct{} // one for each connection that the first piece of a list may be read from
-	long   chan struct{} // likewise, at length
-	turns  turns
-	dead   atomic.Int64 // deltas that were taken up and are still in the way
-	closed atomic.Bool
+	pool    *pgxpool.Pool
+	first   chan struct{} // one for each connection that the first piece of a list may be read from
+	long    chan struct{} // likewise, at length
+	turns   turns
+	removed atomic.Int64 // rows that were removed since room was last made
+	options options
+	closed  atomic.Bool
 
 	patience time.Duration // how long an answer may take that others may wait for
 }
@@ -39,7 +40,7 @@ const (
 	beginRead  = "begin isolation level repeatable read, read only"
 )
 
-func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
+func openPostgres(ctx context.Context, url string, o options) (*postgresBackend, error) {
 	config, err := postgresConfig(url)
 	if err != nil {
 		return nil, err
@@ -52,12 +53,12 @@ func openPostgres(ctx context.Context, url string) (*postgresBackend, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &postgresBackend{pool: pool, first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), patience: postgresPatience}, nil
+	return &postgresBackend{pool: pool, options: o.withDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), patience: postgresPatience}, nil
 }
 
-func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), error) {
+func (b *postgresBackend) read(ctx context.Context, how use) (conn, func(), error) {
 	done := func() {}
-	if slots := map[reading]chan struct{}{aPiece: b.first, atLength: b.long}[how]; slots != nil {
+	if slots := map[use]chan struct{}{onePage: b.first, pages: b.first, atLength: b.long}[how]; slots != nil {
 		if err := b.takeSlot(ctx, slots); err != nil {
 			return nil, nil, err
 		}
@@ -68,7 +69,7 @@ func (b *postgresBackend) read(ctx context.Context, how reading) (conn, func(), 
 		done()
 		return nil, nil, err
 	}
-	c := &postgresConn{ctx: ctx, raw: acquired.Conn(), isolated: beginRead, only: how == oneQuery}
+	c := &postgresConn{ctx: ctx, raw: acquired.Conn(), isolated: beginRead, only: how == oneQuery || how == onePage}
 	if how == oneQuery || how == briefly {
 		c.patience = b.patience
 	}
@@ -140,23 +141,20 @@ func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	}
 }
 
-// maxDead is how many deltas may be in the way of those who add them up.
-const maxDead = 500
+// maxRemoved is how many removed rows may be in the way of those who read the table.
+const maxRemoved = 500
 
-// tidy clears deltas away that were taken up. PostgreSQL does so by itself, but minutes
-// later, and until then every total goes past all of them.
-func (b *postgresBackend) tidy(ctx context.Context, removed int64) error {
-	if b.dead.Add(removed) < maxDead {
-		return nil
+// reclaim makes room of removed rows. PostgreSQL does so by itself, but minutes later, and
+// until then every query goes past all of them. So an error is no harm.
+func (b *postgresBackend) reclaim(ctx context.Context, t *task) {
+	if t.removed.rows == 0 || b.removed.Add(t.removed.rows) < maxRemoved {
+		return
 	}
-	b.dead.Store(0)
-	acquired, err := b.acquire(ctx)
-	if err != nil {
-		return err
+	b.removed.Store(0)
+	if acquired, err := b.acquire(ctx); err == nil {
+		defer acquired.Release()
+		_, _ = acquired.Exec(ctx, "VACUUM (SKIP_LOCKED) "+t.removed.table)
 	}
-	defer acquired.Release()
-	_, err = acquired.Exec(ctx, "VACUUM (SKIP_LOCKED) "+deltasTable)
-	return err
 }
 
 // reset has connections replaced: when one was lost, the others go the same way.
@@ -221,18 +219,15 @@ func (*postgresBackend) tableOptions() string { return "" }
 func (*postgresBackend) revisionType() string {
 	return "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
 }
-func (*postgresBackend) lastRevision() string           { return "lastval()" }
-func (*postgresBackend) returning(column string) string { return " RETURNING " + column }
-func (*postgresBackend) nullsFirst() string             { return " NULLS FIRST" }
-func (*postgresBackend) nullsLast() string              { return " NULLS LAST" }
-func (*postgresBackend) inlineReferences() bool         { return false }
-func (*postgresBackend) tryLock() string {
-	return "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))"
+func (*postgresBackend) lastRevision() string   { return "lastval()" }
+func (*postgresBackend) nullsFirst() string     { return " NULLS FIRST" }
+func (*postgresBackend) nullsLast() string      { return " NULLS LAST" }
+func (*postgresBackend) inlineReferences() bool { return false }
+func (*postgresBackend) tryLock(first, second string) string {
+	return "pg_try_advisory_xact_lock(hashtextextended(" + first + " || chr(31) || " + second + ", 0))"
 }
 func (*postgresBackend) skipLocked() string { return " FOR UPDATE SKIP LOCKED" }
-func (*postgresBackend) soleServer() bool   { return false }
-func (*postgresBackend) failure() error     { return nil } // its disk is the database's business
-func (*postgresBackend) complete(ending)    {}             // none is shared
+func (*postgresBackend) traits() traits     { return traits{shared: true, roundTrips: true} }
 func (*postgresBackend) contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"
 }

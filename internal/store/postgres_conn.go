@@ -20,29 +20,25 @@ import (
 // waits for the database as seldom as can be. pgx keeps prepared statements and asks for
 // results in binary form.
 type postgresConn struct {
-	ctx      context.Context
-	raw      *pgx.Conn
-	isolated string          // how it begins
-	queued   []postgresQuery // to be sent with the next statement
-	begun    bool            // something was sent
-	only     bool            // the next statement is the only one, and ends it
-	patience time.Duration   // for each answer; zero: any
-	longer   func() error    // lets a read take its time
-	renew    func() error    // replaces a connection that was lost; nil: that cannot be
-	// transaction is its number, and committed a condition on its changes, to ask what
-	// became of it.
-	transaction int64
-	committed   *postgresQuery
+	ctx         context.Context
+	raw         *pgx.Conn
+	isolated    string          // how it begins
+	queued      []postgresQuery // to be sent with the next statement
+	begun       bool            // something was sent
+	only        bool            // the next statement is the only one, and ends it
+	patience    time.Duration   // for each answer; zero: any
+	longer      func() error    // lets a read take its time
+	renew       func() error    // replaces a connection that was lost; nil: that cannot be
+	transaction int64           // its number, to ask what became of it
 
 	turns     *turns // nil: nobody else writes
 	turn      *turn  // nil: none
 	about     contested
 	outOfTurn bool
 
-	opening   []postgresQuery // what comes ahead of an assumption
-	known     string          // version of the schema that is assumed
-	holds     func(schema.Row) bool
-	otherwise func(conn) error // nil, or what to do if the assumption does not hold
+	opening   []postgresQuery  // what comes ahead of the check of the version
+	expected  version          // of the schema
+	otherwise func(conn) error // nil, or what to do if the schema has another version
 }
 
 // postgresQuery is a statement that is sent later. Look gets its first row.
@@ -52,8 +48,8 @@ type postgresQuery struct {
 	look func(schema.Row) error
 }
 
-// errUnmet: what was assumed when the transaction began does not hold.
-var errUnmet = errors.New("the assumption of a transaction does not hold")
+// errUnmet: the schema has another version than was expected.
+var errUnmet = errors.New("the schema of the database has another version")
 
 // begin makes the connection ready for a transaction. Nothing is sent yet.
 func (c *postgresConn) begin() { c.queued, c.begun = []postgresQuery{{sql: c.isolated}}, false }
@@ -115,14 +111,14 @@ func (c *postgresConn) sendOnce(ctx context.Context, sql string, args []any) (pg
 }
 
 // isOutdated recognises a statement that does not fit the tables. It is prepared
-// ahead of its transaction, and so ahead of what that assumes.
+// ahead of its transaction, and so ahead of the check of the version.
 func isOutdated(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code[:2] == "42" || pg.Code == "0A000")
 }
 
-// startAnew goes back to where an assumption was made that does not hold, does what
-// is to be done otherwise, and sends again what came behind.
+// startAnew goes back to where the version was to be checked, does what is to be done
+// otherwise, and sends again what came behind.
 func (c *postgresConn) startAnew(ctx context.Context, behind []postgresQuery, sql string, args []any) (pgx.BatchResults, error) {
 	only, otherwise := c.only, c.otherwise
 	c.only, c.otherwise = false, nil
@@ -135,10 +131,11 @@ func (c *postgresConn) startAnew(ctx context.Context, behind []postgresQuery, sq
 	return c.send(ctx, sql, args)
 }
 
-func (c *postgresConn) assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error {
-	c.opening, c.holds, c.otherwise = slices.Clone(c.queued), holds, otherwise
-	c.queued = append(c.queued, postgresQuery{sql: sql, look: func(row schema.Row) error {
-		if !holds(row) {
+func (c *postgresConn) Expect(v version, otherwise func(conn) error) error {
+	c.queued = append(c.queued, postgresQuery{sql: lockSchemas})
+	c.opening, c.expected, c.otherwise = slices.Clone(c.queued), v, otherwise
+	c.queued = append(c.queued, postgresQuery{sql: selectVersion, look: func(row schema.Row) error {
+		if scanVersion(row) != v {
 			return errUnmet
 		}
 		return nil
@@ -172,9 +169,9 @@ func (q postgresQuery) read(results pgx.BatchResults) error {
 
 func (c *postgresConn) query(sql string, args ...schema.Value) (rows, error) {
 	if c.only && c.otherwise != nil {
-		rows, err := c.lookOne(sql, args)
+		rows, err := c.queryAlone(sql, args)
 		if c.renewed(err) {
-			rows, err = c.lookOne(sql, args)
+			rows, err = c.queryAlone(sql, args)
 		}
 		if rows != nil || err != nil {
 			return rows, err
@@ -204,31 +201,41 @@ func (c *postgresConn) exec(sql string, args ...schema.Value) (int, error) {
 	return int(tag.RowsAffected()), firstOf(err, results.Close())
 }
 
-func (c *postgresConn) later(look func(schema.Row), sql string, args ...schema.Value) error {
-	q := postgresQuery{sql: sql, args: postgresArgs(args)}
-	if look != nil {
-		q.look = func(row schema.Row) error {
-			look(row)
-			return nil
-		}
+func (c *postgresConn) Batch(statements ...Statement) error {
+	if err := c.Defer(statements...); err != nil {
+		return err
 	}
-	c.queued = append(c.queued, q)
+	return c.flush()
+}
+
+func (c *postgresConn) Defer(statements ...Statement) error {
+	for _, statement := range statements {
+		q := postgresQuery{sql: statement.SQL, args: postgresArgs(statement.Args)}
+		if stored := statement.Stored; stored != nil {
+			q.sql += " RETURNING lastval()"
+			q.look = func(row schema.Row) error {
+				stored(row.Int(0))
+				return nil
+			}
+		}
+		c.queued = append(c.queued, q)
+	}
 	return nil
 }
 
-func (c *postgresConn) put(look func(revision int64), sql string, args ...schema.Value) error {
-	return c.later(func(row schema.Row) { look(row.Int(0)) }, sql, args...)
+// Attempt does not wait for the savepoint to be made, nor to be released.
+func (c *postgresConn) Attempt(fn func() (keep bool)) error {
+	c.queued = append(c.queued, postgresQuery{sql: "SAVEPOINT attempt"})
+	if !fn() {
+		if _, err := c.exec("ROLLBACK TO SAVEPOINT attempt"); err != nil {
+			return err
+		}
+	}
+	c.queued = append(c.queued, postgresQuery{sql: "RELEASE SAVEPOINT attempt"})
+	return nil
 }
 
-func (c *postgresConn) evidence(condition string, args ...schema.Value) {
-	c.committed = &postgresQuery{sql: condition, args: postgresArgs(args)}
-}
-
-func (c *postgresConn) lengthen() error { return c.longer() }
-
-// A transaction is not shared.
-func (c *postgresConn) note([]delta) bool  { return false }
-func (c *postgresConn) unwritten() []delta { return nil }
+func (c *postgresConn) Extend() error { return c.longer() }
 
 // flush sends what is queued, if there is anything.
 func (c *postgresConn) flush() error {
@@ -328,16 +335,14 @@ type postgresRows struct {
 	raw    [][]byte
 	end    func() // when they are closed
 
-	front [][]byte // columns of the first row that are not its own
-	ahead int      // number of columns ahead of its own
-	waits bool     // the first row is there already
-	ended bool
+	peeked bool // the first row is there already
+	ended  bool
 }
 
 func (r *postgresRows) next() (bool, error) {
 	switch {
-	case r.waits:
-		r.waits = false
+	case r.peeked:
+		r.peeked = false
 		return true, nil
 	case r.ended:
 		return false, nil
@@ -348,7 +353,7 @@ func (r *postgresRows) next() (bool, error) {
 		r.raw = r.batch.RawValues()
 		return true, nil
 	case r.reader.NextRow():
-		r.raw = r.reader.Values()[r.ahead:]
+		r.raw = r.reader.Values()[aloneColumns:]
 		return true, nil
 	}
 	r.ended = true

@@ -3,8 +3,6 @@ package store
 import (
 	"encoding/binary"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -13,59 +11,26 @@ import (
 )
 
 // A query that is all of its transaction needs none: it is a snapshot by itself, and sees
-// the database as it is when it has its locks. So it can tell by itself whether the schema
-// is what was assumed, and one exchange of one statement does all.
+// the database as it is when it has its locks. So the version of the schema is read by the
+// same statement, and one exchange does all.
 
-// beside is a query with more columns ahead of its own, of which there is a row even if the
-// query has none: the version of the schema, and others. It names the table of schemas
-// first, so that it is locked first: see lockTables.
-func (c *postgresConn) beside(columns, sql string) string {
-	return "SELECT s.version, s.at, " + columns + "q.* FROM " + schemasTable + " s LEFT JOIN (" + sql + ") AS q ON true WHERE s.version"
+// alone is a query with the version of the schema in front of each row, and whether there is
+// a row of the query: there is at least one row with the version. It names the table of
+// schemas first, so that it is locked first: see lockTables.
+func alone(sql string) string {
+	return "SELECT s.version, s.at, q.* FROM (" + selectVersion + ") AS s LEFT JOIN (SELECT true, r.* FROM (" + sql + ") AS r) AS q ON true"
 }
 
-func (c *postgresConn) knows(version int64) { c.known = strconv.FormatInt(version, 10) }
+// aloneColumns is how many columns are in front.
+const aloneColumns = 3
 
-// lookOne runs a query that has one row at the most, whose first column is not null. Nil
-// means that it cannot be answered in this way: it is to be sent in a transaction.
-func (c *postgresConn) lookOne(sql string, args []schema.Value) (*postgresRows, error) {
-	rows, err := c.direct(0, c.beside("", sql)+" >= "+c.known, args)
-	if rows == nil || err != nil {
-		return nil, err
-	}
-	// Another row is that of a later version.
-	rows.keep()
-	later := rows.reader.NextRow()
-	if _, err := rows.reader.Close(); err != nil || later {
-		rows.close()
-		return nil, err
-	}
-	return rows, nil
-}
-
-// front runs a query that has any number of rows, in their order: s is one row, and they are
-// gone through for it.
-func (c *postgresConn) front(read func(schema.Row), columns []string, sql string, take int64, more ...schema.Value) (rows, error) {
-	if c.begun || c.isolated != beginRead || c.otherwise == nil {
-		return nil, nil
-	}
-	sql = c.beside(strings.Join(columns, ", ")+", ", sql) + " = " + c.known +
-		" AND NOT EXISTS (SELECT FROM " + schemasTable + " WHERE version > " + c.known + ") LIMIT $1"
-	args := append([]schema.Value{schema.IntValue(take)}, more...)
-	rows, err := c.direct(len(columns), sql, args)
-	if c.renewed(err) {
-		rows, err = c.direct(len(columns), sql, args)
-	}
-	if rows == nil || err != nil {
-		return nil, err
-	}
-	read(&postgresRows{raw: rows.front})
-	return rows, nil
-}
-
-// direct sends a query that was put beside a number of columns, and goes to its first row.
-func (c *postgresConn) direct(columns int, sql string, args []schema.Value) (*postgresRows, error) {
+// queryAlone runs a query without a transaction. Nil rows mean that it cannot be answered in
+// this way, and is to be sent in a transaction.
+func (c *postgresConn) queryAlone(sql string, args []schema.Value) (rows, error) {
+	sql = alone(sql)
 	ctx, cancel := c.wait()
-	rows := &postgresRows{end: cancel, ahead: 2 + columns}
+	rows := &postgresRows{end: cancel}
+	expected := false
 	prepared, err := c.raw.Prepare(ctx, sql, sql)
 	if err == nil {
 		params := postgresParams{oids: prepared.ParamOIDs, values: make([][]byte, 0, len(args))}
@@ -77,48 +42,28 @@ func (c *postgresConn) direct(columns int, sql string, args []schema.Value) (*po
 			return nil, nil
 		}
 		rows.reader = c.raw.PgConn().ExecStatement(ctx, prepared, params.values, binaryFormat, binaryFormat)
-		err = rows.first(prepared.Fields)
+		expected, err = rows.first(prepared.Fields, c.expected)
 	}
-	switch {
-	case isOutdated(err), err == nil && (rows.front == nil || !c.holds(&postgresRows{raw: rows.front, fields: prepared.Fields})):
-		rows.close()
-		return nil, nil
-	case err != nil:
-		rows.close()
-		return nil, err
+	if err == nil && expected {
+		return rows, nil
 	}
-	rows.front = rows.front[2:]
-	return rows, nil
+	rows.close()
+	if isOutdated(err) {
+		err = nil
+	}
+	return nil, err
 }
 
-// first goes to the first row, of which the columns in front are not those of the query. If
-// those are null there is no row.
-func (r *postgresRows) first(fields []pgconn.FieldDescription) error {
+// first goes to the first row, and reports whether the schema has a version.
+func (r *postgresRows) first(fields []pgconn.FieldDescription, v version) (expected bool, err error) {
 	if !r.reader.NextRow() {
 		_, err := r.reader.Close()
-		return err
+		return false, err // a database that has lost its schema has no row
 	}
-	r.fields = fields[r.ahead:]
-	r.front, r.raw = r.reader.Values()[:r.ahead], r.reader.Values()[r.ahead:]
-	r.waits, r.ended = r.raw[0] != nil, r.raw[0] == nil
-	return nil
-}
-
-// keep copies the row, which else is lost when the next one is read.
-func (r *postgresRows) keep() {
-	size := 0
-	for _, value := range r.raw {
-		size += len(value)
-	}
-	kept, all := make([][]byte, len(r.raw)), make([]byte, 0, size)
-	for i, value := range r.raw {
-		if value != nil {
-			start := len(all)
-			all = append(all, value...)
-			kept[i] = all[start:len(all):len(all)]
-		}
-	}
-	r.raw = kept
+	all := r.reader.Values()
+	r.fields, r.raw = fields[aloneColumns:], all[aloneColumns:]
+	r.peeked, r.ended = all[aloneColumns-1] != nil, all[aloneColumns-1] == nil
+	return scanVersion(&postgresRows{raw: all, fields: fields}) == v, nil
 }
 
 // postgresParams is the binary form of values, as the types of the parameters ask for.

@@ -94,11 +94,11 @@ func lockSoon(ctx context.Context, c conn, lock string) error {
 	}
 }
 
-// holdSchema: a statement that waits for a migration to end would else see the
-// schema as it was when it began to wait. LOCK TABLE takes no snapshot.
-func (*postgresBackend) holdSchema() []string {
-	return []string{"LOCK TABLE " + schemasTable + " IN ACCESS SHARE MODE"}
-}
+// lockSchemas comes first in a transaction: a statement that waits for a migration to end
+// would else see the schema as it was when it began to wait. LOCK TABLE takes no snapshot.
+const lockSchemas = "LOCK TABLE " + schemasTable + " IN ACCESS SHARE MODE"
+
+func (*postgresBackend) holdSchema() []string { return []string{lockSchemas} }
 
 func (b *postgresBackend) reshape(c *schema.Collection, have *tableShape, moves map[string]string) []string {
 	alter := "ALTER TABLE " + quote(b, c.Name) + " "

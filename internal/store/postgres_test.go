@@ -41,14 +41,17 @@ func TestOutcomeOfACommit(t *testing.T) {
 	}
 	keep := func(tx *Tx, key string) error { return tx.KeepAnswer(AnswerKey{Key: key}, &Answer{Status: 409}) }
 	// run runs a transaction and returns its connection, to ask what became of it.
-	run := func(fn func(*Tx) error) (c *postgresConn, err error) {
+	run := func(fn func(*Tx) error) (c *postgresConn, written *task, err error) {
+		written = &task{}
 		err = st.Write(ctx, func(tx *Tx) error {
 			c = tx.conn.(*postgresConn)
-			return fn(tx)
+			err := fn(tx)
+			written.evidence = tx.evidence()
+			return err
 		})
-		return c, err
+		return c, written, err
 	}
-	other, err := run(func(tx *Tx) error { return create(tx, "other") })
+	other, _, err := run(func(tx *Tx) error { return create(tx, "other") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,27 +71,27 @@ func TestOutcomeOfACommit(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, err := run(c.fn)
+			conn, written, err := run(c.fn)
 			if (err != nil) != (name == "rolled back") {
 				t.Fatal(err)
 			}
 			if c.number != 0 {
 				conn.transaction = c.number
 			}
-			if got := b.resolve(conn, errLost); !errors.Is(got, c.want) || errors.Is(got, errUnknownOutcome) || errors.Is(got, errRunAgain) != (c.want == errRunAgain) {
+			if got := b.resolve(conn, written, errLost); !errors.Is(got, c.want) || errors.Is(got, errUnknownOutcome) || errors.Is(got, errRunAgain) != (c.want == errRunAgain) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
 	}
 	t.Run("going on", func(t *testing.T) {
 		outcome := make(chan error, 1)
-		if _, err := run(func(tx *Tx) error {
+		if _, _, err := run(func(tx *Tx) error {
 			if err := create(tx, "slow"); err != nil {
 				return err
 			}
 			conn := *tx.conn.(*postgresConn)
-			conn.evidence("collection = $1", schema.TextValue("users"))
-			go func() { outcome <- b.resolve(&conn, errLost) }()
+			going := &task{evidence: &Statement{SQL: "collection = $1", Args: []schema.Value{schema.TextValue("users")}}}
+			go func() { outcome <- b.resolve(&conn, going, errLost) }()
 			return nil
 		}); err != nil {
 			t.Fatal(err)

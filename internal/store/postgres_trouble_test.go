@@ -90,14 +90,10 @@ func TestReadsOfCutConnections(t *testing.T) {
 	}{
 		"one query": {st.Look, count},
 		"several":   {st.Read, count},
-		"at length": {st.Stream, count},
-		"a front": {st.Read, func(tx *Tx) (int64, error) {
-			front, err := tx.Front(users, NewOrder(nil), 10)
-			if err != nil || front == nil {
-				return -1, err
-			}
-			defer front.Rows.Close()
-			return front.Total, nil
+		"at length": {func(ctx context.Context) (*Tx, error) { return st.read(ctx, atLength) }, count},
+		"a page": {st.lookAtPage, func(tx *Tx) (total int64, err error) {
+			_, err = one(tx.conn, func(row schema.Row) { total = row.Int(len(users.Columns())) }, st.firstPage(users, NewOrder(nil)), schema.IntValue(10))
+			return total, err
 		}},
 	} {
 		for range 2 { // there is a connection the second time, which is gone

@@ -146,9 +146,9 @@ func (t *turn) unlock(c *postgresConn) {
 	}
 }
 
-// claims tells which resource is about to be written to. Who has not lost yet leaves it to
-// those who have.
-func (c *postgresConn) claims(collection string, id schema.ID) error {
+// Lock takes no lock yet: transactions that write to the same resource fail but one, and
+// those that have failed take turns. One that has not failed yet leaves the resource to them.
+func (c *postgresConn) Lock(collection string, id schema.ID) error {
 	if c.turns == nil {
 		return nil
 	}

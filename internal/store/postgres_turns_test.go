@@ -105,7 +105,7 @@ func TestServerThatKeepsItsTurn(t *testing.T) {
 	runs := 0
 	err = st.Write(context.Background(), func(tx *Tx) error {
 		if runs++; runs == 1 {
-			return errors.Join(tx.conn.claims(about.collection, about.id), &pgconn.PgError{Code: "40001"})
+			return errors.Join(tx.conn.Lock(about.collection, about.id), &pgconn.PgError{Code: "40001"})
 		}
 		return nil
 	})

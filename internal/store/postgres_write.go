@@ -20,7 +20,7 @@ import (
 // connection, is run again.
 const writeAttempts = 10
 
-func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) (err error) {
+func (b *postgresBackend) write(ctx context.Context, t *task) (err error) {
 	var turn *turn
 	defer func() { turn.leave() }()
 	var patience time.Time // when the wait for turns is over
@@ -33,7 +33,7 @@ func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) (err e
 			return failed
 		}
 		c := &postgresConn{ctx: context.WithoutCancel(ctx), raw: acquired.Conn(), isolated: beginWrite, patience: b.patience, turns: &b.turns, turn: turn}
-		err = b.transact(acquired, c, fn)
+		err = b.transact(acquired, c, t)
 		switch {
 		case errors.Is(err, errNotLocked): // it has its turn all the same
 		case isLostRace(err):
@@ -46,6 +46,9 @@ func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) (err e
 			}
 		case isLostConnection(err), errors.Is(err, errRunAgain):
 			b.reset()
+		case err == nil:
+			b.reclaim(ctx, t)
+			return nil
 		default:
 			return err
 		}
@@ -53,16 +56,20 @@ func (b *postgresBackend) write(ctx context.Context, fn func(conn) error) (err e
 	return err
 }
 
-// transact runs fn in a transaction and commits it. An error means that nothing
+// transact runs a task in a transaction and commits it. An error means that nothing
 // has happened, or that nobody can tell. The connection is given back.
-func (b *postgresBackend) transact(acquired *pgxpool.Conn, c *postgresConn, fn func(conn) error) error {
+func (b *postgresBackend) transact(acquired *pgxpool.Conn, c *postgresConn, t *task) error {
 	defer acquired.Release()
 	if err := c.turn.lock(c); err != nil {
 		return err
 	}
 	defer c.turn.unlock(c)
 	c.begin()
-	err := fn(c)
+	committed := func() {}
+	err := t.start(c, nil)
+	if err == nil {
+		committed, err = b.options.finish(c, []*task{t})
+	}
 	if err == nil && c.outOfTurn {
 		err = errOutOfTurn
 	}
@@ -71,17 +78,19 @@ func (b *postgresBackend) transact(acquired *pgxpool.Conn, c *postgresConn, fn f
 		return err
 	}
 	unknown, err := c.commit()
-	if err == nil {
-		return nil
-	}
-	if !unknown {
+	switch {
+	case unknown:
+		// To ask takes a connection, and there may be no other.
+		c.turn.unlock(c)
+		acquired.Release()
+		err = b.resolve(c, t, err)
+	case err != nil:
 		c.rollback()
-		return err
 	}
-	// To ask takes a connection, and there may be no other.
-	c.turn.unlock(c)
-	acquired.Release()
-	return b.resolve(c, err)
+	if err == nil {
+		committed()
+	}
+	return err
 }
 
 var (
@@ -97,12 +106,12 @@ var (
 
 // resolve asks what became of a transaction whose commit was not answered, or not as it
 // should be.
-func (b *postgresBackend) resolve(c *postgresConn, lost error) error {
+func (b *postgresBackend) resolve(c *postgresConn, t *task, lost error) error {
 	b.reset()
 	ctx, cancel := context.WithTimeout(c.ctx, min(maxWait, b.patience))
 	defer cancel()
 	for ctx.Err() == nil {
-		outcome, err := b.outcome(ctx, c, lost)
+		outcome, err := b.outcome(ctx, c, t, lost)
 		if err == nil {
 			return outcome
 		}
@@ -116,7 +125,7 @@ var errGoesOn = errors.New("the transaction is not over")
 
 // outcome is nil if the transaction is committed, and on every standby that it has to be
 // on. An error of its own means that it cannot be told yet.
-func (b *postgresBackend) outcome(ctx context.Context, c *postgresConn, lost error) (outcome, err error) {
+func (b *postgresBackend) outcome(ctx context.Context, c *postgresConn, t *task, lost error) (outcome, err error) {
 	number := strconv.FormatInt(c.transaction, 10)
 	if c.transaction != 0 {
 		var status *string
@@ -133,14 +142,14 @@ func (b *postgresBackend) outcome(ctx context.Context, c *postgresConn, lost err
 	if err := b.awaitStandby(ctx); err != nil {
 		return nil, err
 	}
-	if c.committed == nil {
+	if t.evidence == nil {
 		return errors.Join(errRunAgain, lost), nil
 	}
 	// A database that has crashed, or was promoted, gives the numbers of
 	// transactions again of which nothing is left. This may be another's.
-	sql := "SELECT EXISTS (SELECT FROM " + changesTable + " WHERE transaction = '" + number + "' AND " + c.committed.sql + ")"
+	sql := "SELECT EXISTS (SELECT FROM " + changesTable + " WHERE transaction = '" + number + "' AND " + t.evidence.SQL + ")"
 	var ours bool
-	if err := b.pool.QueryRow(ctx, sql, c.committed.args...).Scan(&ours); err != nil {
+	if err := b.pool.QueryRow(ctx, sql, postgresArgs(t.evidence.Args)...).Scan(&ours); err != nil {
 		return nil, err
 	}
 	if !ours {

@@ -79,7 +79,7 @@ func (t *Tx) Creating(c *schema.Collection, id schema.ID) (operation schema.ID, 
 // Enqueue adds an operation, behind those on the same resource and behind others
 // that it needs.
 func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
-	if err := t.conn.claims(job.Collection, job.Resource); err != nil {
+	if err := t.conn.Lock(job.Collection, job.Resource); err != nil {
 		return t.fault(err)
 	}
 	collection, resource := schema.TextValue(job.Collection), schema.IDValue(job.Resource)
@@ -151,7 +151,7 @@ func (t *Tx) in(delay time.Duration) schema.Value {
 // finished it.
 func (t *Tx) Hold(job Job, delay time.Duration) (bool, error) {
 	// Those who accept operations on the resource write to the queue as well.
-	if err := t.conn.claims(job.Collection, job.Resource); err != nil {
+	if err := t.conn.Lock(job.Collection, job.Resource); err != nil {
 		return false, t.fault(err)
 	}
 	changed, err := t.conn.exec("UPDATE "+queueTable+" SET due = $1 WHERE operation = $2 AND attempt = $3",
@@ -187,12 +187,12 @@ func (t *Tx) Next() (at time.Time, found bool, err error) {
 }
 
 // Sole reports whether no other server works on the database.
-func (s *Store) Sole() bool { return s.backend.soleServer() }
+func (s *Store) Sole() bool { return !s.backend.traits().shared }
 
 // TakeOver makes all operations due that an earlier run of the server left in
 // the middle, if the database has no other server.
 func (s *Store) TakeOver(ctx context.Context) error {
-	if !s.backend.soleServer() {
+	if !s.Sole() {
 		return nil // their leases run out
 	}
 	return s.Write(ctx, func(t *Tx) error {

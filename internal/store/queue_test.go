@@ -138,7 +138,7 @@ func TestTakeOver(t *testing.T) {
 		if err := st.TakeOver(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(claimJobs(t, st, 1, time.Hour)) == 1; got != st.backend.soleServer() {
+		if got := len(claimJobs(t, st, 1, time.Hour)) == 1; got != st.Sole() {
 			t.Errorf("it was taken over: %t", got)
 		}
 	})

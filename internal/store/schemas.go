@@ -140,26 +140,17 @@ type standing struct {
 // check makes sure, for a transaction that begins, that the server may do what it is
 // about to. Until its end, nobody changes the schema.
 func (s *Store) check(c conn, may func(*standing) bool) error {
-	for _, hold := range s.backend.holdSchema() {
-		if err := c.later(nil, hold); err != nil {
-			return err
-		}
+	known, expected := s.standing.Load(), version{} // which no schema has
+	if may(known) {
+		expected = known.version
 	}
-	known := s.standing.Load()
-	if c, ok := c.(interface{ knows(version int64) }); ok {
-		c.knows(known.number)
-	}
-	reconsidered := func(c conn) error {
+	return c.Expect(expected, func(c conn) error {
 		found, err := s.reconsider(c)
 		if err == nil && !may(found) {
 			err = otherSchema()
 		}
 		return err
-	}
-	if !may(known) {
-		return reconsidered(c)
-	}
-	return c.assume(selectVersion, func(row schema.Row) bool { return scanVersion(row) == known.version }, reconsidered)
+	})
 }
 
 // reconsider finds what the server may do with the schema that is now in force.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
@@ -40,11 +39,13 @@ func (s Selection) split(c *schema.Collection) (first Selection, rest *Selection
 // Rows is a stream of resources. It must be closed before its transaction is
 // used for anything else.
 type Rows struct {
-	rows
+	schema.Row
+	rows       rows
 	tx         *Tx
 	collection *schema.Collection
 	left       int64      // that may still be given
 	rest       *Selection // to go on with
+	peeked     bool       // the next one is there already
 }
 
 // Select starts a stream of a selection.
@@ -59,12 +60,17 @@ func (t *Tx) Select(c *schema.Collection, selection Selection) (*Rows, error) {
 func (r *Rows) open(selection Selection) (err error) {
 	s := r.tx.rowsStatement(r.collection, selection)
 	r.rows, err = r.tx.conn.query(s.String(), s.args...)
+	r.Row = r.rows
 	return r.tx.fault(err)
 }
 
 // Next goes to the next resource. False means that there is none.
 func (r *Rows) Next() (bool, error) {
-	more, err := r.next()
+	if r.peeked {
+		r.peeked = false
+		return true, nil
+	}
+	more, err := r.rows.next()
 	if err != nil {
 		return false, r.tx.fault(err)
 	}
@@ -89,49 +95,6 @@ func (r *Rows) Close() {
 	if r.rows != nil {
 		r.rows.close()
 	}
-}
-
-// Front is the beginning of a collection, read by one query.
-type Front struct {
-	Rows     *Rows
-	Total    int64
-	After    schema.ID // the first resource behind it
-	HasAfter bool
-}
-
-// MaxFront is the largest Front: what is behind it is found by skipping it.
-const MaxFront = 100
-
-// Front reads a beginning of a collection, if the database can do so faster than by a query
-// for each thing that is to be known of it. Nil means that it cannot. Whatever is taken, it
-// is a part of the same number of resources: a plan for any number would be one for many.
-func (t *Tx) Front(c *schema.Collection, order Order, take int64) (*Front, error) {
-	direct, ok := t.conn.(fronter)
-	if !ok {
-		return nil, nil
-	}
-	table := t.store.tables[c]
-	first := func(columns string, n int) string {
-		s := t.store.statement(c, "SELECT ", columns, " FROM ", table.name)
-		s.order(order)
-		s.write(" LIMIT ", strconv.Itoa(n))
-		return s.String()
-	}
-	front := &Front{}
-	rows, err := direct.front(func(row schema.Row) {
-		front.Total = row.Int(0)
-		if front.HasAfter = !row.Null(1); front.HasAfter {
-			front.After = row.ID(1)
-		}
-	}, []string{
-		totalOf("'"+c.Name+"'", "''"),
-		"(SELECT * FROM (" + first(table.columns[schema.IDColumn], MaxFront+1) + ") AS f LIMIT 1 OFFSET $1)",
-	}, first(table.all, MaxFront), take)
-	if err != nil || rows == nil {
-		return nil, t.fault(err)
-	}
-	front.Rows = &Rows{rows: rows, tx: t, collection: c, left: take}
-	return front, nil
 }
 
 // IDAt is the id of the resource at Skip of a selection, if there is one.

@@ -38,7 +38,7 @@ const (
 	maxIdleReaders  = 16
 )
 
-func openSQLite(file string) (*sqliteBackend, error) {
+func openSQLite(file string, o options) (*sqliteBackend, error) {
 	if err := errors.Join(checkFile(file), checkOwner(file)); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func openSQLite(file string) (*sqliteBackend, error) {
 		return nil, err
 	}
 	c.writes = true
-	b.writer = startSQLiteWriter(c)
+	b.writer = startSQLiteWriter(c, o.withDefaults())
 	return b, nil
 }
 
@@ -129,10 +129,10 @@ func useWAL(raw *sqlite.Conn) error {
 	}})
 }
 
-func (b *sqliteBackend) read(ctx context.Context, how reading) (conn, func(), error) {
+func (b *sqliteBackend) read(ctx context.Context, how use) (conn, func(), error) {
 	slots := b.short
 	switch how {
-	case aPiece:
+	case onePage, pages:
 		slots = b.first
 	case atLength:
 		slots = b.long
@@ -215,13 +215,7 @@ func (b *sqliteBackend) release(c *sqliteConn) {
 	}
 }
 
-func (b *sqliteBackend) write(ctx context.Context, fn func(conn) error) error {
-	return b.writer.write(ctx, fn)
-}
-
-func (b *sqliteBackend) failure() error { return b.writer.failure() }
-
-func (b *sqliteBackend) complete(ending ending) { b.writer.ending = ending }
+func (b *sqliteBackend) write(ctx context.Context, t *task) error { return b.writer.write(ctx, t) }
 
 // close lets those who read finish, and then the writer, which leaves the
 // database in one file.
@@ -287,17 +281,20 @@ func (*sqliteBackend) reserved(name string) bool { return strings.HasPrefix(name
 
 // A table without rowid is ordered by its primary key: a range of ids is one
 // run of pages.
-func (*sqliteBackend) tableOptions() string    { return " STRICT, WITHOUT ROWID" }
-func (*sqliteBackend) revisionType() string    { return "INTEGER PRIMARY KEY AUTOINCREMENT" }
-func (*sqliteBackend) lastRevision() string    { return "last_insert_rowid()" }
-func (*sqliteBackend) returning(string) string { return "" } // it takes as long as to store the row
-func (*sqliteBackend) nullsFirst() string      { return "" }
-func (*sqliteBackend) nullsLast() string       { return "" }
-func (*sqliteBackend) inlineReferences() bool  { return true }
-func (*sqliteBackend) tryLock() string         { return "" }
-func (*sqliteBackend) skipLocked() string      { return "" }
-func (*sqliteBackend) soleServer() bool        { return true }
-func (*sqliteBackend) holdSchema() []string    { return nil }
+func (*sqliteBackend) tableOptions() string   { return " STRICT, WITHOUT ROWID" }
+func (*sqliteBackend) revisionType() string   { return "INTEGER PRIMARY KEY AUTOINCREMENT" }
+func (*sqliteBackend) lastRevision() string   { return "last_insert_rowid()" }
+func (*sqliteBackend) nullsFirst() string     { return "" }
+func (*sqliteBackend) nullsLast() string      { return "" }
+func (*sqliteBackend) inlineReferences() bool { return true }
+func (*sqliteBackend) skipLocked() string     { return "" }
+func (*sqliteBackend) holdSchema() []string   { return nil }
+
+// A transaction that writes has the lock of the whole database.
+func (*sqliteBackend) tryLock(string, string) string { return "1" }
+
+func (*sqliteBackend) traits() traits { return traits{} }
+
 func (*sqliteBackend) contains(column, text string) string {
 	return "instr(" + column + ", " + text + ") > 0"
 }

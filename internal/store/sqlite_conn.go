@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -18,15 +19,11 @@ type sqliteConn struct {
 	longer func() error // lets a read take its time
 	binder sqliteBinder // for one value after the other
 
-	// For writing: what the jobs of the transaction leave for its end; whether anything was
-	// changed since this was last set; and whether an assumption was checked already.
-	noted   []delta
+	// For writing: whether anything was changed since this was last set, and whether the
+	// version of the schema was checked in this transaction.
 	altered bool
 	checked bool
 }
-
-// beginWriting follows the begin of a transaction that has the lock for writing.
-func (c *sqliteConn) beginWriting() { c.noted, c.checked = c.noted[:0], false }
 
 // A connection keeps this many statements, and none that is long: a list of a
 // thousand values would be one of its own for each length.
@@ -63,45 +60,55 @@ func (c *sqliteConn) exec(sql string, args ...schema.Value) (int, error) {
 	return c.raw.Changes(), nil
 }
 
-// later has nothing to wait for.
-func (c *sqliteConn) later(look func(schema.Row), sql string, args ...schema.Value) error {
-	_, err := one(c, look, sql, args...)
-	return err
-}
-
-func (c *sqliteConn) put(look func(revision int64), sql string, args ...schema.Value) error {
-	changed, err := c.exec(sql, args...)
-	if changed > 0 {
-		look(c.raw.LastInsertRowID())
+// Batch has no round trips to save.
+func (c *sqliteConn) Batch(statements ...Statement) error {
+	for _, statement := range statements {
+		changed, err := c.exec(statement.SQL, statement.Args...)
+		if err != nil {
+			return err
+		}
+		if changed > 0 && statement.Stored != nil {
+			// To ask for it by RETURNING takes as long as to store the row.
+			statement.Stored(c.raw.LastInsertRowID())
+		}
 	}
+	return nil
+}
+
+func (c *sqliteConn) Defer(statements ...Statement) error { return c.Batch(statements...) }
+
+func (c *sqliteConn) Attempt(fn func() (keep bool)) error {
+	if _, err := c.exec("SAVEPOINT attempt"); err != nil {
+		return err
+	}
+	if !fn() {
+		if _, err := c.exec("ROLLBACK TO attempt"); err != nil {
+			return err
+		}
+	}
+	_, err := c.exec("RELEASE attempt")
 	return err
 }
 
-func (c *sqliteConn) flush() error { return nil }
-
-func (c *sqliteConn) evidence(string, ...schema.Value) {} // its commits are always answered
-
-// One writes at a time.
-func (c *sqliteConn) claims(string, schema.ID) error { return nil }
-
-func (c *sqliteConn) lengthen() error { return c.longer() }
-
-func (c *sqliteConn) note(deltas []delta) bool {
-	c.noted = append(c.noted, deltas...)
-	return true
+// Lock makes sure of the lock that a transaction takes when it begins to write: it is one
+// on the whole database.
+func (c *sqliteConn) Lock(string, schema.ID) error {
+	if c.raw.AutocommitEnabled() {
+		return errors.New("there is no transaction that holds the lock")
+	}
+	return nil
 }
 
-func (c *sqliteConn) unwritten() []delta { return c.noted }
+func (c *sqliteConn) Extend() error { return c.longer() }
 
-// assume checks at once. While a transaction holds the write lock, nobody else can change
-// what was checked, so its jobs share one check.
-func (c *sqliteConn) assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error {
+// Expect checks at once. While a transaction holds the write lock, nobody else can change
+// the schema, so its tasks share one check.
+func (c *sqliteConn) Expect(v version, otherwise func(conn) error) error {
 	if c.writes && c.checked {
 		return nil
 	}
-	var held bool
-	_, err := one(c, func(row schema.Row) { held = holds(row) }, sql)
-	if err == nil && !held {
+	current, err := readVersion(c)
+	if err == nil && current != v {
 		err = otherwise(c)
 	}
 	c.checked = err == nil

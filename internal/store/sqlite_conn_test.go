@@ -11,7 +11,7 @@ import (
 // A statement that waits to be used again holds on to what is small, or SQLite would
 // plan it anew, and not to what is large.
 func TestStatementsKeepSmallValues(t *testing.T) {
-	b, err := openSQLite(filepath.Join(t.TempDir(), "plural.db"))
+	b, err := openSQLite(filepath.Join(t.TempDir(), "plural.db"), options{})
 	if err != nil {
 		t.Fatal(err)
 	}

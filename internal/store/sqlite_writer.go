@@ -19,7 +19,7 @@ import (
 // other: see runAll.
 type sqliteWriter struct {
 	conn    *sqliteConn
-	ending  ending
+	options options
 	jobs    chan *writeJob
 	stopped chan struct{}
 
@@ -29,13 +29,9 @@ type sqliteWriter struct {
 	failed atomic.Pointer[error] // set when the disk has failed: see diskFailed
 }
 
-// ending completes a transaction before it is committed, with what its jobs have noted.
-// Done follows when it is.
-type ending func(c conn, noted []delta) (done func(), err error)
-
 type writeJob struct {
 	ctx  context.Context
-	run  func(conn) error
+	task *task
 	err  error
 	done chan struct{}
 }
@@ -43,14 +39,14 @@ type writeJob struct {
 // maxSharing bounds how long the first of a transaction waits for its commit.
 const maxSharing = 256
 
-func startSQLiteWriter(c *sqliteConn) *sqliteWriter {
-	w := &sqliteWriter{conn: c, jobs: make(chan *writeJob, maxSharing), stopped: make(chan struct{})}
+func startSQLiteWriter(c *sqliteConn, o options) *sqliteWriter {
+	w := &sqliteWriter{conn: c, options: o, jobs: make(chan *writeJob, maxSharing), stopped: make(chan struct{})}
 	go w.loop()
 	return w
 }
 
-func (w *sqliteWriter) write(ctx context.Context, run func(conn) error) error {
-	job := &writeJob{ctx: ctx, run: run, done: make(chan struct{})}
+func (w *sqliteWriter) write(ctx context.Context, t *task) error {
+	job := &writeJob{ctx: ctx, task: t, done: make(chan struct{})}
 	if err := w.hand(job); err != nil {
 		return err
 	}
@@ -119,8 +115,8 @@ func (w *sqliteWriter) logged() (pages int64, err error) {
 // note remembers that the disk has failed. Any other error of a checkpoint does no
 // harm: what is not moved stays in the log.
 func (w *sqliteWriter) note(err error) {
-	if diskFailed(err) {
-		w.failed.CompareAndSwap(nil, &err)
+	if diskFailed(err) && w.failed.CompareAndSwap(nil, &err) {
+		w.options.failed(w.failure())
 	}
 }
 
@@ -189,34 +185,35 @@ func (w *sqliteWriter) runAll(batch []*writeJob) error {
 // errUndo: a job has failed in the middle.
 var errUndo = errors.New("a part of a transaction must be undone")
 
-func (w *sqliteWriter) transact(batch []*writeJob, runJob func(*writeJob) error) error {
+func (w *sqliteWriter) transact(batch []*writeJob, runJob func(*writeJob, []*task) error) error {
 	w.rollBack() // of a transaction that could not be given up before
 	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	w.conn.beginWriting()
+	w.conn.checked = false
+	var succeeded []*task
 	for _, job := range batch {
 		if job.err = job.ctx.Err(); job.err != nil {
 			continue
 		}
-		if err := runJob(job); err != nil {
+		if err := runJob(job, succeeded); err != nil {
 			w.rollBack()
 			return err
 		}
-	}
-	done := func() {}
-	if w.ending != nil && len(w.conn.noted) > 0 {
-		var err error
-		if done, err = w.ending(w.conn, w.conn.noted); err != nil {
-			w.rollBack()
-			return err
+		if job.err == nil {
+			succeeded = append(succeeded, job.task)
 		}
 	}
-	err := w.commit()
-	if err == nil {
-		done()
+	committed, err := w.options.finish(w.conn, succeeded)
+	if err != nil {
+		w.rollBack()
+		return err
 	}
-	return err
+	if err := w.commit(); err != nil {
+		return err
+	}
+	committed()
+	return nil
 }
 
 func (w *sqliteWriter) commit() error {
@@ -236,9 +233,9 @@ func (w *sqliteWriter) rollBack() {
 
 // runOne runs a job. An error means that the transaction is lost: a full disk takes it
 // all, and what a job has left in the middle can be undone with all else only.
-func (w *sqliteWriter) runOne(job *writeJob) error {
+func (w *sqliteWriter) runOne(job *writeJob, earlier []*task) error {
 	w.conn.altered = false
-	job.err = job.run(w.conn)
+	job.err = job.task.start(w.conn, earlier)
 	switch {
 	case job.err == nil || diskFailed(job.err):
 		return w.lost(job)
@@ -249,11 +246,11 @@ func (w *sqliteWriter) runOne(job *writeJob) error {
 }
 
 // runInSavepoint runs a job in a savepoint, which it undoes if the job fails.
-func (w *sqliteWriter) runInSavepoint(job *writeJob) error {
+func (w *sqliteWriter) runInSavepoint(job *writeJob, earlier []*task) error {
 	if _, err := w.conn.exec("SAVEPOINT job"); err != nil {
 		return err
 	}
-	job.err = job.run(w.conn)
+	job.err = job.task.start(w.conn, earlier)
 	if err := w.lost(job); err != nil {
 		return err
 	}

@@ -128,7 +128,11 @@ func writerByHand(t *testing.T, st *Store) *sqliteWriter {
 			t.Error(err)
 		}
 	})
-	return &sqliteWriter{conn: c, ending: st.endShared}
+	return &sqliteWriter{conn: c, options: options{finish: st.finish}.withDefaults()}
+}
+
+func jobOf(fn func(conn) error) *writeJob {
+	return &writeJob{ctx: context.Background(), task: &task{run: func(c conn, _ []*task) error { return fn(c) }}}
 }
 
 // When the transaction that several share is lost, nobody gets an answer that
@@ -140,20 +144,23 @@ func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
 	writer := writerByHand(t, st)
 	insertion := func(name string) *writeJob {
 		r := record(t, things, `{"name":"`+name+`"}`)
-		return &writeJob{ctx: context.Background(), run: func(c conn) error {
-			_, err := st.run(c, func(tx *Tx) error {
+		inserts := &task{}
+		inserts.run = func(c conn, earlier []*task) error {
+			tx, err := st.run(c, earlier, func(tx *Tx) error {
 				r[schema.IDColumn] = schema.IDValue(tx.NewID())
 				_, err := tx.Insert(things, r)
 				return err
 			})
+			inserts.value = tx
 			return err
-		}}
+		}
+		return &writeJob{ctx: context.Background(), task: inserts}
 	}
 	lost := errors.New("lost on purpose")
-	loser := &writeJob{ctx: context.Background(), run: func(c conn) error {
+	loser := jobOf(func(c conn) error {
 		c.exec("ROLLBACK")
 		return lost
-	}}
+	})
 	// The second is in conflict with the first, and only with it.
 	batch := []*writeJob{insertion("a"), insertion("a"), insertion("b"), loser}
 	writer.runBatch(batch)
@@ -175,8 +182,8 @@ func TestDiskErrorEndsAllWriting(t *testing.T) {
 		t.Run(code.String(), func(t *testing.T) {
 			st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
 			insert(t, st, things, `{"name":"before"}`)
-			fine := &writeJob{ctx: context.Background(), run: func(conn) error { return nil }}
-			failing := &writeJob{ctx: context.Background(), run: func(conn) error { return code.ToError() }}
+			fine := jobOf(func(conn) error { return nil })
+			failing := jobOf(func(conn) error { return code.ToError() })
 			writerByHand(t, st).runBatch([]*writeJob{fine, failing})
 			if sqlite.ErrCode(fine.err) != code || sqlite.ErrCode(failing.err) != code {
 				t.Errorf("got %v, %v", fine.err, failing.err)
@@ -258,7 +265,7 @@ func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
 	s := parse(t, uniqueNames)
 	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
 	stream := func() *Tx {
-		tx, err := st.Stream(context.Background())
+		tx, err := st.read(context.Background(), pages)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +273,7 @@ func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
 		return tx
 	}
 	for range maxLongReaders {
-		if err := stream().Lengthen(); err != nil {
+		if err := stream().conn.Extend(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -26,10 +26,11 @@ type Store struct {
 	schema   *schema.Schema
 	tables   map[*schema.Collection]*table
 	minter   minter
-	waiting  atomic.Int64 // deltas that were written down, as far as this server knows
+	pending  atomic.Int64 // deltas that were recorded and not merged, as far as this server knows
 	standing atomic.Pointer[standing]
-	since    map[string]int64 // by collection
-	own      int64            // version of its schema
+	failed   atomic.Pointer[error] // why nothing is written any more; nil: it is
+	since    map[string]int64      // by collection
+	own      int64                 // version of its schema
 	now      func() time.Time
 }
 
@@ -49,33 +50,33 @@ func MigrateAdditive(applied func(*Step)) Option {
 // Open connects to a database by its URL: sqlite:FILE or postgres://….
 // An empty database gets its tables. One that does not fit the schema is
 // refused with a *MisfitError, unless an option says otherwise.
-func Open(ctx context.Context, url string, s *schema.Schema, options ...Option) (*Store, error) {
+func Open(ctx context.Context, url string, s *schema.Schema, given ...Option) (*Store, error) {
 	var o opening
-	for _, option := range options {
+	for _, option := range given {
 		option(&o)
 	}
-	b, err := connect(ctx, url)
+	st := &Store{schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
+	b, err := connect(ctx, url, options{finish: st.finish, failed: func(err error) { st.failed.Store(&err) }})
 	if err != nil {
 		return nil, err
 	}
-	st := &Store{backend: b, schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
+	st.backend = b
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
-	b.complete(st.endShared)
 	if err := st.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
 	return st, nil
 }
 
-func connect(ctx context.Context, url string) (backend, error) {
+func connect(ctx context.Context, url string, o options) (backend, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme {
 	case "sqlite":
-		return openSQLite(rest)
+		return openSQLite(rest, o)
 	case "postgres", "postgresql":
-		return openPostgres(ctx, url)
+		return openPostgres(ctx, url, o)
 	}
 	return nil, errors.New("the database URL must be sqlite:FILE or postgres://HOST/DATABASE")
 }
@@ -114,7 +115,7 @@ func (s *Store) prepare(ctx context.Context, o opening) error {
 
 // fit finds how the schema of the database differs, nil if it does not.
 func (s *Store) fit(ctx context.Context) (different *plan, err error) {
-	err = s.backend.write(ctx, func(c conn) error {
+	err = writeTo(ctx, s.backend, func(c conn) error {
 		different = nil
 		found, err := describe(c, s.backend)
 		if err != nil {
@@ -132,7 +133,7 @@ func (s *Store) fit(ctx context.Context) (different *plan, err error) {
 				return err
 			}
 		}
-		if _, err := one(c, func(row schema.Row) { s.waiting.Store(row.Int(0)) }, "SELECT count(*) FROM "+deltasTable); err != nil {
+		if _, err := one(c, func(row schema.Row) { s.pending.Store(row.Int(0)) }, "SELECT count(*) FROM "+deltasTable); err != nil {
 			return err
 		}
 		mark, err := readMark(c)
@@ -176,7 +177,8 @@ type Tx struct {
 	at      schema.Value // time of all changes of the transaction
 	caller  string       // who makes them
 	minted  bool
-	deltas  []delta   // not yet written down
+	deltas  []delta   // of its changes
+	earlier []*task   // that have succeeded before in the transaction
 	mark    schema.ID // of the minter, if this transaction moves it on
 	last    *Change   // of its changes, nil if there is none
 }
@@ -187,14 +189,7 @@ func (s *Store) Look(ctx context.Context) (*Tx, error) { return s.read(ctx, oneQ
 // Read opens a snapshot for a moment. It must be closed.
 func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, briefly) }
 
-// Stream opens a snapshot for the first piece of what may be long, and Lengthen lets it
-// stay open for that. It must be closed.
-func (s *Store) Stream(ctx context.Context) (*Tx, error) { return s.read(ctx, aPiece) }
-
-// Lengthen lets a stream go on for as long as a client takes. There are only so many.
-func (t *Tx) Lengthen() error { return t.fault(t.conn.lengthen()) }
-
-func (s *Store) read(ctx context.Context, how reading) (*Tx, error) {
+func (s *Store) read(ctx context.Context, how use) (*Tx, error) {
 	c, release, err := s.backend.read(ctx, how)
 	if err == nil {
 		if err = s.check(c, mayRead); err != nil {
@@ -214,22 +209,23 @@ func (t *Tx) Close() { t.release() }
 // when not, nothing happened. The context can end only the wait for its start.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	var tx *Tx
-	err := s.backend.write(ctx, func(c conn) (err error) {
-		tx, err = s.run(c, fn)
+	t := &task{}
+	t.run = func(c conn, earlier []*task) (err error) {
+		tx, err = s.run(c, earlier, fn)
+		if err == nil {
+			t.value, t.evidence = tx, tx.evidence()
+		}
 		return err
-	})
+	}
+	err := s.backend.write(ctx, t)
 	if tx != nil && tx.mark != (schema.ID{}) {
 		s.minter.marked(tx.mark, err)
-	}
-	if err == nil {
-		tx.committed()
 	}
 	return s.fault(ctx, err)
 }
 
-// run runs fn and completes what it wrote. A panic harms nobody who shares the
-// transaction's commit.
-func (s *Store) run(c conn, fn func(*Tx) error) (tx *Tx, err error) {
+// run runs fn. A panic harms nobody who shares the transaction.
+func (s *Store) run(c conn, earlier []*task, fn func(*Tx) error) (tx *Tx, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
@@ -238,13 +234,9 @@ func (s *Store) run(c conn, fn func(*Tx) error) (tx *Tx, err error) {
 	if err := s.check(c, mayWrite); err != nil {
 		return nil, err
 	}
-	tx = &Tx{store: s, conn: c, at: schema.TimeValue(schema.FormatTime(s.now()))}
+	tx = &Tx{store: s, conn: c, earlier: earlier, at: schema.TimeValue(schema.FormatTime(s.now()))}
 	if err := fn(tx); err != nil {
 		return tx, err
-	}
-	if last := tx.last; last != nil {
-		c.evidence("collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", schema.TextValue(last.Collection),
-			schema.IDValue(last.ID), schema.TextValue(last.Kind), tx.at, schema.TextValue(string(last.Representation)))
 	}
 	if tx.minted {
 		if mark, due := s.minter.due(); due {
@@ -254,7 +246,17 @@ func (s *Store) run(c conn, fn func(*Tx) error) (tx *Tx, err error) {
 			}
 		}
 	}
-	return tx, tx.writeDeltas() // last: who shares the transaction has no part in what fails
+	return tx, nil
+}
+
+// evidence is a condition that the last change of the transaction meets, nil if there is none.
+func (t *Tx) evidence() *Statement {
+	last := t.last
+	if last == nil {
+		return nil
+	}
+	return &Statement{SQL: "collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", Args: []schema.Value{
+		schema.TextValue(last.Collection), schema.IDValue(last.ID), schema.TextValue(last.Kind), t.at, schema.TextValue(string(last.Representation))}}
 }
 
 // Ping reports whether the database answers, and still has the schema.
@@ -273,7 +275,12 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Health reports why nothing is written until the server is started again, nil if
 // that is not so.
-func (s *Store) Health() error { return s.fault(context.Background(), s.backend.failure()) }
+func (s *Store) Health() error {
+	if failed := s.failed.Load(); failed != nil {
+		return s.fault(context.Background(), *failed)
+	}
+	return nil
+}
 
 // fault makes sure that what leaves the store is a fault, or the end of the
 // caller's context.

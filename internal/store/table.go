@@ -17,7 +17,7 @@ type table struct {
 	one        string   // selects the resource with an id
 	// insert takes the values ahead of the revision, and does nothing if there is a
 	// conflict; update takes the same behind the id, then the id and the revision
-	// before. Both set the revision of the last change, and are for conn.put. Delete takes
+	// before. Both set the revision of the last change. Delete takes
 	// the id and the revision before.
 	insert         string
 	update, delete string
@@ -36,7 +36,7 @@ func newTable(d dialect, c *schema.Collection) *table {
 	insert := &statement{dialect: d}
 	insert.write("INSERT INTO ", t.name, " (", t.all, ") VALUES (")
 	insert.list(len(t.columns)-1, ", ", "", func(int) { insert.arg(schema.Null) })
-	insert.write(", ", d.lastRevision(), ") ON CONFLICT DO NOTHING", d.returning(revision))
+	insert.write(", ", d.lastRevision(), ") ON CONFLICT DO NOTHING")
 	t.insert = insert.String()
 
 	update := &statement{dialect: d}
@@ -50,7 +50,6 @@ func newTable(d dialect, c *schema.Collection) *table {
 	update.arg(schema.Null)
 	update.write(" AND ", revision, " = ")
 	update.arg(schema.Null)
-	update.write(d.returning(revision))
 	t.update = update.String()
 
 	t.delete = "DELETE FROM " + t.name + " WHERE " + id + " = $1 AND " + revision + " = $2"

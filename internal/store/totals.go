@@ -33,9 +33,9 @@ func (l list) values() (collection, parent schema.Value) {
 	return schema.TextValue(l.collection), schema.TextValue(l.parent)
 }
 
-// delta is a resource that has come to a list, or has left it. Writers only note
-// them, so that they do not wait for each other; they are taken up into
-// totals and positions later. A snapshot has each in one place or the other.
+// delta is a resource that was added to a list, or removed from it. Writers only record
+// deltas, so that they do not wait for each other; they are merged into totals and
+// positions later. A snapshot has each in one place or the other.
 type delta struct {
 	list
 	id     schema.ID
@@ -49,7 +49,7 @@ func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error)
 	collection, of := key.values()
 	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
 		"SELECT "+totalOf("$1", "$2"), collection, of)
-	for _, d := range t.unwritten() {
+	for _, d := range t.unrecorded() {
 		if d.list == key {
 			n += d.change
 		}
@@ -63,8 +63,17 @@ func totalOf(collection, parent string) string {
 	return "coalesce((SELECT total FROM " + totalsTable + where + " + coalesce((SELECT CAST(sum(change) AS bigint) FROM " + deltasTable + where
 }
 
-// unwritten is what has come and gone in this transaction, and is not written down yet.
-func (t *Tx) unwritten() []delta { return append(slices.Clip(t.conn.unwritten()), t.deltas...) }
+// unrecorded are the deltas of the transaction, which are recorded at its end.
+func (t *Tx) unrecorded() (deltas []delta) { return append(deltasOf(t.earlier), t.deltas...) }
+
+func deltasOf(tasks []*task) (deltas []delta) {
+	for _, t := range tasks {
+		if tx, ok := t.value.(*Tx); ok {
+			deltas = append(deltas, tx.deltas...)
+		}
+	}
+	return deltas
+}
 
 // note notes that a resource has come or gone.
 func (t *Tx) note(c *schema.Collection, record schema.Record, change int64) {
@@ -88,89 +97,79 @@ func (t *Tx) noteMove(c *schema.Collection, before, after schema.Record) {
 }
 
 const (
-	takeUpAt     = 128 // so many deltas may wait to be taken up before a writer does it
-	takeUpAtOnce = 16  // so many in one transaction are as soon taken up as written down
+	mergeAt     = 128 // so many deltas may be pending before a writer merges them
+	mergeAtOnce = 16  // so many of one transaction are merged as soon as recorded
 )
 
-// writeDeltas writes down what has come and gone, or leaves it to the end of a shared
-// transaction.
-func (t *Tx) writeDeltas() error {
-	if len(t.deltas) == 0 || t.conn.note(t.deltas) {
-		return nil
+// finish records the deltas of a transaction. If no other transaction writes at the same time,
+// it merges them instead, together with those that are pending, when there are many.
+func (s *Store) finish(c conn, tasks []*task) (committed func(), err error) {
+	deltas := deltasOf(tasks)
+	n := int64(len(deltas))
+	if !s.backend.traits().shared && (n >= mergeAtOnce || n > 0 && s.pending.Load()+n >= mergeAt) {
+		_, err := s.merge(c, deltas...)
+		return func() { s.pending.Store(0) }, err
 	}
-	return t.fault(writeDeltas(t.conn, t.deltas))
+	return func() { s.pending.Add(n) }, recordDeltas(c, deltas)
 }
 
-func writeDeltas(c conn, deltas []delta) error {
+func recordDeltas(c conn, deltas []delta) error {
 	for _, d := range deltas {
 		collection, parent := d.values()
-		if err := c.later(nil, "INSERT INTO "+deltasTable+" (collection, parent, id, change) VALUES ($1, $2, $3, $4)",
-			collection, parent, schema.IDValue(d.id), schema.IntValue(d.change)); err != nil {
+		if err := c.Defer(Statement{SQL: insertDelta, Args: []schema.Value{collection, parent, schema.IDValue(d.id), schema.IntValue(d.change)}}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// endShared writes down the deltas of a shared transaction, or takes them up together with
-// those that wait.
-func (s *Store) endShared(c conn, noted []delta) (done func(), err error) {
-	if n := int64(len(noted)); n < takeUpAtOnce && s.waiting.Load()+n < takeUpAt {
-		return func() { s.waiting.Add(n) }, writeDeltas(c, noted)
-	}
-	return func() { s.waiting.Store(0) }, s.takeUp(c, noted...)
-}
+const insertDelta = "INSERT INTO " + deltasTable + " (collection, parent, id, change) VALUES ($1, $2, $3, $4)"
 
-// committed takes note that the deltas of a transaction are in the database.
-func (t *Tx) committed() {
-	if !t.store.backend.soleServer() {
-		t.store.waiting.Add(int64(len(t.deltas)))
-	}
-}
-
-// TakeUp takes up the deltas that writers have left.
-func (s *Store) TakeUp(ctx context.Context) error {
-	seen := s.waiting.Load()
+// MergeDeltas merges the deltas that writers have recorded.
+func (s *Store) MergeDeltas(ctx context.Context) error {
+	seen := s.pending.Load()
 	if seen == 0 {
 		return nil
 	}
-	err := s.backend.write(ctx, func(c conn) error { return s.takeUp(c) })
+	t := &task{}
+	t.run = func(c conn, _ []*task) (err error) {
+		t.removed.table = deltasTable
+		t.removed.rows, err = s.merge(c)
+		return err
+	}
+	err := s.backend.write(ctx, t)
 	if err == nil {
-		s.waiting.Add(-seen)
-		if tidied, ok := s.backend.(interface {
-			tidy(ctx context.Context, removed int64) error
-		}); ok {
-			err = tidied.tidy(ctx, seen)
-		}
+		s.pending.Add(-seen)
 	}
 	return s.fault(ctx, err)
 }
 
-func (s *Store) takeUp(c conn, more ...delta) error {
-	return takeUp(c, s.schema, func(collection *schema.Collection) *table { return s.tables[collection] }, more...)
+func (s *Store) merge(c conn, more ...delta) (removed int64, err error) {
+	return mergeDeltas(c, s.schema, func(collection *schema.Collection) *table { return s.tables[collection] }, more...)
 }
 
-// takeUp takes up the deltas that wait, and more.
-func takeUp(c conn, s *schema.Schema, tableOf func(*schema.Collection) *table, more ...delta) error {
-	waiting, err := takeDeltas(c, s)
+// mergeDeltas merges the deltas that are recorded, and more, and returns how many were
+// recorded.
+func mergeDeltas(c conn, s *schema.Schema, tableOf func(*schema.Collection) *table, more ...delta) (removed int64, err error) {
+	recorded, err := removeDeltas(c, s)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	byList := map[list][]delta{}
-	for _, d := range append(waiting, more...) {
+	for _, d := range append(recorded, more...) {
 		byList[d.list] = append(byList[d.list], d)
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(byList), compareLists) { // in one order, whoever does it
-		if err := takeUpList(c, tableOf(s.Collection(key.collection)), key, byList[key]); err != nil {
-			return err
+		if err := mergeList(c, tableOf(s.Collection(key.collection)), key, byList[key]); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	return int64(len(recorded)), nil
 }
 
-// takeDeltas removes the deltas of the collections of a schema. Those of a newer one
+// removeDeltas removes the deltas of the collections of a schema. Those of a newer one
 // are for its servers.
-func takeDeltas(c conn, s *schema.Schema) (deltas []delta, err error) {
+func removeDeltas(c conn, s *schema.Schema) (deltas []delta, err error) {
 	var names []schema.Value
 	var places []string
 	for i, collection := range s.All() {
@@ -185,8 +184,8 @@ func takeDeltas(c conn, s *schema.Schema) (deltas []delta, err error) {
 	return deltas, err
 }
 
-// takeUpList adds deltas to the total of a list, and to its positions.
-func takeUpList(c conn, t *table, key list, deltas []delta) error {
+// mergeList adds deltas to the total of a list, and to its positions.
+func mergeList(c conn, t *table, key list, deltas []delta) error {
 	collection, parent := key.values()
 	var change, total int64
 	for _, d := range deltas {
@@ -208,7 +207,7 @@ func takeUpList(c conn, t *table, key list, deltas []delta) error {
 }
 
 // allTotals stands in place of the table of totals, for all of them as they are
-// with the deltas that were not taken up yet.
+// with the deltas that were not merged yet.
 func allTotals() string {
 	return "(SELECT collection, parent, CAST(sum(total) AS bigint) AS total FROM (SELECT collection, parent, total FROM " + totalsTable +
 		" UNION ALL SELECT collection, parent, change FROM " + deltasTable + ") AS parts GROUP BY collection, parent" +

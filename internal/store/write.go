@@ -25,18 +25,16 @@ func (t *Tx) NewID() schema.ID {
 // Attempt runs fn in a part of the transaction: what a failed fn has done is
 // undone, and the transaction can go on.
 func (t *Tx) Attempt(fn func() error) error {
-	if err := t.conn.later(nil, "SAVEPOINT attempt"); err != nil {
-		return t.fault(err)
-	}
-	noted, last := len(t.deltas), t.last
-	failed := fn()
+	deltas, last := len(t.deltas), t.last
+	var failed error
+	err := t.conn.Attempt(func() bool {
+		failed = fn()
+		return failed == nil
+	})
 	if failed != nil {
-		t.deltas, t.last = t.deltas[:noted], last
-		if _, err := t.conn.exec("ROLLBACK TO SAVEPOINT attempt"); err != nil {
-			return t.fault(errors.Join(failed, err))
-		}
+		t.deltas, t.last = t.deltas[:deltas], last
 	}
-	if err := t.conn.later(nil, "RELEASE SAVEPOINT attempt"); err != nil {
+	if err != nil {
 		return t.fault(errors.Join(failed, err))
 	}
 	return failed
@@ -58,16 +56,20 @@ func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) 
 func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (representations [][]byte, conflicts []fault.List, err error) {
 	representations, conflicts = make([][]byte, len(records)), make([]fault.List, len(records))
 	revisions, stored := make([]int64, len(records)), make([]bool, len(records))
+	batch := make([]Statement, 0, 2*len(records))
 	for i, record := range records {
-		representations[i] = c.Append(nil, record)
-		if err := t.change(func(revision int64) { revisions[i] = revision }, c, "create", record.ID(schema.IDColumn), representations[i]); err != nil {
-			return nil, nil, err
-		}
-		if err := t.conn.put(func(int64) { stored[i] = true }, t.store.tables[c].insert, record[:c.RevisionColumn()]...); err != nil {
+		id := record.ID(schema.IDColumn)
+		if err := t.conn.Lock(c.Name, id); err != nil {
 			return nil, nil, t.fault(err)
 		}
+		representations[i] = c.Append(nil, record)
+		change := t.change(c, "create", id, representations[i])
+		change.Stored = func(revision int64) { revisions[i] = revision }
+		batch = append(batch, change, Statement{
+			SQL: t.store.tables[c].insert, Args: record[:c.RevisionColumn()], Stored: func(int64) { stored[i] = true },
+		})
 	}
-	if err := t.conn.flush(); err != nil {
+	if err := t.conn.Batch(batch...); err != nil {
 		return nil, nil, t.fault(err)
 	}
 	for i, record := range records {
@@ -89,7 +91,7 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 // looked for only then, so that it costs nothing otherwise; the change is there
 // by then, as it gives the revision, and is taken back.
 func (t *Tx) refused(c *schema.Collection, record schema.Record, revision int64) (fault.List, error) {
-	if err := t.conn.later(nil, "DELETE FROM "+changesTable+" WHERE revision = $1", schema.IntValue(revision)); err != nil {
+	if err := t.conn.Defer(Statement{SQL: "DELETE FROM " + changesTable + " WHERE revision = $1", Args: []schema.Value{schema.IntValue(revision)}}); err != nil {
 		return nil, err
 	}
 	conflicts, err := t.conflicts(c, nil, record)
@@ -110,18 +112,17 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 		return nil, conflicts
 	}
 	id := after[schema.IDColumn]
-	representation := c.Append(nil, after)
-	if err := t.change(ignore, c, "update", id.ID(), representation); err != nil {
-		return nil, err
+	if err := t.conn.Lock(c.Name, id.ID()); err != nil {
+		return nil, t.fault(err)
 	}
+	representation := c.Append(nil, after)
 	args := append(schema.Record{}, after[1:c.RevisionColumn()]...)
 	stored := false
-	err = t.conn.put(func(revision int64) {
-		after[c.RevisionColumn()], stored = schema.IntValue(revision), true
-	}, t.store.tables[c].update, append(args, id, before[c.RevisionColumn()])...)
-	if err == nil {
-		err = t.conn.flush()
-	}
+	err = t.conn.Batch(t.change(c, "update", id.ID(), representation), Statement{
+		SQL: t.store.tables[c].update, Args: append(args, id, before[c.RevisionColumn()]), Stored: func(revision int64) {
+			after[c.RevisionColumn()], stored = schema.IntValue(revision), true
+		},
+	})
 	if err == nil && !stored {
 		err = fmt.Errorf("an update of %s found no row", c.Name)
 	}
@@ -136,9 +137,13 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 // Delete removes a resource that was read in this transaction and returns its
 // last representation.
 func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) {
+	id := record.ID(schema.IDColumn)
+	if err := t.conn.Lock(c.Name, id); err != nil {
+		return nil, t.fault(err)
+	}
 	representation := c.Append(nil, record)
-	if err := t.change(ignore, c, "delete", record.ID(schema.IDColumn), representation); err != nil {
-		return nil, err
+	if err := t.conn.Defer(t.change(c, "delete", id, representation)); err != nil {
+		return nil, t.fault(err)
 	}
 	changed, err := t.conn.exec(t.store.tables[c].delete, record[schema.IDColumn], record[c.RevisionColumn()])
 	if err == nil && changed != 1 {
