@@ -13,12 +13,14 @@ COPY . .
 ARG TARGETOS TARGETARCH VERSION=dev COMMIT=
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH \
     go build -trimpath -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT" -o /out/plural ./cmd/plural \
+ && go run ./internal/release -notices /out/THIRD_PARTY_NOTICES.txt -platform $TARGETOS/$TARGETARCH \
  && mkdir -m 0700 /out/data /out/tmp
 
-# Nothing but the program, certificates to verify others by, and two directories of its own.
+# Nothing but the program, licences, certificates to verify others by, and two directories of its own.
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /out/plural /usr/bin/plural
+COPY --from=build /src/LICENSE /out/THIRD_PARTY_NOTICES.txt /usr/share/doc/plural/
 COPY --from=build --chown=65532:65532 /out/data /data
 COPY --from=build --chown=65532:65532 /out/tmp /tmp
 USER 65532:65532

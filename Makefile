@@ -12,6 +12,11 @@ RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 WEB          := internal/explorer/web
 NPM_PROJECTS := internal/openapi/lint client/ts $(WEB)
 FUZZTIME ?= 30s
+
+# Of make test-repeat.
+COUNT    ?= 30
+PACKAGES ?= ./...
+LOAD     ?= 2
 BENCH    ?= .
 
 # Of make bench: see go run ./internal/bench/cmd/bench -help.
@@ -34,8 +39,9 @@ SEED     ?=
 # SQLite is C translated to Go, and the race detector on every one of its
 # memory accesses makes it about fifty times slower. We look for races in our
 # code and in the driver, so that one package goes without: about six times.
-# So does the validator of JSON Schema, which judges every answer of the interface tests.
-RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=github.com/santhosh-tekuri/jsonschema/v6/...=-race=false
+# So does the validator of JSON Schema, which judges every answer of the interface tests, and Go's own
+# parser and type checker, with which a test looks at all of the code for other platforms.
+RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=github.com/santhosh-tekuri/jsonschema/v6/...=-race=false -gcflags=go/...=-race=false
 
 # Node trusts a list of its own, and not what the system trusts, as all else here does.
 SYSTEM_CERTIFICATES := $(wildcard /etc/ssl/certs/ca-certificates.crt)
@@ -100,22 +106,30 @@ lint: ## Check the format, go vet, staticcheck, gosec
 	go tool staticcheck ./...
 	go run -C internal/gosec . ../..
 
-# Nothing from the test cache here: it does not know of PostgreSQL. Most tests of the interface send one request
-# after another, the conformance suite thousands of them with hundreds of faults; there the race detector finds
-# nothing, and takes four times as long to do so. Nor does it where compilers and Node are at
-# work. So it looks at those tests of the interface in which several do something at once, and at all of the other packages.
+# Nothing from the test cache here: it does not know of PostgreSQL. All packages run with the race detector but one:
+# most tests of the interface send one request after another, thousands of them, and the race detector finds nothing
+# there in four times the time. That package runs without it, and once more with it for the tests in which
+# several things happen at once. internal/concurrent finds these by what they do.
 INTERFACE := ./internal/interfacetest
-RACES     := ^Test(GracefulStop|Hook|Idempotency|IfMatch|Key|Many|One|Operation|Quer|Rate|Stop|Two|Wait)
-SUITE     := ^(TestCompilesOnOtherPlatforms|TestTypeScript)
+# Ends a test that hangs, on any machine.
+HUNG      := -timeout 60m
 .PHONY: test
 test: setup lint ## Everything CI runs: setup, lint, all tests, with the race detector
-	CGO_ENABLED=1 go test $(RACE) -count=1 -timeout 20m -skip '$(SUITE)' $$(go list ./... | grep -v '/internal/interfacetest$$')
-	@# Neither of these keeps two cores busy.
-	go test -count=1 -timeout 15m $(INTERFACE) & sequential=$$!; failed=; \
-	CGO_ENABLED=1 go test $(RACE) -count=1 -timeout 10m -run '$(RACES)' $(INTERFACE) || failed=1; \
-	go test -count=1 -timeout 10m -run '$(SUITE)' ./internal/release ./cmd/plural || failed=1; \
+	go test -count=1 $(HUNG) $(INTERFACE) & sequential=$$!; failed=; \
+	CGO_ENABLED=1 go test $(RACE) -count=1 $(HUNG) $$(go list ./... | grep -v '/internal/interfacetest$$') || failed=1; \
+	CGO_ENABLED=1 go test $(RACE) -count=1 $(HUNG) -run "$$(go run ./internal/concurrent -run $(INTERFACE))" $(INTERFACE) || failed=1; \
 	wait $$sequential && [ -z "$$failed" ]
 	$(MAKE) test-web
+
+# LOAD busy loops keep the machine busy meanwhile.
+.PHONY: test-repeat
+test-repeat: setup ## Run the tests in which several things happen at once COUNT times (30), in PACKAGES (all), beside LOAD busy loops (2)
+	@trap 'kill $$(jobs -p) 2>/dev/null || true' EXIT; \
+	for each in $$(seq $(LOAD)); do (while :; do :; done) & done; \
+	failed=; while read -r directory tests; do \
+		(set -x; go test -count=$(COUNT) -timeout 24h -run "$$tests" "$$directory") || failed="$$failed $$directory"; \
+	done < <(go run ./internal/concurrent $$(go list -f '{{.Dir}}' $(PACKAGES))); \
+	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
 
 # Not only what is embedded is tested, but that it is what the source makes.
 .PHONY: test-web
@@ -137,7 +151,11 @@ screenshots: setup build ## Make the pictures of the explorer in docs/images
 
 .PHONY: test-fast
 test-fast: ## All tests without the race detector, from the cache where nothing changed
-	go test -timeout 15m ./...
+	go test $(HUNG) ./...
+
+.PHONY: test-unit
+test-unit: ## Tests that need nothing but Go: no PostgreSQL, no Node, no browser
+	go test ./schema ./conform ./internal/auth ./internal/fault ./internal/observe ./internal/query
 
 .PHONY: soak
 soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES writes, and trouble its nodes on PostgreSQL, in DURATION

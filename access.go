@@ -27,7 +27,8 @@ func isLoopback(addr net.Addr) bool {
 }
 
 // newGuard makes what finds out who is calling, nil if nobody is asked.
-func newGuard(ctx context.Context, config Config, st *store.Store, observer *observe.Observer) (*auth.Guard, error) {
+// It knows no API keys yet.
+func newGuard(ctx context.Context, config Config, observer *observe.Observer) (*auth.Guard, error) {
 	if config.Access == nil {
 		return nil, nil
 	}
@@ -35,17 +36,22 @@ func newGuard(ctx context.Context, config Config, st *store.Store, observer *obs
 	if err != nil {
 		return nil, err
 	}
-	guard := &auth.Guard{Policy: policy, Key: func(ctx context.Context, prefix string) (*auth.Key, error) {
+	guard := &auth.Guard{Policy: policy}
+	if config.Access.Tokens != nil {
+		guard.Tokens, err = auth.NewTokens(ctx, *config.Access.Tokens, observer.IssuerUnreachable)
+	}
+	return guard, err
+}
+
+// keysOf finds API keys in a database.
+func keysOf(st *store.Store) func(ctx context.Context, prefix string) (*auth.Key, error) {
+	return func(ctx context.Context, prefix string) (*auth.Key, error) {
 		kept, err := st.APIKey(ctx, prefix)
 		if err != nil || kept == nil {
 			return nil, err
 		}
 		return &auth.Key{Hash: kept.Hash, Role: kept.Role, Subject: kept.Subject, Expires: kept.Expires, Revoked: kept.Revoked}, nil
-	}}
-	if config.Access.Tokens != nil {
-		guard.Tokens, err = auth.NewTokens(ctx, *config.Access.Tokens, observer.IssuerUnreachable)
 	}
-	return guard, err
 }
 
 // ratesOf is how many requests callers may send.

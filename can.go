@@ -87,6 +87,12 @@ func Can(ctx context.Context, config Config, q Question) (decision Decision, rea
 		}
 	}
 	decision = Yes
+	if q.Verb == schema.MayCreate {
+		for _, name := range policy.MustWrite(q.Role, c) {
+			say("every create fails: %s is required, has no default, and is not writable for %s", name, q.Role)
+			decision = No
+		}
+	}
 	for _, verb := range rulesFor(q.Verb) {
 		decision = decision.and(explainRule(by, config.Access, q.Role, c, verb, record, say))
 	}

@@ -27,7 +27,7 @@ import (
 // A document with other collections than the example's shows them in a yaml
 // block before its first console block.
 func TestConsoleBlocks(t *testing.T) {
-	for _, name := range []string{"README.md", "docs/interface.md", "docs/writes.md", "docs/schema.md", "docs/errors.md"} {
+	for _, name := range []string{"README.md", "docs/tour.md", "docs/interface.md", "docs/writes.md", "docs/schema.md", "docs/errors.md"} {
 		t.Run(name, func(t *testing.T) {
 			text := readDocument(t, name)
 			steps := consoleSteps(text)
@@ -268,7 +268,7 @@ var unfinished = regexp.MustCompile(`"type":"operations","status":"(pending|runn
 // sendUntilFinished sends a read of operations until all of them are finished, and
 // anything else once.
 func (c *curl) sendUntilFinished() (lines []string, err error) {
-	for patience := time.Now().Add(10 * time.Second); time.Now().Before(patience); {
+	for patience := time.Now().Add(5 * time.Minute); time.Now().Before(patience); {
 		lines, err = c.send()
 		if c.method != "GET" || err != nil || !unfinished.MatchString(strings.Join(lines, "\n")) {
 			break

@@ -96,7 +96,24 @@ func rooted(pointer string) string {
 }
 
 // addHooks checks the hooks and hands them to the resources.
-func addHooks(resources *resource.Resources, s *schema.Schema, hooks []Hook) error {
+func addHooks(resources *resource.Resources, s *schema.Schema, hooks []Hook) {
+	for _, hook := range hooks {
+		for _, verb := range hook.verbs() {
+			resources.AddHook(s.Collection(hook.Collection), verb, hook.inner(s))
+		}
+	}
+}
+
+// verbs lists the changes that the hook takes part in.
+func (h Hook) verbs() []Verb {
+	if len(h.On) == 0 {
+		return []Verb{Create, Update, Delete}
+	}
+	return h.On
+}
+
+// checkHooks reports everything that is wrong with hooks.
+func checkHooks(s *schema.Schema, hooks []Hook) error {
 	var problems []error
 	for i, hook := range hooks {
 		c := s.Collection(hook.Collection)
@@ -110,16 +127,10 @@ func addHooks(resources *resource.Resources, s *schema.Schema, hooks []Hook) err
 		if hook.Timeout < 0 {
 			problems = append(problems, fmt.Errorf("hook %d for %s has a negative Timeout", i, hook.Collection))
 		}
-		verbs := hook.On
-		if len(verbs) == 0 {
-			verbs = []Verb{Create, Update, Delete}
-		}
-		for _, verb := range verbs {
+		for _, verb := range hook.verbs() {
 			if verb != Create && verb != Update && verb != Delete {
 				problems = append(problems, fmt.Errorf("hook %d is for the verb %q: use Create, Update or Delete", i, verb))
-				continue
 			}
-			resources.AddHook(c, verb, hook.inner(s))
 		}
 	}
 	return errors.Join(problems...)

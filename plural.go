@@ -56,13 +56,25 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	observer := observe.New(config.Logger)
+	// Everything that can be refused is refused before the database is created.
+	if err := checkHooks(config.Schema, config.Hooks); err != nil {
+		return nil, err
+	}
+	guard, err := newGuard(ctx, config, observer)
+	if err != nil {
+		return nil, err
+	}
+	if guard != nil {
+		for _, warning := range guard.Policy.Warnings() {
+			observer.AccessWarning(warning)
+		}
+	}
 	st, err := store.Open(ctx, config.Database, config.Schema, migrateOptions(config, observer)...)
 	if err != nil {
 		return nil, err
 	}
-	guard, err := newGuard(ctx, config, st, observer)
-	if err != nil {
-		return nil, errors.Join(err, st.Close())
+	if guard != nil {
+		guard.Key = keysOf(st)
 	}
 	s := &Server{config: config, store: st, observer: observer, failed: make(chan error, 1), refusing: make(chan struct{}), abandoned: make(chan struct{})}
 	resources := resource.New(st)
@@ -71,9 +83,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)
 	}
-	if err := addHooks(resources, config.Schema, config.Hooks); err != nil {
-		return nil, errors.Join(err, st.Close())
-	}
+	addHooks(resources, config.Schema, config.Hooks)
 	s.resources = resources
 	operations := operation.New(operation.Config{
 		Workers: config.Workers, Backlog: config.MaxOperations, Guard: guard, Failed: observer.OperationFailed,
@@ -168,21 +178,49 @@ func (s *Server) isStopping() bool {
 	return s.stopping
 }
 
-// Start listens on an address, such as 127.0.0.1:8080, and serves it in the
-// background. It returns the address that it listens on. A server is started
-// once. Without Access or Open, the address must be one of the machine itself.
-func (s *Server) Start(addr string) (net.Addr, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.http != nil || s.stopping {
-		return nil, errors.New("the server was started or stopped before")
+// Listen listens on an address for a server that is still to be opened. So an address that
+// is refused leaves no database behind. Connections wait until the listener is given to Serve.
+// Without Access or Open, the address must be one of the machine itself.
+func Listen(config Config, addr string) (net.Listener, error) {
+	config = config.withDefaults()
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	if config.CertFile != "" {
+		if _, err := newCertificates(config.CertFile, config.KeyFile, config.Logger); err != nil {
+			return nil, err
+		}
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	if s.config.Access == nil && !s.config.Open && !isLoopback(l.Addr()) {
+	if config.Access == nil && !config.Open && !isLoopback(l.Addr()) {
 		return nil, errors.Join(ErrOpen, l.Close())
+	}
+	return l, nil
+}
+
+// Start listens on an address, such as 127.0.0.1:8080, as Listen does, and serves it
+// in the background. It returns the address that it listens on. A server is started once.
+func (s *Server) Start(addr string) (net.Addr, error) {
+	l, err := Listen(s.config, addr)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Serve(l); err != nil {
+		return nil, err
+	}
+	return l.Addr(), nil
+}
+
+// Serve serves a listener of Listen in the background, in place of Start. The listener is
+// closed by Stop, or if Serve fails.
+func (s *Server) Serve(l net.Listener) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.http != nil || s.stopping {
+		return errors.Join(errors.New("the server was started or stopped before"), l.Close())
 	}
 	server := &http.Server{
 		Handler:                      s,
@@ -197,7 +235,7 @@ func (s *Server) Start(addr string) (net.Addr, error) {
 	if s.config.CertFile != "" {
 		certificates, err := newCertificates(s.config.CertFile, s.config.KeyFile, s.config.Logger)
 		if err != nil {
-			return nil, errors.Join(err, l.Close())
+			return errors.Join(err, l.Close())
 		}
 		server.TLSConfig = certificates.config()
 		serve = func() error { return server.ServeTLS(l, "", "") }
@@ -208,7 +246,7 @@ func (s *Server) Start(addr string) (net.Addr, error) {
 		}
 	}()
 	s.http = server
-	return l.Addr(), nil
+	return nil
 }
 
 // Failed reports when a started server can no longer take requests.

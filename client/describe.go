@@ -11,7 +11,7 @@ import (
 type Description struct {
 	Name       string      `json:"name"`
 	Singular   string      `json:"singular"`
-	Total      *int64      `json:"total"` // nil if it cannot be known at once
+	Total      *int64      `json:"total"` // nil if the caller may not list it, or a rule decides what it sees
 	Attributes []Attribute `json:"attributes"`
 }
 

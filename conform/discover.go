@@ -67,17 +67,24 @@ func (s *suite) discover() error {
 	if err != nil {
 		return err
 	}
+	if err := s.denied(answer); err != nil {
+		return err
+	}
 	if answer.succeeded() {
 		s.catalog = catalog(answer)
 	}
 	name := s.options.Collection
+	// Operations are read only, and shown to everybody.
+	first := slices.IndexFunc(s.catalog, func(c collection) bool { return c.Name != operationsName })
 	switch {
 	case name != "" && !nameForm.MatchString(name):
 		return fmt.Errorf("the collection must be given by its name alone, but is %q", name)
 	case name == "" && len(s.catalog) == 0:
 		return fmt.Errorf("GET %s/ lists no collections: say which one to use, and give a sample body", s.base)
+	case name == "" && first < 0:
+		return fmt.Errorf("GET %s/ lists nothing but %s: %s", s.base, operationsName, s.otherCredentials())
 	case name == "":
-		s.collection = s.catalog[0]
+		s.collection = s.catalog[first]
 	default:
 		found, listed := s.known(name)
 		if s.collection = found; !listed {
@@ -88,6 +95,27 @@ func (s *suite) discover() error {
 	return nil
 }
 
+// denied says that the server does not do this for the caller, nil if it is about something else.
+func (s *suite) denied(answer *reply) error {
+	switch answer.status {
+	case http.StatusUnauthorized:
+		return fmt.Errorf("the server asks for credentials: %s\n%s\ngot %s", s.otherCredentials(), answer.request(), answer.summary())
+	case http.StatusForbidden:
+		return fmt.Errorf("the server does not allow this to the caller: %s\n%s\ngot %s", s.otherCredentials(), answer.request(), answer.summary())
+	}
+	return nil
+}
+
+// otherCredentials says what to do about credentials that are missing, or that do not suffice.
+func (s *suite) otherCredentials() string {
+	for name := range s.options.Headers {
+		if http.CanonicalHeaderKey(name) == "Authorization" {
+			return "those that were sent are wrong, or do not suffice: give another key or token (--key or PLURAL_KEY)"
+		}
+	}
+	return "none were sent: give an API key or a token (--key or PLURAL_KEY)"
+}
+
 // tryUnlisted makes sure that a collection is there although the server lists
 // others: its name may be a mistake.
 func (s *suite) tryUnlisted() error {
@@ -95,6 +123,9 @@ func (s *suite) tryUnlisted() error {
 		return nil
 	}
 	answer, err := s.send(s.ctx, http.MethodGet, s.collection.path()+"?limit=1", "")
+	if err == nil {
+		err = s.denied(answer)
+	}
 	if err != nil || answer.status != http.StatusNotFound {
 		return err
 	}

@@ -128,6 +128,9 @@ func (s *suite) createNext(c collection) (*reply, error) {
 	}
 	answer, err := s.send(s.ctx, http.MethodPost, c.path(), encodeJSON(members))
 	if err == nil {
+		err = s.denied(answer)
+	}
+	if err == nil {
 		err = s.awaitLeniently(answer)
 	}
 	return answer, err
@@ -202,6 +205,9 @@ func (s *suite) readAll(path, query string) ([]resource, error) {
 		}
 		answer, err := s.send(s.ctx, http.MethodGet, path+"?"+page, "")
 		if err != nil {
+			return nil, err
+		}
+		if err := s.denied(answer); err != nil && len(all) == 0 {
 			return nil, err
 		}
 		if !answer.succeeded() && len(all) == 0 {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // Access says who may do what. What no role is granted is denied.
@@ -129,12 +131,12 @@ func (a *Access) Check(s *Schema) Problems {
 	}
 	for i, name := range a.Metrics {
 		if !slices.ContainsFunc(a.Roles, func(role Role) bool { return role.Name == name }) && name != PublicRole {
-			k.report(root.to("metrics").item(i), "there is no role %q%s", name, didYouMean(name, a.roleNames()))
+			k.report(root.to("metrics").item(i), "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
 		}
 	}
 	for name, rate := range a.Rates {
 		if !slices.Contains(a.roleNames(), name) && name != PublicRole {
-			k.report(root.to("rates", name), "there is no role %q%s", name, didYouMean(name, a.roleNames()))
+			k.report(root.to("rates", name), "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
 		} else if rate.Requests <= 0 || rate.Per <= 0 {
 			k.report(root.to("rates", name), "a rate must be of some requests in some time")
 		}
@@ -169,7 +171,7 @@ func (k *checker) grant(s *Schema, role *Role, index int, at path) {
 		for _, c := range s.collections {
 			names = append(names, c.Name)
 		}
-		k.report(at, "there is no collection %q%s", g.Collection, didYouMean(g.Collection, names))
+		k.report(at, "there is no collection %q%s", g.Collection, suggest.DidYouMean(g.Collection, names))
 		return
 	case c.ReadOnly():
 		k.report(at, "every caller sees their own %s: remove this", c.Name)
@@ -194,7 +196,7 @@ func (k *checker) verbs(g *Grant, at path) {
 	for i, verb := range g.Verbs {
 		switch {
 		case !slices.Contains(AccessVerbs, verb):
-			k.report(at.item(i), "there is no verb %q%s: use %s", verb, didYouMean(string(verb), AccessVerbs), oneOf(AccessVerbs))
+			k.report(at.item(i), "there is no verb %q%s: use %s", verb, suggest.DidYouMean(string(verb), AccessVerbs), oneOf(AccessVerbs))
 		case slices.Contains(g.Verbs[:i], verb):
 			k.report(at.item(i), "%s is listed twice: remove one of them", verb)
 		case verb != MayRead && verb != MayCreate && !slices.Contains(g.Verbs, MayRead):
@@ -217,7 +219,7 @@ func (k *checker) names(c *Collection, names []string, at path) {
 		case slices.Contains(attributeName.reserved, name):
 			k.report(at.item(i), "%s is always visible and never writable: remove it", name)
 		case c.attribute(name) == nil:
-			k.report(at.item(i), "%s has no attribute %q%s", c.Name, name, didYouMean(name, attributeNames(c)))
+			k.report(at.item(i), "%s has no attribute %q%s", c.Name, name, suggest.DidYouMean(name, attributeNames(c)))
 		case slices.Contains(names[:i], name):
 			k.report(at.item(i), "%s is listed twice: remove one of them", name)
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // path leads to a place in a schema, step by step, as it is written in YAML.
@@ -223,7 +225,7 @@ var onDeletes = []OnDelete{Restrict, Cascade, SetNull}
 
 func (k *checker) onDelete(choice OnDelete, at path) {
 	if !slices.Contains(onDeletes, choice) {
-		k.report(at, "on_delete must be %s, but is %q%s", oneOf(onDeletes), choice, didYouMean(string(choice), onDeletes))
+		k.report(at, "on_delete must be %s, but is %q%s", oneOf(onDeletes), choice, suggest.DidYouMean(string(choice), onDeletes))
 	}
 }
 
@@ -254,7 +256,7 @@ func (k *checker) collectionExists(name string, at path) bool {
 	case name == "":
 		k.report(at, "name a collection: %s", oneOf(names))
 	default:
-		k.report(at, "there is no collection %q%s", name, didYouMean(name, names))
+		k.report(at, "there is no collection %q%s", name, suggest.DidYouMean(name, names))
 	}
 	return false
 }

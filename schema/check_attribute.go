@@ -3,6 +3,8 @@ package schema
 import (
 	"regexp"
 	"slices"
+
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 var (
@@ -30,13 +32,13 @@ func (k *checker) attribute(a *Attribute, at path, depth int) {
 		k.report(at.to("type"), "add a type: %s", oneOf(types))
 		return
 	case !isType(a.Type):
-		k.report(at.to("type"), "type must be %s, but is %q%s", oneOf(types), a.Type, didYouMean(string(a.Type), types))
+		k.report(at.to("type"), "type must be %s, but is %q%s", oneOf(types), a.Type, suggest.DidYouMean(string(a.Type), types))
 		return
 	}
 	if isFormat(a.Format) {
 		a.kind = kindOf(a.Type, a.Format)
 	} else if a.Type == String {
-		k.report(at.to("format"), "format must be %s, but is %q%s", oneOf(formats), a.Format, didYouMean(string(a.Format), formats))
+		k.report(at.to("format"), "format must be %s, but is %q%s", oneOf(formats), a.Format, suggest.DidYouMean(string(a.Format), formats))
 	}
 	k.keywords(a, at, depth > 1)
 	k.counts(a.MinLength, a.MaxLength, at, "minLength", "maxLength")

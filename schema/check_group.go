@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // An index entry must fit wherever the schema is stored. PostgreSQL is the
@@ -65,7 +67,7 @@ func (k *checker) group(c *Collection, g group, at path) {
 		a := c.attribute(name)
 		switch {
 		case a == nil:
-			k.report(g.at.item(i), "%s has no attribute %q%s", c.Name, name, didYouMean(name, attributeNames(c)))
+			k.report(g.at.item(i), "%s has no attribute %q%s", c.Name, name, suggest.DidYouMean(name, attributeNames(c)))
 		case slices.Contains(members, a):
 			k.report(g.at.item(i), "%s is twice in this group: remove one of them", name)
 		case a.kind == KindJSON:
@@ -97,7 +99,7 @@ func (k *checker) indexable(members []*Attribute, g group, at path) {
 		switch {
 		case a.kind == 0 || a.MaxLength < 0:
 			return // not valid itself, so that nothing can be said
-		case a.kind != KindText || len(a.Enum) > 0:
+		case a.kind != KindText || len(a.Enum) > 0 || a.Format == Email:
 			room -= indexBytes(a)
 		case a.MaxLength == 0:
 			unbounded = append(unbounded, a)
@@ -147,6 +149,12 @@ func indexBytes(a *Attribute) int {
 	case KindDateTime:
 		return 24
 	case KindText:
+		if len(a.enum) == 0 { // an email, which is ASCII
+			if a.MaxLength > 0 {
+				return min(a.MaxLength, maxEmail)
+			}
+			return maxEmail
+		}
 		longest := 0
 		for _, value := range a.enum {
 			longest = max(longest, len(value.Text()))

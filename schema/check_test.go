@@ -74,6 +74,11 @@ func TestNewProblems(t *testing.T) {
 			"collections.users.unique.2: the values of this group take up to 2601 bytes, but an index has room for 2600: remove an attribute",
 			"collections.users.index.0: a group can have at most 31 attributes, but this one has 33",
 		}},
+		{"groups of formats", []Collection{{Name: "users", Attributes: []Attribute{
+			text("a"), {Name: "mail", Type: String, Format: Email}, {Name: "short", Type: String, Format: Email, MaxLength: 100}, {Name: "day", Type: String, Format: Date}, {Name: "link", Type: String, Format: URI, MaxLength: 500},
+		}, Unique: [][]string{{"mail"}, {"short", "mail", "day"}, {"a", "mail"}, {"mail", "short", "link", "day"}}}}, []string{
+			"collections.users.attributes.a.maxLength: a is in unique and needs a maxLength of at most 586, as an index has room for 2600 bytes and a character can take 4",
+		}},
 		{"parent without a collection", []Collection{{Name: "users", Parent: &Parent{}}}, []string{
 			"collections.users.parent.collection: name a collection: users",
 		}},

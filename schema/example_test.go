@@ -2,6 +2,7 @@ package schema
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,6 +57,9 @@ func TestStarterUncommented(t *testing.T) {
 	want := "users.name users.email users.active users.age users.rating users.role users.phone users.address users.tags posts.title posts.body posts.published_at posts.editor_id posts.user_id"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("got attributes %s, want %s", got, want)
+	}
+	if got := file.Access; got == nil || len(got.Roles) != 3 || !slices.Equal(got.Metrics, []string{"editor"}) {
+		t.Errorf("got access %+v", got)
 	}
 	if len(file.Settings) != 2 {
 		t.Errorf("got settings %+v", file.Settings)

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // File is what a schema file says.
@@ -155,7 +157,7 @@ func (p *parser) require(declared []Collection) {
 		switch {
 		case p.isHidden(r.entry.at):
 		case a == nil:
-			p.wrong(r.entry, "%s has no attribute %q%s", c.Name, r.name, didYouMean(r.name, attributeNames(c)))
+			p.wrong(r.entry, "%s has no attribute %q%s", c.Name, r.name, suggest.DidYouMean(r.name, attributeNames(c)))
 		case a.Required:
 			p.wrong(r.entry, "%s is listed twice: remove one of them", r.name)
 		default:

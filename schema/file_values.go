@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // parser turns a YAML document into declarations and collects what is wrong
@@ -122,10 +124,10 @@ func (p *parser) mapping(e entry, keys []key) []entry {
 // unknownKey also hides that the key which was meant is missing.
 func (p *parser) unknownKey(e entry, name string, here place, keys []key) {
 	known := keyNames(keys)
-	if near := nearest(name, known); near != "" {
+	if near := suggest.Nearest(name, known); near != "" {
 		p.hide(e.at.to(near))
 	}
-	p.reportAt(e.at.to(name), here, "there is no key %q here%s: use %s", name, didYouMean(name, known), oneOf(known))
+	p.reportAt(e.at.to(name), here, "there is no key %q here%s: use %s", name, suggest.DidYouMean(name, known), oneOf(known))
 }
 
 // list lists the items of a list.

@@ -16,7 +16,7 @@ import (
 //	type User struct {
 //		ID        string    `json:"id"`
 //		Name      string    `json:"name" plural:"required,minLength=1"`
-//		Email     string    `json:"email" plural:"required,format=email,maxLength=254,unique"`
+//		Email     string    `json:"email" plural:"required,format=email,unique"`
 //		Active    *bool     `json:"active,omitempty" plural:"default=true"`
 //		TeamID    *string   `json:"team_id" plural:"parent=teams,on_delete=cascade"`
 //		CreatedAt time.Time `json:"created_at"`

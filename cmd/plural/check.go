@@ -18,7 +18,7 @@ import (
 
 func newCheckCommand() *cobra.Command {
 	var options conform.Options
-	var format string
+	var format, key string
 	var headers, samples []string
 	var list bool
 	command := &cobra.Command{
@@ -28,7 +28,7 @@ func newCheckCommand() *cobra.Command {
 
   plural check http://127.0.0.1:8080
   plural check https://example.com/api --collection users \
-    --sample '{"name":"Ada","email":"ada@example.com"}' --header 'Authorization: Bearer …'
+    --sample '{"name":"Ada","email":"ada@example.com"}' --key "$KEY"
 
 The checks create over a hundred resources in one collection, change them, and
 remove them again; use a server whose data may be touched, or --read-only. The
@@ -72,6 +72,9 @@ not be run.`,
 			if options.Headers, err = parseHeaders(headers); err != nil {
 				return notRun(err)
 			}
+			if err := addKey(options.Headers, key); err != nil {
+				return notRun(err)
+			}
 			report, err := conform.Run(command.Context(), options)
 			if err != nil {
 				return notRun(err)
@@ -90,6 +93,7 @@ not be run.`,
 	flags.StringVar(&options.Collection, "collection", "", "collection to work with (default the first that GET / lists)")
 	flags.StringArrayVar(&samples, "sample", nil, "one valid body for POST: a `FILE`, or the JSON itself; for another collection NAME=FILE; may be repeated")
 	flags.StringArrayVar(&headers, "header", nil, "header for every request, as `'Name: value'`; may be repeated")
+	flags.StringVar(&key, "key", "", keyUsage)
 	flags.DurationVar(&options.Timeout, "timeout", 30*time.Second, "how long to wait for each answer")
 	flags.BoolVar(&options.ReadOnly, "read-only", false, "create, change and delete nothing")
 	flags.BoolVar(&options.SeedOnly, "seed-only", false, "check the rules of the seed alone, not those that fill its gaps")
@@ -98,7 +102,7 @@ not be run.`,
 	flags.StringSliceVar(&options.Skip, "skip", nil, "leave these checks out: `ids` or topics, separated by commas")
 	flags.StringVar(&format, "format", "table", "table, json or junit")
 	flags.BoolVar(&list, "list", false, "print every check, and run none")
-	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return notRun(err) })
+	command.SetFlagErrorFunc(func(command *cobra.Command, err error) error { return notRun(unknownFlag(command, err)) })
 	return command
 }
 
@@ -168,6 +172,24 @@ func parseHeaders(lines []string) (http.Header, error) {
 		headers.Add(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
 	return headers, nil
+}
+
+// addKey adds the credentials, given by the flag or in PLURAL_KEY. A header that was given
+// wins over the environment.
+func addKey(headers http.Header, key string) error {
+	if headers.Get("Authorization") != "" {
+		if key != "" {
+			return errors.New("give a --key, or a --header Authorization, and not both")
+		}
+		return nil
+	}
+	if key == "" {
+		key = os.Getenv("PLURAL_KEY")
+	}
+	if key != "" {
+		headers.Set("Authorization", "Bearer "+key)
+	}
+	return nil
 }
 
 func listChecks(out io.Writer) error {

@@ -160,7 +160,7 @@ func TestCheckThatCannotBeRun(t *testing.T) {
 		want string
 	}{
 		"no URL":                {nil, "plural: give the URL of the server to check, and nothing else\n"},
-		"an unknown flag":       {[]string{p.base, "--fast"}, "plural: unknown flag: --fast\n"},
+		"an unknown flag":       {[]string{p.base, "--frobnicate"}, "plural: unknown flag: --frobnicate; \"plural check --help\" lists them\n"},
 		"an unknown format":     {[]string{p.base, "--format=xml"}, "plural: the format must be table, json or junit, but is \"xml\"\n"},
 		"an unknown check":      {[]string{p.base, "--only=ranges"}, "plural: there is no check \"ranges\", and no topic of that name\n"},
 		"a broken header":       {[]string{p.base, "--header=Bearer"}, "plural: a header must be given as 'Name: value', but is \"Bearer\"\n"},
@@ -205,7 +205,7 @@ func TestCheckThatIsAborted(t *testing.T) {
 			front.Listener.Close()
 			go front.CloseClientConnections() // which waits for this request
 		}, nil, "connect: connection refused", 45},
-		"silent": {10, func(_ *httptest.Server, r *http.Request) { <-r.Context().Done() }, []string{"--read-only", "--timeout=1s"},
+		"silent": {10, func(_ *httptest.Server, r *http.Request) { <-r.Context().Done() }, []string{"--read-only", "--timeout=3s"},
 			"(Client.Timeout exceeded while awaiting headers)", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ func newClientCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "client",
 		Short: "Write a typed client for the collections of a schema",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return errors.New("say in which language: ts")
 		},
@@ -36,7 +36,7 @@ dependencies, for browsers, Node 18 or newer, Deno and Bun.
   plural client ts --out src/api.ts
 
 Write it again when the schema changes: what no longer fits does not compile then.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false

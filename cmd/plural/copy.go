@@ -35,7 +35,7 @@ empty as before. The source is not changed.
 
 The exit status is 0 if everything was copied, and 1 if not, or if the source was
 written to meanwhile.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false

@@ -18,7 +18,7 @@ func newDoctorCommand() *cobra.Command {
 of collections and sub-collections, and the positions that make offsets fast. They
 are kept by every write, so nothing should ever be wrong. A server may be using
 the database. The exit status is 1 if something is wrong and was not repaired.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	command.Flags().BoolVar(&repair, "repair", false, "make anew what is wrong")
 	load := borrowSettings(command, "schema", "database")

@@ -42,6 +42,7 @@ is whole, and not before.`,
 	flags.StringVar(&parameters, "query", "", "filters, sort and range, as in a URL")
 	target := registerTarget(command)
 	command.RunE = func(command *cobra.Command, args []string) (err error) {
+		target.file = output
 		c, collection, closing, err := target.open(command, toRead, args[0])
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ status is 0 if it is well, and 1 if it is not or does not answer.`,
 		if ready {
 			path = "/-/ready"
 		}
-		ctx, cancel := context.WithTimeout(command.Context(), timeout)
+		ctx, cancel := context.WithTimeoutCause(command.Context(), timeout, fmt.Errorf("no answer within %v", timeout))
 		defer cancel()
 		if len(args) > 0 {
 			return health(ctx, command.OutOrStdout(), http.DefaultTransport, strings.TrimRight(args[0], "/")+path)
@@ -85,6 +85,9 @@ func health(ctx context.Context, out io.Writer, transport http.RoundTripper, url
 		return err
 	}
 	response, err := transport.RoundTrip(request) // without redirects: they lead to somebody else
+	if errors.Is(err, context.DeadlineExceeded) { // be it while it connects or while it waits
+		err = context.Cause(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", url, withoutURL(err))
 	}

@@ -75,6 +75,9 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if f.dryRun {
 		what = toTry
 	}
+	if len(args) > 1 {
+		t.file = args[1]
+	}
 	c, collection, closing, err := t.open(command, what, args[0])
 	if err != nil {
 		return err

@@ -77,7 +77,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"", "export a b", 1, "plural: say what to export: plural export COLLECTION\n"},
 		{"", "import nobody", 1, "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
 		{"", "import operations", 1, "plural: operations are read only: the server writes them\n"},
-		{"", "export users --migrate auto", 1, "plural: unknown flag: --migrate\n"},
+		{"", "export users --migrate auto", 1, "plural: unknown flag: --migrate; \"plural export --help\" lists them\n"},
 		{"", "import users --key secret", 1, "plural: --key is for a --server: a database that is opened here asks nobody\n"},
 		{"", "import users --on-error maybe", 1, "plural: invalid argument \"maybe\" for \"--on-error\" flag: must be stop or skip\n"},
 		{"", "import users --from-row 0", 1, "plural: invalid argument \"0\" for \"--from-row\" flag: must be a whole number of at least 1\n"},

@@ -20,7 +20,7 @@ func newKeysCommand() *cobra.Command {
 		Short: "Create, list and revoke API keys",
 		Long: `Create, list and revoke API keys. They are in the database, as hashes; a server may
 be using it, and sees the change with the next request.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return errors.New("say what to do with keys: create, list or revoke")
 		},
@@ -35,7 +35,7 @@ func newCreateKeyCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "create --name NAME --role ROLE",
 		Short: "Create an API key, and show it once",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
@@ -85,7 +85,7 @@ func roleExists(access *schema.Access, role string) error {
 }
 
 func newListKeysCommand() *cobra.Command {
-	command := &cobra.Command{Use: "list", Short: "List the API keys", Args: cobra.NoArgs}
+	command := &cobra.Command{Use: "list", Short: "List the API keys", Args: noArguments}
 	load := borrowSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		database, err := databaseOf(command, load)

@@ -34,7 +34,7 @@ With --plan, show every step and what it costs, and change nothing.
 
 Steps that give up something that is stored, or that stored resources are in the
 way of, are refused unless --allow-loss permits it; a backup comes first then.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false

@@ -22,7 +22,7 @@ server gives it at /-/openapi.json:
 
 With access in the schema file, --role prints what callers of that role are
 shown; without it the document has everything.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	command.Flags().StringVar(&role, "role", "", "print the document of a `ROLE`")
 	load := borrowSettings(command, "schema")

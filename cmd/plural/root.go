@@ -13,7 +13,10 @@ Start with "plural serve"; "plural init" writes a schema file to change.`,
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Args:          noArguments,
+		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
+	root.SetFlagErrorFunc(unknownFlag)
 	root.AddCommand(newServeCommand(), newInitCommand(), newSchemaCommand(), newOpenAPICommand())
 	root.AddCommand(newCheckCommand())
 	root.AddCommand(newImportCommand(), newExportCommand())

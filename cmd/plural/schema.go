@@ -19,7 +19,7 @@ check it:
 and as the first line of plural.yaml:
 
   # yaml-language-server: $schema=plural.schema.json`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			var s settings
 			flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)

@@ -28,7 +28,7 @@ func newServeCommand() *cobra.Command {
 Every flag can also be given as an environment variable (--max-body as
 PLURAL_MAX_BODY), or under "server" in the schema file (max_body: 2MiB). A flag
 wins over the environment, and that over the file.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			file, err := s.load(command.Flags())
 			if err != nil {
@@ -52,15 +52,18 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 	logger := s.logger(writer)
 	config := s.config
 	config.Schema, config.Access, config.Logger = file.Schema, file.Access, logger
+	listener, err := plural.Listen(config, s.addr)
+	if err != nil {
+		return err
+	}
 	server, err := plural.Open(ctx, config)
 	if err != nil {
-		return inFileOf(s.schemaFile, err)
+		return errors.Join(inFileOf(s.schemaFile, err), listener.Close())
 	}
-	addr, err := server.Start(s.addr)
-	if err != nil {
+	if err := server.Serve(listener); err != nil {
 		return errors.Join(err, server.Stop(context.Background()))
 	}
-	fmt.Fprint(out, greeting(s, config.Schema, config.Access, addr))
+	fmt.Fprint(out, greeting(s, config.Schema, config.Access, listener.Addr()))
 	tellManager(logger, "READY=1")
 	select {
 	case <-ctx.Done():

@@ -25,7 +25,10 @@ type target struct {
 	server, key string
 	load        func() (*settings, error)
 	name        string // once it is open, for messages
+	file        string // that is imported or exported to; empty or - for none
 }
+
+const keyUsage = "API key or token for the server (better PLURAL_KEY, which nobody sees in a list of processes)"
 
 // registerTarget declares the flags that say where the data is, and others of plural serve
 // that a command needs for it.
@@ -33,7 +36,7 @@ func registerTarget(command *cobra.Command, others ...string) *target {
 	t := &target{}
 	flags := command.Flags()
 	flags.StringVar(&t.server, "server", "", "`URL` of a server, in place of a database (or PLURAL_SERVER)")
-	flags.StringVar(&t.key, "key", "", "API key or token for the server (better PLURAL_KEY, which nobody sees in a list of processes)")
+	flags.StringVar(&t.key, "key", "", keyUsage)
 	t.load = borrowSettings(command, append([]string{"schema", "database"}, others...)...)
 	return t
 }
@@ -104,6 +107,9 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 		}
 		return nil, nil, noCollection(collection, names)
 	}
+	if err := refuseOwnFile(s.config.Database, t.file); err != nil {
+		return nil, nil, err
+	}
 	database, remove, err := databaseFor(s.config.Database, what)
 	if err != nil {
 		return nil, nil, err
@@ -140,6 +146,33 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 		return nil, nil, errors.Join(err, closing())
 	}
 	return c, closing, nil
+}
+
+// refuseOwnFile refuses to import from a file of the database itself, or to export to one: that
+// would take SQLite's locks away, or replace the database.
+func refuseOwnFile(database, name string) error {
+	file, ok := strings.CutPrefix(database, "sqlite:")
+	if !ok || name == "" || name == "-" {
+		return nil
+	}
+	for _, own := range []string{file, file + "-wal", file + "-shm", file + "-journal"} {
+		if isSameFile(name, own) {
+			return fmt.Errorf("%s is a file of the database %s itself: give another one", name, file)
+		}
+	}
+	return nil
+}
+
+// isSameFile compares names, and files that are there.
+func isSameFile(a, b string) bool {
+	first, err := filepath.Abs(a)
+	second, other := filepath.Abs(b)
+	if err == nil && other == nil && first == second {
+		return true
+	}
+	one, err := os.Stat(a)
+	two, other := os.Stat(b)
+	return err == nil && other == nil && os.SameFile(one, two)
 }
 
 // causes is a log of what no answer tells: why something failed within. Requests that

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/plural-go/plural/schema"
 )
@@ -34,20 +33,17 @@ func TestClaimsThatAreLong(t *testing.T) {
 		"resource.whole in auth.claims.same": true, "resource.whole in auth.claims.most": true, "resource.whole in auth.claims.more": false,
 		"!(resource.whole in auth.claims.same)": false, "!(resource.whole in auth.claims.more)": false,
 		"!auth.claims.same.exists(x, x == 11)": true, "auth.claims.same.all(x, x < 11)": true,
-		"!auth.claims.same.exists(x, auth.claims.same.exists(y, y == x + 11))": false,
-		"auth.claims.same.all(x, auth.claims.same.all(y, y < 11))":             false,
+		// A million steps, which is too many. Without the bound, both would be true.
+		"!auth.claims.most.exists(x, auth.claims.most.exists(y, y == x + 1000))": false,
+		"auth.claims.most.all(x, auth.claims.most.all(y, y < 1000))":             false,
 	} {
 		compiled, problems := k.compile(schema.Rule{Text: rule}, nil)
 		if problems != nil {
 			t.Fatal(problems)
 		}
-		began := time.Now()
 		filter := compiled.bind(caller)
 		if got := filter == nil || filter.Match(record); got != want {
 			t.Errorf("%s is %t, want %t", rule, got, want)
-		}
-		if took := time.Since(began); took > 10*time.Second { // and not minutes
-			t.Errorf("%s took %s", rule, took)
 		}
 	}
 }

@@ -16,10 +16,10 @@ import (
 // that was withdrawn is not trusted for ever, and stay in use while the issuer is
 // down, for a while.
 type issuerKeys struct {
-	issuer string
-	client *http.Client  // to ask where the keys are
-	pause  time.Duration // between two fetches of the same thing
-	now    func() time.Time
+	issuer    string
+	transport http.RoundTripper // of all requests to the issuer
+	client    *http.Client      // to ask where the keys are
+	pause     time.Duration     // between two fetches of the same thing
 
 	mutex   sync.Mutex // of the rest
 	url     string     // of the keys; empty: not discovered
@@ -36,18 +36,18 @@ const (
 	fetchTime  = 10 * time.Second
 )
 
-func newIssuerKeys(issuer string) *issuerKeys {
-	return &issuerKeys{issuer: issuer, now: time.Now, pause: fetchPause, client: newClient(fetchPause)}
+func newIssuerKeys(issuer string, transport http.RoundTripper) *issuerKeys {
+	return &issuerKeys{issuer: issuer, transport: transport, pause: fetchPause, client: newClient(transport, fetchPause)}
 }
 
-func newClient(pause time.Duration) *http.Client {
-	return &http.Client{Timeout: fetchTime, Transport: newThrottle(pause)}
+func newClient(transport http.RoundTripper, pause time.Duration) *http.Client {
+	return &http.Client{Timeout: fetchTime, Transport: newThrottle(transport, pause)}
 }
 
 // newKeySet is a set of keys that are not fetched yet. Each has a client of its own: those
 // who send unknown keys, and so have one set fetched, must not keep us from the next one.
 func (k *issuerKeys) newKeySet(ctx context.Context) *oidc.RemoteKeySet {
-	return oidc.NewRemoteKeySet(oidc.ClientContext(ctx, newClient(k.pause)), k.url)
+	return oidc.NewRemoteKeySet(oidc.ClientContext(ctx, newClient(k.transport, k.pause)), k.url)
 }
 
 // discover asks the issuer where its keys are.
@@ -66,7 +66,7 @@ func (k *issuerKeys) discover(ctx context.Context) error {
 	defer k.mutex.Unlock()
 	k.url = said.JWKSURL
 	k.current = k.newKeySet(ctx)
-	k.fetched = k.now()
+	k.fetched = time.Now()
 	return nil
 }
 
@@ -128,7 +128,7 @@ func (k *issuerKeys) note(ctx context.Context, err error) error {
 func (k *issuerKeys) due() bool {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	now := k.now()
+	now := time.Now()
 	if now.Sub(k.fetched) <= freshFor || now.Sub(k.tried) <= retryAfter {
 		return false
 	}
@@ -139,26 +139,27 @@ func (k *issuerKeys) due() bool {
 func (k *issuerKeys) renew(fresh *oidc.RemoteKeySet) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	k.current, k.fetched = fresh, k.now()
+	k.current, k.fetched = fresh, time.Now()
 }
 
 func (k *issuerKeys) inUse() (keys *oidc.RemoteKeySet, age time.Duration) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	return k.current, k.now().Sub(k.fetched)
+	return k.current, time.Since(k.fetched)
 }
 
 // throttle bounds how often the same thing is fetched, and tells an issuer that is
 // down from one that says no.
 type throttle struct {
+	next   http.RoundTripper
 	mutex  sync.Mutex
 	last   map[string]time.Time
 	failed map[string]error // what came of it then
 	pause  time.Duration
 }
 
-func newThrottle(pause time.Duration) *throttle {
-	return &throttle{last: map[string]time.Time{}, failed: map[string]error{}, pause: pause}
+func newThrottle(next http.RoundTripper, pause time.Duration) *throttle {
+	return &throttle{next: next, last: map[string]time.Time{}, failed: map[string]error{}, pause: pause}
 }
 
 var errAskedBefore = errors.New("the issuer was asked for this a moment ago")
@@ -169,7 +170,7 @@ func (t *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := t.enter(url); err != nil {
 		return nil, err
 	}
-	response, err := http.DefaultTransport.RoundTrip(r)
+	response, err := t.next.RoundTrip(r)
 	if err == nil && response.StatusCode != http.StatusOK {
 		_ = response.Body.Close()
 		response, err = nil, fmt.Errorf("it answers with %s", response.Status)

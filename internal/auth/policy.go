@@ -3,6 +3,7 @@ package auth
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -15,6 +16,7 @@ type Policy struct {
 	names      []string // of the roles, in the order in which they are declared
 	roles      map[string]map[*schema.Collection]*grant
 	metrics    []string
+	warnings   []string
 	operations *schema.Collection
 }
 
@@ -39,12 +41,13 @@ func Compile(s *schema.Schema, access *schema.Access) (*Policy, error) {
 		for i := range role.Grants {
 			declared := &role.Grants[i]
 			c := s.Collection(declared.Collection)
-			compiled, wrong := compileGrant(c, declared, []string{"access", "roles", role.Name, c.Name})
+			compiled, wrong := p.compileGrant(c, declared, []string{"access", "roles", role.Name, c.Name})
 			problems = append(problems, wrong...)
 			grants[c] = compiled
 		}
 		p.roles[role.Name] = grants
 		p.names = append(p.names, role.Name)
+		p.warnAboutCreates(&role, s)
 	}
 	if len(problems) > 0 {
 		return nil, problems
@@ -52,7 +55,7 @@ func Compile(s *schema.Schema, access *schema.Access) (*Policy, error) {
 	return p, nil
 }
 
-func compileGrant(c *schema.Collection, declared *schema.Grant, at []string) (*grant, schema.Problems) {
+func (p *Policy) compileGrant(c *schema.Collection, declared *schema.Grant, at []string) (*grant, schema.Problems) {
 	g := &grant{
 		verbs: declared.Verbs, visible: columnsOf(c, declared.MaySee), writable: columnsOf(c, declared.MayWrite),
 		rules: map[schema.AccessVerb]*rule{},
@@ -70,6 +73,11 @@ func compileGrant(c *schema.Collection, declared *schema.Grant, at []string) (*g
 		}
 		compiled, wrong := k.compile(source, append(slices.Clone(at), string(verb)))
 		problems = append(problems, wrong...)
+		if compiled != nil {
+			for _, warning := range compiled.warnings {
+				p.warnings = append(p.warnings, fmt.Sprintf("%s, %s: %s", strings.Join(at[2:], ", "), verb, warning))
+			}
+		}
 		g.rules[verb] = compiled
 	}
 	return g, problems

@@ -19,7 +19,10 @@ import (
 // which become a filter.
 
 // rule is a rule that can be bound to a caller.
-type rule struct{ root node }
+type rule struct {
+	root     node
+	warnings []string
+}
 
 // node is a piece of a rule that yields a truth value. It becomes two filters: one
 // for the resources of which it is true, and one for those of which it is false.
@@ -112,7 +115,7 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 	if len(t.problems) > 0 {
 		return nil, t.problems
 	}
-	return &rule{root}, nil
+	return &rule{root, t.nullWarnings(t.tree.Expr(), nil)}, nil
 }
 
 // translation makes nodes of one rule.

@@ -12,6 +12,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -49,6 +50,10 @@ const (
 // NewTokens prepares to check tokens. An issuer that cannot be reached is reported, and
 // asked again when there is a token to check.
 func NewTokens(ctx context.Context, declared schema.Tokens, unreachable func(error)) (*Tokens, error) {
+	return newTokens(ctx, declared, http.DefaultTransport, unreachable)
+}
+
+func newTokens(ctx context.Context, declared schema.Tokens, transport http.RoundTripper, unreachable func(error)) (*Tokens, error) {
 	if declared.RoleClaim == "" {
 		declared.RoleClaim = "role"
 	}
@@ -70,7 +75,7 @@ func NewTokens(ctx context.Context, declared schema.Tokens, unreachable func(err
 		t.verifier = t.newVerifier(&oidc.StaticKeySet{PublicKeys: []crypto.PublicKey{key}})
 		return t, nil
 	}
-	t.keys = newIssuerKeys(declared.Issuer)
+	t.keys = newIssuerKeys(declared.Issuer, transport)
 	if _, err := t.ready(ctx, startPatience); err != nil {
 		unreachable(fmt.Errorf("the issuer of tokens cannot be reached, and none are accepted until it can: %w", err))
 	}

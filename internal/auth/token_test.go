@@ -22,6 +22,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -228,32 +229,49 @@ func pemText(t testing.TB, file string) string {
 	return string(text)
 }
 
-// issuer is an OpenID Connect provider that can be down, and changes its keys.
+// issuer is an OpenID Connect provider that can be down, and changes its keys. It is reached without a
+// network, so that a test can use the clock of a bubble (testing/synctest): nothing depends on how busy
+// the machine is.
 type issuer struct {
-	*httptest.Server
+	wait    func(path string) // before it answers, if set
 	down    atomic.Bool
 	broken  atomic.Pointer[http.HandlerFunc] // in its place
 	fetches atomic.Int64
 	keys    atomic.Pointer[[]any]
 }
 
-func newIssuer(t testing.TB) *issuer {
-	i := &issuer{}
-	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case i.broken.Load() != nil:
-			(*i.broken.Load())(w, r)
-		case i.down.Load():
-			w.WriteHeader(http.StatusBadGateway)
-		case r.URL.Path == "/.well-known/openid-configuration":
-			json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys", "id_token_signing_alg_values_supported": []string{"ES256"}})
-		default:
-			i.fetches.Add(1)
-			json.NewEncoder(w).Encode(map[string]any{"keys": *i.keys.Load()})
-		}
-	}))
-	t.Cleanup(i.Close)
-	return i
+const issuerURL = "https://issuer.test"
+
+// RoundTrip is that of an http.RoundTripper.
+func (i *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
+	w, done := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		defer close(done)
+		i.ServeHTTP(w, r)
+	}()
+	select {
+	case <-done:
+		return w.Result(), nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if i.wait != nil {
+		i.wait(r.URL.Path)
+	}
+	switch broken := i.broken.Load(); {
+	case broken != nil:
+		(*broken)(w, r)
+	case i.down.Load():
+		w.WriteHeader(http.StatusBadGateway)
+	case r.URL.Path == "/.well-known/openid-configuration":
+		json.NewEncoder(w).Encode(map[string]any{"issuer": issuerURL, "jwks_uri": issuerURL + "/keys", "id_token_signing_alg_values_supported": []string{"ES256"}})
+	default:
+		i.fetches.Add(1)
+		json.NewEncoder(w).Encode(map[string]any{"keys": *i.keys.Load()})
+	}
 }
 
 func (i *issuer) have(t testing.TB, signers ...*signer) {
@@ -264,28 +282,40 @@ func (i *issuer) have(t testing.TB, signers ...*signer) {
 	i.keys.Store(&keys)
 }
 
+// tokens prepares to check tokens of the issuer.
+func (i *issuer) tokens(t testing.TB, unreachable func(error)) *Tokens {
+	t.Helper()
+	tokens, err := newTokens(t.Context(), schema.Tokens{Issuer: issuerURL, Audience: "plural"}, i, unreachable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokens
+}
+
+// token is one of the issuer, good for an hour.
+func (s *signer) token(t testing.TB) string {
+	t.Helper()
+	return s.sign(t, map[string]any{"iss": issuerURL, "aud": "plural", "sub": "ada", "exp": time.Now().Add(time.Hour).Unix(), "role": "author"})
+}
+
 // TestIssuer: keys are discovered, kept, and fetched anew; an issuer that is down is
 // needed for nothing that is known, and one that was never there is waited for.
-func TestIssuer(t *testing.T) {
-	ctx := context.Background()
+func TestIssuer(t *testing.T) { synctest.Test(t, testIssuer) }
+
+func testIssuer(t *testing.T) {
 	first, second := newSigner(t, "1"), newSigner(t, "2")
-	i := newIssuer(t)
+	i := &issuer{}
 	i.have(t, first)
 	i.down.Store(true)
 	reported := 0
-	tokens, err := NewTokens(ctx, schema.Tokens{Issuer: i.URL, Audience: "plural"}, func(error) { reported++ })
-	if err != nil || reported != 1 {
-		t.Fatalf("a start without the issuer: %v, reported %d times", err, reported)
+	tokens := i.tokens(t, func(error) { reported++ })
+	if reported != 1 {
+		t.Fatalf("a start without the issuer was reported %d times", reported)
 	}
-	clock := time.Now()
-	tokens.keys.now = func() time.Time { return clock }
-	tokens.keys.client, tokens.keys.pause = newClient(0), 0
-	token := func(s *signer) string {
-		return s.sign(t, map[string]any{"iss": i.URL, "aud": "plural", "sub": "ada", "exp": time.Now().Add(time.Hour).Unix(), "role": "author"})
-	}
+	tokens.keys.client, tokens.keys.pause = newClient(i, 0), 0
 	expect := func(what string, s *signer, code fault.Code) {
 		t.Helper()
-		_, err := tokens.check(ctx, token(s), nil)
+		_, err := tokens.check(t.Context(), s.token(t), nil)
 		if code == "" && err != nil || code != "" && !fault.Is(err, code) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -307,20 +337,20 @@ func TestIssuer(t *testing.T) {
 	}
 	i.have(t, second)
 	expect("withdrawn a moment ago", first, "")
-	clock = clock.Add(freshFor + time.Second)
+	time.Sleep(freshFor + time.Second)
 	i.down.Store(true)
 	expect("nobody to ask, and trusted still", first, "")
-	clock = clock.Add(retryAfter + time.Second)
+	time.Sleep(retryAfter + time.Second)
 	i.down.Store(false)
 	expect("withdrawn", first, fault.CodeInvalidCredentials)
 	expect("the other", second, "")
 	i.down.Store(true)
-	clock = clock.Add(trustedFor + time.Hour)
+	time.Sleep(trustedFor + time.Hour)
 	expect("nobody to ask for too long", second, fault.CodeUnavailable)
 
 	// Anybody can send unknown keys, and must not make us trouble the issuer.
 	i.down.Store(false)
-	clock = clock.Add(retryAfter + time.Second)
+	time.Sleep(retryAfter + time.Second)
 	tokens.keys.pause = time.Hour
 	expect("back", second, "")
 	fetches = i.fetches.Load()
@@ -332,7 +362,7 @@ func TestIssuer(t *testing.T) {
 	}
 	// Nor must they keep us from what is due.
 	i.have(t, first)
-	clock = clock.Add(freshFor + time.Second)
+	time.Sleep(freshFor + time.Second)
 	expect("unknown, when it is time", newSigner(t, "3"), fault.CodeInvalidCredentials)
 	expect("withdrawn meanwhile", second, fault.CodeInvalidCredentials)
 	expect("the new one", first, "")
@@ -340,40 +370,26 @@ func TestIssuer(t *testing.T) {
 
 // TestIssuerThatIsBroken: what an issuer says in place of its keys, or does not say at all, takes
 // nothing away from what is known, and nobody waits for it for long.
-func TestIssuerThatIsBroken(t *testing.T) {
-	ctx := context.Background()
+func TestIssuerThatIsBroken(t *testing.T) { synctest.Test(t, testBrokenIssuer) }
+
+func testBrokenIssuer(t *testing.T) {
 	known, unknown := newSigner(t, "1"), newSigner(t, "2")
-	i := newIssuer(t)
+	i := &issuer{}
 	i.have(t, known)
-	tokens, err := NewTokens(ctx, schema.Tokens{Issuer: i.URL, Audience: "plural"}, func(err error) { t.Error(err) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mutex sync.Mutex
-	clock := time.Now()
-	later := func(span time.Duration) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		clock = clock.Add(span)
-	}
+	tokens := i.tokens(t, func(err error) { t.Error(err) })
 	tokens.keys.pause = 0
-	tokens.keys.now = func() time.Time {
-		mutex.Lock()
-		defer mutex.Unlock()
-		return clock
-	}
 	expect := func(what string, s *signer, code fault.Code) {
 		t.Helper()
 		began := time.Now()
-		_, err := tokens.check(ctx, s.sign(t, map[string]any{"iss": i.URL, "aud": "plural", "sub": "ada", "exp": time.Now().Add(time.Hour).Unix()}), nil)
+		_, err := tokens.check(t.Context(), s.token(t), nil)
 		if code == "" && err != nil || code != "" && !fault.Is(err, code) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if took := time.Since(began); took > fetchTime/2 {
+		if took := time.Since(began); took > patience {
 			t.Errorf("%s took %s", what, took)
 		}
 	}
-	later(freshFor + time.Second)
+	time.Sleep(freshFor + time.Second)
 	expect("as it should be", known, "")
 	released := make(chan struct{})
 	for what, broken := range map[string]http.HandlerFunc{
@@ -386,11 +402,11 @@ func TestIssuerThatIsBroken(t *testing.T) {
 		"nothing":    func(http.ResponseWriter, *http.Request) { <-released },
 	} {
 		i.broken.Store(&broken)
-		later(freshFor + time.Second)
+		time.Sleep(freshFor + time.Second)
 		expect(what, known, "")
 		expect(what+", to a key that is not known", unknown, fault.CodeUnavailable)
 		i.broken.Store(nil)
-		later(retryAfter + time.Second)
+		time.Sleep(retryAfter + time.Second)
 		expect("works again after "+what, known, "")
 		expect("works again after "+what, unknown, fault.CodeInvalidCredentials)
 	}
@@ -400,52 +416,48 @@ func TestIssuerThatIsBroken(t *testing.T) {
 // TestIssuerThatHangs: nobody waits for long for an issuer that does not answer, be it
 // where its keys are or the keys, and what cannot be a token does not wait at all.
 func TestIssuerThatHangs(t *testing.T) {
-	for _, hanging := range []string{"/.well-known/openid-configuration", "/keys"} {
+	for hanging, start := range map[string]time.Duration{"/.well-known/openid-configuration": startPatience, "/keys": 0} {
 		t.Run(hanging, func(t *testing.T) {
-			s := newSigner(t, "1")
-			i := newIssuer(t)
-			i.have(t, s)
-			released := make(chan struct{})
-			answer := i.Config.Handler
-			i.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == hanging {
-					<-released
-				}
-				answer.ServeHTTP(w, r)
-			})
-			began := time.Now()
-			tokens, err := NewTokens(context.Background(), schema.Tokens{Issuer: i.URL, Audience: "plural"}, func(error) {})
-			if took := time.Since(began); err != nil || took > fetchTime/2 {
-				t.Errorf("the start took %s: %v", took, err)
-			}
-			token := s.sign(t, map[string]any{"iss": i.URL, "aud": "plural", "sub": "ada", "exp": time.Now().Add(time.Hour).Unix()})
-			began = time.Now()
-			var all sync.WaitGroup
-			for range 20 {
-				all.Go(func() {
-					if _, err := tokens.check(context.Background(), token, nil); !fault.Is(err, fault.CodeUnavailable) {
-						t.Errorf("while it hangs: %v", err)
-					}
-				})
-			}
-			if _, err := tokens.check(context.Background(), "not.a.token", nil); !fault.Is(err, fault.CodeInvalidCredentials) {
-				t.Errorf("what is no token: %v", err)
-			}
-			all.Wait()
-			if took := time.Since(began); took > fetchTime/2 {
-				t.Errorf("20 requests took %s", took)
-			}
-			close(released)
-			deadline := time.Now().Add(fetchTime)
-			for {
-				caller, err := tokens.check(context.Background(), token, nil)
-				if caller.ID == "token:ada" {
-					break
-				}
-				if time.Now().After(deadline) {
-					t.Fatalf("after it answered: %v", err)
-				}
+			synctest.Test(t, func(t *testing.T) { testHangingIssuer(t, hanging, start) })
+		})
+	}
+}
+
+func testHangingIssuer(t *testing.T, hanging string, start time.Duration) {
+	s := newSigner(t, "1")
+	i := &issuer{}
+	i.have(t, s)
+	released := make(chan struct{})
+	i.wait = func(path string) {
+		if path == hanging {
+			<-released
+		}
+	}
+	began := time.Now()
+	tokens := i.tokens(t, func(error) {})
+	if took := time.Since(began); took != start {
+		t.Errorf("the start took %s, want %s", took, start)
+	}
+	token := s.token(t)
+	began = time.Now()
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if _, err := tokens.check(t.Context(), token, nil); !fault.Is(err, fault.CodeUnavailable) {
+				t.Errorf("while it hangs: %v", err)
 			}
 		})
+	}
+	if _, err := tokens.check(t.Context(), "not.a.token", nil); !fault.Is(err, fault.CodeInvalidCredentials) || time.Since(began) != 0 {
+		t.Errorf("what is no token, after %s: %v", time.Since(began), err)
+	}
+	all.Wait()
+	if took := time.Since(began); took != patience {
+		t.Errorf("20 requests took %s, want %s", took, patience)
+	}
+	close(released)
+	synctest.Wait() // until the answer is in use
+	if caller, err := tokens.check(t.Context(), token, nil); caller.ID != "token:ada" {
+		t.Errorf("after it answered: %v", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/schema"
@@ -325,12 +324,8 @@ func TestOperationsAreTheirCallers(t *testing.T) {
 		// It is the caller's rule that counts when it is carried out.
 		a := h.as("ada", "POST", "/posts", fmt.Sprintf(`{"title":"Not mine","user_id":"%s"}`, id(boAt)), "Prefer", "respond-async")
 		a.expectErrors(t, 403, "forbidden")
-		deadline := time.Now().Add(20 * time.Second)
-		for h.as("ada", "GET", locations["ada"], "").member(t, "status") != `"succeeded"` {
-			if time.Now().After(deadline) {
-				t.Fatal("the operation of ada is not carried out")
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
+		eventually(t, "the operation of ada is carried out", func() bool {
+			return h.as("ada", "GET", locations["ada"], "").member(t, "status") == `"succeeded"`
+		})
 	})
 }

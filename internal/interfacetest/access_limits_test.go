@@ -202,10 +202,11 @@ func certificate(t *testing.T, number int64, certFile, keyFile string) {
 // TestTLS: HTTP/2 over TLS, with a certificate that is read again when it changes, and
 // stays in use when the new one is broken.
 func TestTLS(t *testing.T) {
+	var logged log
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	certificate(t, 1, certFile, keyFile)
-	s := start(t, schema.Example(), "sqlite:"+filepath.Join(dir, "test.db"), func(c *plural.Config) { c.CertFile, c.KeyFile = certFile, keyFile })
+	s := start(t, schema.Example(), "sqlite:"+filepath.Join(dir, "test.db"), func(c *plural.Config) { c.CertFile, c.KeyFile = certFile, keyFile }, logged.keep)
 	serial := func() int64 {
 		transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, DisableKeepAlives: true}
 		response, err := (&http.Client{Transport: judged{transport}}).Get("https://" + strings.TrimPrefix(s.base, "http://") + "/users")
@@ -220,11 +221,7 @@ func TestTLS(t *testing.T) {
 	}
 	until := func(want int64) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); serial() != want; {
-			if time.Now().After(deadline) {
-				t.Fatalf("the certificate is not number %d", want)
-			}
-		}
+		eventually(t, fmt.Sprint("the certificate is number ", want), func() bool { return serial() == want })
 	}
 	until(1)
 	certificate(t, 2, certFile, keyFile)
@@ -232,9 +229,12 @@ func TestTLS(t *testing.T) {
 	if err := os.WriteFile(certFile, []byte("broken"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); { // while it is looked at
-		until(2)
-	}
+	eventually(t, "the broken certificate is looked at", func() bool {
+		if got := serial(); got != 2 {
+			t.Fatalf("the certificate is number %d", got)
+		}
+		return len(logged.find(t, "the new certificate cannot be used, and the old one stays")) > 0
+	})
 	if _, err := plural.Open(t.Context(), plural.Config{CertFile: "x"}); err == nil {
 		t.Error("a certificate without a key is accepted")
 	}

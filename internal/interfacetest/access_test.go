@@ -2,6 +2,7 @@ package interfacetest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -119,6 +120,40 @@ func TestCallersSeeWhatTheyMay(t *testing.T) {
 	})
 }
 
+// TestRootTellsTotalsToThoseWhoMayList: who may read a resource by its id only is not told
+// how many there are.
+func TestRootTellsTotalsToThoseWhoMayList(t *testing.T) {
+	eachHouse(t, func(t *testing.T, open opener) {
+		h := open()
+		h.fill(true, "example.com")
+		h.key("janitor", "janitor", "")
+		for caller, want := range map[string]string{
+			"public":  "users 3, posts null, notes 1, operations null",
+			"editor":  "users 3, posts 10, notes 1, operations null",
+			"clerk":   "posts null, operations null",
+			"janitor": "users null, posts null, operations null",
+		} {
+			root := h.as(caller, "GET", "/", "")
+			var envelope struct {
+				Data []struct {
+					Name  string
+					Total json.RawMessage
+				}
+			}
+			if err := json.Unmarshal([]byte(root.body), &envelope); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, each := range envelope.Data {
+				got = append(got, fmt.Sprintf("%s %s", each.Name, each.Total))
+			}
+			if strings.Join(got, ", ") != want {
+				t.Errorf("%s is told %v, want %s", caller, got, want)
+			}
+		}
+	})
+}
+
 // TestConflictsNameNothingHidden: that there is a conflict cannot be hidden, and what
 // it is about can.
 func TestConflictsNameNothingHidden(t *testing.T) {
@@ -232,6 +267,13 @@ func TestClosedByDefault(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.config.Schema, c.config.Database = file.Schema, "sqlite:"+t.TempDir()+"/test.db"
+			listener, err := plural.Listen(c.config, c.addr)
+			if errors.Is(err, plural.ErrOpen) != c.refused || !c.refused && err != nil {
+				t.Errorf("Listen: %v", err)
+			}
+			if err == nil {
+				listener.Close()
+			}
 			server, err := plural.Open(context.Background(), c.config)
 			if err != nil {
 				t.Fatal(err)

@@ -40,10 +40,13 @@ func person(position int, name string) string {
 // one is the envelope around a representation.
 func one(representation string) string { return `{"data":` + representation + `}` }
 
+// hung is how long a test waits for what must happen: long enough for any machine.
+const hung = 5 * time.Minute
+
 // eventually polls until a condition holds.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(hung); !holds(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it never came to be that", what)
 		}

@@ -16,9 +16,7 @@ import (
 // its database that is of the other kind.
 func (s *server) moved(ctx context.Context) *server {
 	s.t.Helper()
-	if err := s.opened.Stop(ctx); err != nil {
-		s.t.Fatal("stopping:", err)
-	}
+	stop(s.t, s.opened, ctx)
 	var to string
 	if strings.HasPrefix(s.config.Database, "sqlite:") {
 		to = pgtest.URL(s.t)
@@ -140,7 +138,7 @@ func TestMovedOperations(t *testing.T) {
 		g.await(1)
 		second := s.later("PATCH", "/people/"+id(1), `{"name":"Two"}`)
 		third := s.later("POST", "/people/"+id(1)+"/notes", `{"id":"`+id(5)+`","text":"note"}`)
-		s = s.moved(hurry(t))
+		s = s.moved(hurry())
 		s.expectSuccess(t, first, second, third)
 		s.get("/people").expect(t, 200, data(person(1, "Two")))
 		s.get("/people/"+id(1)+"/notes").expect(t, 200, data(`{"id":"`+id(5)+`","type":"notes","text":"note","person_id":"`+id(1)+`"}`))

@@ -68,8 +68,9 @@ func TestGzip(t *testing.T) {
 func TestMinThroughput(t *testing.T) {
 	for name, c := range map[string]struct {
 		slowest int64
+		timeout time.Duration
 		broken  bool
-	}{"slower": {100 << 10, false}, "faster": {1 << 30, true}} {
+	}{"slower": {100 << 10, hung, false}, "faster": {1 << 30, time.Second, true}} {
 		t.Run(name, func(t *testing.T) {
 			eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 				const large, total = 100 << 10, 160
@@ -81,7 +82,7 @@ func TestMinThroughput(t *testing.T) {
 					t.Errorf("got %d bytes, %v", got, err)
 				}
 			}, func(config *plural.Config) {
-				config.WriteTimeout, config.MinThroughput = time.Second, c.slowest
+				config.WriteTimeout, config.MinThroughput = c.timeout, c.slowest
 			})
 		})
 	}

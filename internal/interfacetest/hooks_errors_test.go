@@ -149,7 +149,7 @@ func TestErrorsOfHooks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var logged log
-			hook := plural.Hook{Collection: "people", Within: c.within, Timeout: 5 * time.Second}
+			hook := plural.Hook{Collection: "people", Within: c.within, Timeout: time.Minute}
 			if name == "the end of its time" {
 				hook.Timeout = 20 * time.Millisecond
 			}

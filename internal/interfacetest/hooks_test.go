@@ -148,41 +148,55 @@ func TestHookThatGoesWrongHarmsNobodyElse(t *testing.T) {
 	hung := make(chan use, 10)
 	release := make(chan struct{})
 	defer close(release)
-	misbehave := func(change *plural.Change, moment string, tx *plural.Tx) {
-		switch change.After.Get("name") {
-		case "panic " + moment:
+	// Those of people have all the time that they need, and the others always hang.
+	panics := func(change *plural.Change, moment string) {
+		if change.After.Get("name") == "panic "+moment {
 			panic("on purpose")
-		case "hang " + moment:
-			hung <- use{tx}
-			<-release
 		}
 	}
-	hook := plural.Hook{
-		Collection: "people", On: []plural.Verb{plural.Create}, Timeout: 100 * time.Millisecond,
-		Before: func(_ context.Context, change *plural.Change) error {
-			misbehave(change, "before", nil)
-			return nil
+	hang := func(tx *plural.Tx) error {
+		hung <- use{tx}
+		<-release
+		return nil
+	}
+	const short = 100 * time.Millisecond
+	creates := []plural.Verb{plural.Create}
+	hooks := []plural.Hook{
+		{
+			Collection: "people", On: creates,
+			Before: func(_ context.Context, change *plural.Change) error {
+				panics(change, "before")
+				return nil
+			},
+			Within: func(_ context.Context, _ *plural.Tx, change *plural.Change) error {
+				panics(change, "within")
+				return nil
+			},
+			After: func(_ context.Context, change *plural.Change) { panics(change, "after") },
 		},
-		Within: func(_ context.Context, tx *plural.Tx, change *plural.Change) error {
-			misbehave(change, "within", tx)
-			return nil
-		},
-		After: func(_ context.Context, change *plural.Change) { misbehave(change, "after", nil) },
+		{Collection: "entries", On: creates, Timeout: short, Before: func(context.Context, *plural.Change) error { return hang(nil) }},
+		{Collection: "tasks", On: creates, Timeout: short, Within: func(_ context.Context, tx *plural.Tx, _ *plural.Change) error { return hang(tx) }},
+		{Collection: "notes", On: creates, Timeout: short, After: func(context.Context, *plural.Change) { _ = hang(nil) }},
 	}
 	eachStore(t, journalSchema(t), func(t *testing.T, s *server) {
-		for name, want := range map[string]int{
-			"panic before": 500, "panic within": 500, "panic after": 201,
-			"hang before": 503, "hang within": 503, "hang after": 201,
+		for _, each := range []struct {
+			path, body string
+			want       int
+		}{
+			{"/people", `{"name":"panic before"}`, 500}, {"/people", `{"name":"panic within"}`, 500}, {"/people", `{"name":"panic after"}`, 201},
+			{"/entries", `{}`, 503}, {"/tasks", `{}`, 503}, {"/notes", `{}`, 201},
 		} {
-			if got := s.do("POST", "/people", `{"name":"`+name+`"}`); got.status != want {
-				t.Errorf("%s: %d %s", name, got.status, got.body)
+			if got := s.do("POST", each.path, each.body); got.status != each.want {
+				t.Errorf("%s %s: %d %s", each.path, each.body, got.status, got.body)
 			}
 			if got := s.do("POST", "/people", `{"name":"fine"}`); got.status != 201 {
-				t.Errorf("after %s: %d %s", name, got.status, got.body)
+				t.Errorf("after %s %s: %d %s", each.path, each.body, got.status, got.body)
 			}
 		}
-		if got := s.get("/people").header.Get("X-Total-Count"); got != "8" {
-			t.Errorf("%s people were stored", got)
+		for path, want := range map[string]string{"/people": "7", "/entries": "0", "/tasks": "0", "/notes": "1"} {
+			if got := s.get(path).header.Get("X-Total-Count"); got != want {
+				t.Errorf("%s of %s were stored, want %s", got, path, want)
+			}
 		}
 		for range 3 {
 			if late := <-hung; late.tx != nil {
@@ -191,7 +205,7 @@ func TestHookThatGoesWrongHarmsNobodyElse(t *testing.T) {
 				}
 			}
 		}
-	}, withHooks(hook))
+	}, withHooks(hooks...))
 }
 
 func TestHooksThatSetEachOtherOffEnd(t *testing.T) {

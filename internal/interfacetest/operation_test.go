@@ -171,7 +171,7 @@ func TestWait(t *testing.T) {
 func TestWaitIsOver(t *testing.T) {
 	eachGated(t, func(t *testing.T, s *server, g *gate) {
 		for position, c := range []struct{ prefer, applied string }{
-			{"respond-async, wait=1", "respond-async, wait=1"},
+			{"respond-async, wait=3", "respond-async, wait=3"},
 			{"respond-async; x=y, wait=0", "respond-async, wait=0"},
 			{"wait=\"0\" , respond-async", "respond-async, wait=0"},
 			{"respond-async, wait=x", "respond-async"},
@@ -192,7 +192,7 @@ func TestWaitIsOver(t *testing.T) {
 		created := s.do("POST", "/people", named(50, "Now"), "Prefer", "wait=5")
 		created.expect(t, 201, one(person(50, "Now")))
 		created.expectHeaders(t, tagged, "Location: /people/"+id(50))
-	}, func(c *plural.Config) { c.ReadTimeout = 500 * time.Millisecond }) // an answer may take longer than a request
+	}, func(c *plural.Config) { c.ReadTimeout = 2 * time.Second }) // an answer may take longer than a request
 }
 
 // TestWaitEndsWithTheServer: those who wait do not keep it from stopping.

@@ -1,6 +1,7 @@
 package interfacetest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/plural-go/plural/schema"
@@ -78,5 +79,21 @@ func TestUniqueBesideReferences(t *testing.T) {
 		s.createAll("/nodes", `{"id":"`+id(0)+`","name":"a"}`)
 		s.expectRefusal(t, "POST", "/nodes", `[{"id":"`+id(1)+`","name":"a"},{"id":"`+id(2)+`","node_id":"`+id(1)+`"}]`, 409, "not_unique /0/name")
 		s.get("/nodes").expect(t, 200, data(`{"id":"`+id(0)+`","type":"nodes","name":"a","node_id":null}`))
+	})
+}
+
+// TestUniqueEmail: the format bounds an email, so that it is indexed without a maxLength,
+// also one that is as long as can be.
+func TestUniqueEmail(t *testing.T) {
+	s := mustSchema(t, schema.Collection{Name: "accounts", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "email", Type: schema.String, Format: schema.Email, Unique: true}}})
+	longest := strings.Repeat("a", 64) + "@" + strings.Repeat(strings.Repeat("b", 62)+".", 3)
+	if longest = longest[:253] + "c"; len(longest) != 254 {
+		t.Fatal(len(longest))
+	}
+	eachStore(t, s, func(t *testing.T, s *server) {
+		s.createAll("/accounts", `{"id":"`+id(0)+`","type":"accounts","email":"`+longest+`"}`)
+		s.expectRefusal(t, "POST", "/accounts", `{"email":"`+longest+`"}`, 409, "not_unique /email")
+		s.expectRefusal(t, "POST", "/accounts", `{"email":"`+longest+`c"}`, 422, "format /email")
+		s.get("/accounts?filter[email]="+longest).expect(t, 200, data(`{"id":"`+id(0)+`","type":"accounts","email":"`+longest+`"}`))
 	})
 }

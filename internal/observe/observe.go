@@ -171,6 +171,9 @@ func (o *Observer) NotReady(err error) { o.log.Warn("not ready", "error", err) }
 // IssuerUnreachable notes that tokens cannot be checked.
 func (o *Observer) IssuerUnreachable(err error) { o.log.Warn("tokens cannot be checked", "error", err) }
 
+// AccessWarning notes a declaration of access that is allowed, and hardly meant.
+func (o *Observer) AccessWarning(warning string) { o.log.Warn("access", "warning", warning) }
+
 // Panicked notes a panic while a request was answered.
 func (o *Observer) Panicked(requestID string, reason any, stack []byte) {
 	o.failures.WithLabelValues("panic").Inc()

@@ -343,7 +343,7 @@ func (b *builder) collectionDescription() object {
 			{"type", object{{"type", "string"}, {"const", "collections"}}},
 			{"name", object{{"type", "string"}, {"description", "What its path is called."}}},
 			{"singular", object{{"type", "string"}}},
-			{"total", object{{"type", list{"integer", "null"}}, {"minimum", 0}, {"description", "How many resources it holds, null if that is not known."}}},
+			{"total", object{{"type", list{"integer", "null"}}, {"minimum", 0}, {"description", "How many resources it holds. Null if the caller may not list it, or if a rule decides which of them the caller sees."}}},
 			{"attributes", object{{"type", "array"}, {"description", "Its attributes in order, each with its name, whether it is required, what it refers to, and its JSON Schema."}, {"items", object{
 				{"type", "object"},
 				{"properties", object{

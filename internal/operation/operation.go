@@ -49,6 +49,7 @@ type Operations struct {
 	store     *store.Store
 	resources *resource.Resources
 	wake      chan struct{} // there may be something to do
+	renewal   time.Duration // of a lease, while an operation is worked on
 
 	mutex   sync.Mutex
 	waiters map[schema.ID]chan Outcome
@@ -73,7 +74,7 @@ func New(config Config, sch *schema.Schema, st *store.Store, resources *resource
 	}
 	return &Operations{
 		Config: config, schema: sch, store: st, resources: resources,
-		wake: make(chan struct{}, 1), waiters: map[schema.ID]chan Outcome{},
+		wake: make(chan struct{}, 1), renewal: config.Lease / 3, waiters: map[schema.ID]chan Outcome{},
 	}
 }
 

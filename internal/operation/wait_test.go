@@ -41,7 +41,7 @@ func TestWaitForAnotherServer(t *testing.T) {
 	var want [][]resource.Resource
 	for _, step := range [][2]string{{"POST", newUser}, {"PATCH", `{"name":"Grace"}`}, {"PATCH", `{"name":"Edsger"}`}} {
 		a := w.accept(step[0], step[1])
-		if _, ok := w.Wait(context.Background(), a, 30*time.Second); !ok {
+		if _, ok := w.Wait(context.Background(), a, hung); !ok {
 			t.Fatal("the operation is not finished")
 		}
 		now, err := w.resources.Read(context.Background(), path, user)
@@ -54,7 +54,7 @@ func TestWaitForAnotherServer(t *testing.T) {
 	last.ETag = "" // it is gone
 	accepted, want = append(accepted, w.accept("DELETE", "")), append(want, []resource.Resource{last})
 	for i, a := range accepted {
-		outcome, ok := w.Wait(context.Background(), a, 30*time.Second)
+		outcome, ok := w.Wait(context.Background(), a, hung)
 		if !ok || outcome.Err != nil || !reflect.DeepEqual(outcome.Results, want[i]) {
 			t.Errorf("operation %d: %t, %v\n got %s\nwant %s", i, ok, outcome.Err, outcome.Results, want[i])
 		}
@@ -75,11 +75,8 @@ func TestWaitForADatabaseThatIsAway(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "BEGIN; LOCK TABLE operations"); err != nil {
 		t.Fatal(err)
 	}
-	begun := time.Now()
+	// Without an end of its own it would wait for the lock, which is held until the end of the test.
 	if _, ok := w.Wait(context.Background(), accepted, 200*time.Millisecond); ok {
 		t.Error("it is finished, and nobody has worked on it")
-	}
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }

@@ -270,7 +270,7 @@ func (o *Operations) holding(ctx context.Context, job store.Job) (context.Contex
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(o.Lease / 3)
+		tick := time.NewTicker(o.renewal)
 		defer tick.Stop()
 		for {
 			select {

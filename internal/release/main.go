@@ -3,6 +3,11 @@
 // toolchain make the same bytes.
 //
 //	go run ./internal/release -version v1.2.3 -commit 5c0ffee… -time 1763200000 -out dist
+//
+// With -notices it writes the licences of what others wrote in the binary for a platform, and
+// builds nothing:
+//
+//	go run ./internal/release -notices THIRD_PARTY_NOTICES.txt -platform linux/amd64
 package main
 
 import (
@@ -13,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -31,7 +37,19 @@ func main() {
 	commit := flag.String("commit", "", "commit, likewise")
 	seconds := flag.Int64("time", 0, "time of the files in the archives, in seconds since 1970")
 	out := flag.String("out", "dist", "directory for the archives, which is made anew")
+	noticesFile := flag.String("notices", "", "write the licences of dependencies to this file, and build nothing")
+	platform := flag.String("platform", runtime.GOOS+"/"+runtime.GOARCH, "platform of the notices")
 	flag.Parse()
+	if *noticesFile != "" {
+		text, err := notices(*platform)
+		if err == nil {
+			err = os.WriteFile(*noticesFile, text, 0o644)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if *version == "" || *commit == "" || flag.NArg() > 0 {
 		log.Fatal("give a -version and a -commit, and nothing but flags")
 	}
@@ -83,19 +101,36 @@ func build(s stamp, platform string, at time.Time) (name string, archive []byte,
 		return "", nil, fmt.Errorf("%s: %w\n%s", platform, err, text)
 	}
 	base := "plural_" + s.version + "_" + system + "_" + machine
-	files := []packed{{base + "/" + binary, filepath.Join(dir, binary), 0o755}}
-	for _, companion := range companions {
-		files = append(files, packed{base + "/" + companion, companion, 0o644})
+	files, err := contents(platform, base, filepath.Join(dir, binary))
+	if err != nil {
+		return "", nil, err
 	}
-	switch system {
-	case "windows":
+	if system == "windows" {
 		archive, err = zipped(files, at)
 		return base + ".zip", archive, err
-	case "linux":
-		files = append(files, packed{base + "/" + filepath.Base(unit), unit, 0o644})
 	}
 	archive, err = tarred(files, at)
 	return base + ".tar.gz", archive, err
+}
+
+// contents is what goes into the archive for a platform. The notices are written beside the binary.
+func contents(platform, base, binary string) ([]packed, error) {
+	text, err := notices(platform)
+	if err != nil {
+		return nil, err
+	}
+	written := filepath.Join(filepath.Dir(binary), noticesName)
+	if err := os.WriteFile(written, text, 0o600); err != nil {
+		return nil, err
+	}
+	files := []packed{{base + "/" + filepath.Base(binary), binary, 0o755}, {base + "/" + noticesName, written, 0o644}}
+	for _, companion := range companions {
+		files = append(files, packed{base + "/" + companion, companion, 0o644})
+	}
+	if strings.HasPrefix(platform, "linux/") {
+		files = append(files, packed{base + "/" + filepath.Base(unit), unit, 0o644})
+	}
+	return files, nil
 }
 
 // buildArgs are the arguments of go for a static binary without paths of this

@@ -95,7 +95,7 @@ func unzipped(archive []byte) (files []string, err error) {
 
 // TestWhatIsPackedExists: a release would fail only when it is made.
 func TestWhatIsPackedExists(t *testing.T) {
-	for _, name := range append([]string{unit}, companions...) {
+	for _, name := range slices.Concat([]string{unit}, companions, bundled) {
 		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
 			t.Error(err)
 		}
@@ -125,10 +125,11 @@ func TestDockerfile(t *testing.T) {
 		"RUN go mod download",
 		"COPY . .",
 		"ARG TARGETOS TARGETARCH VERSION=dev COMMIT=",
-		"RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go " + strings.Join(arguments, " ") + " && mkdir -m 0700 /out/data /out/tmp",
+		"RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go " + strings.Join(arguments, " ") + " && go run ./internal/release -notices /out/" + noticesName + " -platform $TARGETOS/$TARGETARCH && mkdir -m 0700 /out/data /out/tmp",
 		"FROM scratch",
 		"COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/",
 		"COPY --from=build /out/plural /usr/bin/plural",
+		"COPY --from=build /src/LICENSE /out/" + noticesName + " /usr/share/doc/plural/",
 		"COPY --from=build --chown=65532:65532 /out/data /data",
 		"COPY --from=build --chown=65532:65532 /out/tmp /tmp",
 		"USER 65532:65532",

@@ -105,7 +105,8 @@ func notFound(c *schema.Collection, id schema.ID) *fault.Error {
 }
 
 // Totals gives the number of resources of each collection, from one snapshot. It is nil
-// where a rule decides which of them exist for the caller, and they would have to be counted.
+// where the caller may not list the collection, which would tell it, and where a rule decides
+// which resources exist for the caller, as they would have to be counted.
 func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*schema.Collection) ([]*int64, error) {
 	tx, err := r.store.Read(ctx)
 	if err != nil {
@@ -114,7 +115,7 @@ func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*
 	defer tx.Close()
 	totals := make([]*int64, len(collections))
 	for i, c := range collections {
-		if by.Rows(c) != nil {
+		if !by.May(schema.MayList, c) || by.Rows(c) != nil {
 			continue
 		}
 		total, err := tx.Total(c, nil)

@@ -31,8 +31,9 @@ const (
 // and a new arrow belongs here and in docs/architecture.md, in one commit.
 var mayImport = map[string][]string{
 	"internal/fault":     {},
-	"schema":             {"internal/fault"},
-	"internal/query":     {"internal/fault", "schema"},
+	"internal/suggest":   {},
+	"schema":             {"internal/fault", "internal/suggest"},
+	"internal/query":     {"internal/fault", "internal/suggest", "schema"},
 	"internal/store":     {"internal/fault", "schema", "internal/query"},
 	"internal/auth":      {"internal/fault", "schema", "internal/query"},
 	"internal/resource":  {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth"},
@@ -42,11 +43,11 @@ var mayImport = map[string][]string{
 	"internal/explorer":  {},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"internal/fault", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi",
+	"internal/api": {"internal/fault", "internal/suggest", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi",
 		"internal/explorer"},
 	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource",
 		"internal/operation", "internal/observe", "internal/openapi", "internal/api"},
-	"cmd/plural": {".", "schema", "conform", "client", "client/ts", "internal/move"},
+	"cmd/plural": {".", "schema", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
 	"client/ts": {"schema"},
@@ -60,6 +61,9 @@ var mayImport = map[string][]string{
 
 	// The interface as a client sees it: tests only, so it may import the top.
 	"internal/interfacetest": {".", "schema", "conform"},
+
+	// Several processes, or several servers in one, on one database: tests only.
+	"internal/processtest": {".", "schema", "internal/soak/disk"},
 
 	// The documents of whole configurations, before the linters: tests only as well.
 	"internal/openapi/lint": {".", "schema"},
@@ -82,6 +86,9 @@ var mayImport = map[string][]string{
 
 	// Builds what users download.
 	"internal/release": {},
+
+	// Finds the tests in which several things happen at once.
+	"internal/concurrent": {},
 
 	"internal/pgtest": {},
 	"internal/rooms":  {},

@@ -17,7 +17,7 @@ import (
 
 // maxAnswer is how long an answer may take. A server that is gone is noticed at
 // once; one that hangs must not count as gone, as it could go on later.
-const maxAnswer = time.Minute
+var maxAnswer = time.Minute
 
 // client talks to one life of the server, or to one of its nodes.
 type client struct {

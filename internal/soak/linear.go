@@ -37,7 +37,7 @@ var register = porcupine.Model{
 
 // maxThinking bounds how long the order of the operations on one resource is
 // looked for. What cannot be decided in it counts as a violation.
-const maxThinking = 20 * time.Second
+var maxThinking = 20 * time.Second
 
 // Linearizable checks, for each shared resource, that its reads and
 // compare-and-swaps can be put into one order that agrees with the clock.

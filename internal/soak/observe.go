@@ -67,7 +67,7 @@ type operation struct {
 }
 
 // maxSettle is how long operations may take once nobody adds any.
-const maxSettle = time.Minute
+var maxSettle = time.Minute
 
 // settle waits until no operation is left to be done.
 func settle(ctx context.Context, c *client) error {

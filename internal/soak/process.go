@@ -52,7 +52,7 @@ type process struct {
 }
 
 // maxStart is how long a server may take until it answers.
-const maxStart = time.Minute
+const maxStart = 5 * time.Minute
 
 var apiLine = regexp.MustCompile(`API   (http://\S+)/\n`)
 

@@ -251,7 +251,7 @@ func (r *Run) blame(err error) error {
 }
 
 // maxWriting bounds a cycle on a machine that is slow.
-const maxWriting = 20 * time.Second
+var maxWriting = 20 * time.Second
 
 // createCounters creates what all writers write to.
 func (r *Run) createCounters(ctx context.Context) {

@@ -18,7 +18,11 @@ import (
 // Backup copies an SQLite database into a new file. The database may be in use,
 // also by other processes: the copy is what it was at one moment. It is checked
 // before it gets its name, so that a file of that name is always whole.
-func Backup(ctx context.Context, url, file string) (err error) {
+func Backup(ctx context.Context, url, file string) error {
+	return explained(backUp(ctx, url, file))
+}
+
+func backUp(ctx context.Context, url, file string) error {
 	database, err := sqliteFile(url)
 	if err != nil {
 		return err
@@ -89,6 +93,10 @@ func settle(ctx context.Context, file string, more ...string) error {
 // The database may be in use: it is replaced in one transaction, and whoever
 // reads it sees the old or the new.
 func Restore(ctx context.Context, url, file string, force bool) error {
+	return explained(restore(ctx, url, file, force))
+}
+
+func restore(ctx context.Context, url, file string, force bool) error {
 	database, err := sqliteFile(url)
 	if err != nil {
 		return err
@@ -165,7 +173,6 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	createPrivate(to)
 	target, err := openRaw(ctx, to, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if errors.Is(err, errNoDatabase) {
 		err = fmt.Errorf("%w; move it away first", err)
@@ -200,11 +207,11 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 var errNoDatabase = errors.New("it is no SQLite database")
 
 func openRaw(ctx context.Context, file string, flags sqlite.OpenFlags) (*sqlite.Conn, error) {
-	c, err := sqlite.OpenConn(file, flags)
+	c, err := openFile(file, flags)
 	if err == nil {
 		c.SetInterrupt(ctx.Done())
-		// The second one is the first to look into the file.
-		err = run(c, "PRAGMA busy_timeout = 5000", "PRAGMA schema_version")
+		c.SetBusyTimeout(busyTimeout)
+		err = run(c, "PRAGMA schema_version") // the first to look into the file
 	}
 	if err != nil {
 		if sqlite.ErrCode(err) == sqlite.ResultNotADB {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -73,7 +74,7 @@ func failedAt(ctx context.Context, direction, url string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("copying %s %s was interrupted", direction, placeName(url))
 	}
-	return fmt.Errorf("copying %s %s: %w", direction, placeName(url), err)
+	return fmt.Errorf("copying %s %s: %w", direction, placeName(url), explained(err))
 }
 
 // copying is a copy in progress.
@@ -98,18 +99,34 @@ func (c *copying) count() error {
 // unread tells an error of the source from one of the target.
 func unread(err error) error { return fmt.Errorf("the source cannot be read: %w", err) }
 
-// into fills the target. What was made for it and is not filled is removed again.
-func (c *copying) into(ctx context.Context, url string) (err error) {
+// into fills the target. A new file gets its name once it is filled: until then nobody else opens
+// it, so that it can be removed if something fails.
+func (c *copying) into(ctx context.Context, url string) error {
 	file, isFile := strings.CutPrefix(url, "sqlite:")
-	if _, missing := os.Stat(file); isFile && errors.Is(missing, os.ErrNotExist) {
-		defer func() {
-			if err != nil {
-				removeDatabase(file)
-			}
-		}()
-	} else if err := requireNothing(ctx, url); err != nil {
+	if _, missing := os.Lstat(file); isFile && errors.Is(missing, os.ErrNotExist) {
+		if err := checkFile(file); err != nil {
+			return err
+		}
+		partial, err := partialFile(file)
+		if err != nil {
+			return err
+		}
+		defer removeDatabase(partial)
+		if err := c.intoEmpty(ctx, "sqlite:"+partial); err != nil {
+			return err
+		}
+		if err := claim(partial, file); err != nil {
+			return err
+		}
+		return syncDirectory(filepath.Dir(file))
+	}
+	if err := requireNothing(ctx, url); err != nil {
 		return err
 	}
+	return c.intoEmpty(ctx, url)
+}
+
+func (c *copying) intoEmpty(ctx context.Context, url string) (err error) {
 	b, err := connect(ctx, url, options{})
 	if err != nil {
 		return err

@@ -17,9 +17,9 @@ import (
 func Examine(ctx context.Context, url string, repair bool) (findings []string, err error) {
 	b, err := connectExisting(ctx, url)
 	if err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = explained(errors.Join(err, b.close())) }()
 	if !repair {
 		c, release, err := b.read(ctx, atLength)
 		if err != nil {

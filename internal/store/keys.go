@@ -60,8 +60,15 @@ func AddAPIKey(ctx context.Context, url string, key APIKey) error {
 
 // ListAPIKeys lists the keys of a database, the oldest first.
 func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
-	err = withKeys(ctx, url, func(c conn) error {
-		keys = nil
+	err = onDatabase(ctx, url, func(b backend) error {
+		c, release, err := b.read(ctx, atLength)
+		if err != nil {
+			return err
+		}
+		defer release()
+		if err := requireSchema(c, b); err != nil {
+			return err
+		}
 		return each(c, func(row schema.Row) bool {
 			keys = append(keys, scanKey(row))
 			return true
@@ -83,20 +90,32 @@ func RevokeAPIKey(ctx context.Context, url, prefix, at string) error {
 }
 
 // withKeys runs fn in a transaction on a database of Plural's, whatever its schema.
-func withKeys(ctx context.Context, url string, fn func(conn) error) (err error) {
+func withKeys(ctx context.Context, url string, fn func(conn) error) error {
+	return onDatabase(ctx, url, func(b backend) error {
+		return writeTo(ctx, b, func(c conn) error {
+			if err := requireSchema(c, b); err != nil {
+				return err
+			}
+			return fn(c)
+		})
+	})
+}
+
+// onDatabase opens a database that exists, and closes it again.
+func onDatabase(ctx context.Context, url string, fn func(backend) error) error {
 	b, err := connectExisting(ctx, url)
+	if err != nil {
+		return explained(err)
+	}
+	return explained(errors.Join(fn(b), b.close()))
+}
+
+// requireSchema refuses a database that Plural has not made.
+func requireSchema(c conn, d dialect) error {
+	found, err := describe(c, d)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
-	return writeTo(ctx, b, func(c conn) error {
-		found, err := describe(c, b)
-		if err != nil {
-			return err
-		}
-		if _, err := storedSchema(c, b, found); err != nil {
-			return err
-		}
-		return fn(c)
-	})
+	_, err = storedSchema(c, d, found)
+	return err
 }

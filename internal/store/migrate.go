@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"zombiezen.com/go/sqlite"
+
 	"github.com/plural-go/plural/schema"
 )
 
@@ -17,9 +19,9 @@ import (
 func Plan(ctx context.Context, url string, s *schema.Schema) (steps []*Step, err error) {
 	b, err := connectExisting(ctx, url)
 	if err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = explained(errors.Join(err, b.close())) }()
 	c, release, err := b.read(ctx, atLength)
 	if err != nil {
 		return nil, err
@@ -56,24 +58,33 @@ type MigrateOptions struct {
 func Migrate(ctx context.Context, url string, s *schema.Schema, o MigrateOptions) (steps []*Step, err error) {
 	b, err := connectExisting(ctx, url)
 	if err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = explained(errors.Join(err, b.close())) }()
 	return migrate(ctx, b, s, time.Now(), func(p *plan) error {
 		err := refusal(p, o.AllowLoss)
 		if err == nil && o.Backup != "" {
-			err = Backup(ctx, url, o.Backup)
+			err = backUp(ctx, url, o.Backup)
 		}
 		return err
 	})
 }
 
-// inUse explains an error that comes of others who use the database.
-func inUse(err error, busy bool) error {
-	if busy {
-		return fmt.Errorf("others are using the database, so that it cannot be changed now: try again, or stop them: %w", err)
+// explained says more of what SQLite says in two words, to whoever runs a command or opens
+// a server.
+func explained(err error) error {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultProtocol:
+		return inUse(err)
+	case sqlite.ResultIOErr:
+		return fmt.Errorf("a file of the database cannot be read or written: look at its disk and file system, and try again: %w", err)
 	}
 	return err
+}
+
+// inUse explains an error that comes of others who use the database.
+func inUse(err error) error {
+	return fmt.Errorf("others are using the database, so that it cannot be used for this now: try again, or stop them: %w", err)
 }
 
 // migrate plans, asks accept, and carries out what it accepts.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/pgtest"
@@ -327,12 +326,9 @@ func TestReaderInTheWayOfAMigration(t *testing.T) {
 	}()
 	awaitWaiting(t, url, 1)
 	for range 3 {
-		began := time.Now()
+		// The first reader stays. If the migration went on waiting for its lock, so would this one.
 		if err := readShops(st); err != nil {
 			t.Fatal(err)
-		}
-		if took := time.Since(began); took > 2*time.Second {
-			t.Errorf("another reader waited for %v", took)
 		}
 		awaitWaiting(t, url, 1)
 	}

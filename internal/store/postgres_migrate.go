@@ -80,8 +80,11 @@ func lockSoon(ctx context.Context, c conn, lock string) error {
 	}
 	for try := 1; ; try++ {
 		err := execAll(c, "SAVEPOINT unlocked", lock)
-		if !hasCode(err, notLocked) || try == lockTries {
-			return inUse(err, hasCode(err, notLocked))
+		if !hasCode(err, notLocked) {
+			return err
+		}
+		if try == lockTries {
+			return inUse(err)
 		}
 		if err := execAll(c, "ROLLBACK TO SAVEPOINT unlocked"); err != nil {
 			return err

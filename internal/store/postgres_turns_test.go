@@ -54,7 +54,6 @@ func TestOutOfTurn(t *testing.T) {
 	b := st.backend.(*postgresBackend)
 	insert(t, st, users, `{"id":"`+id(1)+`","name":"Ada","email":"ada@example.com"}`)
 	key, _ := schema.ParseID(id(1))
-	b.patience = 500 * time.Millisecond
 	rename := func(name string) error {
 		return st.Write(context.Background(), func(tx *Tx) error {
 			before, err := tx.Get(users, nil, key)
@@ -71,10 +70,12 @@ func TestOutOfTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.patience = 500 * time.Millisecond // of somebody who has to wait in vain
 	if err := rename("Out of turn"); !fault.Is(err, fault.CodeUnavailable) {
 		t.Errorf("out of turn: got %v", err)
 	}
 	turn.leave()
+	b.patience = postgresPatience
 	if err := rename("In turn"); err != nil {
 		t.Errorf("in turn: got %v", err)
 	}
@@ -92,7 +93,6 @@ func TestServerThatKeepsItsTurn(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	st := open(t, url, schema.Example())
-	st.backend.(*postgresBackend).patience = 2 * time.Second
 	about := contested{"users", schema.ID{1}}
 	hangs, err := pgx.Connect(context.Background(), url)
 	if err != nil {

@@ -50,7 +50,6 @@ func openSQLite(file string, o options) (*sqliteBackend, error) {
 		readers: make(chan *sqliteConn, maxIdleReaders),
 		closed:  make(chan struct{}),
 	}
-	createPrivate(file)
 	c, err := b.open(sqlite.OpenReadWrite|sqlite.OpenCreate, "wal_autocheckpoint = 0") // the writer does it
 	if err != nil {
 		return nil, err
@@ -81,27 +80,47 @@ func checkFile(file string) error {
 	return nil
 }
 
+// openFile opens a connection. No file of a database is opened in any other way: whoever closes
+// one takes from the process all its locks on the file, those of every connection.
+func openFile(file string, flags sqlite.OpenFlags) (*sqlite.Conn, error) {
+	if flags&sqlite.OpenCreate != 0 {
+		createPrivate(file)
+	}
+	creating.RLock()
+	defer creating.RUnlock()
+	return sqlite.OpenConn(file, flags)
+}
+
+// creating is held while a file is created, so that nobody opens it before it is closed.
+var creating sync.RWMutex
+
 // createPrivate makes the file of a database that is not there yet, so that nobody reads it but
 // the server's own user. SQLite gives the files beside it the same mode. If it fails, SQLite
 // says why.
 func createPrivate(file string) {
+	creating.Lock()
+	defer creating.Unlock()
 	created, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // #nosec G304 -- the operator names it
 	if err == nil {
 		_ = created.Close()
 	}
 }
 
+// busyTimeout is how long a connection waits for others who have locked the database.
+const busyTimeout = 5 * time.Second
+
 // pragmas of every connection. A small page cache is as fast as a large one here,
 // and bounds what a long stream takes of memory.
-var pragmas = []string{"busy_timeout = 5000", "foreign_keys = ON", "cache_size = -2000", "journal_size_limit = 67108864"}
+var pragmas = []string{"foreign_keys = ON", "cache_size = -2000", "journal_size_limit = 67108864"}
 
 // synchronous syncs every commit. It is a variable so that the crash harness can
 // link a server with less, and must find that it loses writes; it is no setting.
 var synchronous = "FULL"
 
 func (b *sqliteBackend) open(flags sqlite.OpenFlags, more ...string) (*sqliteConn, error) {
-	raw, err := sqlite.OpenConn(b.file, flags)
+	raw, err := openFile(b.file, flags)
 	if err == nil {
+		raw.SetBusyTimeout(busyTimeout) // without one it would wait for ever
 		err = useWAL(raw)
 	}
 	for _, pragma := range slices.Concat(pragmas, []string{"synchronous = " + synchronous}, more) {
@@ -257,7 +276,7 @@ func (b *sqliteBackend) fault(err error) error {
 		return context.Canceled
 	case sqlite.ResultFull:
 		return &fault.Error{Code: fault.CodeStorageFull, Detail: "There is no room left to store this. Reading goes on; try again later.", Cause: err}
-	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultIOErr, sqlite.ResultCantOpen, sqlite.ResultReadOnly, sqlite.ResultPerm:
+	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultProtocol, sqlite.ResultIOErr, sqlite.ResultCantOpen, sqlite.ResultReadOnly, sqlite.ResultPerm:
 		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The database cannot be used at the moment. Try again later.", Cause: err}
 	}
 	return nil

@@ -32,7 +32,7 @@ func (b *sqliteBackend) migrate(ctx context.Context, fn func(conn) error) (err e
 		err = errors.Join(err, c.close())
 	}()
 	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
-		return inUse(err, sqlite.ErrCode(err) == sqlite.ResultBusy)
+		return err
 	}
 	if err := keepTriggers(c, fn); err != nil {
 		return err

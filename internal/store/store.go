@@ -58,14 +58,14 @@ func Open(ctx context.Context, url string, s *schema.Schema, given ...Option) (*
 	st := &Store{schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
 	b, err := connect(ctx, url, options{finish: st.finish, failed: func(err error) { st.failed.Store(&err) }})
 	if err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
 	st.backend = b
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
 	if err := st.prepare(ctx, o); err != nil {
-		return nil, errors.Join(err, b.close())
+		return nil, explained(errors.Join(err, b.close()))
 	}
 	return st, nil
 }

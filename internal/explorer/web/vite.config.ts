@@ -1,12 +1,13 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vitest/config'
+import { licenses } from './licenses.ts'
 
 // Two pages, each built by itself: --mode says which. OUT is where to, so that a test can
 // compare what is built with what is committed.
 export default defineConfig(({ mode }) => ({
   root: mode === 'test' ? '.' : mode,
   base: './', // relative to the base that the server writes into the document
-  plugins: [svelte()],
+  plugins: [svelte(), licenses()],
   test: { include: ['*/test/*.test.ts'] },
   build: {
     outDir: `${process.env.OUT ?? `${import.meta.dirname}/../dist`}/${mode}`,

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,6 +35,21 @@ type Disk struct {
 	lies     bool  // a sync is acknowledged and not done
 	capacity int64 // in bytes, 0 for no end
 	faults   map[Op]*fault
+	opened   []Opening
+}
+
+// Opening is one successful call of open(2), by any program.
+type Opening struct {
+	Name    string
+	Flags   int  // those that the kernel passes on: without O_CREAT and O_EXCL for a file that exists
+	Created bool // there was no such file
+}
+
+// Opened lists how files were opened, in order. No opening is missing, however soon the file was closed.
+func (d *Disk) Opened() []Opening {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return slices.Clone(d.opened)
 }
 
 // file is a file, whatever its name is.
@@ -54,12 +70,14 @@ type Op string
 // The operations that can fail.
 const (
 	Write Op = "write"
+	Short Op = "short write" // which is no error: only some of the bytes are written, and the program is told how many
 	Sync  Op = "sync"
 )
 
 // fault lets an operation on some files fail.
 type fault struct {
 	suffix string
+	passes int // how many operations succeed first
 	left   int // how often yet; negative for ever
 	struck int
 }
@@ -108,10 +126,13 @@ func (d *Disk) used() (n int64) {
 // fail with EIO, times of them, or all if times is negative. A failed write has
 // written some of its bytes. A failed sync has synced some of the writes; the
 // others are lost for good, as the next sync does not try them again.
-func (d *Disk) Fail(op Op, suffix string, times int) {
+func (d *Disk) Fail(op Op, suffix string, times int) { d.FailAfter(op, suffix, 0, times) }
+
+// FailAfter is Fail, once some of these operations have succeeded.
+func (d *Disk) FailAfter(op Op, suffix string, passes, times int) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.faults[op] = &fault{suffix: suffix, left: times}
+	d.faults[op] = &fault{suffix: suffix, passes: passes, left: times}
 }
 
 // Failed counts the operations that have failed since Fail was called for them.
@@ -124,20 +145,32 @@ func (d *Disk) Failed(op Op) int {
 	return d.faults[op].struck
 }
 
+// nameOf is the name of a file, or empty if it has none any more.
+func (d *Disk) nameOf(f *file) string {
+	for name, named := range d.names {
+		if named == f {
+			return name
+		}
+	}
+	return ""
+}
+
 // fails says whether an operation on a file fails now.
 func (d *Disk) fails(op Op, f *file) bool {
 	fault := d.faults[op]
 	if fault == nil || fault.left == 0 {
 		return false
 	}
-	for name, named := range d.names {
-		if named == f && strings.HasSuffix(name, fault.suffix) {
-			fault.left--
-			fault.struck++
-			return true
-		}
+	if name := d.nameOf(f); name == "" || !strings.HasSuffix(name, fault.suffix) {
+		return false
 	}
-	return false
+	if fault.passes > 0 {
+		fault.passes--
+		return false
+	}
+	fault.left--
+	fault.struck++
+	return true
 }
 
 // trap cuts the power in the middle of an operation.
@@ -239,20 +272,26 @@ func (d *Disk) syncNames() syscall.Errno {
 	return 0
 }
 
-func (d *Disk) write(f *file, data []byte, offset int64) syscall.Errno {
+// write returns how many bytes it has written.
+func (d *Disk) write(f *file, data []byte, offset int64) (int, syscall.Errno) {
 	d.spring(Write)
+	if !d.off && len(data) > 1 && d.fails(Short, f) {
+		data = data[:len(data)/2]
+		d.put(f, change{offset: offset, data: data})
+		return len(data), 0
+	}
 	grows := offset + int64(len(data)) - int64(len(f.data))
 	switch {
 	case d.off:
-		return syscall.EIO
+		return 0, syscall.EIO
 	case d.fails(Write, f):
 		d.put(f, change{offset: offset, data: data[:d.rng.IntN(len(data)+1)]})
-		return syscall.EIO
+		return 0, syscall.EIO
 	case grows > 0 && d.capacity > 0 && d.used()+grows > d.capacity:
-		return syscall.ENOSPC
+		return 0, syscall.ENOSPC
 	}
 	d.put(f, change{offset: offset, data: data})
-	return 0
+	return len(data), 0
 }
 
 func (d *Disk) truncate(f *file, size int64) syscall.Errno {

@@ -185,7 +185,7 @@ func TestCutSoonStrikesDuringAnOperation(t *testing.T) {
 			if op = Write; d.rng.IntN(4) == 0 {
 				op, errno = Sync, d.sync(f)
 			} else {
-				errno = d.write(f, []byte("x"), 0)
+				_, errno = d.write(f, []byte("x"), 0)
 			}
 			d.mutex.Unlock()
 			if errno != 0 {
@@ -259,17 +259,17 @@ func TestFullDisk(t *testing.T) {
 	d := New(0)
 	f := d.create("a")
 	d.Resize(10)
-	if errno := d.write(f, make([]byte, 10), 0); errno != 0 {
+	if _, errno := d.write(f, make([]byte, 10), 0); errno != 0 {
 		t.Error(errno)
 	}
-	if errno := d.write(f, make([]byte, 2), 9); errno != syscall.ENOSPC {
+	if _, errno := d.write(f, make([]byte, 2), 9); errno != syscall.ENOSPC {
 		t.Error(errno)
 	}
-	if errno := d.write(f, make([]byte, 2), 8); errno != 0 {
+	if _, errno := d.write(f, make([]byte, 2), 8); errno != 0 {
 		t.Error("overwriting takes no room:", errno)
 	}
 	d.Resize(11)
-	if errno := d.write(f, make([]byte, 2), 9); errno != 0 || d.Used() != 11 {
+	if _, errno := d.write(f, make([]byte, 2), 9); errno != 0 || d.Used() != 11 {
 		t.Error(errno, d.Used())
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -41,7 +42,7 @@ func (d *Disk) Mount(dir string) (unmount func() error, err error) {
 // unmounted waits for the kernel to let go of the files of a process that has
 // just ended.
 func unmounted(server *fuse.Server) error {
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		err := server.Unmount()
 		if err == nil || time.Now().After(deadline) {
@@ -100,7 +101,7 @@ func (d *directory) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 }
 
 // Create implements fs.NodeCreater.
-func (d *directory) Create(ctx context.Context, name string, _, _ uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+func (d *directory) Create(ctx context.Context, name string, flags, _ uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	d.disk.mutex.Lock()
 	defer d.disk.mutex.Unlock()
 	d.disk.lastIno++
@@ -108,7 +109,18 @@ func (d *directory) Create(ctx context.Context, name string, _, _ uint32, out *f
 	if errno := d.disk.rename(renaming{name: f}); errno != 0 {
 		return nil, nil, 0, errno
 	}
-	return d.child(ctx, f, out), nil, fuse.FOPEN_KEEP_CACHE, 0
+	d.disk.opened = append(d.disk.opened, Opening{name, int(flags), true})
+	return d.child(ctx, f, out), nil, caching(name), 0
+}
+
+// caching says how the kernel treats an open file. Through its page cache it would split a write
+// at the bounds of pages, and if a later part fails, tell the program that fewer bytes were written, and
+// nothing of an error. Memory can be shared through the page cache only.
+func caching(name string) uint32 {
+	if strings.HasSuffix(name, "-shm") {
+		return fuse.FOPEN_KEEP_CACHE
+	}
+	return fuse.FOPEN_DIRECT_IO
 }
 
 // Unlink implements fs.NodeUnlinker.
@@ -160,8 +172,12 @@ func (n *node) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, o
 }
 
 // Open implements fs.NodeOpener.
-func (n *node) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	return nil, fuse.FOPEN_KEEP_CACHE, 0
+func (n *node) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	n.disk.mutex.Lock()
+	defer n.disk.mutex.Unlock()
+	name := n.disk.nameOf(n.file)
+	n.disk.opened = append(n.disk.opened, Opening{name, int(flags), false})
+	return nil, caching(name), 0
 }
 
 // Read implements fs.NodeReader.
@@ -179,10 +195,8 @@ func (n *node) Read(_ context.Context, _ fs.FileHandle, dest []byte, offset int6
 func (n *node) Write(_ context.Context, _ fs.FileHandle, data []byte, offset int64) (uint32, syscall.Errno) {
 	n.disk.mutex.Lock()
 	defer n.disk.mutex.Unlock()
-	if errno := n.disk.write(n.file, data, offset); errno != 0 {
-		return 0, errno
-	}
-	return uint32(len(data)), 0
+	written, errno := n.disk.write(n.file, data, offset)
+	return uint32(written), errno
 }
 
 // Fsync implements fs.NodeFsyncer. It takes about as long as on a real disk: most

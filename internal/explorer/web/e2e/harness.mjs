@@ -12,6 +12,9 @@ import { chromium } from 'playwright-core'
 
 export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../../bin/plural')
 
+// How long something is waited for that must happen: long enough for any machine.
+const HUNG = 120_000
+
 /** Starts the server on a free port and a database of its own. */
 export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'), flags = [], program = binary, args } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'plural-e2e-'))
@@ -31,7 +34,7 @@ export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'),
     child.stderr.on('data', read)
     child.on('error', reject)
     child.on('exit', () => reject(new Error(`the server has ended:\n${output}`)))
-    setTimeout(() => reject(new Error(`the server does not start:\n${output}`)), 20_000).unref()
+    setTimeout(() => reject(new Error(`the server does not start:\n${output}`)), HUNG).unref()
   })
   return {
     url,
@@ -61,6 +64,7 @@ export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'),
 
 export function launch() {
   return chromium.launch({
+    timeout: HUNG,
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: [
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
@@ -84,7 +88,7 @@ export async function open(browser, url, { expect = [], ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(HUNG)
   const complaints = []
   page.on('console', (message) => {
     const complains = message.type() === 'error' || message.text().includes('svelte.dev/e/')

@@ -190,6 +190,24 @@ for (const [name, [options, rules]] of Object.entries(LOOKS))
     await page.leave()
   })
 
+test('an id in the address is one segment of a path, whatever is in it', async () => {
+  const page = await open(browser, 'about:blank', { expect: [/status of 404/] })
+  const asked = []
+  page.on('request', (request) => asked.push(request.url().replace(server.url, '')))
+  const escaped = '..%2F-%2Fhealth%3Fx'
+  for (const [address, path] of [
+    [`customers/${escaped}`, `/customers/${escaped}`],
+    [`customers/${escaped}/orders`, `/customers/${escaped}/orders`],
+  ]) {
+    asked.length = 0
+    await page.goto(`${server.explorer}/${address}`)
+    await page.getByText('is not an id').first().waitFor()
+    assert.ok(asked.some((each) => each.split('?')[0] === path), asked.join('\n'))
+    assert.deepEqual(asked.filter((each) => each.startsWith('/-/health')), [])
+  }
+  await page.leave()
+})
+
 test('the switch goes over the system', async () => {
   const page = await open(browser, server.explorer, { colorScheme: 'light' })
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)

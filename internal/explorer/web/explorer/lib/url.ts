@@ -43,10 +43,13 @@ export function readView(path: string, query: string): View {
   return view
 }
 
+/** A path of segments. An id can come from the address bar, and must not lead to another path. */
+export const pathOf = (...segments: string[]) => segments.map(encodeURIComponent).join('/')
+
 /** The address of a view, relative to the explorer's own. */
 export function writeView(view: View): string {
   if (!view.collection) return ''
-  const path = listPath(view) + (view.id && view.mode !== 'new' ? `/${view.id}` : '')
+  const path = listPath(view) + (view.id && view.mode !== 'new' ? `/${pathOf(view.id)}` : '')
   const parts = queryParts(view)
   if (view.offset > 0) parts.push(`offset=${view.offset}`)
   if (view.mode !== 'read') parts.push(`view=${view.mode}`)
@@ -55,8 +58,8 @@ export function writeView(view: View): string {
 
 /** The path of the collection or sub-collection that a view is of, in the interface. */
 export function listPath(view: View): string {
-  const collection = encodeURIComponent(view.collection ?? '')
-  return view.parent ? `${encodeURIComponent(view.parent.collection)}/${view.parent.id}/${collection}` : collection
+  const collection = view.collection ?? ''
+  return view.parent ? pathOf(view.parent.collection, view.parent.id, collection) : pathOf(collection)
 }
 
 /** The filters and the sorting of a view, and what else its address asks for, as parts of a query. */

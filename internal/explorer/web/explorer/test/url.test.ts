@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { START, listKey, readView, sortBy, writeView, type View } from '../lib/url'
+import { START, listKey, listPath, pathOf, readView, sortBy, writeView, type View } from '../lib/url'
 
 const id = '01936f2e-7d3c-7a4b-9c5d-0123456789ab'
 const read = (address: string) => {
@@ -28,6 +28,16 @@ test('every view has an address, and every address its view', () => {
     expect(read(address), address).toEqual({ ...START, ...view })
     expect(writeView({ ...START, ...view })).toBe(address)
   }
+})
+
+test('an id cannot lead to another path', () => {
+  const strange = '../-/health?x=1#y'
+  const escaped = '..%2F-%2Fhealth%3Fx%3D1%23y'
+  expect(pathOf('users', strange, 'posts')).toBe(`users/${escaped}/posts`)
+  const view = { ...START, collection: 'posts', parent: { collection: 'users', id: strange }, id: strange }
+  expect(listPath(view)).toBe(`users/${escaped}/posts`)
+  expect(writeView(view)).toBe(`users/${escaped}/posts/${escaped}`)
+  expect(read(writeView(view))).toEqual(view)
 })
 
 test('several values of a field are one filter', () => {

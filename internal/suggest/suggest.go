@@ -1,38 +1,24 @@
-package schema
+// Package suggest finds what somebody meant who wrote something else.
+package suggest
 
 import (
 	"fmt"
 	"strings"
 )
 
-// oneOf lists choices as people do: "a, b or c".
-func oneOf[T ~string](choices []T) string {
-	var b strings.Builder
-	for i, choice := range choices {
-		switch {
-		case i > 0 && i == len(choices)-1:
-			b.WriteString(" or ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString(string(choice))
-	}
-	return b.String()
-}
-
-// didYouMean is a question to append to a message, or nothing when no choice
+// DidYouMean is a question to append to a message, or nothing when no choice
 // is near.
-func didYouMean[T ~string](word string, choices []T) string {
-	if near := nearest(word, choices); near != "" {
+func DidYouMean[T ~string](word string, choices []T) string {
+	if near := Nearest(word, choices); near != "" {
 		return fmt.Sprintf(" (did you mean %s?)", near)
 	}
 	return ""
 }
 
-// nearest finds the choice that a word was most likely meant to be, or returns
+// Nearest finds the choice that a word was most likely meant to be, or returns
 // nothing. Case, underscores and hyphens are what people mix up most, so they
 // do not count.
-func nearest[T ~string](word string, choices []T) T {
+func Nearest[T ~string](word string, choices []T) T {
 	var best T
 	word = bare(word)
 	bestDistance := min(len(word)/3+1, len(word)-1)
@@ -48,10 +34,13 @@ var bareReplacer = strings.NewReplacer("_", "", "-", "")
 
 func bare(word string) string { return bareReplacer.Replace(strings.ToLower(word)) }
 
+// maxWord is longer than twice any name that there is.
+const maxWord = 128
+
 // editDistance counts the bytes to insert, delete or replace (Levenshtein).
 func editDistance(from, to string) int {
 	// Far too long a word is near to nothing; this bounds the work.
-	if len(from) > 2*maxName {
+	if len(from) > maxWord {
 		return len(from)
 	}
 	row := make([]int, len(to)+1)

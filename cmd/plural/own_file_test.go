@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// An import does not read the database itself, and an export does not replace it.
+func TestImportAndExportKeepOffTheDatabase(t *testing.T) {
+	dir := t.TempDir()
+	if out, status := exits(t, dir, `{"name":"Ada","email":"ada@example.com"}`, nil, "import", "users"); status != 0 {
+		t.Fatal(out)
+	}
+	if err := os.Symlink("plural.db", filepath.Join(dir, "link.csv")); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ file, command string }{
+		{"plural.db", "export"},
+		{"link.csv", "export"},
+		{"./plural.db-wal", "export"},
+		{filepath.Join(dir, "plural.db-journal"), "export"},
+		{"plural.db", "import"},
+		{"link.csv", "import"},
+	} {
+		args := []string{"import", "users", test.file, "--format=csv"}
+		if test.command == "export" {
+			args = []string{"export", "users", "--output=" + test.file, "--format=csv"}
+		}
+		out, status := exits(t, dir, "", nil, args...)
+		if want := "plural: " + test.file + " is a file of the database plural.db itself: give another one\n"; out != want || status != 1 {
+			t.Errorf("%v: %d\ngot  %swant %s", args, status, out, want)
+		}
+	}
+	if out, status := exits(t, dir, "", nil, "export", "users", "--output=plural.csv"); status != 0 {
+		t.Error(out)
+	}
+	if got := files(t, dir); got != "link.csv plural.csv plural.db" {
+		t.Errorf("there are %s", got)
+	}
+}

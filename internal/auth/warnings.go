@@ -1,0 +1,145 @@
+package auth
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Warnings lists what is allowed, and hardly meant: a create that always fails, and a rule
+// that null makes true.
+func (p *Policy) Warnings() []string { return p.warnings }
+
+// MustWrite lists the attributes that every create has to give, and that the role may not
+// write. If there are any, the role can create nothing. It is that of the parent: others are
+// refused as mistakes of the schema.
+func (p *Policy) MustWrite(role string, c *schema.Collection) []string {
+	g := p.roles[role][c]
+	if g == nil {
+		return nil
+	}
+	var names []string
+	for i, column := range c.Columns() {
+		if a := column.Attribute; a != nil && column.NotNull && a.Default == nil && !g.writable.Has(i) {
+			names = append(names, column.Name)
+		}
+	}
+	return names
+}
+
+// warnAboutCreates warns of roles that are granted create, and can create nothing.
+func (p *Policy) warnAboutCreates(role *schema.Role, s *schema.Schema) {
+	for _, granted := range role.Grants {
+		c := s.Collection(granted.Collection)
+		if !slices.Contains(granted.Verbs, schema.MayCreate) {
+			continue
+		}
+		for _, name := range p.MustWrite(role.Name, c) {
+			p.warnings = append(p.warnings, fmt.Sprintf("%s is granted create in %s, but every create fails: %s is required, has no default, and is not writable for the role: add it to writable",
+				role.Name, c.Name, name))
+		}
+	}
+}
+
+// nullWarnings warns of attributes that can be null and are compared with a claim: a token
+// whose claim is null would match the resources that belong to nobody. Conditions are those
+// that are known to hold where e counts.
+func (t *translation) nullWarnings(e ast.Expr, conditions []string) (warnings []string) {
+	if e.Kind() != ast.CallKind {
+		return nil
+	}
+	args := e.AsCall().Args()
+	switch e.AsCall().FunctionName() {
+	case operators.LogicalAnd:
+		conditions = append(notNull(e), conditions...)
+		return append(t.nullWarnings(args[0], conditions), t.nullWarnings(args[1], conditions)...)
+	case operators.LogicalOr:
+		return append(t.nullWarnings(args[0], conditions), t.nullWarnings(args[1], conditions)...)
+	case operators.Conditional:
+		return append(t.nullWarnings(args[1], append(notNull(args[0]), conditions...)), t.nullWarnings(args[2], conditions)...)
+	case operators.Equals, operators.In:
+		return t.nullWarning(e, conditions)
+	}
+	return nil
+}
+
+func (t *translation) nullWarning(e ast.Expr, conditions []string) []string {
+	args := e.AsCall().Args()
+	column, isLeft := t.columnOf(args[0])
+	value := args[1]
+	if !isLeft {
+		var isRight bool
+		if column, isRight = t.columnOf(args[1]); !isRight {
+			return nil
+		}
+		value = args[0]
+	}
+	declared := t.collection.Columns()[column]
+	claim := claimIn(value)
+	if declared.NotNull || claim == "" || slices.Contains(conditions, resourceName+"."+declared.Name) || nameOf(value) != "" && slices.Contains(conditions, nameOf(value)) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s can be null in %s, and is compared with %s: for a caller whose claim is, or contains, null, the rule is true of resources where %s is null: list %s in required, or add resource.%s != null to the rule",
+		declared.Name, t.collection.Name, claim, declared.Name, declared.Name, declared.Name)}
+}
+
+// notNull lists what a condition says not to be null, itself or by its parts that are joined by &&.
+func notNull(e ast.Expr) []string {
+	if e.Kind() != ast.CallKind {
+		return nil
+	}
+	args := e.AsCall().Args()
+	switch e.AsCall().FunctionName() {
+	case operators.LogicalAnd:
+		return append(notNull(args[0]), notNull(args[1])...)
+	case operators.NotEquals:
+		if isNullConstant(args[1]) {
+			return []string{nameOf(args[0])}
+		}
+		if isNullConstant(args[0]) {
+			return []string{nameOf(args[1])}
+		}
+	}
+	return nil
+}
+
+func isNullConstant(e ast.Expr) bool {
+	return e.Kind() == ast.LiteralKind && e.AsLiteral() == types.NullValue
+}
+
+// nameOf is a name with members behind it as it is written: auth.claims.team. Anything else
+// has none.
+func nameOf(e ast.Expr) string {
+	member := func(operand ast.Expr, name string) string {
+		if prefix := nameOf(operand); prefix != "" && name != "" {
+			return prefix + "." + name
+		}
+		return ""
+	}
+	switch {
+	case e.Kind() == ast.IdentKind:
+		return strings.TrimPrefix(e.AsIdent(), ".")
+	case e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly():
+		return member(e.AsSelect().Operand(), e.AsSelect().FieldName())
+	case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Index && e.AsCall().Args()[1].Kind() == ast.LiteralKind:
+		name, _ := e.AsCall().Args()[1].AsLiteral().Value().(string)
+		return member(e.AsCall().Args()[0], name)
+	}
+	return ""
+}
+
+// claimIn is a claim that an expression depends on.
+func claimIn(e ast.Expr) (claim string) {
+	visit(e, func(e ast.Expr) {
+		if name := nameOf(e); strings.HasPrefix(name, "auth.claims.") {
+			claim = name
+		}
+	})
+	return claim
+}

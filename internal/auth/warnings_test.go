@@ -1,0 +1,91 @@
+package auth
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// TestNullWarnings: a claim that is null must not match resources that belong to nobody
+// without anybody knowing.
+func TestNullWarnings(t *testing.T) {
+	s, err := schema.New(schema.Collection{Name: "things", Attributes: []schema.Attribute{
+		{Name: "org", Type: schema.String}, {Name: "team", Type: schema.String, Required: true}, {Name: "flag", Type: schema.Boolean},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := newCompiler(s.Collection("things"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	warning := func(claim string) string {
+		return "org can be null in things, and is compared with " + claim + ": for a caller whose claim is, or contains, null, the rule is true of resources where org is null: " +
+			"list org in required, or add resource.org != null to the rule"
+	}
+	for rule, want := range map[string]string{
+		"resource.org == auth.claims.org":                                                      warning("auth.claims.org"),
+		"auth.claims['org'] == resource.org":                                                   warning("auth.claims.org"),
+		"resource.org in auth.claims.orgs":                                                     warning("auth.claims.orgs"),
+		"resource.org == auth.claims.user.org":                                                 warning("auth.claims.user.org"),
+		"resource.flag || resource.org == auth.claims.org":                                     warning("auth.claims.org"),
+		"resource.flag ? false : resource.org == auth.claims.org":                              warning("auth.claims.org"),
+		"(resource.org != null || resource.flag) && resource.org == auth.claims.org":           warning("auth.claims.org"),
+		"resource.org != null || resource.org == auth.claims.org":                              warning("auth.claims.org"),
+		"resource.org == auth.sub":                                                             "",
+		"resource.team == auth.claims.team":                                                    "",
+		"resource.org == 'a' && 'x' in auth.claims.roles":                                      "",
+		"resource.org != auth.claims.org":                                                      "",
+		"resource.org != null && resource.org == auth.claims.org":                              "",
+		"resource.flag && resource.org == auth.claims.org && resource.org != null":             "",
+		"auth.claims.org != null && resource.org == auth.claims.org":                           "",
+		"null != auth.claims['org'] && (resource.flag || resource.org == auth.claims.org)":     "",
+		"resource.org != null ? resource.org == auth.claims.org : resource.flag":               "",
+		"resource.org == null || (resource.org != null && resource.org == auth.claims['org'])": "",
+	} {
+		compiled, problems := k.compile(schema.Rule{Text: rule}, []string{"here"})
+		if len(problems) > 0 {
+			t.Errorf("%s: %v", rule, problems)
+			continue
+		}
+		if got := strings.Join(compiled.warnings, "\n"); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", rule, got, want)
+		}
+	}
+}
+
+func TestWarningsOfAPolicy(t *testing.T) {
+	file, err := schema.Parse([]byte(`
+collections:
+  users: {}
+  notes:
+    attributes: {title: {type: string}, state: {type: string, default: new}, org: {type: string}, rank: {type: integer}}
+    required: [title, state, user_id]
+    parent: users
+access:
+  roles:
+    clerk: {notes: {create: true, writable: [title, org]}}
+    author: {notes: {list: true, read: resource.org == auth.claims.org, create: true, writable: [title, user_id]}}
+    reader: {notes: {read: true, visible: [rank]}}
+    editor: {notes: [list, read, create]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := Compile(file.Schema, file.Access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"clerk is granted create in notes, but every create fails: user_id is required, has no default, and is not writable for the role: add it to writable", "author, notes, read: org can be null in notes, and is compared with auth.claims.org: " +
+		"for a caller whose claim is, or contains, null, the rule is true of resources where org is null: list org in required, or add resource.org != null to the rule"}
+	if got := policy.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for role, want := range map[string]string{"clerk": "user_id", "author": "", "editor": "", "nobody": ""} {
+		if got := strings.Join(policy.MustWrite(role, file.Schema.Collection("notes")), " "); got != want {
+			t.Errorf("%s must write %q, want %q", role, got, want)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// TestExplained: what SQLite says in two words is said in a sentence.
+func TestExplained(t *testing.T) {
+	for code, want := range map[sqlite.ResultCode]string{
+		sqlite.ResultBusy:         "others are using the database, so that it cannot be used for this now: try again, or stop them: ",
+		sqlite.ResultBusySnapshot: "others are using the database, so that it cannot be used for this now: try again, or stop them: ",
+		sqlite.ResultProtocol:     "others are using the database, so that it cannot be used for this now: try again, or stop them: ",
+		sqlite.ResultIOErrSHMMap:  "a file of the database cannot be read or written: look at its disk and file system, and try again: ",
+		sqlite.ResultCorrupt:      "",
+	} {
+		if got := explained(code.ToError()).Error(); got != want+code.ToError().Error() {
+			t.Errorf("%v: got %s", code, got)
+		}
+	}
+	if err := explained(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCommandsOnALockedDatabase: whoever needs to write to a database that another connection has
+// locked is told so, and whoever reads it does not mind.
+func TestCommandsOnALockedDatabase(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.db")
+	url := "sqlite:" + file
+	before, after := parse(t, shopsBefore), parse(t, shopsAfter)
+	st, err := Open(t.Context(), url, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, st)
+	ctx := t.Context()
+	backup := filepath.Join(dir, "first.db")
+	if err := Backup(ctx, url, backup); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := sqlite.OpenConn(file, sqlite.OpenReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := run(lock, "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for name, c := range map[string]struct {
+		do     func(context.Context) error
+		writes bool
+	}{
+		"AddAPIKey":    {func(ctx context.Context) error { return AddAPIKey(ctx, url, APIKey{Prefix: "a"}) }, true},
+		"RevokeAPIKey": {func(ctx context.Context) error { return RevokeAPIKey(ctx, url, "a", "") }, true},
+		"Migrate": {func(ctx context.Context) error {
+			_, err := Migrate(ctx, url, after, MigrateOptions{})
+			return err
+		}, true},
+		"Restore": {func(ctx context.Context) error { return Restore(ctx, url, backup, true) }, true},
+		"Examine and repair": {func(ctx context.Context) error {
+			_, err := Examine(ctx, url, true)
+			return err
+		}, true},
+		"Open": {func(ctx context.Context) error {
+			_, err := Open(ctx, url, before)
+			return err
+		}, true},
+		"ListAPIKeys": {func(ctx context.Context) error {
+			_, err := ListAPIKeys(ctx, url)
+			return err
+		}, false},
+		"Plan": {func(ctx context.Context) error {
+			_, err := Plan(ctx, url, after)
+			return err
+		}, false},
+		"Examine": {func(ctx context.Context) error {
+			_, err := Examine(ctx, url, false)
+			return err
+		}, false},
+		"Backup": {func(ctx context.Context) error { return Backup(ctx, url, filepath.Join(dir, "second.db")) }, false},
+		"Copy": {func(ctx context.Context) error {
+			_, err := Copy(ctx, url, "sqlite:"+filepath.Join(dir, "third.db"), nil)
+			return err
+		}, false},
+	} {
+		all.Go(func() {
+			err := c.do(ctx)
+			if c.writes && (err == nil || !strings.Contains(err.Error(), "others are using the database")) || !c.writes && err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	all.Wait()
+}

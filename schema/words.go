@@ -1,0 +1,18 @@
+package schema
+
+import "strings"
+
+// oneOf lists choices as people do: "a, b or c".
+func oneOf[T ~string](choices []T) string {
+	var b strings.Builder
+	for i, choice := range choices {
+		switch {
+		case i > 0 && i == len(choices)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(choice))
+	}
+	return b.String()
+}
