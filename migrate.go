@@ -80,7 +80,11 @@ type MigrateOptions struct {
 // changed. Servers with the old schema must be restarted afterwards.
 func Migrate(ctx context.Context, config Config, options MigrateOptions) ([]MigrationStep, error) {
 	config = config.withDefaults()
-	steps, err := store.Migrate(ctx, config.Database, config.Schema, store.MigrateOptions(options))
+	o := store.MigrateOptions{AllowLoss: options.AllowLoss}
+	if options.Backup != "" {
+		o.Before = func() error { return store.Backup(ctx, config.Database, options.Backup) }
+	}
+	steps, err := store.Migrate(ctx, config.Database, config.Schema, o)
 	return migrationSteps(steps), err
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -283,3 +284,9 @@ func execEach(c conn, sql string, lists []schema.Record) error {
 
 // maxBatch bounds how many statements are in memory at a time.
 const maxBatch = 500
+
+// inUse explains an error that comes of others who use the database.
+func inUse(err error) error {
+	return fmt.Errorf("others are using the database, so that it cannot be used for this now: try again, or stop them: %w", err)
+}
+

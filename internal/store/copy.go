@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/plural-go/plural/schema"
 )
@@ -47,12 +44,12 @@ func Copy(ctx context.Context, from, to string, progress func(CopyProgress)) (*C
 	if sameDatabase(from, to) {
 		return nil, fmt.Errorf("%s cannot be copied to itself", placeName(from))
 	}
-	source, err := lookInto(ctx, from)
+	source, err := openSource(ctx, from)
 	if err != nil {
 		return nil, failedAt(ctx, "from", from, err)
 	}
 	defer source.close()
-	s, err := source.snapshot()
+	s, err := takeSnapshot(source)
 	if err != nil {
 		return nil, failedAt(ctx, "from", from, err)
 	}
@@ -62,7 +59,7 @@ func Copy(ctx context.Context, from, to string, progress func(CopyProgress)) (*C
 	if err != nil {
 		return nil, failedAt(ctx, "to", to, err)
 	}
-	now, err := source.last()
+	now, err := lastOf(source)
 	if err != nil {
 		return nil, fmt.Errorf("everything was copied, but it cannot be seen whether the source was written to meanwhile: %w", err)
 	}
@@ -74,7 +71,7 @@ func failedAt(ctx context.Context, direction, url string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("copying %s %s was interrupted", direction, placeName(url))
 	}
-	return fmt.Errorf("copying %s %s: %w", direction, placeName(url), explained(err))
+	return fmt.Errorf("copying %s %s: %w", direction, placeName(url), explain(err))
 }
 
 // copying is a copy in progress.
@@ -99,26 +96,10 @@ func (c *copying) count() error {
 // unread tells an error of the source from one of the target.
 func unread(err error) error { return fmt.Errorf("the source cannot be read: %w", err) }
 
-// into fills the target. A new file gets its name once it is filled: until then nobody else opens
-// it, so that it can be removed if something fails.
+// into fills the target.
 func (c *copying) into(ctx context.Context, url string) error {
-	file, isFile := strings.CutPrefix(url, "sqlite:")
-	if _, missing := os.Lstat(file); isFile && errors.Is(missing, os.ErrNotExist) {
-		if err := checkFile(file); err != nil {
-			return err
-		}
-		partial, err := partialFile(file)
-		if err != nil {
-			return err
-		}
-		defer removeDatabase(partial)
-		if err := c.intoEmpty(ctx, "sqlite:"+partial); err != nil {
-			return err
-		}
-		if err := claim(partial, file); err != nil {
-			return err
-		}
-		return syncDirectory(filepath.Dir(file))
+	if created, err := createFile(url, func(url string) error { return c.intoEmpty(ctx, url) }); created || err != nil {
+		return err
 	}
 	if err := requireNothing(ctx, url); err != nil {
 		return err
@@ -138,12 +119,12 @@ func (c *copying) intoEmpty(ctx context.Context, url string) (err error) {
 // requireNothing refuses a database that has any table, before it is opened to be
 // written to.
 func requireNothing(ctx context.Context, url string) error {
-	target, err := lookInto(ctx, url)
+	target, err := openSource(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer target.close()
-	found, err := target.tables()
+	found, err := tablesOf(target)
 	if err != nil {
 		return err
 	}
@@ -185,12 +166,7 @@ func (c *copying) fill(target conn, d dialect) error {
 		return err
 	}
 	for _, collection := range c.source.schema.All() {
-		table := newTable(d, collection)
-		totals, err := countLists(target, table)
-		if err == nil {
-			err = divide(target, table, totals)
-		}
-		if err != nil {
+		if err := divideLists(target, newBaseTable(d, collection)); err != nil {
 			return err
 		}
 	}
@@ -283,34 +259,4 @@ func (c *copying) report(stage, table string, rows int64, finished bool) {
 	if c.progress != nil {
 		c.progress(c.now)
 	}
-}
-
-// sameDatabase recognises a database given twice, as far as that can be seen from
-// outside; one with two names has tables as a target, and is refused for that.
-func sameDatabase(from, to string) bool {
-	if from == to {
-		return true
-	}
-	one, isFile := strings.CutPrefix(from, "sqlite:")
-	two, areFiles := strings.CutPrefix(to, "sqlite:")
-	if !isFile || !areFiles {
-		return false
-	}
-	first, err := os.Stat(one)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(two)
-	return err == nil && os.SameFile(first, second)
-}
-
-// placeName names a database, without what its URL may hold of secrets.
-func placeName(url string) string {
-	if file, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		return "the SQLite database " + file
-	}
-	if config, err := pgconn.ParseConfig(url); err == nil && strings.HasPrefix(url, "postgres") {
-		return fmt.Sprintf("the PostgreSQL database %s on %s", config.Database, config.Host)
-	}
-	return "the database"
 }

@@ -1,57 +1,15 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
-	"zombiezen.com/go/sqlite"
 
 	"github.com/plural-go/plural/schema"
 )
 
-// place is a database that is looked at and not written to, not even by opening it.
-type place struct {
-	dialect
-	lend  func() (c conn, release func(), err error) // reads from one snapshot
-	close func() error
-}
-
-// lookInto opens a database that exists.
-func lookInto(ctx context.Context, url string) (*place, error) {
-	if file, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		return lookIntoFile(ctx, file)
-	}
-	b, err := connect(ctx, url, options{})
-	if err != nil {
-		return nil, err
-	}
-	return &place{b, func() (conn, func(), error) { return b.read(ctx, atLength) }, b.close}, nil
-}
-
-func lookIntoFile(ctx context.Context, file string) (*place, error) {
-	if err := checkFile(file); err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("there is no database %s", file)
-	}
-	raw, err := openRaw(ctx, file, sqlite.OpenReadOnly)
-	if err != nil {
-		return nil, err
-	}
-	c := &sqliteConn{raw: raw, statements: map[string]*sqlite.Stmt{}}
-	lend := func() (conn, func(), error) {
-		_, err := c.exec("BEGIN")
-		return c, func() { _, _ = c.exec("ROLLBACK") }, err
-	}
-	return &place{&sqliteBackend{}, lend, c.close}, nil
-}
-
-// tables lists what is there now.
-func (p *place) tables() (map[string]*tableShape, error) {
+func tablesOf(p *source) (map[string]*tableShape, error) {
 	c, release, err := p.lend()
 	if err != nil {
 		return nil, err
@@ -60,8 +18,8 @@ func (p *place) tables() (map[string]*tableShape, error) {
 	return describe(c, p)
 }
 
-// last is the highest revision that has been given by now.
-func (p *place) last() (revision int64, err error) {
+// lastOf is the highest revision that has been given by now.
+func lastOf(p *source) (revision int64, err error) {
 	c, release, err := p.lend()
 	if err != nil {
 		return 0, err
@@ -86,8 +44,8 @@ type snapshot struct {
 }
 
 // snapshot begins to read. Until it is released, nobody changes the schema.
-func (p *place) snapshot() (*snapshot, error) {
-	found, err := p.tables()
+func takeSnapshot(p *source) (*snapshot, error) {
+	found, err := tablesOf(p)
 	switch {
 	case err != nil:
 		return nil, err

@@ -109,7 +109,7 @@ func fillForCopy(t *testing.T, url string) {
 // contents is every row of every table in the words of the database itself.
 func contents(t *testing.T, url string) []string {
 	t.Helper()
-	p, err := lookInto(context.Background(), url)
+	p, err := openSource(context.Background(), url)
 	if err != nil {
 		t.Fatal(err)
 	}

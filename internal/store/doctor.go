@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -15,22 +14,20 @@ import (
 // totals, and the positions of long lists. With repair, what is wrong is made
 // anew, in the same transaction. It returns what was wrong.
 func Examine(ctx context.Context, url string, repair bool) (findings []string, err error) {
-	b, err := connectExisting(ctx, url)
-	if err != nil {
-		return nil, explained(err)
-	}
-	defer func() { err = explained(errors.Join(err, b.close())) }()
-	if !repair {
+	err = onDatabase(ctx, url, func(b backend) error {
+		if repair {
+			// Nobody writes meanwhile, so that what is counted stays so.
+			return b.migrate(ctx, func(c conn) error {
+				findings, err = examine(c, b, true)
+				return err
+			})
+		}
 		c, release, err := b.read(ctx, atLength)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer release()
-		return examine(c, b, false)
-	}
-	// Nobody writes meanwhile, so that what is counted stays so.
-	err = b.migrate(ctx, func(c conn) error {
-		findings, err = examine(c, b, true)
+		findings, err = examine(c, b, false)
 		return err
 	})
 	return findings, err
@@ -45,50 +42,86 @@ func examine(c conn, d dialect, repair bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	findings, err := checkLists(c, d, stored)
+	if err == nil && repair && len(findings) > 0 {
+		err = rebuildLists(c, d, stored)
+	}
+	return findings, err
+}
+
+// checkLists compares the totals and positions of all collections with their resources, and
+// returns what is wrong.
+func checkLists(c conn, d dialect, s *schema.Schema) ([]string, error) {
 	x := &examination{conn: c}
-	for _, collection := range stored.All() {
-		if err := x.collection(newTable(d, collection)); err != nil {
+	for _, collection := range s.All() {
+		if err := x.collection(newBaseTable(d, collection)); err != nil {
 			return nil, err
 		}
-	}
-	if repair && len(x.findings) > 0 {
-		return x.findings, derive(c, d, stored)
 	}
 	return x.findings, nil
 }
 
-// derive makes everything anew that is derived from the resources.
-func derive(c conn, d dialect, s *schema.Schema) error {
+// rebuildLists makes the totals and positions of all collections anew.
+func rebuildLists(c conn, d dialect, s *schema.Schema) error {
 	for _, derived := range []string{deltasTable, totalsTable, positionsTable} {
 		if _, err := c.exec("DELETE FROM " + derived); err != nil {
 			return err
 		}
 	}
 	for _, collection := range s.All() {
-		t := newTable(d, collection)
+		t := newBaseTable(d, collection)
 		totals, err := countLists(c, t)
+		if err == nil {
+			err = storeTotals(c, t, totals)
+		}
 		if err != nil {
-			return err
-		}
-		var rows []schema.Record
-		for key, total := range totals {
-			of, parent := key.values()
-			rows = append(rows, schema.Record{of, parent, schema.IntValue(total)})
-		}
-		if err := execEach(c, insertTotal, rows); err != nil {
-			return err
-		}
-		if err := divide(c, t, totals); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const insertTotal = "INSERT INTO " + totalsTable + " (collection, parent, total) VALUES ($1, $2, $3)"
+// recountParents makes the totals and positions of the parents of a collection anew.
+func recountParents(c conn, t *baseTable) error {
+	name := t.collection.Name
+	for _, derived := range []string{totalsTable, positionsTable} {
+		if _, err := c.exec("DELETE FROM "+derived+" WHERE collection = $1 AND parent <> ''", schema.TextValue(name)); err != nil {
+			return err
+		}
+	}
+	totals, err := countLists(c, t)
+	if err != nil {
+		return err
+	}
+	delete(totals, list{name, ""})
+	return storeTotals(c, t, totals)
+}
+
+// storeTotals stores totals, of which there are none, and makes the positions of long lists.
+func storeTotals(c conn, t *baseTable, totals map[list]int64) error {
+	var rows []schema.Record
+	for key, total := range totals {
+		of, parent := key.values()
+		rows = append(rows, schema.Record{of, parent, schema.IntValue(total)})
+	}
+	err := execEach(c, "INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", rows)
+	if err != nil {
+		return err
+	}
+	return divide(c, t, totals)
+}
+
+// divideLists makes the positions of the lists of a collection, of which there are none.
+func divideLists(c conn, t *baseTable) error {
+	totals, err := countLists(c, t)
+	if err != nil {
+		return err
+	}
+	return divide(c, t, totals)
+}
 
 // divide makes the positions of lists, of which there are none.
-func divide(c conn, t *table, totals map[list]int64) error {
+func divide(c conn, t *baseTable, totals map[list]int64) error {
 	for key, total := range totals {
 		if total <= 2*blockSize {
 			continue
@@ -101,7 +134,7 @@ func divide(c conn, t *table, totals map[list]int64) error {
 }
 
 // countLists counts the resources of a collection, and those of each parent.
-func countLists(c conn, t *table) (map[list]int64, error) {
+func countLists(c conn, t *baseTable) (map[list]int64, error) {
 	totals := map[list]int64{}
 	name := t.collection.Name
 	_, err := one(c, func(row schema.Row) { totals[list{name, ""}] = row.Int(0) }, "SELECT count(*) FROM "+t.name)
@@ -127,7 +160,7 @@ func (x *examination) found(format string, args ...any) {
 }
 
 // collection examines all lists of a collection.
-func (x *examination) collection(t *table) error {
+func (x *examination) collection(t *baseTable) error {
 	counted, err := countLists(x.conn, t)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/plural-go/plural/schema"
@@ -99,15 +98,6 @@ func withKeys(ctx context.Context, url string, fn func(conn) error) error {
 			return fn(c)
 		})
 	})
-}
-
-// onDatabase opens a database that exists, and closes it again.
-func onDatabase(ctx context.Context, url string, fn func(backend) error) error {
-	b, err := connectExisting(ctx, url)
-	if err != nil {
-		return explained(err)
-	}
-	return explained(errors.Join(fn(b), b.close()))
 }
 
 // requireSchema refuses a database that Plural has not made.

@@ -3,13 +3,10 @@ package store
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
-	"zombiezen.com/go/sqlite"
 
 	"github.com/plural-go/plural/schema"
 )
@@ -17,74 +14,55 @@ import (
 // Plan compares the schema in force with another one and reads what stands in
 // the way of it. It changes nothing. An empty plan means that they are the same.
 func Plan(ctx context.Context, url string, s *schema.Schema) (steps []*Step, err error) {
-	b, err := connectExisting(ctx, url)
-	if err != nil {
-		return nil, explained(err)
-	}
-	defer func() { err = explained(errors.Join(err, b.close())) }()
-	c, release, err := b.read(ctx, atLength)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	found, err := describe(c, b)
-	if err != nil {
-		return nil, err
-	}
-	p := firstPlan(s)
-	if len(found) > 0 {
-		stored, err := storedSchema(c, b, found)
+	err = onDatabase(ctx, url, func(b backend) error {
+		c, release, err := b.read(ctx, atLength)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		p = newPlan(stored, s)
-	}
-	err = (&survey{plan: p, conn: c, dialect: b}).run() // which may add steps
-	return p.steps, err
+		defer release()
+		found, err := describe(c, b)
+		if err != nil {
+			return err
+		}
+		p := firstPlan(s)
+		if len(found) > 0 {
+			stored, err := storedSchema(c, b, found)
+			if err != nil {
+				return err
+			}
+			p = newPlan(stored, s)
+		}
+		err = (&survey{plan: p, conn: c, dialect: b}).run() // which may add steps
+		steps = p.steps
+		return err
+	})
+	return steps, err
 }
 
 // MigrateOptions says how a database is migrated.
 type MigrateOptions struct {
 	// AllowLoss permits to give up what the new schema has no place for.
 	AllowLoss bool
-	// Backup is a file that an SQLite database is copied to first: exactly what
-	// is then changed. Empty: none.
-	Backup string
+	// Before is called before anything is changed, when nobody else writes any more. Its error
+	// ends the migration. Nil: nothing is done.
+	Before func() error
 }
 
 // Migrate brings a database to a schema, in one transaction, and returns the
 // steps that it took. Without permission it refuses, with a *RefusedError, to give
 // up anything that is stored.
 func Migrate(ctx context.Context, url string, s *schema.Schema, o MigrateOptions) (steps []*Step, err error) {
-	b, err := connectExisting(ctx, url)
-	if err != nil {
-		return nil, explained(err)
-	}
-	defer func() { err = explained(errors.Join(err, b.close())) }()
-	return migrate(ctx, b, s, time.Now(), func(p *plan) error {
-		err := refusal(p, o.AllowLoss)
-		if err == nil && o.Backup != "" {
-			err = backUp(ctx, url, o.Backup)
-		}
+	err = onDatabase(ctx, url, func(b backend) error {
+		steps, err = migrate(ctx, b, s, time.Now(), func(p *plan) error {
+			err := refusal(p, o.AllowLoss)
+			if err == nil && o.Before != nil {
+				err = o.Before()
+			}
+			return err
+		})
 		return err
 	})
-}
-
-// explained says more of what SQLite says in two words, to whoever runs a command or opens
-// a server.
-func explained(err error) error {
-	switch sqlite.ErrCode(err).ToPrimary() {
-	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultProtocol:
-		return inUse(err)
-	case sqlite.ResultIOErr:
-		return fmt.Errorf("a file of the database cannot be read or written: look at its disk and file system, and try again: %w", err)
-	}
-	return err
-}
-
-// inUse explains an error that comes of others who use the database.
-func inUse(err error) error {
-	return fmt.Errorf("others are using the database, so that it cannot be used for this now: try again, or stop them: %w", err)
+	return steps, err
 }
 
 // migrate plans, asks accept, and carries out what it accepts.
@@ -122,19 +100,6 @@ func migrate(ctx context.Context, b backend, s *schema.Schema, now time.Time, ac
 		return m.apply()
 	})
 	return steps, err
-}
-
-// connectExisting connects to a database without making a file for it.
-func connectExisting(ctx context.Context, url string) (backend, error) {
-	if file, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		if err := checkFile(file); err != nil {
-			return nil, err
-		}
-		if _, err := os.Stat(file); err != nil {
-			return nil, fmt.Errorf("there is no database %s", file)
-		}
-	}
-	return connect(ctx, url, options{})
 }
 
 // RefusedError says why a migration was not carried out.
@@ -215,4 +180,63 @@ func misfitOf(p *plan, additive bool) *MisfitError {
 		e.Advice = `"plural migrate" changes the database. With "--migrate additive" the server does it by itself.`
 	}
 	return e
+}
+
+// openFitting makes the tables of an empty database, and checks those of another. If they differ, it
+// migrates them if that is additive and applied is not nil, and reports each step to that; else it
+// refuses them with a *MisfitError. Ready is called in a transaction that has found that
+// the database has the schema; it may be called more than once.
+func openFitting(ctx context.Context, b backend, s *schema.Schema, now time.Time, applied func(*Step), ready func(conn) error) error {
+	different, err := fit(ctx, b, s, ready)
+	if err != nil || different == nil {
+		return err
+	}
+	accept := func(p *plan) error {
+		if !p.first() && (applied == nil || !p.additive()) {
+			return misfitOf(p, applied != nil)
+		}
+		return nil
+	}
+	if err := accept(different); err != nil {
+		return err
+	}
+	// It is asked again: somebody else may have been faster.
+	steps, err := migrate(ctx, b, s, now, accept)
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
+		if !different.first() {
+			applied(step)
+		}
+	}
+	if different, err = fit(ctx, b, s, ready); err == nil && different != nil {
+		err = misfitOf(different, applied != nil)
+	}
+	return err
+}
+
+// fit finds how the schema of the database differs, nil if it does not and is ready.
+func fit(ctx context.Context, b backend, s *schema.Schema, ready func(conn) error) (different *plan, err error) {
+	err = writeTo(ctx, b, func(c conn) error {
+		different = nil
+		found, err := describe(c, b)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			different = firstPlan(s)
+			return nil
+		}
+		stored, err := storedSchema(c, b, found)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(stored.Document(), s.Document()) {
+			return ready(c)
+		}
+		different, err = planFrom(c, stored, s)
+		return err
+	})
+	return different, err
 }

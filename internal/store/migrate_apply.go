@@ -87,7 +87,7 @@ func (m *migration) addColumns() error {
 
 // mergeDeltas leaves no deltas behind, which would be those of another schema.
 func (m *migration) mergeDeltas() error {
-	_, err := mergeDeltas(m.conn, m.plan.old, func(c *schema.Collection) *table { return newTable(m.dialect, c) })
+	_, err := mergeDeltas(m.conn, m.plan.old, func(c *schema.Collection) *baseTable { return newBaseTable(m.dialect, c) })
 	return err
 }
 
@@ -99,35 +99,8 @@ func (m *migration) recount() error {
 		if p.sameParent() && !changed {
 			continue
 		}
-		name := schema.TextValue(p.now.Name)
-		for _, derived := range []string{totalsTable, positionsTable} {
-			if _, err := m.conn.exec("DELETE FROM "+derived+" WHERE collection = $1 AND parent <> ''", name); err != nil {
-				return err
-			}
-		}
-		if link == nil {
-			continue
-		}
-		var totals []schema.Record
-		column := quote(m.dialect, p.now.Columns()[link.Column].Name)
-		err := each(m.conn, func(row schema.Row) bool {
-			totals = append(totals, schema.Record{name, schema.TextValue(row.ID(0).String()), schema.IntValue(row.Int(1))})
-			return true
-		}, "SELECT "+column+", count(*) FROM "+quote(m.dialect, p.now.Name)+" WHERE "+column+" IS NOT NULL GROUP BY "+column)
-		if err != nil {
+		if err := recountParents(m.conn, newBaseTable(m.dialect, p.now)); err != nil {
 			return err
-		}
-		if err := execEach(m.conn, insertTotal, totals); err != nil {
-			return err
-		}
-		for _, total := range totals {
-			if total[2].Int() <= 2*blockSize {
-				continue
-			}
-			long := &positions{conn: m.conn, table: newTable(m.dialect, p.now), list: list{p.now.Name, total[1].Text()}}
-			if err := long.build(); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

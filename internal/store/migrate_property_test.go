@@ -214,7 +214,7 @@ func dump(t *rapid.T, url string) string {
 		if err != nil {
 			return err
 		}
-		_, err = mergeDeltas(c, stored, func(c *schema.Collection) *table { return newTable(b, c) })
+		_, err = mergeDeltas(c, stored, func(c *schema.Collection) *baseTable { return newBaseTable(b, c) })
 		return err
 	})
 	if err != nil {

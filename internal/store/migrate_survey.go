@@ -75,7 +75,7 @@ func (p *pair) disturbs() bool {
 // count counts the resources of a collection of old: all, or those with a value
 // in a column, or those without one.
 func (s *survey) count(c *schema.Collection, column int, nulls bool) (n int64, err error) {
-	t := newTable(s.dialect, c)
+	t := newBaseTable(s.dialect, c)
 	sql := "SELECT count(*) FROM " + t.name
 	if column != noSource {
 		sql += " WHERE " + t.columns[column] + choose(nulls, " IS NULL", " IS NOT NULL")
@@ -136,7 +136,7 @@ func (s *survey) pair(p *pair, hand func(before, after schema.Record) error) err
 // batches reads a collection of old in the order of ids. No rows are open while
 // a batch is worked on, so that this may read and write, too.
 func (s *survey) batches(c *schema.Collection, work func([]schema.Record) error) error {
-	t := newTable(s.dialect, c)
+	t := newBaseTable(s.dialect, c)
 	id := t.columns[schema.IDColumn]
 	var last schema.Value
 	for {
@@ -211,7 +211,7 @@ func (s *survey) exists(c *schema.Collection, id schema.Value) (bool, error) {
 	if pair == nil {
 		return false, nil // a new collection
 	}
-	t := newTable(s.dialect, pair.old)
+	t := newBaseTable(s.dialect, pair.old)
 	return one(s.conn, nil, "SELECT 1 FROM "+t.name+" WHERE "+t.columns[schema.IDColumn]+" = $1", id)
 }
 

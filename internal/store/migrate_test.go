@@ -352,7 +352,7 @@ func TestMigrateWithBackup(t *testing.T) {
 	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copy.db")
 	loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","size":"12"}`}, nil)
 	server := open(t, url, parse(t, shopsBefore))
-	_, err := Migrate(context.Background(), url, parse(t, strings.Replace(shopsAfter, "size: {type: integer}", "size: {type: boolean}", 1)), MigrateOptions{Backup: file})
+	_, err := Migrate(context.Background(), url, parse(t, strings.Replace(shopsAfter, "size: {type: integer}", "size: {type: boolean}", 1)), MigrateOptions{Before: func() error { return Backup(context.Background(), url, file) }})
 	var refused *RefusedError
 	if !errors.As(err, &refused) {
 		t.Errorf("got %v", err)
@@ -362,7 +362,7 @@ func TestMigrateWithBackup(t *testing.T) {
 	}
 	// What comes in while a migration is being prepared is either too late, or in the backup.
 	write(t, server, func(tx *Tx) error { return execAll(tx.conn, "UPDATE shops SET size = 'big'") })
-	if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{AllowLoss: true, Backup: file}); err != nil {
+	if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{AllowLoss: true, Before: func() error { return Backup(context.Background(), url, file) }}); err != nil {
 		t.Fatal(err)
 	}
 	copied := open(t, "sqlite:"+file, parse(t, shopsBefore))

@@ -26,7 +26,7 @@ func (m *migration) changeValues() error {
 // fillNewColumns gives existing resources the defaults of new attributes. Their
 // revision and updated_at stay: nobody changed them.
 func (m *migration) fillNewColumns(p *pair) error {
-	update := &statement{dialect: m.dialect}
+	update := &builder{}
 	set := func(to int, value schema.Value) {
 		update.write(choose(len(update.args) == 0, "", ", "), quote(m.dialect, p.now.Columns()[to].Name), " = ")
 		update.arg(value)
@@ -60,7 +60,7 @@ type rewriter struct {
 
 func (m *migration) newRewriter(p *pair) *rewriter {
 	w := &rewriter{migration: m, pair: p}
-	update := &statement{dialect: m.dialect}
+	update := &builder{}
 	for _, c := range p.changes {
 		if c.from == noSource {
 			continue

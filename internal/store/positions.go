@@ -17,7 +17,7 @@ import (
 // starts at the zero id. A list that is not long has none.
 type positions struct {
 	conn  conn
-	table *table
+	table *baseTable
 	list
 }
 
@@ -89,7 +89,7 @@ func (p *positions) summit() (level int, nodes []node, err error) {
 	return level, nodes, err
 }
 
-// block is a part of a list: the resources from an id up to another, or to the
+// Block is a part of a list: the resources from an id up to another, or to the
 // end, with the number of those before them.
 type Block struct {
 	First  schema.ID
@@ -347,25 +347,23 @@ func (p *positions) drop() error {
 	return err
 }
 
-// near finds the part of a list that a position is in, or the last one. False means
-// that the list is not divided.
-func (t *Tx) near(c *schema.Collection, parent *schema.ID, position int64) (block Block, found bool, err error) {
-	key := listOf(c, parent)
+// findBlock finds the part of a list that a position is in, or the last one. Unrecorded are deltas
+// of the transaction. False means that the list is not divided.
+func findBlock(c conn, t *baseTable, key list, position int64, unrecorded []delta) (block Block, found bool, err error) {
 	collection, of := key.values()
 	var pending []delta
-	err = each(t.conn, func(row schema.Row) bool {
+	err = each(c, func(row schema.Row) bool {
 		pending = append(pending, delta{key, row.ID(0), row.Int(1)})
 		return true
 	}, "SELECT id, change FROM "+deltasTable+" WHERE collection = $1 AND parent = $2", collection, of)
 	if err != nil {
-		return Block{}, false, t.fault(err)
+		return Block{}, false, err
 	}
-	for _, d := range t.unrecorded() {
+	for _, d := range unrecorded {
 		if d.list == key {
 			pending = append(pending, d)
 		}
 	}
 	slices.SortFunc(pending, func(a, b delta) int { return compareIDs(a.id, b.id) })
-	block, found, err = (&positions{conn: t.conn, table: t.store.tables[c], list: key}).find(position, pending)
-	return block, found, t.fault(err)
+	return (&positions{conn: c, table: t, list: key}).find(position, pending)
 }

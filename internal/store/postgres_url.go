@@ -97,3 +97,12 @@ func checkEncoding(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 	return nil
 }
+
+// addressOf is which database a URL names, on which host.
+func addressOf(url string) (database, host string, ok bool) {
+	config, err := pgconn.ParseConfig(url)
+	if err != nil || !strings.HasPrefix(url, "postgres") {
+		return "", "", false
+	}
+	return config.Database, config.Host, true
+}

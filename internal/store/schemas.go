@@ -163,8 +163,8 @@ func (s *Store) reconsider(c conn) (*standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPlan(s.schema, stored)
-	found := &standing{version: current, reads: readable(p), writes: harmless(p)}
+	found := &standing{version: current}
+	found.reads, found.writes = allows(s.schema, stored)
 	s.standing.Store(found)
 	return found, nil
 }
@@ -184,6 +184,12 @@ func brokenReference(cause error) error {
 // this server takes for valid is so.
 func mayRead(known *standing) bool  { return known.reads }
 func mayWrite(known *standing) bool { return known.writes }
+
+// allows reports what a server may do that knows only the old schema of a database.
+func allows(old, now *schema.Schema) (reads, writes bool) {
+	p := newPlan(old, now)
+	return readable(p), harmless(p)
+}
 
 // readable: whoever knows only the old schema finds everything where it was. The
 // new one is as it is stored, without renamed_from.

@@ -8,34 +8,39 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// statement is a piece of SQL under construction with its arguments. Names come
+// builder is a piece of SQL under construction with its arguments. Names come
 // from the schema and values go through arg, so that no text of a client ever
 // becomes SQL.
-type statement struct {
+type builder struct {
 	strings.Builder
-	args    []schema.Value
+	args []schema.Value
+}
+
+// statement is a piece of SQL about a table.
+type statement struct {
+	builder
 	dialect dialect
 	table   *table // whose columns the statement names
 }
 
-func (s *statement) write(parts ...string) {
+func (s *builder) write(parts ...string) {
 	for _, part := range parts {
 		_, _ = s.WriteString(part)
 	}
 }
 
-func (s *statement) arg(value schema.Value) {
+func (s *builder) arg(value schema.Value) {
 	s.args = append(s.args, value)
 	s.write("$", strconv.Itoa(len(s.args)))
 }
 
-func (s *statement) placeholder(value schema.Value) string {
+func (s *builder) placeholder(value schema.Value) string {
 	s.args = append(s.args, value)
 	return "$" + strconv.Itoa(len(s.args))
 }
 
 // list writes n things with a separator, or the empty text when there are none.
-func (s *statement) list(n int, separator, empty string, item func(i int)) {
+func (s *builder) list(n int, separator, empty string, item func(i int)) {
 	if n == 0 {
 		s.write(empty)
 		return

@@ -86,11 +86,10 @@ func checkOwner(file string) error {
 	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
 		return nil
 	}
-	raw, err := openRaw(context.Background(), file, sqlite.OpenReadOnly)
+	c, err := openConn(context.Background(), file)
 	if err != nil {
 		return nil
 	}
-	c := &sqliteConn{raw: raw, statements: map[string]*sqlite.Stmt{}}
 	found, err := describe(c, &sqliteBackend{})
 	if err := c.close(); err != nil {
 		return err
@@ -137,3 +136,25 @@ func (b *sqliteBackend) reshape(c *schema.Collection, have *tableShape, moves ma
 		"ALTER TABLE " + rebuilt + " RENAME TO " + name,
 	}
 }
+
+// explained says more of what SQLite says in two words, to whoever runs a command or opens
+// a server.
+func explained(err error) error {
+	var already *explanation
+	if errors.As(err, &already) {
+		return err
+	}
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultProtocol:
+		return &explanation{inUse(err)}
+	case sqlite.ResultIOErr:
+		return &explanation{fmt.Errorf("a file of the database cannot be read or written: look at its disk and file system, and try again: %w", err)}
+	}
+	return err
+}
+
+// explanation is an error that was explained.
+type explanation struct{ error }
+
+// Unwrap is the error that was explained.
+func (e *explanation) Unwrap() error { return e.error }

@@ -7,12 +7,10 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -58,112 +56,45 @@ func Open(ctx context.Context, url string, s *schema.Schema, given ...Option) (*
 	st := &Store{schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
 	b, err := connect(ctx, url, options{finish: st.finish, failed: func(err error) { st.failed.Store(&err) }})
 	if err != nil {
-		return nil, explained(err)
+		return nil, explain(err)
 	}
 	st.backend = b
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
-	if err := st.prepare(ctx, o); err != nil {
-		return nil, explained(errors.Join(err, b.close()))
+	if err := openFitting(ctx, b, s, st.now(), o.applied, st.start); err != nil {
+		return nil, explain(errors.Join(err, b.close()))
 	}
 	return st, nil
 }
 
-func connect(ctx context.Context, url string, o options) (backend, error) {
-	scheme, rest, _ := strings.Cut(url, ":")
-	switch scheme {
-	case "sqlite":
-		return openSQLite(rest, o)
-	case "postgres", "postgresql":
-		return openPostgres(ctx, url, o)
+// start is called in a transaction that has found that the database has the schema.
+func (s *Store) start(c conn) error {
+	// A write shows now what would else show at the first request.
+	if _, err := c.exec("UPDATE " + metaTable + " SET value = value WHERE key = 'format'"); err != nil {
+		return fmt.Errorf("the database cannot be written: %w", err)
 	}
-	return nil, errors.New("the database URL must be sqlite:FILE or postgres://HOST/DATABASE")
-}
-
-// prepare makes the tables of an empty database, checks and perhaps migrates those
-// of another, and takes up the ids where the last run left off.
-func (s *Store) prepare(ctx context.Context, o opening) error {
-	different, err := s.fit(ctx)
-	if err != nil || different == nil {
-		return err
-	}
-	accept := func(p *plan) error {
-		if !p.first() && (o.applied == nil || !p.additive()) {
-			return misfitOf(p, o.applied != nil)
+	if _, _, renumbered := s.backend.changeOrder(); len(renumbered) > 0 {
+		if err := execAll(c, renumbered...); err != nil {
+			return err
 		}
-		return nil
 	}
-	if err := accept(different); err != nil {
+	if _, err := one(c, func(row schema.Row) { s.pending.Store(row.Int(0)) }, "SELECT count(*) FROM "+deltasTable); err != nil {
 		return err
 	}
-	// It is asked again: somebody else may have been faster.
-	steps, err := migrate(ctx, s.backend, s.schema, s.now(), accept)
+	mark, err := readMark(c)
 	if err != nil {
 		return err
 	}
-	for _, step := range steps {
-		if !different.first() {
-			o.applied(step)
-		}
+	s.minter.start(mark)
+	current, err := readVersion(c)
+	if err != nil {
+		return err
 	}
-	if different, err = s.fit(ctx); err == nil && different != nil {
-		err = misfitOf(different, o.applied != nil)
-	}
+	s.standing.Store(&standing{version: current, reads: true, writes: true})
+	s.own = current.number
+	s.since, err = readSince(c, s.own)
 	return err
-}
-
-// fit finds how the schema of the database differs, nil if it does not.
-func (s *Store) fit(ctx context.Context) (different *plan, err error) {
-	err = writeTo(ctx, s.backend, func(c conn) error {
-		different = nil
-		found, err := describe(c, s.backend)
-		if err != nil {
-			return err
-		}
-		if different, err = s.differences(c, found); err != nil || different != nil {
-			return err
-		}
-		// A write shows now what would else show at the first request.
-		if _, err = c.exec("UPDATE " + metaTable + " SET value = value WHERE key = 'format'"); err != nil {
-			return fmt.Errorf("the database cannot be written: %w", err)
-		}
-		if _, _, renumbered := s.backend.changeOrder(); len(renumbered) > 0 {
-			if err := execAll(c, renumbered...); err != nil {
-				return err
-			}
-		}
-		if _, err := one(c, func(row schema.Row) { s.pending.Store(row.Int(0)) }, "SELECT count(*) FROM "+deltasTable); err != nil {
-			return err
-		}
-		mark, err := readMark(c)
-		if err != nil {
-			return err
-		}
-		s.minter.start(mark)
-		current, err := readVersion(c)
-		if err != nil {
-			return err
-		}
-		s.standing.Store(&standing{version: current, reads: true, writes: true})
-		s.own = current.number
-		if s.since, err = readSince(c, s.own); err != nil {
-			return err
-		}
-		return nil
-	})
-	return different, err
-}
-
-func (s *Store) differences(c conn, found map[string]*tableShape) (*plan, error) {
-	if len(found) == 0 {
-		return firstPlan(s.schema), nil
-	}
-	stored, err := storedSchema(c, s.backend, found)
-	if err != nil || bytes.Equal(stored.Document(), s.schema.Document()) {
-		return nil, err
-	}
-	return planFrom(c, stored, s.schema)
 }
 
 // Close finishes the writes that were accepted and closes the database.

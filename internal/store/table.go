@@ -8,13 +8,27 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// table is a collection with the SQL that never changes.
-type table struct {
+// baseTable is the table of a collection, with its names as they are in SQL.
+type baseTable struct {
 	collection *schema.Collection
 	name       string   // quoted
 	columns    []string // quoted
 	all        string   // all columns, separated by commas
-	one        string   // selects the resource with an id
+}
+
+func newBaseTable(d dialect, c *schema.Collection) *baseTable {
+	t := &baseTable{collection: c, name: quote(d, c.Name)}
+	for _, column := range c.Columns() {
+		t.columns = append(t.columns, quote(d, column.Name))
+	}
+	t.all = strings.Join(t.columns, ", ")
+	return t
+}
+
+// table is a collection with the SQL that never changes.
+type table struct {
+	*baseTable
+	one string // selects the resource with an id
 	// insert takes the values ahead of the revision, and does nothing if there is a
 	// conflict; update takes the same behind the id, then the id and the revision
 	// before. Both set the revision of the last change. Delete takes
@@ -24,22 +38,18 @@ type table struct {
 }
 
 func newTable(d dialect, c *schema.Collection) *table {
-	t := &table{collection: c, name: quote(d, c.Name)}
-	for _, column := range c.Columns() {
-		t.columns = append(t.columns, quote(d, column.Name))
-	}
-	t.all = strings.Join(t.columns, ", ")
+	t := &table{baseTable: newBaseTable(d, c)}
 	id, revision := t.columns[schema.IDColumn], t.columns[c.RevisionColumn()]
 
 	t.one = "SELECT " + t.all + " FROM " + t.name + " WHERE " + id + " = $1"
 
-	insert := &statement{dialect: d}
+	insert := &builder{}
 	insert.write("INSERT INTO ", t.name, " (", t.all, ") VALUES (")
 	insert.list(len(t.columns)-1, ", ", "", func(int) { insert.arg(schema.Null) })
 	insert.write(", ", d.lastRevision(), ") ON CONFLICT DO NOTHING")
 	t.insert = insert.String()
 
-	update := &statement{dialect: d}
+	update := &builder{}
 	update.write("UPDATE ", t.name, " SET ")
 	for _, column := range t.columns[1:c.RevisionColumn()] {
 		update.write(column, " = ")
@@ -174,7 +184,7 @@ func execAll(c conn, statements ...string) error {
 
 // createTable makes the table of a collection, under a name.
 func createTable(d dialect, c *schema.Collection, name string) string {
-	t := newTable(d, c)
+	t := newBaseTable(d, c)
 	var b strings.Builder
 	b.WriteString("CREATE TABLE " + quote(d, name) + " (")
 	for i, column := range c.Columns() {

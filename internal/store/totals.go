@@ -45,16 +45,27 @@ type delta struct {
 // Total is the number of resources of a collection, or of those of one parent.
 // It is kept, not counted.
 func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error) {
-	key := listOf(c, parent)
+	n, err = readTotal(t.conn, listOf(c, parent), t.unrecorded())
+	return n, t.fault(err)
+}
+
+// near finds the part of a list that a position is in, or the last one. False means
+// that the list is not divided.
+func (t *Tx) near(c *schema.Collection, parent *schema.ID, position int64) (block Block, found bool, err error) {
+	block, found, err = findBlock(t.conn, t.store.tables[c].baseTable, listOf(c, parent), position, t.unrecorded())
+	return block, found, t.fault(err)
+}
+
+// readTotal is the number of resources of a list. Unrecorded are deltas of the transaction.
+func readTotal(c conn, key list, unrecorded []delta) (n int64, err error) {
 	collection, of := key.values()
-	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
-		"SELECT "+totalOf("$1", "$2"), collection, of)
-	for _, d := range t.unrecorded() {
+	_, err = one(c, func(row schema.Row) { n = row.Int(0) }, "SELECT "+totalOf("$1", "$2"), collection, of)
+	for _, d := range unrecorded {
 		if d.list == key {
 			n += d.change
 		}
 	}
-	return n, t.fault(err)
+	return n, err
 }
 
 // totalOf is the total of a list.
@@ -145,12 +156,12 @@ func (s *Store) MergeDeltas(ctx context.Context) error {
 }
 
 func (s *Store) merge(c conn, more ...delta) (removed int64, err error) {
-	return mergeDeltas(c, s.schema, func(collection *schema.Collection) *table { return s.tables[collection] }, more...)
+	return mergeDeltas(c, s.schema, func(collection *schema.Collection) *baseTable { return s.tables[collection].baseTable }, more...)
 }
 
 // mergeDeltas merges the deltas that are recorded, and more, and returns how many were
 // recorded.
-func mergeDeltas(c conn, s *schema.Schema, tableOf func(*schema.Collection) *table, more ...delta) (removed int64, err error) {
+func mergeDeltas(c conn, s *schema.Schema, tableOf func(*schema.Collection) *baseTable, more ...delta) (removed int64, err error) {
 	recorded, err := removeDeltas(c, s)
 	if err != nil {
 		return 0, err
@@ -185,7 +196,7 @@ func removeDeltas(c conn, s *schema.Schema) (deltas []delta, err error) {
 }
 
 // mergeList adds deltas to the total of a list, and to its positions.
-func mergeList(c conn, t *table, key list, deltas []delta) error {
+func mergeList(c conn, t *baseTable, key list, deltas []delta) error {
 	collection, parent := key.values()
 	var change, total int64
 	for _, d := range deltas {
