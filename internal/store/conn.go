@@ -289,4 +289,3 @@ const maxBatch = 500
 func inUse(err error) error {
 	return fmt.Errorf("others are using the database, so that it cannot be used for this now: try again, or stop them: %w", err)
 }
-

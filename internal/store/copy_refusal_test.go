@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
@@ -60,13 +61,7 @@ func TestCopyRefuses(t *testing.T) {
 		expectNoCopy(t, url, full, "copying to TARGET: it is not empty (it has the tables _plural_answers, _plural_changes, _plural_")
 		foreign := sameKind(t, url)
 		if strings.HasPrefix(url, "sqlite:") {
-			raw, err := openRaw(context.Background(), strings.TrimPrefix(foreign, "sqlite:"), sqlite.OpenReadWrite|sqlite.OpenCreate)
-			if err == nil {
-				err = errors.Join(run(raw, "CREATE TABLE theirs (a)"), raw.Close())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			runSQLite(t, strings.TrimPrefix(foreign, "sqlite:"), "CREATE TABLE theirs (a)")
 		} else {
 			alter(t, foreign, "CREATE TABLE theirs (a int)")
 		}
@@ -106,8 +101,22 @@ func expectEmpty(t *testing.T, url string) {
 		}
 		return
 	}
-	if err := requireNothing(context.Background(), url); err != nil {
-		t.Error(err)
+	if got := contents(t, url); len(got) != 0 {
+		t.Errorf("%v is left", got)
+	}
+}
+
+// runSQLite runs statements on a file, as another program does.
+func runSQLite(t *testing.T, file string, statements ...string) {
+	t.Helper()
+	c, err := sqlite.OpenConn(file, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	for _, statement := range statements {
+		if err == nil {
+			err = sqlitex.ExecuteTransient(c, statement, nil)
+		}
+	}
+	if err = errors.Join(err, c.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 

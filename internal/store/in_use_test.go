@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // TestExplained: what SQLite says in two words is said in a sentence.
@@ -50,7 +51,7 @@ func TestCommandsOnALockedDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Close()
-	if err := run(lock, "BEGIN IMMEDIATE"); err != nil {
+	if err := sqlitex.ExecuteTransient(lock, "BEGIN IMMEDIATE", nil); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-
 	"github.com/plural-go/plural/schema"
 )
 

@@ -112,7 +112,7 @@ collections:
       d: {type: string, maxLength: 3, default: new}
     required: [d]
 `)
-	const many = 2*batchSize + 100
+	const batchSize, many = 500, 1100
 	eachDatabase(t, func(t *testing.T, url string) {
 		st, err := Open(context.Background(), url, old)
 		if err != nil {

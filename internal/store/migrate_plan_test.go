@@ -1,15 +1,29 @@
 package store
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/plural-go/plural/schema"
 )
 
+var updatePlans = flag.Bool("update-plans", false, "write the golden files anew")
+
+func parseSchema(t *testing.T, yaml string) *schema.Schema {
+	t.Helper()
+	file, err := schema.Parse([]byte(yaml))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file.Schema
+}
+
 // TestPlans compares plans with those in testdata/migrations: a schema, the one
-// that it becomes, and the steps. With -update they are written anew.
+// that it becomes, and the steps. With -update-plans they are written anew.
 func TestPlans(t *testing.T) {
 	files, err := filepath.Glob("testdata/migrations/*.txt")
 	if err != nil || len(files) == 0 {
@@ -26,10 +40,10 @@ func TestPlans(t *testing.T) {
 				t.Fatal("it must have three parts with lines of dashes between them")
 			}
 			var got strings.Builder
-			for _, step := range newPlan(parse(t, parts[0]), parse(t, parts[1])).steps {
+			for _, step := range newPlan(parseSchema(t, parts[0]), parseSchema(t, parts[1])).steps {
 				fmt.Fprintf(&got, "%-9s  %s\n", step.Class, step.Text)
 			}
-			if *update {
+			if *updatePlans {
 				parts[2] = got.String()
 				if err := os.WriteFile(file, []byte(strings.Join(parts, "----\n")), 0o644); err != nil {
 					t.Fatal(err)

@@ -30,8 +30,10 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 			dir := t.TempDir()
 			return func() (string, string) {
 				one, two := filepath.Join(dir, "one.db"), filepath.Join(dir, "two.db")
-				for _, file := range append(sqliteFiles(one), sqliteFiles(two)...) {
-					os.Remove(file)
+				for _, file := range []string{one, two} {
+					for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+						os.Remove(file + suffix)
+					}
 				}
 				return "sqlite:" + one, "sqlite:" + two
 			}

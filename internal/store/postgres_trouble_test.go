@@ -59,11 +59,11 @@ func TestLostRaces(t *testing.T) {
 		runs          int
 		want          fault.Code
 	}{
-		{"40001", "", writeAttempts, fault.CodeUnavailable},
-		{"40P01", "", writeAttempts, fault.CodeUnavailable},
-		{"23505", "", writeAttempts, fault.CodeUnavailable},
-		{"23503", "", writeAttempts, fault.CodeUnavailable},
-		{"XX000", "new multixact has more than one updating member: 0 2[1 (keysh), 2 (nokeyupd)]", writeAttempts, fault.CodeUnavailable},
+		{"40001", "", 10, fault.CodeUnavailable},
+		{"40P01", "", 10, fault.CodeUnavailable},
+		{"23505", "", 10, fault.CodeUnavailable},
+		{"23503", "", 10, fault.CodeUnavailable},
+		{"XX000", "new multixact has more than one updating member: 0 2[1 (keysh), 2 (nokeyupd)]", 10, fault.CodeUnavailable},
 		{"XX000", "something else", 1, fault.CodeInternal},
 	} {
 		runs := 0

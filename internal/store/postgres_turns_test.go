@@ -6,11 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -42,74 +37,5 @@ func TestTurns(t *testing.T) {
 	(<-second).leave()
 	if all.waiting(about) {
 		t.Error("there is a line of nobody")
-	}
-}
-
-// TestOutOfTurn: who has not lost yet leaves a resource to those who have, also if
-// nobody looks at the error.
-func TestOutOfTurn(t *testing.T) {
-	t.Parallel()
-	st := open(t, pgtest.URL(t), schema.Example())
-	users := st.schema.Collection("users")
-	b := st.backend.(*postgresBackend)
-	insert(t, st, users, `{"id":"`+id(1)+`","name":"Ada","email":"ada@example.com"}`)
-	key, _ := schema.ParseID(id(1))
-	rename := func(name string) error {
-		return st.Write(context.Background(), func(tx *Tx) error {
-			before, err := tx.Get(users, nil, key)
-			if err != nil {
-				return err
-			}
-			after := append(schema.Record{}, before...)
-			after[users.Field("name").Column] = schema.TextValue(name)
-			_, _ = tx.Update(users, before, after)
-			return nil
-		})
-	}
-	turn, err := b.turns.join(context.Background(), contested{"users", key}, time.Now().Add(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.patience = 500 * time.Millisecond // of somebody who has to wait in vain
-	if err := rename("Out of turn"); !fault.Is(err, fault.CodeUnavailable) {
-		t.Errorf("out of turn: got %v", err)
-	}
-	turn.leave()
-	b.patience = postgresPatience
-	if err := rename("In turn"); err != nil {
-		t.Errorf("in turn: got %v", err)
-	}
-	read(t, st, func(tx *Tx) {
-		user, err := tx.Get(users, nil, key)
-		if err != nil || user[users.Field("name").Column] != schema.TextValue("In turn") {
-			t.Errorf("got %v, %v", user, err)
-		}
-	})
-}
-
-// TestServerThatKeepsItsTurn: it may hang between its lock and its transaction, and nobody
-// waits for it for long.
-func TestServerThatKeepsItsTurn(t *testing.T) {
-	t.Parallel()
-	url := pgtest.URL(t)
-	st := open(t, url, schema.Example())
-	about := contested{"users", schema.ID{1}}
-	hangs, err := pgx.Connect(context.Background(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer hangs.Close(context.Background())
-	if _, err := hangs.Exec(context.Background(), "SELECT pg_advisory_lock(hashtextextended($1, 0))", about.text()); err != nil {
-		t.Fatal(err)
-	}
-	runs := 0
-	err = st.Write(context.Background(), func(tx *Tx) error {
-		if runs++; runs == 1 {
-			return errors.Join(tx.conn.Lock(about.collection, about.id), &pgconn.PgError{Code: "40001"})
-		}
-		return nil
-	})
-	if err != nil || runs != 2 {
-		t.Errorf("%d runs, got %v", runs, err)
 	}
 }

@@ -297,4 +297,3 @@ func run(c *sqlite.Conn, statements ...string) error {
 	}
 	return nil
 }
-
