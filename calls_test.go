@@ -30,7 +30,7 @@ func TestStopWaitsForCalls(t *testing.T) {
 			<-release
 			return nil
 		}})
-		authors := plural.Of[Author](server)
+		authors := of[Author](server)
 		created, stopped := make(chan error, 1), make(chan struct{})
 		go func() {
 			_, err := authors.Create(context.Background(), Author{Name: "Ada"})
@@ -63,7 +63,7 @@ func TestHooksOfOperationsCallWhileTheServerStops(t *testing.T) {
 		server = openLibraryIn(t.TempDir(), plural.Hook{Collection: "authors", After: func(ctx context.Context, change *plural.Change) {
 			close(entered)
 			<-release
-			_, err := plural.Of[Author](server).Read(ctx, change.ID)
+			_, err := of[Author](server).Get(ctx, change.ID)
 			called <- err
 		}})
 		r := httptest.NewRequest("POST", "/authors", strings.NewReader(`{"name":"Ada"}`))
@@ -89,25 +89,25 @@ func TestHooksOfOperationsCallWhileTheServerStops(t *testing.T) {
 
 func TestCallsAfterStopAreRefused(t *testing.T) {
 	server, end := openLibrary()
-	authors := plural.Of[Author](server)
+	authors := of[Author](server)
 	end()
 	ctx, id := context.Background(), "01936f2e-7d3c-7a4b-9c5d-0123456789ab"
 	for name, call := range map[string]func() error{
 		"Create":     func() error { _, err := authors.Create(ctx, Author{Name: "Ada"}); return err },
 		"CreateMany": func() error { _, err := authors.CreateMany(ctx, []Author{{Name: "Ada"}}); return err },
-		"Read":       func() error { _, err := authors.Read(ctx, id); return err },
+		"Get":        func() error { _, err := authors.Get(ctx, id); return err },
 		"Replace":    func() error { _, err := authors.Replace(ctx, id, Author{Name: "Ada"}); return err },
-		"Patch":      func() error { _, err := authors.Patch(ctx, id, nil); return err },
+		"Update":     func() error { _, err := authors.Update(ctx, id, nil); return err },
 		"Delete":     func() error { _, err := authors.Delete(ctx, id); return err },
 		"Total":      func() error { _, err := authors.Total(ctx); return err },
-		"List": func() (last error) {
-			for _, err := range authors.List(ctx, "") {
+		"All": func() (last error) {
+			for _, err := range authors.All(ctx) {
 				last = err
 			}
 			return last
 		},
 	} {
-		if err := call(); err == nil || err.Error() != "unavailable: The server is stopped." {
+		if err := call(); err == nil || err.Error() != "unavailable: The server is shutting down. Try again later." {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -117,13 +117,13 @@ func TestCallsAfterStopAreRefused(t *testing.T) {
 func TestStopBreaksOffALoop(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *plural.Server) {
 		ctx := context.Background()
-		authors := plural.Of[Author](server)
+		authors := of[Author](server)
 		if _, err := authors.CreateMany(ctx, []Author{{Name: "a"}, {Name: "b"}, {Name: "c"}}); err != nil {
 			t.Fatal(err)
 		}
 		var seen []string
 		var last error
-		for author, err := range authors.List(ctx, "") {
+		for author, err := range authors.All(ctx) {
 			if last = err; err != nil {
 				break
 			}
@@ -134,7 +134,7 @@ func TestStopBreaksOffALoop(t *testing.T) {
 				synctest.Wait()
 			}
 		}
-		if strings.Join(seen, " ") != "a" || last == nil || last.Error() != "unavailable: The server is stopped." {
+		if strings.Join(seen, " ") != "a" || last == nil || last.Error() != "unavailable: The server is shutting down. Try again later." {
 			t.Errorf("saw %v, and then %v", seen, last)
 		}
 	})
@@ -145,7 +145,7 @@ func TestStopBreaksOffALoop(t *testing.T) {
 func TestLoopsWithinLoops(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *plural.Server) {
 		ctx := context.Background()
-		authors := plural.Of[Author](server)
+		authors := of[Author](server)
 		ada, err := authors.Create(ctx, Author{Name: "Ada"})
 		if err != nil {
 			t.Fatal(err)
@@ -153,9 +153,9 @@ func TestLoopsWithinLoops(t *testing.T) {
 		began := time.Now()
 		var nest func(depth int) (int, error)
 		nest = func(depth int) (int, error) {
-			for _, err := range authors.List(ctx, "") {
+			for _, err := range authors.All(ctx) {
 				if err != nil {
-					if _, other := authors.Read(ctx, ada.ID); other != nil {
+					if _, other := authors.Get(ctx, ada.ID); other != nil {
 						t.Error(other)
 					}
 					return depth, err
@@ -201,7 +201,7 @@ func TestHooksOfARequestHaveATotalTime(t *testing.T) {
 			made.Collection = "authors"
 			inBubble(t, func(t *testing.T, server *plural.Server) {
 				ctx, began := context.Background(), time.Now()
-				authors := plural.Of[Author](server)
+				authors := of[Author](server)
 				_, err := authors.CreateMany(ctx, values)
 				if took := time.Since(began); took != most {
 					t.Errorf("it took %s", took)
@@ -231,7 +231,7 @@ func TestHooksOfARequestHaveATotalTime(t *testing.T) {
 func TestErrorsOfCallsAreNotThoseOfTheRequest(t *testing.T) {
 	var server *plural.Server
 	server, end := openLibrary(plural.Hook{Collection: "authors", Before: func(ctx context.Context, _ *plural.Change) error {
-		_, err := plural.Of[Book](server).Read(ctx, "01936f2e-7d3c-7a4b-9c5d-0123456789ab")
+		_, err := of[Book](server).Get(ctx, "01936f2e-7d3c-7a4b-9c5d-0123456789ab")
 		return err
 	}})
 	defer end()

@@ -22,8 +22,8 @@ type Config struct {
 	// everything; see Open.
 	Access *schema.Access
 
-	// Open lets Start listen on an address that others can reach although there is no
-	// Access. Default: only on the addresses of the machine itself.
+	// Open lets Start listen on an address that others can reach, and take requests to any
+	// host, although there is no Access. Default: only addresses and names of the machine itself.
 	Open bool
 
 	// Database is a URL: sqlite:FILE, or postgres://HOST/DATABASE. Default: sqlite:plural.db.
@@ -59,6 +59,11 @@ type Config struct {
 
 	// MaxBody is the largest request body in bytes. Default: 1 MiB.
 	MaxBody int64
+
+	// MaxBodyMemory is how many bytes the bodies of all requests in flight may have. More
+	// wait for 5 s, and are then refused with 503; bodies that come slowly give their place
+	// to others. Default: 64 MiB, or MaxBody if that is larger.
+	MaxBodyMemory int64
 
 	// MaxDepth is how deeply a body may be nested. Default: 64.
 	MaxDepth int
@@ -152,6 +157,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	c.MaxBody = orDefault(c.MaxBody, 1<<20)
+	c.MaxBodyMemory = orDefault(c.MaxBodyMemory, max(64<<20, c.MaxBody+1))
 	c.MaxDepth = orDefault(c.MaxDepth, 64)
 	c.MaxItems = orDefault(c.MaxItems, 1000)
 	c.QueryTimeout = orDefault(c.QueryTimeout, 30*time.Second)
@@ -190,6 +196,7 @@ func (c Config) validate() error {
 		{"DefaultLimit", c.DefaultLimit, c.DefaultLimit},
 		{"MaxLimit", c.MaxLimit, c.MaxLimit},
 		{"MaxBody", c.MaxBody, c.MaxBody},
+		{"MaxBodyMemory", c.MaxBodyMemory, c.MaxBodyMemory},
 		{"MaxDepth", int64(c.MaxDepth), c.MaxDepth},
 		{"MaxItems", int64(c.MaxItems), c.MaxItems},
 		{"MaxOperations", c.MaxOperations, c.MaxOperations},
@@ -207,6 +214,9 @@ func (c Config) validate() error {
 	}
 	if c.MaxLimit > 0 && c.DefaultLimit > c.MaxLimit {
 		problems = append(problems, fmt.Errorf("the default limit, %d, must not exceed the largest limit, %d", c.DefaultLimit, c.MaxLimit))
+	}
+	if c.MaxBodyMemory >= 0 && c.MaxBodyMemory <= c.MaxBody {
+		problems = append(problems, fmt.Errorf("the memory for bodies, %d bytes, must be more than the largest body, %d", c.MaxBodyMemory, c.MaxBody))
 	}
 	if c.Prefix != "" && (!strings.HasPrefix(c.Prefix, "/") || strings.HasSuffix(c.Prefix, "/") || strings.ContainsAny(c.Prefix, "?#%") || strings.Contains(c.Prefix, "//")) {
 		problems = append(problems, fmt.Errorf("the Prefix must be a path such as /api/v1, but is %q", c.Prefix))

@@ -285,6 +285,9 @@ func (c *curl) send() ([]string, error) {
 		return nil, err
 	}
 	request.Header = c.header
+	if host := c.header.Get("Host"); host != "" {
+		request.Host = host
+	}
 	response, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
 		return nil, err

@@ -52,6 +52,13 @@ func openLibraryIn(dir string, hooks ...plural.Hook) *plural.Server {
 	return server
 }
 
+// of gives typed access to a collection that the server has.
+func of[T any](server *plural.Server) *plural.Collection[T] {
+	collection, err := plural.Of[T](server)
+	must(err)
+	return collection
+}
+
 func must(err error) {
 	if err != nil {
 		panic(err)
@@ -63,17 +70,18 @@ func ExampleOf() {
 	server, end := openLibrary()
 	defer end()
 	ctx := context.Background()
-	authors := plural.Of[Author](server)
+	authors, err := plural.Of[Author](server)
+	must(err)
 
 	eliot, err := authors.Create(ctx, Author{Name: "George Eliot"})
 	must(err)
 	_, err = authors.CreateMany(ctx, []Author{{Name: "Ada Lovelace"}, {Name: "Mary Shelley"}})
 	must(err)
-	eliot, err = authors.Patch(ctx, eliot.ID, map[string]any{"books": 8})
+	eliot, err = authors.Update(ctx, eliot.ID, map[string]any{"books": 8})
 	must(err)
 	fmt.Println(eliot.Name, eliot.Books)
 
-	for author, err := range authors.List(ctx, "sort=name&limit=2") {
+	for author, err := range authors.All(ctx, plural.Sort("name"), plural.Limit(2)) {
 		must(err)
 		fmt.Println(author.Name)
 	}
@@ -89,7 +97,7 @@ func ExampleErrors() {
 	server, end := openLibrary()
 	defer end()
 	ctx := context.Background()
-	authors := plural.Of[Author](server)
+	authors := of[Author](server)
 	_, err := authors.Create(ctx, Author{Name: "George Eliot"})
 	must(err)
 
@@ -120,7 +128,7 @@ func ExampleHook() {
 		}
 		var author Author
 		id := change.After.Get("author_id").(string)
-		found, err := tx.Read("authors", id)
+		found, err := tx.Get("authors", id)
 		if err != nil {
 			return err
 		}
@@ -133,7 +141,7 @@ func ExampleHook() {
 	server, end := openLibrary(plural.Hook{Collection: "books", On: []plural.Verb{plural.Create}, Within: count})
 	defer end()
 	ctx := context.Background()
-	authors, books := plural.Of[Author](server), plural.Of[Book](server)
+	authors, books := of[Author](server), of[Book](server)
 
 	eliot, err := authors.Create(ctx, Author{Name: "George Eliot"})
 	must(err)
@@ -141,7 +149,7 @@ func ExampleHook() {
 	must(err)
 	_, err = books.Create(ctx, Book{Title: "Untitled", AuthorID: eliot.ID})
 	fmt.Println(err)
-	eliot, err = authors.Read(ctx, eliot.ID)
+	eliot, err = authors.Get(ctx, eliot.ID)
 	must(err)
 	fmt.Println(eliot.Books)
 	// Output:

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/schema"
 )
@@ -41,7 +39,8 @@ type Hook struct {
 	// other collections through the transaction, and may refuse it all by an
 	// error. It may run more than once, because the transaction may, so it should
 	// have no effect outside. On SQLite no other write goes on meanwhile: be
-	// quick, and write through tx only, as the server itself would wait for you.
+	// quick. A write through the server with the context of the hook is refused
+	// with ErrInTransaction, as it would wait for the transaction: use tx.
 	Within func(ctx context.Context, tx *Tx, change *Change) error
 
 	// After runs once the transaction is committed, ahead of the answer.
@@ -55,18 +54,14 @@ type Hook struct {
 type Change struct {
 	Verb       Verb
 	Collection string
-	ID         string    // empty in Hook.Before for a new resource
+	ID         string
 	Before     *Resource // as it is stored; nil for a new one, and in Hook.Before
 	After      *Resource // as it is to be; nil for a deletion
 
 	// Caller is who makes the change, also one that follows from theirs. It is empty for
-	// the program itself, and where nobody is asked.
+	// the program itself, and where there is no Access.
 	Caller Caller
 }
-
-// Caller is who sent a request: "key:…" or "token:…", with the role, and what rules know
-// as auth.sub and auth.claims.
-type Caller = auth.Caller
 
 // Error is an error as a client gets it. Its Cause is for the log only.
 type Error = fault.Error
@@ -174,122 +169,4 @@ func outer(change *resource.Change) *Change {
 		c.ID = c.Before.ID()
 	}
 	return c
-}
-
-// Tx reads and writes within the transaction that a hook takes part in. What it
-// writes is committed with the change, or not at all, and has its own hooks run
-// (but for Before). It is of no use once the hook has returned.
-//
-// Its errors are Errors. They are about what the hook wanted, and not about the
-// request: one that the hook returns is a 500. Return Invalid or Conflict instead
-// if the client is to blame.
-type Tx struct {
-	handle *resource.Handle
-	schema *schema.Schema
-}
-
-// Read reads one resource.
-func (t *Tx) Read(collection, id string) (*Resource, error) {
-	c, key, err := find(t.schema, collection, id)
-	if err != nil {
-		return nil, called(err)
-	}
-	record, err := t.handle.Read(c, key)
-	return stored(newResource(c, record, nil)), called(err)
-}
-
-// List reads a range of a collection into memory. The range, filters and sort
-// are those of a URL: "filter[active]&limit=10".
-func (t *Tx) List(collection, parameters string) ([]*Resource, error) {
-	c := t.schema.Collection(collection)
-	if c == nil {
-		return nil, called(unknownCollection(collection))
-	}
-	q, err := query.Parse(c, parameters, query.Limits{DefaultLimit: 100})
-	if err != nil {
-		return nil, called(err)
-	}
-	records, err := t.handle.List(c, q)
-	resources := make([]*Resource, len(records))
-	for i, record := range records {
-		resources[i] = stored(newResource(c, record, nil))
-	}
-	return resources, called(err)
-}
-
-// Create creates a resource of attributes: a struct or a map that encoding/json
-// can marshal.
-func (t *Tx) Create(collection string, attributes any) (*Resource, error) {
-	c := t.schema.Collection(collection)
-	if c == nil {
-		return nil, called(unknownCollection(collection))
-	}
-	input, err := decode(c, schema.DecodeOptions{Mode: schema.Create}, attributes)
-	if err != nil {
-		return nil, called(err)
-	}
-	return restored(c)(t.handle.Create(c, input))
-}
-
-// Update changes the attributes that are given, as PATCH does.
-func (t *Tx) Update(collection, id string, attributes any) (*Resource, error) {
-	c, key, err := find(t.schema, collection, id)
-	if err != nil {
-		return nil, called(err)
-	}
-	input, err := decode(c, schema.DecodeOptions{Mode: schema.Patch, ID: key}, attributes)
-	if err != nil {
-		return nil, called(err)
-	}
-	return restored(c)(t.handle.Update(c, key, input))
-}
-
-// Delete deletes a resource and returns it as it last was.
-func (t *Tx) Delete(collection, id string) (*Resource, error) {
-	c, key, err := find(t.schema, collection, id)
-	if err != nil {
-		return nil, called(err)
-	}
-	return restored(c)(t.handle.Delete(c, key))
-}
-
-// restored reads back what a write returned.
-func restored(c *schema.Collection) func(resource.Resource, error) (*Resource, error) {
-	return func(written resource.Resource, err error) (*Resource, error) {
-		if err != nil {
-			return nil, called(err)
-		}
-		record, err := c.Restore(written.Representation)
-		return stored(newResource(c, record, nil)), called(err)
-	}
-}
-
-// called is the error of a call that the program makes, and no client: a list,
-// if it has codes at all, that is not mistaken for errors of a request.
-func called(err error) error {
-	if err == nil {
-		return nil
-	}
-	var list fault.List
-	var one *fault.Error
-	if !errors.As(err, &list) && errors.As(err, &one) {
-		err = fault.List{one}
-	}
-	return &fault.Inner{Err: err}
-}
-
-func find(s *schema.Schema, collection, id string) (*schema.Collection, schema.ID, error) {
-	c := s.Collection(collection)
-	if c == nil {
-		return nil, schema.ID{}, unknownCollection(collection)
-	}
-	key, ok := schema.ParseID(id)
-	if !ok {
-		return nil, schema.ID{}, fault.New(fault.CodeNotFound, "%s is not an id.", fault.Quote(id))
-	}
-	return c, key, nil
-}
-
-func unknownCollection(name string) error {
-	return fmt.Errorf("the schema has no collection %q", name)
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/plural-go/plural/internal/api"
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/operation"
@@ -30,7 +31,8 @@ type Server struct {
 	store     *store.Store
 	resources *resource.Resources
 	observer  *observe.Observer
-	handler   http.Handler
+	guard     *auth.Guard
+	api       *api.API
 	failed    chan error
 
 	mutex    sync.Mutex // of the next five
@@ -76,7 +78,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	if guard != nil {
 		guard.Key = keysOf(st)
 	}
-	s := &Server{config: config, store: st, observer: observer, failed: make(chan error, 1), refusing: make(chan struct{}), abandoned: make(chan struct{})}
+	s := &Server{config: config, store: st, guard: guard, observer: observer, failed: make(chan error, 1), refusing: make(chan struct{}), abandoned: make(chan struct{})}
 	resources := resource.New(st)
 	resources.HookTime = config.MaxHookTime
 	resources.Limits = resource.Limits{Depth: config.MaxDepth, Items: config.MaxItems}
@@ -95,7 +97,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 			observer.OperationFinished(job.Operation.String(), job.Method, job.Collection, job.Resource.String(), code, job.Attempt)
 		},
 	}, config.Schema, st, resources)
-	s.handler = api.New(api.Config{
+	s.api = api.New(api.Config{
 		Schema:       config.Schema,
 		Resources:    resources,
 		Operations:   operations,
@@ -105,6 +107,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Prefix:       config.Prefix,
 		Query:        query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,
+		MaxBodies:    config.MaxBodyMemory,
 		WriteTimeout: config.WriteTimeout,
 		QueryTimeout: config.QueryTimeout,
 		MaxRequests:  config.MaxRequests,
@@ -113,6 +116,8 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Rates:          ratesOf(config.Access),
 		TrustedProxies: config.TrustedProxies,
 		Origins:        config.AllowedOrigins,
+
+		Secure: config.CertFile != "",
 
 		Abandoned: s.abandoned,
 		Stopping:  s.refusing,
@@ -128,38 +133,47 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	return s, nil
 }
 
-// ServeHTTP answers a request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.count(1)
-	defer s.count(-1)
-	s.handler.ServeHTTP(w, r)
+// ErrStopped is the error of calls that begin after Stop was called. It has the code unavailable.
+var ErrStopped error = fault.New(fault.CodeUnavailable, "The server is shutting down. Try again later.")
+
+// ErrInTransaction is the error of a write through the server that is made inside a Within hook or
+// a Transaction, with the context of that function. Write through its *Tx instead.
+var ErrInTransaction = resource.ErrNested
+
+// ServeHTTP answers a request. From the moment that Stop is called it answers 503, except to
+// requests that a hook makes with its own context.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(s.api, w, r) }
+
+func (s *Server) serve(a *api.API, w http.ResponseWriter, r *http.Request) {
+	if err := s.enter(r.Context()); err != nil {
+		a.Refuse(w, r, err)
+		return
+	}
+	defer s.leave()
+	a.ServeHTTP(w, r)
 }
 
-func (s *Server) count(change int) {
+// enter begins a request or a call, for which Stop waits, unless Stop was called before. What a
+// hook calls is part of a request that has begun: it is refused only once the database is closed.
+func (s *Server) enter(ctx context.Context) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.requests += change
+	if s.closing || s.stopping && !s.resources.InHook(ctx) {
+		return ErrStopped
+	}
+	s.requests++
+	return nil
+}
+
+// leave ends what enter has begun.
+func (s *Server) leave() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.requests--
 	if s.requests == 0 && s.idle != nil {
 		close(s.idle)
 		s.idle = nil
 	}
-}
-
-// errStopped is the error of a call that comes too late.
-var errStopped = fault.New(fault.CodeUnavailable, "The server is stopped.")
-
-// call does something for the program itself, as if it were a request: Stop waits
-// for it. While requests are finished, their hooks may still call.
-func (s *Server) call(fn func() error) error {
-	s.mutex.Lock()
-	if s.closing {
-		s.mutex.Unlock()
-		return called(errStopped)
-	}
-	s.requests++
-	s.mutex.Unlock()
-	defer s.count(-1)
-	return called(fn())
 }
 
 // isAbandoned reports whether requests have had their time.
@@ -180,7 +194,8 @@ func (s *Server) isStopping() bool {
 
 // Listen listens on an address for a server that is still to be opened. So an address that
 // is refused leaves no database behind. Connections wait until the listener is given to Serve.
-// Without Access or Open, the address must be one of the machine itself.
+// Without Access or Open, the address must be one of the machine itself, and requests
+// must be sent to localhost or such an address by their Host header.
 func Listen(config Config, addr string) (net.Listener, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
@@ -222,8 +237,13 @@ func (s *Server) Serve(l net.Listener) error {
 	if s.http != nil || s.stopping {
 		return errors.Join(errors.New("the server was started or stopped before"), l.Close())
 	}
+	handler := http.Handler(s)
+	if s.config.Access == nil && !s.config.Open {
+		local := s.api.Local()
+		handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(local, w, r) })
+	}
 	server := &http.Server{
-		Handler:                      s,
+		Handler:                      handler,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered as everything is
 		ReadHeaderTimeout:            s.config.HeaderTimeout,
 		ReadTimeout:                  s.config.ReadTimeout,
@@ -252,12 +272,13 @@ func (s *Server) Serve(l net.Listener) error {
 // Failed reports when a started server can no longer take requests.
 func (s *Server) Failed() <-chan error { return s.failed }
 
-// Stop takes no more requests, finishes those it has accepted, and closes the
-// database. The context, or ShutdownTimeout, bounds how long it waits for the
-// requests; answers that are still being sent then are broken off. Calls of typed
-// access count as requests, and a loop over List is broken off at its next
-// resource; as the database is not closed while its body runs, Stop must not be
-// called there. It can be called more than once.
+// Stop refuses requests and typed calls from the moment it is called, waits for
+// those under way, and closes the database. Requests are answered 503, calls fail
+// with ErrStopped; what hooks of a request under way call is still done. The
+// context, or ShutdownTimeout, bounds how long Stop waits; answers that are still
+// being sent then are broken off, and a loop over All ends with an error at its
+// next resource. The database is not closed while the body of a loop runs, so Stop
+// must not be called there. Stop can be called more than once.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
 		s.mutex.Lock()

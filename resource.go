@@ -14,6 +14,7 @@ type Resource struct {
 	record     schema.Record
 	set        []bool // nil: everything is set
 	stored     bool   // and cannot be changed here
+	etag       string
 }
 
 // stored marks a resource, if there is one, as what it is.
@@ -39,6 +40,10 @@ func (r *Resource) ID() string {
 	return r.record.ID(schema.IDColumn).String()
 }
 
+// ETag stands for the state of a resource that was read or written through Tx: see IfMatch. It is
+// empty for any other.
+func (r *Resource) ETag() string { return r.etag }
+
 // Has reports whether a field is set: in Hook.Before a change has only what the
 // request sets, elsewhere a resource has all fields of its collection.
 func (r *Resource) Has(name string) bool {
@@ -59,6 +64,9 @@ func (r *Resource) Get(name string) any {
 		return nil
 	}
 	value := r.record[field.Column]
+	if field.Kind.IsDecimal() {
+		return field.Kind.DecimalText(value)
+	}
 	switch field.Kind {
 	case schema.KindBoolean:
 		return value.Bool()
@@ -124,21 +132,4 @@ func (r *Resource) Decode(into any) error {
 		return err
 	}
 	return json.Unmarshal(text, into)
-}
-
-// decode turns attributes into the input of a verb.
-func decode(c *schema.Collection, options schema.DecodeOptions, attributes any) (schema.Input, error) {
-	body, err := json.Marshal(attributes)
-	if err != nil {
-		return schema.Input{}, err
-	}
-	options.MaxDepth, options.MaxItems = 64, 1
-	inputs, many, err := c.Decode(body, options)
-	if err == nil && many {
-		err = fmt.Errorf("the attributes of one resource must be a struct or a map, and not a list")
-	}
-	if err != nil {
-		return schema.Input{}, err
-	}
-	return inputs[0], nil
 }

@@ -6,67 +6,115 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"reflect"
-	"strconv"
 
-	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/schema"
 )
 
 // Collection reads and writes a collection as values of T, without HTTP. It goes
-// through the same validation, hooks and transactions as a request does, and Stop
-// waits for it as for one. Its errors are Errors with the codes that a client
-// would get, so far as they have any.
+// through the same validation, hooks and transactions as a request does, with the
+// rights of the caller of the context (see WithCaller), and Stop waits for it as for
+// a request. Its errors are Errors with the codes that a client would get, so far as
+// they have any.
+//
+// A string field of T with the tags `json:"-" plural:"etag"` has the ETag of what is read.
 type Collection[T any] struct {
-	server     *Server
+	reach      reach
 	collection *schema.Collection
+	limits     query.Limits
+	limit      resource.Limits // of bodies
+	etag       []int           // index of the field, nil if there is none
 }
 
-// Of gives typed access to the collection that a struct declares (see
-// schema.Of). It panics when the server has no such collection.
-func Of[T any](server *Server) *Collection[T] {
-	name, err := schema.CollectionName(reflect.TypeFor[T]())
+// reach is what a collection is reached through: a Server or a Tx.
+type reach interface {
+	get(ctx context.Context, c *schema.Collection, id schema.ID) (resource.Resource, error)
+	list(ctx context.Context, c *schema.Collection, q query.Query, visit func(resource.Resource) error) error
+	count(ctx context.Context, c *schema.Collection, q query.Query) (int64, error)
+	do(ctx context.Context, request resource.Request) ([]resource.Resource, error)
+}
+
+// Of gives typed access to the collection that a struct declares (see schema.Of). It is an
+// error if the struct declares none, if the server has no such collection, or if the collection has
+// no attribute for a field, or one of another type.
+func Of[T any](server *Server) (*Collection[T], error) {
+	declared, err := schema.Of[T]()
 	if err != nil {
-		panic("plural: " + err.Error())
+		return nil, err
 	}
-	c := server.config.Schema.Collection(name)
+	t := reflect.TypeFor[T]()
+	c := server.config.Schema.Collection(declared.Name)
 	if c == nil {
-		panic(fmt.Sprintf("plural: the server has no collection %q for %s", name, reflect.TypeFor[T]()))
+		return nil, fmt.Errorf("the server has no collection %q for %s", declared.Name, t)
 	}
-	return &Collection[T]{server: server, collection: c}
+	var wrong []error
+	for _, attribute := range declared.Attributes {
+		wrong = append(wrong, checkAttribute(c, attribute, t))
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
+	}
+	of := &Collection[T]{reach: server, collection: c, limits: query.Limits{DefaultLimit: server.config.DefaultLimit}, limit: resource.Limits{Depth: server.config.MaxDepth}}
+	for _, field := range reflect.VisibleFields(t) {
+		if len(field.Index) == 1 && field.Tag.Get("plural") == "etag" {
+			of.etag = field.Index
+		}
+	}
+	return of, nil
 }
 
-// Create creates a resource and returns it as it is stored. Its id is minted if
-// it is empty.
-func (c *Collection[T]) Create(ctx context.Context, value T) (T, error) {
-	return one(c, func() (resource.Resource, error) {
-		input, err := c.input(value, schema.DecodeOptions{Mode: schema.Create})
-		if err != nil {
-			return resource.Resource{}, err
+// checkAttribute compares what a struct declares with what the server has.
+func checkAttribute(c *schema.Collection, declared schema.Attribute, t reflect.Type) error {
+	for _, column := range c.Columns() {
+		if column.Attribute == nil || column.Name != declared.Name {
+			continue
 		}
-		return c.server.resources.Create(ctx, c.path(), input)
-	})
+		if column.Attribute.Type != declared.Type {
+			return fmt.Errorf("the attribute %s of %s is declared as %s, and is %s in %s", declared.Name, c.Name, column.Attribute.Type, declared.Type, t)
+		}
+		return nil
+	}
+	return fmt.Errorf("the collection %s has no attribute %s, which %s has", c.Name, declared.Name, t)
 }
 
-// CreateMany creates several resources, all or none.
-func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error) {
-	all := make([]T, len(values))
-	err := c.server.call(func() error {
-		inputs, err := c.inputs(values)
-		if err != nil {
-			return err
-		}
-		created, err := c.server.resources.CreateMany(ctx, c.path(), inputs)
-		if err != nil {
-			return err
-		}
-		for i, each := range created {
-			if err := json.Unmarshal(each.Representation, &all[i]); err != nil {
-				return err
-			}
-		}
+// In is the collection within a transaction. Its methods read and write there, whatever context they
+// are given, and All reads everything into memory first.
+func (c *Collection[T]) In(tx *Tx) *Collection[T] {
+	within := *c
+	within.reach = tx
+	return &within
+}
+
+// Condition is what a write demands of the state of the resource that it changes. Several are
+// alternatives.
+type Condition struct{ etag string }
+
+// IfMatch has a write done only if the resource is still in the state that an ETag stands for.
+// If it is not, the error has the code precondition_failed.
+func IfMatch(etag string) Condition { return Condition{etag} }
+
+// Get reads one resource.
+func (c *Collection[T]) Get(ctx context.Context, id string) (value T, err error) {
+	key, err := parseID(id)
+	if err != nil {
+		return value, called(err)
+	}
+	found, err := c.reach.get(ctx, c.collection, key)
+	if err != nil {
+		return value, err
+	}
+	return c.value(found)
+}
+
+// List reads a range of the collection into memory. Without a Limit it has Config.DefaultLimit
+// resources at most.
+func (c *Collection[T]) List(ctx context.Context, params ...Param) ([]T, error) {
+	all := []T{}
+	err := c.each(ctx, params, c.limits, func(value T) error {
+		all = append(all, value)
 		return nil
 	})
 	if err != nil {
@@ -75,171 +123,179 @@ func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error)
 	return all, nil
 }
 
-// Read reads one resource.
-func (c *Collection[T]) Read(ctx context.Context, id string) (T, error) {
-	return one(c, func() (resource.Resource, error) {
-		_, key, err := find(c.server.config.Schema, c.collection.Name, id)
-		if err != nil {
-			return resource.Resource{}, err
-		}
-		return c.server.resources.Read(ctx, c.path(), key)
-	})
-}
-
-// Replace gives every attribute of a resource the value of the struct.
-func (c *Collection[T]) Replace(ctx context.Context, id string, value T) (T, error) {
-	return one(c, func() (resource.Resource, error) {
-		_, key, err := find(c.server.config.Schema, c.collection.Name, id)
-		if err != nil {
-			return resource.Resource{}, err
-		}
-		input, err := c.input(value, schema.DecodeOptions{Mode: schema.Replace, ID: key})
-		if err != nil {
-			return resource.Resource{}, err
-		}
-		return c.server.resources.Update(ctx, c.path(), key, input)
-	})
-}
-
-// Patch changes the attributes that are given, by their names.
-func (c *Collection[T]) Patch(ctx context.Context, id string, attributes map[string]any) (T, error) {
-	return one(c, func() (resource.Resource, error) {
-		_, key, err := find(c.server.config.Schema, c.collection.Name, id)
-		if err != nil {
-			return resource.Resource{}, err
-		}
-		input, err := decode(c.collection, schema.DecodeOptions{Mode: schema.Patch, ID: key}, attributes)
-		if err != nil {
-			return resource.Resource{}, err
-		}
-		return c.server.resources.Update(ctx, c.path(), key, input)
-	})
-}
-
-// Delete deletes a resource and returns it as it last was.
-func (c *Collection[T]) Delete(ctx context.Context, id string) (T, error) {
-	return one(c, func() (resource.Resource, error) {
-		_, key, err := find(c.server.config.Schema, c.collection.Name, id)
-		if err != nil {
-			return resource.Resource{}, err
-		}
-		return c.server.resources.Delete(ctx, c.path(), key)
-	})
-}
-
-// List goes through a range of the collection, from one snapshot, row by row. The
-// range, filters and sort are those of a URL: "filter[active]&limit=-10". An error
-// is the last thing it gives.
+// All goes through the collection, or through what the parameters leave of it, row by row from one
+// snapshot. Without a Limit it goes to the end. An error is the last thing it gives.
 //
 // The loop holds a connection to the database until it ends. A loop inside of it
 // needs another one, and there are not many: where loops wait for each other's,
-// they fail after five seconds with the code unavailable. Read the outer range
-// into a slice first if many run at once.
-func (c *Collection[T]) List(ctx context.Context, parameters string) iter.Seq2[T, error] {
+// they fail after five seconds with the code unavailable. Use List for the outer one if
+// many run at once.
+func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		err := c.server.call(func() error { return c.each(ctx, parameters, yield) })
-		if err != nil {
+		err := c.each(ctx, params, query.Limits{DefaultLimit: unlimited}, func(value T) error {
+			if !yield(value, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
 			var none T
 			yield(none, err)
 		}
 	}
 }
 
-// each hands the resources of a range to yield, until it wants no more.
-func (c *Collection[T]) each(ctx context.Context, parameters string, yield func(T, error) bool) error {
-	q, err := query.Parse(c.collection, parameters, query.Limits{DefaultLimit: c.server.config.DefaultLimit})
+// errEnough ends a loop that was left.
+var errEnough = errors.New("the loop was left")
+
+func (c *Collection[T]) each(ctx context.Context, params []Param, limits query.Limits, visit func(T) error) error {
+	q, err := build(c.collection, params, limits)
 	if err != nil {
-		return err
+		return called(err)
 	}
-	listing, err := c.server.resources.List(ctx, c.path(), q, false)
-	if err != nil {
-		return err
-	}
-	defer listing.Close()
-	if err := listing.Extend(); err != nil { // the program takes its time
-		return err
-	}
-	for {
-		if c.server.isAbandoned() {
-			return errStopped
-		}
-		row, err := listing.Next()
-		if err != nil || row == nil {
+	return c.reach.list(ctx, c.collection, q, func(found resource.Resource) error {
+		value, err := c.value(found)
+		if err != nil {
 			return err
 		}
-		var value T
-		if err := json.Unmarshal(c.collection.Append(nil, row), &value); err != nil {
-			return err
-		}
-		if !yield(value, nil) {
-			return nil
-		}
+		return visit(value)
+	})
+}
+
+// Total is the number of resources in the collection, or of those that filters select, which are
+// counted one by one.
+func (c *Collection[T]) Total(ctx context.Context, filters ...Filter) (int64, error) {
+	q, err := build(c.collection, filters, query.Limits{})
+	if err != nil {
+		return 0, called(err)
 	}
+	return c.reach.count(ctx, c.collection, q)
 }
 
-// Total is the number of resources in the collection.
-func (c *Collection[T]) Total(ctx context.Context) (total int64, err error) {
-	err = c.server.call(func() error {
-		totals, err := c.server.resources.Totals(ctx, nil, []*schema.Collection{c.collection})
-		if err == nil {
-			total = *totals[0]
-		}
-		return err
-	})
-	return total, err
+// Create creates a resource and returns it as it is stored. Its id is minted if
+// it is empty.
+func (c *Collection[T]) Create(ctx context.Context, value T) (T, error) {
+	return c.write(ctx, http.MethodPost, "", value, nil)
 }
 
-// one calls a verb and reads what it returns into a value.
-func one[T any](c *Collection[T], verb func() (resource.Resource, error)) (value T, err error) {
-	err = c.server.call(func() error {
-		result, err := verb()
-		if err == nil {
-			err = json.Unmarshal(result.Representation, &value)
-		}
-		return err
-	})
-	return value, err
-}
-
-func (c *Collection[T]) path() resource.Path { return resource.Path{Collection: c.collection} }
-
-// inputs turns values into the inputs of a verb, or says all that is wrong with
-// them, each in its place.
-func (c *Collection[T]) inputs(values []T) ([]schema.Input, error) {
-	inputs := make([]schema.Input, len(values))
-	var faults fault.List
+// CreateMany creates several resources, all or none.
+func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error) {
+	bodies := make([]map[string]json.RawMessage, len(values))
 	for i, value := range values {
-		input, err := c.input(value, schema.DecodeOptions{Mode: schema.Create})
-		inputs[i] = input
-		if err == nil {
-			continue
+		body, err := members(value)
+		if err != nil {
+			return nil, called(fmt.Errorf("value %d: %w", i, err))
 		}
-		if invalid := (*fault.Error)(nil); !errors.As(err, &invalid) {
-			return nil, fmt.Errorf("value %d: %w", i, err)
-		}
-		for _, each := range below("/"+strconv.Itoa(i), fault.From(err)) {
-			faults.Add(each)
+		bodies[i] = body
+	}
+	request, err := requestOf(c.collection, http.MethodPost, schema.ID{}, bodies, nil)
+	if err != nil {
+		return nil, called(err)
+	}
+	request.Limits = resource.Limits{Depth: c.limit.Depth, Items: max(1, len(values))}
+	created, err := c.reach.do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(created))
+	for i, each := range created {
+		if all[i], err = c.value(each); err != nil {
+			return nil, err
 		}
 	}
-	return inputs, faults.Err()
+	return all, nil
 }
 
-// input turns a value into the input of a verb. What the server sets is left
-// out, and so is an id that is empty.
-func (c *Collection[T]) input(value T, options schema.DecodeOptions) (schema.Input, error) {
+// Update changes the attributes that are given, as PATCH does: a map by their names, or a struct
+// that leaves the others out.
+func (c *Collection[T]) Update(ctx context.Context, id string, changes any, conditions ...Condition) (T, error) {
+	return c.write(ctx, http.MethodPatch, id, changes, conditions)
+}
+
+// Replace gives every attribute of a resource the value of the struct, as PUT does.
+func (c *Collection[T]) Replace(ctx context.Context, id string, value T, conditions ...Condition) (T, error) {
+	return c.write(ctx, http.MethodPut, id, value, conditions)
+}
+
+// Delete deletes a resource and returns it as it last was.
+func (c *Collection[T]) Delete(ctx context.Context, id string, conditions ...Condition) (T, error) {
+	return c.write(ctx, http.MethodDelete, id, nil, conditions)
+}
+
+// write does a write of one resource, and reads what it returns into a value.
+func (c *Collection[T]) write(ctx context.Context, method, id string, attributes any, conditions []Condition) (value T, err error) {
+	var key schema.ID
+	if method != http.MethodPost {
+		if key, err = parseID(id); err != nil {
+			return value, called(err)
+		}
+	}
+	if method == http.MethodPost || method == http.MethodPut {
+		if attributes, err = members(attributes); err != nil {
+			return value, called(err)
+		}
+	}
+	request, err := requestOf(c.collection, method, key, attributes, conditions)
+	if err != nil {
+		return value, called(err)
+	}
+	results, err := c.reach.do(ctx, request)
+	if err != nil {
+		return value, err
+	}
+	return c.value(results[0])
+}
+
+// value reads a resource into a T.
+func (c *Collection[T]) value(found resource.Resource) (value T, err error) {
+	if err := json.Unmarshal(found.Representation, &value); err != nil {
+		return value, called(err)
+	}
+	if c.etag != nil {
+		reflect.ValueOf(&value).Elem().FieldByIndex(c.etag).SetString(found.ETag)
+	}
+	return value, nil
+}
+
+// members is the attributes of a value, and its id if it has one. What the server sets is
+// left out.
+func members(value any) (map[string]json.RawMessage, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
-		return schema.Input{}, err
+		return nil, err
 	}
 	members := map[string]json.RawMessage{}
 	if err := json.Unmarshal(text, &members); err != nil {
-		return schema.Input{}, err
+		return nil, err
 	}
 	delete(members, "type")
 	delete(members, "created_at")
 	delete(members, "updated_at")
-	if id := string(members["id"]); id == `""` || id == "null" || options.Mode != schema.Create {
+	if id := string(members["id"]); id == `""` || id == "null" {
 		delete(members, "id")
 	}
-	return decode(c.collection, options, members)
+	return members, nil
+}
+
+// requestOf is a write as a client would send it.
+func requestOf(c *schema.Collection, method string, id schema.ID, attributes any, conditions []Condition) (resource.Request, error) {
+	request := resource.Request{Method: method, Path: resource.Path{Collection: c}, ID: id}
+	for _, condition := range conditions {
+		if condition.etag == "" {
+			return request, errors.New("IfMatch needs an ETag, and this one is empty: it is that of a resource that was read")
+		}
+		request.IfMatch = append(request.IfMatch, condition.etag)
+	}
+	if method == http.MethodDelete {
+		return request, nil
+	}
+	body, err := json.Marshal(attributes)
+	if err != nil {
+		return request, err
+	}
+	if _, several := attributes.([]map[string]json.RawMessage); !several && len(body) > 0 && body[0] == '[' {
+		return request, errors.New("the attributes of one resource must be a struct or a map, and not a list")
+	}
+	request.Body = body
+	return request, nil
 }

@@ -13,14 +13,14 @@ func TestTypedAccess(t *testing.T) {
 	server, end := openLibrary()
 	defer end()
 	ctx := context.Background()
-	authors, books := plural.Of[Author](server), plural.Of[Book](server)
+	authors, books := of[Author](server), of[Book](server)
 
 	const id = "01936f2e-7d3c-7a4b-9c5d-0123456789ab"
 	ada, err := authors.Create(ctx, Author{ID: id, Name: "Ada"})
 	if want := (Author{ID: id, Name: "Ada"}); err != nil || ada != want {
 		t.Fatalf("got %+v, %v", ada, err)
 	}
-	if got, err := authors.Read(ctx, id); err != nil || got != ada {
+	if got, err := authors.Get(ctx, id); err != nil || got != ada {
 		t.Errorf("read %+v, %v", got, err)
 	}
 	replaced, err := authors.Replace(ctx, id, Author{Name: "Ada L.", Books: 3})
@@ -34,22 +34,27 @@ func TestTypedAccess(t *testing.T) {
 		t.Errorf("deleted %+v, %v", deleted, err)
 	}
 
+	kept, err := authors.Create(ctx, Author{Name: "kept"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		run    func() error
 		status int
 		code   string
 	}{
-		"not found": {func() error { _, err := authors.Read(ctx, id); return err }, 404, "not_found"},
+		"not found": {func() error { _, err := authors.Get(ctx, id); return err }, 404, "not_found"},
 		"no id":     {func() error { _, err := authors.Delete(ctx, "x"); return err }, 404, "not_found"},
 		"invalid":   {func() error { _, err := books.Create(ctx, Book{Title: "T", AuthorID: "x"}); return err }, 422, "format"},
 		"dangling":  {func() error { _, err := books.Create(ctx, Book{Title: "T", AuthorID: id}); return err }, 422, "unknown_reference"},
-		"unknown":   {func() error { _, err := authors.Patch(ctx, id, map[string]any{"x": 1}); return err }, 422, "unknown_attribute"},
+		"unknown":   {func() error { _, err := authors.Update(ctx, kept.ID, map[string]any{"x": 1}); return err }, 422, "unknown_attribute"},
+		"neither":   {func() error { _, err := authors.Update(ctx, id, map[string]any{"x": 1}); return err }, 404, "not_found"},
 		"all or none": {func() error {
 			_, err := authors.CreateMany(ctx, []Author{{Name: "a"}, {Name: "a"}})
 			return err
 		}, 409, "not_unique"},
 		"a bad query": {func() error {
-			for _, err := range authors.List(ctx, "filter[nope]=1") {
+			for _, err := range authors.All(ctx, plural.Where("nope").Is(1)) {
 				return err
 			}
 			return nil
@@ -72,7 +77,7 @@ func TestTypedAccess(t *testing.T) {
 		t.Fatal(err)
 	}
 	var listed []Author
-	for author, err := range authors.List(ctx, "limit=-2") {
+	for author, err := range authors.All(ctx, plural.Limit(-2)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +86,7 @@ func TestTypedAccess(t *testing.T) {
 	if !slices.Equal(listed, created[1:]) {
 		t.Errorf("listed %+v", listed)
 	}
-	for range authors.List(ctx, "") {
+	for range authors.All(ctx) {
 		break // gives the snapshot back
 	}
 }
@@ -90,34 +95,34 @@ func TestTypedAccess(t *testing.T) {
 func TestCreateManyReportsEverything(t *testing.T) {
 	server, end := openLibrary()
 	defer end()
-	_, err := plural.Of[Book](server).CreateMany(context.Background(), []Book{{AuthorID: "x"}, {Title: "T", AuthorID: "01936f2e-7d3c-7a4b-9c5d-0123456789ab"}, {AuthorID: "y"}})
+	_, err := of[Book](server).CreateMany(context.Background(), []Book{{AuthorID: "x"}, {Title: "T", AuthorID: "01936f2e-7d3c-7a4b-9c5d-0123456789ab"}, {AuthorID: "y"}})
 	var list plural.Errors
 	errors.As(err, &list)
 	var got []string
 	for _, each := range list {
 		got = append(got, string(each.Code)+" "+each.Source.Pointer)
 	}
-	if want := []string{"format /0/author_id", "format /2/author_id"}; !slices.Equal(got, want) {
+	if want := []string{"format /0/author_id", "format /2/author_id", "unknown_reference /1/author_id"}; !slices.Equal(got, want) {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestOfWhatIsNoCollectionPanics(t *testing.T) {
+func TestOfWhatIsNoCollectionIsAnError(t *testing.T) {
 	server, end := openLibrary()
 	defer end()
-	for want, of := range map[string]func(){
-		`plural: the server has no collection "strangers" for plural_test.Stranger`:                                           func() { plural.Of[Stranger](server) },
-		`plural: *plural_test.Author is a pointer, and a collection is declared by the struct itself: use plural_test.Author`: func() { plural.Of[*Author](server) },
-		`plural: int is not a struct`: func() { plural.Of[int](server) },
+	type Book struct {
+		Title  int    `json:"title"`
+		Author string `json:"author"`
+	}
+	for want, of := range map[string]func() error{
+		`the server has no collection "strangers" for plural_test.Stranger`:                                           func() error { _, err := plural.Of[Stranger](server); return err },
+		`*plural_test.Author is a pointer, and a collection is declared by the struct itself: use plural_test.Author`: func() error { _, err := plural.Of[*Author](server); return err },
+		`int is not a struct`: func() error { _, err := plural.Of[int](server); return err },
+		"the attribute title of books is declared as string, and is integer in plural_test.Book\nthe collection books has no attribute author, which plural_test.Book has": func() error { _, err := plural.Of[Book](server); return err },
 	} {
-		func() {
-			defer func() {
-				if got := recover(); got != want {
-					t.Errorf("got  %v\nwant %s", got, want)
-				}
-			}()
-			of()
-		}()
+		if err := of(); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
 	}
 }
 

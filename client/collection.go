@@ -6,9 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -230,71 +227,6 @@ func attributes(value any, create bool) (json.RawMessage, error) {
 	return json.Marshal(members)
 }
 
-// Page is a range of a collection.
-type Page[T any] struct {
-	Items []T
-
-	// Total is how many resources there are in all, whatever the range; -1 if the list
-	// is filtered and CountExact was not given.
-	Total int64
-
-	// Links are the query strings of other pages: first, prev, next and last, as far as
-	// they are.
-	Links map[string]string
-
-	collection *Collection[T]
-	exact      bool
-}
-
-// List reads a range of the collection into memory, in the order of positions. Without
-// a Limit the server decides how many.
-func (c *Collection[T]) List(ctx context.Context, params ...Param) (*Page[T], error) {
-	q, err := newQuery(params)
-	if err != nil {
-		return nil, err
-	}
-	return c.page(ctx, q.encode(), q.exact)
-}
-
-// Next is the page behind this one, nil if it is the last.
-func (p *Page[T]) Next(ctx context.Context) (*Page[T], error) { return p.follow(ctx, "next") }
-
-// Prev is the page ahead of this one, nil if it is the first.
-func (p *Page[T]) Prev(ctx context.Context) (*Page[T], error) { return p.follow(ctx, "prev") }
-
-// First is the page at the start of the collection.
-func (p *Page[T]) First(ctx context.Context) (*Page[T], error) { return p.follow(ctx, "first") }
-
-// Last is the page at the end of the collection.
-func (p *Page[T]) Last(ctx context.Context) (*Page[T], error) { return p.follow(ctx, "last") }
-
-func (p *Page[T]) follow(ctx context.Context, rel string) (*Page[T], error) {
-	link, ok := p.Links[rel]
-	if !ok {
-		return nil, nil
-	}
-	return p.collection.page(ctx, link, p.exact)
-}
-
-func (c *Collection[T]) page(ctx context.Context, query string, exact bool) (*Page[T], error) {
-	if c.err != nil {
-		return nil, c.err
-	}
-	answer, err := c.client.Do(ctx, c.listing(query, exact))
-	if err != nil {
-		return nil, err
-	}
-	items, err := decodeList[T](answer.Body)
-	if err != nil {
-		return nil, err
-	}
-	page := &Page[T]{Items: items, Total: -1, Links: links(answer.Header), collection: c, exact: exact}
-	if total, err := strconv.ParseInt(answer.Header.Get("X-Total-Count"), 10, 64); err == nil {
-		page.Total = total
-	}
-	return page, nil
-}
-
 func (c *Collection[T]) listing(query string, exact bool) Request {
 	request := Request{Method: http.MethodGet, Path: c.path, Query: query, Header: http.Header{}}
 	if exact {
@@ -313,18 +245,4 @@ func (c *Collection[T]) Total(ctx context.Context, filters ...Param) (int64, err
 		return 0, fmt.Errorf("the server does not say how many resources of %s there are", c.name)
 	}
 	return page.Total, nil
-}
-
-var link = regexp.MustCompile(`<([^>]*)>\s*;\s*rel="([^"]*)"`)
-
-// links reads the Link headers (RFC 8288): of each target the query, as that is
-// all in which pages of one collection differ.
-func links(header http.Header) map[string]string {
-	found := map[string]string{}
-	for _, each := range link.FindAllStringSubmatch(strings.Join(header.Values("Link"), ","), -1) {
-		if target, err := url.Parse(each[1]); err == nil {
-			found[each[2]] = target.RawQuery
-		}
-	}
-	return found
 }

@@ -71,6 +71,7 @@ type forward[T any] struct {
 	left       int64  // how many are still wanted
 	page       int64  // how many may be asked for at once
 	last       string // id of the last that was given
+	asked      int64  // limit of the latest request
 	next       string // query of the page behind, if the last one came to its end
 }
 
@@ -136,7 +137,7 @@ func (f *forward[T]) request() Request {
 			limit++ // the last one comes again, if it still exists
 		}
 	}
-	q.limit = &limit
+	q.limit, f.asked = &limit, limit
 	return f.collection.listing(q.encode(), false)
 }
 
@@ -149,7 +150,9 @@ func (f *forward[T]) read(ctx context.Context, yield func(T, error) bool) (more 
 		return false, err
 	}
 	defer answer.Body.Close()
+	before, came := f.last, int64(0)
 	err = eachItem(answer.Body, func(item json.RawMessage) error {
+		came++
 		id, err := idOf(item)
 		if err != nil {
 			return fmt.Errorf("a resource of %s: %w", f.collection.name, err)
@@ -171,12 +174,33 @@ func (f *forward[T]) read(ctx context.Context, yield func(T, error) bool) (more 
 	if err != nil {
 		return false, err
 	}
-	next, ok := links(answer.Header)["next"]
-	if f.page == math.MaxInt64 || !ok {
-		return false, nil // everything was asked for, or nothing is behind it
+	if f.page == math.MaxInt64 || f.left == 0 {
+		return false, nil // everything was asked for
+	}
+	linked := links(answer.Header)
+	next, ok := linked["next"]
+	if !ok {
+		return f.goesOn(linked, came, f.last != before)
 	}
 	if strings.Contains(next, "cursor=") { // by an offset it would drift with what others write
 		f.next = next
+	}
+	return true, nil
+}
+
+// errNoProgress is the error of a loop over pages of one resource, each of which begins
+// with the resource that is known already.
+var errNoProgress = errors.New("the server gives one resource at a time and, as the query is long, no links to the next: " +
+	"give fewer filters, or raise max_limit of the server to 2 at least")
+
+// goesOn reports whether there may be more behind a page without a link to the next. The
+// server leaves links out where the query is long, those to the ends ahead of the others.
+func (f *forward[T]) goesOn(linked map[string]string, came int64, progress bool) (bool, error) {
+	if _, whole := linked["first"]; whole || came < f.asked {
+		return false, nil
+	}
+	if !progress {
+		return false, errNoProgress
 	}
 	return true, nil
 }

@@ -106,6 +106,16 @@ var filterChecks = []Check{
 		},
 	},
 	{
+		ID: "filter.list-repeated", Title: "filter[field][in] and [not_in] given more than once", Source: ourFilters,
+		Rule: "[in] and [not_in] given more than once go on: all their values count.",
+		run: func(p *probe) {
+			a, first, second := p.twoValues()
+			isOne := anyOf(a, first, second)
+			p.selects(fmt.Sprintf("filter[%[1]s][in]=%[2]s&filter[%[1]s][in]=%[3]s", a.Name, escaped(first), escaped(second)), isOne)
+			p.selects(fmt.Sprintf("filter[%[1]s][not_in]=%[2]s&filter[%[1]s][not_in]=%[3]s", a.Name, escaped(first), escaped(second)), func(each resource) bool { return !isOne(each) })
+		},
+	},
+	{
 		ID: "filter.compare", Title: "filter[field][lt], [lte], [gt], [gte]", Source: ourFilters,
 		Rule: "[lt], [lte], [gt] and [gte] compare, strings by code point; null fails every comparison.",
 		run: func(p *probe) {

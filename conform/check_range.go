@@ -167,10 +167,10 @@ var parameterChecks = []Check{
 	},
 	{
 		ID: "parameter.twice", Title: "a parameter given twice", Source: ourRanges,
-		Rule: "The same parameter twice is 400.",
+		Rule: "The same parameter twice is 400, but for those that hold a list: filter[field], [in], [not_in] and sort.",
 		run: func(p *probe) {
 			p.status(p.list("limit=1&limit=1"), 400)
-			p.status(p.list("sort=id&sort=id"), 400)
+			p.status(p.list("offset=2&offset=2"), 400)
 		},
 	},
 	{

@@ -75,6 +75,20 @@ var sortChecks = []Check{
 		},
 	},
 	{
+		ID: "sort.repeated", Title: "sort given more than once", Source: ourSorting,
+		Rule: "sort given more than once goes on: what is equal in the first is sorted by the next.",
+		run: func(p *probe) {
+			a := p.attribute("attribute in which resources are equal", func(a attribute) bool {
+				return a.Type != "object" && a.Type != "array" && p.hasEquals(a)
+			})
+			want := p.all(p.collection.path(), "sort="+a.Name+",-id")
+			got := p.all(p.collection.path(), "sort="+a.Name+"&sort=-id")
+			if !slices.EqualFunc(got, want, func(x, y resource) bool { return x.id() == y.id() }) {
+				p.fail(p.list("sort="+a.Name+"&sort=-id"), "the order of sort="+a.Name+",-id", "another one")
+			}
+		},
+	},
+	{
 		ID: "sort.unknown-field", Title: "sort by a field that does not exist", Source: ourSorting,
 		Rule: "A field that does not exist, or none at all, is 400.",
 		run: func(p *probe) {

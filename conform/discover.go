@@ -34,6 +34,7 @@ type definition struct {
 	Type, Format                       string
 	MinLength, MaxLength               int
 	Pattern                            string
+	Scale                              int
 	Minimum, Maximum                   json.Number
 	ExclusiveMinimum, ExclusiveMaximum json.Number
 	MultipleOf                         json.Number

@@ -104,6 +104,8 @@ func (g generator) text(name string, d definition, n int) (any, bool) {
 		return newUUID(), true
 	case "date":
 		return epoch.AddDate(0, 0, n).Format(time.DateOnly), true
+	case "decimal":
+		return g.decimal(d, n), true
 	case "date-time":
 		return epoch.Add(time.Duration(n) * time.Minute).Format("2006-01-02T15:04:05.000Z"), true
 	}
@@ -131,6 +133,22 @@ func (g generator) text(name string, d definition, n int) (any, bool) {
 // number counts up from the smallest value in steps, and begins again at the
 // largest. Fractions are exact, as multiples of 0.1 are none in binary.
 func (g generator) number(d definition, n int) json.Number {
+	value := g.exact(d, n)
+	if value.IsInt() {
+		return json.Number(value.Num().String())
+	}
+	return json.Number(strings.TrimRight(value.FloatString(12), "0"))
+}
+
+// decimal does the same in steps of the last digit.
+func (g generator) decimal(d definition, n int) string {
+	if d.MultipleOf == "" {
+		d.MultipleOf = json.Number("1e-" + strconv.Itoa(d.Scale))
+	}
+	return g.exact(d, n).FloatString(d.Scale)
+}
+
+func (g generator) exact(d definition, n int) *big.Rat {
 	step := big.NewRat(1, 1)
 	if parsed, ok := rational(d.MultipleOf); ok && parsed.Sign() > 0 {
 		step = parsed
@@ -166,11 +184,7 @@ func (g generator) number(d definition, n int) json.Number {
 	// Far from the values of other runs, where there is room.
 	offset, _ := strconv.ParseInt(g.tag, 16, 64)
 	position := new(big.Int).Mod(big.NewInt(offset*10007+int64(scattered(n))), count)
-	value := new(big.Rat).Mul(new(big.Rat).SetInt(multiple.Add(multiple, position)), step)
-	if value.IsInt() {
-		return json.Number(value.Num().String())
-	}
-	return json.Number(strings.TrimRight(value.FloatString(12), "0"))
+	return new(big.Rat).Mul(new(big.Rat).SetInt(multiple.Add(multiple, position)), step)
 }
 
 func rational(text json.Number) (*big.Rat, bool) {

@@ -62,7 +62,9 @@ const (
 )
 
 // AccessVerbs lists all verbs.
-var AccessVerbs = []AccessVerb{MayList, MayRead, MayCreate, MayUpdate, MayDelete}
+func AccessVerbs() []AccessVerb {
+	return []AccessVerb{MayList, MayRead, MayCreate, MayUpdate, MayDelete}
+}
 
 // Rule is a condition on a resource, in CEL.
 type Rule struct {
@@ -101,9 +103,11 @@ type Tokens struct {
 	ClockSkew time.Duration
 }
 
-// SigningAlgorithms are those that can be allowed: none that is symmetric, as a
+// SigningAlgorithms lists those that can be allowed: none that is symmetric, as a
 // public key must never be taken for a secret.
-var SigningAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+func SigningAlgorithms() []string {
+	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+}
 
 var roleName = nameRule{
 	what:    "role",
@@ -195,8 +199,8 @@ func (k *checker) grant(s *Schema, role *Role, index int, at path) {
 func (k *checker) verbs(g *Grant, at path) {
 	for i, verb := range g.Verbs {
 		switch {
-		case !slices.Contains(AccessVerbs, verb):
-			k.report(at.item(i), "there is no verb %q%s: use %s", verb, suggest.DidYouMean(string(verb), AccessVerbs), oneOf(AccessVerbs))
+		case !slices.Contains(AccessVerbs(), verb):
+			k.report(at.item(i), "there is no verb %q%s: use %s", verb, suggest.DidYouMean(string(verb), AccessVerbs()), oneOf(AccessVerbs()))
 		case slices.Contains(g.Verbs[:i], verb):
 			k.report(at.item(i), "%s is listed twice: remove one of them", verb)
 		case verb != MayRead && verb != MayCreate && !slices.Contains(g.Verbs, MayRead):
@@ -236,8 +240,8 @@ func (k *checker) tokens(t *Tokens, at path) {
 		k.report(at.to("clock_skew"), "clock_skew must not be negative")
 	}
 	for i, algorithm := range t.Algorithms {
-		if !slices.Contains(SigningAlgorithms, algorithm) {
-			k.report(at.to("algorithms").item(i), "%q cannot be allowed: use %s", algorithm, oneOf(SigningAlgorithms))
+		if !slices.Contains(SigningAlgorithms(), algorithm) {
+			k.report(at.to("algorithms").item(i), "%q cannot be allowed: use %s", algorithm, oneOf(SigningAlgorithms()))
 		}
 	}
 }

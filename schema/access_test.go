@@ -32,7 +32,7 @@ access:
 	}
 	want := &Access{
 		Roles: []Role{
-			{Name: "editor", Grants: []Grant{{Collection: "users", Verbs: AccessVerbs, Rules: map[AccessVerb]Rule{}}}},
+			{Name: "editor", Grants: []Grant{{Collection: "users", Verbs: AccessVerbs(), Rules: map[AccessVerb]Rule{}}}},
 			{Name: "author", Grants: []Grant{
 				{Collection: "posts", Verbs: []AccessVerb{MayList, MayRead, MayUpdate}, Rules: map[AccessVerb]Rule{
 					MayRead:   {Text: "resource.user_id == auth.sub", Line: 11, Column: 16},

@@ -271,8 +271,8 @@ func article(noun string) string {
 
 func (k *checker) async(c *Collection, at path) {
 	for i, method := range c.Async {
-		if !slices.Contains(WriteMethods, method) {
-			k.report(at.item(i), "%q is no method that writes: use %s", method, oneOf(WriteMethods))
+		if !slices.Contains(WriteMethods(), method) {
+			k.report(at.item(i), "%q is no method that writes: use %s", method, oneOf(WriteMethods()))
 		} else if slices.Contains(c.Async[:i], method) {
 			k.report(at.item(i), "%s is listed twice: remove one of them", method)
 		}

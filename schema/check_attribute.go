@@ -9,7 +9,7 @@ import (
 
 var (
 	types   = []Type{String, Integer, Number, Boolean, Object, Array}
-	formats = []Format{Email, URI, UUID, Date, DateTime}
+	formats = []Format{Email, URI, UUID, Date, DateTime, Decimal}
 )
 
 func isType(t Type) bool { return slices.Contains(types, t) }
@@ -36,11 +36,14 @@ func (k *checker) attribute(a *Attribute, at path, depth int) {
 		return
 	}
 	if isFormat(a.Format) {
-		a.kind = kindOf(a.Type, a.Format)
+		a.kind = kindOf(a)
 	} else if a.Type == String {
 		k.report(at.to("format"), "format must be %s, but is %q%s", oneOf(formats), a.Format, suggest.DidYouMean(string(a.Format), formats))
 	}
 	k.keywords(a, at, depth > 1)
+	if a.Scale < 0 || a.Scale > MaxDecimalDigits {
+		k.report(at.to("scale"), "scale must be between 0 and %d, the number of digits that a decimal has", MaxDecimalDigits)
+	}
 	k.counts(a.MinLength, a.MaxLength, at, "minLength", "maxLength")
 	k.counts(a.MinItems, a.MaxItems, at, "minItems", "maxItems")
 	k.pattern(a, at.to("pattern"))
@@ -58,6 +61,12 @@ func (k *checker) keywords(a *Attribute, at path, nested bool) {
 		key := findKey(attributeKeys, keyword)
 		if nested && key.onlyAttributes {
 			k.report(at.to(keyword), "%s belongs to the attributes of a collection, and not inside them: remove it", keyword)
+		} else if key.decimals && a.Format == Decimal && a.Type == String {
+			continue
+		} else if key.onlyDecimals {
+			k.report(at.to(keyword), "%s belongs to decimals: add format: decimal, or remove it", keyword)
+		} else if key.noDecimals && a.Format == Decimal {
+			k.report(at.to(keyword), "%s does not belong to decimals, which are compared as numbers: remove it, or use minimum and maximum", keyword)
 		} else if key.types != nil && !slices.Contains(key.types, a.Type) {
 			k.report(at.to(keyword), "%s belongs to %s, and this is %s: remove it, or change the type", keyword, plurals(key.types), article(string(a.Type)))
 		}
@@ -75,6 +84,7 @@ func (a *Attribute) given() []string {
 		{"minLength", a.MinLength != 0},
 		{"maxLength", a.MaxLength != 0},
 		{"pattern", a.Pattern != ""},
+		{"scale", a.Scale != 0},
 		{"minimum", a.Minimum != ""},
 		{"maximum", a.Maximum != ""},
 		{"exclusiveMinimum", a.ExclusiveMinimum != ""},

@@ -19,6 +19,7 @@ func (a *Attribute) Tightened(before *Attribute) []string {
 	}
 	note("type", a.Type != before.Type && !(a.Type == Number && before.Type == Integer))
 	note("format", a.Format != before.Format && a.Format != "")
+	note("scale", a.Scale != before.Scale)
 	note("minLength", a.MinLength > before.MinLength)
 	note("maxLength", lowered(a.MaxLength, before.MaxLength))
 	note("pattern", a.Pattern != before.Pattern && a.Pattern != "")

@@ -21,8 +21,8 @@ type compiled struct {
 	enum     []Value // empty: anything goes
 	fallback Value   // the default, or Null
 
-	// Integers: the bounds, exclusive ones included, as the first and the last
-	// integer that is valid.
+	// Integers and decimals: the bounds, exclusive ones included, as the first and
+	// the last integer that is valid. Those of decimals are in their smallest units.
 	minInt, maxInt int64
 
 	// Numbers: the tightest bounds, and whether the bound itself is excluded.
@@ -32,8 +32,8 @@ type compiled struct {
 	multiple *big.Rat // nil: none
 }
 
-func kindOf(t Type, format Format) Kind {
-	switch t {
+func kindOf(a *Attribute) Kind {
+	switch a.Type {
 	case Integer:
 		return KindInteger
 	case Number:
@@ -43,7 +43,9 @@ func kindOf(t Type, format Format) Kind {
 	case Object, Array:
 		return KindJSON
 	}
-	switch format {
+	switch a.Format {
+	case Decimal:
+		return DecimalKind(min(max(a.Scale, 0), MaxDecimalDigits))
 	case UUID:
 		return KindUUID
 	case Date:
@@ -64,7 +66,7 @@ const maxNumberText = 400
 func (k *checker) bounds(a *Attribute, at path) {
 	a.minInt, a.maxInt = math.MinInt64, math.MaxInt64
 	a.min, a.max = math.Inf(-1), math.Inf(1)
-	if a.Type != Integer && a.Type != Number {
+	if a.Type != Integer && a.Type != Number && a.Format != Decimal {
 		return
 	}
 	before := len(k.problems)
@@ -79,9 +81,17 @@ func (k *checker) bounds(a *Attribute, at path) {
 	if len(k.problems) > before {
 		return
 	}
-	bound := a.boundNumbers
-	if a.Type == Integer {
+	bound, what := a.boundNumbers, string(a.Type)
+	switch {
+	case a.Type == Integer:
 		bound = a.boundIntegers
+	case a.Format == Decimal:
+		bound, what = a.boundIntegers, string(a.Format)
+		for _, each := range []*big.Rat{lower, upper, above, below, a.multiple} {
+			if each != nil { // in the smallest units
+				each.Mul(each, new(big.Rat).SetInt64(pow10(a.kind.Scale())))
+			}
+		}
 	}
 	if !bound(lower, above, upper, below) {
 		keyword := "minimum"
@@ -93,7 +103,7 @@ func (k *checker) bounds(a *Attribute, at path) {
 		case above != nil:
 			keyword = "exclusiveMinimum"
 		}
-		k.report(at.to(keyword), "no %s is within these bounds: nothing would be valid", a.Type)
+		k.report(at.to(keyword), "no %s is within these bounds: nothing would be valid", what)
 	}
 }
 

@@ -20,7 +20,9 @@ func (a *Attribute) Convert(from Kind, value Value) (Value, *fault.Error) {
 	text := from.appendJSON(nil, Record{value}, 0)
 	if from != a.kind {
 		plain := string(text)
-		if from == KindText || from == KindJSON || from == KindUUID || from == KindDate || from == KindDateTime {
+		if from.IsDecimal() {
+			plain = string(from.appendDecimal(nil, value.Int()))
+		} else if from == KindText || from == KindJSON || from == KindUUID || from == KindDate || from == KindDateTime {
 			plain = Record{value}.plain(from)
 		}
 		converted, ok := a.kind.fromPlain(from, plain)
@@ -57,6 +59,8 @@ func (r Record) plain(kind Kind) string {
 // fromPlain reads the text of a value of another kind.
 func (k Kind) fromPlain(from Kind, text string) (Value, bool) {
 	switch {
+	case k.IsDecimal():
+		return k.decimalFrom(text)
 	case from == KindDate && k == KindDateTime:
 		return TimeValue(text + "T00:00:00.000Z"), true
 	case from == KindDateTime && k == KindDate:
@@ -66,13 +70,7 @@ func (k Kind) fromPlain(from Kind, text string) (Value, bool) {
 		return TextValue(text), from == KindText // read by its definition
 	}
 	value, problem := k.Parse(text)
-	if problem != "" {
-		return Null, false
-	}
-	if k == KindNumber && decimalOf(text) != decimalOf(string(appendFloat(nil, value.Float()))) {
-		return Null, false // a double has not so many digits
-	}
-	return value, true
+	return value, problem == ""
 }
 
 // decimal is a number without the ways to write it: the digits between the zeros on

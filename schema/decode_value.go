@@ -52,6 +52,8 @@ func (d *decoder) scalar(a *Attribute, token jsontext.Token) Value {
 		value = d.integer(a, token.String())
 	case a.Type == Number && token.Kind() == '0':
 		value = d.number(a, token.String())
+	case a.kind.IsDecimal() && token.Kind() == '"':
+		value = d.decimal(a, token.String())
 	case a.Type == String && token.Kind() == '"':
 		value = d.text(a, token.String())
 	default:
@@ -78,13 +80,42 @@ func (d *decoder) integer(a *Attribute, text string) Value {
 }
 
 func (d *decoder) number(a *Attribute, text string) Value {
-	f, ok := parseNumber(text)
+	f, ok := d.double(text)
 	if !ok {
-		d.fail(fault.CodeOutOfRange, "Must be a number that a double can hold.")
 		return Null
 	}
 	d.checkNumber(a, f)
 	return FloatValue(f)
+}
+
+// double reads a number that must be a double, with all its digits.
+func (d *decoder) double(text string) (f float64, ok bool) {
+	f, problem := parseNumber(text)
+	switch problem {
+	case tooLarge:
+		d.fail(fault.CodeOutOfRange, "Must be a number that a double can hold.")
+	case imprecise:
+		nearest, _ := strconv.ParseFloat(text, 64)
+		d.fail(fault.CodePrecision, "Has more digits than a double can hold, and would become %s. Send fewer digits, or declare a decimal: type string, format decimal.", appendFloat(nil, nearest))
+	}
+	return f, problem == noProblem
+}
+
+func (d *decoder) decimal(a *Attribute, text string) Value {
+	n, problem := a.kind.parseDecimal(text)
+	switch problem {
+	case noDecimal:
+		d.fail(fault.CodeFormat, "Must be a decimal such as %s.", a.kind.decimalExample())
+	case tooPrecise:
+		d.fail(fault.CodePrecision, "Must have at most %s behind the decimal point.", counted(a.kind.Scale(), "digit"))
+	case tooManyDigits:
+		limit := a.kind.decimalLimit()
+		d.fail(fault.CodeOutOfRange, "Must be between -%s and %s.", limit, limit)
+	default:
+		d.checkInteger(a, n)
+		return IntValue(n)
+	}
+	return Null
 }
 
 func (d *decoder) text(a *Attribute, text string) Value {
@@ -207,9 +238,8 @@ func (d *decoder) appendNumber(dst []byte, text string) []byte {
 		d.fail(fault.CodeOutOfRange, "Integers must be between %d and %d.", math.MinInt64, math.MaxInt64)
 		return dst
 	}
-	f, ok := parseNumber(text)
+	f, ok := d.double(text)
 	if !ok {
-		d.fail(fault.CodeOutOfRange, "Must be a number that a double can hold.")
 		return dst
 	}
 	if problem == tooLarge {

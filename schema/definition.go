@@ -16,6 +16,7 @@ func (a *Attribute) define(require func(d *definition, required []string)) json.
 	d := definition{'{'}
 	d.add("type", a.Type, a.Type != "")
 	d.add("format", a.Format, a.Format != "")
+	d.add("scale", a.Scale, a.Format == Decimal)
 	d.add("description", a.Description, a.Description != "")
 	d.add("minLength", a.MinLength, a.MinLength > 0)
 	d.add("maxLength", a.MaxLength, a.MaxLength > 0)

@@ -44,6 +44,7 @@ type attributeDocument struct {
 	MinLength        int                 `json:"minLength,omitempty"`
 	MaxLength        int                 `json:"maxLength,omitempty"`
 	Pattern          string              `json:"pattern,omitempty"`
+	Scale            int                 `json:"scale,omitempty"`
 	Minimum          json.Number         `json:"minimum,omitempty"`
 	Maximum          json.Number         `json:"maximum,omitempty"`
 	ExclusiveMinimum json.Number         `json:"exclusiveMinimum,omitempty"`
@@ -162,7 +163,7 @@ func attributeDeclarations(documents []attributeDocument) []Attribute {
 func (a *Attribute) document() attributeDocument {
 	d := attributeDocument{
 		Name: a.Name, Type: a.Type, Format: a.Format, Description: a.Description,
-		MinLength: a.MinLength, MaxLength: a.MaxLength, Pattern: a.Pattern,
+		MinLength: a.MinLength, MaxLength: a.MaxLength, Pattern: a.Pattern, Scale: a.Scale,
 		Minimum: a.Minimum, Maximum: a.Maximum, ExclusiveMinimum: a.ExclusiveMinimum, ExclusiveMaximum: a.ExclusiveMaximum,
 		MultipleOf: a.MultipleOf, MinItems: a.MinItems, MaxItems: a.MaxItems,
 		Properties: attributeDocuments(a.Properties), Closed: a.Closed,
@@ -188,7 +189,7 @@ func (a *Attribute) document() attributeDocument {
 func (d *attributeDocument) declaration() Attribute {
 	a := Attribute{
 		Name: d.Name, Type: d.Type, Format: d.Format, Description: d.Description,
-		MinLength: d.MinLength, MaxLength: d.MaxLength, Pattern: d.Pattern,
+		MinLength: d.MinLength, MaxLength: d.MaxLength, Pattern: d.Pattern, Scale: d.Scale,
 		Minimum: d.Minimum, Maximum: d.Maximum, ExclusiveMinimum: d.ExclusiveMinimum, ExclusiveMaximum: d.ExclusiveMaximum,
 		MultipleOf: d.MultipleOf, MinItems: d.MinItems, MaxItems: d.MaxItems,
 		Properties: attributeDeclarations(d.Properties), Closed: d.Closed,

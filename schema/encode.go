@@ -40,6 +40,10 @@ func (k Kind) appendJSON(dst []byte, row Row, column int) []byte {
 	if row.Null(column) {
 		return append(dst, "null"...)
 	}
+	if k.IsDecimal() {
+		dst = append(dst, '"')
+		return append(k.appendDecimal(dst, row.Int(column)), '"')
+	}
 	switch k {
 	case KindBoolean:
 		return strconv.AppendBool(dst, row.Bool(column))

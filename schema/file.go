@@ -138,7 +138,7 @@ func (p *parser) methods(e entry) []string {
 		return nil
 	}
 	if p.boolean(e) {
-		return WriteMethods
+		return WriteMethods()
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ func (p *parser) attribute(e entry, nested bool) Attribute {
 		return a
 	}
 	var required *entry
+	scaled := false
 	for _, e := range p.mapping(e, attributeKeys) {
 		switch e.name {
 		case "type":
@@ -26,6 +27,8 @@ func (p *parser) attribute(e entry, nested bool) Attribute {
 			a.MaxLength = p.count(e, 1)
 		case "pattern":
 			a.Pattern = p.text(e)
+		case "scale":
+			a.Scale, scaled = p.count(e, 0), true
 		case "enum":
 			a.Enum = p.enum(e)
 		case "minimum":
@@ -70,6 +73,9 @@ func (p *parser) attribute(e entry, nested bool) Attribute {
 				p.hide(e.at[:len(e.at)-1].to("type")) // which a reference need not have
 			}
 		}
+	}
+	if a.Format == Decimal && !scaled {
+		p.wrong(e, "%s is a decimal and needs a scale, the number of digits behind the point: add scale: 2, for example", e.name)
 	}
 	if required != nil {
 		p.requireProperties(&a, *required, nested)

@@ -31,7 +31,7 @@ func FileSchema(settings []SettingDoc) []byte {
 		"access":         optionalShape(objectShape(accessKeys)),
 		"role":           optionalShape(map[string]any{"additionalProperties": referenceShape("grant")}),
 		"grant": map[string]any{"oneOf": []any{
-			map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": AccessVerbs}},
+			map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": AccessVerbs()}},
 			objectShape(grantKeys),
 		}},
 		"server": serverShape(settings),
@@ -97,9 +97,23 @@ func objectShape(keys []key, required ...string) map[string]any {
 // typedObjectShape is an object whose keys belong to certain values of its type.
 func typedObjectShape(keys []key) map[string]any {
 	belong := map[string]any{}
+	isDecimal := map[string]any{"properties": map[string]any{"format": map[string]any{"const": Decimal}}, "required": []string{"format"}}
 	for _, k := range keys {
-		if k.types != nil {
-			belong[k.name] = map[string]any{"properties": map[string]any{"type": map[string]any{"enum": k.types}}}
+		if k.types == nil {
+			continue
+		}
+		ofType := map[string]any{"properties": map[string]any{"type": map[string]any{"enum": k.types}}}
+		switch {
+		case k.onlyDecimals:
+			belong[k.name] = isDecimal
+		case k.decimals:
+			belong[k.name] = map[string]any{"anyOf": []any{ofType, isDecimal}}
+		case k.noDecimals:
+			belong[k.name] = with(ofType, "not", isDecimal)
+		case k.name == "format":
+			belong[k.name] = with(with(ofType, "if", isDecimal), "then", map[string]any{"required": []string{"scale"}})
+		default:
+			belong[k.name] = ofType
 		}
 	}
 	return with(objectShape(keys), "dependentSchemas", belong)

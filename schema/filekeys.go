@@ -13,6 +13,10 @@ type key struct {
 	// they are not for the values inside an attribute.
 	types          []Type
 	onlyAttributes bool
+
+	// Keys of attributes that belong to decimals too, only to them, or not to them,
+	// although these are strings.
+	decimals, onlyDecimals, noDecimals bool
 }
 
 var rootKeys = []key{
@@ -43,7 +47,7 @@ var collectionKeys = []key{
 		description: "Whether resources have created_at and updated_at."},
 	{name: "require_if_match", shape: with(flagShape, "default", false),
 		description: "Whether PUT, PATCH and DELETE must say by If-Match which state of the resource they change."},
-	{name: "async", shape: map[string]any{"oneOf": []any{flagShape, map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": WriteMethods}}}},
+	{name: "async", shape: map[string]any{"oneOf": []any{flagShape, map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": WriteMethods()}}}},
 		description: "Whether writes are accepted and done later: all of them (true), or those of a list of methods. An array of resources is always created at once."},
 	{name: "renamed_from", shape: referenceShape("collectionName"),
 		description: "The name that the collection had before. A migration keeps its resources then."},
@@ -87,7 +91,7 @@ var tokenKeys = []key{
 		description: "What must be among the claim aud."},
 	{name: "role_claim", shape: with(textShape, "default", "role"),
 		description: "The claim that gives the role, by its name or in a list. A dot leads into an object: realm_access.roles."},
-	{name: "algorithms", shape: map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": SigningAlgorithms}},
+	{name: "algorithms", shape: map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": SigningAlgorithms()}},
 		description: "The algorithms that may have signed. Default: RS256, ES256 and EdDSA."},
 	{name: "clock_skew", shape: with(textShape, "default", "1m"),
 		description: "How far the clocks of the issuer and of this server may be apart, such as 30s."},
@@ -116,23 +120,25 @@ var attributeKeys = []key{
 		description: "What the string must be. It is checked."},
 	{name: "description", shape: textShape,
 		description: "What the attribute means. Shown in the documentation of the API."},
-	{name: "minLength", shape: countShape(0), types: []Type{String},
+	{name: "minLength", shape: countShape(0), types: []Type{String}, noDecimals: true,
 		description: "The least number of characters."},
-	{name: "maxLength", shape: countShape(1), types: []Type{String},
+	{name: "maxLength", shape: countShape(1), types: []Type{String}, noDecimals: true,
 		description: "The greatest number of characters. Needed for unique and index, unless the format bounds it."},
-	{name: "pattern", shape: textShape, types: []Type{String},
+	{name: "pattern", shape: textShape, types: []Type{String}, noDecimals: true,
 		description: "A regular expression in RE2 syntax that must match somewhere in the string; use ^ and $ to match all of it."},
+	{name: "scale", shape: map[string]any{"type": "integer", "minimum": 0, "maximum": MaxDecimalDigits}, types: []Type{String}, decimals: true, onlyDecimals: true,
+		description: "How many digits a decimal has behind the point, 2 for most money. All its digits together are at most 18."},
 	{name: "enum", shape: map[string]any{"type": "array", "minItems": 1, "uniqueItems": true, "items": notNullShape},
 		description: "The only values allowed."},
-	{name: "minimum", shape: decimalShape, types: []Type{Integer, Number},
+	{name: "minimum", shape: decimalShape, types: []Type{Integer, Number}, decimals: true,
 		description: "The least value allowed."},
-	{name: "maximum", shape: decimalShape, types: []Type{Integer, Number},
+	{name: "maximum", shape: decimalShape, types: []Type{Integer, Number}, decimals: true,
 		description: "The greatest value allowed."},
-	{name: "exclusiveMinimum", shape: decimalShape, types: []Type{Integer, Number},
+	{name: "exclusiveMinimum", shape: decimalShape, types: []Type{Integer, Number}, decimals: true,
 		description: "Values must be greater than this."},
-	{name: "exclusiveMaximum", shape: decimalShape, types: []Type{Integer, Number},
+	{name: "exclusiveMaximum", shape: decimalShape, types: []Type{Integer, Number}, decimals: true,
 		description: "Values must be less than this."},
-	{name: "multipleOf", shape: with(decimalShape, "exclusiveMinimum", 0), types: []Type{Integer, Number},
+	{name: "multipleOf", shape: with(decimalShape, "exclusiveMinimum", 0), types: []Type{Integer, Number}, decimals: true,
 		description: "Values must be this number times an integer."},
 	{name: "items", shape: referenceShape("definition"), types: []Type{Array},
 		description: "What each item of the array must be. Default: anything."},

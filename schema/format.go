@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"math"
 	"net/netip"
 	"net/url"
@@ -183,15 +184,26 @@ func isURI(text string) bool {
 	return err == nil && len(text) > len(parsed.Scheme)+1
 }
 
-// parseNumber reads a JSON number that must be a double. One that is too large,
-// or too small to be told from zero, is none.
-func parseNumber(text string) (float64, bool) {
+// parseNumber reads a JSON number that must be a double. One that is too large, or too
+// small to be told from zero, is none. One with more digits than the double has is
+// imprecise: it would not come back as it was sent.
+func parseNumber(text string) (float64, numberProblem) {
 	f, err := strconv.ParseFloat(text, 64)
-	if f == 0 {
+	switch {
+	case err != nil:
+		return 0, tooLarge
+	case f == 0:
 		mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
-		return 0, !strings.ContainsAny(mantissa, "123456789")
+		if strings.ContainsAny(mantissa, "123456789") {
+			return 0, tooLarge
+		}
+		return 0, noProblem
+	// Any 15 digits are exact, unless the number is among the smallest there are.
+	case len(text) > 15 && decimalOf(text) != decimalOf(string(appendFloat(nil, f))),
+		math.Abs(f) < 0x1p-1022 && decimalOf(text) != decimalOf(string(appendFloat(nil, f))):
+		return 0, imprecise
 	}
-	return f, err == nil
+	return f, noProblem
 }
 
 type numberProblem int
@@ -200,6 +212,7 @@ const (
 	noProblem numberProblem = iota
 	fractional
 	tooLarge
+	imprecise
 )
 
 // parseInteger reads a JSON number that must be an int64. 1.0 and 1e3 are
@@ -248,6 +261,13 @@ func parseInteger(text string) (int64, numberProblem) {
 // Parse reads the text of a filter value. What it says of a wrong one fits
 // behind "must be".
 func (k Kind) Parse(text string) (value Value, problem string) {
+	if k.IsDecimal() {
+		n, problem := k.parseDecimal(text)
+		if problem != decimalFits {
+			return Null, fmt.Sprintf("a decimal such as %s, with at most %s behind the point and at most %d in all", k.decimalExample(), counted(k.Scale(), "digit"), MaxDecimalDigits)
+		}
+		return IntValue(n), ""
+	}
 	switch k {
 	case KindBoolean:
 		if text != "true" && text != "false" {
@@ -264,9 +284,9 @@ func (k Kind) Parse(text string) (value Value, problem string) {
 		}
 		return IntValue(n), ""
 	case KindNumber:
-		f, ok := parseNumber(text)
-		if !isNumber(text) || !ok {
-			return Null, "a number that a double can hold"
+		f, problem := parseNumber(text)
+		if !isNumber(text) || problem != noProblem {
+			return Null, "a number that a double can hold with all its digits"
 		}
 		return FloatValue(f), ""
 	case KindUUID:

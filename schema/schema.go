@@ -30,6 +30,7 @@ const (
 	UUID     Format = "uuid"
 	Date     Format = "date"
 	DateTime Format = "date-time"
+	Decimal  Format = "decimal" // a number in a string, exact; see Attribute.Scale
 )
 
 // OnDelete says what becomes of a resource when the one it refers to is deleted.
@@ -56,7 +57,11 @@ type Attribute struct {
 	MinLength, MaxLength int
 	Pattern              string
 
-	// Numbers. Decimal text, so that large integers and decimals are exact.
+	// Scale is how many digits a decimal has behind the point: 2 for most money.
+	// All its digits together are at most 18.
+	Scale int
+
+	// Numbers and decimals. Decimal text, so that large integers and decimals are exact.
 	Minimum, Maximum                   json.Number
 	ExclusiveMinimum, ExclusiveMaximum json.Number
 	MultipleOf                         json.Number
@@ -138,8 +143,8 @@ type Collection struct {
 	layout
 }
 
-// WriteMethods are the methods that change resources.
-var WriteMethods = []string{"POST", "PUT", "PATCH", "DELETE"}
+// WriteMethods lists the methods that change resources.
+func WriteMethods() []string { return []string{"POST", "PUT", "PATCH", "DELETE"} }
 
 // Schema is a checked and compiled set of collections. It does not change.
 type Schema struct {

@@ -23,39 +23,76 @@ import (
 //	}
 //
 // The words of a tag are the keywords of the schema file: required, unique and
-// index; format, minLength, maxLength, pattern, minimum, maximum,
+// index; format, scale, minLength, maxLength, pattern, minimum, maximum,
 // exclusiveMinimum, exclusiveMaximum, multipleOf, minItems, maxItems, enum (with
 // | between the values), default, description, renamed_from; references or
 // parent, with on_delete. A comma within a value is written \,.
 //
-// A number has the bounds of its Go type, so that whatever is stored fits back
-// into the struct. A type that writes its own JSON needs the keyword type in its
-// tag: type=string.
+// Whatever is stored fits back into the struct: a number has the bounds of its Go
+// type, a struct inside is an object with its fields as properties and no others,
+// and a slice has items of its element's type. Fields of structs inside may have
+// plural tags with constraints too. What no schema can describe is refused: a map
+// with values of one type, a type that contains itself. A type that writes its own
+// JSON needs the keyword type in its tag, and whatever else its JSON must fulfil:
+// type=string,format=uri.
+//
+// A string with the tags `json:"-" plural:"etag"` is no attribute: typed access
+// sets it to the ETag of the resource.
 //
 // The collection is named after the type: User gives users. A field named _ can
 // say otherwise: `plural:"name=people,singular=person"`. Fields named id, type,
 // created_at and updated_at are the server's; without created_at and updated_at
 // the collection has no timestamps. The fields of an embedded struct count as
 // those of the struct around it, as they do in JSON.
-func Of[T any]() (Collection, error) {
-	t := reflect.TypeFor[T]()
+//
+// All mistakes are reported at once, as errors that are joined.
+func Of[T any]() (Collection, error) { return declare(reflect.TypeFor[T]()) }
+
+func declare(t reflect.Type) (Collection, error) {
 	if err := checkStruct(t); err != nil {
 		return Collection{}, err
 	}
+	var wrong mistakes
 	c := Collection{NoTimestamps: true}
 	fields, err := fieldsOf(t, nil)
-	if err != nil {
-		return Collection{}, fmt.Errorf("%s: %w", t, err)
-	}
+	wrong.add(t.String(), err)
 	for _, field := range fields {
-		if err := c.addField(field); err != nil {
-			return Collection{}, fmt.Errorf("%s.%s: %w", t, field.Name, err)
-		}
+		wrong.add(t.String()+"."+field.Name, c.addField(field))
 	}
 	if c.Name, err = CollectionName(t); err != nil {
-		return Collection{}, err
+		wrong = append(wrong, err)
+	}
+	if len(wrong) > 0 {
+		return Collection{}, errors.Join(wrong...)
 	}
 	return c, nil
+}
+
+// mistakes is all that is wrong with a struct.
+type mistakes []error
+
+// mistake is one of them: what is wrong with a field.
+type mistake struct {
+	field string // with a dot for each struct that it is inside of
+	err   error
+}
+
+func (m mistake) Error() string { return m.field + ": " + m.err.Error() }
+func (m mistake) Unwrap() error { return m.err }
+
+// add adds an error of a field, or each of those that it joins.
+func (m *mistakes) add(field string, err error) {
+	switch err := err.(type) {
+	case nil:
+	case mistake:
+		*m = append(*m, mistake{field + "." + err.field, err.err})
+	case interface{ Unwrap() []error }:
+		for _, each := range err.Unwrap() {
+			m.add(field, each)
+		}
+	default:
+		*m = append(*m, mistake{field, err})
+	}
 }
 
 // checkStruct refuses what has no fields to declare anything by.
@@ -120,6 +157,7 @@ type structField struct {
 // but that have a plural tag. Of several with one name the outermost counts.
 func fieldsOf(t reflect.Type, around []reflect.Type) ([]structField, error) {
 	var all []structField
+	var wrong []error
 	for i := range t.NumField() {
 		field := t.Field(i)
 		inner, promoted := embedded(field)
@@ -129,19 +167,18 @@ func fieldsOf(t reflect.Type, around []reflect.Type) ([]structField, error) {
 		}
 		switch {
 		case field.Tag.Get("plural") != "":
-			return nil, fmt.Errorf("%s is embedded, so that its fields are attributes and its plural tag means nothing: remove the tag", field.Name)
+			wrong = append(wrong, fmt.Errorf("%s is embedded, so that its fields are attributes and its plural tag means nothing: remove the tag", field.Name))
 		case field.Type.Kind() == reflect.Pointer && !field.IsExported():
-			return nil, fmt.Errorf("%s is an embedded pointer that encoding/json cannot set: embed the struct itself", field.Name)
+			wrong = append(wrong, fmt.Errorf("%s is an embedded pointer that encoding/json cannot set: embed the struct itself", field.Name))
 		case slices.Contains(around, inner) || inner == t:
-			return nil, fmt.Errorf("%s is embedded in itself", field.Name)
+			wrong = append(wrong, fmt.Errorf("%s is embedded in itself", field.Name))
+			continue
 		}
 		promotedFields, err := fieldsOf(inner, append(around, t))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, promotedFields...)
+		all, wrong = append(all, promotedFields...), append(wrong, err)
 	}
-	return outermost(all)
+	seen, err := outermost(all)
+	return seen, errors.Join(append(wrong, err)...)
 }
 
 // embedded is the struct whose fields a field brings along, if it does.
@@ -157,15 +194,16 @@ func embedded(field reflect.StructField) (reflect.Type, bool) {
 func outermost(all []structField) ([]structField, error) {
 	depths := map[string]int{}
 	for _, field := range all {
-		if depth, known := depths[jsonName(field.StructField)]; !known || field.depth < depth {
-			depths[jsonName(field.StructField)] = field.depth
+		if depth, known := depths[memberName(field)]; field.IsExported() && (!known || field.depth < depth) {
+			depths[memberName(field)] = field.depth
 		}
 	}
 	var seen []structField
+	var wrong []error
 	named := map[string]string{}
 	for _, field := range all {
-		name := jsonName(field.StructField)
-		if !field.IsExported() || name == "" || name == "-" {
+		name := memberName(field)
+		if !field.IsExported() || isOmitted(field) {
 			seen = append(seen, field)
 			continue
 		}
@@ -173,13 +211,25 @@ func outermost(all []structField) ([]structField, error) {
 			continue
 		}
 		if other, taken := named[name]; taken {
-			return nil, fmt.Errorf("%s and %s have the same json name, %s: rename one of them", other, field.Name, name)
+			wrong = append(wrong, fmt.Errorf("%s and %s have the same json name, %s: rename one of them", other, field.Name, name))
+			continue
 		}
 		named[name] = field.Name
 		seen = append(seen, field)
 	}
-	return seen, nil
+	return seen, errors.Join(wrong...)
 }
+
+// memberName is the name of the member of an object that encoding/json makes of a field.
+func memberName(field structField) string {
+	if name := jsonName(field.StructField); name != "" {
+		return name
+	}
+	return field.Name
+}
+
+// isOmitted reports whether encoding/json leaves a field out.
+func isOmitted(field structField) bool { return field.Tag.Get("json") == "-" }
 
 func jsonName(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -194,10 +244,11 @@ func (c *Collection) addField(field structField) error {
 		}
 		return c.setTag(tag)
 	}
-	_, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 	isServers := slices.Contains([]string{"id", "type", "created_at", "updated_at"}, name)
-	isIgnored := !field.IsExported() || field.Tag.Get("json") == "-"
+	isIgnored := !field.IsExported() || isOmitted(field)
 	switch {
+	case field.IsExported() && isOmitted(field) && tag == "etag":
+		return checkETag(field)
 	case (isServers || isIgnored) && tag != "":
 		return errors.New("it is no attribute, so its plural tag means nothing: remove the tag")
 	case isIgnored:
@@ -211,20 +262,32 @@ func (c *Collection) addField(field structField) error {
 		return errors.New("it needs a json tag with the name of its attribute")
 	}
 	a := Attribute{Name: name}
-	parent, err := a.setTag(field.Type, slices.Contains(strings.Split(options, ","), "string"), tag)
-	if err != nil {
-		return err
-	}
-	if a.Default != nil && !strings.Contains(options, "omit") {
-		return errors.New("its default would never be used, as its value is always sent: make it a pointer with omitempty")
+	parent, err := a.setTag(field.Type, jsonOption(field, "string"), tag)
+	wrong := []error{err}
+	if a.Default != nil && !jsonOption(field, "omitempty") && !jsonOption(field, "omitzero") {
+		wrong = append(wrong, errors.New("its default would never be used, as its value is always sent: make it a pointer with omitempty"))
 	}
 	if parent != nil {
 		if c.Parent != nil {
-			return fmt.Errorf("a collection has one parent, and %s is it already", c.Parent.Attribute)
+			wrong = append(wrong, fmt.Errorf("a collection has one parent, and %s is it already", c.Parent.Attribute))
 		}
 		parent.Attribute = name
 		c.Parent = parent
 	}
 	c.Attributes = append(c.Attributes, a)
+	return errors.Join(wrong...)
+}
+
+// jsonOption reports whether the json tag of a field has a word behind its name.
+func jsonOption(field structField, word string) bool {
+	_, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+	return slices.Contains(strings.Split(options, ","), word)
+}
+
+// checkETag checks the field that takes the ETag of a resource.
+func checkETag(field structField) error {
+	if field.Type.Kind() != reflect.String || field.depth > 0 {
+		return errors.New("an ETag is text: use a string field of the struct itself")
+	}
 	return nil
 }

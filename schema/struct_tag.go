@@ -27,24 +27,26 @@ func tagWords(tag string) []string {
 // every other needs one; none is there twice.
 func eachWord(tag string, flags []string, visit func(keyword, value string) error) error {
 	seen := map[string]bool{}
+	var wrong []error
 	for _, word := range tagWords(tag) {
 		keyword, value, hasValue := strings.Cut(word, "=")
 		isFlag := slices.Contains(flags, keyword)
+		var err error
 		switch {
 		case seen[keyword]:
-			return fmt.Errorf("%s is there twice: remove one of them", keyword)
+			err = fmt.Errorf("%s is there twice: remove one of them", keyword)
 		case isFlag && hasValue: // required=false would else require it
-			return fmt.Errorf("%s takes no value: leave the word out if it is not meant", keyword)
+			err = fmt.Errorf("%s takes no value: leave the word out if it is not meant", keyword)
+		default:
+			err = visit(keyword, value)
+			if err == nil && !isFlag && value == "" && keyword != "default" {
+				err = fmt.Errorf("%s needs a value: %s=…", keyword, keyword)
+			}
 		}
 		seen[keyword] = true
-		if err := visit(keyword, value); err != nil {
-			return err
-		}
-		if !isFlag && value == "" && keyword != "default" {
-			return fmt.Errorf("%s needs a value: %s=…", keyword, keyword)
-		}
+		wrong = append(wrong, err)
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 // setTag applies the tag of a field named _, which is about the collection.
@@ -69,32 +71,44 @@ func (c *Collection) setTag(tag string) error {
 // tag has a string made of it. Parent is set when the attribute is that of the
 // parent.
 func (a *Attribute) setTag(t reflect.Type, asText bool, tag string) (parent *Parent, err error) {
+	return a.setTagIn(t, asText, tag, nesting{properties: new(int)})
+}
+
+func (a *Attribute) setTagIn(t reflect.Type, asText bool, tag string, in nesting) (parent *Parent, err error) {
+	var wrong []error
 	ofType := Attribute{}
-	unknown := ofType.setType(t)
+	unknown := ofType.setType(t, in)
 	if asText {
 		unknown = errors.New("the word string in its json tag makes a text of it: remove the word, or say type=string in its plural tag")
 	}
 	given := declaredType(tag)
 	switch {
-	case unknown == nil && given != "" && given != ofType.Type:
-		return nil, fmt.Errorf("%s is %s in JSON, and not %s: leave the word type out", t, article(string(ofType.Type)), article(string(given)))
-	case unknown == nil:
-		a.Type, a.Format, a.Items, a.MinItems, a.MaxItems = ofType.Type, ofType.Format, ofType.Items, ofType.MinItems, ofType.MaxItems
-	case given == "":
-		return nil, unknown
-	default:
-		a.Type, ofType = given, Attribute{}
+	case given != "" && (unknown != nil || t == reflect.TypeFor[json.RawMessage]()):
+		ofType = Attribute{Type: given} // the author knows
+	case unknown != nil:
+		wrong = append(wrong, unknown)
+	case given != "" && given != ofType.Type:
+		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and not %s: leave the word type out", t, article(string(ofType.Type)), article(string(given))))
 	}
-	if parent, err = a.setWords(tag); err != nil {
-		return nil, err
+	a.Type, a.Format, a.Pattern = ofType.Type, ofType.Format, ofType.Pattern
+	a.Items, a.MinItems, a.MaxItems = ofType.Items, ofType.MinItems, ofType.MaxItems
+	a.Properties, a.Closed = ofType.Properties, ofType.Closed
+	parent, err = a.setWords(tag)
+	wrong = append(wrong, err)
+	if a.Format == Decimal && !slices.ContainsFunc(tagWords(tag), func(word string) bool { return strings.HasPrefix(word, "scale=") }) {
+		wrong = append(wrong, errors.New("a decimal needs a scale, the number of digits behind the point: add scale=2, for example"))
 	}
 	if ofType.Format != a.Format && ofType.Format != "" {
-		return nil, fmt.Errorf("%s is %s in JSON: leave the format out", t, ofType.Format)
+		wrong = append(wrong, fmt.Errorf("%s is %s in JSON: leave the format out", t, ofType.Format))
+	}
+	if ofType.Pattern != a.Pattern && ofType.Pattern != "" {
+		wrong = append(wrong, fmt.Errorf("%s is base64 in JSON: leave the pattern out", t))
 	}
 	if ofType.MaxItems > 0 && (a.MinItems != ofType.MinItems || a.MaxItems != ofType.MaxItems) {
-		return nil, fmt.Errorf("%s has %d items always: leave minItems and maxItems out", t, ofType.MaxItems)
+		wrong = append(wrong, fmt.Errorf("%s has %d items always: leave minItems and maxItems out", t, ofType.MaxItems))
 	}
-	return parent, a.keepBounds(ofType, t)
+	wrong = append(wrong, a.keepBounds(ofType, t))
+	return parent, errors.Join(wrong...)
 }
 
 // declaredType is what a tag says of the type, if it does.
@@ -139,22 +153,20 @@ func (a *Attribute) setWords(tag string) (parent *Parent, err error) {
 		return nil
 	})
 	switch {
-	case err != nil:
-		return nil, err
 	case a.References != nil && parent != nil:
-		return nil, errors.New("a parent is a reference already: leave the word references out")
+		err = errors.Join(err, errors.New("a parent is a reference already: leave the word references out"))
 	case a.References != nil:
 		a.References.OnDelete = onDelete
 	case parent != nil:
 		parent.OnDelete = onDelete
 	case onDelete != "":
-		return nil, errors.New("on_delete belongs to a reference: add references=… or parent=…, or remove it")
+		err = errors.Join(err, errors.New("on_delete belongs to a reference: add references=… or parent=…, or remove it"))
 	}
-	return parent, nil
+	return parent, err
 }
 
 func (a *Attribute) setConstraint(keyword, value string) (err error) {
-	counts := map[string]*int{"minLength": &a.MinLength, "maxLength": &a.MaxLength, "minItems": &a.MinItems, "maxItems": &a.MaxItems}
+	counts := map[string]*int{"minLength": &a.MinLength, "maxLength": &a.MaxLength, "minItems": &a.MinItems, "maxItems": &a.MaxItems, "scale": &a.Scale}
 	bounds := map[string]*json.Number{
 		"minimum": &a.Minimum, "maximum": &a.Maximum, "exclusiveMinimum": &a.ExclusiveMinimum,
 		"exclusiveMaximum": &a.ExclusiveMaximum, "multipleOf": &a.MultipleOf,

@@ -50,10 +50,10 @@ func TestStructIsASchema(t *testing.T) {
 			{Name: "state", Type: String, Enum: []any{"on", "off"}, Default: "on"},
 			{Name: "when", Type: String, Format: DateTime},
 			{Name: "tags", Type: Array, Items: &Attribute{Type: String}, MinItems: 1, MaxItems: 3},
-			{Name: "nested", Type: Object},
+			{Name: "nested", Type: Object, Closed: true, Properties: []Attribute{{Name: "A", Type: Integer}}},
 			{Name: "free", Type: Object},
 			{Name: "raw", Type: Object},
-			{Name: "matrix", Type: Array},
+			{Name: "matrix", Type: Array, Items: &Attribute{Type: Array, Items: &Attribute{Type: Integer}}},
 			{Name: "owner", Type: String, References: &Reference{Collection: "owners", OnDelete: SetNull}},
 			{Name: "box_id", Type: String},
 		},
@@ -125,7 +125,7 @@ func TestNumbersHaveTheBoundsOfTheirType(t *testing.T) {
 		{Name: "f64", Type: Number},
 		{Name: "list", Type: Array, Items: &Attribute{Type: Integer, Minimum: "-128", Maximum: "127"}},
 		{Name: "four", Type: Array, Items: &Attribute{Type: Integer, Minimum: "0", Maximum: "255"}, MinItems: 4, MaxItems: 4},
-		{Name: "deep", Type: Array, MinItems: 2, MaxItems: 2},
+		{Name: "deep", Type: Array, MinItems: 2, MaxItems: 2, Items: &Attribute{Type: Array, Items: &Attribute{Type: Integer, Minimum: "-128", Maximum: "127"}}},
 	}
 	if !reflect.DeepEqual(c.Attributes, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", c.Attributes, want)
@@ -161,23 +161,29 @@ func (p *price) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, (*strin
 
 type tree []tree
 
+type memberKey string
+
 type Formed struct {
-	Bytes  []byte      `json:"bytes" plural:"type=string,pattern=^[A-Za-z0-9+/=]*$"`
+	Bytes  []byte      `json:"bytes"`
 	Text   written     `json:"text" plural:"type=string,format=email,enum=a@b.c|d@e.f"`
 	Price  price       `json:"price" plural:"minimum=0,type=number"`
 	Quoted int32       `json:"quoted,string" plural:"type=string"`
 	Any    any         `json:"any" plural:"type=object"`
 	Number json.Number `json:"number" plural:"renamed_from=figure"`
-	Tree   tree        `json:"tree"`
+	Tree   tree        `json:"tree" plural:"type=array"`
 	Same   string      `json:"same" plural:"type=string"`
-	Ranks  map[int]any `json:"ranks"`
+	Ranks  map[int]any `json:"ranks" plural:"type=object"`
+
+	Raw   json.RawMessage   `json:"raw" plural:"type=array"`
+	Parts []json.RawMessage `json:"parts"`
+	Text2 map[memberKey]any `json:"text2"`
 }
 
 // A type with a JSON of its own is what its tag says.
 func TestTypesWithAFormOfTheirOwn(t *testing.T) {
 	c, err := Of[Formed]()
 	want := []Attribute{
-		{Name: "bytes", Type: String, Pattern: "^[A-Za-z0-9+/=]*$"},
+		{Name: "bytes", Type: String, Pattern: base64},
 		{Name: "text", Type: String, Format: Email, Enum: []any{"a@b.c", "d@e.f"}},
 		{Name: "price", Type: Number, Minimum: "0"},
 		{Name: "quoted", Type: String},
@@ -186,6 +192,9 @@ func TestTypesWithAFormOfTheirOwn(t *testing.T) {
 		{Name: "tree", Type: Array},
 		{Name: "same", Type: String},
 		{Name: "ranks", Type: Object},
+		{Name: "raw", Type: Array},
+		{Name: "parts", Type: Array},
+		{Name: "text2", Type: Object},
 	}
 	if err != nil || !reflect.DeepEqual(c.Attributes, want) {
 		t.Errorf("got\n%+v, %v\nwant\n%+v", c.Attributes, err, want)
@@ -201,7 +210,7 @@ type base struct {
 
 type Stamps struct {
 	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt *string   `json:"updated_at"`
+	UpdatedAt *string   `json:"updated_at,omitempty"`
 }
 
 type Employee struct {
@@ -217,13 +226,13 @@ func TestEmbeddedStructs(t *testing.T) {
 	want := Collection{Name: "employees", Attributes: []Attribute{
 		{Name: "name", Type: String, Required: true},
 		{Name: "note", Type: String, MaxLength: 5},
-		{Name: "stamp", Type: Object},
+		{Name: "stamp", Type: Object, Closed: true, Properties: []Attribute{{Name: "created_at", Type: String, Format: DateTime}, {Name: "updated_at", Type: String}}},
 	}}
 	if err != nil || !reflect.DeepEqual(c, want) {
 		t.Fatalf("got %+v, %v", c, err)
 	}
 	text, err := json.Marshal(Employee{base: base{Name: "Ada", Note: "hidden"}, Note: "x"})
-	if err != nil || string(text) != `{"id":"","name":"Ada","note":"x","stamp":{"created_at":"0001-01-01T00:00:00Z","updated_at":null}}` {
+	if err != nil || string(text) != `{"id":"","name":"Ada","note":"x","stamp":{"created_at":"0001-01-01T00:00:00Z"}}` {
 		t.Errorf("encoding/json writes %s, %v", text, err)
 	}
 }
@@ -240,6 +249,10 @@ type Generic[T any] struct {
 }
 
 type pointerToItself *pointerToItself
+
+type Node struct {
+	Inner []Node `json:"inner,omitempty"`
+}
 
 func TestStructsThatAreNoSchema(t *testing.T) {
 	type hidden struct {
@@ -269,11 +282,45 @@ func TestStructsThatAreNoSchema(t *testing.T) {
 		".A: no attribute can hold a chan int": Of[struct {
 			A chan int `json:"a"`
 		}],
-		".A: no attribute can hold a schema.pointerToItself": Of[struct {
+		".A: schema.pointerToItself contains itself, and a schema has an end: use json.RawMessage, with type=… in its plural tag if it is no object": Of[struct {
 			A pointerToItself `json:"a"`
 		}],
-		".A: no attribute can hold a map[bool]int": Of[struct {
-			A map[bool]int `json:"a"`
+		".A: the members of an object have any text for a name: use map[string]any, and not map[int]string": Of[struct {
+			A map[int]string `json:"a"`
+		}],
+		".A: the members of an object without declared properties can be anything: use map[string]any, or a struct, and not map[string]int": Of[struct {
+			A map[string]int `json:"a"`
+		}],
+		".A: schema.tree contains itself, and a schema has an end: use json.RawMessage, with type=… in its plural tag if it is no object": Of[struct {
+			A tree `json:"a"`
+		}],
+		".A.Inner: schema.Node contains itself, and a schema has an end: use json.RawMessage, with type=… in its plural tag if it is no object": Of[struct {
+			A Node `json:"a"`
+		}],
+		".A.B.C: nil would be written as null, which is no value inside an attribute: add omitempty to its json tag": Of[struct {
+			A struct {
+				B struct {
+					C *int `json:"c"`
+				} `json:"b"`
+			} `json:"a"`
+		}],
+		".A.B: interface {} is anything, and an attribute has one type: say which by type=… in its plural tag": Of[struct {
+			A struct {
+				B any `json:"b,omitempty"`
+			} `json:"a"`
+		}],
+		".A.B: a parent belongs to the collection, and not inside its attributes: remove the word": Of[struct {
+			A struct {
+				B string `json:"b" plural:"parent=as"`
+			} `json:"a"`
+		}],
+		".A.B: maximum=300 is more than a uint8 can hold: it can be 255 at the utmost": Of[struct {
+			A []struct {
+				B uint8 `json:"b" plural:"maximum=300"`
+			} `json:"a"`
+		}],
+		".ETag: an ETag is text: use a string field of the struct itself": Of[struct {
+			ETag int `json:"-" plural:"etag"`
 		}],
 		".A: there is no keyword \"requird\" for a plural tag": Of[struct {
 			A string `json:"a" plural:"requird"`
@@ -318,8 +365,8 @@ func TestStructsThatAreNoSchema(t *testing.T) {
 		".At: created_at is a time: use a time.Time or a string, and not int64": Of[struct {
 			At int64 `json:"created_at"`
 		}],
-		".A: []uint8 is text in JSON, in base64: use a string, or say type=string in its plural tag": Of[struct {
-			A []byte `json:"a"`
+		".A: []uint8 is base64 in JSON: leave the pattern out": Of[struct {
+			A []byte `json:"a" plural:"pattern=^a"`
 		}],
 		".A: schema.written writes its own JSON, by MarshalText: say what that is by type=… in its plural tag, type=string for example": Of[struct {
 			A *written `json:"a"`
@@ -334,7 +381,7 @@ func TestStructsThatAreNoSchema(t *testing.T) {
 			A int `json:"a" plural:"type=string"`
 		}],
 		".A: type must be string, integer, number, boolean, object or array, but is \"text\"": Of[struct {
-			A []byte `json:"a" plural:"type=text"`
+			A any `json:"a" plural:"type=text"`
 		}],
 		".A: time.Time is date-time in JSON: leave the format out": Of[struct {
 			A time.Time `json:"a" plural:"format=date"`
@@ -362,9 +409,46 @@ func TestStructsThatAreNoSchema(t *testing.T) {
 		_, err := declare()
 		if err == nil {
 			t.Errorf("no error, want %s", want)
-		} else if _, got, _ := strings.Cut(err.Error(), " }"); strings.TrimPrefix(got, "}") != want {
+			continue
+		}
+		// That it has no name comes last.
+		text, _, _ := strings.Cut(err.Error(), "\nstruct ")
+		if !strings.HasSuffix(text, "}"+want) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
+	}
+}
+
+type Wrong struct {
+	_     struct{} `plural:"nme=people,singular="`
+	ID    int      `json:"id"`
+	Name  string   `json:"name" plural:"requird,maxLength=x,unique,unique"`
+	Small uint8    `json:"small" plural:"minimum=-1,maximum=256"`
+	Inner struct {
+		A *int           `json:"a"`
+		B map[string]int `json:"b" plural:"nope"`
+	} `json:"inner"`
+	None string
+}
+
+// A mistake does not hide the others.
+func TestAllMistakesOfAStructAreReported(t *testing.T) {
+	_, err := Of[Wrong]()
+	want := `schema.Wrong._: there is no keyword "nme" for the plural tag of a collection: use name, singular, description or renamed_from
+schema.Wrong._: singular needs a value: singular=…
+schema.Wrong.ID: id is text: use a string, and not int
+schema.Wrong.Name: there is no keyword "requird" for a plural tag
+schema.Wrong.Name: maxLength must be a whole number, but is "x"
+schema.Wrong.Name: unique is there twice: remove one of them
+schema.Wrong.Small: minimum=-1 is more than a uint8 can hold: it can be 0 at the utmost
+schema.Wrong.Small: maximum=256 is more than a uint8 can hold: it can be 255 at the utmost
+schema.Wrong.Inner.A: nil would be written as null, which is no value inside an attribute: add omitempty to its json tag
+schema.Wrong.Inner.B: the members of an object without declared properties can be anything: use map[string]any, or a struct, and not map[string]int
+schema.Wrong.Inner.B: there is no keyword "nope" for a plural tag
+schema.Wrong.Inner.B: nil would be written as null, which is no value inside an attribute: add omitempty to its json tag
+schema.Wrong.None: it needs a json tag with the name of its attribute`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -13,22 +14,36 @@ import (
 	"time"
 )
 
+// nesting is where a type is derived: the types that it is inside of, and how many
+// properties there are in all. Structs that hold several of the same struct grow fast.
+type nesting struct {
+	around     []reflect.Type
+	properties *int
+}
+
+// maxProperties bounds what one attribute is declared by.
+const maxProperties = 1000
+
+// base64 is what encoding/json writes of bytes.
+const base64 = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+
 // setType derives the type of an attribute, or of what is inside one, as
-// encoding/json writes it. Around are the types that it is inside of.
-func (a *Attribute) setType(t reflect.Type, around ...reflect.Type) error {
-	kind, inItself := t.Kind(), slices.Contains(around, t)
-	around = append(around, t)
+// encoding/json writes it.
+func (a *Attribute) setType(t reflect.Type, in nesting) error {
+	kind := t.Kind()
+	if slices.Contains(in.around, t) {
+		return fmt.Errorf("%s contains itself, and a schema has an end: use json.RawMessage, with type=… in its plural tag if it is no object", t)
+	}
+	in.around = append(slices.Clone(in.around), t)
 	switch {
-	case inItself && kind == reflect.Slice:
-		a.Type = Array // of arrays of arrays, as deep as it goes
 	case t == reflect.TypeFor[time.Time]():
 		a.Type, a.Format = String, DateTime
 	case t == reflect.TypeFor[json.RawMessage]():
 		a.Type = Object
 	case t == reflect.TypeFor[json.Number]():
 		a.Type = Number
-	case kind == reflect.Pointer && !inItself:
-		return a.setType(t.Elem(), around...)
+	case kind == reflect.Pointer:
+		return a.setType(t.Elem(), in)
 	case ownForm(t) != "":
 		return fmt.Errorf("%s writes its own JSON, by %s: say what that is by type=… in its plural tag, type=string for example", t, ownForm(t))
 	case kind == reflect.String:
@@ -43,30 +58,91 @@ func (a *Attribute) setType(t reflect.Type, around ...reflect.Type) error {
 		a.Minimum, a.Maximum = "-"+maxFloat32, maxFloat32
 	case kind == reflect.Float64:
 		a.Type = Number
-	case kind == reflect.Map && isKey(t.Key()) || kind == reflect.Struct:
+	case kind == reflect.Struct:
+		return a.setObject(t, in)
+	case kind == reflect.Map:
 		a.Type = Object
+		return checkMap(t)
 	case kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && ownForm(t.Elem()) == "":
-		return fmt.Errorf("%s is text in JSON, in base64: use a string, or say type=string in its plural tag", t)
+		a.Type, a.Pattern = String, base64
 	case kind == reflect.Slice || kind == reflect.Array:
-		return a.setArray(t, around)
+		return a.setArray(t, in)
+	case isAny(t):
+		return fmt.Errorf("%s is anything, and an attribute has one type: say which by type=… in its plural tag", t)
 	default:
 		return fmt.Errorf("no attribute can hold a %s", t)
 	}
 	return nil
 }
 
-func (a *Attribute) setArray(t reflect.Type, around []reflect.Type) error {
-	a.Type, a.Items = Array, &Attribute{}
+func (a *Attribute) setArray(t reflect.Type, in nesting) error {
+	a.Type = Array
 	if t.Kind() == reflect.Array { // encoding/json drops what is too much, and says nothing
 		a.MinItems, a.MaxItems = t.Len(), t.Len()
 	}
-	if err := a.Items.setType(t.Elem(), around...); err != nil {
-		return err
+	if isAny(t.Elem()) {
+		return nil
 	}
-	if a.Items.Type == Object || a.Items.Type == Array {
-		a.Items = nil // what is inside is the struct's business
+	a.Items = &Attribute{}
+	return a.Items.setType(t.Elem(), in)
+}
+
+// setObject declares the fields of a struct as properties. There are no others: encoding/json
+// would take a member for a field whose name differs by case only.
+func (a *Attribute) setObject(t reflect.Type, in nesting) error {
+	a.Type, a.Closed = Object, true
+	fields, err := fieldsOf(t, nil)
+	wrong := []error{err}
+	for _, field := range fields {
+		if !field.IsExported() || isOmitted(field) {
+			if field.Name != "_" && field.Tag.Get("plural") != "" {
+				wrong = append(wrong, fmt.Errorf("%s is no property, so its plural tag means nothing: remove the tag", field.Name))
+			}
+			continue
+		}
+		if *in.properties++; *in.properties > maxProperties {
+			return fmt.Errorf("%s has more than %d properties inside: use json.RawMessage for a part of it", in.around[0], maxProperties)
+		}
+		property := Attribute{Name: memberName(field)}
+		var inside mistakes
+		inside.add(field.Name, property.setProperty(field, in))
+		wrong = append(wrong, inside...)
+		a.Properties = append(a.Properties, property)
+	}
+	return errors.Join(wrong...)
+}
+
+// setProperty declares a field of a struct inside an attribute. Null is no value of a
+// property, so what may be nil must be left out then.
+func (a *Attribute) setProperty(field structField, in nesting) error {
+	parent, err := a.setTagIn(field.Type, jsonOption(field, "string"), field.Tag.Get("plural"), in)
+	wrong := []error{err}
+	if parent != nil {
+		wrong = append(wrong, errors.New("a parent belongs to the collection, and not inside its attributes: remove the word"))
+	}
+	switch field.Type.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
+		if !jsonOption(field, "omitempty") && !jsonOption(field, "omitzero") {
+			wrong = append(wrong, errors.New("nil would be written as null, which is no value inside an attribute: add omitempty to its json tag"))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// checkMap refuses maps whose members cannot all be declared.
+func checkMap(t reflect.Type) error {
+	switch {
+	case t.Key().Kind() != reflect.String || ownForm(t.Key()) != "":
+		return fmt.Errorf("the members of an object have any text for a name: use map[string]any, and not %s", t)
+	case !isAny(t.Elem()):
+		return fmt.Errorf("the members of an object without declared properties can be anything: use map[string]any, or a struct, and not %s", t)
 	}
 	return nil
+}
+
+// isAny reports whether every JSON value fits into a type.
+func isAny(t reflect.Type) bool {
+	return t == reflect.TypeFor[json.RawMessage]() || t.Kind() == reflect.Interface && t.NumMethod() == 0
 }
 
 // checkServers checks a field that the server sets: its value must fit in.
@@ -106,11 +182,6 @@ func ownForm(t reflect.Type) string {
 	return ""
 }
 
-// isKey reports whether encoding/json makes the names of members of a type.
-func isKey(t reflect.Type) bool {
-	return t.Kind() == reflect.String || t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 || ownForm(t) != ""
-}
-
 // integerBounds are those of a Go type, as far as they are narrower than those
 // of every integer, which is an int64.
 func integerBounds(t reflect.Type) (least, most json.Number) {
@@ -140,6 +211,7 @@ type bound struct {
 // keepBounds holds the bounds that a tag gives to those of the Go type, which
 // hold where it gives none.
 func (a *Attribute) keepBounds(ofType Attribute, goType reflect.Type) error {
+	var wrong []error
 	for _, b := range []bound{
 		{"minimum", "exclusiveMinimum", ofType.Minimum, &a.Minimum, &a.ExclusiveMinimum, -1},
 		{"maximum", "exclusiveMaximum", ofType.Maximum, &a.Maximum, &a.ExclusiveMaximum, +1},
@@ -152,17 +224,17 @@ func (a *Attribute) keepBounds(ofType Attribute, goType reflect.Type) error {
 			continue
 		}
 		if b.exceeds(*b.given, 0) {
-			return fmt.Errorf("%s=%s is more than a %s can hold: it can be %s at the utmost", b.keyword, *b.given, goType, b.limit)
+			wrong = append(wrong, fmt.Errorf("%s=%s is more than a %s can hold: it can be %s at the utmost", b.keyword, *b.given, goType, b.limit))
 		}
 		beside := 0
 		if a.Type == Integer {
 			beside = b.sign // what is left out may be just outside
 		}
 		if b.exceeds(*b.givenExcl, beside) {
-			return fmt.Errorf("%s=%s is more than a %s can hold: use %s=%s", b.exclusive, *b.givenExcl, goType, b.keyword, b.limit)
+			wrong = append(wrong, fmt.Errorf("%s=%s is more than a %s can hold: use %s=%s", b.exclusive, *b.givenExcl, goType, b.keyword, b.limit))
 		}
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 // exceeds reports whether a bound of a tag, if there is one, lies outside of the type's by

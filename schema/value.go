@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"math"
+	"strconv"
 )
 
 // Kind is how values of a field are stored and compared.
@@ -19,7 +20,24 @@ const (
 	KindDate
 	KindDateTime
 	KindJSON // objects and arrays, as compact JSON text
+
+	// kindDecimal and the kinds behind it are decimals, one for each scale: a decimal is
+	// an integer of its smallest units, and what these are belongs to its kind.
+	kindDecimal Kind = 64
 )
+
+// MaxDecimalDigits is how many digits a decimal has at most, those behind the point
+// included: as many as fit into an int64 in every case.
+const MaxDecimalDigits = 18
+
+// DecimalKind is the kind of decimals with so many digits behind the point.
+func DecimalKind(scale int) Kind { return kindDecimal + Kind(scale) } // #nosec G115 -- 18 at most
+
+// IsDecimal reports whether values are decimals.
+func (k Kind) IsDecimal() bool { return k >= kindDecimal }
+
+// Scale is how many digits decimals of the kind have behind the point.
+func (k Kind) Scale() int { return int(k - kindDecimal) }
 
 var kindNames = [...]string{
 	KindText: "text", KindInteger: "integer", KindNumber: "number", KindBoolean: "boolean",
@@ -27,7 +45,12 @@ var kindNames = [...]string{
 }
 
 // String is the name of the kind.
-func (k Kind) String() string { return kindNames[k] }
+func (k Kind) String() string {
+	if k.IsDecimal() {
+		return "decimal of scale " + strconv.Itoa(k.Scale())
+	}
+	return kindNames[k]
+}
 
 // Value is one value of a field: null, or a value of the field's kind. The
 // zero Value is null. Values are comparable with ==.
@@ -60,7 +83,7 @@ func BoolValue(b bool) Value {
 	return Value{form: formBool}
 }
 
-// IntValue makes an integer value.
+// IntValue makes an integer value, or a decimal of so many of its smallest units.
 func IntValue(n int64) Value { return Value{form: formInt, bits: uint64(n)} } // #nosec G115 -- the same bits
 
 // FloatValue makes a number value. Negative zero becomes zero.
@@ -83,7 +106,7 @@ func (v Value) IsNull() bool { return v.form == formNull }
 // Bool is the value of a boolean.
 func (v Value) Bool() bool { return v.bits == 1 }
 
-// Int is the value of an integer.
+// Int is the value of an integer, or of a decimal in its smallest units.
 func (v Value) Int() int64 { return int64(v.bits) } // #nosec G115 -- the same bits
 
 // Float is the value of a number.
@@ -183,6 +206,9 @@ func (r Record) AppendText(dst []byte, column int) []byte { return append(dst, r
 func (k Kind) Read(row Row, column int) Value {
 	if row.Null(column) {
 		return Null
+	}
+	if k.IsDecimal() {
+		return IntValue(row.Int(column))
 	}
 	switch k {
 	case KindBoolean:

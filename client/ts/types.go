@@ -230,7 +230,7 @@ func (g *generator) objectType(a *schema.Attribute, written bool) string {
 
 // literals are the values of an enum, if TypeScript can write them all.
 func (g *generator) literals(a *schema.Attribute) []string {
-	if a.Type == schema.Object || a.Type == schema.Array || g.isBigInt(a) || a.Format == schema.DateTime {
+	if a.Type == schema.Object || a.Type == schema.Array || g.isBigInt(a) || a.Format == schema.DateTime || a.Format == schema.Decimal {
 		return nil
 	}
 	var values []string

@@ -39,7 +39,7 @@ and 3 if that depends on the resource.`,
 		if len(args) > 3 {
 			q.ID = args[3]
 		}
-		if !slices.Contains(schema.AccessVerbs, q.Verb) {
+		if !slices.Contains(schema.AccessVerbs(), q.Verb) {
 			return fmt.Errorf("the verb must be list, read, create, update or delete, but is %q", args[1])
 		}
 		if claims != "" {

@@ -155,7 +155,7 @@ func TestStopFinishesWhatItAccepted(t *testing.T) {
 	}
 	defer connection.Close()
 	body := `{"name":"Ada","email":"ada@example.com"}`
-	fmt.Fprintf(connection, "POST /users HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(body))
+	fmt.Fprintf(connection, "POST /users HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(body))
 	answers := bufio.NewReader(connection)
 	// The server asks for the body when the request is in its handler.
 	if line, err := answers.ReadString('\n'); err != nil || line != "HTTP/1.1 100 Continue\r\n" {

@@ -40,6 +40,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Var(count[int64]{&s.config.DefaultLimit, 1}, "default-limit", "resources of a collection when the request gives no limit")
 	flags.Var(count[int64]{&s.config.MaxLimit, 0}, "max-limit", "largest limit a request may give (0 is none)")
 	flags.Var((*byteSize)(&s.config.MaxBody), "max-body", "largest request body")
+	s.config.MaxBodyMemory = 64 << 20
+	flags.Var((*byteSize)(&s.config.MaxBodyMemory), "max-body-memory", "bytes of all request bodies in flight")
 	flags.Var(count[int]{&s.config.MaxDepth, 1}, "max-depth", "deepest nesting of a request body")
 	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "most resources that one array creates")
 	s.config.MinThroughput = 64 << 10
@@ -97,6 +99,9 @@ func (s *settings) load(flags *pflag.FlagSet) (*schema.File, error) {
 	mistakes = append(mistakes, err)
 	if file != nil {
 		mistakes = append(mistakes, s.loadFile(flags, given, file)...)
+	}
+	if !given["max-body-memory"] {
+		s.config.MaxBodyMemory = 0 // the default depends on the largest body
 	}
 	if !given["default-limit"] {
 		s.config.DefaultLimit = 0 // the default depends on the largest limit

@@ -107,7 +107,7 @@ func keepApart(_ context.Context, tx *plural.Tx, change *plural.Change) error {
 	if !booking.From.Before(booking.Until) {
 		return plural.Invalid("/until", "Must be after from.")
 	}
-	found, err := tx.Read("rooms", booking.RoomID)
+	found, err := tx.Get("rooms", booking.RoomID)
 	if err != nil {
 		return err
 	}
@@ -118,9 +118,8 @@ func keepApart(_ context.Context, tx *plural.Tx, change *plural.Change) error {
 	if booking.People > room.Seats {
 		return plural.Invalid("/people", "The room %s has %d seats.", room.Name, room.Seats)
 	}
-	const form = "2006-01-02T15:04:05.000Z"
-	others, err := tx.List("bookings", fmt.Sprintf("filter[room_id]=%s&filter[from][lt]=%s&filter[until][gt]=%s&filter[id][ne]=%s&limit=1",
-		booking.RoomID, booking.Until.UTC().Format(form), booking.From.UTC().Format(form), booking.ID))
+	others, err := tx.List("bookings", plural.Where("room_id").Is(booking.RoomID), plural.Where("id").Not(booking.ID),
+		plural.Where("from").Less(booking.Until), plural.Where("until").More(booking.From), plural.Limit(1))
 	if err != nil {
 		return err
 	}

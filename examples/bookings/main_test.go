@@ -20,7 +20,10 @@ func TestBookings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Stop(context.Background())
-	rooms := plural.Of[Room](server)
+	rooms, err := plural.Of[Room](server)
+	if err != nil {
+		t.Fatal(err)
+	}
 	blue, err := rooms.Create(context.Background(), Room{Name: "Blue", Seats: 4})
 	if err != nil {
 		t.Fatal(err)

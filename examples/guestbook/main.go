@@ -80,7 +80,7 @@ func countEntries(_ context.Context, tx *plural.Tx, change *plural.Change) error
 	if !ok {
 		return plural.Invalid("/guest_id", "Say who writes.")
 	}
-	guest, err := tx.Read("guests", id)
+	guest, err := tx.Get("guests", id)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,10 @@ func (a *API) takesMore(out *response, t *target) error {
 	if t != nil && t.isProbe() {
 		return nil
 	}
+	if out.refusal != nil {
+		out.Header().Set("Connection", "close") // the next request should go to another server
+		return out.refusal
+	}
 	if out.busy {
 		return fault.New(fault.CodeOverloaded, "More than %d requests are being answered. Try again later.", a.MaxRequests)
 	}
@@ -22,15 +26,24 @@ func (a *API) takesMore(out *response, t *target) error {
 // isProbe: it is asked whether the server is there, and nothing else.
 func (t *target) isProbe() bool { return t.system == "health" || t.system == "ready" }
 
-// admit finds out who is calling, and refuses what they may not do at all. What they
+// admit finds out who is calling, from the context if the embedding program has
+// authenticated them, and refuses what they may not do at all. What they
 // may do with certain resources only is decided where these are read. The path has the
 // permit from here on.
 func (a *API) admit(r *http.Request, out *response, t *target) error {
-	if a.Guard == nil || t.isProbe() || t.isPage() {
+	if t.isProbe() || t.isPage() {
 		return nil
 	}
-	out.Header().Add("Vary", "Authorization") // what is shown, and whether
-	by, err := a.Guard.Identify(r.Context(), r.Header.Values("Authorization"))
+	by, handed, err := a.Guard.Handed(r.Context())
+	switch {
+	case handed:
+		out.Header().Set("Cache-Control", "private") // only the program knows what the answer depends on
+	case a.Guard == nil:
+		return nil
+	default:
+		out.Header().Add("Vary", "Authorization") // what is shown, and whether
+		by, err = a.Guard.Identify(r.Context(), r.Header.Values("Authorization"))
+	}
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -33,6 +34,7 @@ type Config struct {
 	Prefix       string // path under which the API is mounted, without a slash at its end
 	Query        query.Limits
 	MaxBody      int64
+	MaxBodies    int64         // bytes of all bodies in flight
 	WriteTimeout time.Duration // for the client to take each piece of an answer
 	QueryTimeout time.Duration // for the database to find each piece of it; 0 is no bound
 	MaxRequests  int64         // that are answered at the same time; 0 is no bound
@@ -41,6 +43,9 @@ type Config struct {
 	Rates          map[string]schema.Rate // of requests of one caller, by role
 	TrustedProxies []netip.Prefix         // whose X-Forwarded-For counts
 	Origins        []string               // of pages that may use the API; * is any
+
+	// Secure says that the server has TLS of its own, and that browsers should use nothing else.
+	Secure bool
 
 	// MinThroughput is how many bytes of a long list a client must take in a second, on
 	// average and beside WriteTimeout. Zero: any.
@@ -65,23 +70,37 @@ type API struct {
 	inFlight *atomic.Int64
 	openapis *documents
 	patterns map[*schema.Collection]patterns
+	bodies   *budget
+	local    bool // see Local
 }
 
 // New makes an API.
 func New(config Config) *API {
-	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
+	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
 }
 
-// ServeHTTP answers one request. Whatever happens, it leaves by the same door.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP answers one request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handle(w, r, nil) }
+
+// Refuse answers a request with an error, and carries nothing out. Health and readiness
+// are told all the same.
+func (a *API) Refuse(w http.ResponseWriter, r *http.Request, refusal error) { a.handle(w, r, refusal) }
+
+// handle answers one request, or refuses it. Every answer leaves by out.send.
+func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a, r = a.asMounted(r)
-	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout}
+	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout, refusal: refusal}
 	out.remote = a.remoteOf(r)
 	out.busy = a.inFlight.Add(1) > a.MaxRequests && a.MaxRequests > 0
+	out.Header()["X-Content-Type-Options"] = noSniff
+	if a.Secure && r.TLS != nil && !isLoopback(r.Host) { // other servers of localhost may have no TLS
+		out.Header()["Strict-Transport-Security"] = onlyTLS
+	}
 	a.crossOrigin(r, out.Header())
 	a.Observer.Arrived()
 	defer func() {
 		a.inFlight.Add(-1)
+		out.upload.end()
 		reason := recover()
 		if reason != nil && reason != http.ErrAbortHandler {
 			a.Observer.Panicked(out.id, reason, debug.Stack())
@@ -108,6 +127,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer takes a request through the rooms: where it leads, whether that can be
 // asked so, and what comes of it.
 func (a *API) answer(r *http.Request, out *response) (*reply, error) {
+	if err := a.checkHost(r); err != nil {
+		return nil, err
+	}
 	target, err := a.route(r)
 	if err := a.takesMore(out, target); err != nil {
 		return nil, err
@@ -141,7 +163,7 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 		return nil, err
 	}
 	if target.lists() && isRead(r.Method) {
-		return a.list(r, target)
+		return a.list(r, out, target)
 	}
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
 		return nil, err
@@ -172,7 +194,7 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 		a.Observer.Unavailable(out.id, err)
 	case http.StatusTooManyRequests:
 		a.Observer.Denied(out.id, out.caller, string(answer.code), err)
-		answer.header.Set("Retry-After", out.retryAfter)
+		answer.header.Set("Retry-After", cmp.Or(out.retryAfter, retryAfter))
 	case http.StatusForbidden:
 		a.Observer.Denied(out.id, out.caller, string(answer.code), err)
 	case http.StatusUnauthorized:

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/plural-go/plural/internal/fault"
 )
@@ -15,15 +16,60 @@ func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 		out.Header().Set("Connection", "close") // what follows is not read
 		return nil, a.tooLarge()
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(out, r.Body, a.MaxBody))
+	body, err := a.readAll(r, out)
 	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	var refused *fault.Error
+	switch {
+	case errors.As(err, &large):
 		return nil, a.tooLarge()
-	}
-	if err != nil {
+	case errors.As(err, &refused):
+		out.Header().Set("Connection", "close")
+		return nil, refused
+	case err != nil:
 		return nil, unreadable(err)
 	}
 	return body, nil
+}
+
+// firstPiece is how much memory a body gets to begin with, unless it says that it is shorter.
+const firstPiece = 4 << 10
+
+// readAll reads a body. The memory for it is taken from the budget as it grows, so that
+// who announces much and sends little takes little.
+func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
+	deadline := http.NewResponseController(out.ResponseWriter)
+	out.upload = a.bodies.begin(shareOf(out), func() { _ = deadline.SetReadDeadline(time.Unix(1, 0)) }) // in the past
+	most := a.MaxBody
+	if r.ContentLength >= 0 {
+		most = r.ContentLength
+	}
+	most++ // to see that there is no more
+	from := http.MaxBytesReader(out, r.Body, a.MaxBody)
+	var body []byte
+	for {
+		if len(body) == cap(body) {
+			size := min(max(firstPiece, 2*int64(cap(body))), most)
+			if size == int64(cap(body)) {
+				size++ // the reader ends it
+			}
+			if err := out.upload.take(size - int64(cap(body))); err != nil {
+				return nil, err
+			}
+			body = append(make([]byte, 0, size), body...)
+		}
+		n, err := from.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		out.upload.came(n)
+		if err == nil {
+			continue
+		}
+		if slow := out.upload.arrived(); err == io.EOF {
+			return body, nil
+		} else if slow {
+			return nil, fault.New(fault.CodeOverloaded, "The body came so slowly that its place was given to others, as there is little memory left for bodies. Try again later.")
+		}
+		return nil, err
+	}
 }
 
 func unreadable(err error) error {

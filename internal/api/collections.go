@@ -15,7 +15,7 @@ import (
 // collections answers GET /: the collections as resources.
 func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) {
 	all := slices.DeleteFunc(a.Schema.All(), func(c *schema.Collection) bool {
-		return !slices.ContainsFunc(schema.AccessVerbs, func(verb schema.AccessVerb) bool { return by.May(verb, c) })
+		return !slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return by.May(verb, c) })
 	})
 	totals, err := a.Resources.Totals(ctx, by, all)
 	if err != nil {

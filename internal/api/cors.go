@@ -8,7 +8,9 @@ import (
 
 // What browsers may send and read, from origins that are allowed (the Fetch standard).
 const (
-	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id"
+	// Any header, as clients let callers add their own. The wildcard does not cover Authorization, and
+	// older browsers do not know it, so the headers that the interface has are listed too.
+	corsHeaders = "*, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id"
 	corsExposed = "Content-Location, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Total-Count"
 	corsMaxAge  = "600" // seconds that a browser need not ask again
 )
@@ -21,7 +23,12 @@ func (a *API) crossOrigin(r *http.Request, head http.Header) {
 	}
 	head.Add("Vary", "Origin")
 	origin := r.Header.Get("Origin")
-	if origin == "" || !slices.Contains(a.Origins, "*") && !slices.Contains(a.Origins, origin) {
+	switch {
+	case origin == "":
+		return
+	case slices.Contains(a.Origins, "*"):
+		origin = "*" // no credentials of the browser's are at stake, and the header is never long
+	case !slices.Contains(a.Origins, origin):
 		return
 	}
 	head.Set("Access-Control-Allow-Origin", origin)

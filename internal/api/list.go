@@ -18,7 +18,7 @@ import (
 )
 
 // list answers with a range of a collection.
-func (a *API) list(r *http.Request, t *target) (*reply, error) {
+func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (a *API) list(r *http.Request, t *target) (*reply, error) {
 	case stream.ended:
 		stream.endListing() // nothing waits for the client then
 	case r.Method == http.MethodGet:
-		if err := listing.Extend(); err != nil {
+		if err := listing.Extend(shareOf(out)); err != nil {
 			return nil, err
 		}
 	}
@@ -100,23 +100,40 @@ func (a *API) listHeader(r *http.Request, t *target, q query.Query, stream *list
 	return head, nil
 }
 
-// links is the Link header of a range: RFC 8288.
+// maxEcho is how many bytes of a request a header of its answer may repeat. Proxies take
+// few KiB for all headers of an answer, and blame the server for more.
+const maxEcho = 2 << 10
+
+// links is the Link header of a range (RFC 8288). Relations that would make it longer than
+// maxEcho are left out: a client can do without any of them.
 func links(address string, q query.Query, previous, next *query.Range) string {
 	size := q.Range.Size()
 	if size == 0 {
 		return ""
 	}
-	var all []string
-	add := func(relation string, r *query.Range) {
-		if r != nil {
-			all = append(all, "<"+address+"?"+q.Link(*r)+`>; rel="`+relation+`"`)
+	// In the order in which they are sent. Those with the smallest rank are left out first.
+	relations := []struct {
+		name string
+		to   *query.Range
+		rank int
+	}{
+		{"first", &query.Range{Limit: size}, 1},
+		{"prev", previous, 2},
+		{"next", next, 3},
+		{"last", &query.Range{Limit: -size}, 1},
+	}
+	for least := range 4 {
+		var all []string
+		for _, relation := range relations {
+			if relation.to != nil && relation.rank >= least {
+				all = append(all, "<"+address+"?"+q.Link(*relation.to)+`>; rel="`+relation.name+`"`)
+			}
+		}
+		if text := strings.Join(all, ", "); len(text) <= maxEcho {
+			return text
 		}
 	}
-	add("first", &query.Range{Limit: size})
-	add("prev", previous)
-	add("next", next)
-	add("last", &query.Range{Limit: -size})
-	return strings.Join(all, ", ")
+	return ""
 }
 
 // pieceSize is how much of a stream is put together before it is sent. A range

@@ -52,7 +52,7 @@ func (c *connection) Write(p []byte) (int, error) {
 	}
 	answer := failure(fault.List{refusal})
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: %s\r\nContent-Length: %d\r\nX-Request-Id: %s\r\n\r\n%s",
+	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: %s\r\nContent-Length: %d\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: %s\r\n\r\n%s",
 		answer.status, http.StatusText(answer.status), contentType, len(answer.body), newRequestID(), answer.body)
 	if _, err := c.Conn.Write(out.Bytes()); err != nil {
 		return 0, err

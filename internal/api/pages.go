@@ -62,7 +62,6 @@ func (a *API) serve(r *http.Request, t *target) (*reply, error) {
 		"Cross-Origin-Resource-Policy": {"same-origin"},
 		"Permissions-Policy":           {"camera=(), geolocation=(), microphone=(), payment=(), usb=()"},
 		"Referrer-Policy":              {"no-referrer"},
-		"X-Content-Type-Options":       {"nosniff"},
 	}
 	body, etag := f.Body, `"`+f.ETag+`"`
 	if f.Zipped != nil {

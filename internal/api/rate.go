@@ -98,6 +98,15 @@ func (a *API) limitAddress(out *response) error {
 	return a.limit(out, "address", "address:"+blockOf(out.remote), a.Rate)
 }
 
+// shareOf is by whom long lists and bodies are counted: the caller, or the address of those
+// without credentials.
+func shareOf(out *response) string {
+	if out.caller != "" {
+		return "caller:" + out.caller
+	}
+	return "address:" + blockOf(out.remote)
+}
+
 // limitCaller counts a request for its caller; those without credentials are told apart
 // by their address. Who has no role here is limited as the public is. A caller with several
 // roles has a bucket for each: one that is shared would be full again with every change.

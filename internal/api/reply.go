@@ -22,6 +22,12 @@ const contentType = "application/json;charset=utf-8"
 
 var jsonType = []string{contentType}
 
+// Browsers must not guess what an answer is, nor come back without TLS for a year.
+var (
+	noSniff = []string{"nosniff"}
+	onlyTLS = []string{"max-age=31536000"}
+)
+
 // retryAfter is how many seconds a client should wait when the store is away.
 const retryAfter = "5"
 
@@ -79,6 +85,7 @@ type response struct {
 	caller  string
 	remote  string // address of the client
 	busy    bool   // more requests are being answered than may be
+	refusal error  // of a request that comes too late
 	started time.Time
 	timeout time.Duration
 	status  int
@@ -87,7 +94,8 @@ type response struct {
 	gone    bool      // the client went away before it was answered
 	latest  time.Time // for the client to have taken what is being written; zero: none
 
-	retryAfter string // of a client that sends too many requests
+	upload     *upload // its body; nil: none
+	retryAfter string  // of a client that sends too many requests
 }
 
 // context is that of whatever is done for a request, but for lists. Only a list can go on

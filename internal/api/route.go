@@ -52,6 +52,9 @@ func (a *API) route(r *http.Request) (*target, error) {
 	if r.RequestURI == "*" {
 		return &target{kind: serverPath, pattern: "*"}, nil
 	}
+	if len(a.Prefix) > maxPrefix {
+		return nil, fault.New(fault.CodeNotFound, "The path in front of the collections has more than %d bytes.", maxPrefix)
+	}
 	escaped := r.URL.EscapedPath()
 	path, mounted := strings.CutPrefix(escaped, a.Prefix)
 	if !mounted || path != "" && path[0] != '/' {
@@ -79,6 +82,9 @@ func (a *API) route(r *http.Request) (*target, error) {
 		if r.URL.RawQuery != "" {
 			location += "?" + r.URL.RawQuery
 		}
+		if len(location) > maxEcho {
+			return nil, fault.New(fault.CodeNotFound, "Paths have no slash at their end, and this request is too long to be redirected. Send it without the slash.")
+		}
 		return &target{pattern: "redirect", redirect: location}, nil
 	}
 	if segments[0] == "-" {
@@ -86,6 +92,10 @@ func (a *API) route(r *http.Request) (*target, error) {
 	}
 	return a.resourceTarget(segments)
 }
+
+// maxPrefix bounds the path under which the API is mounted. A program that mounts it may
+// take that from the request, and Location and Link repeat it.
+const maxPrefix = 1 << 10
 
 func (a *API) unknownPath() error {
 	return fault.New(fault.CodeNotFound, "Nothing is at this path. GET %s/ lists the collections.", a.Prefix)

@@ -3,6 +3,7 @@ package auth
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/plural-go/plural/schema"
@@ -45,5 +46,39 @@ func TestClaimsThatAreLong(t *testing.T) {
 		if got := filter == nil || filter.Match(record); got != want {
 			t.Errorf("%s is %t, want %t", rule, got, want)
 		}
+	}
+}
+
+// TestTextsThatAreLong: a rule looks for short texts only, as it takes the database too long
+// to look for others.
+func TestTextsThatAreLong(t *testing.T) {
+	s, err := schema.New(schema.Collection{Name: "things", Attributes: []schema.Attribute{{Name: "text", Type: schema.String}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := newCompiler(s.Collection("things"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller := Caller{ID: "x", Claims: map[string]any{"most": strings.Repeat("ü", 256), "more": strings.Repeat("ü", 257)}}
+	record := make(schema.Record, len(s.Collection("things").Columns()))
+	column, _ := s.Collection("things").AttributeColumns()
+	record[column] = schema.TextValue(strings.Repeat("ü", 1000))
+	for rule, want := range map[string]bool{
+		"resource.text.contains(auth.claims.most)": true, "resource.text.startsWith(auth.claims.most)": true,
+		"resource.text.contains(auth.claims.more)": false, "resource.text.startsWith(auth.claims.more)": false,
+		"!resource.text.contains(auth.claims.more)": false, "!resource.text.startsWith(auth.claims.more)": false,
+	} {
+		compiled, problems := k.compile(schema.Rule{Text: rule}, nil)
+		if problems != nil {
+			t.Fatal(problems)
+		}
+		filter := compiled.bind(caller)
+		if got := filter == nil || filter.Match(record); got != want {
+			t.Errorf("%s is %t, want %t", rule, got, want)
+		}
+	}
+	if _, problems := k.compile(schema.Rule{Text: "resource.text.contains('" + strings.Repeat("a", 257) + "')"}, nil); problems == nil {
+		t.Error("a rule with a long text is accepted")
 	}
 }

@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"unicode/utf8"
+
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -170,7 +172,8 @@ func (n order) bind(b *binding) (isTrue, isFalse query.Filter) {
 	return n.compare(op, value), n.compare(inverse[op], value)
 }
 
-// part is startsWith or contains, of which null is an error too.
+// part is startsWith or contains, of which null is an error too, and so is a text that a
+// database would take too long to look for.
 type part struct {
 	attribute
 	op    query.Op
@@ -183,7 +186,7 @@ func (n part) bind(b *binding) (isTrue, isFalse query.Filter) {
 		return unknown()
 	}
 	value, fit := n.fit(given)
-	if fit != fits {
+	if fit != fits || utf8.RuneCountInString(value.Text()) > query.MaxPart {
 		return unknown()
 	}
 	has := n.compare(n.op, value)

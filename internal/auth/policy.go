@@ -66,7 +66,7 @@ func (p *Policy) compileGrant(c *schema.Collection, declared *schema.Grant, at [
 		return nil, schema.Problems{{Path: at, Message: err.Error()}}
 	}
 	var problems schema.Problems
-	for _, verb := range schema.AccessVerbs {
+	for _, verb := range schema.AccessVerbs() {
 		source, ok := declared.Rules[verb]
 		if !ok {
 			continue

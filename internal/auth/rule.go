@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -83,7 +84,8 @@ func newCompiler(c *schema.Collection) (*compiler, error) {
 	return k, err
 }
 
-// celTypes is how a column looks to a rule. Objects and arrays cannot be looked at.
+// celTypes is how a column looks to a rule. Objects, arrays and decimals cannot be looked at:
+// CEL has no exact decimals.
 var celTypes = map[schema.Kind]*cel.Type{
 	schema.KindText: cel.StringType, schema.KindUUID: cel.StringType, schema.KindDate: cel.StringType, schema.KindInteger: cel.IntType,
 	schema.KindNumber: cel.DoubleType, schema.KindBoolean: cel.BoolType, schema.KindDateTime: cel.TimestampType,
@@ -152,6 +154,8 @@ func (t *translation) unknownFields(root ast.Expr) {
 			t.refuse(e, t.collection.Name+" has no attribute "+field)
 		case t.collection.Field(field).Kind == schema.KindJSON:
 			t.refuse(e, field+" is an object or array, which a rule cannot look at")
+		case t.collection.Field(field).Kind.IsDecimal():
+			t.refuse(e, field+" is a decimal, which a rule cannot look at")
 		case field == "type":
 			t.refuse(e, "the type of every resource here is "+t.collection.Name+": it is of no use in a rule")
 		}
@@ -341,6 +345,9 @@ func (t *translation) part(e ast.Expr, op query.Op, call ast.CallExpr) node {
 	column, ok := t.columnOf(call.Target())
 	if !ok || !t.isFree(call.Args()[0]) || t.attribute(column).kind != schema.KindText {
 		return t.refuse(e, "startsWith and contains are for an attribute that is a string without a format of its own, and take a value")
+	}
+	if text := call.Args()[0]; text.Kind() == ast.LiteralKind && len([]rune(fmt.Sprint(text.AsLiteral().Value()))) > query.MaxPart {
+		return t.refuse(e, fmt.Sprintf("startsWith and contains take at most %d characters", query.MaxPart))
 	}
 	return part{t.attribute(column), op, t.program(call.Args()[0])}
 }

@@ -54,6 +54,7 @@ const (
 	CodeRequired         Code = "required"
 	CodeType             Code = "type"
 	CodeOutOfRange       Code = "out_of_range"
+	CodePrecision        Code = "precision"
 	CodeNullCharacter    Code = "null_character"
 	CodeFormat           Code = "format"
 	CodeMinLength        Code = "min_length"
@@ -73,8 +74,9 @@ const (
 	// 429: too much of it.
 	CodeTooManyRequests Code = "too_many_requests"
 
-	// 417 and 431: headers that the server does not take.
+	// 417, 421 and 431: headers that the server does not take.
 	CodeExpectationFailed Code = "expectation_failed"
+	CodeMisdirected       Code = "misdirected"
 	CodeHeadersTooLarge   Code = "headers_too_large"
 
 	// 5xx: not the client's doing.
@@ -137,6 +139,7 @@ var meanings = map[Code]meaning{
 	CodeRequired:         {422, "Required attribute"},
 	CodeType:             {422, "Wrong type"},
 	CodeOutOfRange:       {422, "Number out of range"},
+	CodePrecision:        {422, "Too many digits"},
 	CodeNullCharacter:    {422, "U+0000 in a string"},
 	CodeFormat:           {422, "Wrong format"},
 	CodeMinLength:        {422, "Too short"},
@@ -156,6 +159,7 @@ var meanings = map[Code]meaning{
 	CodeTooManyRequests: {429, "Too many requests"},
 
 	CodeExpectationFailed: {417, "Expectation failed"},
+	CodeMisdirected:       {421, "The request is not for this server"},
 	CodeHeadersTooLarge:   {431, "The request header is too large"},
 
 	CodeInternal:       {500, "Internal error"},

@@ -48,7 +48,7 @@ func TestWaysRound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(connection, "%s HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", c.line, c.headers)
+			fmt.Fprintf(connection, "%s HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", c.line, c.headers)
 			response, err := http.ReadResponse(bufio.NewReader(connection), nil)
 			if err != nil {
 				t.Fatal(err)

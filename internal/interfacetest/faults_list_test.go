@@ -33,6 +33,17 @@ func tolerant(pattern string) func(serve, *http.Request) *broken {
 	}
 }
 
+// refused answers queries of some kind with 400.
+func refused(pattern string) func(serve, *http.Request) *broken {
+	form := regexp.MustCompile(pattern)
+	return func(next serve, r *http.Request) *broken {
+		if r.Method == "GET" && form.MatchString(r.URL.RawQuery) {
+			r.URL.RawQuery += "&limit=x"
+		}
+		return next(r)
+	}
+}
+
 // linked changes the Link header.
 func linked(pattern, with string) func(serve, *http.Request) *broken {
 	form := regexp.MustCompile(pattern)
@@ -50,7 +61,7 @@ var listFaults = []fault{
 		return strings.HasPrefix(piece, "filter[") && !strings.Contains(piece, "conform") && !strings.Contains(piece, "%")
 	}), []string{
 		"filter.restricts", "filter.equals", "filter.boolean", "filter.any-of", "filter.all-hold", "filter.bare-boolean", "filter.null", "filter.not-equal",
-		"filter.in", "filter.not-in", "filter.compare", "filter.text", "filter.id", "cursor.outside-filter", "link.keeps-query",
+		"filter.in", "filter.not-in", "filter.list-repeated", "filter.compare", "filter.text", "filter.id", "cursor.outside-filter", "link.keeps-query",
 	}},
 	{"filters by equality are ignored", rewritten(`filter\[name\]=[^&]*`, ""), []string{"filter.equals", "filter.any-of"}},
 	{"the last of two values", rewritten(`filter\[name\]=[^&]*&(filter\[name\]=)`, "$1"), []string{"filter.any-of"}},
@@ -67,6 +78,8 @@ var listFaults = []fault{
 	}, []string{"filter.not-equal"}},
 	{"in takes the first value", rewritten(`(filter\[name\]\[in\]=[^,&]*),[^&]*`, "$1"), []string{"filter.in"}},
 	{"not_in takes the first value", rewritten(`(filter\[name\]\[not_in\]=[^,&]*),[^&]*`, "$1"), []string{"filter.not-in"}},
+	{"the last of two lists", rewritten(`filter\[name\]\[(?:in|not_in)\]=[^,&]*&(filter\[name\]\[(?:in|not_in)\]=)`, "$1"), []string{"filter.list-repeated"}},
+	{"two lists are refused", refused(`filter\[name\]\[in\]=[^&]*&filter\[name\]\[in\]=`), []string{"filter.list-repeated"}},
 	{"lt is lte", rewritten(`\[lt\]`, "[lte]"), []string{"filter.compare"}},
 	{"starts_with looks at the first letter", rewritten(`\[starts_with\]=(.)[^&]*`, "[starts_with]=$1"), []string{"filter.text"}},
 	{"unknown fields are ignored", tolerant(`filter\[conform_unknown\]`), []string{"filter.unknown-field"}},
@@ -76,10 +89,10 @@ var listFaults = []fault{
 	{"sort is ignored", without(func(piece string) bool {
 		return strings.HasPrefix(piece, "sort=") && !strings.Contains(piece, "id") && piece != "sort=" && piece != "sort=conform_unknown"
 	}),
-		[]string{"sort.ascending", "sort.descending", "sort.null"}},
+		[]string{"sort.ascending", "sort.descending", "sort.null", "sort.repeated"}},
 	{"a minus is ignored", rewritten(`sort=-name`, "sort=name"), []string{"sort.descending"}},
 	{"a minus is added", rewritten(`sort=name`, "sort=-name"), []string{"sort.ascending"}},
-	{"ties by descending id", rewritten(`sort=(-?active)`, "sort=$1,-id"), []string{"sort.ties"}},
+	{"ties by descending id", rewritten(`sort=(-?active)`, "sort=$1,-id"), []string{"sort.ties", "sort.repeated"}},
 	{"null is largest", response("GET", func(r *http.Request, a *broken) {
 		if strings.Contains(r.URL.RawQuery, "sort=active") {
 			items(a, func(all []json.RawMessage) []json.RawMessage {
@@ -91,6 +104,8 @@ var listFaults = []fault{
 	}), []string{"sort.null"}},
 	{"a range of a sorted collection is of the unsorted", rewritten(`sort=-id&(offset=2)`, "$1"), []string{"sort.range"}},
 	{"a cursor of a sorted collection is of the unsorted", rewritten(`sort=-id&(cursor=[^&]*&limit=3)`, "$1"), []string{"sort.cursor"}},
+	{"the first of two sort keys", rewritten(`(sort=[^&,]*)&sort=-id`, "$1"), []string{"sort.repeated"}},
+	{"two sort keys are refused", refused(`sort=[^&,]*&sort=-id`), []string{"sort.repeated"}},
 	{"unknown sort keys are ignored", tolerant(`sort=conform_unknown`), []string{"sort.unknown-field"}},
 
 	{"no total", response("", func(_ *http.Request, a *broken) { a.header.Del("X-Total-Count") }), []string{"total.present", "total.filtered"}},

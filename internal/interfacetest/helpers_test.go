@@ -100,6 +100,10 @@ func (a answer) expectHeaders(t testing.TB, want ...string) {
 	for name, values := range a.header {
 		switch name {
 		case "Date", "X-Request-Id", "Content-Type", "Content-Length":
+		case "X-Content-Type-Options":
+			if values[0] != "nosniff" {
+				t.Errorf("X-Content-Type-Options is %q", values)
+			}
 		case "Etag":
 			got = append(got, "Etag: "+etags.ReplaceAllString(strings.Join(values, ", "), "TAG"))
 		default:

@@ -45,7 +45,11 @@ func TestHooksRunToTheirEndWithoutTheirCaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Stop(context.Background())
-	created, err := plural.Of[Note](server).Create(ctx, Note{})
+	collection, err := plural.Of[Note](server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	created, err := collection.Create(ctx, Note{})
 	if err != nil || created.Text != "seen" || after != 1 {
 		t.Errorf("got %+v, %v, %d", created, err, after)
 	}

@@ -82,17 +82,17 @@ func TestErrorsOfHooks(t *testing.T) {
 		},
 		"another collection's id": {
 			func(_ context.Context, tx *plural.Tx, _ *plural.Change) error {
-				_, err := tx.Read("people", id(7))
+				_, err := tx.Get("people", id(7))
 				return err
 			},
 			500, internalError, "not_found: There is no resource " + id(7) + " here in people.",
 		},
 		"another collection's query": {
 			func(_ context.Context, tx *plural.Tx, _ *plural.Change) error {
-				_, err := tx.List("people", "filter[nope]")
+				_, err := tx.List("people", plural.Where("nope").NotNull())
 				return err
 			},
-			500, internalError, "unknown_parameter at filter[nope]: ",
+			500, internalError, "unknown_parameter at filter[nope][null]: ",
 		},
 		"an answer to another collection's": {
 			func(_ context.Context, tx *plural.Tx, _ *plural.Change) error {
@@ -190,7 +190,7 @@ func TestErrorsOfHooksInArrays(t *testing.T) {
 func TestHookMeetsAReferenceThatLeadsNowhere(t *testing.T) {
 	within := func(_ context.Context, tx *plural.Tx, change *plural.Change) error {
 		person, _ := change.After.Get("person_id").(string)
-		_, err := tx.Read("people", person)
+		_, err := tx.Get("people", person)
 		return err
 	}
 	eachStore(t, journalSchema(t), func(t *testing.T, s *server) {

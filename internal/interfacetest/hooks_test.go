@@ -89,7 +89,7 @@ func TestHookWithinIsPartOfTheTransaction(t *testing.T) {
 			return err
 		}
 		if after == "Eve" {
-			others, err := tx.List("entries", "filter[line][starts_with]=create&limit=-10")
+			others, err := tx.List("entries", plural.Where("line").StartsWith("create"), plural.Limit(-10))
 			if err != nil {
 				return err
 			}

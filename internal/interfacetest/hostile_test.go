@@ -137,12 +137,12 @@ func (h hostile) oneOf(requests ...badRequest) badRequest { return requests[h.In
 func (h hostile) notHTTP() badRequest {
 	return badRequest{raw: h.one(
 		h.junk("\x00\x01\x16\xffabc é")+"\r\n\r\n",
-		"GET /users/%"+h.junk("ghijk")+" HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /users/%"+h.junk("ghijk")+" HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		"DELETE /users/"+id(0)+" HTTP/1.1\r\n\r\n",
-		"DELETE /users/"+id(0)+" HTTP/1.1\r\nHost: x\r\n"+h.junk("abc ")+" x\r\n\r\n",
-		"DELETE /users/"+id(0)+" HTTP/1.1\r\nHost: x\r\nExpect: "+h.junk("abc")+"\r\n\r\n",
-		"DELETE /users/"+id(0)+" HTTP/1.1\r\nHost: x\r\nContent-Length: "+h.junk("xyz")+"\r\n\r\n",
-		h.junk("abc")+" "+h.junk("abc")+"\r\nHost: x\r\n\r\n")}
+		"DELETE /users/"+id(0)+" HTTP/1.1\r\nHost: localhost\r\n"+h.junk("abc ")+" x\r\n\r\n",
+		"DELETE /users/"+id(0)+" HTTP/1.1\r\nHost: localhost\r\nExpect: "+h.junk("abc")+"\r\n\r\n",
+		"DELETE /users/"+id(0)+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: "+h.junk("xyz")+"\r\n\r\n",
+		h.junk("abc")+" "+h.junk("abc")+"\r\nHost: localhost\r\n\r\n")}
 }
 
 // TestThousandBadRequests: each gets its 4xx, and the data stays as it was.

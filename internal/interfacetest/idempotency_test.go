@@ -247,7 +247,7 @@ func TestMalformedIdempotencyKeys(t *testing.T) {
 			s.get("/people", "Idempotency-Key", key).expect(t, 200, data())
 		}
 		raw := func(lines string) answer {
-			return s.raw("POST /people HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 12\r\n" + lines + "\r\n{\"name\":\"x\"}")
+			return s.raw("POST /people HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 12\r\n" + lines + "\r\n{\"name\":\"x\"}")
 		}
 		for _, lines := range []string{"Idempotency-Key:\r\n", "Idempotency-Key: \r\n", "Idempotency-Key: a\r\nIdempotency-Key: a\r\n"} {
 			raw(lines).expectErrors(t, 400, "malformed_request Idempotency-Key")

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -48,8 +49,10 @@ var openAPIFormats = []*jsonschema.Format{
 	{Name: "double", Validate: func(value any) error {
 		number, ok := value.(json.Number)
 		if exact, isNumber := new(big.Rat).SetString(number.String()); ok && isNumber {
-			if double, err := number.Float64(); err != nil || double == 0 && exact.Sign() != 0 {
-				return errors.New("not a number that a double can hold")
+			double, err := number.Float64()
+			shortest, _ := new(big.Rat).SetString(strconv.FormatFloat(double, 'g', -1, 64))
+			if err != nil || shortest.Cmp(exact) != 0 {
+				return errors.New("not a number that a double can hold with all its digits")
 			}
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -104,10 +105,15 @@ func (d *document) judgeParameter(p describedParameter, values []string) []strin
 		return d.judgeText(what, p.shape, p.kind, values[0])
 	}
 	if !p.explode {
-		if len(values) != 1 {
-			return []string{fmt.Sprintf("%s is given %d times", what, len(values))}
+		return []string{what + " is a list that cannot be given again, which generated clients do"}
+	}
+	// Descriptions say that commas separate too.
+	if p.name == "sort" || strings.HasSuffix(p.name, "[in]") || strings.HasSuffix(p.name, "[not_in]") {
+		var items []string
+		for _, value := range values {
+			items = append(items, strings.Split(strings.ReplaceAll(value, `\,`, "\x00"), ",")...)
 		}
-		values = strings.Split(strings.ReplaceAll(values[0], `\,`, "\x00"), ",")
+		values = items
 	}
 	items := make([]any, len(values))
 	for i, value := range values {
@@ -149,7 +155,9 @@ var inexpressible = []string{
 	// What is about the text: of JSON, in which a member may be there twice, or of the query.
 	"malformed_json", "malformed_query", "too_deep",
 	// What is in values without a definition, and characters that no string can hold.
-	"out_of_range", "null_character",
+	"out_of_range", "precision", "null_character",
+	// Multiples that a validator with doubles would get wrong.
+	"multiple_of",
 	// How strictly a format is taken is left open by JSON Schema.
 	"format",
 }
@@ -160,7 +168,7 @@ func (d *document) mustBeWrong(e *exchange) []string {
 	var body struct {
 		Errors []struct {
 			Code, Detail string
-			Source       struct{ Header, Parameter string }
+			Source       struct{ Header, Parameter, Pointer string }
 		}
 	}
 	if err := json.Unmarshal(e.answer, &body); err != nil || len(body.Errors) == 0 {
@@ -170,9 +178,32 @@ func (d *document) mustBeWrong(e *exchange) []string {
 		isOfHTTP := each.Code == "malformed_request" && (each.Source.Header == "" || len(e.header.Values(each.Source.Header)) > 1)
 		sortsTwice := each.Source.Parameter == "sort" && strings.HasSuffix(each.Detail, "is given twice.") // name,-name
 		isFormat := strings.Contains(each.Detail, "whose year in UTC is between")
-		if isOfHTTP || sortsTwice || isFormat || slices.Contains(inexpressible, each.Code) {
+		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer) // of a decimal
+		if isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}
 	return []string{"refused as " + body.Errors[0].Code + ", although the document allows it"}
+}
+
+// isText reports whether there is a string at a pointer into a body.
+func isText(body []byte, pointer string) bool {
+	var value any
+	if json.Unmarshal(body, &value) != nil {
+		return false
+	}
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		switch container := value.(type) {
+		case map[string]any:
+			value = container[token]
+		case []any:
+			index, err := strconv.Atoi(token)
+			if err != nil || index >= len(container) {
+				return false
+			}
+			value = container[index]
+		}
+	}
+	_, text := value.(string)
+	return text
 }

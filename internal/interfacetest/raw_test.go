@@ -84,39 +84,39 @@ func (s *server) doChunked(method, path, body string) answer {
 // TestRefusedBeforeRouting: what net/http refuses by itself comes in the
 // envelope, too.
 func TestRefusedBeforeRouting(t *testing.T) {
-	const json = "Host: x\r\nContent-Type: application/json\r\n"
+	const json = "Host: localhost\r\nContent-Type: application/json\r\n"
 	tests := []struct {
 		request string
 		status  int
 		want    string
 	}{
-		{"GET /users/%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400, "malformed_request"},
-		{"GET /% HTTP/1.1\r\nHost: x\r\n\r\n", 400, "malformed_request"},
-		{"GET /us ers HTTP/1.1\r\nHost: x\r\n\r\n", 400, "malformed_request"},
-		{"GET users HTTP/1.1\r\nHost: x\r\n\r\n", 400, "malformed_request"},
-		{"GET /\x01 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "malformed_request"},
+		{"GET /users/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "malformed_request"},
+		{"GET /% HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "malformed_request"},
+		{"GET /us ers HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "malformed_request"},
+		{"GET users HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "malformed_request"},
+		{"GET /\x01 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "malformed_request"},
 		{"GET\r\n\r\n", 400, "malformed_request"},
 		{"nonsense\r\n\r\n", 400, "malformed_request"},
 		{"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400, "malformed_request"}, // TLS
-		{"GET / HTTP/x\r\nHost: x\r\n\r\n", 400, "malformed_request"},
-		{"G@T / HTTP/1.1\r\nHost: x\r\n\r\n", 400, "malformed_request"},
+		{"GET / HTTP/x\r\nHost: localhost\r\n\r\n", 400, "malformed_request"},
+		{"G@T / HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "malformed_request"},
 		{"GET / HTTP/1.1\r\n\r\n", 400, "malformed_request"}, // no Host
-		{"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400, "malformed_request"},
+		{"GET / HTTP/1.1\r\nHost: localhost\r\nHost: y\r\n\r\n", 400, "malformed_request"},
 		{"GET / HTTP/1.1\r\nHost: x y\r\n\r\n", 400, "malformed_request"},
-		{"GET / HTTP/1.1\r\nHost: x\r\nNa me: x\r\n\r\n", 400, "malformed_request"},
-		{"GET / HTTP/1.1\r\nHost: x\r\nX: a\x00b\r\n\r\n", 400, "malformed_request"},
-		{"GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n", 400, "malformed_request"},
+		{"GET / HTTP/1.1\r\nHost: localhost\r\nNa me: x\r\n\r\n", 400, "malformed_request"},
+		{"GET / HTTP/1.1\r\nHost: localhost\r\nX: a\x00b\r\n\r\n", 400, "malformed_request"},
+		{"GET / HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n", 400, "malformed_request"},
 		{"POST /users HTTP/1.1\r\n" + json + "Content-Length: x\r\n\r\n{}", 400, "malformed_request"},
 		{"POST /users HTTP/1.1\r\n" + json + "Content-Length: -1\r\n\r\n{}", 400, "malformed_request"},
 		{"POST /users HTTP/1.1\r\n" + json + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400, "malformed_request"},
 		{"POST /users HTTP/1.1\r\n" + json + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}", 400, "malformed_request"}, // no chunk
-		{"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 136<<10) + "\r\n\r\n", 431, "headers_too_large"},
-		{"GET /" + strings.Repeat("x", 136<<10) + " HTTP/1.1\r\nHost: x\r\n\r\n", 431, "headers_too_large"},
+		{"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 136<<10) + "\r\n\r\n", 431, "headers_too_large"},
+		{"GET /" + strings.Repeat("x", 136<<10) + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 431, "headers_too_large"},
 		{"POST /users HTTP/1.1\r\n" + json + "Expect: miracles\r\nContent-Length: 2\r\n\r\n{}", 417, "expectation_failed Expect"},
-		{"GET /users HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n", 417, "expectation_failed Expect"},
+		{"GET /users HTTP/1.1\r\nHost: localhost\r\nExpect: miracles\r\n\r\n", 417, "expectation_failed Expect"},
 		{"POST /users HTTP/1.1\r\n" + json + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501, "not_implemented Transfer-Encoding"},
 		{"POST /users HTTP/1.1\r\n" + json + "Transfer-Encoding: identity\r\n\r\n", 501, "not_implemented Transfer-Encoding"},
-		{"GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505, "http_version"},
+		{"GET / HTTP/3.0\r\nHost: localhost\r\n\r\n", 505, "http_version"},
 		// Framing that is broken, where no body is expected.
 		{"DELETE /users/" + id(0) + " HTTP/1.1\r\n" + json + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400, "malformed_request"},
 		{"DELETE /users/" + id(0) + " HTTP/1.1\r\n" + json + "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", 400, "unexpected_body"},
@@ -150,21 +150,21 @@ func TestRawRequests(t *testing.T) {
 		seedUsers(s, 1)
 		for _, request := range []string{
 			"GET /users HTTP/1.0\r\n\r\n",
-			"GET http://x/users HTTP/1.1\r\nHost: x\r\n\r\n",
-			"GET /users? HTTP/1.1\r\nHost: x\r\n\r\n",
-			"GET /user%73 HTTP/1.1\r\nHost: x\r\n\r\n",
-			"GET /users HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
-			"GET /users HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+			"GET http://x/users HTTP/1.1\r\nHost: localhost\r\n\r\n",
+			"GET /users? HTTP/1.1\r\nHost: localhost\r\n\r\n",
+			"GET /user%73 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+			"GET /users HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n",
+			"GET /users HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 		} {
 			s.raw(request).expect(t, 200, data(user(0)))
 		}
-		options := s.raw("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
+		options := s.raw("OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		if options.status != 204 || options.body != "" || options.header.Get("Allow") != "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" || options.header.Get("X-Request-Id") == "" {
 			t.Errorf("OPTIONS *: %d %v %s", options.status, options.header, options.body)
 		}
-		s.raw("GET * HTTP/1.1\r\nHost: x\r\n\r\n").expectErrors(t, 405, "method_not_allowed")
+		s.raw("GET * HTTP/1.1\r\nHost: localhost\r\n\r\n").expectErrors(t, 405, "method_not_allowed")
 		s.raw("CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n").expectErrors(t, 405, "method_not_allowed")
-		s.raw("PATCH /users/"+id(0)+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n").expect(t, 200, `{"data":`+user(0)+`}`)
+		s.raw("PATCH /users/"+id(0)+" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n").expect(t, 200, `{"data":`+user(0)+`}`)
 	})
 }
 
@@ -174,8 +174,8 @@ func TestHalfClosedConnections(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 1)
 		for range 20 { // the server sees the end of the input at any moment
-			s.rawCutOff("GET /users/"+id(0)+" HTTP/1.1\r\nHost: x\r\n\r\n").expect(t, 200, `{"data":`+user(0)+`}`)
-			s.rawCutOff("PATCH /users/"+id(0)+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}").expect(t, 200, `{"data":`+user(0)+`}`)
+			s.rawCutOff("GET /users/"+id(0)+" HTTP/1.1\r\nHost: localhost\r\n\r\n").expect(t, 200, `{"data":`+user(0)+`}`)
+			s.rawCutOff("PATCH /users/"+id(0)+" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}").expect(t, 200, `{"data":`+user(0)+`}`)
 		}
 	})
 }

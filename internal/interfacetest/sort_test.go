@@ -21,18 +21,20 @@ func TestSort(t *testing.T) {
 		}
 		for query, want := range map[string][]int{
 			// Ties are broken by id, upwards, whatever the direction of the rest.
-			"sort=boolean":                           {0, 1, 2, 3, 4, 5, 6},
-			"sort=-boolean":                          {4, 5, 6, 1, 2, 3, 0},
-			"sort=-boolean,-id":                      {6, 5, 4, 3, 2, 1, 0},
-			"sort=boolean,-integer":                  {0, 3, 2, 1, 6, 5, 4},
-			"sort=-boolean,number,text":              {4, 5, 6, 1, 2, 3, 0},
-			"sort=type":                              {0, 1, 2, 3, 4, 5, 6},
-			"sort=-type,-text":                       {6, 5, 4, 3, 2, 1, 0},
-			"sort=created_at,-id":                    {6, 5, 4, 3, 2, 1, 0}, // one array, one time
-			"sort=-id,text":                          {6, 5, 4, 3, 2, 1, 0},
-			"sort=-text&filter[boolean]":             {6, 5, 4},
-			"sort=-boolean,integer&offset=2&limit=3": {6, 1, 2},
-			"sort=-boolean,-integer&cursor=" + id(4): {4, 3, 2, 1, 0},
+			"sort=boolean":                                            {0, 1, 2, 3, 4, 5, 6},
+			"sort=-boolean":                                           {4, 5, 6, 1, 2, 3, 0},
+			"sort=-boolean,-id":                                       {6, 5, 4, 3, 2, 1, 0},
+			"sort=boolean,-integer":                                   {0, 3, 2, 1, 6, 5, 4},
+			"sort=-boolean,number,text":                               {4, 5, 6, 1, 2, 3, 0},
+			"sort=type":                                               {0, 1, 2, 3, 4, 5, 6},
+			"sort=-type,-text":                                        {6, 5, 4, 3, 2, 1, 0},
+			"sort=created_at,-id":                                     {6, 5, 4, 3, 2, 1, 0}, // one array, one time
+			"sort=-id,text":                                           {6, 5, 4, 3, 2, 1, 0},
+			"sort=-text&filter[boolean]":                              {6, 5, 4},
+			"sort=created_at&sort=-id":                                {6, 5, 4, 3, 2, 1, 0},
+			"sort=-boolean&sort=-integer&cursor=" + id(4):             {4, 3, 2, 1, 0},
+			"sort=-boolean,integer&offset=2&limit=3":                  {6, 1, 2},
+			"sort=-boolean,-integer&cursor=" + id(4):                  {4, 3, 2, 1, 0},
 			"sort=-boolean,-integer&cursor=" + id(3) + "&limit=-2":    {5, 4},
 			"sort=boolean,-integer&cursor=" + id(0) + "&limit=2":      {0, 3},
 			"sort=boolean,-integer&cursor=" + id(2) + "&filter[text]": {2, 1, 6, 5, 4},
@@ -55,7 +57,8 @@ func TestSort(t *testing.T) {
 			"sort=-array":           {"invalid_parameter sort"},
 			"sort=_revision":        {"invalid_parameter sort"},
 			"sort=nope,array,text":  {"invalid_parameter sort", "invalid_parameter sort"},
-			"s%6Frt=text&sort=text": {"duplicate_parameter sort"},
+			"s%6Frt=text&sort=text": {"invalid_parameter sort"},
+			"sort=text&sort=nope":   {"invalid_parameter sort"},
 		} {
 			s.expectRefusal(t, "GET", "/samples?"+query, "", 400, want...)
 		}

@@ -15,7 +15,7 @@ func TestNumbers(t *testing.T) {
 		{"integer", "9223372036854775807.0", "9223372036854775807"}, {"integer", "0.000e999999999999999999", "0"},
 		{"number", "0", "0"}, {"number", "-0", "0"}, {"number", "-0.0", "0"}, {"number", "1", "1"}, {"number", "1.0", "1"}, {"number", "0.10", "0.1"},
 		{"number", "1e3", "1000"}, {"number", "1e21", "1e+21"}, {"number", "123456789012345680000", "123456789012345680000"}, {"number", "0.000001", "0.000001"}, {"number", "1e-7", "1e-7"},
-		{"number", "9007199254740993", "9007199254740992"}, {"number", "0.1000000000000000055511151231257827", "0.1"},
+		{"number", "9007199254740992", "9007199254740992"}, {"number", "0.100000000000000000000000000", "0.1"}, {"number", "0.30000000000000004", "0.30000000000000004"},
 		{"number", "1.7976931348623157e308", "1.7976931348623157e+308"}, {"number", "5e-324", "5e-324"}, {"number", "-1.5E+2", "-150"},
 		{"array", "[1.0,1e3,-0,9007199254740993,0.10]", "[1,1000,0,9007199254740993,0.1]"},
 	}
@@ -23,6 +23,7 @@ func TestNumbers(t *testing.T) {
 		{"integer", "1.5", "type"}, {"integer", "1e-1", "type"}, {"integer", `"1"`, "type"}, {"integer", "true", "type"}, {"integer", "[1]", "type"},
 		{"integer", "9223372036854775808", "out_of_range"}, {"integer", "-9223372036854775809", "out_of_range"}, {"integer", "1e400", "out_of_range"}, {"integer", "1e999999999999999999", "out_of_range"},
 		{"number", "1e400", "out_of_range"}, {"number", "-1e309", "out_of_range"}, {"number", `"1"`, "type"}, {"number", "false", "type"},
+		{"number", "9007199254740993", "precision"}, {"number", "0.1000000000000000055511151231257827", "precision"}, {"number", "0.10000000000000001", "precision"},
 		{"boolean", "1", "type"}, {"boolean", `"true"`, "type"}, {"boolean", "[]", "type"},
 		{"text", "1", "type"}, {"text", "true", "type"}, {"text", "{}", "type"},
 	}
@@ -46,6 +47,8 @@ func TestNumbers(t *testing.T) {
 			s.expectRefusal(t, "PATCH", "/samples/"+id(0), `{"`+test.attribute+`":`+test.sent+`}`, 422, test.want+" /"+test.attribute)
 		}
 		s.expectRefusal(t, "PATCH", "/samples/"+id(0), `{"array":[1,1e400]}`, 422, "out_of_range /array/1")
+		s.expectRefusal(t, "PATCH", "/samples/"+id(0), `{"array":[1,0.10000000000000001]}`, 422, "precision /array/1")
+		s.expectRefusal(t, "GET", "/samples?filter[number]=0.10000000000000001", "", 400, "invalid_parameter filter[number]")
 	})
 }
 

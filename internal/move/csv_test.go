@@ -156,7 +156,7 @@ func TestDelimiters(t *testing.T) {
 // TestGuard: no cell that is written begins a formula, whatever the text.
 func TestGuard(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", "a": "a", "a=1": "a=1", "=1": "'=1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\t=1": "'\t=1", "\r": "'\r", "\n": "'\n", "＝1": "'＝1",
+		"": "", "a": "a", "a=1": "a=1", "=1": "'=1", "+1": "'+1", "-1": "-1", "-1.50": "-1.50", "-1+2": "'-1+2", "'-1": "''-1", "-": "'-", "@x": "'@x", "\t=1": "'\t=1", "\r": "'\r", "\n": "'\n", "＝1": "'＝1",
 		"'": "'", "''": "''", "'t Hooft": "'t Hooft", "'=1": "''=1", "''=1": "'''=1", "😀": "😀", "'😀": "'😀",
 	} {
 		if got := guarded(text); got != want || unguarded(got) != text {

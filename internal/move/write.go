@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -198,11 +199,14 @@ func isFormula(text string) bool {
 // ahead of it. Texts that look as if they had one get another, so that unguarded gives back what
 // was there.
 func guarded(text string) string {
-	if isFormula(text) {
+	if isFormula(text) && !negativeNumber.MatchString(text) {
 		return "'" + text
 	}
 	return text
 }
+
+// negativeNumber is what begins as a formula does and is none, such as a decimal below zero.
+var negativeNumber = regexp.MustCompile(`^-[0-9]+(\.[0-9]+)?$`)
 
 func unguarded(text string) string {
 	if strings.HasPrefix(text, "'") && isFormula(text) {

@@ -21,6 +21,7 @@ type Options struct {
 
 	Hooks       bool // code of the embedding program takes part in changes
 	Rated       bool // requests are counted, and refused when there are too many
+	Secure      bool // the server has TLS of its own
 	CrossOrigin bool // pages of other origins may use it
 
 	// By is what the reader of the document may do and see; nil: everything. What they
@@ -130,7 +131,7 @@ func (b *builder) isNew(what string) bool {
 
 // knows reports whether a collection is there for the reader: they may do something in it.
 func (b *builder) knows(c *schema.Collection) bool {
-	return slices.ContainsFunc(schema.AccessVerbs, func(verb schema.AccessVerb) bool { return b.by.May(verb, c) })
+	return slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return b.by.May(verb, c) })
 }
 
 // restricted reports whether there may be more than the reader knows of.

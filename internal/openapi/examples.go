@@ -124,6 +124,8 @@ func textCandidates(a *schema.Attribute) list {
 		return list{"2026-11-14"}
 	case schema.DateTime:
 		return list{exampleTime}
+	case schema.Decimal:
+		return decimalCandidates(a)
 	}
 	if a.Pattern != "" {
 		return list{sayings[a.Name], matching(a.Pattern, 1), matching(a.Pattern, a.MinLength), matching(a.Pattern, a.MaxLength)}
@@ -139,6 +141,22 @@ func textCandidates(a *schema.Attribute) list {
 		text = text[:a.MaxLength]
 	}
 	return list{text}
+}
+
+// decimalCandidates are decimals around the bounds, with all the digits of the scale.
+func decimalCandidates(a *schema.Attribute) list {
+	all := list{}
+	if a.MultipleOf == "" {
+		price := big.NewRat(1999, 100)
+		all = append(all, price.FloatString(a.Scale))
+	}
+	for _, candidate := range numberCandidates(a) {
+		number, _ := candidate.(json.RawMessage)
+		if value, ok := new(big.Rat).SetString(string(number)); ok {
+			all = append(all, value.FloatString(a.Scale))
+		}
+	}
+	return all
 }
 
 // numberCandidates are numbers around the bounds.

@@ -156,8 +156,8 @@ func (b *builder) sort(c *schema.Collection) object {
 		}
 		return object{
 			{"name", "sort"}, {"in", "query"},
-			{"description", "Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this."},
-			{"style", "form"}, {"explode", false},
+			{"description", "Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this. Several are given as several parameters, or in one with commas between them."},
+			{"style", "form"}, {"explode", true},
 			{"schema", object{
 				{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxSortKeys}, {"uniqueItems", true},
 				{"items", object{{"type", "string"}, {"enum", keys}}},
@@ -201,9 +201,12 @@ func plainFilter(field *schema.Field) object {
 var opTexts = map[string]string{
 	"eq": "equals this", "ne": "does not equal this, or is null",
 	"lt": "is less than this", "lte": "is at most this", "gt": "is more than this", "gte": "is at least this",
-	"in": "is one of these; a comma within a value is written `\\,`", "not_in": "is none of these, or is null",
+	"in": "is one of these" + listText, "not_in": "is none of these, or is null" + listText,
 	"contains": "contains this", "starts_with": "starts with this", "null": "is null, or with `false` is not",
 }
+
+// listText says how the values of a list are written.
+const listText = ". Several are given as several parameters, or in one with commas between them; a comma within a value is written `\\,`"
 
 func operatorFilter(field *schema.Field, op string) object {
 	filter := object{
@@ -212,7 +215,7 @@ func operatorFilter(field *schema.Field, op string) object {
 	}
 	switch op {
 	case "in", "not_in":
-		return append(filter, member{"style", "form"}, member{"explode", false}, member{"schema", object{
+		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", object{
 			{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", valueShape(field.Kind)},
 		}})
 	case "null":
@@ -223,6 +226,9 @@ func operatorFilter(field *schema.Field, op string) object {
 
 // valueShape is what a filter can compare a field with.
 func valueShape(kind schema.Kind) object {
+	if kind.IsDecimal() {
+		return object{{"type", "string"}, {"format", "decimal"}, {"pattern", decimalPattern(kind.Scale(), false)}}
+	}
 	switch kind {
 	case schema.KindInteger:
 		return object{{"type", "integer"}, {"format", "int64"}}

@@ -15,7 +15,7 @@ import (
 func statusText(status int) string { return strconv.Itoa(status) }
 
 // unread is the codes of requests that are refused before they have been read.
-var unread = []fault.Code{fault.CodeMalformedRequest, fault.CodeExpectationFailed, fault.CodeHeadersTooLarge, fault.CodeNotImplemented, fault.CodeHTTPVersion}
+var unread = []fault.Code{fault.CodeMalformedRequest, fault.CodeExpectationFailed, fault.CodeMisdirected, fault.CodeHeadersTooLarge, fault.CodeNotImplemented, fault.CodeHTTPVersion}
 
 // refuse adds the answers to an operation that is refused, by status. What comes before
 // any request has been read is the default, and what a hook thinks of.
@@ -181,6 +181,9 @@ func (b *builder) ofList(p place) []fault.Code {
 	if p.parent != nil {
 		codes = append(codes, fault.CodeNotFound)
 	}
+	if !b.Rated { // of long lists, there are only so many at a time
+		codes = append(codes, fault.CodeTooManyRequests)
+	}
 	return append(append(codes, fault.CodePreconditionFailed, fault.CodeTooExpensive), b.anywhere()...)
 }
 
@@ -260,7 +263,9 @@ func ofValue(a *schema.Attribute) []fault.Code {
 	}
 	container := a.Type == schema.Object || a.Type == schema.Array
 	add(a.Required, fault.CodeRequired)
-	add(container || a.Type == schema.Integer || a.Type == schema.Number, fault.CodeOutOfRange)
+	decimal := a.Format == schema.Decimal
+	add(container || decimal || a.Type == schema.Integer || a.Type == schema.Number, fault.CodeOutOfRange)
+	add(container || decimal || a.Type == schema.Number, fault.CodePrecision)
 	add(container || a.Type == schema.String, fault.CodeNullCharacter)
 	add(a.Format != "", fault.CodeFormat)
 	add(a.MinLength > 0, fault.CodeMinLength)

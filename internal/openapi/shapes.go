@@ -2,7 +2,9 @@ package openapi
 
 import (
 	"encoding/json"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plural-go/plural/schema"
@@ -14,6 +16,44 @@ const (
 	dateTimeOut = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`
 	dateTimeIn  = `^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?([Zz]|[+-][0-9]{2}:[0-9]{2})$`
 )
+
+// decimalPattern is how decimals of a scale are written: by clients with so many digits
+// behind the point or fewer, by the server with all of them.
+func decimalPattern(scale int, stored bool) string {
+	whole := "0"
+	if digits := schema.MaxDecimalDigits - scale; digits > 0 {
+		whole = "(0|[1-9][0-9]{0," + strconv.Itoa(digits-1) + "})"
+	}
+	fraction := `(\.[0-9]{1,` + strconv.Itoa(scale) + "})?"
+	switch {
+	case scale == 0:
+		fraction = ""
+	case stored:
+		fraction = `\.[0-9]{` + strconv.Itoa(scale) + "}"
+	}
+	return "^-?" + whole + fraction + "$"
+}
+
+// exactMultiple reports whether a validator that calculates with doubles finds multiples as
+// the server does, which looks at the decimal digits: 0.29 / 0.01 is no integer there. So it
+// is for powers of two, and for integers that are small enough to be doubles.
+func exactMultiple(a *schema.Attribute) bool {
+	step, ok := new(big.Rat).SetString(a.MultipleOf.String())
+	if !ok {
+		return false
+	}
+	isPower := func(n *big.Int) bool { return n.TrailingZeroBits()+1 == uint(n.BitLen()) } // #nosec G115 -- a length
+	small := func(bounds ...json.Number) bool {
+		return slices.ContainsFunc(bounds, func(bound json.Number) bool {
+			value, ok := new(big.Rat).SetString(bound.String())
+			return ok && value.Abs(value).Cmp(big.NewRat(1<<53, 1)) <= 0
+		})
+	}
+	if isPower(step.Num()) && isPower(step.Denom()) {
+		return true
+	}
+	return step.IsInt() && small(a.Minimum, a.ExclusiveMinimum) && small(a.Maximum, a.ExclusiveMaximum)
+}
 
 // shape is what a JSON Schema of a resource is for.
 type shape int
@@ -156,19 +196,37 @@ func (b *builder) describeAttribute(c *schema.Collection, a *schema.Attribute, s
 			text += " The id of another resource."
 		}
 	}
-	text += describePattern(a)
+	text += describeRest(a)
 	if b.onlySentBack(c, a, s) {
 		text += " May be sent back as it was read; it cannot be set."
 	}
 	return strings.TrimSpace(text)
 }
 
-// describePattern says what a pattern is that a JSON Schema cannot have.
-func describePattern(a *schema.Attribute) string {
-	if _, portable := portablePattern(a.Pattern); portable {
-		return ""
+// describeRest says what is required of a value that a JSON Schema cannot have.
+func describeRest(a *schema.Attribute) string {
+	text := ""
+	if _, portable := portablePattern(a.Pattern); !portable {
+		text += " Must match the RE2 pattern `" + a.Pattern + "`."
 	}
-	return " Must match the RE2 pattern `" + a.Pattern + "`."
+	decimal := a.Format == schema.Decimal
+	if decimal {
+		text += " A number as a string, with at most " + strconv.Itoa(schema.MaxDecimalDigits) + " digits, of which at most " + strconv.Itoa(a.Scale) + " are behind the point."
+	}
+	for _, bound := range []struct {
+		words string
+		value json.Number
+	}{
+		{"at least", a.Minimum}, {"more than", a.ExclusiveMinimum}, {"at most", a.Maximum}, {"less than", a.ExclusiveMaximum},
+	} {
+		if decimal && bound.value != "" {
+			text += " Must be " + bound.words + " " + bound.value.String() + "."
+		}
+	}
+	if a.MultipleOf != "" && (decimal || !exactMultiple(a)) {
+		text += " Must be a multiple of " + a.MultipleOf.String() + "."
+	}
+	return text
 }
 
 // define is an attribute, or a value within one, as a JSON Schema: of what is sent, or of
@@ -189,6 +247,8 @@ func define(a *schema.Attribute, stored, nullable bool) object {
 	d.addIf(a.Format != "", "format", string(a.Format))
 	normalised := a.Format == schema.UUID || a.Format == schema.DateTime
 	switch pattern, portable := portablePattern(a.Pattern); {
+	case a.Format == schema.Decimal:
+		d.add("pattern", decimalPattern(a.Scale, stored))
 	case stored && a.Format == schema.UUID:
 		d.add("pattern", idOut)
 	case stored && a.Format == schema.DateTime:
@@ -204,11 +264,13 @@ func define(a *schema.Attribute, stored, nullable bool) object {
 		d.addIf(a.MinLength > 0, "minLength", a.MinLength)
 		d.addIf(a.MaxLength > 0, "maxLength", a.MaxLength)
 	}
-	d.addIf(a.Minimum != "", "minimum", a.Minimum)
-	d.addIf(a.ExclusiveMinimum != "", "exclusiveMinimum", a.ExclusiveMinimum)
-	d.addIf(a.Maximum != "", "maximum", a.Maximum)
-	d.addIf(a.ExclusiveMaximum != "", "exclusiveMaximum", a.ExclusiveMaximum)
-	d.addIf(a.MultipleOf != "", "multipleOf", a.MultipleOf)
+	if a.Format != schema.Decimal { // whose bounds are described: they say nothing of strings
+		d.addIf(a.Minimum != "", "minimum", a.Minimum)
+		d.addIf(a.ExclusiveMinimum != "", "exclusiveMinimum", a.ExclusiveMinimum)
+		d.addIf(a.Maximum != "", "maximum", a.Maximum)
+		d.addIf(a.ExclusiveMaximum != "", "exclusiveMaximum", a.ExclusiveMaximum)
+		d.addIf(exactMultiple(a), "multipleOf", a.MultipleOf)
+	}
 	d.addIf(a.MinItems > 0, "minItems", a.MinItems)
 	d.addIf(a.MaxItems > 0, "maxItems", a.MaxItems)
 	if a.Type == schema.Array {
@@ -239,30 +301,54 @@ func define(a *schema.Attribute, stored, nullable bool) object {
 // defineInner is a value within an attribute, which is never null.
 func defineInner(a *schema.Attribute, stored bool) object {
 	d := define(a, stored, false)
-	description := strings.TrimSpace(a.Description + describePattern(a))
+	description := strings.TrimSpace(a.Description + describeRest(a))
 	d.addIf(description != "", "description", description)
 	return d
 }
 
 // choices is the enumeration of an attribute, nil if there is none that holds for the text:
-// of ids and date-times what is sent may be written in several ways.
+// of ids and date-times what is sent may be written in several ways. Of decimals there are few.
 func choices(a *schema.Attribute, stored, nullable bool) list {
-	normalised := a.Format == schema.UUID || a.Format == schema.DateTime
-	if len(a.Enum) == 0 || normalised && !stored {
+	normalised := a.Format == schema.UUID || a.Format == schema.DateTime || a.Format == schema.Decimal
+	decimal := a.Format == schema.Decimal
+	if len(a.Enum) == 0 || normalised && !stored && !decimal {
 		return nil
 	}
 	all := list{}
 	for _, each := range a.Enum {
 		text := constant(each)
 		if value, err := a.DecodeJSON(text); err == nil && normalised {
-			if text = constant(value.Text()); a.Format == schema.UUID {
+			switch a.Format {
+			case schema.UUID:
 				text = constant(value.ID().String())
+			case schema.Decimal:
+				shown := schema.DecimalKind(a.Scale).DecimalText(value)
+				if !stored {
+					all = append(all, shorter(shown)...)
+				}
+				text = constant(shown)
+			default:
+				text = constant(value.Text())
 			}
 		}
 		all = append(all, text)
 	}
 	if nullable {
 		all = append(all, nil)
+	}
+	return all
+}
+
+// shorter lists the other ways to write a decimal: with fewer zeros behind the point, and
+// zero with a minus.
+func shorter(decimal string) list {
+	all := list{}
+	if strings.Trim(decimal, "0.") == "" {
+		all = append(append(list{"-" + decimal}, shorter("-"+decimal)...), all...)
+	}
+	for strings.Contains(decimal, ".") && (strings.HasSuffix(decimal, "0") || strings.HasSuffix(decimal, ".")) {
+		decimal = strings.TrimSuffix(strings.TrimSuffix(decimal, "0"), ".")
+		all = append(all, decimal)
 	}
 	return all
 }

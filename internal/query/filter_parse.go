@@ -3,6 +3,7 @@ package query
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/schema"
@@ -44,10 +45,11 @@ func (f plainFilter) filter() Filter {
 
 func (p *parser) filterField(given parameter, name string) *schema.Field {
 	p.query.kept = append(p.query.kept, given.encoded)
-	if p.filters++; p.filters > MaxFilters {
-		if p.filters == MaxFilters+1 {
-			p.fail(given, fault.CodeTooManyValues, "At most %d filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
+	if p.filters > MaxFilters {
+		if !p.tooManyFilters {
+			p.fail(given, fault.CodeTooManyValues, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
 		}
+		p.tooManyFilters = true
 		return nil
 	}
 	field := p.field(name)
@@ -74,9 +76,13 @@ func (p *parser) addPlain(f *plainFilter, given parameter) {
 	field := f.field
 	switch {
 	case field.Kind == schema.KindBoolean && given.value == "":
-		f.values = append(f.values, schema.BoolValue(true))
+		if p.countValue(given) {
+			f.values = append(f.values, schema.BoolValue(true))
+		}
 	case given.bare:
-		f.others = append(f.others, Not{p.isNull(field)})
+		if p.countValue(given) {
+			f.others = append(f.others, Not{p.isNull(field)})
+		}
 	case field.Kind == schema.KindJSON:
 		p.failJSON(given, field)
 	default:
@@ -138,7 +144,10 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 		p.fail(given, fault.CodeInvalidParameter, "The operator %s is for strings; the field %q holds %s.", op, field.Name, plural(field.Kind))
 		return nil
 	case op == "in" || op == "not_in":
-		return p.listCondition(given, field, op)
+		p.addToList(given, field, op)
+		return nil
+	case (op == "contains" || op == "starts_with") && !p.isShort(given, op):
+		return nil
 	}
 	value, ok := p.value(given, field, given.value)
 	if !ok {
@@ -148,6 +157,22 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 		return Not{p.compare(field, Equal, value)}
 	}
 	return p.compare(field, Op(op), value)
+}
+
+// isShort bounds what texts are searched for.
+func (p *parser) isShort(given parameter, op string) bool {
+	if count := utf8.RuneCountInString(given.value); count > MaxPart {
+		p.fail(given, fault.CodeInvalidParameter, "The operator %s takes at most %d characters, but these are %d.", op, MaxPart, count)
+		return false
+	}
+	if op == "contains" {
+		p.contains++
+	}
+	if p.contains > MaxContains {
+		p.fail(given, fault.CodeTooManyValues, "At most %d filters with contains can be given.", MaxContains)
+		return false
+	}
+	return true
 }
 
 func (p *parser) nullCondition(given parameter, field *schema.Field) Filter {
@@ -161,22 +186,38 @@ func (p *parser) nullCondition(given parameter, field *schema.Field) Filter {
 	return nil
 }
 
-func (p *parser) listCondition(given parameter, field *schema.Field, op string) Filter {
-	var values []schema.Value
-	valid := true
-	for _, text := range splitList(given.value) {
-		value, ok := p.value(given, field, text)
-		values = append(values, value)
-		valid = valid && ok
+// listFilter is filter[field][in] or filter[field][not_in] with all its values.
+type listFilter struct {
+	field  *schema.Field
+	op     string
+	values []schema.Value
+}
+
+// addToList adds the values of one parameter to those of the parameters of the same name.
+func (p *parser) addToList(given parameter, field *schema.Field, op string) {
+	at := slices.IndexFunc(p.lists, func(f listFilter) bool { return f.field == field && f.op == op })
+	if at < 0 {
+		at = len(p.lists)
+		p.lists = append(p.lists, listFilter{field: field, op: op})
 	}
-	if !valid {
-		return nil
+	p.lists[at].values = append(p.lists[at].values, p.listValues(given, field, splitList(given.value))...)
+}
+
+func (p *parser) listValues(given parameter, field *schema.Field, texts []string) (values []schema.Value) {
+	for _, text := range texts {
+		if value, ok := p.value(given, field, text); ok {
+			values = append(values, value)
+		}
 	}
-	var condition Filter = In{Column: field.Column, Values: values}
-	if field.Column == schema.NoColumn {
-		condition = constant(In{Column: 0, Values: values}.Match(schema.Record{schema.TextValue(p.collection.Name)}))
+	return values
+}
+
+func (p *parser) listCondition(f listFilter) Filter {
+	var condition Filter = In{Column: f.field.Column, Values: f.values}
+	if f.field.Column == schema.NoColumn {
+		condition = constant(In{Column: 0, Values: f.values}.Match(schema.Record{schema.TextValue(p.collection.Name)}))
 	}
-	if op == "not_in" {
+	if f.op == "not_in" {
 		return Not{condition}
 	}
 	return condition
@@ -193,10 +234,7 @@ func splitList(text string) []string {
 }
 
 func (p *parser) value(given parameter, field *schema.Field, text string) (schema.Value, bool) {
-	if p.values++; p.values > MaxValues {
-		if p.values == MaxValues+1 {
-			p.fail(given, fault.CodeTooManyValues, "At most %d filter values can be given.", MaxValues)
-		}
+	if !p.countValue(given) {
 		return schema.Null, false
 	}
 	value, problem := field.Kind.Parse(text)
@@ -205,6 +243,14 @@ func (p *parser) value(given parameter, field *schema.Field, text string) (schem
 		return schema.Null, false
 	}
 	return value, true
+}
+
+// countValue counts a value of a filter, and reports whether there are not too many.
+func (p *parser) countValue(given parameter) bool {
+	if p.values++; p.values == MaxValues+1 {
+		p.fail(given, fault.CodeTooManyValues, "At most %d filter values can be given.", MaxValues)
+	}
+	return p.values <= MaxValues
 }
 
 // compare and isNull decide filters on type at once: it has no column, as it is
@@ -235,6 +281,9 @@ func (p *parser) finishFilters() {
 	for _, plain := range p.plain {
 		all = append(all, plain.filter())
 	}
+	for _, list := range p.lists {
+		all = append(all, p.listCondition(list))
+	}
 	all = append(all, p.conditions...)
 	switch len(all) {
 	case 0:
@@ -246,6 +295,9 @@ func (p *parser) finishFilters() {
 }
 
 func plural(kind schema.Kind) string {
+	if kind.IsDecimal() {
+		return "decimals"
+	}
 	switch kind {
 	case schema.KindInteger:
 		return "integers"

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -43,12 +44,19 @@ func TestParseFilter(t *testing.T) {
 		{"filter[text][ne]=a", Not{Compare{text, Equal, str("a")}}},
 		{"filter[text][lt]=a", Compare{text, Less, str("a")}},
 		{"filter[text][contains]=%25", Compare{text, Contains, str("%")}},
+		{"filter[text][contains]=" + strings.Repeat("%C3%BC", MaxPart), Compare{text, Contains, str(strings.Repeat("ü", MaxPart))}},
 		{"filter[text][starts_with]=", Compare{text, StartsWith, str("")}},
 		{"filter[text][in]=a,b", In{text, []schema.Value{str("a"), str("b")}}},
 		{"filter[text][in]=", In{text, []schema.Value{str("")}}},
 		{"filter[text][in]=,", In{text, []schema.Value{str(""), str("")}}},
 		{`filter[text][in]=a\,b,c\d`, In{text, []schema.Value{str("a,b"), str(`c\d`)}}},
 		{"filter[integer][not_in]=1,2", Not{In{integer, []schema.Value{schema.IntValue(1), schema.IntValue(2)}}}},
+		{"filter[text][in]=a&filter[text][in]=b", In{text, []schema.Value{str("a"), str("b")}}},
+		{`filter[text][in]=a\,b&filter[text][in]=c,d`, In{text, []schema.Value{str("a,b"), str("c"), str("d")}}},
+		{`filter[text][in]=a\&filter[text][in]=b`, In{text, []schema.Value{str(`a\`), str("b")}}},
+		{"filter[integer][not_in]=1&filter[integer][not_in]=2", Not{In{integer, []schema.Value{schema.IntValue(1), schema.IntValue(2)}}}},
+		{"filter[integer][in]=1&filter[integer][not_in]=2", And{In{integer, []schema.Value{schema.IntValue(1)}}, Not{In{integer, []schema.Value{schema.IntValue(2)}}}}},
+		{"filter[type][in]=users&filter[type][in]=things", All},
 		{"filter[text][null]=true", IsNull{text}},
 		{"filter[text][null]=false", Not{IsNull{text}}},
 		{"filter[object]", Not{IsNull{column("object")}}},
@@ -122,19 +130,53 @@ func TestParseRefusesFilters(t *testing.T) {
 		{"filter[array][eq]=[]", "invalid_parameter filter[array][eq]"},
 		{"filter[integer]=x&filter[integer]=y&filter[nope]", "invalid_parameter filter[integer], invalid_parameter filter[integer], unknown_parameter filter[nope]"},
 		{"filter[text][in]=" + strings.Repeat(",", MaxValues-1), ""},
+		{"filter[text][contains]=" + strings.Repeat("%C3%BC", MaxPart+1), "invalid_parameter filter[text][contains]"},
+		{"filter[text][starts_with]=" + strings.Repeat("a", MaxPart+1), "invalid_parameter filter[text][starts_with]"},
 		{"filter[text][in]=" + strings.Repeat(",", MaxValues), "too_many_values filter[text][in]"},
-		{strings.Repeat("filter[text]=a&", MaxFilters), ""},
-		{strings.Repeat("filter[text]=a&", MaxFilters+2), "too_many_values filter[text]"},
-		{strings.Repeat("filter[text]&", MaxFilters+2), "too_many_values filter[text]"},
+		{strings.Repeat("filter[text]=a&", MaxValues), ""},
+		{strings.Repeat("filter[text]=a&", MaxValues+2), "too_many_values filter[text]"},
+		{strings.Repeat("filter[text]&", MaxValues), ""},
+		{strings.Repeat("filter[text]&", MaxValues+2), "too_many_values filter[text]"},
+		{strings.Repeat("filter[boolean]&", MaxValues+2), "too_many_values filter[boolean]"},
+		{strings.Repeat("filter[text][in]=a&", MaxValues), ""},
+		{strings.Repeat("filter[text][in]=a,b&", MaxValues/2+1), "too_many_values filter[text][in]"},
+		{strings.Join(everyFilter(MaxFilters), "&"), ""},
+		{strings.Join(everyFilter(MaxFilters+2), "&"), "too_many_values filter[wide50][ne]"},
 	}
 	for _, test := range tests {
 		t.Run(test.raw[:min(len(test.raw), 50)], func(t *testing.T) {
-			_, err := Parse(things, test.raw, limits)
+			c := things
+			if strings.Contains(test.raw, "wide") {
+				c = wide
+			}
+			_, err := Parse(c, test.raw, limits)
 			if got := places(t, err); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
 	}
+}
+
+// wide has so many attributes that there can be too many filters.
+var wide = func() *schema.Collection {
+	c := schema.Collection{Name: "wides"}
+	for i := range MaxFilters {
+		c.Attributes = append(c.Attributes, schema.Attribute{Name: fmt.Sprintf("wide%d", i), Type: schema.Integer})
+	}
+	s, err := schema.New(c)
+	if err != nil {
+		panic(err)
+	}
+	return s.Collection("wides")
+}()
+
+// everyFilter is different filters of wide, two of each attribute.
+func everyFilter(count int) []string {
+	var filters []string
+	for i := range count {
+		filters = append(filters, fmt.Sprintf("filter[wide%d][%s]=1", i/2, []string{"ne", "lt"}[i%2]))
+	}
+	return filters
 }
 
 // TestOperators: a filter by an operator is understood if and only if Operators lists it.

@@ -43,9 +43,14 @@ type Limits struct {
 // How much a query may hold: more than anybody writes, and less than what a
 // database refuses.
 const (
-	MaxFilters  = 100  // parameters that filter
+	MaxFilters  = 100  // different parameters that filter
 	MaxValues   = 1000 // values of all filters
 	MaxSortKeys = 16
+
+	// A database looks for a part of a text without a break: the time that it takes for one
+	// resource grows with both lengths, and no time-out ends it.
+	MaxPart     = 256 // characters of contains and starts_with
+	MaxContains = 10  // filters with contains
 )
 
 // Parse reads the raw query string of a request for a collection. All mistakes
@@ -95,9 +100,14 @@ type parser struct {
 	faults     fault.List
 	seen       map[string]string // long name -> name as written
 	plain      []plainFilter
+	lists      []listFilter
 	conditions []Filter
-	filters    int // given so far
+	filters    int // different parameters so far
 	values     int // of all filters
+	contains   int // filters with contains
+	sortKeys   map[string]bool
+
+	tooManyFilters, tooManyKeys bool // reported already
 }
 
 // split takes the query string apart and decodes it, strictly.
@@ -154,16 +164,18 @@ func (p *parser) parameter(given parameter) {
 		long = "limit"
 	}
 	field, op, isFilter := filterName(given.name)
-	if isFilter && op == "" {
-		p.plainFilter(given, field)
-		return
-	}
-	if first, twice := p.seen[long]; twice {
+	first, again := p.seen[long]
+	if again && !isList(long, op, isFilter) {
 		p.fail(given, fault.CodeDuplicateParameter, "The parameter %s is given twice%s.", long, asWritten(first, given.name))
 		return
 	}
 	p.seen[long] = given.name
+	if isFilter && !again {
+		p.filters++
+	}
 	switch {
+	case isFilter && op == "":
+		p.plainFilter(given, field)
 	case isFilter:
 		p.operatorFilter(given, field, op)
 	case long == "offset":
@@ -177,6 +189,15 @@ func (p *parser) parameter(given parameter) {
 	default:
 		p.fail(given, fault.CodeUnknownParameter, "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator].")
 	}
+}
+
+// isList reports whether a parameter holds a list, which goes on when it is given again:
+// generated clients send lists that way.
+func isList(name, op string, isFilter bool) bool {
+	if isFilter {
+		return op == "" || op == "in" || op == "not_in"
+	}
+	return name == "sort"
 }
 
 func asWritten(first, second string) string {
@@ -248,13 +269,17 @@ func (p *parser) cursor(given parameter) {
 
 func (p *parser) sort(given parameter) {
 	p.query.kept = append(p.query.kept, given.encoded)
-	names := strings.Split(given.value, ",")
-	if len(names) > MaxSortKeys {
-		p.fail(given, fault.CodeTooManyValues, "At most %d sort keys can be given.", MaxSortKeys)
-		return
+	if p.sortKeys == nil {
+		p.sortKeys = map[string]bool{}
 	}
-	seen := map[string]bool{}
-	for _, text := range names {
+	for text := range strings.SplitSeq(given.value, ",") {
+		if len(p.sortKeys) == MaxSortKeys {
+			if !p.tooManyKeys {
+				p.fail(given, fault.CodeTooManyValues, "At most %d sort keys can be given.", MaxSortKeys)
+			}
+			p.tooManyKeys = true
+			return
+		}
 		name, descending := strings.CutPrefix(text, "-")
 		field := p.field(name)
 		switch {
@@ -264,12 +289,12 @@ func (p *parser) sort(given parameter) {
 			p.fail(given, fault.CodeInvalidParameter, "The collection %s has no field %s to sort by.", p.collection.Name, fault.Quote(name))
 		case field.Kind == schema.KindJSON:
 			p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which have no order.", name)
-		case seen[name]:
+		case p.sortKeys[name]:
 			p.fail(given, fault.CodeInvalidParameter, "The field %q is given twice.", name)
 		case field.Column != schema.NoColumn:
 			p.query.Sort = append(p.query.Sort, Key{Column: field.Column, Descending: descending})
 		}
-		seen[name] = true
+		p.sortKeys[name] = true
 	}
 }
 

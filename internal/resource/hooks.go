@@ -80,6 +80,40 @@ func (r *Resources) hookTime(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeoutCause(ctx, r.HookTime, &overdue{"the hooks of a request", r.HookTime})
 }
 
+// Keys of context values. They name their Resources, as a program may have several servers.
+type (
+	hookCallKey    struct{ resources *Resources } // the context of a hook
+	transactionKey struct{ resources *Resources } // the context of code that runs inside a transaction
+)
+
+// ErrNested refuses a write that would wait for the transaction it is made in.
+var ErrNested error = fault.New(fault.CodeConflict, "A transaction is open, and a write through the server would wait for its end: "+
+	"write through tx instead, the *plural.Tx that the function was given.")
+
+// hookContext is the context that a hook gets. What a hook does is done by the program,
+// so the caller of the request is not in it.
+func (r *Resources) hookContext(ctx context.Context) context.Context {
+	return auth.WithoutCaller(context.WithValue(ctx, hookCallKey{r}, true))
+}
+
+// transactionContext is the context of code that runs inside a transaction.
+func (r *Resources) transactionContext(ctx context.Context) context.Context {
+	return context.WithValue(context.WithValue(ctx, hookCallKey{r}, true), transactionKey{r}, true)
+}
+
+// InHook reports whether a context is that of a hook, or of a function inside a
+// transaction: what it calls is part of a request that was accepted before.
+func (r *Resources) InHook(ctx context.Context) bool { return ctx.Value(hookCallKey{r}) != nil }
+
+// refuseNested refuses to write while a transaction of the same goroutine is open. SQLite has
+// one writer, so the two would wait for each other; PostgreSQL behaves alike.
+func (r *Resources) refuseNested(ctx context.Context) error {
+	if ctx.Value(transactionKey{r}) != nil {
+		return ErrNested
+	}
+	return nil
+}
+
 // before runs the hooks ahead of a transaction. What they set goes into the input.
 func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *schema.ID, input *schema.Input) error {
 	c := path.Collection
@@ -87,15 +121,20 @@ func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *schema
 	if len(hooks) == 0 {
 		return nil
 	}
+	hooks = slices.DeleteFunc(slices.Clone(hooks), func(hook Hook) bool { return hook.Before == nil })
+	if len(hooks) == 0 {
+		return nil
+	}
+	ctx = r.hookContext(ctx)
 	change := &Change{Verb: verb, Collection: c, ID: id, By: path.By}
 	if input != nil {
 		input.Values, input.Set = slices.Clone(input.Values), slices.Clone(input.Set)
+		if verb == Create && !input.HasID() {
+			input.Values[schema.IDColumn], input.Set[schema.IDColumn] = schema.IDValue(r.store.NewID()), true
+		}
 		change.After, change.Set = input.Values, input.Set
 	}
 	for _, hook := range hooks {
-		if hook.Before == nil {
-			continue
-		}
 		if err := hook.run(ctx, func(ctx context.Context) error { return hook.Before(ctx, change) }); err != nil {
 			return err
 		}
@@ -111,7 +150,7 @@ func (w *Work) within(change *Change) error {
 			continue
 		}
 		handle := &Handle{work: w}
-		err := hook.run(w.ctx, func(ctx context.Context) error {
+		err := hook.run(w.resources.transactionContext(w.resources.hookContext(w.ctx)), func(ctx context.Context) error {
 			handle.ctx = ctx
 			return hook.Within(ctx, handle, change)
 		})
@@ -150,7 +189,7 @@ func (w *Work) written(change *Change) {
 // runAfter runs a hook behind a commit, which nothing can undo: what goes wrong
 // is noted.
 func (r *Resources) runAfter(ctx context.Context, hook Hook, change *Change) {
-	err := hook.run(ctx, func(ctx context.Context) error {
+	err := hook.run(r.hookContext(ctx), func(ctx context.Context) error {
 		hook.After(ctx, change)
 		return nil
 	})
@@ -167,20 +206,33 @@ type overdue struct {
 
 func (o *overdue) Error() string { return fmt.Sprintf("%s took longer than %s", o.who, o.limit) }
 
-// run runs a function of a hook in a goroutine of its own, so that neither a
-// panic nor a hang reaches whoever waits for it.
+// run runs a function of a hook.
 func (h Hook) run(ctx context.Context, fn func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, h.Timeout, &overdue{"a hook", h.Timeout})
-	defer cancel()
+	late, err := guarded(ctx, "a hook", h.Timeout, fn)
+	if late {
+		return err
+	}
+	return hookFaults(err)
+}
+
+// guarded runs code of the embedding program in a goroutine of its own, so that neither a
+// panic nor a hang reaches whoever waits for it. Late means that the context was over
+// first, or the time: the error says so then.
+func guarded(ctx context.Context, who string, limit time.Duration, fn func(context.Context) error) (late bool, err error) {
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, &overdue{who, limit})
+		defer cancel()
+	}
 	if ctx.Err() != nil { // others have used up the time
-		return ended(ctx)
+		return true, ended(ctx)
 	}
 	done := make(chan error, 1)
 	go func() {
-		err := errors.New("a hook ended its goroutine")
+		err := errors.New(who + " ended its goroutine")
 		defer func() {
 			if reason := recover(); reason != nil {
-				err = fmt.Errorf("panic in a hook: %v\n%s", reason, debug.Stack())
+				err = fmt.Errorf("panic in %s: %v\n%s", who, reason, debug.Stack())
 			}
 			done <- err
 		}()
@@ -189,11 +241,11 @@ func (h Hook) run(ctx context.Context, fn func(context.Context) error) error {
 	select {
 	case err := <-done:
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // it has seen so itself
-			return ended(ctx)
+			return true, ended(ctx)
 		}
-		return hookFaults(err)
+		return false, err
 	case <-ctx.Done():
-		return ended(ctx)
+		return true, ended(ctx)
 	}
 }
 

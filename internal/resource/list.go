@@ -14,6 +14,10 @@ type Listing = store.Page
 // List opens a range of a collection. With exact, the total of a filtered
 // collection is counted.
 func (r *Resources) List(ctx context.Context, path Path, q query.Query, exact bool) (*Listing, error) {
+	return r.store.Page(ctx, pageOf(path, q, exact))
+}
+
+func pageOf(path Path, q query.Query, exact bool) store.PageQuery {
 	page := store.PageQuery{
 		Collection: path.Collection, Parent: path.Parent, Scope: path.scope(), Filter: q.Filter, Sort: q.Sort, Range: q.Range,
 		Whole: q.Filter == nil && path.By.Rows(path.Collection) == nil, Exact: exact,
@@ -21,5 +25,5 @@ func (r *Resources) List(ctx context.Context, path Path, q query.Query, exact bo
 	if path.Parent != nil {
 		page.Before = func(tx *store.Tx) error { return (&sight{tx: tx}).requireParent(path) }
 	}
-	return r.store.Page(ctx, page)
+	return page
 }

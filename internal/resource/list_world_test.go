@@ -33,6 +33,7 @@ collections:
       title: {type: string}
       rank: {type: integer, index: true}
       score: {type: number}
+      price: {type: string, format: decimal, scale: 2, index: true}
       live: {type: boolean}
       master: {type: string, format: uuid}
       released: {type: string, format: date}
@@ -155,13 +156,15 @@ func (w *world) clear(tx *store.Tx) error {
 
 // values of each kind are few, so that they meet in filters and sorts.
 var values = map[schema.Kind][]string{
-	schema.KindText:     {"", "a", "A", "ab", "a,b", `\`, "é", "\ue000", "\U0001d11e", "%"},
-	schema.KindInteger:  {"0", "1", "-1", "9223372036854775807", "2"},
-	schema.KindNumber:   {"0", "-0.5", "1e300", "0.1", "2"},
-	schema.KindBoolean:  {"true", "false"},
-	schema.KindUUID:     {"00000000-0000-0000-0000-000000000000", "01000000-0000-0000-0000-000000000000", "ff000000-0000-0000-0000-000000000000"},
-	schema.KindDate:     {"2024-02-29", "2026-11-14", "0001-01-01"},
-	schema.KindDateTime: {"2026-11-14T09:30:00.123Z", "1969-12-31T23:59:59.999Z", "2026-11-14T09:30:00.124Z"},
+	schema.KindText:    {"", "a", "A", "ab", "a,b", `\`, "é", "\ue000", "\U0001d11e", "%"},
+	schema.KindInteger: {"0", "1", "-1", "9223372036854775807", "2"},
+	schema.KindNumber:  {"0", "-0.5", "1e300", "0.1", "2"},
+	schema.KindBoolean: {"true", "false"},
+
+	schema.DecimalKind(2): {"0", "-0.05", "1.5", "10", "-9999999999999999.99"},
+	schema.KindUUID:       {"00000000-0000-0000-0000-000000000000", "01000000-0000-0000-0000-000000000000", "ff000000-0000-0000-0000-000000000000"},
+	schema.KindDate:       {"2024-02-29", "2026-11-14", "0001-01-01"},
+	schema.KindDateTime:   {"2026-11-14T09:30:00.123Z", "1969-12-31T23:59:59.999Z", "2026-11-14T09:30:00.124Z"},
 }
 
 func (w *world) drawTrack(t *rapid.T) schema.Record {

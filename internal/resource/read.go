@@ -17,10 +17,9 @@ func (r *Resources) Read(ctx context.Context, path Path, id schema.ID) (Resource
 	if err := (&sight{tx: tx}).requireParentOfItem(path); err != nil {
 		return Resource{}, err
 	}
-	resource, c := Resource{ID: id}, path.Collection
+	resource, c := Resource{}, path.Collection
 	found, err := tx.View(c, path.scope(), id, func(row schema.Row) {
-		resource.ETag = r.etag(path, row.Int(c.RevisionColumn()))
-		resource.Representation = c.AppendSome(nil, row, path.By.Visible(c))
+		resource = r.Show(path, row)
 	})
 	switch {
 	case err != nil:

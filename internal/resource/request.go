@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/schema"
@@ -18,6 +19,9 @@ type Request struct {
 	IfMatch, IfNoneMatch []string // the headers, nil if they are not there
 
 	Accepting bool // as of Write
+
+	// Limits bounds the body. Zero: as that of any request.
+	Limits Limits
 }
 
 // Limits bounds what the body of a request can be.
@@ -31,7 +35,38 @@ var modes = map[string]schema.Mode{http.MethodPost: schema.Create, http.MethodPu
 
 // Decode reads what a request wants to be written. Everything that is wrong with
 // a body is reported together.
-func (r *Resources) Decode(ctx context.Context, request Request) (write Write, err error) {
+func (r *Resources) Decode(ctx context.Context, request Request) (Write, error) {
+	if err := r.refuseNested(ctx); err != nil {
+		return Write{}, err
+	}
+	write, invalid := r.decode(request)
+	if !isInvalid(invalid) {
+		return write, invalid
+	}
+	tx, err := r.store.Read(ctx)
+	if err != nil {
+		return write, err
+	}
+	defer tx.Close()
+	return write, r.withViolations(&sight{tx: tx, accepted: write.Accepting}, write, invalid)
+}
+
+// Decode reads what is to be written in the transaction.
+func (w *Work) Decode(request Request) (Write, error) {
+	write, invalid := w.resources.decode(request)
+	if !isInvalid(invalid) {
+		return write, invalid
+	}
+	return write, w.resources.withViolations(&sight{tx: w.tx, coming: slices.Clone(w.coming)}, write, invalid)
+}
+
+// isInvalid reports whether a body is not valid, so that only the stored resources can
+// tell what else is wrong with it.
+func isInvalid(err error) bool {
+	return err != nil && fault.From(err)[0].Status() == http.StatusUnprocessableEntity
+}
+
+func (r *Resources) decode(request Request) (write Write, err error) {
 	write = Write{Verb: Update, Path: request.Path, ID: request.ID, Accepting: request.Accepting}
 	if write.Condition, err = ParseCondition(request.IfMatch, request.IfNoneMatch); err != nil {
 		return write, err
@@ -46,8 +81,12 @@ func (r *Resources) Decode(ctx context.Context, request Request) (write Write, e
 	default:
 		write.Condition.Required = c.RequireIfMatch
 	}
+	limits := request.Limits
+	if limits == (Limits{}) {
+		limits = r.Limits
+	}
 	options := schema.DecodeOptions{
-		Mode: modes[request.Method], ID: request.ID, MaxDepth: r.Limits.Depth, MaxItems: r.Limits.Items,
+		Mode: modes[request.Method], ID: request.ID, MaxDepth: limits.Depth, MaxItems: limits.Items,
 		Visible: request.Path.By.Visible(c), Writable: request.Path.By.Writable(c),
 	}
 	if request.Path.Parent != nil {
@@ -55,15 +94,7 @@ func (r *Resources) Decode(ctx context.Context, request Request) (write Write, e
 	}
 	write.Inputs, write.Many, err = c.Decode(request.Body, options)
 	write.setAside(options.Writable)
-	if err == nil || fault.From(err)[0].Status() != http.StatusUnprocessableEntity {
-		return write, err
-	}
-	// What only the stored resources can tell is added.
-	others, failed := r.violations(ctx, write)
-	if failed != nil {
-		return write, failed
-	}
-	return write, append(fault.From(err), others...)
+	return write, err
 }
 
 // setAside takes the attributes out of an update that its caller may not change. What

@@ -50,6 +50,23 @@ func (r *Resources) resource(path Path, record schema.Record, whole []byte) Reso
 	}
 }
 
+// Show is a row as the caller sees it.
+func (r *Resources) Show(path Path, row schema.Row) Resource {
+	c := path.Collection
+	return Resource{
+		ID: row.ID(schema.IDColumn), Representation: c.AppendSome(nil, row, path.By.Visible(c)),
+		ETag: r.etag(path, row.Int(c.RevisionColumn())),
+	}
+}
+
+// Allowed reports why the caller may not do something in the collection at all.
+func (p Path) Allowed(verb schema.AccessVerb) error {
+	if !p.By.May(verb, p.Collection) {
+		return p.By.Denied("You may not %s resources of %s.", verb, p.Collection.Name)
+	}
+	return nil
+}
+
 // identity names a resource.
 type identity struct {
 	collection *schema.Collection

@@ -213,7 +213,7 @@ func allowedByCEL(t *rapid.T, c *schema.Collection, rows []schema.Record, text s
 	options := []cel.EnvOption{cel.Variable("auth.sub", cel.StringType), cel.Variable("auth.role", cel.StringType), cel.Variable("auth.claims", cel.MapType(cel.StringType, cel.DynType))}
 	for _, name := range c.FieldNames() {
 		field := c.Field(name)
-		if field.Column == schema.NoColumn {
+		if field.Column == schema.NoColumn || field.Kind.IsDecimal() {
 			continue
 		}
 		kind := kinds[field.Kind]

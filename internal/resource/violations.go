@@ -1,8 +1,6 @@
 package resource
 
 import (
-	"context"
-
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/schema"
 )
@@ -11,20 +9,21 @@ import (
 // would have found is looked up here, so that a client is told of everything at
 // once, and of a resource that does not exist before anything else.
 
-// violations reports what else is wrong with a write whose inputs, if there are
-// any, are not valid. What does not exist, or is not in the state that the write is meant
-// for, is the error: no body could change it.
-func (r *Resources) violations(ctx context.Context, write Write) (fault.List, error) {
-	tx, err := r.store.Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer tx.Close()
-	s := &sight{tx: tx, accepted: write.Accepting}
+// withViolations adds what else is wrong with a write whose inputs, if there are any, are not
+// valid. What does not exist, or is not in the state that the write is meant for, is the
+// error alone: no body could change it.
+func (r *Resources) withViolations(s *sight, write Write, invalid error) error {
+	var others fault.List
+	var err error
 	if write.Verb == Create {
-		return s.createViolations(write)
+		others, err = s.createViolations(write)
+	} else {
+		others, err = r.updateViolations(s, write)
 	}
-	return r.updateViolations(s, write)
+	if err != nil {
+		return err
+	}
+	return append(fault.From(invalid), others...)
 }
 
 func (s *sight) createViolations(write Write) (fault.List, error) {

@@ -25,6 +25,9 @@ type Work struct {
 // Transact runs fn in a transaction, and then what it left to be done. It may run
 // more than once.
 func (r *Resources) Transact(ctx context.Context, fn func(*Work) error) error {
+	if err := r.refuseNested(ctx); err != nil {
+		return err
+	}
 	// What has begun goes on to its end, hooks included, whatever becomes of the caller.
 	var within context.Context
 	through, cancel := context.WithoutCancel(ctx), func() {}
@@ -65,12 +68,32 @@ func (w *Work) Attempt(fn func() error) error {
 	return err
 }
 
-// Handle lets a hook read and write within the transaction that it takes part
-// in. It is of no use once the hook has returned or run out of time.
+// Transaction runs a function of the program in a transaction, with the rights of a
+// caller, and then the hooks that follow its commit. The function may run more than once, and
+// has as much time as hooks have. If it fails, nothing has happened; own tells that the error is
+// that of the function, as it is.
+func (r *Resources) Transaction(ctx context.Context, by *auth.Permit, fn func(context.Context, *Handle) error) (own bool, err error) {
+	var failed error
+	err = r.Transact(ctx, func(w *Work) error {
+		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, first: true}
+		defer handle.end()
+		_, failed = guarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })
+		return failed
+	})
+	if err != nil && failed != nil {
+		return true, failed
+	}
+	return false, err
+}
+
+// Handle lets a function read and write within a transaction. It is of no use once the
+// function has returned or run out of time.
 type Handle struct {
 	mutex sync.Mutex // held during each use
-	work  *Work      // nil when the hook is over
+	work  *Work      // nil when the function is over
 	ctx   context.Context
+	by    *auth.Permit // what the function may do; nil is everything
+	first bool         // nothing came ahead of the transaction: Before runs with each write
 }
 
 // end takes the transaction away from the hook, when it is not using it.
@@ -81,7 +104,7 @@ func (h *Handle) end() {
 }
 
 var (
-	errHookOver  = errors.New("the hook is over, and with it the use of its transaction")
+	errHookOver  = errors.New("the function that the transaction was given to is over, and with it the use of the transaction")
 	errTooNested = errors.New("hooks that write and thereby run hooks are nested too deeply")
 )
 
@@ -108,65 +131,79 @@ func (h *Handle) use(fn func(*Work) error) error {
 	return fn(h.work)
 }
 
-// attempt is a use that writes.
-func (h *Handle) attempt(fn func(*Work) error) error {
-	return h.use(func(w *Work) error { return w.Attempt(func() error { return fn(w) }) })
-}
-
 // Read reads one resource.
-func (h *Handle) Read(c *schema.Collection, id schema.ID) (record schema.Record, err error) {
+func (h *Handle) Read(c *schema.Collection, id schema.ID) (found Resource, err error) {
+	path := Path{Collection: c, By: h.by}
 	err = h.use(func(w *Work) error {
-		record, err = Path{Collection: c}.get(w.tx, id)
+		if err := path.Allowed(schema.MayRead); err != nil {
+			return err
+		}
+		record, err := path.get(w.tx, id)
+		if err == nil {
+			found = w.resources.Show(path, record)
+		}
 		return err
 	})
-	return record, err
+	return found, err
 }
 
 // List reads a range of a collection into memory.
-func (h *Handle) List(c *schema.Collection, q query.Query) (records []schema.Record, err error) {
-	err = h.use(func(w *Work) error {
-		page, err := w.tx.Page(store.PageQuery{Collection: c, Filter: q.Filter, Sort: q.Sort, Range: q.Range, Whole: q.Filter == nil})
-		if err != nil {
-			return err
-		}
-		defer page.Close()
+func (h *Handle) List(c *schema.Collection, q query.Query) (all []Resource, err error) {
+	path := Path{Collection: c, By: h.by}
+	err = h.list(path, q, false, func(w *Work, l *Listing) error {
 		for {
-			row, err := page.Next()
+			row, err := l.Next()
 			if err != nil || row == nil {
 				return err
 			}
-			records = append(records, c.Scan(row))
+			all = append(all, w.resources.Show(path, row))
 		}
 	})
-	return records, err
+	return all, err
 }
 
-// Create creates a resource.
-func (h *Handle) Create(c *schema.Collection, input schema.Input) (created Resource, err error) {
-	err = h.attempt(func(w *Work) error {
-		all, err := w.Do(Write{Verb: Create, Path: Path{Collection: c}, Inputs: []schema.Input{input}})
-		if err == nil {
-			created = all[0]
+// Count is the number of resources that a query selects, whatever its range.
+func (h *Handle) Count(c *schema.Collection, q query.Query) (total int64, err error) {
+	err = h.list(Path{Collection: c, By: h.by}, q, true, func(_ *Work, l *Listing) error {
+		total = l.Total
+		return nil
+	})
+	return total, err
+}
+
+func (h *Handle) list(path Path, q query.Query, exact bool, read func(*Work, *Listing) error) error {
+	return h.use(func(w *Work) error {
+		if err := path.Allowed(schema.MayList); err != nil {
+			return err
 		}
-		return err
+		l, err := w.tx.Page(pageOf(path, q, exact))
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		return read(w, l)
 	})
-	return created, err
 }
 
-// Update updates a resource.
-func (h *Handle) Update(c *schema.Collection, id schema.ID, input schema.Input) (updated Resource, err error) {
-	err = h.attempt(func(w *Work) error {
-		updated, err = first(w.Do(Write{Verb: Update, Path: Path{Collection: c}, ID: id, Inputs: []schema.Input{input}}))
-		return err
+// Do does what a request wants to be written. If it fails, nothing of it remains, and the
+// transaction can go on. An If-Match is never demanded: the function has read what it changes.
+func (h *Handle) Do(request Request) (results []Resource, err error) {
+	request.Path.By = h.by
+	err = h.use(func(w *Work) error {
+		return w.Attempt(func() error {
+			write, err := w.Decode(request)
+			if err != nil {
+				return err
+			}
+			write.Condition.Required = false
+			if h.first {
+				if err := w.resources.runBefore(w.ctx, &write); err != nil {
+					return err
+				}
+			}
+			results, err = w.Do(write)
+			return err
+		})
 	})
-	return updated, err
-}
-
-// Delete deletes a resource.
-func (h *Handle) Delete(c *schema.Collection, id schema.ID) (deleted Resource, err error) {
-	err = h.attempt(func(w *Work) error {
-		deleted, err = first(w.Do(Write{Verb: Delete, Path: Path{Collection: c}, ID: id}))
-		return err
-	})
-	return deleted, err
+	return results, err
 }

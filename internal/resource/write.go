@@ -78,8 +78,15 @@ func (w *Work) Relied() []schema.ID { return w.relied }
 
 // Before runs the hooks that come ahead of the transaction of a write.
 func (r *Resources) Before(ctx context.Context, write *Write) error {
+	if err := r.refuseNested(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := r.hookTime(ctx)
 	defer cancel()
+	return r.runBefore(ctx, write)
+}
+
+func (r *Resources) runBefore(ctx context.Context, write *Write) error {
 	id := &write.ID
 	if write.Verb == Delete {
 		return r.before(ctx, Delete, write.Path, id, nil)
@@ -119,33 +126,6 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 		result, err = w.delete(write)
 	}
 	return []Resource{result}, err
-}
-
-// Create creates one resource.
-func (r *Resources) Create(ctx context.Context, path Path, input schema.Input) (Resource, error) {
-	return first(r.Do(ctx, Write{Verb: Create, Path: path, Inputs: []schema.Input{input}}))
-}
-
-// CreateMany creates several resources, all or none.
-func (r *Resources) CreateMany(ctx context.Context, path Path, inputs []schema.Input) ([]Resource, error) {
-	return r.Do(ctx, Write{Verb: Create, Path: path, Inputs: inputs, Many: true})
-}
-
-// Update gives the attributes that the input sets their values.
-func (r *Resources) Update(ctx context.Context, path Path, id schema.ID, input schema.Input) (Resource, error) {
-	return first(r.Do(ctx, Write{Verb: Update, Path: path, ID: id, Inputs: []schema.Input{input}}))
-}
-
-// Delete deletes a resource.
-func (r *Resources) Delete(ctx context.Context, path Path, id schema.ID) (Resource, error) {
-	return first(r.Do(ctx, Write{Verb: Delete, Path: path, ID: id}))
-}
-
-func first(results []Resource, err error) (Resource, error) {
-	if err != nil {
-		return Resource{}, err
-	}
-	return results[0], nil
 }
 
 // verbs is what must be granted for a write.

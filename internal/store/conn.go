@@ -52,6 +52,8 @@ type traits struct {
 	// roundTrips: each statement is a round trip to a server, so that one large
 	// statement is better than several small ones. The database knows LATERAL.
 	roundTrips bool
+	// longReads is how many reads may go on for as long as a client takes.
+	longReads int
 }
 
 // options are given when a database is opened. Each may be nil.

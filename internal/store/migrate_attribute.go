@@ -87,6 +87,8 @@ func linkAt(c *schema.Collection, column int) *schema.Link {
 // typeName is what people call the type of an attribute.
 func typeName(a *schema.Attribute) string {
 	switch a.Format {
+	case schema.Decimal:
+		return fmt.Sprintf("decimal with scale %d", a.Scale)
 	case schema.UUID, schema.Date, schema.DateTime:
 		return string(a.Format)
 	}

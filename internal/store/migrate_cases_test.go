@@ -64,6 +64,34 @@ func TestMigrations(t *testing.T) {
 			"{attributes: {a: {type: array}}}", "{attributes: {a: {type: array, items: {type: string, format: date-time}}}}",
 			[]string{`{"a":["2026-01-01T01:00:00+01:00"]}`, `{"a":[1]}`}, []string{`"a":["2026-01-01T00:00:00.000Z"]`, `"a":null`}, "",
 		},
+		"more digits of a decimal": {
+			"{attributes: {a: {type: string, format: decimal, scale: 2, unique: true}}, required: [a]}", "{attributes: {a: {type: string, format: decimal, scale: 3, unique: true}}, required: [a]}",
+			[]string{`{"a":"1.00"}`, `{"a":"10.00"}`, `{"a":"-0.05"}`}, []string{`"a":"1.000"`, `"a":"10.000"`, `"a":"-0.050"`}, "",
+		},
+		"fewer digits of a decimal": {
+			"{attributes: {a: {type: string, format: decimal, scale: 2}}}", "{attributes: {a: {type: string, format: decimal, scale: 1}}}",
+			[]string{`{"a":"1.50"}`, `{"a":"1.55"}`}, []string{`"a":"1.5"`, `"a":null`}, "",
+		},
+		"fewer digits of a decimal that is required": {
+			"{attributes: {a: {type: string, format: decimal, scale: 2}}, required: [a]}", "{attributes: {a: {type: string, format: decimal, scale: 1}}, required: [a]}",
+			[]string{`{"a":"1.55"}`}, nil, "things: a is converted from decimal with scale 2 to decimal with scale 1",
+		},
+		"a number becomes a decimal": {
+			"{attributes: {a: {type: number}}}", "{attributes: {a: {type: string, format: decimal, scale: 2}}}",
+			[]string{`{"a":0.1}`, `{"a":0.125}`, `{"a":-3}`}, []string{`"a":"0.10"`, `"a":null`, `"a":"-3.00"`}, "",
+		},
+		"an integer becomes a decimal, and is renamed": {
+			"{attributes: {a: {type: integer}}}", "{attributes: {b: {type: string, format: decimal, scale: 2, renamed_from: a}}}",
+			[]string{`{"a":5}`}, []string{`"b":"5.00"`}, "",
+		},
+		"a decimal becomes text": {
+			"{attributes: {a: {type: string, format: decimal, scale: 2}}}", "{attributes: {a: {type: string}}}",
+			[]string{`{"a":"5"}`}, []string{`"a":"5.00"`}, "",
+		},
+		"decimals inside an array": {
+			"{attributes: {a: {type: array, items: {type: string, format: decimal, scale: 1}}}}", "{attributes: {a: {type: array, items: {type: string, format: decimal, scale: 2}}}}",
+			[]string{`{"a":["1.5"]}`}, []string{`"a":["1.50"]`}, "",
+		},
 		"names of the database's own": {
 			"{attributes: {xmin: {type: string}}}", "{attributes: {ctid: {type: integer, renamed_from: xmin}, tableoid: {type: boolean, default: true}}, required: [tableoid]}",
 			[]string{`{"xmin":"5"}`}, []string{`"ctid":5,"tableoid":true`}, "",

@@ -108,8 +108,9 @@ func (p *Page) begin() error {
 }
 
 // Extend lets the page be read for as long as its client takes. It is called when the first
-// part was read and there is more. Only so many pages can be read like this at a time.
-func (p *Page) Extend() error { return p.tx.fault(p.tx.conn.Extend()) }
+// part was read and there is more. Each caller has a share of such pages; the program itself, which
+// has no name, may have all.
+func (p *Page) Extend(who string) error { return p.tx.extend(who) }
 
 // Close ends the page.
 func (p *Page) Close() {

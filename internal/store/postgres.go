@@ -57,6 +57,7 @@ func openPostgres(ctx context.Context, url string, o options) (*postgresBackend,
 }
 
 func (b *postgresBackend) read(ctx context.Context, how use) (conn, func(), error) {
+	ctx = cancellable(ctx)
 	done := func() {}
 	if slots := map[use]chan struct{}{onePage: b.first, pages: b.first, atLength: b.long}[how]; slots != nil {
 		if err := b.takeSlot(ctx, slots); err != nil {
@@ -194,6 +195,9 @@ func (b *postgresBackend) fault(err error) error {
 }
 
 func (*postgresBackend) columnType(kind schema.Kind) string {
+	if kind.IsDecimal() {
+		return "bigint"
+	}
 	switch kind {
 	case schema.KindUUID:
 		return "uuid"
@@ -227,7 +231,9 @@ func (*postgresBackend) tryLock(first, second string) string {
 	return "pg_try_advisory_xact_lock(hashtextextended(" + first + " || chr(31) || " + second + ", 0))"
 }
 func (*postgresBackend) skipLocked() string { return " FOR UPDATE SKIP LOCKED" }
-func (*postgresBackend) traits() traits     { return traits{shared: true, roundTrips: true} }
+func (b *postgresBackend) traits() traits {
+	return traits{shared: true, roundTrips: true, longReads: cap(b.long)}
+}
 func (*postgresBackend) contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"
 }

@@ -129,6 +129,9 @@ func drawThing(c *schema.Collection) func(*rapid.T) schema.Record {
 }
 
 func values(kind schema.Kind) []schema.Value {
+	if kind.IsDecimal() {
+		return valuesOf(schema.IntValue, 0, 1, -1, 5, 100, 999_999_999_999_999_999, -999_999_999_999_999_999)
+	}
 	switch kind {
 	case schema.KindBoolean:
 		return []schema.Value{schema.BoolValue(false), schema.BoolValue(true)}

@@ -283,6 +283,9 @@ func (b *sqliteBackend) fault(err error) error {
 }
 
 func (*sqliteBackend) columnType(kind schema.Kind) string {
+	if kind.IsDecimal() {
+		return "INTEGER"
+	}
 	switch kind {
 	case schema.KindUUID:
 		return "BLOB"
@@ -312,7 +315,7 @@ func (*sqliteBackend) holdSchema() []string   { return nil }
 // A transaction that writes has the lock of the whole database.
 func (*sqliteBackend) tryLock(string, string) string { return "1" }
 
-func (*sqliteBackend) traits() traits { return traits{} }
+func (b *sqliteBackend) traits() traits { return traits{longReads: cap(b.long)} }
 
 func (*sqliteBackend) contains(column, text string) string {
 	return "instr(" + column + ", " + text + ") > 0"

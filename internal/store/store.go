@@ -27,8 +27,9 @@ type Store struct {
 	pending  atomic.Int64 // deltas that were recorded and not merged, as far as this server knows
 	standing atomic.Pointer[standing]
 	failed   atomic.Pointer[error] // why nothing is written any more; nil: it is
-	since    map[string]int64      // by collection
-	own      int64                 // version of its schema
+	shares   *shares
+	since    map[string]int64 // by collection
+	own      int64            // version of its schema
 	now      func() time.Time
 }
 
@@ -58,7 +59,7 @@ func Open(ctx context.Context, url string, s *schema.Schema, given ...Option) (*
 	if err != nil {
 		return nil, explain(err)
 	}
-	st.backend = b
+	st.backend, st.shares = b, newShares(b.traits().longReads)
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
@@ -104,6 +105,7 @@ func (s *Store) Close() error { return s.backend.close() }
 type Tx struct {
 	store   *Store
 	conn    conn
+	ctx     context.Context // of a snapshot; nil: nothing ends it
 	release func()
 	at      schema.Value // time of all changes of the transaction
 	caller  string       // who makes them
@@ -120,6 +122,25 @@ func (s *Store) Look(ctx context.Context) (*Tx, error) { return s.read(ctx, oneQ
 // Read opens a snapshot for a moment. It must be closed.
 func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, briefly) }
 
+// extend lets a snapshot that was opened for a page be used for as long as a client takes. There
+// are only so many, and each caller has a share of them; the program itself, which has no
+// name, may have all.
+func (t *Tx) extend(who string) error {
+	if !t.store.shares.enter(who) {
+		return fault.New(fault.CodeTooManyRequests, "You are being sent %d long lists, and nobody gets more at the same time. Read them to their end first, or ask for smaller ranges.", t.store.shares.most)
+	}
+	if err := t.conn.Extend(); err != nil {
+		t.store.shares.leave(who)
+		return t.fault(err)
+	}
+	release := t.release
+	t.release = func() {
+		release()
+		t.store.shares.leave(who)
+	}
+	return nil
+}
+
 func (s *Store) read(ctx context.Context, how use) (*Tx, error) {
 	c, release, err := s.backend.read(ctx, how)
 	if err == nil {
@@ -130,7 +151,7 @@ func (s *Store) read(ctx context.Context, how use) (*Tx, error) {
 	if err != nil {
 		return nil, s.fault(ctx, err)
 	}
-	return &Tx{store: s, conn: c, release: release}, nil
+	return &Tx{store: s, conn: c, ctx: ctx, release: release}, nil
 }
 
 // Close ends a snapshot.
@@ -240,5 +261,8 @@ func (s *Store) fault(ctx context.Context, err error) error {
 }
 
 func (t *Tx) fault(err error) error {
+	if t.ctx != nil {
+		return t.store.fault(t.ctx, err)
+	}
 	return t.store.fault(context.Background(), err)
 }

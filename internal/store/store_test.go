@@ -116,6 +116,7 @@ collections:
       integer: {type: integer}
       number: {type: number}
       boolean: {type: boolean}
+      decimal: {type: string, format: decimal, scale: 2}
       uuid: {type: string, format: uuid}
       date: {type: string, format: date}
       moment: {type: string, format: date-time}

@@ -22,6 +22,9 @@ func (t *Tx) NewID() schema.ID {
 	return t.store.minter.next(t.store.now())
 }
 
+// NewID mints an id ahead of the transaction that uses it.
+func (s *Store) NewID() schema.ID { return s.minter.next(s.now()) }
+
 // Attempt runs fn in a part of the transaction: what a failed fn has done is
 // undone, and the transaction can go on.
 func (t *Tx) Attempt(fn func() error) error {
@@ -56,6 +59,7 @@ func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) 
 func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (representations [][]byte, conflicts []fault.List, err error) {
 	representations, conflicts = make([][]byte, len(records)), make([]fault.List, len(records))
 	revisions, stored := make([]int64, len(records)), make([]bool, len(records))
+	t.minted = true // perhaps ahead of the transaction
 	batch := make([]Statement, 0, 2*len(records))
 	for i, record := range records {
 		id := record.ID(schema.IDColumn)

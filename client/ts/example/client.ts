@@ -346,11 +346,11 @@ export class ReadCollection<S extends CollectionShape> {
     const data = parseData(answer.text, this.spec);
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
     const total = answer.headers.get("X-Total-Count");
+    const resources = data as S["read"][];
     return {
-      data: data as S["read"][],
+      data: query.known === undefined ? resources : resources.filter(({ id }) => id !== query.known),
       total: total === null ? undefined : Number(total),
-      next: linked(answer.headers, "next"),
-      prev: linked(answer.headers, "prev"),
+      ...rangesBeside(query, resources, answer.headers),
     };
   }
 
@@ -399,6 +399,34 @@ export class ReadCollection<S extends CollectionShape> {
 function selected(query: ListSelection<object, string> & CallOptions): object {
   const { filter, sort, signal } = query;
   return { ...(filter && { filter }), ...(sort && { sort }), ...(signal && { signal }) };
+}
+
+/** Up to this length of a range a server knows what is behind it when it sends the headers. */
+const lengthWithLinks = 1000;
+
+/** The ranges beside one. Where the query is long, the server leaves links out, and they follow from what came. */
+function rangesBeside(range: ListRange, data: readonly ResourceReference[], headers: Headers): Pick<PageResult<unknown>, "next" | "prev"> {
+  let next = linked(headers, "next");
+  let prev = linked(headers, "prev");
+  const whole = linked(headers, "first") !== undefined; // which is left out ahead of these
+  const { offset, cursor, limit } = range;
+  const length = Math.abs(limit ?? data.length);
+  const first = data[0]?.id;
+  const last = data.at(-1)?.id;
+  if (first === undefined || last === undefined) return { next, prev };
+  if (next === undefined && data.length >= length && (!whole || length > lengthWithLinks)) {
+    const asked = Math.max(2, length); // one of them is known
+    if (offset === undefined) next = { cursor: last, known: last, ...(limit !== undefined && { limit: asked }) };
+    else next = { offset: (limit ?? 0) < 0 ? offset : offset + data.length, limit: length };
+  }
+  if (prev === undefined && !whole) {
+    if (offset === undefined) prev = cursor === undefined && (limit ?? 0) >= 0 ? undefined : { cursor: first, limit: -length };
+    else {
+      const start = (limit ?? 0) < 0 ? offset - length : offset;
+      if (start > 0) prev = { offset: start, limit: -length };
+    }
+  }
+  return { next, prev };
 }
 
 /** The range that a Link header leads to. */
@@ -707,6 +735,8 @@ export interface ListRange {
   /** The id of the resource at which the range starts. */
   cursor?: string;
   limit?: number;
+  /** The id of a resource to leave out. Where a page goes on without a link of the server's, the one at the cursor has come before. */
+  known?: string;
 }
 
 /** What restricts and orders a collection. All filters must hold. */
@@ -806,10 +836,10 @@ export type KnownErrorCode =
   | "id_exists" | "not_unique" | "referenced" | "conflict" | "idempotency_key_in_use"
   | "precondition_failed" | "precondition_required"
   | "body_too_large" | "too_many_items" | "unsupported_media_type"
-  | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "type" | "out_of_range" | "null_character"
+  | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "type" | "out_of_range" | "precision" | "null_character"
   | "format" | "min_length" | "max_length" | "pattern" | "enum" | "minimum" | "maximum" | "multiple_of" | "min_items" | "max_items"
   | "unknown_reference" | "parent_mismatch" | "refused" | "idempotency_key_reused"
-  | "too_many_requests" | "expectation_failed" | "headers_too_large"
+  | "too_many_requests" | "expectation_failed" | "misdirected" | "headers_too_large"
   | "internal" | "not_implemented" | "unavailable" | "storage_full" | "hook_timeout" | "backlog_full" | "overloaded" | "too_expensive"
   | "http_version";
 

@@ -135,11 +135,11 @@ export class ReadCollection<S extends CollectionShape> {
     const data = parseData(answer.text, this.spec);
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
     const total = answer.headers.get("X-Total-Count");
+    const resources = data as S["read"][];
     return {
-      data: data as S["read"][],
+      data: query.known === undefined ? resources : resources.filter(({ id }) => id !== query.known),
       total: total === null ? undefined : Number(total),
-      next: linked(answer.headers, "next"),
-      prev: linked(answer.headers, "prev"),
+      ...rangesBeside(query, resources, answer.headers),
     };
   }
 
@@ -188,6 +188,34 @@ export class ReadCollection<S extends CollectionShape> {
 function selected(query: ListSelection<object, string> & CallOptions): object {
   const { filter, sort, signal } = query;
   return { ...(filter && { filter }), ...(sort && { sort }), ...(signal && { signal }) };
+}
+
+/** Up to this length of a range a server knows what is behind it when it sends the headers. */
+const lengthWithLinks = 1000;
+
+/** The ranges beside one. Where the query is long, the server leaves links out, and they follow from what came. */
+function rangesBeside(range: ListRange, data: readonly ResourceReference[], headers: Headers): Pick<PageResult<unknown>, "next" | "prev"> {
+  let next = linked(headers, "next");
+  let prev = linked(headers, "prev");
+  const whole = linked(headers, "first") !== undefined; // which is left out ahead of these
+  const { offset, cursor, limit } = range;
+  const length = Math.abs(limit ?? data.length);
+  const first = data[0]?.id;
+  const last = data.at(-1)?.id;
+  if (first === undefined || last === undefined) return { next, prev };
+  if (next === undefined && data.length >= length && (!whole || length > lengthWithLinks)) {
+    const asked = Math.max(2, length); // one of them is known
+    if (offset === undefined) next = { cursor: last, known: last, ...(limit !== undefined && { limit: asked }) };
+    else next = { offset: (limit ?? 0) < 0 ? offset : offset + data.length, limit: length };
+  }
+  if (prev === undefined && !whole) {
+    if (offset === undefined) prev = cursor === undefined && (limit ?? 0) >= 0 ? undefined : { cursor: first, limit: -length };
+    else {
+      const start = (limit ?? 0) < 0 ? offset - length : offset;
+      if (start > 0) prev = { offset: start, limit: -length };
+    }
+  }
+  return { next, prev };
 }
 
 /** The range that a Link header leads to. */

@@ -22,10 +22,10 @@ export type KnownErrorCode =
   | "id_exists" | "not_unique" | "referenced" | "conflict" | "idempotency_key_in_use"
   | "precondition_failed" | "precondition_required"
   | "body_too_large" | "too_many_items" | "unsupported_media_type"
-  | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "type" | "out_of_range" | "null_character"
+  | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "type" | "out_of_range" | "precision" | "null_character"
   | "format" | "min_length" | "max_length" | "pattern" | "enum" | "minimum" | "maximum" | "multiple_of" | "min_items" | "max_items"
   | "unknown_reference" | "parent_mismatch" | "refused" | "idempotency_key_reused"
-  | "too_many_requests" | "expectation_failed" | "headers_too_large"
+  | "too_many_requests" | "expectation_failed" | "misdirected" | "headers_too_large"
   | "internal" | "not_implemented" | "unavailable" | "storage_full" | "hook_timeout" | "backlog_full" | "overloaded" | "too_expensive"
   | "http_version";
 

@@ -45,6 +45,8 @@ export interface ListRange {
   /** The id of the resource at which the range starts. */
   cursor?: string;
   limit?: number;
+  /** The id of a resource to leave out. Where a page goes on without a link of the server's, the one at the cursor has come before. */
+  known?: string;
 }
 
 /** What restricts and orders a collection. All filters must hold. */

@@ -63,6 +63,38 @@ test("pages, and those beside them", async () => {
   assert.deepEqual([byOffset.data.map((s) => s.number), byOffset.next], [[3, 4], { offset: 5, limit: 2 }]);
 });
 
+test("pages of long queries, for which the server gives no links", async () => {
+  const { ids } = await steps(7);
+  const shown = (data: readonly { number: number | null }[]) => data.map((s) => s.number).join("");
+  for (const count of [30, 210, 1000]) {
+    const others = Array.from({ length: count - ids.length }, (_, at) => `00000000-0000-7000-8000-${String(at).padStart(12, "0")}`);
+    const filter = { id: { in: [...ids, ...others] } };
+    for (const range of [{ limit: 1 }, { limit: 3 }, { limit: 7 }, { limit: 8 }, {}, { offset: 0, limit: 3 }, { offset: 0, limit: 7 }]) {
+      let query: object = { filter, ...range };
+      let forth = "";
+      for (let pages = 0; pages < 20; pages++) {
+        const page = await api.steps.list(query);
+        forth += shown(page.data);
+        if (page.next === undefined) break;
+        query = { ...query, ...page.next };
+      }
+      assert.equal(forth, "0123456", `${count} ids, ${JSON.stringify(range)}`);
+    }
+    for (const range of [{ limit: -1 }, { limit: -3 }, { limit: -7 }, { offset: 7, limit: -3 }]) {
+      let query: object = { filter, ...range };
+      let back = "";
+      for (let pages = 0; pages < 20; pages++) {
+        const page = await api.steps.list(query);
+        back = shown(page.data) + back;
+        if (page.prev === undefined) break;
+        query = { ...query, ...page.prev };
+      }
+      assert.equal(back, "0123456", `${count} ids, ${JSON.stringify(range)}`);
+    }
+    assert.equal(shown(await collect(api.steps.all({ filter, pageSize: 3 }))), "0123456");
+  }
+});
+
 test("a walk over thousands, in both directions", async () => {
   const { group, ids } = await steps(2500);
   const filter = { group };

@@ -1,0 +1,84 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Principal is a caller whom the embedding program has authenticated itself.
+type Principal struct {
+	// Subject is who it is, auth.sub in rules. Callers are told apart by it.
+	Subject string
+
+	// Roles are the roles of the caller. Of several, the one counts that Access declares
+	// first, as with the roles of a token.
+	Roles []string
+
+	// Claims are auth.claims in rules. They must be values that encoding/json can marshal.
+	Claims map[string]any
+}
+
+type principalKey struct{}
+
+// WithPrincipal returns a context in which a principal calls.
+func WithPrincipal(ctx context.Context, principal Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, &principal)
+}
+
+// WithoutCaller returns a context in which the program itself calls.
+func WithoutCaller(ctx context.Context) context.Context {
+	if ctx.Value(principalKey{}) == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, principalKey{}, (*Principal)(nil))
+}
+
+// principalCaller is what the ids of callers begin with that the program has authenticated.
+const principalCaller = "program:"
+
+// Handed is what the principal of a context may do. Found is false if there is none.
+func (g *Guard) Handed(ctx context.Context) (by *Permit, found bool, err error) {
+	principal, _ := ctx.Value(principalKey{}).(*Principal)
+	if principal == nil {
+		return nil, false, nil
+	}
+	if g == nil {
+		return nil, true, errors.New("the context has a caller, and the server has no rules that could apply to one: set Config.Access")
+	}
+	caller, err := principal.caller(g.Policy)
+	return g.Policy.Permit(caller), true, err
+}
+
+// caller is the principal as rules know it. A principal without subject and roles is anonymous.
+func (p *Principal) caller(policy *Policy) (Caller, error) {
+	switch {
+	case p.Subject == "" && len(p.Roles) == 0:
+		return Caller{Role: schema.PublicRole}, nil
+	case p.Subject == "" || len(p.Subject) > maxSubject || strings.IndexByte(p.Subject, 0) >= 0:
+		return Caller{}, fmt.Errorf("the Subject of a Principal must have 1 to %d bytes, none of them zero", maxSubject)
+	}
+	caller := Caller{ID: principalCaller + p.Subject, Subject: p.Subject}
+	for _, role := range policy.names {
+		if caller.Role == "" && slices.Contains(p.Roles, role) {
+			caller.Role = role
+		}
+	}
+	if len(p.Claims) == 0 {
+		return caller, nil
+	}
+	// Rules see claims as those of a token, also when an operation is carried out later.
+	text, err := json.Marshal(p.Claims)
+	if err == nil {
+		err = decodeExactly(text, &caller.Claims)
+	}
+	if err != nil {
+		return Caller{}, fmt.Errorf("the Claims of a Principal cannot be written as JSON: %w", err)
+	}
+	return caller, nil
+}

@@ -1,0 +1,71 @@
+package interfacetest
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestQueriesThatAreEndedStop: a database that was told to end a query no longer works on it
+// when the request is answered, and does not get more connections than the pool has.
+func TestQueriesThatAreEndedStop(t *testing.T) {
+	made := mustSchema(t, schema.Collection{Name: "texts", Attributes: []schema.Attribute{{Name: "text", Type: schema.String}}})
+	database, err := url.Parse(pgtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	watcher, err := pgx.Connect(context.Background(), database.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watcher.Close(context.Background())
+	pooled := *database
+	parameters := pooled.Query()
+	parameters.Set("pool_max_conns", "9")
+	parameters.Set("application_name", "watched")
+	pooled.RawQuery = parameters.Encode()
+	s := start(t, made, pooled.String(), func(c *plural.Config) { c.MaxBody, c.QueryTimeout = 16<<20, 20*time.Millisecond })
+	row := `{"text":"` + strings.Repeat("a", 256<<10) + `"}`
+	for range 8 {
+		s.createAll("/texts", slices.Repeat([]string{row}, 8)...)
+	}
+	backends := map[int]bool{}
+	for range 8 {
+		var answered sync.WaitGroup
+		for range 6 {
+			answered.Go(func() {
+				s.get("/texts?filter[text][contains]="+strings.Repeat("a", 255)+"b").expectErrors(t, 503, "too_expensive")
+			})
+		}
+		answered.Wait()
+		rows, err := watcher.Query(context.Background(), "SELECT pid, state FROM pg_stat_activity WHERE application_name = 'watched' AND backend_type = 'client backend'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			var pid int
+			var state *string
+			if err := rows.Scan(&pid, &state); err != nil {
+				t.Fatal(err)
+			}
+			backends[pid] = true
+			if state == nil || *state != "idle" {
+				t.Errorf("the backend %d is not idle, although its request is answered", pid)
+			}
+		}
+	}
+	// Nine, and those of the groups that writes form.
+	if len(backends) > 9+4 {
+		t.Errorf("%d backends have worked for a pool of nine", len(backends))
+	}
+}

@@ -1,0 +1,58 @@
+package query
+
+import (
+	"strings"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// Condition is one filter as a program states it: filter[Field][Op], with its values as
+// they are, without any escaping. Only in and not_in take several.
+type Condition struct {
+	Field, Op string
+	Values    []string
+}
+
+// Request is what a program wants of a collection.
+type Request struct {
+	Conditions []Condition // all must hold
+	Sort       []string    // names of fields, with a minus to sort downwards
+	Range      Range
+}
+
+// Build makes the query that Parse makes of the same request as text, with the same checks.
+func Build(c *schema.Collection, request Request, limits Limits) (Query, error) {
+	p := parser{collection: c, limits: limits, seen: map[string]string{}}
+	p.query.Range = request.Range
+	for _, condition := range request.Conditions {
+		p.condition(condition)
+	}
+	if len(request.Sort) > 0 {
+		p.sort(parameter{name: "sort", value: strings.Join(request.Sort, ",")})
+	}
+	p.finish()
+	return p.query, p.faults.Err()
+}
+
+func (p *parser) condition(condition Condition) {
+	given := parameter{name: "filter[" + condition.Field + "][" + condition.Op + "]"}
+	field := p.filterField(given, condition.Field)
+	if field == nil {
+		return
+	}
+	var filter Filter
+	isList := condition.Op == "in" || condition.Op == "not_in"
+	switch {
+	case len(condition.Values) == 0, len(condition.Values) > 1 && !isList:
+		p.fail(given, fault.CodeInvalidParameter, "The operator %s does not take %d values.", condition.Op, len(condition.Values))
+	case isList && field.Kind != schema.KindJSON:
+		filter = p.listCondition(listFilter{field: field, op: condition.Op, values: p.listValues(given, field, condition.Values)})
+	default:
+		given.value = condition.Values[0]
+		filter = p.operatorCondition(given, field, condition.Op)
+	}
+	if filter != nil {
+		p.conditions = append(p.conditions, filter)
+	}
+}

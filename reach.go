@@ -1,0 +1,89 @@
+package plural
+
+import (
+	"context"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/schema"
+)
+
+// call does something for the program, as if it were a request: Stop waits for it. The path has
+// the rights of the caller of the context, which must be granted a verb.
+func (s *Server) call(ctx context.Context, path *resource.Path, verb schema.AccessVerb, fn func() error) error {
+	if err := s.enter(ctx); err != nil {
+		return called(err)
+	}
+	defer s.leave()
+	by, _, err := s.guard.Handed(ctx)
+	if err != nil {
+		return err
+	}
+	path.By = by
+	if err := path.Allowed(verb); err != nil {
+		return called(err)
+	}
+	return called(fn())
+}
+
+func (s *Server) get(ctx context.Context, c *schema.Collection, id schema.ID) (found resource.Resource, err error) {
+	path := resource.Path{Collection: c}
+	err = s.call(ctx, &path, schema.MayRead, func() (err error) {
+		found, err = s.resources.Read(ctx, path, id)
+		return err
+	})
+	return found, err
+}
+
+func (s *Server) list(ctx context.Context, c *schema.Collection, q query.Query, visit func(resource.Resource) error) error {
+	path := resource.Path{Collection: c}
+	return s.call(ctx, &path, schema.MayList, func() error {
+		listing, err := s.resources.List(ctx, path, q, false)
+		if err != nil {
+			return err
+		}
+		defer listing.Close()
+		if err := listing.Extend(""); err != nil { // the program takes its time
+			return err
+		}
+		for {
+			if s.isAbandoned() {
+				return ErrStopped
+			}
+			row, err := listing.Next()
+			if err != nil || row == nil {
+				return err
+			}
+			if err := visit(s.resources.Show(path, row)); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+func (s *Server) count(ctx context.Context, c *schema.Collection, q query.Query) (total int64, err error) {
+	path := resource.Path{Collection: c}
+	err = s.call(ctx, &path, schema.MayList, func() error {
+		listing, err := s.resources.List(ctx, path, q, true)
+		if err == nil {
+			total = listing.Total
+			listing.Close()
+		}
+		return err
+	})
+	return total, err
+}
+
+// verbs is what must be granted for the method of a write.
+var verbs = map[string]schema.AccessVerb{"POST": schema.MayCreate, "PUT": schema.MayUpdate, "PATCH": schema.MayUpdate, "DELETE": schema.MayDelete}
+
+func (s *Server) do(ctx context.Context, request resource.Request) (results []resource.Resource, err error) {
+	err = s.call(ctx, &request.Path, verbs[request.Method], func() error {
+		write, err := s.resources.Decode(ctx, request)
+		if err == nil {
+			results, err = s.resources.Do(ctx, write)
+		}
+		return err
+	})
+	return results, err
+}

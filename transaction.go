@@ -1,0 +1,204 @@
+package plural
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/schema"
+)
+
+// Transaction runs a function in one transaction: what it writes through tx is stored when it
+// returns nil, all of it or nothing. Its error is returned as it is. What it writes has the
+// checks, hooks and rights of requests, and the caller of the context; Before hooks run
+// inside the transaction. The function may run more than once, because the transaction may, so it
+// should have no effect outside. It may take Config.MaxHookTime; a panic becomes an error. On
+// SQLite no other write goes on meanwhile: be quick, and write through tx only.
+func (s *Server) Transaction(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
+	if err := s.enter(ctx); err != nil {
+		return called(err)
+	}
+	defer s.leave()
+	by, _, err := s.guard.Handed(ctx)
+	if err != nil {
+		return err
+	}
+	own, err := s.resources.Transaction(ctx, by, func(ctx context.Context, handle *resource.Handle) error {
+		return fn(ctx, &Tx{handle: handle, schema: s.config.Schema})
+	})
+	if own {
+		return err
+	}
+	return called(err)
+}
+
+// Tx reads and writes within a transaction: that of a Within hook, or of Server.Transaction.
+// What it writes is committed with the transaction, or not at all, and has its own hooks run.
+// In a hook that is without Before, and not restricted by the rights of the caller. A write that
+// fails is undone by itself, and the transaction can go on. Tx is of no use once the function that
+// it was given to has returned.
+//
+// Its errors are Errors. They are about what a hook wanted, and not about the
+// request: one that a hook returns is a 500. Return Invalid or Conflict instead
+// if the client is to blame.
+type Tx struct {
+	handle *resource.Handle
+	schema *schema.Schema
+}
+
+// Get reads one resource.
+func (t *Tx) Get(collection, id string) (*Resource, error) {
+	c, key, err := find(t.schema, collection, id)
+	if err != nil {
+		return nil, called(err)
+	}
+	found, err := t.get(context.Background(), c, key)
+	return restored(c, found, err)
+}
+
+// List reads a range of a collection into memory: 100 resources at most, if there is no Limit.
+func (t *Tx) List(collection string, params ...Param) ([]*Resource, error) {
+	c := t.schema.Collection(collection)
+	if c == nil {
+		return nil, called(unknownCollection(collection))
+	}
+	q, err := build(c, params, query.Limits{DefaultLimit: 100})
+	if err != nil {
+		return nil, called(err)
+	}
+	var all []*Resource
+	err = t.list(context.Background(), c, q, func(found resource.Resource) error {
+		each, err := restored(c, found, nil)
+		all = append(all, each)
+		return err
+	})
+	return all, called(err)
+}
+
+// Create creates a resource of attributes: a struct or a map that encoding/json
+// can marshal.
+func (t *Tx) Create(collection string, attributes any) (*Resource, error) {
+	c := t.schema.Collection(collection)
+	if c == nil {
+		return nil, called(unknownCollection(collection))
+	}
+	return t.write(c, http.MethodPost, schema.ID{}, attributes, nil)
+}
+
+// Update changes the attributes that are given, as PATCH does.
+func (t *Tx) Update(collection, id string, attributes any, conditions ...Condition) (*Resource, error) {
+	return t.change(collection, http.MethodPatch, id, attributes, conditions)
+}
+
+// Replace gives every attribute of a resource a value, as PUT does: one that is left out goes to
+// its default, or to null.
+func (t *Tx) Replace(collection, id string, attributes any, conditions ...Condition) (*Resource, error) {
+	return t.change(collection, http.MethodPut, id, attributes, conditions)
+}
+
+// Delete deletes a resource and returns it as it last was.
+func (t *Tx) Delete(collection, id string, conditions ...Condition) (*Resource, error) {
+	return t.change(collection, http.MethodDelete, id, nil, conditions)
+}
+
+func (t *Tx) change(collection, method, id string, attributes any, conditions []Condition) (*Resource, error) {
+	c, key, err := find(t.schema, collection, id)
+	if err != nil {
+		return nil, called(err)
+	}
+	return t.write(c, method, key, attributes, conditions)
+}
+
+func (t *Tx) write(c *schema.Collection, method string, id schema.ID, attributes any, conditions []Condition) (*Resource, error) {
+	request, err := requestOf(c, method, id, attributes, conditions)
+	if err != nil {
+		return nil, called(err)
+	}
+	results, err := t.do(context.Background(), request)
+	if err != nil {
+		return nil, called(err)
+	}
+	return restored(c, results[0], nil)
+}
+
+// The next four are the reach of a Tx. The context is that of the transaction already.
+
+func (t *Tx) get(_ context.Context, c *schema.Collection, id schema.ID) (resource.Resource, error) {
+	found, err := t.handle.Read(c, id)
+	return found, called(err)
+}
+
+func (t *Tx) list(_ context.Context, c *schema.Collection, q query.Query, visit func(resource.Resource) error) error {
+	all, err := t.handle.List(c, q)
+	for i := 0; i < len(all) && err == nil; i++ {
+		err = visit(all[i])
+	}
+	return called(err)
+}
+
+func (t *Tx) count(_ context.Context, c *schema.Collection, q query.Query) (int64, error) {
+	total, err := t.handle.Count(c, q)
+	return total, called(err)
+}
+
+func (t *Tx) do(_ context.Context, request resource.Request) ([]resource.Resource, error) {
+	results, err := t.handle.Do(request)
+	return results, called(err)
+}
+
+// restored is a resource in memory, read back from its representation.
+func restored(c *schema.Collection, found resource.Resource, err error) (*Resource, error) {
+	if err != nil {
+		return nil, err
+	}
+	record, err := c.Restore(found.Representation)
+	if err != nil {
+		return nil, called(err)
+	}
+	r := stored(newResource(c, record, nil))
+	r.etag = found.ETag
+	return r, nil
+}
+
+// called is the error of a call that the program makes, and no client: a list,
+// if it has codes at all, that is not mistaken for errors of a request.
+func called(err error) error {
+	if inner := (*fault.Inner)(nil); err == nil || errors.As(err, &inner) {
+		return err
+	}
+	var list fault.List
+	var one *fault.Error
+	if !errors.As(err, &list) && errors.As(err, &one) {
+		err = fault.List{one}
+	}
+	return &fault.Inner{Err: err}
+}
+
+func find(s *schema.Schema, collection, id string) (*schema.Collection, schema.ID, error) {
+	c := s.Collection(collection)
+	if c == nil {
+		return nil, schema.ID{}, unknownCollection(collection)
+	}
+	key, err := parseID(id)
+	return c, key, err
+}
+
+func parseID(id string) (schema.ID, error) {
+	key, ok := schema.ParseID(id)
+	if !ok {
+		return schema.ID{}, fault.New(fault.CodeNotFound, "%s is not an id.", fault.Quote(id))
+	}
+	return key, nil
+}
+
+func unknownCollection(name string) error {
+	return fmt.Errorf("the schema has no collection %q", name)
+}
+
+// unlimited is a range without an end.
+const unlimited = math.MaxInt64
