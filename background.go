@@ -37,7 +37,7 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 		forget func(context.Context, time.Duration) error
 	}{
 		{s.config.ChangeRetention, s.store.ForgetChanges},
-		{s.config.IdempotencyRetention, s.store.ForgetAnswers},
+		{s.config.IdempotencyRetention, s.store.ForgetRecords},
 		{s.config.OperationRetention, operations.Forget},
 	} {
 		if forgetting.age > 0 {

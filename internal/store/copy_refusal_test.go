@@ -11,6 +11,10 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
+	"github.com/plural-go/plural/internal/maintain"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -18,14 +22,14 @@ import (
 // alter runs statements on a database behind Plural's back.
 func alter(t *testing.T, url string, statements ...string) {
 	t.Helper()
-	b, err := connect(context.Background(), url, options{})
+	b, err := databases.Open(context.Background(), url, db.Options{})
 	if err == nil {
-		err = writeTo(context.Background(), b, func(c conn) error { return execAll(c, statements...) })
+		err = db.Write(context.Background(), b, func(c db.Conn) error { return db.ExecAll(c, statements...) })
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.close(); err != nil {
+	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -35,12 +39,12 @@ func nameless(err error, from, to string) string {
 	if err == nil {
 		return "no error"
 	}
-	return strings.NewReplacer(placeName(from), "SOURCE", placeName(to), "TARGET").Replace(err.Error())
+	return strings.NewReplacer(databases.Name(from), "SOURCE", databases.Name(to), "TARGET").Replace(err.Error())
 }
 
 func expectNoCopy(t *testing.T, from, to, want string) {
 	t.Helper()
-	copied, err := Copy(context.Background(), from, to, nil)
+	copied, err := maintain.Copy(context.Background(), from, to, nil)
 	if got := nameless(err, from, to); copied != nil || !strings.HasPrefix(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -70,11 +74,11 @@ func TestCopyRefuses(t *testing.T) {
 
 		alter(t, url, "CREATE TABLE _plural_more (a int)")
 		expectNoCopy(t, url, to, "copying from SOURCE: the tables of the database are not as Plural left them:\n  - table _plural_more")
-		alter(t, url, "DROP TABLE _plural_more", "ALTER TABLE "+queueTable+" ADD COLUMN more int")
+		alter(t, url, "DROP TABLE _plural_more", "ALTER TABLE "+db.QueueTable+" ADD COLUMN more int")
 		expectNoCopy(t, url, to, "copying from SOURCE: it has a column more of _plural_queue, which a copy would leave behind")
-		alter(t, url, "ALTER TABLE "+queueTable+" DROP COLUMN more", "UPDATE "+metaTable+" SET value = '99' WHERE key = 'format'")
-		expectNoCopy(t, url, to, `copying from SOURCE: the database has the format "99", and this version of Plural knows "`+storeFormat+`"`)
-		alter(t, url, "UPDATE "+metaTable+" SET value = '"+storeFormat+"' WHERE key = 'format'")
+		alter(t, url, "ALTER TABLE "+db.QueueTable+" DROP COLUMN more", "UPDATE "+db.MetaTable+" SET value = '99' WHERE key = 'format'")
+		expectNoCopy(t, url, to, `copying from SOURCE: the database has the format "99", and this version of Plural knows "`+migrate.Format+`"`)
+		alter(t, url, "UPDATE "+db.MetaTable+" SET value = '"+migrate.Format+"' WHERE key = 'format'")
 
 		// Nothing of all this has left anything there.
 		expectEmpty(t, to)
@@ -146,7 +150,7 @@ func TestCopyRefusesFiles(t *testing.T) {
 		{source, pgtest.URL(t) + "&default_transaction_read_only=on", "copying to TARGET: ERROR: cannot execute CREATE TABLE in a read-only transaction (SQLSTATE 25006)"},
 	} {
 		expectNoCopy(t, c.from, c.to, c.want)
-		if _, err := Copy(context.Background(), c.from, c.to, nil); strings.Contains(err.Error(), "secret") {
+		if _, err := maintain.Copy(context.Background(), c.from, c.to, nil); strings.Contains(err.Error(), "secret") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -160,7 +164,7 @@ func TestCopyInterrupted(t *testing.T) {
 		to := otherKind(t, url)
 		for _, stage := range []string{"copying", "indexing", "checking"} {
 			ctx, cancel := context.WithCancel(context.Background())
-			_, err := Copy(ctx, url, to, func(p CopyProgress) {
+			_, err := maintain.Copy(ctx, url, to, func(p maintain.Progress) {
 				if p.Stage == stage {
 					cancel()
 				}

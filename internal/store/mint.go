@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -83,13 +84,13 @@ func millisOf(id schema.ID) uint64 { return binary.BigEndian.Uint64(id[0:8]) >> 
 // start continues behind the mark that an earlier run has left.
 func (m *minter) start(mark schema.ID) { m.last, m.mark = mark, mark }
 
-func saveMark(c conn, mark schema.ID) error {
+func saveMark(c db.Conn, mark schema.ID) error {
 	text := schema.TextValue(mark.String())
-	return c.Defer(Statement{SQL: "UPDATE " + metaTable + " SET value = $1 WHERE key = 'last_id' AND value < $2", Args: []schema.Value{text, text}})
+	return c.Defer(db.Statement{SQL: "UPDATE " + db.MetaTable + " SET value = $1 WHERE key = 'last_id' AND value < $2", Args: []schema.Value{text, text}})
 }
 
-func readMark(c conn) (schema.ID, error) {
-	text, err := readMeta(c, "last_id")
+func readMark(c db.Conn) (schema.ID, error) {
+	text, err := db.ReadMeta(c, "last_id")
 	mark, _ := schema.ParseID(text) // empty when nothing was minted yet
 	return mark, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
@@ -64,7 +65,7 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	found, err := p.beginAtOnce(ctx, s)
 	if err == nil && !found {
 		p.Close()
-		if err = p.open(ctx, s, pages); err == nil {
+		if err = p.open(ctx, s, db.Pages); err == nil {
 			err = p.begin()
 		}
 	}
@@ -87,7 +88,7 @@ func (t *Tx) Page(q PageQuery) (*Page, error) {
 }
 
 // open opens a snapshot for the page.
-func (p *Page) open(ctx context.Context, s *Store, how use) (err error) {
+func (p *Page) open(ctx context.Context, s *Store, how db.Use) (err error) {
 	if p.tx, err = s.read(ctx, how); err == nil {
 		p.release = p.tx.Close
 	}

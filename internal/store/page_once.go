@@ -4,6 +4,8 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
@@ -16,7 +18,7 @@ const maxAtOnce = 100
 // ids. False means that it is to be found in another way.
 func (p *Page) beginAtOnce(ctx context.Context, s *Store) (found bool, err error) {
 	r, take, order := p.query.Range, p.selection.Take, p.selection.Order
-	if !s.backend.traits().roundTrips || r.Limit <= 0 || r.Anchor == query.AtCursor || take > maxAtOnce ||
+	if !s.db.Traits().RoundTrips || r.Limit <= 0 || r.Anchor == query.AtCursor || take > maxAtOnce ||
 		p.query.Parent != nil || p.selection.Filter != nil || len(order) > 1 || r.Offset > 0 && order[0].Descending {
 		return false, nil
 	}
@@ -25,15 +27,15 @@ func (p *Page) beginAtOnce(ctx context.Context, s *Store) (found bool, err error
 	if r.Offset > 0 {
 		sql, args = s.pageAt(c), []schema.Value{schema.IntValue(r.Offset), schema.IntValue(take)}
 	}
-	if err := p.open(ctx, s, onePage); err != nil {
+	if err := p.open(ctx, s, db.OnePage); err != nil {
 		return false, err
 	}
-	rows, err := p.tx.conn.query(sql, args...)
+	rows, err := p.tx.conn.Query(sql, args...)
 	if err != nil {
 		return false, p.tx.fault(err)
 	}
 	p.rows = &Rows{Row: rows, rows: rows, tx: p.tx, collection: c, left: take}
-	if _, err := rows.next(); err != nil { // there is always one
+	if _, err := rows.Next(); err != nil { // there is always one
 		return false, p.tx.fault(err)
 	}
 	p.rows.peeked = !rows.Null(schema.IDColumn)
@@ -53,7 +55,7 @@ func (p *Page) beginAtOnce(ctx context.Context, s *Store) (found bool, err error
 // withTotal is a query with the total of a collection behind its columns, and more. There is a
 // row even if the query has none.
 func (s *Store) withTotal(c *schema.Collection, sql, more string) string {
-	return "SELECT page.*, list.* FROM (SELECT " + totalOf("'"+c.Name+"'", "''") + " AS total" + more + ") AS list LEFT JOIN (" + sql + ") AS page ON true"
+	return "SELECT page.*, list.* FROM (SELECT " + lists.TotalSQL("'"+c.Name+"'", "''") + " AS total" + more + ") AS list LEFT JOIN (" + sql + ") AS page ON true"
 }
 
 // firstPage takes the size of the page. Whatever it is, it is a part of the same number of
@@ -61,13 +63,13 @@ func (s *Store) withTotal(c *schema.Collection, sql, more string) string {
 func (s *Store) firstPage(c *schema.Collection, order Order) string {
 	table := s.tables[c]
 	first := func(columns string, n int) string {
-		b := s.statement(c, "(SELECT ", columns, " FROM ", table.name)
+		b := s.statement(c, "(SELECT ", columns, " FROM ", table.Name)
 		b.order(order)
-		b.write(" LIMIT ", strconv.Itoa(n), ") AS first")
+		b.Write(" LIMIT ", strconv.Itoa(n), ") AS first")
 		return b.String()
 	}
-	return s.withTotal(c, "SELECT * FROM "+first(table.all, maxAtOnce)+" LIMIT $1",
-		", (SELECT * FROM "+first(table.columns[schema.IDColumn], maxAtOnce+1)+" LIMIT 1 OFFSET $1) AS after")
+	return s.withTotal(c, "SELECT * FROM "+first(table.All, maxAtOnce)+" LIMIT $1",
+		", (SELECT * FROM "+first(table.Columns[schema.IDColumn], maxAtOnce+1)+" LIMIT 1 OFFSET $1) AS after")
 }
 
 // maxStep is how far behind its place a position is looked for. A block is shorter, unless
@@ -78,35 +80,9 @@ const maxStep = 2000
 // no rows if the position is too far from it.
 func (s *Store) pageAt(c *schema.Collection) string {
 	table := s.tables[c]
-	id := table.columns[schema.IDColumn]
+	id := table.Columns[schema.IDColumn]
 	// Within a fixed number of resources, so that the plan is one for few.
-	return s.withTotal(c, placeOf(s.backend, c)+" SELECT near.* FROM place CROSS JOIN LATERAL (SELECT * FROM (SELECT "+table.all+" FROM "+table.name+
+	return s.withTotal(c, lists.PlaceSQL(s.db, c)+" SELECT near.* FROM place CROSS JOIN LATERAL (SELECT * FROM (SELECT "+table.All+" FROM "+table.Name+
 		" WHERE "+id+" >= place.first ORDER BY "+id+" LIMIT "+strconv.Itoa(maxStep+maxAtOnce)+") AS block OFFSET $1 - place.before) AS near"+
 		" WHERE $1 - place.before <= "+strconv.Itoa(maxStep)+" LIMIT $2", "")
-}
-
-// placeOf is positions.find as a part of a query: the block of a collection that position $1 is
-// in, and how many resources are before it. At each level the nodes and the deltas that are
-// pending are summed up in one order, so that a node begins behind all that is before it. If there
-// are no positions, the place is the beginning.
-func placeOf(d dialect, c *schema.Collection) string {
-	of := " WHERE collection = '" + c.Name + "' AND parent = ''"
-	id := func(value string) string {
-		return "CAST(" + value + " AS " + d.columnType(schema.KindUUID) + ")"
-	}
-	number := func(value string) string {
-		return "CAST(" + value + " AS " + d.columnType(schema.KindInteger) + ")"
-	}
-	in := func(column string) string {
-		return " AND " + column + " >= w.first AND (w.until IS NULL OR " + column + " < w.until)"
-	}
-	return "WITH RECURSIVE walk (level, first, until, before) AS (" +
-		"SELECT coalesce(max(level) + 1, 0), " + id("'"+schema.ID{}.String()+"'") + ", " + id("NULL") + ", " + number("0") + " FROM " + positionsTable + of +
-		" UNION ALL SELECT n.level, n.first, n.until, n.before FROM walk w CROSS JOIN LATERAL (" +
-		"SELECT level, first, until, before FROM (" +
-		"SELECT level, first, coalesce(until, w.until) AS until, w.before + " + number("sum(count) OVER (ORDER BY first, level DESC ROWS UNBOUNDED PRECEDING)") + " - count AS before FROM (" +
-		"SELECT level, first, lead(first) OVER (ORDER BY first) AS until, count FROM " + positionsTable + of + " AND level = w.level - 1" + in("first") +
-		" UNION ALL SELECT -1, id, NULL, change FROM " + deltasTable + of + in("id") +
-		") AS parts) AS sums WHERE level >= 0 AND before <= $1 ORDER BY first DESC LIMIT 1" +
-		") AS n WHERE w.level > 0), place AS (SELECT first, before FROM walk WHERE level = 0)"
 }

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
@@ -19,9 +20,9 @@ import (
 // resources come and go in any order, alone and together, move between
 // parents, and transactions fail.
 func TestPositionsEqualCounting(t *testing.T) {
-	size, wide := blockSize, fanout
-	blockSize, fanout = 3, 2 // so that a few resources make a deep tree
-	t.Cleanup(func() { blockSize, fanout = size, wide })
+	size, wide := lists.BlockSize, lists.Fanout
+	lists.BlockSize, lists.Fanout = 3, 2 // so that a few resources make a deep tree
+	t.Cleanup(func() { lists.BlockSize, lists.Fanout = size, wide })
 	s, err := schema.New(
 		schema.Collection{Name: "albums", NoTimestamps: true},
 		schema.Collection{Name: "tracks", NoTimestamps: true, Parent: &schema.Parent{Collection: "albums"}},
@@ -86,11 +87,11 @@ func TestPositionsEqualCounting(t *testing.T) {
 
 // expectPagesAtOnce reads pages by one query each, where a database can do that.
 func expectPagesAtOnce(t *rapid.T, st *Store, tracks *schema.Collection, model map[schema.ID]*schema.ID) {
-	ids := slices.SortedFunc(maps.Keys(model), compareIDs)
+	ids := slices.SortedFunc(maps.Keys(model), lists.CompareIDs)
 	for range 4 {
 		position, take := rapid.IntRange(1, len(ids)+2).Draw(t, "position"), rapid.IntRange(1, 5).Draw(t, "take")
 		got, total, found := pageAtOnce(t, st, tracks, int64(position), int64(take))
-		if found != st.backend.traits().roundTrips {
+		if found != st.db.Traits().RoundTrips {
 			t.Fatalf("a page was found: %v", found)
 		}
 		if !found {
@@ -207,18 +208,18 @@ func changeTrack(t *rapid.T, tx *Tx, tracks *schema.Collection, parents []schema
 }
 
 func expectPositions(t *rapid.T, tx *Tx, tracks *schema.Collection, parents []schema.ID, model map[schema.ID]*schema.ID) {
-	lists := []*schema.ID{nil}
+	all := []*schema.ID{nil}
 	for i := range parents {
-		lists = append(lists, &parents[i])
+		all = append(all, &parents[i])
 	}
-	for _, parent := range lists {
+	for _, parent := range all {
 		var ids []schema.ID
 		for id, of := range model {
 			if parent == nil || of != nil && *of == *parent {
 				ids = append(ids, id)
 			}
 		}
-		slices.SortFunc(ids, compareIDs)
+		slices.SortFunc(ids, lists.CompareIDs)
 		total, err := tx.Total(tracks, parent)
 		if err != nil || total != int64(len(ids)) {
 			t.Fatalf("the total of %v is %d, want %d, %v", parent, total, len(ids), err)
@@ -232,10 +233,10 @@ func expectPositions(t *rapid.T, tx *Tx, tracks *schema.Collection, parents []sc
 			if !found {
 				continue
 			}
-			before, _ := slices.BinarySearchFunc(ids, block.First, compareIDs)
+			before, _ := slices.BinarySearchFunc(ids, block.First, lists.CompareIDs)
 			end := len(ids)
 			if block.End != nil {
-				end, _ = slices.BinarySearchFunc(ids, *block.End, compareIDs)
+				end, _ = slices.BinarySearchFunc(ids, *block.End, lists.CompareIDs)
 			}
 			if int64(before) != block.Before || int64(end-before) != block.Count || position < before || position >= end {
 				t.Fatalf("position %d of %d is found in %+v, where %d are before and %d inside", position, len(ids), block, before, end-before)

@@ -2,15 +2,12 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -26,7 +23,7 @@ func TestConnectionsEndUnderTransactions(t *testing.T) {
 		},
 		"idle for too long": func(t *testing.T, tx *Tx, url string) {
 			pid := pidOf(t, tx)
-			if _, err := tx.conn.exec("SET idle_in_transaction_session_timeout = 1"); err != nil {
+			if _, err := tx.conn.Exec("SET idle_in_transaction_session_timeout = 1"); err != nil {
 				t.Error(err)
 			}
 			for gone := false; !gone; {
@@ -61,50 +58,10 @@ func TestConnectionsEndUnderTransactions(t *testing.T) {
 // pidOf is the process of the database that a transaction runs in.
 func pidOf(t *testing.T, tx *Tx) (pid int64) {
 	t.Helper()
-	if _, err := one(tx.conn, func(row schema.Row) { pid = row.Int(0) }, "SELECT pg_backend_pid()"); err != nil {
+	if _, err := db.One(tx.conn, func(row schema.Row) { pid = row.Int(0) }, "SELECT pg_backend_pid()"); err != nil {
 		t.Error(err)
 	}
 	return pid
-}
-
-// TestLostConnections: by whichever error it shows.
-func TestLostConnections(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want bool
-	}{
-		{&pgconn.PgError{Code: "57P01"}, true},
-		{&pgconn.PgError{Code: "25P03"}, true},
-		{&pgconn.PgError{Code: "57P05"}, true},
-		{fmt.Errorf("writing: %w", syscall.EPIPE), true},
-		{io.ErrUnexpectedEOF, true},
-		{&pgconn.PgError{Code: "23505"}, false},
-		{context.DeadlineExceeded, false},
-		{errors.Join(errUnknownOutcome, io.EOF), false},
-		{nil, false},
-	} {
-		if got := isLostConnection(c.err); got != c.want {
-			t.Errorf("%v: %t", c.err, got)
-		}
-	}
-}
-
-// TestErrorsAsAnswers: only an error that leaves the connection says that nothing was committed.
-func TestErrorsAsAnswers(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want bool
-	}{
-		{&pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "40001"}, true},
-		{&pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "57P01"}, false},
-		{&pgconn.PgError{SeverityUnlocalized: "PANIC", Code: "XX000"}, false},
-		{io.EOF, false},
-		{context.DeadlineExceeded, false},
-	} {
-		if got := isAnswer(c.err); got != c.want {
-			t.Errorf("%v: %t", c.err, got)
-		}
-	}
 }
 
 // execute runs a statement from outside, and counts its rows.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
@@ -34,7 +35,7 @@ func TestCancelledStatements(t *testing.T) {
 	t.Parallel()
 	st := open(t, pgtest.URL(t), schema.Example())
 	slow := func(tx *Tx) error {
-		return errors.Join(execAll(tx.conn, "SET LOCAL statement_timeout = '20ms'"), tx.fault(execAll(tx.conn, "SELECT pg_sleep(60)")))
+		return errors.Join(db.ExecAll(tx.conn, "SET LOCAL statement_timeout = '20ms'"), tx.fault(db.ExecAll(tx.conn, "SELECT pg_sleep(60)")))
 	}
 	if err := st.Write(context.Background(), slow); !fault.Is(err, fault.CodeUnavailable) || !strings.Contains(err.Error(), "57014") {
 		t.Errorf("a write: got %v", err)
@@ -90,9 +91,9 @@ func TestReadsOfCutConnections(t *testing.T) {
 	}{
 		"one query": {st.Look, count},
 		"several":   {st.Read, count},
-		"at length": {func(ctx context.Context) (*Tx, error) { return st.read(ctx, atLength) }, count},
+		"at length": {func(ctx context.Context) (*Tx, error) { return st.read(ctx, db.AtLength) }, count},
 		"a page": {st.lookAtPage, func(tx *Tx) (total int64, err error) {
-			_, err = one(tx.conn, func(row schema.Row) { total = row.Int(len(users.Columns())) }, st.firstPage(users, NewOrder(nil)), schema.IntValue(10))
+			_, err = db.One(tx.conn, func(row schema.Row) { total = row.Int(len(users.Columns())) }, st.firstPage(users, NewOrder(nil)), schema.IntValue(10))
 			return total, err
 		}},
 	} {

@@ -3,6 +3,7 @@ package store
 import (
 	"math"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
@@ -40,7 +41,7 @@ func (s Selection) split(c *schema.Collection) (first Selection, rest *Selection
 // used for anything else.
 type Rows struct {
 	schema.Row
-	rows       rows
+	rows       db.Rows
 	tx         *Tx
 	collection *schema.Collection
 	left       int64      // that may still be given
@@ -59,7 +60,7 @@ func (t *Tx) Select(c *schema.Collection, selection Selection) (*Rows, error) {
 
 func (r *Rows) open(selection Selection) (err error) {
 	s := r.tx.rowsStatement(r.collection, selection)
-	r.rows, err = r.tx.conn.query(s.String(), s.args...)
+	r.rows, err = r.tx.conn.Query(s.String(), s.Args...)
 	r.Row = r.rows
 	return r.tx.fault(err)
 }
@@ -70,7 +71,7 @@ func (r *Rows) Next() (bool, error) {
 		r.peeked = false
 		return true, nil
 	}
-	more, err := r.rows.next()
+	more, err := r.rows.Next()
 	if err != nil {
 		return false, r.tx.fault(err)
 	}
@@ -93,24 +94,24 @@ func (r *Rows) Next() (bool, error) {
 // Close ends the stream.
 func (r *Rows) Close() {
 	if r.rows != nil {
-		r.rows.close()
+		r.rows.Close()
 	}
 }
 
 // IDAt is the id of the resource at Skip of a selection, if there is one.
 func (t *Tx) IDAt(c *schema.Collection, selection Selection) (id schema.ID, found bool, err error) {
 	selection.Take = 1
-	s := t.selectStatement(c, t.store.tables[c].columns[schema.IDColumn], selection)
-	found, err = one(t.conn, func(row schema.Row) { id = row.ID(0) }, s.String(), s.args...)
+	s := t.selectStatement(c, t.store.tables[c].Columns[schema.IDColumn], selection)
+	found, err = db.One(t.conn, func(row schema.Row) { id = row.ID(0) }, s.String(), s.Args...)
 	return id, found, t.fault(err)
 }
 
 // Any reports whether a selection has a resource, whichever it is.
 func (t *Tx) Any(c *schema.Collection, selection Selection) (found bool, err error) {
-	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].name)
+	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].Name)
 	s.where(selection)
-	s.write(" LIMIT 1")
-	found, err = one(t.conn, nil, s.String(), s.args...)
+	s.Write(" LIMIT 1")
+	found, err = db.One(t.conn, nil, s.String(), s.Args...)
 	return found, t.fault(err)
 }
 
@@ -135,14 +136,14 @@ func (t *Tx) Back(c *schema.Collection, selection Selection, n int64) (place Pla
 // there is a second one.
 func (t *Tx) firstOf(c *schema.Collection, selection Selection) (place Place, more bool, err error) {
 	s := t.rowsStatement(c, selection)
-	err = each(t.conn, func(row schema.Row) bool {
+	err = db.Each(t.conn, func(row schema.Row) bool {
 		if place != nil {
 			more = true
 			return false
 		}
 		place = selection.Order.PlaceOf(c, row)
 		return true
-	}, s.String(), s.args...)
+	}, s.String(), s.Args...)
 	return place, more, t.fault(err)
 }
 
@@ -154,12 +155,12 @@ const few = 1000
 func (t *Tx) rowsStatement(c *schema.Collection, selection Selection) *statement {
 	table := t.store.tables[c]
 	if len(selection.Order) == 1 || selection.Take > few || selection.Skip == 0 && !selection.Order[0].Descending {
-		return t.selectStatement(c, table.all, selection)
+		return t.selectStatement(c, table.All, selection)
 	}
-	id := table.columns[schema.IDColumn]
-	s := t.store.statement(c, "SELECT ", table.all, " FROM ", table.name, " WHERE ", id, " IN (")
+	id := table.Columns[schema.IDColumn]
+	s := t.store.statement(c, "SELECT ", table.All, " FROM ", table.Name, " WHERE ", id, " IN (")
 	s.selection(id, selection)
-	s.write(")")
+	s.Write(")")
 	s.order(selection.Order)
 	return s
 }
@@ -172,15 +173,15 @@ func (t *Tx) selectStatement(c *schema.Collection, columns string, selection Sel
 
 // selection writes a SELECT of columns.
 func (s *statement) selection(columns string, selection Selection) {
-	s.write("SELECT ", columns, " FROM ", s.table.name)
+	s.Write("SELECT ", columns, " FROM ", s.table.Name)
 	s.where(selection)
 	s.order(selection.Order)
 	if selection.Take < math.MaxInt64 || selection.Skip > 0 {
-		s.write(" LIMIT ")
-		s.arg(schema.IntValue(selection.Take))
+		s.Write(" LIMIT ")
+		s.Arg(schema.IntValue(selection.Take))
 	}
 	if selection.Skip > 0 {
-		s.write(" OFFSET ")
-		s.arg(schema.IntValue(selection.Skip))
+		s.Write(" OFFSET ")
+		s.Arg(schema.IntValue(selection.Skip))
 	}
 }

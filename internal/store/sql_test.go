@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/postgres"
+	"github.com/plural-go/plural/internal/db/sqlite"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
@@ -28,8 +31,8 @@ func TestQueriesBecomeSQL(t *testing.T) {
 		}
 		if raw, ok := strings.CutPrefix(line, "?"); ok {
 			got.WriteString(line)
-			got.WriteString("  sqlite:   " + selectSQL(t, &sqliteBackend{}, things, strings.TrimSpace(raw)) + "\n")
-			got.WriteString("  postgres: " + selectSQL(t, &postgresBackend{}, things, strings.TrimSpace(raw)) + "\n")
+			got.WriteString("  sqlite:   " + selectSQL(t, &sqlite.Database{}, things, strings.TrimSpace(raw)) + "\n")
+			got.WriteString("  postgres: " + selectSQL(t, &postgres.Database{}, things, strings.TrimSpace(raw)) + "\n")
 		}
 	}
 	if *update {
@@ -43,13 +46,13 @@ func TestQueriesBecomeSQL(t *testing.T) {
 
 // selectSQL is the SQL of a query's page. A cursor stands at a resource that has
 // no values but an integer and its timestamps.
-func selectSQL(t *testing.T, b backend, c *schema.Collection, raw string) string {
+func selectSQL(t *testing.T, b db.Database, c *schema.Collection, raw string) string {
 	t.Helper()
 	q, err := query.Parse(c, raw, query.Limits{DefaultLimit: 100})
 	if err != nil {
 		t.Fatalf("?%s: %v", raw, err)
 	}
-	tx := &Tx{store: &Store{backend: b, tables: map[*schema.Collection]*table{c: newTable(b, c)}}}
+	tx := &Tx{store: &Store{db: b, tables: map[*schema.Collection]*table{c: newTable(b, c)}}}
 	selection := Selection{Filter: q.Filter, Order: NewOrder(q.Sort), Skip: q.Range.Offset, Take: q.Range.Size()}
 	if q.Range.Anchor == query.AtCursor {
 		cursor := make(schema.Record, len(c.Columns()))

@@ -1,5 +1,4 @@
-// Package store keeps the resources of a schema in a database: SQLite or
-// PostgreSQL behind one SQL builder.
+// Package store keeps the resources of a schema in a database.
 //
 // Every write appends to the change log and keeps the totals in the same
 // transaction. What reads resources takes a filter as its scope; what is
@@ -14,35 +13,39 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/schema"
 )
 
 // Store is a database with the tables of a schema.
 type Store struct {
-	backend  backend
-	schema   *schema.Schema
-	tables   map[*schema.Collection]*table
-	minter   minter
-	pending  atomic.Int64 // deltas that were recorded and not merged, as far as this server knows
-	standing atomic.Pointer[standing]
-	failed   atomic.Pointer[error] // why nothing is written any more; nil: it is
-	shares   *shares
-	since    map[string]int64 // by collection
-	own      int64            // version of its schema
-	now      func() time.Time
+	db         db.Database
+	schema     *schema.Schema
+	tables     map[*schema.Collection]*table
+	minter     minter
+	pending    atomic.Int64 // deltas that were recorded and not merged, as far as this server knows
+	compatible atomic.Pointer[compatibility]
+	failed     atomic.Pointer[error] // why nothing is written any more; nil: it is
+	shares     *shares
+	since      map[string]int64 // by collection
+	own        int64            // version of its schema
+	now        func() time.Time
 }
 
 // Option changes how a database is opened.
 type Option func(*opening)
 
 type opening struct {
-	applied func(*Step)
+	applied func(*migrate.Step)
 }
 
 // MigrateAdditive lets Open change a database whose schema is another one, as
 // long as all of that is additive. Each step is reported when all are done.
-func MigrateAdditive(applied func(*Step)) Option {
+func MigrateAdditive(applied func(*migrate.Step)) Option {
 	return func(o *opening) { o.applied = applied }
 }
 
@@ -55,32 +58,32 @@ func Open(ctx context.Context, url string, s *schema.Schema, given ...Option) (*
 		option(&o)
 	}
 	st := &Store{schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
-	b, err := connect(ctx, url, options{finish: st.finish, failed: func(err error) { st.failed.Store(&err) }})
+	b, err := databases.Open(ctx, url, db.Options{Finish: st.finish, Failed: func(err error) { st.failed.Store(&err) }})
 	if err != nil {
-		return nil, explain(err)
+		return nil, databases.Explain(err)
 	}
-	st.backend, st.shares = b, newShares(b.traits().longReads)
+	st.db, st.shares = b, newShares(b.Traits().LongReads)
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
-	if err := openFitting(ctx, b, s, st.now(), o.applied, st.start); err != nil {
-		return nil, explain(errors.Join(err, b.close()))
+	if err := migrate.Fit(ctx, b, s, st.now(), o.applied, st.start); err != nil {
+		return nil, databases.Explain(errors.Join(err, b.Close()))
 	}
 	return st, nil
 }
 
 // start is called in a transaction that has found that the database has the schema.
-func (s *Store) start(c conn) error {
+func (s *Store) start(c db.Conn) error {
 	// A write shows now what would else show at the first request.
-	if _, err := c.exec("UPDATE " + metaTable + " SET value = value WHERE key = 'format'"); err != nil {
+	if _, err := c.Exec("UPDATE " + db.MetaTable + " SET value = value WHERE key = 'format'"); err != nil {
 		return fmt.Errorf("the database cannot be written: %w", err)
 	}
-	if _, _, renumbered := s.backend.changeOrder(); len(renumbered) > 0 {
-		if err := execAll(c, renumbered...); err != nil {
+	if _, _, renumbered := s.db.ChangeOrder(); len(renumbered) > 0 {
+		if err := db.ExecAll(c, renumbered...); err != nil {
 			return err
 		}
 	}
-	if _, err := one(c, func(row schema.Row) { s.pending.Store(row.Int(0)) }, "SELECT count(*) FROM "+deltasTable); err != nil {
+	if _, err := db.One(c, func(row schema.Row) { s.pending.Store(row.Int(0)) }, "SELECT count(*) FROM "+db.DeltasTable); err != nil {
 		return err
 	}
 	mark, err := readMark(c)
@@ -88,39 +91,39 @@ func (s *Store) start(c conn) error {
 		return err
 	}
 	s.minter.start(mark)
-	current, err := readVersion(c)
+	current, err := db.ReadVersion(c)
 	if err != nil {
 		return err
 	}
-	s.standing.Store(&standing{version: current, reads: true, writes: true})
-	s.own = current.number
-	s.since, err = readSince(c, s.own)
+	s.compatible.Store(&compatibility{Version: current, reads: true, writes: true})
+	s.own = current.Number
+	s.since, err = migrate.ReadSince(c, s.own)
 	return err
 }
 
 // Close finishes the writes that were accepted and closes the database.
-func (s *Store) Close() error { return s.backend.close() }
+func (s *Store) Close() error { return s.db.Close() }
 
 // Tx is a transaction: a snapshot to read from, and inside Write also to write to.
 type Tx struct {
 	store   *Store
-	conn    conn
+	conn    db.Conn
 	ctx     context.Context // of a snapshot; nil: nothing ends it
 	release func()
 	at      schema.Value // time of all changes of the transaction
 	caller  string       // who makes them
 	minted  bool
-	deltas  []delta   // of its changes
-	earlier []*task   // that have succeeded before in the transaction
-	mark    schema.ID // of the minter, if this transaction moves it on
-	last    *Change   // of its changes, nil if there is none
+	deltas  []lists.Delta // of its changes
+	earlier []*db.Task    // that have succeeded before in the transaction
+	mark    schema.ID     // of the minter, if this transaction moves it on
+	last    *Change       // of its changes, nil if there is none
 }
 
 // Look opens a snapshot for one query. It must be closed.
-func (s *Store) Look(ctx context.Context) (*Tx, error) { return s.read(ctx, oneQuery) }
+func (s *Store) Look(ctx context.Context) (*Tx, error) { return s.read(ctx, db.OneQuery) }
 
 // Read opens a snapshot for a moment. It must be closed.
-func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, briefly) }
+func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, db.Briefly) }
 
 // extend lets a snapshot that was opened for a page be used for as long as a client takes. There
 // are only so many, and each caller has a share of them; the program itself, which has no
@@ -141,8 +144,8 @@ func (t *Tx) extend(who string) error {
 	return nil
 }
 
-func (s *Store) read(ctx context.Context, how use) (*Tx, error) {
-	c, release, err := s.backend.read(ctx, how)
+func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
+	c, release, err := s.db.Read(ctx, how)
 	if err == nil {
 		if err = s.check(c, mayRead); err != nil {
 			release()
@@ -161,15 +164,15 @@ func (t *Tx) Close() { t.release() }
 // when not, nothing happened. The context can end only the wait for its start.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	var tx *Tx
-	t := &task{}
-	t.run = func(c conn, earlier []*task) (err error) {
+	t := &db.Task{}
+	t.Run = func(c db.Conn, earlier []*db.Task) (err error) {
 		tx, err = s.run(c, earlier, fn)
 		if err == nil {
-			t.value, t.evidence = tx, tx.evidence()
+			t.Value, t.Evidence = tx, tx.evidence()
 		}
 		return err
 	}
-	err := s.backend.write(ctx, t)
+	err := s.db.Write(ctx, t)
 	if tx != nil && tx.mark != (schema.ID{}) {
 		s.minter.marked(tx.mark, err)
 	}
@@ -177,7 +180,7 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // run runs fn. A panic harms nobody who shares the transaction.
-func (s *Store) run(c conn, earlier []*task, fn func(*Tx) error) (tx *Tx, err error) {
+func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
@@ -202,12 +205,12 @@ func (s *Store) run(c conn, earlier []*task, fn func(*Tx) error) (tx *Tx, err er
 }
 
 // evidence is a condition that the last change of the transaction meets, nil if there is none.
-func (t *Tx) evidence() *Statement {
+func (t *Tx) evidence() *db.Statement {
 	last := t.last
 	if last == nil {
 		return nil
 	}
-	return &Statement{SQL: "collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", Args: []schema.Value{
+	return &db.Statement{SQL: "collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", Args: []schema.Value{
 		schema.TextValue(last.Collection), schema.IDValue(last.ID), schema.TextValue(last.Kind), t.at, schema.TextValue(string(last.Representation))}}
 }
 
@@ -248,13 +251,13 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	if errors.As(err, &list) || errors.As(err, &single) {
 		return err
 	}
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, db.ErrClosed) {
 		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The server is shutting down. Try again later.", Cause: err}
 	}
-	if errors.Is(err, errBusy) {
+	if errors.Is(err, db.ErrBusy) {
 		return &fault.Error{Code: fault.CodeUnavailable, Detail: "Too many requests are being answered. Try again later.", Cause: err}
 	}
-	if known := s.backend.fault(err); known != nil {
+	if known := s.db.Fault(err); known != nil {
 		return known
 	}
 	return fault.Internal(err)

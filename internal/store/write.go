@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
@@ -60,7 +61,7 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 	representations, conflicts = make([][]byte, len(records)), make([]fault.List, len(records))
 	revisions, stored := make([]int64, len(records)), make([]bool, len(records))
 	t.minted = true // perhaps ahead of the transaction
-	batch := make([]Statement, 0, 2*len(records))
+	batch := make([]db.Statement, 0, 2*len(records))
 	for i, record := range records {
 		id := record.ID(schema.IDColumn)
 		if err := t.conn.Lock(c.Name, id); err != nil {
@@ -69,7 +70,7 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 		representations[i] = c.Append(nil, record)
 		change := t.change(c, "create", id, representations[i])
 		change.Stored = func(revision int64) { revisions[i] = revision }
-		batch = append(batch, change, Statement{
+		batch = append(batch, change, db.Statement{
 			SQL: t.store.tables[c].insert, Args: record[:c.RevisionColumn()], Stored: func(int64) { stored[i] = true },
 		})
 	}
@@ -95,7 +96,7 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 // looked for only then, so that it costs nothing otherwise; the change is there
 // by then, as it gives the revision, and is taken back.
 func (t *Tx) refused(c *schema.Collection, record schema.Record, revision int64) (fault.List, error) {
-	if err := t.conn.Defer(Statement{SQL: "DELETE FROM " + changesTable + " WHERE revision = $1", Args: []schema.Value{schema.IntValue(revision)}}); err != nil {
+	if err := t.conn.Defer(db.Statement{SQL: "DELETE FROM " + db.ChangesTable + " WHERE revision = $1", Args: []schema.Value{schema.IntValue(revision)}}); err != nil {
 		return nil, err
 	}
 	conflicts, err := t.conflicts(c, nil, record)
@@ -122,7 +123,7 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 	representation := c.Append(nil, after)
 	args := append(schema.Record{}, after[1:c.RevisionColumn()]...)
 	stored := false
-	err = t.conn.Batch(t.change(c, "update", id.ID(), representation), Statement{
+	err = t.conn.Batch(t.change(c, "update", id.ID(), representation), db.Statement{
 		SQL: t.store.tables[c].update, Args: append(args, id, before[c.RevisionColumn()]), Stored: func(revision int64) {
 			after[c.RevisionColumn()], stored = schema.IntValue(revision), true
 		},
@@ -149,7 +150,7 @@ func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) 
 	if err := t.conn.Defer(t.change(c, "delete", id, representation)); err != nil {
 		return nil, t.fault(err)
 	}
-	changed, err := t.conn.exec(t.store.tables[c].delete, record[schema.IDColumn], record[c.RevisionColumn()])
+	changed, err := t.conn.Exec(t.store.tables[c].delete, record[schema.IDColumn], record[c.RevisionColumn()])
 	if err == nil && changed != 1 {
 		err = fmt.Errorf("a deletion from %s removed %d rows", c.Name, changed)
 	}
@@ -209,9 +210,9 @@ func (t *Tx) taken(c *schema.Collection, group []int, record schema.Record) (boo
 		}
 		same = append(same, query.Compare{Column: column, Op: query.Equal, Value: record[column]})
 	}
-	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].name, " WHERE ")
+	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].Name, " WHERE ")
 	s.condition(same, true)
-	return one(t.conn, nil, s.String(), s.args...)
+	return db.One(t.conn, nil, s.String(), s.Args...)
 }
 
 func conflictOf(c *schema.Collection, group []int) *fault.Error {
