@@ -111,6 +111,7 @@ var testSupport = []string{"internal/pgtest"}
 var testedAgainst = map[string][]string{
 	"client":        {".", "schema", "internal/fault"},
 	"internal/move": {".", "schema"},
+	"internal/db":   {"internal/db/databases"},
 	// A database to migrate, copy or back up is one that a store has filled.
 	"internal/store": {"internal/maintain", "internal/db/sqlite", "internal/db/postgres"},
 }
