@@ -115,6 +115,21 @@ func TestClosedStoreRefusesEverything(t *testing.T) {
 	})
 }
 
+// A disk that has failed is known to whoever asks, and reading goes on.
+func TestHealthAfterADiskError(t *testing.T) {
+	s := parse(t, uniqueNames)
+	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
+	insert(t, st, s.Collection("things"), `{"name":"before"}`)
+	if err := st.Health(); err != nil {
+		t.Error(err)
+	}
+	err := st.Write(context.Background(), func(*Tx) error { return sqlite.ResultIOErrFsync.ToError() })
+	if !fault.Is(err, fault.CodeUnavailable) || !fault.Is(st.Health(), fault.CodeUnavailable) {
+		t.Errorf("write: %v, health: %v", err, st.Health())
+	}
+	read(t, st, func(tx *Tx) { expectTotals(t, tx, s.Collection("things"), 1) })
+}
+
 // Other errors pass, and so does writing after them.
 func TestOtherErrorsEndOneTransactionOnly(t *testing.T) {
 	s := parse(t, uniqueNames)
