@@ -69,6 +69,9 @@ type Options struct {
 	// Failed is called when nothing can be written any more until the database is opened
 	// again, with the reason.
 	Failed func(error)
+	// Trace is called with each statement of a transaction as it is sent, those that begin and end it
+	// included. It may be called by several goroutines at once.
+	Trace func(sql string)
 }
 
 // WithDefaults has no function that is nil.
@@ -78,6 +81,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.Failed == nil {
 		o.Failed = func(error) {}
+	}
+	if o.Trace == nil {
+		o.Trace = func(string) {}
 	}
 	return o
 }

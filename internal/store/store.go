@@ -41,6 +41,7 @@ type Option func(*opening)
 
 type opening struct {
 	applied func(*migrate.Step)
+	trace   func(sql string)
 }
 
 // MigrateAdditive lets Open change a database whose schema is another one, as
@@ -58,7 +59,7 @@ func Open(ctx context.Context, url string, s *schema.Schema, given ...Option) (*
 		option(&o)
 	}
 	st := &Store{schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
-	b, err := databases.Open(ctx, url, db.Options{Finish: st.finish, Failed: func(err error) { st.failed.Store(&err) }})
+	b, err := databases.Open(ctx, url, db.Options{Trace: o.trace, Finish: st.finish, Failed: func(err error) { st.failed.Store(&err) }})
 	if err != nil {
 		return nil, databases.Explain(err)
 	}

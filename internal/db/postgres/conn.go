@@ -23,6 +23,7 @@ import (
 type connection struct {
 	ctx         context.Context
 	raw         *pgx.Conn
+	trace       func(sql string)
 	isolated    string        // how it begins
 	queued      []deferred    // to be sent with the next statement
 	begun       bool          // something was sent
@@ -88,12 +89,16 @@ func (c *connection) renewed(err error) bool {
 
 func (c *connection) sendOnce(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
 	var batch pgx.Batch
-	for _, q := range c.queued {
-		batch.Queue(q.sql, q.args...)
+	queue := func(sql string, args ...any) {
+		c.trace(sql)
+		batch.Queue(sql, args...)
 	}
-	batch.Queue(sql, args...)
+	for _, q := range c.queued {
+		queue(q.sql, q.args...)
+	}
+	queue(sql, args...)
 	if c.only {
-		batch.Queue("commit")
+		queue("commit")
 	}
 	ahead := c.queued
 	c.queued, c.begun = nil, true
@@ -302,6 +307,7 @@ func (c *connection) rollback() {
 	if c.begun && !c.only && !c.raw.IsClosed() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), defaultPatience)
 		defer cancel()
+		c.trace("rollback")
 		_, _ = c.raw.Exec(ctx, "rollback")
 	}
 	c.queued, c.begun = nil, false

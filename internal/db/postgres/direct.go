@@ -29,6 +29,7 @@ const aloneColumns = 3
 // this way, and is to be sent in a transaction.
 func (c *connection) queryAlone(sql string, args []schema.Value) (db.Rows, error) {
 	sql = alone(sql)
+	c.trace(sql)
 	ctx, cancel := c.wait()
 	rows := &result{end: cancel}
 	expected := false

@@ -1,8 +1,6 @@
 package postgres
 
 import (
-	"fmt"
-
 	"github.com/jackc/pgx/v5"
 
 	"github.com/plural-go/plural/internal/db"
@@ -30,17 +28,3 @@ func (c *connection) Load(table string, columns []string, next func() (schema.Re
 }
 
 const revisionSequence = "pg_get_serial_sequence('" + db.ChangesTable + "', 'revision')"
-
-func (*Database) LastGiven() string {
-	return "SELECT coalesce(pg_sequence_last_value(" + revisionSequence + "::regclass), 0)"
-}
-
-// The transactions of another database mean nothing here.
-func (*Database) Loading(last int64) (before, after []string) {
-	order := "ALTER TABLE " + db.ChangesTable + " ALTER COLUMN transaction SET DEFAULT "
-	after = []string{order + "pg_current_xact_id()", "ANALYZE"}
-	if last > 0 {
-		after = append(after, fmt.Sprintf("SELECT setval(%s, %d)", revisionSequence, last))
-	}
-	return []string{order + "'0'"}, after
-}

@@ -2,13 +2,11 @@ package postgres
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
 )
 
 // Migrate sees, statement by statement, what is committed: once the tables are
@@ -19,7 +17,7 @@ func (b *Database) Migrate(ctx context.Context, fn func(db.Conn) error) error {
 		return err
 	}
 	defer acquired.Release()
-	c := &connection{ctx: ctx, raw: acquired.Conn(), isolated: "begin isolation level read committed"}
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: "begin isolation level read committed"}
 	c.begin()
 	err = lockTables(ctx, c, b)
 	if err == nil {
@@ -101,32 +99,3 @@ func lockSoon(ctx context.Context, c db.Conn, lock string) error {
 // lockSchemas comes first in a transaction: a statement that waits for a migration to end
 // would else see the schema as it was when it began to wait. LOCK TABLE takes no snapshot.
 const lockSchemas = "LOCK TABLE " + db.SchemasTable + " IN ACCESS SHARE MODE"
-
-func (*Database) HoldSchema() []string { return []string{lockSchemas} }
-
-func (b *Database) Reshape(c *schema.Collection, have *db.TableShape, moves map[string]string) []string {
-	alter := "ALTER TABLE " + db.Quote(b, c.Name) + " "
-	wanted := map[string]schema.Column{}
-	for _, column := range c.Columns() {
-		wanted[column.Name] = column
-	}
-	notNull, moving := map[string]bool{}, slices.Collect(maps.Values(moves))
-	var statements []string
-	for _, column := range have.Columns {
-		notNull[column.Name] = column.NotNull
-		_, stays := wanted[column.Name]
-		if moves[column.Name] != "" || !stays && !slices.Contains(moving, column.Name) {
-			statements = append(statements, alter+"DROP COLUMN "+db.Quote(b, column.Name))
-			notNull[column.Name] = false
-		}
-	}
-	for _, column := range c.Columns() {
-		if from := moves[column.Name]; from != "" {
-			statements = append(statements, alter+"RENAME COLUMN "+db.Quote(b, from)+" TO "+db.Quote(b, column.Name))
-		}
-		if column.NotNull != notNull[column.Name] {
-			statements = append(statements, alter+"ALTER COLUMN "+db.Quote(b, column.Name)+db.Choose(column.NotNull, " SET NOT NULL", " DROP NOT NULL"))
-		}
-	}
-	return statements
-}

@@ -89,10 +89,6 @@ func TestOutcomeOfACommit(t *testing.T) {
 	d := open(t, pgtest.URL(t))
 	v := versionOf(t, d)
 	errLost := errors.New("the connection is lost")
-	run := func(fn func(*db.Task, db.Conn) error) (c *connection, task *db.Task, err error) {
-		task = taskOf(v, func(begun *connection) { c = begun }, fn)
-		return c, task, d.Write(context.Background(), task)
-	}
 	var other *connection
 	if err := d.Write(context.Background(), taskOf(v, func(begun *connection) { other = begun }, func(t *db.Task, c db.Conn) error { return create(t, c, 1) })); err != nil {
 		t.Fatal(err)
@@ -137,14 +133,14 @@ func TestOutcomeOfACommit(t *testing.T) {
 	}
 	t.Run("going on", func(t *testing.T) {
 		outcome := make(chan error, 1)
-		if _, _, err := run(func(task *db.Task, c db.Conn) error {
+		if err := d.Write(context.Background(), taskOf(v, func(*connection) {}, func(task *db.Task, c db.Conn) error {
 			if err := create(task, c, 9); err != nil {
 				return err
 			}
 			conn, going := *c.(*connection), *task
 			go func() { outcome <- d.resolve(&conn, &going, errLost) }()
 			return nil
-		}); err != nil {
+		})); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-outcome; err != nil {
@@ -230,7 +226,7 @@ func TestCommitsWithoutTheirStandby(t *testing.T) {
 func TestContendedResource(t *testing.T) {
 	t.Parallel()
 	d := open(t, pgtest.URL(t))
-	d.patience = 500 * time.Millisecond
+	d.patience = 500 * time.Millisecond // of somebody who has to wait in vain
 	write := func() error {
 		return db.Write(context.Background(), d, func(c db.Conn) error {
 			_ = c.Lock("users", schema.ID{1})
@@ -245,6 +241,7 @@ func TestContendedResource(t *testing.T) {
 		t.Errorf("others wait: got %v", err)
 	}
 	lock.release()
+	d.patience = defaultPatience
 	if err := write(); err != nil {
 		t.Errorf("nobody waits: got %v", err)
 	}

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -18,11 +16,11 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
 )
 
 // Database is a PostgreSQL database behind a pool of connections.
 type Database struct {
+	dialect
 	pool    *pgxpool.Pool
 	first   chan struct{} // one for each connection that the first piece of a list may be read from
 	long    chan struct{} // likewise, at length
@@ -43,6 +41,7 @@ const (
 	beginRead  = "begin isolation level repeatable read, read only"
 )
 
+// Open connects to a database.
 func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 	config, err := parseConfig(url)
 	if err != nil {
@@ -73,7 +72,7 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		done()
 		return nil, nil, err
 	}
-	c := &connection{ctx: ctx, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.OnePage}
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.OnePage}
 	if how == db.OneQuery || how == db.Briefly {
 		c.patience = b.patience
 	}
@@ -197,90 +196,6 @@ func (b *Database) Fault(err error) error {
 	return nil
 }
 
-func (*Database) ColumnType(kind schema.Kind) string {
-	if kind.IsDecimal() {
-		return "bigint"
-	}
-	switch kind {
-	case schema.KindUUID:
-		return "uuid"
-	case schema.KindInteger:
-		return "bigint"
-	case schema.KindNumber:
-		return "double precision"
-	case schema.KindBoolean:
-		return "boolean"
-	case schema.KindDateTime:
-		return "timestamp(3) with time zone"
-	default:
-		return `text COLLATE "C"`
-	}
-}
-
-// Reserved: PostgreSQL keeps a few column names to itself.
-func (*Database) Reserved(name string) bool {
-	return slices.Contains([]string{"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}, name)
-}
-
-func (*Database) TableOptions() string { return "" }
-
-func (*Database) RevisionType() string {
-	return "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-}
-
-func (*Database) LastRevision() string { return "lastval()" }
-
-func (*Database) NullsFirst() string { return " NULLS FIRST" }
-
-func (*Database) NullsLast() string { return " NULLS LAST" }
-
-func (*Database) InlineReferences() bool { return false }
-
-func (*Database) TryLock(first, second string) string {
-	return "pg_try_advisory_xact_lock(hashtextextended(" + first + " || chr(31) || " + second + ", 0))"
-}
-
-func (*Database) SkipLocked() string { return " FOR UPDATE SKIP LOCKED" }
-
 func (b *Database) Traits() db.Traits {
 	return db.Traits{Shared: true, RoundTrips: true, LongReads: cap(b.long)}
-}
-
-func (*Database) Contains(column, text string) string {
-	return "strpos(" + column + ", " + text + ") > 0"
-}
-
-// A transaction gets its revisions before it commits, and another that got higher
-// ones may commit first. So the order is that of the transactions, and what is read
-// of it ends at the oldest that is still going on.
-func (*Database) ChangeOrder() (string, []string, []string) {
-	return ", transaction xid8 NOT NULL DEFAULT pg_current_xact_id()",
-		[]string{"CREATE INDEX " + db.ChangesTable + "_order ON " + db.ChangesTable + " (transaction, revision)"},
-		[]string{"UPDATE " + db.ChangesTable + " SET transaction = '0' WHERE transaction > pg_current_xact_id()"}
-}
-
-func (*Database) ChangesAfter(position db.Position) (string, []schema.Value) {
-	return "SELECT transaction::text::bigint, " + db.ChangeColumns + " FROM " + db.ChangesTable +
-			" WHERE transaction < pg_snapshot_xmin(pg_current_snapshot()) AND (transaction, revision) > ($1::text::xid8, $2::bigint)" +
-			" ORDER BY transaction, revision LIMIT $3",
-		[]schema.Value{schema.TextValue(strconv.FormatInt(position.Transaction, 10)), schema.IntValue(position.Revision)}
-}
-
-func (*Database) Catalogue() db.Catalogue {
-	return db.Catalogue{
-		Columns: `SELECT t.relname::text, a.attname::text,
-				format_type(a.atttypid, a.atttypmod) || CASE WHEN l.collname = 'C' THEN ' COLLATE "C"' ELSE '' END, a.attnotnull::int
-			FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid LEFT JOIN pg_collation l ON l.oid = a.attcollation
-			WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
-			ORDER BY t.relname, a.attnum`,
-		Indexes: `SELECT t.relname::text, x.relname::text, i.indisunique::int, a.attname::text
-			FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
-				CROSS JOIN unnest(i.indkey::int[]) WITH ORDINALITY AS k(number, position)
-				JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
-			WHERE t.relnamespace = current_schema()::regnamespace AND NOT i.indisprimary ORDER BY t.relname, x.relname, k.position`,
-		References: `SELECT t.relname::text, a.attname::text, r.relname::text, f.conname::text
-			FROM pg_constraint f JOIN pg_class t ON t.oid = f.conrelid JOIN pg_class r ON r.oid = f.confrelid
-				JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = f.conkey[1]
-			WHERE f.contype = 'f' AND t.relnamespace = current_schema()::regnamespace`,
-	}
 }

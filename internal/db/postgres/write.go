@@ -34,7 +34,7 @@ func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
 		if failed != nil {
 			return failed
 		}
-		c := &connection{ctx: context.WithoutCancel(ctx), raw: acquired.Conn(), isolated: beginWrite, patience: b.patience, locks: &b.locks, retry: turn}
+		c := &connection{ctx: context.WithoutCancel(ctx), trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, patience: b.patience, locks: &b.locks, retry: turn}
 		err = b.transact(acquired, c, t)
 		switch {
 		case errors.Is(err, errNotLocked): // it has its turn all the same

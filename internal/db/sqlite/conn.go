@@ -17,6 +17,7 @@ type connection struct {
 	statements map[string]*sqlite.Stmt
 	writes     bool // has the lock for it whenever it does anything
 
+	trace  func(sql string)
 	longer func() error // lets a read take its time
 	binder binder       // for one value after the other
 
@@ -35,6 +36,7 @@ const (
 )
 
 func (c *connection) Query(sql string, args ...schema.Value) (db.Rows, error) {
+	c.trace(sql)
 	stmt, cached, err := c.prepare(sql)
 	if err != nil {
 		return nil, err

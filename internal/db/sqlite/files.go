@@ -54,7 +54,7 @@ func OpenReadOnly(ctx context.Context, file string) (d db.Dialect, lend func() (
 		_, err := c.Exec("BEGIN")
 		return c, func() { _, _ = c.Exec("ROLLBACK") }, err
 	}
-	return &Database{}, lend, c.close, nil
+	return dialect{}, lend, c.close, nil
 }
 
 // openConn opens a connection that reads.
@@ -63,7 +63,7 @@ func openConn(ctx context.Context, file string) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{raw: raw, statements: map[string]*sqlite.Stmt{}}, nil
+	return &connection{raw: raw, trace: func(string) {}, statements: map[string]*sqlite.Stmt{}}, nil
 }
 
 // inspect hands a connection that reads a file to fn.
@@ -128,7 +128,7 @@ func Restore(ctx context.Context, database, file string, check func(db.Conn, db.
 		return fmt.Errorf("%s is no backup that can be restored: %w", file, err)
 	}
 	if info, err := os.Stat(database); err == nil && info.Size() > 0 && mayReplace != nil {
-		if err := inspect(ctx, database, func(c *connection) error { return mayReplace(c, &Database{}, database) }); err != nil {
+		if err := inspect(ctx, database, func(c *connection) error { return mayReplace(c, dialect{}, database) }); err != nil {
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ func checkWhole(ctx context.Context, file string, check func(db.Conn, db.Dialect
 		if err := checkForeignKeys(c); err != nil {
 			return err
 		}
-		return check(c, &Database{})
+		return check(c, dialect{})
 	})
 }
 

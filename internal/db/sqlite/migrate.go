@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"zombiezen.com/go/sqlite"
 
@@ -91,7 +89,7 @@ func checkOwner(file string) error {
 	if err != nil {
 		return nil
 	}
-	found, err := db.Describe(c, &Database{})
+	found, err := db.Describe(c, dialect{})
 	if err := c.close(); err != nil {
 		return err
 	}
@@ -103,40 +101,6 @@ func checkOwner(file string) error {
 
 // rebuilt is the name of a table until it replaces the one that it was made from.
 const rebuilt = "_plural_rebuilt"
-
-// Reshape makes a new table and takes the rows over: SQLite cannot change
-// whether a column is required, nor what it refers to.
-func (b *Database) Reshape(c *schema.Collection, have *db.TableShape, moves map[string]string) []string {
-	wanted := map[string]db.ColumnShape{}
-	var into, from []string
-	for _, column := range c.Columns() {
-		wanted[column.Name] = db.ColumnShape{Name: column.Name, Kind: b.ColumnType(column.Kind), NotNull: column.NotNull}
-		into = append(into, db.Quote(b, column.Name))
-		source := column.Name
-		if moved, ok := moves[column.Name]; ok {
-			source = moved
-		}
-		from = append(from, db.Quote(b, source))
-	}
-	found := map[string]db.ColumnShape{}
-	for _, column := range have.Columns {
-		found[column.Name] = column
-	}
-	references := map[string]string{}
-	for _, link := range c.Links() {
-		references[c.Columns()[link.Column].Name] = link.To.Name
-	}
-	if len(moves) == 0 && maps.Equal(wanted, found) && maps.Equal(references, have.References) {
-		return nil
-	}
-	name := db.Quote(b, c.Name)
-	return []string{
-		db.CreateTable(b, c, rebuilt),
-		"INSERT INTO " + rebuilt + " (" + strings.Join(into, ", ") + ") SELECT " + strings.Join(from, ", ") + " FROM " + name,
-		"DROP TABLE " + name,
-		"ALTER TABLE " + rebuilt + " RENAME TO " + name,
-	}
-}
 
 // Explain says more of what SQLite says in two words, to whoever runs a command or opens
 // a server.

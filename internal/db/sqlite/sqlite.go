@@ -18,13 +18,14 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
 )
 
 // Database is a database in one file: one connection that writes, many
 // that read.
 type Database struct {
+	dialect
 	file    string
+	trace   func(sql string)
 	writer  *writer
 	short   chan struct{}    // one for each connection that may read at the same time
 	first   chan struct{}    // likewise, the first piece of what may be long
@@ -41,12 +42,15 @@ const (
 	maxIdleReaders  = 16
 )
 
+// Open opens a database that is a file, and makes it if there is none.
 func Open(file string, o db.Options) (*Database, error) {
 	if err := errors.Join(CheckFile(file), checkOwner(file)); err != nil {
 		return nil, err
 	}
+	o = o.WithDefaults()
 	b := &Database{
 		file:    file,
+		trace:   o.Trace,
 		short:   make(chan struct{}, maxShortReaders),
 		first:   make(chan struct{}, maxFirstReaders),
 		long:    make(chan struct{}, maxLongReaders),
@@ -58,7 +62,7 @@ func Open(file string, o db.Options) (*Database, error) {
 		return nil, err
 	}
 	c.writes = true
-	b.writer = startWriter(c, o.WithDefaults())
+	b.writer = startWriter(c, o)
 	return b, nil
 }
 
@@ -132,7 +136,7 @@ func (b *Database) open(flags sqlite.OpenFlags, more ...string) (*connection, er
 		}
 	}
 	if err == nil {
-		return &connection{raw: raw, statements: map[string]*sqlite.Stmt{}}, nil
+		return &connection{raw: raw, trace: b.trace, statements: map[string]*sqlite.Stmt{}}, nil
 	}
 	err = fmt.Errorf("the database %s cannot be opened: %w", b.file, err)
 	if raw != nil {
@@ -285,66 +289,4 @@ func (b *Database) Fault(err error) error {
 	return nil
 }
 
-func (*Database) ColumnType(kind schema.Kind) string {
-	if kind.IsDecimal() {
-		return "INTEGER"
-	}
-	switch kind {
-	case schema.KindUUID:
-		return "BLOB"
-	case schema.KindInteger, schema.KindBoolean:
-		return "INTEGER"
-	case schema.KindNumber:
-		return "REAL"
-	default:
-		return "TEXT"
-	}
-}
-
-// Reserved: SQLite keeps names that start with sqlite_ to itself.
-func (*Database) Reserved(name string) bool { return strings.HasPrefix(name, "sqlite_") }
-
-// A table without rowid is ordered by its primary key: a range of ids is one
-// run of pages.
-func (*Database) TableOptions() string { return " STRICT, WITHOUT ROWID" }
-
-func (*Database) RevisionType() string { return "INTEGER PRIMARY KEY AUTOINCREMENT" }
-
-func (*Database) LastRevision() string { return "last_insert_rowid()" }
-
-func (*Database) NullsFirst() string { return "" }
-
-func (*Database) NullsLast() string { return "" }
-
-func (*Database) InlineReferences() bool { return true }
-
-func (*Database) SkipLocked() string { return "" }
-
-func (*Database) HoldSchema() []string { return nil }
-
-// A transaction that writes has the lock of the whole database.
-func (*Database) TryLock(string, string) string { return "1" }
-
 func (b *Database) Traits() db.Traits { return db.Traits{LongReads: cap(b.long)} }
-
-func (*Database) Contains(column, text string) string {
-	return "instr(" + column + ", " + text + ") > 0"
-}
-
-// One transaction writes at a time, so revisions are committed in their order.
-func (*Database) ChangeOrder() (string, []string, []string) { return "", nil, nil }
-
-func (*Database) ChangesAfter(position db.Position) (string, []schema.Value) {
-	return "SELECT 0, " + db.ChangeColumns + " FROM " + db.ChangesTable + " WHERE revision > $1 ORDER BY revision LIMIT $2",
-		[]schema.Value{schema.IntValue(position.Revision)}
-}
-
-func (*Database) Catalogue() db.Catalogue {
-	return db.Catalogue{
-		Columns: `SELECT t.name, c.name, c.type, c."notnull" FROM sqlite_schema t, pragma_table_xinfo(t.name) c
-			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`,
-		Indexes: `SELECT t.name, i.name, i."unique", c.name FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
-			WHERE t.type = 'table' AND i.origin = 'c' ORDER BY t.name, i.name, c.seqno`,
-		References: `SELECT t.name, f."from", f."table", '' FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`,
-	}
-}
