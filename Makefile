@@ -10,7 +10,7 @@ COMMIT   := $(shell git rev-parse HEAD 2>/dev/null)
 RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # Where tests need packages of npm, exactly those of the lock file.
 WEB          := internal/explorer/web
-NPM_PROJECTS := internal/openapi/lint client/ts $(WEB)
+NPM_PROJECTS := internal/openapi/lint internal/openapi/generators client/ts $(WEB)
 FUZZTIME ?= 30s
 
 # Of make test-repeat.
@@ -69,7 +69,7 @@ release: ## Build dist: static binaries for Linux, macOS and Windows in archives
 setup: packages ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc, fusermount3, Node and its packages, Chromium
 	@for project in $(NPM_PROJECTS); do \
 		if [ ! "$$project/node_modules/.package-lock.json" -nt "$$project/package-lock.json" ]; then \
-			(set -x; npm --prefix "$$project" ci --no-audit --no-fund); \
+			(set -x; npm --prefix "$$project" ci --no-audit --no-fund --fetch-retries=5); \
 		fi; \
 	done
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 	"unicode"
@@ -26,6 +28,17 @@ func isLoopback(addr net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
+// isPlain reports whether a URL is asked without TLS, beyond this machine.
+func isPlain(address string) bool {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Scheme != "http" {
+		return false
+	}
+	addr, err := netip.ParseAddr(parsed.Hostname())
+	name := strings.ToLower(parsed.Hostname())
+	return name != "localhost" && !strings.HasSuffix(name, ".localhost") && (err != nil || !addr.Unmap().IsLoopback())
+}
+
 // newGuard makes what finds out who is calling, nil if nobody is asked.
 // It knows no API keys yet.
 func newGuard(ctx context.Context, config Config, observer *observe.Observer) (*auth.Guard, error) {
@@ -37,8 +50,11 @@ func newGuard(ctx context.Context, config Config, observer *observe.Observer) (*
 		return nil, err
 	}
 	guard := &auth.Guard{Policy: policy}
-	if config.Access.Tokens != nil {
-		guard.Tokens, err = auth.NewTokens(ctx, *config.Access.Tokens, observer.IssuerUnreachable)
+	if tokens := config.Access.Tokens; tokens != nil {
+		if isPlain(tokens.Issuer) {
+			config.Logger.Warn("the issuer of tokens has no TLS: whoever is on the way to it can make tokens for anybody; give its https:// URL", "issuer", tokens.Issuer)
+		}
+		guard.Tokens, err = auth.NewTokens(ctx, *tokens, observer.IssuerUnreachable)
 	}
 	return guard, err
 }

@@ -38,7 +38,7 @@ type Config struct {
 
 	// MaxHookTime is how long all hooks of a request may take together, for an array
 	// of a thousand as for one resource: those ahead of its transaction, those
-	// within, and those behind it. Default: 30 s.
+	// within, and those behind it. The function of a Transaction has as much. Default: 30 s.
 	MaxHookTime time.Duration
 
 	// Prefix is the path under which the server is mounted in another one, such

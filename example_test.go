@@ -156,3 +156,39 @@ func ExampleHook() {
 	// refused at /title: A book needs a title of its own.
 	// 1
 }
+
+// All that a transaction writes is stored, or nothing.
+func ExampleServer_Transaction() {
+	server, end := openLibrary()
+	defer end()
+	ctx := context.Background()
+	authors, books := of[Author](server), of[Book](server)
+	write := func(name string, titles ...string) error {
+		return server.Transaction(ctx, func(ctx context.Context, tx *plural.Tx) error {
+			author, err := authors.In(tx).Create(ctx, Author{Name: name, Books: len(titles)})
+			if err != nil {
+				return err
+			}
+			for _, title := range titles {
+				if title == "" {
+					return errors.New("a book needs a title")
+				}
+				if _, err := books.In(tx).Create(ctx, Book{Title: title, AuthorID: author.ID}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	fmt.Println(write("George Eliot", "Middlemarch", "Silas Marner"))
+	fmt.Println(write("Mary Shelley", "Frankenstein", ""))
+	total, err := authors.Total(ctx)
+	must(err)
+	found, err := books.Total(ctx, plural.Where("title").StartsWith("Mid"))
+	must(err)
+	fmt.Println(total, found)
+	// Output:
+	// <nil>
+	// a book needs a title
+	// 1 1
+}

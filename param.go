@@ -151,18 +151,18 @@ func Cursor(id string) Param {
 	})
 }
 
-// build is the query that parameters ask for.
-func build[P Param](c *schema.Collection, params []P, limits query.Limits) (query.Query, error) {
+// wanted is what parameters ask for. The limit is used if they have none.
+func wanted[P Param](params []P, limit int64) (query.Request, error) {
 	var p parameters
 	for _, each := range params {
 		if err := each.apply(&p); err != nil {
-			return query.Query{}, err
+			return query.Request{}, called(err)
 		}
 	}
 	if !p.hasLimit {
-		p.request.Range.Limit = limits.DefaultLimit
+		p.request.Range.Limit = limit
 	}
-	return query.Build(c, p.request, limits)
+	return p.request, nil
 }
 
 // valueText is a value as the query string of a URL would have it, without escaping.

@@ -35,9 +35,13 @@ func (s *Server) get(ctx context.Context, c *schema.Collection, id schema.ID) (f
 	return found, err
 }
 
-func (s *Server) list(ctx context.Context, c *schema.Collection, q query.Query, visit func(resource.Resource) error) error {
+func (s *Server) list(ctx context.Context, c *schema.Collection, request query.Request, visit func(resource.Resource) error) error {
 	path := resource.Path{Collection: c}
 	return s.call(ctx, &path, schema.MayList, func() error {
+		q, err := query.Build(c, request, path.By.Visible(c))
+		if err != nil {
+			return err
+		}
 		listing, err := s.resources.List(ctx, path, q, false)
 		if err != nil {
 			return err
@@ -61,9 +65,13 @@ func (s *Server) list(ctx context.Context, c *schema.Collection, q query.Query, 
 	})
 }
 
-func (s *Server) count(ctx context.Context, c *schema.Collection, q query.Query) (total int64, err error) {
+func (s *Server) count(ctx context.Context, c *schema.Collection, request query.Request) (total int64, err error) {
 	path := resource.Path{Collection: c}
 	err = s.call(ctx, &path, schema.MayList, func() error {
+		q, err := query.Build(c, request, path.By.Visible(c))
+		if err != nil {
+			return err
+		}
 		listing, err := s.resources.List(ctx, path, q, true)
 		if err == nil {
 			total = listing.Total

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -67,12 +66,12 @@ func (t *Tx) List(collection string, params ...Param) ([]*Resource, error) {
 	if c == nil {
 		return nil, called(unknownCollection(collection))
 	}
-	q, err := build(c, params, query.Limits{DefaultLimit: 100})
+	request, err := wanted(params, 100)
 	if err != nil {
-		return nil, called(err)
+		return nil, err
 	}
 	var all []*Resource
-	err = t.list(context.Background(), c, q, func(found resource.Resource) error {
+	err = t.list(context.Background(), c, request, func(found resource.Resource) error {
 		each, err := restored(c, found, nil)
 		all = append(all, each)
 		return err
@@ -133,16 +132,16 @@ func (t *Tx) get(_ context.Context, c *schema.Collection, id schema.ID) (resourc
 	return found, called(err)
 }
 
-func (t *Tx) list(_ context.Context, c *schema.Collection, q query.Query, visit func(resource.Resource) error) error {
-	all, err := t.handle.List(c, q)
+func (t *Tx) list(_ context.Context, c *schema.Collection, request query.Request, visit func(resource.Resource) error) error {
+	all, err := t.handle.List(c, request)
 	for i := 0; i < len(all) && err == nil; i++ {
 		err = visit(all[i])
 	}
 	return called(err)
 }
 
-func (t *Tx) count(_ context.Context, c *schema.Collection, q query.Query) (int64, error) {
-	total, err := t.handle.Count(c, q)
+func (t *Tx) count(_ context.Context, c *schema.Collection, request query.Request) (int64, error) {
+	total, err := t.handle.Count(c, request)
 	return total, called(err)
 }
 
@@ -199,6 +198,3 @@ func parseID(id string) (schema.ID, error) {
 func unknownCollection(name string) error {
 	return fmt.Errorf("the schema has no collection %q", name)
 }
-
-// unlimited is a range without an end.
-const unlimited = math.MaxInt64

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"net/http"
 	"reflect"
 
@@ -24,16 +25,16 @@ import (
 type Collection[T any] struct {
 	reach      reach
 	collection *schema.Collection
-	limits     query.Limits
-	limit      resource.Limits // of bodies
-	etag       []int           // index of the field, nil if there is none
+	limit      int64 // of a list
+	depth      int   // of a body
+	etag       []int // index of the field, nil if there is none
 }
 
 // reach is what a collection is reached through: a Server or a Tx.
 type reach interface {
 	get(ctx context.Context, c *schema.Collection, id schema.ID) (resource.Resource, error)
-	list(ctx context.Context, c *schema.Collection, q query.Query, visit func(resource.Resource) error) error
-	count(ctx context.Context, c *schema.Collection, q query.Query) (int64, error)
+	list(ctx context.Context, c *schema.Collection, request query.Request, visit func(resource.Resource) error) error
+	count(ctx context.Context, c *schema.Collection, request query.Request) (int64, error)
 	do(ctx context.Context, request resource.Request) ([]resource.Resource, error)
 }
 
@@ -57,7 +58,7 @@ func Of[T any](server *Server) (*Collection[T], error) {
 	if err := errors.Join(wrong...); err != nil {
 		return nil, err
 	}
-	of := &Collection[T]{reach: server, collection: c, limits: query.Limits{DefaultLimit: server.config.DefaultLimit}, limit: resource.Limits{Depth: server.config.MaxDepth}}
+	of := &Collection[T]{reach: server, collection: c, limit: server.config.DefaultLimit, depth: server.config.MaxDepth}
 	for _, field := range reflect.VisibleFields(t) {
 		if len(field.Index) == 1 && field.Tag.Get("plural") == "etag" {
 			of.etag = field.Index
@@ -113,7 +114,7 @@ func (c *Collection[T]) Get(ctx context.Context, id string) (value T, err error)
 // resources at most.
 func (c *Collection[T]) List(ctx context.Context, params ...Param) ([]T, error) {
 	all := []T{}
-	err := c.each(ctx, params, c.limits, func(value T) error {
+	err := c.each(ctx, params, c.limit, func(value T) error {
 		all = append(all, value)
 		return nil
 	})
@@ -132,7 +133,7 @@ func (c *Collection[T]) List(ctx context.Context, params ...Param) ([]T, error) 
 // many run at once.
 func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		err := c.each(ctx, params, query.Limits{DefaultLimit: unlimited}, func(value T) error {
+		err := c.each(ctx, params, math.MaxInt64, func(value T) error {
 			if !yield(value, nil) {
 				return errEnough
 			}
@@ -148,12 +149,12 @@ func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, e
 // errEnough ends a loop that was left.
 var errEnough = errors.New("the loop was left")
 
-func (c *Collection[T]) each(ctx context.Context, params []Param, limits query.Limits, visit func(T) error) error {
-	q, err := build(c.collection, params, limits)
+func (c *Collection[T]) each(ctx context.Context, params []Param, limit int64, visit func(T) error) error {
+	request, err := wanted(params, limit)
 	if err != nil {
-		return called(err)
+		return err
 	}
-	return c.reach.list(ctx, c.collection, q, func(found resource.Resource) error {
+	return c.reach.list(ctx, c.collection, request, func(found resource.Resource) error {
 		value, err := c.value(found)
 		if err != nil {
 			return err
@@ -165,11 +166,11 @@ func (c *Collection[T]) each(ctx context.Context, params []Param, limits query.L
 // Total is the number of resources in the collection, or of those that filters select, which are
 // counted one by one.
 func (c *Collection[T]) Total(ctx context.Context, filters ...Filter) (int64, error) {
-	q, err := build(c.collection, filters, query.Limits{})
+	request, err := wanted(filters, 0)
 	if err != nil {
-		return 0, called(err)
+		return 0, err
 	}
-	return c.reach.count(ctx, c.collection, q)
+	return c.reach.count(ctx, c.collection, request)
 }
 
 // Create creates a resource and returns it as it is stored. Its id is minted if
@@ -192,7 +193,7 @@ func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error)
 	if err != nil {
 		return nil, called(err)
 	}
-	request.Limits = resource.Limits{Depth: c.limit.Depth, Items: max(1, len(values))}
+	request.Limits = resource.Limits{Depth: c.depth, Items: max(1, len(values))}
 	created, err := c.reach.do(ctx, request)
 	if err != nil {
 		return nil, err

@@ -200,7 +200,7 @@ func (k *checker) verbs(g *Grant, at path) {
 	for i, verb := range g.Verbs {
 		switch {
 		case !slices.Contains(AccessVerbs(), verb):
-			k.report(at.item(i), "there is no verb %q%s: use %s", verb, suggest.DidYouMean(string(verb), AccessVerbs()), oneOf(AccessVerbs()))
+			k.report(at.item(i), "there is no verb %q%s", verb, instead(string(verb), keyHints[grantKeys[0].name], AccessVerbs()))
 		case slices.Contains(g.Verbs[:i], verb):
 			k.report(at.item(i), "%s is listed twice: remove one of them", verb)
 		case verb != MayRead && verb != MayCreate && !slices.Contains(g.Verbs, MayRead):

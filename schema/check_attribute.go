@@ -32,7 +32,11 @@ func (k *checker) attribute(a *Attribute, at path, depth int) {
 		k.report(at.to("type"), "add a type: %s", oneOf(types))
 		return
 	case !isType(a.Type):
-		k.report(at.to("type"), "type must be %s, but is %q%s", oneOf(types), a.Type, suggest.DidYouMean(string(a.Type), types))
+		hint := suggest.DidYouMean(string(a.Type), types)
+		if known := typeHints.find(string(a.Type)); known != "" {
+			hint = ": " + known
+		}
+		k.report(at.to("type"), "type must be %s, but is %q%s", oneOf(types), a.Type, hint)
 		return
 	}
 	if isFormat(a.Format) {

@@ -124,10 +124,11 @@ func (p *parser) mapping(e entry, keys []key) []entry {
 // unknownKey also hides that the key which was meant is missing.
 func (p *parser) unknownKey(e entry, name string, here place, keys []key) {
 	known := keyNames(keys)
-	if near := suggest.Nearest(name, known); near != "" {
+	table := keyHints[known[0]]
+	if near := suggest.Nearest(name, known); near != "" && table.find(name) == "" {
 		p.hide(e.at.to(near))
 	}
-	p.reportAt(e.at.to(name), here, "there is no key %q here%s: use %s", name, suggest.DidYouMean(name, known), oneOf(known))
+	p.reportAt(e.at.to(name), here, "there is no key %q here%s", name, instead(name, table, known))
 }
 
 // list lists the items of a list.
@@ -166,7 +167,11 @@ func (p *parser) boolean(e entry) bool {
 			return value
 		}
 	}
-	p.wrong(e, "%s must be true or false, but is %s", e.name, describe(e.node))
+	hint := booleanHints.find(e.node.Value)
+	if hint != "" {
+		hint = ": " + hint
+	}
+	p.wrong(e, "%s must be true or false, but is %s%s", e.name, describe(e.node), hint)
 	return false
 }
 

@@ -93,7 +93,7 @@ func TestServeTellsItsManager(t *testing.T) {
 	}
 	defer socket.Close()
 	heard := func() string {
-		socket.SetReadDeadline(time.Now().Add(time.Minute))
+		socket.SetReadDeadline(time.Now().Add(5 * time.Minute))
 		words := make([]byte, 100)
 		n, err := socket.Read(words)
 		if err != nil {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -43,6 +44,9 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 	default:
 		out.Header().Add("Vary", "Authorization") // what is shown, and whether
 		by, err = a.Guard.Identify(r.Context(), r.Header.Values("Authorization"))
+		if fault.Is(err, fault.CodeInvalidCredentials) {
+			return cmp.Or(a.limitWrong(out), err)
+		}
 	}
 	if err != nil {
 		return err

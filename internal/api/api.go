@@ -71,12 +71,13 @@ type API struct {
 	openapis *documents
 	patterns map[*schema.Collection]patterns
 	bodies   *budget
+	ready    *readiness
 	local    bool // see Local
 }
 
 // New makes an API.
 func New(config Config) *API {
-	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
+	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, ready: &readiness{now: time.Now}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
 }
 
 // ServeHTTP answers one request.
@@ -95,6 +96,11 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	out.Header()["X-Content-Type-Options"] = noSniff
 	if a.Secure && r.TLS != nil && !isLoopback(r.Host) { // other servers of localhost may have no TLS
 		out.Header()["Strict-Transport-Security"] = onlyTLS
+	}
+	if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
+		// There may have been a Content-Length beside it, which net/http takes away. A proxy
+		// that believed it sees another end of the request (RFC 9112, section 6.1).
+		out.Header().Set("Connection", "close")
 	}
 	a.crossOrigin(r, out.Header())
 	a.Observer.Arrived()
@@ -133,6 +139,9 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	target, err := a.route(r)
 	if err := a.takesMore(out, target); err != nil {
 		return nil, err
+	}
+	if unknown := (*misspelt)(nil); errors.As(err, &unknown) {
+		err = a.nearestPath(r, out, unknown)
 	}
 	if err != nil {
 		return nil, err

@@ -14,9 +14,7 @@ import (
 
 // collections answers GET /: the collections as resources.
 func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) {
-	all := slices.DeleteFunc(a.Schema.All(), func(c *schema.Collection) bool {
-		return !slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return by.May(verb, c) })
-	})
+	all := slices.DeleteFunc(a.Schema.All(), func(c *schema.Collection) bool { return !a.mayKnow(by, c) })
 	totals, err := a.Resources.Totals(ctx, by, all)
 	if err != nil {
 		return nil, err
@@ -39,6 +37,11 @@ func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) 
 	answer := enveloped(http.StatusOK, marshal(list))
 	answer.header.Set("X-Total-Count", strconv.Itoa(len(all)))
 	return answer, nil
+}
+
+// mayKnow reports whether a caller is told of a collection: if they may do anything in it.
+func (a *API) mayKnow(by *auth.Permit, c *schema.Collection) bool {
+	return slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return by.May(verb, c) })
 }
 
 // collectionNamespace makes the ids of collections ours.

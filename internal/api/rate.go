@@ -123,6 +123,22 @@ func (a *API) limitCaller(out *response, by *auth.Permit) error {
 	return a.limit(out, "caller", "role:"+role+":"+who, rate)
 }
 
+// limitWrong counts a request with wrong credentials for its address, as one of the public.
+// If there is no rate for that, the highest counts: nobody who is known is allowed more.
+// Right credentials are not refused because others at the same address sent wrong ones.
+func (a *API) limitWrong(out *response) error {
+	rate, limited := a.Rates[schema.PublicRole]
+	for _, each := range a.Rates {
+		if !limited && (rate.Requests == 0 || float64(each.Requests)/float64(each.Per) > float64(rate.Requests)/float64(rate.Per)) {
+			rate = each
+		}
+	}
+	if rate.Requests == 0 {
+		return nil
+	}
+	return a.limit(out, "caller", "wrong:"+blockOf(out.remote), rate)
+}
+
 // limit counts a request, and says in the headers how many more there can be.
 func (a *API) limit(out *response, policy, who string, rate schema.Rate) error {
 	level, ok := a.buckets.take(who, rate)

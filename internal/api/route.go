@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/explorer"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -97,8 +98,53 @@ func (a *API) route(r *http.Request) (*target, error) {
 // take that from the request, and Location and Link repeat it.
 const maxPrefix = 1 << 10
 
-func (a *API) unknownPath() error {
-	return fault.New(fault.CodeNotFound, "Nothing is at this path. GET %s/ lists the collections.", a.Prefix)
+func (a *API) unknownPath() error { return a.unknownPathBut("") }
+
+// unknownPathBut also asks for the path that was meant, if that is known.
+func (a *API) unknownPathBut(path string) error {
+	if path != "" {
+		path = " Did you mean " + a.Prefix + path + "?"
+	}
+	return fault.New(fault.CodeNotFound, "Nothing is at this path.%s GET %s/ lists the collections.", path, a.Prefix)
+}
+
+// misspelt is the error of a path that leads to no collection. What it should have been is
+// said to those who may know of the collection.
+type misspelt struct {
+	word  string
+	below *resource.Path // the collection of the parent, if it is to be a sub-collection
+	id    schema.ID      // of the parent
+}
+
+func (e *misspelt) Error() string { return "nothing is at this path" }
+
+// nearestPath finds out who is calling, and answers 404 with the path that they may have meant.
+func (a *API) nearestPath(r *http.Request, out *response, e *misspelt) error {
+	t := &target{}
+	if err := a.admit(r, out, t); err != nil {
+		return err
+	}
+	var names []string
+	before := ""
+	if e.below != nil {
+		before = "/" + e.below.Collection.Name + "/" + e.id.String()
+	}
+	for _, c := range a.Schema.All() {
+		path := resource.Path{Collection: c, By: t.path.By}
+		if e.below != nil {
+			if link := c.ParentLink(); link == nil || link.To != e.below.Collection {
+				continue
+			}
+			path.Parent = &e.id
+		}
+		if a.mayKnow(t.path.By, c) && !path.IsHidden() {
+			names = append(names, c.Name)
+		}
+	}
+	if near := suggest.Nearest(e.word, names); near != "" {
+		return a.unknownPathBut(before + "/" + near)
+	}
+	return a.unknownPath()
 }
 
 func (a *API) resourceTarget(segments []string) (*target, error) {
@@ -117,6 +163,9 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 		return t, nil
 	}
 	child := c.Child(segments[2])
+	if child == nil && len(segments) == 3 {
+		return nil, &misspelt{segments[2], &t.path, t.id}
+	}
 	if child == nil || len(segments) > 4 {
 		return nil, a.unknownPath()
 	}
@@ -160,7 +209,7 @@ func (t *target) item(segment, pattern string) error {
 func (a *API) singularTarget(segments []string) (*target, error) {
 	c := a.Schema.Singular(segments[0])
 	if c == nil || len(segments) != 2 {
-		return nil, a.unknownPath()
+		return nil, &misspelt{word: segments[0]}
 	}
 	t := &target{path: resource.Path{Collection: c}}
 	if err := t.item(segments[1], a.patterns[c].singular); err != nil {

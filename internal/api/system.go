@@ -1,12 +1,12 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"net/http"
-	"time"
+	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // What is not part of the resource interface lives below /-/.
@@ -21,11 +21,11 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 	if t := pageTarget(segments); t != nil {
 		return t, nil
 	}
+	if near := suggest.Nearest(strings.Join(segments, "/"), []string{"health", "ready", "metrics", "openapi.json", "explorer", "docs"}); near != "" {
+		return nil, a.unknownPathBut("/-/" + near)
+	}
 	return nil, a.unknownPath()
 }
-
-// readyTimeout bounds how long the database may take to show that it is there.
-const readyTimeout = 2 * time.Second
 
 func (a *API) system(r *http.Request, t *target) (*reply, error) {
 	if t.isPage() {
@@ -40,9 +40,7 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 	case "openapi.json":
 		return a.openAPI(r, t.path.By)
 	case "ready":
-		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
-		defer cancel()
-		if err := a.Ready(ctx); err != nil {
+		if err := a.isReady(r); err != nil {
 			a.Observer.NotReady(err)
 			return state(http.StatusServiceUnavailable, "unavailable", err), nil
 		}
@@ -53,6 +51,16 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 			return state(http.StatusServiceUnavailable, "failed", err), nil
 		}
 		return state(http.StatusOK, "ok", nil), nil
+	}
+}
+
+// isReady reports why requests should go elsewhere. That the server is stopping is said at once.
+func (a *API) isReady(r *http.Request) error {
+	select {
+	case <-a.Stopping:
+		return a.Ready(r.Context())
+	default:
+		return a.ready.look(r.Context(), a.Ready)
 	}
 }
 

@@ -1,10 +1,12 @@
 package auth
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -171,6 +173,11 @@ func (t *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	response, err := t.next.RoundTrip(r)
+	if err == nil {
+		if err = readBounded(response); err != nil {
+			response = nil
+		}
+	}
 	if err == nil && response.StatusCode != http.StatusOK {
 		_ = response.Body.Close()
 		response, err = nil, fmt.Errorf("it answers with %s", response.Status)
@@ -180,6 +187,20 @@ func (t *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	t.leave(url, err)
 	return response, err
+}
+
+// maxAnswer is how much an issuer may answer. Keys take some KiB.
+const maxAnswer = 1 << 20
+
+// readBounded reads an answer into memory, if it is not too long.
+func readBounded(response *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	_ = response.Body.Close()
+	if err == nil && len(body) > maxAnswer {
+		err = fmt.Errorf("its answer has more than %d bytes", maxAnswer)
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return err
 }
 
 func (t *throttle) enter(url string) error {

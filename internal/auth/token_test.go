@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -396,6 +397,9 @@ func testBrokenIssuer(t *testing.T) {
 		"a page": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>Down for maintenance")) },
 		"a broken key": func(w http.ResponseWriter, _ *http.Request) {
 			w.Write([]byte(`{"keys":[{"kty":"EC","crv":"P-256","kid":"1"}]}`))
+		},
+		"too much": func(w http.ResponseWriter, _ *http.Request) {
+			w.Write([]byte(`{"keys":[],"more":"` + strings.Repeat("x", maxAnswer) + `"}`))
 		},
 		"half of it": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"keys":[`)) },
 		"elsewhere":  func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },

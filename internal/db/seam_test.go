@@ -479,8 +479,10 @@ func TestTryLock(t *testing.T) {
 			return held
 		}
 		write(t, d, func(c db.Conn) error {
-			if !try(c, "a") || !try(c, "a") {
-				t.Error("nobody has it, and it was not given")
+			for range 2 { // the one that has it gets it again
+				if !try(c, "a") {
+					t.Error("nobody else has it, and it was not given")
+				}
 			}
 			if !d.Traits().Shared {
 				return nil // no other transaction writes

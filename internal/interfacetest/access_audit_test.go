@@ -102,7 +102,7 @@ func TestAccessOfARevokedKeyEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		close(release)
-		if a := h.as("bo", "POST", "/notes", `{"text":"last"}`, "Prefer", "respond-async, wait=30"); a.status != 201 {
+		if a := h.as("bo", "POST", "/notes", `{"text":"last"}`, "Prefer", "respond-async, wait=300"); a.status != 201 {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
 		h.as("editor", "GET", "/notes/"+id(40), "").expectErrors(t, 404, "not_found")
@@ -141,7 +141,7 @@ func TestHooksKnowTheCaller(t *testing.T) {
 		if a := h.as("ada", "POST", "/posts", body(adaAt)); a.status != 201 {
 			t.Fatal(a.body)
 		}
-		if a := h.as("bo", "POST", "/posts", body(boAt), "Prefer", "respond-async, wait=30"); a.status != 201 {
+		if a := h.as("bo", "POST", "/posts", body(boAt), "Prefer", "respond-async, wait=300"); a.status != 201 {
 			t.Fatal(a.body)
 		}
 		key := h.keys["editor"][len("Bearer plural_"):][:10]

@@ -47,7 +47,7 @@ func probes() (all []probe) {
 		if item == "/post/"+hidden {
 			continue
 		}
-		for _, headers := range [][]string{nil, {"If-Match", `"1.1"`}, {"Prefer", "respond-async"}, {"Prefer", "respond-async, wait=5"}, {"Idempotency-Key", "k" + item}, {"Idempotency-Key", "k" + item}} {
+		for _, headers := range [][]string{nil, {"If-Match", `"1.1"`}, {"Prefer", "respond-async"}, {"Prefer", "respond-async, wait=300"}, {"Idempotency-Key", "k" + item}, {"Idempotency-Key", "k" + item}} {
 			for _, body := range []string{`{"title":"New"}`, `{"title":3,"nope":1}`, `{}`} {
 				add("PATCH", item, body, headers...)
 				add("PUT", item, body, headers...)
@@ -59,7 +59,7 @@ func probes() (all []probe) {
 	}
 	for i, list := range []string{"/notes", "/posts/" + hidden + "/notes", "/posts/" + shown + "/notes"} {
 		add("GET", list, "")
-		for _, headers := range [][]string{nil, {"Prefer", "respond-async, wait=5"}, {"Idempotency-Key", "n" + list}} {
+		for _, headers := range [][]string{nil, {"Prefer", "respond-async, wait=300"}, {"Idempotency-Key", "n" + list}} {
 			n := 40 + 10*i + len(headers) + len(strings.Join(headers, ""))%7
 			add("POST", list, fmt.Sprintf(`{"id":"%s","text":"a","post_id":"%s"}`, id(n), hidden), headers...)
 			add("POST", list, fmt.Sprintf(`[{"id":"%s","text":"a","post_id":"%s"},{"post_id":"%s","nope":1}]`, id(n), shown, hidden), headers...)

@@ -14,7 +14,7 @@ import (
 // TestIdempotencyKeyInFlight: the second request does not wait for the first.
 func TestIdempotencyKeyInFlight(t *testing.T) {
 	eachGated(t, func(t *testing.T, s *server, g *gate) {
-		for position, prefer := range []string{"", "respond-async, wait=60"} {
+		for position, prefer := range []string{"", "respond-async, wait=300"} {
 			open := g.hold(position)
 			key := fmt.Sprint("key", position)
 			answered := make(chan answer)
@@ -38,7 +38,7 @@ func TestIdempotencyKeyInFlight(t *testing.T) {
 // TestManyRequestsWithOneKey: whoever comes first, the effect is one.
 func TestManyRequestsWithOneKey(t *testing.T) {
 	eachStore(t, teamSchema(t), func(t *testing.T, s *server) {
-		for round, prefer := range []string{"", "respond-async", "respond-async, wait=20"} {
+		for round, prefer := range []string{"", "respond-async", "respond-async, wait=300"} {
 			storm(t, []*server{s}, fmt.Sprint("key", round), prefer)
 			s.get("/people").expectTotal(t, fmt.Sprint(round+1))
 		}

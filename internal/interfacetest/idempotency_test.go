@@ -72,8 +72,8 @@ func TestIdempotencyKey(t *testing.T) {
 		child := s.onceOnly("child", "POST", path+"/notes", `{"id":"`+id(2)+`"}`)
 		child.expect(t, 201, `{"data":{"id":"`+id(2)+`","type":"notes","text":null,"person_id":"`+id(1)+`"}}`)
 		s.onceOnly("accept", "POST", "/people", `{"name":"Later"}`, "Prefer", "respond-async")
-		waited := s.onceOnly("wait", "POST", "/people", `{"name":"Waited"}`, "Prefer", "respond-async, wait=20")
-		if waited.status != 201 || waited.header.Get("Preference-Applied") != "respond-async, wait=20" || waited.tag(t) == "" {
+		waited := s.onceOnly("wait", "POST", "/people", `{"name":"Waited"}`, "Prefer", "respond-async, wait=300")
+		if waited.status != 201 || waited.header.Get("Preference-Applied") != "respond-async, wait=300" || waited.tag(t) == "" {
 			t.Errorf("got %d %v", waited.status, waited.header)
 		}
 		s.onceOnly("delete", "DELETE", path, "").expect(t, 200, one(person(1, "Three")))
@@ -118,7 +118,7 @@ func TestIdempotencyKeyOfRefusals(t *testing.T) {
 			{422, "PATCH", path, `{"friend_id":"` + id(9) + `"}`, nil},
 			{422, "POST", "/notes", `{"text":"no"}`, nil},
 		} {
-			for _, prefer := range []string{"", "respond-async, wait=20"} {
+			for _, prefer := range []string{"", "respond-async, wait=300"} {
 				got := s.onceOnly(fmt.Sprint("key ", i, prefer), c.method, c.path, c.body, append([]string{"Prefer", prefer}, c.headers...)...)
 				if got.status != c.status {
 					t.Errorf("%s %s %s: got %d %s", c.method, c.path, c.body, got.status, got.body)

@@ -75,11 +75,11 @@ func TestDocumentsThatLieAreFound(t *testing.T) {
 		{"an operation", remove("/paths/~1users", "post"), created, "the status 201, where there is no operation"},
 		{"a status", remove("/paths/~1users/post/responses", "201"), created, "the body is not what is declared"},
 		{"a status without a body", remove("/paths/~1users~1{id}/get/responses", "304"), unchanged, "the header Etag is not declared"},
-		{"a header", remove("/components/responses/UserList/headers", "Link"), list, "the header Link is not declared"},
+		{"a header", remove("/components/responses/UserListResponse/headers", "Link"), list, "the header Link is not declared"},
 		{"the type of a header", set("/components/headers/X-Total-Count/schema", "type", "boolean"), list, "the header X-Total-Count is not what is declared"},
-		{"a header too many", set("/components/responses/User/headers", "X-Nope", map[string]any{"required": true, "schema": map[string]any{"type": "string"}}), read, "the header X-Nope is missing"},
+		{"a header too many", set("/components/responses/UserResponse/headers", "X-Nope", map[string]any{"required": true, "schema": map[string]any{"type": "string"}}), read, "the header X-Nope is missing"},
 		{"the content type", func(d *document) {
-			content := d.at("/components/responses/User/content")
+			content := d.at("/components/responses/UserResponse/content")
 			content["text/plain"] = content["application/json"]
 			delete(content, "application/json")
 		}, read, "the content type is application/json, and not text/plain"},

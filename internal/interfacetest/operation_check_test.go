@@ -51,7 +51,7 @@ func TestRefusedAtOnce(t *testing.T) {
 			{428, "DELETE", page, "", nil},
 		} {
 			want := s.do(c.method, c.path, c.body, c.headers...)
-			for _, prefer := range []string{"respond-async", "respond-async, wait=9"} {
+			for _, prefer := range []string{"respond-async", "respond-async, wait=300"} {
 				got := s.do(c.method, c.path, c.body, append([]string{"Prefer", prefer}, c.headers...)...)
 				if want.status != c.status || got.status != c.status || got.body != want.body {
 					t.Errorf("%s %s %s:\ngot  %d %s\nwant %d %s", c.method, c.path, c.body, got.status, got.body, want.status, want.body)
@@ -137,7 +137,7 @@ func TestRefusedByAHook(t *testing.T) {
 	eachStore(t, teamSchema(t), func(t *testing.T, s *server) {
 		s.expectFailure(t, s.later("POST", "/people", named(1, "before")), s.do("POST", "/people", named(1, "before")))
 		s.do("POST", "/people", named(1, "within"), "Prefer", "respond-async").expect(t, 409, s.do("POST", "/people", named(1, "within")).body)
-		s.do("POST", "/people", named(1, "before"), "Prefer", "respond-async, wait=20").expect(t, 422, s.do("POST", "/people", named(1, "before")).body)
+		s.do("POST", "/people", named(1, "before"), "Prefer", "respond-async, wait=300").expect(t, 422, s.do("POST", "/people", named(1, "before")).body)
 		s.get("/people").expect(t, 200, data())
 		if got := s.get("/operations").total(); got != "2" {
 			t.Errorf("there are %s operations", got)

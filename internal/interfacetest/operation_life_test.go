@@ -23,7 +23,7 @@ func TestBacklog(t *testing.T) {
 			opens = append(opens, g.hold(i))
 			operations = append(operations, s.later("POST", "/people", named(i, "Waiting")))
 		}
-		for _, headers := range [][]string{{"Prefer", "respond-async"}, {"Prefer", "respond-async, wait=9"}, {"Prefer", "respond-async", "Idempotency-Key", "full"}} {
+		for _, headers := range [][]string{{"Prefer", "respond-async"}, {"Prefer", "respond-async, wait=300"}, {"Prefer", "respond-async", "Idempotency-Key", "full"}} {
 			refused := s.do("POST", "/people", named(3, "Late"), headers...)
 			refused.expectErrors(t, 503, "backlog_full")
 			refused.expectHeaders(t, "Retry-After: 5")
@@ -57,6 +57,7 @@ func TestRetention(t *testing.T) {
 		g.await(2)
 		g.hold(2)
 		s = s.restart(hurry(), func(c *plural.Config) { c.OperationRetention = time.Nanosecond })
+		g.await(2) // it changes no more
 		eventually(t, "the finished operations are forgotten", func() bool { return s.get("/operations").total() == "1" })
 		if got := s.get("/operations").ids(t); len(got) != 1 || got[0] != unfinished {
 			t.Errorf("%v are left", got)
@@ -201,7 +202,7 @@ func TestHooksOfOperations(t *testing.T) {
 		mutex.Lock()
 		calls = nil
 		mutex.Unlock()
-		s.do("POST", "/people", named(1, "One"), "Prefer", "respond-async, wait=20").expect(t, 201, one(person(1, "Renamed")))
+		s.do("POST", "/people", named(1, "One"), "Prefer", "respond-async, wait=300").expect(t, 201, one(person(1, "Renamed")))
 		mutex.Lock()
 		defer mutex.Unlock()
 		want := []string{"within create One " + id(1), "before create One " + id(1), "within create Renamed " + id(1), "after create Renamed " + id(1)}
@@ -226,6 +227,6 @@ func TestOperationsUnderAPrefix(t *testing.T) {
 		t.Errorf("the Location is %s", location)
 	}
 	eventually(t, "it is done", func() bool { return s.get(location).member(t, "status") == `"succeeded"` })
-	waited := s.do("POST", "/api/people", named(2, "Two"), "Prefer", "respond-async, wait=20")
-	waited.expectHeaders(t, tagged, "Location: /api/people/"+id(2), "Preference-Applied: respond-async, wait=20")
+	waited := s.do("POST", "/api/people", named(2, "Two"), "Prefer", "respond-async, wait=300")
+	waited.expectHeaders(t, tagged, "Location: /api/people/"+id(2), "Preference-Applied: respond-async, wait=300")
 }

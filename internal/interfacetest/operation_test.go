@@ -111,9 +111,9 @@ func TestAsyncCollections(t *testing.T) {
 				t.Errorf("%s: got %v, want %s", c.name, got, c.want)
 			}
 		}
-		waited := s.do("POST", "/snails", `{"id":"`+id(2)+`"}`, "Prefer", "wait=20")
+		waited := s.do("POST", "/snails", `{"id":"`+id(2)+`"}`, "Prefer", "wait=300")
 		waited.expect(t, 201, `{"data":{"id":"`+id(2)+`","type":"snails"}}`)
-		waited.expectHeaders(t, tagged, "Location: /snails/"+id(2), "Preference-Applied: respond-async, wait=20")
+		waited.expectHeaders(t, tagged, "Location: /snails/"+id(2), "Preference-Applied: respond-async, wait=300")
 	})
 }
 
@@ -122,7 +122,7 @@ func TestArraysAreSynchronous(t *testing.T) {
 	snails := mustSchema(t, schema.Collection{Name: "snails", NoTimestamps: true, Async: schema.WriteMethods()})
 	eachStore(t, snails, func(t *testing.T, s *server) {
 		for i, body := range []string{`[{"id":"` + id(0) + `"}]`, "\r\n\t [{\"id\":\"" + id(1) + "\"}]"} {
-			created := s.do("POST", "/snails", body, "Prefer", "respond-async, wait=5")
+			created := s.do("POST", "/snails", body, "Prefer", "respond-async, wait=300")
 			created.expect(t, 201, data(`{"id":"`+id(i)+`","type":"snails"}`))
 			created.expectHeaders(t)
 		}
@@ -141,7 +141,7 @@ func TestWait(t *testing.T) {
 		return nil
 	}}
 	eachStore(t, teamSchema(t), func(t *testing.T, s *server) {
-		const prefer, applied = "respond-async, wait=20", "Preference-Applied: respond-async, wait=20"
+		const prefer, applied = "respond-async, wait=300", "Preference-Applied: respond-async, wait=300"
 		created := s.do("POST", "/people", named(1, "One"), "Prefer", prefer)
 		created.expect(t, 201, one(person(1, "One")))
 		created.expectHeaders(t, tagged, "Location: /people/"+id(1), applied)

@@ -78,9 +78,11 @@ type builder struct {
 
 	schemas, responses, parameters, bodies, headers object
 
-	shapeNames, responseNames, bodyNames names
-	named                                map[string]string // what was named, and how
-	met                                  map[string]bool   // what is in the document already
+	// componentNames is the names of all components: some generators make types of all of
+	// them, in one name space.
+	componentNames names
+	named          map[string]string // what was named, and how
+	met            map[string]bool   // what is in the document already
 }
 
 // title is how a collection is called in names of operations and shapes.
@@ -89,15 +91,18 @@ type title struct{ one, many string }
 func newBuilder(s *schema.Schema, options Options) *builder {
 	b := &builder{
 		Options: options, schema: s, by: options.By, titles: map[*schema.Collection]title{},
-		operationIDs: names{}, shapeNames: names{}, responseNames: names{}, bodyNames: names{}, named: map[string]string{}, met: map[string]bool{},
+		operationIDs: names{}, componentNames: names{}, named: map[string]string{}, met: map[string]bool{},
 	}
 	if b.by == nil {
 		b.by = everything{}
 	}
 	for _, name := range ownShapes {
-		b.shapeNames.unique(name)
+		b.componentNames.unique(name)
 	}
 	known := slices.DeleteFunc(slices.Clone(s.All()), func(c *schema.Collection) bool { return !b.knows(c) })
+	for _, c := range known {
+		b.reserveParameters(c)
+	}
 	// UserCreate is a shape of users, whether or not there are user-creates too.
 	later := func(c *schema.Collection) bool {
 		return slices.ContainsFunc(known, func(other *schema.Collection) bool { return isShapeOf(pascal(c.Singular), pascal(other.Singular)) })
@@ -105,7 +110,7 @@ func newBuilder(s *schema.Schema, options Options) *builder {
 	for _, isLater := range []bool{false, true} {
 		for _, c := range known {
 			if later(c) == isLater {
-				b.titles[c] = title{b.shapeNames.uniqueWith(pascal(c.Singular), shapeSuffixes), pascal(c.Name)}
+				b.titles[c] = title{b.componentNames.uniqueWith(pascal(c.Singular), shapeSuffixes), pascal(c.Name)}
 			}
 		}
 	}

@@ -10,18 +10,31 @@ import (
 // lost when their names are written as generators of clients want them.
 type names map[string]bool
 
+// has reports whether somebody has the name.
+func (n names) has(name string) bool { return n[plain(name)] }
+
+// plain is what generators can tell names apart by: letters and digits, in any case.
+func plain(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			return c
+		}
+		return -1
+	}, strings.ToLower(name))
+}
+
 // unique is the name, or the name with the first number that makes it another one.
 func (n names) unique(name string) string { return n.uniqueWith(name, []string{""}) }
 
 // uniqueWith is the same for a name that is used with several endings.
 func (n names) uniqueWith(name string, endings []string) string {
 	free := name
-	isTaken := func(ending string) bool { return n[strings.ToLower(free+ending)] }
+	isTaken := func(ending string) bool { return n.has(free + ending) }
 	for i := 2; slices.ContainsFunc(endings, isTaken); i++ {
 		free = name + strconv.Itoa(i)
 	}
 	for _, ending := range endings {
-		n[strings.ToLower(free+ending)] = true
+		n[plain(free+ending)] = true
 	}
 	return free
 }

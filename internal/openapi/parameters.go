@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/query"
@@ -18,6 +19,37 @@ func (b *builder) parameter(name string, make func() object) object {
 		b.parameters.add(name, make())
 	}
 	return reference("parameters", name)
+}
+
+// parameterNames is the components of parameters that every document may have.
+var parameterNames = []string{
+	"offset", "o", "limit", "l", "cursor",
+	"X-Request-Id", "If-Match", "If-Match-Required", "If-None-Match", "Idempotency-Key", "Prefer-Async", "Prefer-Count",
+}
+
+// reserveParameters takes the names of all parameters that lists of a collection may have.
+func (b *builder) reserveParameters(c *schema.Collection) {
+	taken := append(slices.Clone(parameterNames), c.Name+".sort")
+	for _, name := range c.FieldNames() {
+		field := c.Field(name)
+		prefix := filterPrefix(c, field)
+		taken = append(taken, prefix)
+		for _, op := range query.Operators(field.Kind) {
+			taken = append(taken, prefix+"."+op)
+		}
+	}
+	for _, name := range taken {
+		b.componentNames[plain(name)] = true
+	}
+}
+
+// filterPrefix is the component of the plain filter of a field, with which those of its
+// operators begin.
+func filterPrefix(c *schema.Collection, field *schema.Field) string {
+	if field.Column == schema.NoColumn || c.Columns()[field.Column].Attribute == nil {
+		return "filter." + field.Name // the same in every collection
+	}
+	return c.Name + ".filter." + field.Name
 }
 
 // header is a reference to a request header.
@@ -169,11 +201,7 @@ func (b *builder) sort(c *schema.Collection) object {
 
 // filters lists the parameters by which a field can be filtered.
 func (b *builder) filters(c *schema.Collection, field *schema.Field) list {
-	prefix := c.Name + "."
-	if field.Column == schema.NoColumn || c.Columns()[field.Column].Attribute == nil {
-		prefix = "" // the same in every collection
-	}
-	prefix += "filter." + field.Name
+	prefix := filterPrefix(c, field)
 	all := list{b.parameter(prefix, func() object { return plainFilter(field) })}
 	for _, op := range query.Operators(field.Kind) {
 		all = append(all, b.parameter(prefix+"."+op, func() object { return operatorFilter(field, op) }))
@@ -220,6 +248,8 @@ func operatorFilter(field *schema.Field, op string) object {
 		}})
 	case "null":
 		return append(filter, member{"schema", object{{"type", "boolean"}}})
+	case "contains", "starts_with":
+		return append(filter, member{"schema", object{{"type", "string"}, {"maxLength", query.MaxPart}}})
 	}
 	return append(filter, member{"schema", valueShape(field.Kind)})
 }

@@ -281,14 +281,20 @@ func (b *builder) body(p place, s shape) object {
 		wanted += "Below" + b.titles[p.parent.To].one
 		givenByPath = p.parentAttribute().Name
 	}
-	name, fresh := b.name(b.bodyNames, "body "+c.Name+" "+wanted, wanted)
+	name, fresh := b.name(b.componentNames, "body "+c.Name+" "+wanted, wanted+"Body")
 	if !fresh {
 		return reference("requestBodies", name)
 	}
 	one, example := b.shapeOf(p, s), b.example(c, s, givenByPath)
 	content := jsonOf(one, example)
 	if s == createShape {
-		media := object{{"schema", object{{"oneOf", list{one, object{{"type", "array"}, {"items", one}, {"maxItems", b.MaxItems}}}}}}}
+		// A shape with a name: generators have types of these that work, and not of others.
+		input, _ := b.name(b.componentNames, "input "+c.Name+" "+wanted, wanted+"Input")
+		b.schemas.add(input, object{
+			{"description", "One resource, or several of which all are created or none."},
+			{"oneOf", list{one, object{{"type", "array"}, {"items", one}, {"maxItems", b.MaxItems}}}},
+		})
+		media := object{{"schema", reference("schemas", input)}}
 		if example != nil {
 			media.add("examples", object{
 				{"one", object{{"summary", "One resource"}, {"value", example}}},

@@ -62,7 +62,7 @@ func (b *builder) refusal(operation, suffix string, codes []fault.Code, headers 
 		own = append(own, "Retry-After")
 	}
 	what := fmt.Sprint("refusal ", suffix, codes, own, b.Rated)
-	name, fresh := b.name(b.responseNames, what, b.refusalName("Error"+suffix, operation))
+	name, fresh := b.name(b.componentNames, what, b.refusalName("Error"+suffix, operation))
 	if fresh {
 		b.responses.add(name, object{
 			{"description", describeRefusal(suffix, codes)}, {"headers", b.headersOf(own...)},
@@ -75,11 +75,11 @@ func (b *builder) refusal(operation, suffix string, codes []fault.Code, headers 
 // refusalName is a name for a refusal: Error400 the first one, Error400OfList that of the
 // first list that differs, and then Error400OfListPosts.
 func (b *builder) refusalName(short, operation string) string {
-	if operation == "" || !b.responseNames[strings.ToLower(short)] {
+	if operation == "" || !b.componentNames.has(short) {
 		return short
 	}
 	verb := operation[:strings.IndexFunc(operation, unicode.IsUpper)]
-	if wanted := short + "Of" + capital(verb); !b.responseNames[strings.ToLower(wanted)] {
+	if wanted := short + "Of" + capital(verb); !b.componentNames.has(wanted) {
 		return wanted
 	}
 	return short + "Of" + capital(operation)

@@ -83,7 +83,7 @@ func (b *builder) shapeOf(p place, s shape) object {
 	if p.parent != nil && (s == createShape || s == replaceShape) {
 		if parent := p.parentAttribute(); parent.Required && parent.Default == nil {
 			wanted := name + "Below" + b.titles[p.parent.To].one // the body need not say what the path says
-			name, _ = b.name(b.shapeNames, "name of "+p.collection.Name+" "+wanted, wanted)
+			name, _ = b.name(b.componentNames, "name of "+p.collection.Name+" "+wanted, wanted)
 			givenByPath = parent.Name
 		}
 	}

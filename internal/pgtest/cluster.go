@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-const startTimeout = time.Minute
+const startTimeout = 5 * time.Minute
 
 // Debian keeps the programs out of PATH, a directory for each major version.
 const debianBin = "/usr/lib/postgresql/*/bin"
@@ -137,7 +137,7 @@ func (c *cluster) stop() {
 		_ = c.server.Process.Signal(syscall.SIGQUIT)
 		select {
 		case <-c.exited:
-		case <-time.After(15 * time.Second):
+		case <-time.After(time.Minute):
 			_ = c.server.Process.Kill()
 			<-c.exited
 		}

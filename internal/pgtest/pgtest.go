@@ -32,7 +32,7 @@ import (
 
 // One statement on an idle server takes milliseconds; this only keeps a server
 // that hangs from holding the tests until their own timeout.
-const adminTimeout = time.Minute
+const adminTimeout = 5 * time.Minute
 
 var (
 	running atomic.Bool // inside Run: somebody will stop the cluster

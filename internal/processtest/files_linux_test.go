@@ -210,7 +210,7 @@ func TestDescriptorsOfAServer(t *testing.T) {
 		connections, logs = len(found[databaseFile]), len(found[databaseFile+"-wal"])
 	}
 	l.beside(t, func() {
-		for range 20 {
+		for range 3 {
 			use(t, server.base)
 			look()
 			if t.Failed() {

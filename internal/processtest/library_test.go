@@ -42,7 +42,7 @@ func calls(t *testing.T) []call {
 	}
 	return []call{
 		{name: "Keys", do: func(ctx context.Context, config plural.Config, _ string) error {
-			for range 20 {
+			for range 5 {
 				if _, err := plural.Keys(ctx, config.Database); err != nil {
 					return err
 				}
@@ -51,7 +51,7 @@ func calls(t *testing.T) []call {
 			return nil
 		}},
 		{name: "CreateKey and RevokeKey", do: func(ctx context.Context, config plural.Config, _ string) error {
-			for range 10 {
+			for range 3 {
 				secret, err := plural.CreateKey(ctx, config.Database, plural.Key{Name: "a", Role: "reader"})
 				if err != nil {
 					return err
@@ -106,7 +106,7 @@ func calls(t *testing.T) []call {
 		}},
 		{name: "Can", do: func(ctx context.Context, config plural.Config, _ string) error {
 			config.Access = access
-			for range 10 {
+			for range 3 {
 				_, _, err := plural.Can(ctx, config, plural.Question{Role: "reader", Verb: "read", Collection: "notes", ID: "018f4e5c-0000-7000-8000-000000000000"})
 				if err == nil || !strings.Contains(err.Error(), "there is no resource") {
 					return errors.Join(err, errors.New("a resource was found that was never made"))
@@ -117,7 +117,7 @@ func calls(t *testing.T) []call {
 		}},
 		{name: "Keys and commands by turns", do: callsAndCommands},
 		{name: "a second Server", do: func(ctx context.Context, config plural.Config, _ string) error {
-			for range 5 {
+			for range 3 {
 				second, err := plural.Open(ctx, config)
 				if err == nil {
 					err = second.Stop(ctx)
@@ -135,7 +135,7 @@ func calls(t *testing.T) []call {
 // callsAndCommands runs calls in this process and commands in others by turns. A process that has
 // lost its locks is harmed by the next one that opens the database.
 func callsAndCommands(ctx context.Context, config plural.Config, dir string) error {
-	for range 5 {
+	for range 3 {
 		if _, err := plural.Keys(ctx, config.Database); err != nil {
 			return err
 		}

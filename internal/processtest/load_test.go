@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // moment is when a write was sent: before, during or after what happens beside the load.
@@ -36,9 +37,10 @@ type load struct {
 
 const (
 	clients   = 4
-	warmUp    = 10   // acknowledged writes of each client before anything happens
-	coolDown  = 10   // attempts of each client afterwards
-	maxWrites = 2000 // attempts of each client at most
+	warmUp    = 10                   // acknowledged writes of each client before anything happens
+	coolDown  = 10                   // attempts of each client afterwards
+	maxWrites = 1000                 // attempts of each client at most
+	pause     = 3 * time.Millisecond // after each, so that others get to run on a small machine
 )
 
 // startLoad returns when all clients are writing.
@@ -77,6 +79,7 @@ func (l *load) run(base string, client int) {
 		if w.sent == after {
 			afterwards++
 		}
+		time.Sleep(pause)
 	}
 }
 

@@ -22,8 +22,9 @@ type Request struct {
 }
 
 // Build makes the query that Parse makes of the same request as text, with the same checks.
-func Build(c *schema.Collection, request Request, limits Limits) (Query, error) {
-	p := parser{collection: c, limits: limits, seen: map[string]string{}}
+// Visible is the fields that there are for the caller.
+func Build(c *schema.Collection, request Request, visible schema.ColumnSet) (Query, error) {
+	p := parser{collection: c, limits: Limits{Visible: visible}, seen: map[string]string{}}
 	p.query.Range = request.Range
 	for _, condition := range request.Conditions {
 		p.condition(condition)

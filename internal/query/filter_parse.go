@@ -54,7 +54,7 @@ func (p *parser) filterField(given parameter, name string) *schema.Field {
 	}
 	field := p.field(name)
 	if field == nil {
-		p.fail(given, fault.CodeUnknownParameter, "The collection %s has no field %s to filter by.", p.collection.Name, fault.Quote(name))
+		p.fail(given, fault.CodeUnknownParameter, "The collection %s has no field %s to filter by.%s", p.collection.Name, fault.Quote(name), p.fieldHint(name))
 	}
 	return field
 }
@@ -128,7 +128,7 @@ func Operators(kind schema.Kind) []string {
 
 func (p *parser) operatorCondition(given parameter, field *schema.Field, op string) Filter {
 	if !slices.Contains(operators, op) {
-		p.fail(given, fault.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.", fault.Quote(op))
+		p.fail(given, fault.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.%s", fault.Quote(op), operatorHint(op))
 		return nil
 	}
 	switch {
@@ -239,7 +239,7 @@ func (p *parser) value(given parameter, field *schema.Field, text string) (schem
 	}
 	value, problem := field.Kind.Parse(text)
 	if problem != "" {
-		p.fail(given, fault.CodeInvalidParameter, "The value %s must be %s.", fault.Quote(text), problem)
+		p.fail(given, fault.CodeInvalidParameter, "The value %s must be %s.%s", fault.Quote(text), problem, p.valueHint(field, text))
 		return schema.Null, false
 	}
 	return value, true

@@ -187,7 +187,7 @@ func (p *parser) parameter(given parameter) {
 	case long == "sort":
 		p.sort(given)
 	default:
-		p.fail(given, fault.CodeUnknownParameter, "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator].")
+		p.fail(given, fault.CodeUnknownParameter, "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator].%s", p.parameterHint(given.name))
 	}
 }
 
@@ -286,7 +286,7 @@ func (p *parser) sort(given parameter) {
 		case name == "":
 			p.fail(given, fault.CodeInvalidParameter, "Must be names of fields, separated by commas, each with a minus before it to sort downwards: -created_at,name.")
 		case field == nil:
-			p.fail(given, fault.CodeInvalidParameter, "The collection %s has no field %s to sort by.", p.collection.Name, fault.Quote(name))
+			p.fail(given, fault.CodeInvalidParameter, "The collection %s has no field %s to sort by.%s", p.collection.Name, fault.Quote(name), p.sortHint(text))
 		case field.Kind == schema.KindJSON:
 			p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which have no order.", name)
 		case p.sortKeys[name]:

@@ -401,6 +401,7 @@ func TestRulesThatAreRefused(t *testing.T) {
 	for rule, want := range map[string]string{
 		"resource.text ==":                         "9:32: the rule ends here, where something is missing",
 		"resource.nope == 'a'":                     "9:24: things has no attribute nope",
+		"resource.cost == '1.00'":                  "9:24: cost is a decimal, which a rule cannot look at",
 		"resource.tags == null":                    "9:24: tags is an object or array, which a rule cannot look at",
 		"auth.user == 'a'":                         "9:20: auth has no user: there are auth.sub, auth.role and auth.claims",
 		"auth.claims == {'a': 1}":                  "9:20: auth.claims cannot be looked at as a whole: ask for one of them, as in auth.claims.team",
@@ -421,7 +422,7 @@ func TestRulesThatAreRefused(t *testing.T) {
 	} {
 		text := `collections:
   things:
-    attributes: {text: {type: string}, name: {type: string}, owner: {type: string, format: uuid}, at: {type: string, format: date-time}, tags: {type: array}}
+    attributes: {text: {type: string}, name: {type: string}, owner: {type: string, format: uuid}, at: {type: string, format: date-time}, tags: {type: array}, cost: {type: string, format: decimal, scale: 2}}
 access:
   roles:
     reader:

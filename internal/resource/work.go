@@ -148,9 +148,9 @@ func (h *Handle) Read(c *schema.Collection, id schema.ID) (found Resource, err e
 }
 
 // List reads a range of a collection into memory.
-func (h *Handle) List(c *schema.Collection, q query.Query) (all []Resource, err error) {
+func (h *Handle) List(c *schema.Collection, wanted query.Request) (all []Resource, err error) {
 	path := Path{Collection: c, By: h.by}
-	err = h.list(path, q, false, func(w *Work, l *Listing) error {
+	err = h.list(path, wanted, false, func(w *Work, l *Listing) error {
 		for {
 			row, err := l.Next()
 			if err != nil || row == nil {
@@ -162,18 +162,22 @@ func (h *Handle) List(c *schema.Collection, q query.Query) (all []Resource, err 
 	return all, err
 }
 
-// Count is the number of resources that a query selects, whatever its range.
-func (h *Handle) Count(c *schema.Collection, q query.Query) (total int64, err error) {
-	err = h.list(Path{Collection: c, By: h.by}, q, true, func(_ *Work, l *Listing) error {
+// Count is the number of resources that a request selects, whatever its range.
+func (h *Handle) Count(c *schema.Collection, wanted query.Request) (total int64, err error) {
+	err = h.list(Path{Collection: c, By: h.by}, wanted, true, func(_ *Work, l *Listing) error {
 		total = l.Total
 		return nil
 	})
 	return total, err
 }
 
-func (h *Handle) list(path Path, q query.Query, exact bool, read func(*Work, *Listing) error) error {
+func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Work, *Listing) error) error {
 	return h.use(func(w *Work) error {
 		if err := path.Allowed(schema.MayList); err != nil {
+			return err
+		}
+		q, err := query.Build(path.Collection, wanted, path.By.Visible(path.Collection))
+		if err != nil {
 			return err
 		}
 		l, err := w.tx.Page(pageOf(path, q, exact))

@@ -75,7 +75,8 @@ var mayImport = map[string][]string{
 	"internal/processtest": {".", "schema", "internal/soak/disk"},
 
 	// The documents of whole configurations, before the linters: tests only as well.
-	"internal/openapi/lint": {".", "schema"},
+	"internal/openapi/lint":       {".", "schema"},
+	"internal/openapi/generators": {".", "schema"},
 
 	// Worked examples of the library: what an importer can use, and no more.
 	"examples/bookings":  {".", "schema"},

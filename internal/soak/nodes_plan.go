@@ -111,7 +111,7 @@ func lagAndFailOver(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 
 // maxCareless is how often a database is careless before it counts as careful: by
 // chance, nothing was acknowledged right before.
-const maxCareless = 5
+const maxCareless = 20
 
 // Run lets a database be careless until a loss is seen, and counts what was lost then.
 func (d CarelessDatabase) Run(ctx context.Context, server string, writers int, seed uint64) (lost int, err error) {

@@ -28,7 +28,7 @@ type Plan struct {
 const (
 	cyclesPerDatabase = 10  // so that a check does not come to take longer than what it checks
 	acksPerCycle      = 600 // on the average
-	maxControl        = 10  // cuts, until a control must have lost something
+	maxControl        = 40  // cuts, until a control must have lost something
 )
 
 // Run does everything: crashes and power cuts until there are as many as wanted, faults,

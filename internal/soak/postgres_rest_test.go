@@ -21,13 +21,7 @@ func TestTamperedPostgresIsFound(t *testing.T) {
 	}
 	closed(t, s)
 	r := NewRun(s, 8, testSeed)
-	c, err := r.begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := settle(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	writeEverything(t, r)
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -75,9 +75,7 @@ func databaseOfSomeWrites(t *testing.T) []byte {
 	}
 	defer s.Close()
 	r := NewRun(s, 8, testSeed)
-	if _, err := r.begin(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	writeEverything(t, r)
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +84,34 @@ func databaseOfSomeWrites(t *testing.T) []byte {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	return files[databaseFile]
+}
+
+// writeEverything lets the writers of a run write, which they do at random, until there is something of
+// everything that a test tampers with.
+func writeEverything(t *testing.T, r *Run) {
+	t.Helper()
+	c, err := r.begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for missing := true; missing; {
+		if err := settle(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		missing = false
+		for _, path := range []string{"/accounts", "/orders", "/notes", "/counters", "/operations"} {
+			found, _, err := c.list(t.Context(), path+"?limit=1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			missing = missing || len(found) == 0
+		}
+		if missing {
+			if err := r.writeSome(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 func tamper(t *testing.T, file, sql string) {

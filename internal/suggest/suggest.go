@@ -20,10 +20,10 @@ func DidYouMean[T ~string](word string, choices []T) string {
 // do not count.
 func Nearest[T ~string](word string, choices []T) T {
 	var best T
-	word = bare(word)
+	word = Bare(word)
 	bestDistance := min(len(word)/3+1, len(word)-1)
 	for _, choice := range choices {
-		if distance := editDistance(word, bare(string(choice))); distance < bestDistance || distance == bestDistance && best == "" {
+		if distance := editDistance(word, Bare(string(choice))); distance < bestDistance || distance == bestDistance && best == "" {
 			best, bestDistance = choice, distance
 		}
 	}
@@ -32,7 +32,8 @@ func Nearest[T ~string](word string, choices []T) T {
 
 var bareReplacer = strings.NewReplacer("_", "", "-", "")
 
-func bare(word string) string { return bareReplacer.Replace(strings.ToLower(word)) }
+// Bare is a word without what does not count when words are compared.
+func Bare(word string) string { return bareReplacer.Replace(strings.ToLower(word)) }
 
 // maxWord is longer than twice any name that there is.
 const maxWord = 128

@@ -163,6 +163,10 @@ func TestCommitsWithoutTheirStandby(t *testing.T) {
 		// Each session learns of it by itself; a new one has it from the beginning.
 		for execute(t, url, "SELECT 1 WHERE current_setting('synchronous_standby_names') = '"+names+"'") == 0 {
 		}
+		// Commits wait from when the checkpointer has learned of it. It looks whether settings have changed
+		// between two checkpoints.
+		execute(t, url, "CHECKPOINT")
+		execute(t, url, "CHECKPOINT")
 		d.reset()
 	}
 	// waiting does something to the sessions that wait for the standby, once there is one.

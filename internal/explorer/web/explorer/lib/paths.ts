@@ -5,7 +5,7 @@ export interface Description {
   paths: Record<string, Record<string, unknown>>
   components?: {
     parameters?: Record<string, { name?: string; schema?: { maximum?: number } }>
-    schemas?: Record<string, { properties?: Record<string, { readOnly?: boolean }> }>
+    schemas?: Record<string, Shape>
     requestBodies?: Record<string, { content: Record<string, { schema: Shape }> }>
   }
 }
@@ -13,6 +13,7 @@ export interface Description {
 interface Shape {
   $ref?: string
   oneOf?: Shape[] // one resource, or several
+  properties?: Record<string, { readOnly?: boolean }>
 }
 
 /** What the last part of a reference is called. */
@@ -50,11 +51,17 @@ export class Rights {
     return this.paths[path]?.[method.toLowerCase()] as { requestBody?: { $ref?: string } } | undefined
   }
 
+  /** The shape of one resource, behind references and choices. */
+  private resource(shape: Shape | undefined): Shape | undefined {
+    if (shape?.$ref) return this.resource(this.components.schemas?.[named(shape.$ref)])
+    return shape?.oneOf ? this.resource(shape.oneOf[0]) : shape
+  }
+
   /** Whether an attribute can be given to a new resource, or changed in one that is there. */
   mayWrite(method: 'POST' | 'PATCH', collection: string, attribute: string): boolean {
     const body = this.components.requestBodies?.[named(this.operation(method, collection)?.requestBody?.$ref)]
     const shape = body?.content['application/json']?.schema
-    const properties = this.components.schemas?.[named((shape?.oneOf?.[0] ?? shape)?.$ref)]?.properties
+    const properties = this.resource(shape)?.properties
     return !properties || (attribute in properties && !properties[attribute]!.readOnly)
   }
 

@@ -1,0 +1,155 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plural-go/plural/internal/suggest"
+	"github.com/plural-go/plural/schema"
+)
+
+// parameterHints says which parameter to use in place of those of other interfaces.
+var parameterHints = map[string]string{
+	"page p pagenumber": "The third page of 30 is offset=60&limit=30.",
+	"perpage pagesize size count top first take rows": "Use limit, such as limit=30.",
+	"skip start from":                         "Use offset, such as offset=60.",
+	"after before startingafter endingbefore": "Use cursor, with the id of a resource, and a negative limit to go backwards.",
+	"order orderby sortby ordering":           "Use sort, with a minus to sort downwards: sort=-created_at,name.",
+	"filter filters where":                    "Write the field in brackets: filter[field]=value, or filter[field][operator]=value.",
+}
+
+// operatorHints says which operator to use in place of those of other interfaces.
+var operatorHints = map[string]string{
+	"= == is equals equal":                    "eq",
+	"!= <> neq not isnot":                     "ne",
+	"> after":                                 "gt",
+	">= ge min from since":                    "gte",
+	"< before":                                "lt",
+	"<= le max to until":                      "lte",
+	"any anyof oneof":                         "in",
+	"nin notin noneof":                        "not_in",
+	"like ilike icontains match search":       "contains",
+	"startswith prefix istartswith begins sw": "starts_with",
+	"isnull nil exists empty":                 "null",
+}
+
+// maxShown bounds what of a request a hint repeats.
+const maxShown = 60
+
+// find is what a table says of a word, "" if nothing. Case and underscores do not count.
+func find(table map[string]string, word string) string {
+	for words, hint := range table {
+		for each := range strings.FieldsSeq(words) {
+			if each == suggest.Bare(strings.TrimPrefix(word, "$")) {
+				return hint
+			}
+		}
+	}
+	return ""
+}
+
+// parameterHint says what to write in place of a parameter that there is none of.
+func (p *parser) parameterHint(name string) string {
+	if hint := find(parameterHints, name); hint != "" {
+		return " " + hint
+	}
+	// active=true, priority[gte]=3, filter.priority=3
+	field, op, hasOp := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(name, "filter."), "]"), "[")
+	if found := p.field(field); found != nil && len(op) <= maxShown {
+		written := "filter[" + found.Name + "]"
+		if hasOp {
+			written += "[" + op + "]"
+		}
+		return fmt.Sprintf(" To filter by %s, write %s.", found.Name, written)
+	}
+	return suggested(suggest.Nearest(name, []string{"offset", "limit", "cursor", "sort"}))
+}
+
+// fieldHint asks for the field that is nearest to a name, among those that the caller may see.
+func (p *parser) fieldHint(name string) string {
+	var names []string
+	for _, column := range p.collection.Columns() {
+		if p.field(column.Name) != nil {
+			names = append(names, column.Name)
+		}
+	}
+	return suggested(suggest.Nearest(name, names))
+}
+
+func suggested(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " Did you mean " + name + "?"
+}
+
+// operatorHint says which operator was meant.
+func operatorHint(op string) string {
+	if hint := find(operatorHints, op); hint != "" {
+		return " Use " + hint + "."
+	}
+	return suggested(suggest.Nearest(op, operators))
+}
+
+// sortHint says how to write an order that was written as elsewhere: priority:desc,
+// priority desc, priority.desc, +priority or desc(priority).
+func (p *parser) sortHint(text string) string {
+	field, direction, _ := strings.Cut(strings.NewReplacer(":", " ", ".", " ").Replace(strings.TrimSpace(text)), " ")
+	if before, after, found := strings.Cut(strings.TrimSuffix(text, ")"), "("); found {
+		field, direction = after, before
+	}
+	field = strings.TrimPrefix(field, "+")
+	if p.field(field) == nil {
+		return p.fieldHint(field)
+	}
+	switch strings.ToLower(strings.TrimSpace(direction)) {
+	case "desc", "descending", "-1":
+		return fmt.Sprintf(" To sort downwards, write -%s.", field)
+	case "", "asc", "ascending", "1":
+		return fmt.Sprintf(" To sort upwards, write %s.", field)
+	}
+	return ""
+}
+
+// comparisons are the signs that are no part of a value, the longest first.
+var comparisons = []struct{ sign, op string }{{">=", "gte"}, {"<=", "lte"}, {"!=", "ne"}, {"<>", "ne"}, {"==", "eq"}, {">", "gt"}, {"<", "lt"}, {"=", "eq"}, {"!", "ne"}}
+
+// valueHint says how to write a filter whose value is none of the field: >3, gte:3, 1..5, null or 1,2.
+func (p *parser) valueHint(field *schema.Field, text string) string {
+	if len(text) > maxShown {
+		return ""
+	}
+	is := func(value string) bool {
+		_, problem := field.Kind.Parse(strings.TrimSpace(value))
+		return problem == ""
+	}
+	written := func(op, value string) string {
+		return fmt.Sprintf("filter[%s][%s]=%s", field.Name, op, strings.TrimSpace(value))
+	}
+	for _, c := range comparisons {
+		if rest, found := strings.CutPrefix(text, c.sign); found && is(rest) {
+			return " Write " + written(c.op, rest) + "."
+		}
+	}
+	if op, rest, found := strings.Cut(text, ":"); found && is(rest) {
+		if known := find(operatorHints, op); known != "" {
+			op = known
+		}
+		for _, known := range Operators(field.Kind) {
+			if known == op {
+				return " Write " + written(op, rest) + "."
+			}
+		}
+	}
+	if least, most, found := strings.Cut(text, ".."); found && is(least) && is(most) {
+		return " Write " + written("gte", least) + "&" + written("lte", most) + "."
+	}
+	if first, rest, found := strings.Cut(text, ","); found && is(first) && is(strings.Split(rest, ",")[0]) {
+		return " For any of several values, write " + written("in", text) + "."
+	}
+	switch suggest.Bare(text) {
+	case "null", "nil", "none":
+		return " Write " + written("null", "true") + "."
+	}
+	return ""
+}
