@@ -98,7 +98,7 @@ func ForeignKey(d Dialect, link schema.Link) string {
 		Quote(d, link.To.Columns()[schema.IDColumn].Name) + ") DEFERRABLE INITIALLY DEFERRED"
 }
 
-// Indexes lists what a collection's table must have beside its primary key. The
+// Indexes lists what a collection's table must have besides its primary key. The
 // id stands behind the columns of an index, as it does in every order.
 func Indexes(c *schema.Collection) []IndexShape {
 	var indexes []IndexShape

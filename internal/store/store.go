@@ -222,8 +222,8 @@ func (s *Store) Ping(ctx context.Context) error {
 		return err
 	}
 	defer tx.Close()
-	standing, err := s.reconsider(tx.conn)
-	if err == nil && !standing.writes {
+	now, err := s.reconsider(tx.conn)
+	if err == nil && !now.writes {
 		err = otherSchema()
 	}
 	return s.fault(ctx, err)

@@ -10,11 +10,12 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Those who write to one resource at the same time cannot all succeed at once: a transaction
-// sees the resource as it was when it began, and fails if another has changed it since. Who
-// has failed takes turns with the others who have, so that the next run is the last
-// one. On one server they stand in a line, and the first of each server waits for a
-// lock of the database: ahead of its transaction, which so begins behind the one before.
+// retryLocks are locks on resources that several transactions write to at the same time. They
+// cannot all succeed: a transaction sees the resource as it was when it began, and fails if another has
+// changed it since. One that has failed takes the lock before it is run again, so that the next run
+// succeeds. Within a server the holders form a queue, and the first of each server waits for an advisory
+// lock of the database. It takes that before its transaction begins, so that it sees what the one before
+// has done.
 type retryLocks struct {
 	mutex  sync.Mutex
 	queues map[resource]*retryQueue
@@ -26,14 +27,13 @@ type resource struct {
 	id         schema.ID
 }
 
-// retryQueue is all who wait for their turn or have it.
+// retryQueue is those who hold a lock or wait for it, on this server.
 type retryQueue struct {
 	length int
 	first  chan struct{} // has room for one
 }
 
-// retryLock is the place in a line of who has come to its front. Nil is none, as of who
-// has not lost yet.
+// retryLock is a lock that is held. Nil is none: the transaction has not failed yet.
 type retryLock struct {
 	locks  *retryLocks
 	about  resource
@@ -42,14 +42,14 @@ type retryLock struct {
 }
 
 var (
-	// errContended: others wait for their turn to write to a resource.
-	errContended = errors.New("others are waiting to write to the resource")
-	// errNotLocked: another server does not give its lock back.
-	errNotLocked = fmt.Errorf("another server has the turn: %w", errContended)
+	// errContended: others hold the lock on a resource, or wait for it.
+	errContended = errors.New("other transactions are waiting to write to the resource")
+	// errNotLocked: another server does not release the lock in time.
+	errNotLocked = fmt.Errorf("another server holds the lock: %w", errContended)
 )
 
-// acquire waits for a turn, which must be left. There is none if it is not known what the race
-// was about.
+// acquire waits for the lock on a resource, which must be released. Without a resource there is no
+// lock: it is not known what the transactions have in common.
 func (t *retryLocks) acquire(ctx context.Context, about resource, until time.Time) (*retryLock, error) {
 	if about == (resource{}) {
 		return nil, nil
@@ -89,14 +89,14 @@ func (t *retryLocks) remove(about resource) {
 	}
 }
 
-// contended reports whether anybody takes turns about a resource.
+// contended reports whether anybody holds the lock on a resource, or waits for it.
 func (t *retryLocks) contended(about resource) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return t.queues[about] != nil
 }
 
-// release lets the next one have its turn.
+// release lets the next one have the lock.
 func (t *retryLock) release() {
 	if t == nil {
 		return
@@ -111,9 +111,9 @@ func (t *retryLock) release() {
 // key is what the lock is on: that of no Idempotency-Key.
 func (c resource) key() string { return "\x1f" + c.collection + "\x1f" + c.id.String() }
 
-// lock waits until no other server has the turn. It is the session's, as a lock of the
-// transaction would be waited for with its snapshot already taken. So a server that hangs may
-// keep it for any time, and nobody waits for long: the lock only spares them losing again.
+// lock waits until no other server holds the lock. It belongs to the session: a lock of the transaction
+// would be waited for with the snapshot already taken. A server that hangs may keep it for any
+// time, so the wait is short. The lock is no more than a way to fail less often.
 func (t *retryLock) lock(c *connection) error {
 	if t == nil || t.alone {
 		return nil
@@ -146,8 +146,8 @@ func (t *retryLock) unlock(c *connection) {
 	}
 }
 
-// Lock takes no lock yet: transactions that write to the same resource fail but one, and
-// those that have failed take turns. One that has not failed yet leaves the resource to them.
+// Lock takes no lock: of transactions that write to the same resource, all but one fail. Those that have
+// failed are run again one after the other, and one that has not failed yet lets them go first.
 func (c *connection) Lock(collection string, id schema.ID) error {
 	if c.locks == nil {
 		return nil

@@ -23,27 +23,27 @@ import (
 const writeAttempts = 10
 
 func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
-	var turn *retryLock
-	defer func() { turn.release() }()
-	var patience time.Time // when the wait for turns is over
+	var lock *retryLock
+	defer func() { lock.release() }()
+	var patience time.Time // when the wait for locks ends
 	for attempt := range writeAttempts {
-		if attempt > 0 && turn == nil { // those who lost to each other should not meet again
+		if attempt > 0 && lock == nil { // so that those who have failed do not meet again
 			time.Sleep(rand.N(time.Millisecond << attempt)) // #nosec G404 -- chance is enough
 		}
 		acquired, failed := b.acquire(ctx)
 		if failed != nil {
 			return failed
 		}
-		c := &connection{ctx: context.WithoutCancel(ctx), trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, patience: b.patience, locks: &b.locks, retry: turn}
+		c := &connection{ctx: context.WithoutCancel(ctx), trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, patience: b.patience, locks: &b.locks, retry: lock}
 		err = b.transact(acquired, c, t)
 		switch {
-		case errors.Is(err, errNotLocked): // it has its turn all the same
+		case errors.Is(err, errNotLocked): // the next run goes without it
 		case isLostRace(err):
-			turn.release()
+			lock.release()
 			if patience.IsZero() {
 				patience = time.Now().Add(b.patience)
 			}
-			if turn, failed = b.locks.acquire(ctx, c.about, patience); failed != nil {
+			if lock, failed = b.locks.acquire(ctx, c.about, patience); failed != nil {
 				return err
 			}
 		case isLostConnection(err), errors.Is(err, errRunAgain):

@@ -102,8 +102,8 @@ func checkOwner(file string) error {
 // rebuilt is the name of a table until it replaces the one that it was made from.
 const rebuilt = "_plural_rebuilt"
 
-// Explain says more of what SQLite says in two words, to whoever runs a command or opens
-// a server.
+// Explain adds to an error of SQLite what a person can do about it who runs a command or starts a
+// server.
 func Explain(err error) error {
 	var already *explanation
 	if errors.As(err, &already) {
