@@ -107,7 +107,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
 		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], sort, offset, limit and cursor\n"},
 		{"export users --query limit=-2", "plural: the limit of an export cannot be negative: for the last rows, sort the other way round, such as by sort=-id\n"},
-		{"export users --query filter[nope]=1 --output x.csv", "plural: GET /users: 400 unknown_parameter at filter[nope]: The collection users has no field \"nope\" to filter by.\n"},
+		{"export users --query filter[nope]=1 --output x.csv", "plural: GET /users: 400 unknown_parameter at filter[nope]: The collection users has no field \"nope\" to filter by. Did you mean name?\n"},
 		{"export users --output x.txt", "plural: the format of x.txt cannot be told by its ending: give --format\n"},
 	} {
 		if out, _ := exits(t, dir, "", nil, strings.Fields(test.args)...); out != test.want {

@@ -7,55 +7,35 @@ import (
 )
 
 const (
-	// readyTimeout bounds how long the database may take to show that it is there.
+	// readyTimeout bounds how long the database may take to respond.
 	readyTimeout = 2 * time.Second
 
-	// readyFor is how long that is believed. Anybody can ask, and is not counted by any
-	// limit, so the database must not be asked each time.
+	// readyFor is how long a result is used. Anybody can ask, and no limit counts it, so
+	// the database must not be asked each time.
 	readyFor = time.Second
 )
 
-// readiness is what is known of whether requests can be served. All who ask while it is being
-// found out wait for the same answer.
+// readiness is the last known reason why requests cannot be served. Requests that arrive while it is
+// checked wait for the same result.
 type readiness struct {
 	now func() time.Time
 
-	mutex   sync.Mutex
-	found   time.Time     // when it was found out; zero: never
-	err     error         // what was found
-	looking chan struct{} // closed when it has been found out; nil: nobody is looking
+	mutex sync.Mutex
+	found time.Time // when it was last checked; zero: never
+	err   error     // what was found
 }
 
-// look reports why requests should go elsewhere, nil if they should not.
-func (s *readiness) look(ctx context.Context, find func(context.Context) error) error {
-	s.mutex.Lock()
-	if !s.found.IsZero() && s.now().Sub(s.found) < readyFor {
-		defer s.mutex.Unlock()
-		return s.err
-	}
-	looking := s.looking
-	if looking == nil {
-		looking = make(chan struct{})
-		s.looking = looking
-		go s.find(context.WithoutCancel(ctx), find, looking) // which others wait for as well
-	}
-	s.mutex.Unlock()
-	select {
-	case <-looking:
-		s.mutex.Lock()
-		defer s.mutex.Unlock()
-		return s.err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s *readiness) find(ctx context.Context, find func(context.Context) error, looking chan struct{}) {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	err := find(ctx)
+// look reports why requests should go elsewhere, nil if they should not. The check does not end with the
+// request that started it, as others wait for it.
+func (s *readiness) look(ctx context.Context, check func(context.Context) error) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.found, s.err, s.looking = s.now(), err, nil
-	close(looking)
+	if !s.found.IsZero() && s.now().Sub(s.found) < readyFor {
+		return s.err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
+	defer cancel()
+	s.err = check(ctx)
+	s.found = s.now()
+	return s.err
 }
