@@ -76,7 +76,7 @@ type Config struct {
 	QueryTimeout time.Duration
 
 	// MaxRequests is how many requests are answered at the same time; more are refused
-	// with 503. Default: 10,000.
+	// with 503, and more than half of them from one address with 429. Default: 10,000.
 	MaxRequests int64
 
 	// RateLimit is how many requests may come from one address; more are refused

@@ -42,12 +42,12 @@ func (s *Server) list(ctx context.Context, c *schema.Collection, request query.R
 		if err != nil {
 			return err
 		}
-		listing, err := s.resources.List(ctx, path, q, false)
+		listing, err := s.resources.List(ctx, path, q, resource.ListOptions{})
 		if err != nil {
 			return err
 		}
 		defer listing.Close()
-		if err := listing.Extend(""); err != nil { // the program takes its time
+		if err := listing.Extend(); err != nil { // the program takes its time
 			return err
 		}
 		for {
@@ -72,7 +72,7 @@ func (s *Server) count(ctx context.Context, c *schema.Collection, request query.
 		if err != nil {
 			return err
 		}
-		listing, err := s.resources.List(ctx, path, q, true)
+		listing, err := s.resources.List(ctx, path, q, resource.ListOptions{Exact: true})
 		if err == nil {
 			total = listing.Total
 			listing.Close()

@@ -15,6 +15,19 @@ func TestImportAndExportKeepOffTheDatabase(t *testing.T) {
 	if err := os.Symlink("plural.db", filepath.Join(dir, "link.csv")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink("plural.db", filepath.Join(dir, "other.db")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(".", filepath.Join(dir, "here")); err != nil {
+		t.Fatal(err)
+	}
+	// SQLite follows links, and has its other files beside the file that they lead to.
+	for database, output := range map[string]string{"other.db": "plural.db-wal", "here/plural.db": "plural.db-journal", "plural.db": "here/plural.db-shm"} {
+		out, status := exits(t, dir, "", nil, "export", "users", "--database=sqlite:"+database, "--output="+output, "--format=csv")
+		if want := "plural: " + output + " is a file of the database " + database + " itself: give another one\n"; out != want || status != 1 {
+			t.Errorf("%s to %s: %d\ngot  %swant %s", database, output, status, out, want)
+		}
+	}
 	for _, test := range []struct{ file, command string }{
 		{"plural.db", "export"},
 		{"link.csv", "export"},
@@ -35,7 +48,7 @@ func TestImportAndExportKeepOffTheDatabase(t *testing.T) {
 	if out, status := exits(t, dir, "", nil, "export", "users", "--output=plural.csv"); status != 0 {
 		t.Error(out)
 	}
-	if got := files(t, dir); got != "link.csv plural.csv plural.db" {
+	if got := files(t, dir); got != "here link.csv other.db plural.csv plural.db" {
 		t.Errorf("there are %s", got)
 	}
 }

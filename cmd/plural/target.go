@@ -155,7 +155,8 @@ func refuseOwnFile(database, name string) error {
 	if !ok || name == "" || name == "-" {
 		return nil
 	}
-	for _, own := range []string{file, file + "-wal", file + "-shm", file + "-journal"} {
+	main := resolved(file) // SQLite names the others after it
+	for _, own := range []string{main, main + "-wal", main + "-shm", main + "-journal"} {
 		if isSameFile(name, own) {
 			return fmt.Errorf("%s is a file of the database %s itself: give another one", name, file)
 		}
@@ -163,11 +164,22 @@ func refuseOwnFile(database, name string) error {
 	return nil
 }
 
+// resolved is the absolute path of a file without symbolic links, also if the file is not there yet.
+func resolved(name string) string {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
+	} else if directory, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
+		name = filepath.Join(directory, filepath.Base(name))
+	}
+	if path, err := filepath.Abs(name); err == nil {
+		return path
+	}
+	return name
+}
+
 // isSameFile compares names, and files that are there.
 func isSameFile(a, b string) bool {
-	first, err := filepath.Abs(a)
-	second, other := filepath.Abs(b)
-	if err == nil && other == nil && first == second {
+	if resolved(a) == resolved(b) {
 		return true
 	}
 	one, err := os.Stat(a)

@@ -18,8 +18,8 @@ func (a *API) takesMore(out *response, t *target) error {
 		out.Header().Set("Connection", "close") // the next request should go to another server
 		return out.refusal
 	}
-	if out.busy {
-		return fault.New(fault.CodeOverloaded, "More than %d requests are being answered. Try again later.", a.MaxRequests)
+	if out.busy != nil {
+		return out.busy
 	}
 	return a.limitAddress(out)
 }

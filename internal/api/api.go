@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -67,7 +66,7 @@ type API struct {
 	metrics  http.Handler
 	keys     *keys
 	buckets  *buckets
-	inFlight *atomic.Int64
+	inFlight *inFlight
 	openapis *documents
 	patterns map[*schema.Collection]patterns
 	bodies   *budget
@@ -77,7 +76,7 @@ type API struct {
 
 // New makes an API.
 func New(config Config) *API {
-	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: &atomic.Int64{}, ready: &readiness{now: time.Now}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
+	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: newInFlight(config.MaxRequests), ready: &readiness{now: time.Now}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
 }
 
 // ServeHTTP answers one request.
@@ -92,7 +91,7 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a, r = a.asMounted(r)
 	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout, refusal: refusal}
 	out.remote = a.remoteOf(r)
-	out.busy = a.inFlight.Add(1) > a.MaxRequests && a.MaxRequests > 0
+	out.busy = a.inFlight.enter(blockOf(out.remote))
 	out.Header()["X-Content-Type-Options"] = noSniff
 	if a.Secure && r.TLS != nil && !isLoopback(r.Host) { // other servers of localhost may have no TLS
 		out.Header()["Strict-Transport-Security"] = onlyTLS
@@ -105,7 +104,7 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a.crossOrigin(r, out.Header())
 	a.Observer.Arrived()
 	defer func() {
-		a.inFlight.Add(-1)
+		a.inFlight.leave(blockOf(out.remote))
 		out.upload.end()
 		reason := recover()
 		if reason != nil && reason != http.ErrAbortHandler {

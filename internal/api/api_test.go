@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/observe"
@@ -123,6 +124,7 @@ func TestReadiness(t *testing.T) {
 		{"/-/ready", &fault.Error{Code: fault.CodeUnavailable, Detail: "It is away.", Cause: errors.New("a secret")}, `503 {"status":"unavailable","detail":"It is away."}`},
 	} {
 		down = c.err
+		a.ready = &readiness{now: time.Now} // it has not been asked before
 		w := httptest.NewRecorder()
 		a.ServeHTTP(w, httptest.NewRequest("GET", c.path, nil))
 		if got := w.Result().Status[:4] + w.Body.String(); got != c.want {

@@ -34,7 +34,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		return nil, err
 	}
 	patience := a.patient(r.Context())
-	listing, err := a.Resources.List(patience, t.path, q, exact)
+	listing, err := a.Resources.List(patience, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
 	if err != nil {
 		defer patience.end()
 		return nil, patience.explain(err)
@@ -62,7 +62,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	case stream.ended:
 		stream.endListing() // nothing waits for the client then
 	case r.Method == http.MethodGet:
-		if err := listing.Extend(shareOf(out)); err != nil {
+		if err := listing.Extend(); err != nil {
 			return nil, err
 		}
 	}

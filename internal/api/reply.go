@@ -84,7 +84,7 @@ type response struct {
 	route   string
 	caller  string
 	remote  string // address of the client
-	busy    bool   // more requests are being answered than may be
+	busy    error  // more requests are in progress than may be; nil: they are not
 	refusal error  // of a request that comes too late
 	started time.Time
 	timeout time.Duration

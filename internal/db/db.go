@@ -57,8 +57,9 @@ type Traits struct {
 	// RoundTrips: each statement is a round trip to a server, so that one large
 	// statement is better than several small ones. The database knows LATERAL.
 	RoundTrips bool
-	// LongReads is how many reads may go on for as long as a client takes.
-	LongReads int
+	// PageReads is how many pages may be read at the same time, and LongReads how many
+	// reads may go on for as long as a client takes.
+	PageReads, LongReads int
 }
 
 // Options are given when a database is opened. Each may be nil.

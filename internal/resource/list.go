@@ -11,10 +11,17 @@ import (
 // must be closed.
 type Listing = store.Page
 
-// List opens a range of a collection. With exact, the total of a filtered
-// collection is counted.
-func (r *Resources) List(ctx context.Context, path Path, q query.Query, exact bool) (*Listing, error) {
-	return r.store.Page(ctx, pageOf(path, q, exact))
+// ListOptions says how a collection is listed.
+type ListOptions struct {
+	Exact  bool   // the total of a filtered collection is counted
+	Caller string // who asks, as each has a share of the reads; empty: the program itself
+}
+
+// List opens a range of a collection.
+func (r *Resources) List(ctx context.Context, path Path, q query.Query, options ListOptions) (*Listing, error) {
+	page := pageOf(path, q, options.Exact)
+	page.Caller = options.Caller
+	return r.store.Page(ctx, page)
 }
 
 func pageOf(path Path, q query.Query, exact bool) store.PageQuery {

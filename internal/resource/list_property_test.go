@@ -30,7 +30,7 @@ func (p page) String() string {
 // list reads a listing. Neighbours is called behind the given number of rows,
 // or at the end if there are fewer, and once more at the end.
 func (w *world) list(path Path, q query.Query, exact bool, rows int) (page, error) {
-	listing, err := w.resources.List(context.Background(), path, q, exact)
+	listing, err := w.resources.List(context.Background(), path, q, ListOptions{Exact: exact})
 	if err != nil {
 		return page{}, err
 	}

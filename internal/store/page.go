@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
@@ -23,6 +24,8 @@ type PageQuery struct {
 	Whole bool
 	// Exact: the total is counted if it is not kept.
 	Exact bool
+	// Caller is who asks, as each has a share of the reads; empty: the program itself.
+	Caller string
 	// Before is called in the snapshot before anything is read; nil: nothing is. Its
 	// error is that of the page.
 	Before func(*Tx) error
@@ -37,7 +40,8 @@ type Page struct {
 	Known bool
 
 	tx        *Tx
-	release   func() // ends the transaction, if it is the page's own; nil: there is none
+	release   func()  // ends the transaction, if it is the page's own; nil: there is none
+	shared    *shares // of which the page takes one; nil: none
 	query     PageQuery
 	selection Selection
 	rows      *Rows
@@ -65,7 +69,7 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	found, err := p.beginAtOnce(ctx, s)
 	if err == nil && !found {
 		p.Close()
-		if err = p.open(ctx, s, db.Pages); err == nil {
+		if err = p.openShared(ctx, s); err == nil {
 			err = p.begin()
 		}
 	}
@@ -95,6 +99,20 @@ func (p *Page) open(ctx context.Context, s *Store, how db.Use) (err error) {
 	return err
 }
 
+// openShared opens a snapshot for a page that may take long to find, once the caller has less than
+// its share of them.
+func (p *Page) openShared(ctx context.Context, s *Store) error {
+	if err := s.pages.wait(ctx, p.query.Caller); err != nil {
+		return s.fault(ctx, err)
+	}
+	if err := p.open(ctx, s, db.Pages); err != nil {
+		s.pages.leave(p.query.Caller)
+		return err
+	}
+	p.shared = s.pages
+	return nil
+}
+
 // begin finds the range by several queries, in a transaction that is open.
 func (p *Page) begin() error {
 	if p.query.Before != nil {
@@ -109,9 +127,28 @@ func (p *Page) begin() error {
 }
 
 // Extend lets the page be read for as long as its client takes. It is called when the first
-// part was read and there is more. Each caller has a share of such pages; the program itself, which
-// has no name, may have all.
-func (p *Page) Extend(who string) error { return p.tx.extend(who) }
+// part was read and there is more. Each caller has a share of such pages.
+func (p *Page) Extend() error {
+	long := p.tx.store.long
+	if !long.enter(p.query.Caller) {
+		return fault.New(fault.CodeTooManyRequests, "You are being sent %d long lists, and nobody gets more at the same time. Read them to their end first, or ask for smaller ranges.", long.most)
+	}
+	if err := p.tx.conn.Extend(); err != nil {
+		long.leave(p.query.Caller)
+		return p.tx.fault(err)
+	}
+	p.leave()
+	p.shared = long
+	return nil
+}
+
+// leave gives the caller's share back.
+func (p *Page) leave() {
+	if p.shared != nil {
+		p.shared.leave(p.query.Caller)
+		p.shared = nil
+	}
+}
 
 // Close ends the page.
 func (p *Page) Close() {
@@ -120,6 +157,7 @@ func (p *Page) Close() {
 		p.release()
 		p.release = nil
 	}
+	p.leave()
 }
 
 func (p *Page) endRows() {

@@ -30,9 +30,10 @@ type Store struct {
 	pending    atomic.Int64 // deltas that were recorded and not merged, as far as this server knows
 	compatible atomic.Pointer[compatibility]
 	failed     atomic.Pointer[error] // why nothing is written any more; nil: it is
-	shares     *shares
-	since      map[string]int64 // by collection
-	own        int64            // version of its schema
+	pages      *shares               // of pages that are read
+	long       *shares               // of pages that are read for as long as a client takes
+	since      map[string]int64      // by collection
+	own        int64                 // version of its schema
 	now        func() time.Time
 }
 
@@ -63,7 +64,8 @@ func Open(ctx context.Context, url string, s *schema.Schema, given ...Option) (*
 	if err != nil {
 		return nil, databases.Explain(err)
 	}
-	st.db, st.shares = b, newShares(b.Traits().LongReads)
+	st.db = b
+	st.pages, st.long = newShares(b.Traits().PageReads*3/4), newShares(b.Traits().LongReads/2)
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
@@ -125,25 +127,6 @@ func (s *Store) Look(ctx context.Context) (*Tx, error) { return s.read(ctx, db.O
 
 // Read opens a snapshot for a moment. It must be closed.
 func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, db.Briefly) }
-
-// extend lets a snapshot that was opened for a page be used for as long as a client takes. There
-// are only so many, and each caller has a share of them; the program itself, which has no
-// name, may have all.
-func (t *Tx) extend(who string) error {
-	if !t.store.shares.enter(who) {
-		return fault.New(fault.CodeTooManyRequests, "You are being sent %d long lists, and nobody gets more at the same time. Read them to their end first, or ask for smaller ranges.", t.store.shares.most)
-	}
-	if err := t.conn.Extend(); err != nil {
-		t.store.shares.leave(who)
-		return t.fault(err)
-	}
-	release := t.release
-	t.release = func() {
-		release()
-		t.store.shares.leave(who)
-	}
-	return nil
-}
 
 func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 	c, release, err := s.db.Read(ctx, how)

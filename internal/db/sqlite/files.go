@@ -98,6 +98,9 @@ func BackUp(ctx context.Context, database, file string, check func(db.Conn, db.D
 	if _, err := os.Stat(database); err != nil {
 		return fmt.Errorf("there is no database %s", database)
 	}
+	if err := checkName(file); err != nil {
+		return err
+	}
 	if _, err := os.Lstat(file); err == nil {
 		return fmt.Errorf("%s exists already; a backup never overwrites a file", file)
 	}

@@ -77,12 +77,26 @@ func CheckFile(file string) error {
 	case strings.Contains(file, "?") || strings.HasPrefix(file, ":") || strings.HasPrefix(file, "file:"):
 		return fmt.Errorf("the database URL must be sqlite: and the name of a file, without parameters, but the name is %s", file)
 	}
+	if err := checkName(file); err != nil {
+		return err
+	}
 	info, err := os.Stat(filepath.Dir(file))
 	if err != nil || !info.IsDir() {
 		return fmt.Errorf("the database %s cannot be opened: there is no directory %s", file, filepath.Dir(file))
 	}
 	if info, err = os.Stat(file); err == nil && info.IsDir() {
 		return fmt.Errorf("the database %s cannot be opened: it is a directory", file)
+	}
+	return nil
+}
+
+// checkName refuses names that SQLite gives to the other files of a database: it would take the
+// file for one of them, and remove it.
+func checkName(file string) error {
+	for _, ending := range []string{"-journal", "-wal", "-shm"} {
+		if strings.HasSuffix(file, ending) {
+			return fmt.Errorf("%s cannot be the name of a database: SQLite uses names that end in %s for other files. Give another name", file, ending)
+		}
 	}
 	return nil
 }
@@ -289,4 +303,6 @@ func (b *Database) Fault(err error) error {
 	return nil
 }
 
-func (b *Database) Traits() db.Traits { return db.Traits{LongReads: cap(b.long)} }
+func (b *Database) Traits() db.Traits {
+	return db.Traits{PageReads: cap(b.first), LongReads: cap(b.long)}
+}

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"sync"
+
+	"github.com/plural-go/plural/internal/fault"
+)
+
+// inFlight counts the requests in progress, in all and by address. An address may have half of them, so that
+// one client with slow requests does not keep all others out.
+type inFlight struct {
+	most int64 // in all; 0 is no bound
+
+	mutex sync.Mutex
+	all   int64
+	by    map[string]int64
+}
+
+func newInFlight(most int64) *inFlight { return &inFlight{most: most, by: map[string]int64{}} }
+
+// enter counts a request, which must be left, and reports why it is one too many; nil: it is not.
+func (f *inFlight) enter(address string) error {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.all++
+	f.by[address]++
+	switch share := max(1, f.most/2); {
+	case f.most <= 0:
+		return nil
+	case f.all > f.most:
+		return fault.New(fault.CodeOverloaded, "More than %d requests are being answered. Try again later.", f.most)
+	case f.by[address] > share:
+		return fault.New(fault.CodeTooManyRequests, "More than %d requests from your address are being answered. Wait until some are finished.", share)
+	}
+	return nil
+}
+
+func (f *inFlight) leave(address string) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.all--
+	if f.by[address]--; f.by[address] == 0 {
+		delete(f.by, address)
+	}
+}

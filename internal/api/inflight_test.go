@@ -1,0 +1,34 @@
+package api
+
+import (
+	"testing"
+
+	"github.com/plural-go/plural/internal/fault"
+)
+
+// TestNobodyHasAllRequests: an address gets half of the requests, and all together no more than there may be.
+func TestNobodyHasAllRequests(t *testing.T) {
+	f := newInFlight(4)
+	for i, step := range []struct {
+		address string
+		want    fault.Code
+	}{
+		{"a", ""}, {"a", ""}, {"a", fault.CodeTooManyRequests}, {"b", ""}, {"b", fault.CodeOverloaded},
+	} {
+		err := f.enter(step.address)
+		if step.want == "" && err != nil || step.want != "" && !fault.Is(err, step.want) {
+			t.Errorf("request %d, from %s: got %v, want %q", i, step.address, err, step.want)
+		}
+	}
+	for _, address := range []string{"a", "a", "a", "b", "b"} {
+		f.leave(address)
+	}
+	if f.all != 0 || len(f.by) != 0 {
+		t.Errorf("%d requests, %v", f.all, f.by)
+	}
+	for range 10 {
+		if err := newInFlight(0).enter("a"); err != nil {
+			t.Errorf("without a bound: got %v", err)
+		}
+	}
+}

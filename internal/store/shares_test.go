@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestNobodyHasAllPages: a caller whose queries take long waits for its own, and others are served.
+func TestNobodyHasAllPages(t *testing.T) {
+	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
+		users := st.schema.Collection("users")
+		name := users.Field("name").Column
+		page := func(ctx context.Context, caller string) (*Page, error) {
+			return st.Page(ctx, PageQuery{Collection: users, Sort: []query.Key{{Column: name}}, Range: query.Range{Limit: 1}, Caller: caller})
+		}
+		var held []*Page
+		defer func() {
+			for _, p := range held {
+				p.Close()
+			}
+		}()
+		for range st.pages.most {
+			p, err := page(t.Context(), "eve")
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, p)
+		}
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		if p, err := page(gone, "eve"); !errors.Is(err, context.Canceled) {
+			p.Close()
+			t.Errorf("one more for the same caller: got %v", err)
+		}
+		p, err := page(t.Context(), "ada")
+		if err != nil {
+			t.Fatalf("another caller: got %v", err)
+		}
+		p.Close()
+		waiting := make(chan error)
+		go func() {
+			p, err := page(t.Context(), "eve")
+			if err == nil {
+				p.Close()
+			}
+			waiting <- err
+		}()
+		held[0].Close()
+		held = held[1:]
+		if err := <-waiting; err != nil {
+			t.Errorf("when one is closed, the next is served: got %v", err)
+		}
+	})
+}
