@@ -76,8 +76,15 @@ func TestFindPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	pattern := filepath.Join(root, "*", "bin")
-	inPath := filepath.Join(t.TempDir(), "bin")
+	inPath, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	install(t, inPath)
+	links := t.TempDir()
+	if err := os.Symlink(filepath.Join(inPath, "postgres"), filepath.Join(links, "postgres")); err != nil {
+		t.Fatal(err)
+	}
 
 	for _, c := range []struct {
 		name, env, path, pattern string
@@ -86,6 +93,7 @@ func TestFindPrograms(t *testing.T) {
 		{name: "the environment first", env: filepath.Join(root, "10", "bin"), path: inPath, pattern: pattern, want: filepath.Join(root, "10", "bin")},
 		{name: "a wrong environment is not passed over", env: root, path: inPath, pattern: pattern, wantErr: "PLURAL_PG_BIN=" + root},
 		{name: "then PATH", path: inPath, pattern: pattern, want: inPath},
+		{name: "a link in PATH leads to the programs", path: links, pattern: pattern, want: inPath},
 		{name: "then the newest", path: root, pattern: pattern, want: filepath.Join(root, "17", "bin")},
 		{name: "none", path: root, pattern: filepath.Join(root, "none"), wantErr: "apt-get install postgresql"},
 	} {

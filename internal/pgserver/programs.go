@@ -23,8 +23,11 @@ func findPrograms(pattern string) (string, error) {
 		}
 		return dir, nil
 	}
-	if path, err := exec.LookPath("postgres"); err == nil && hasPrograms(filepath.Dir(path)) {
-		return filepath.Dir(path), nil
+	if path, err := exec.LookPath("postgres"); err == nil {
+		// Where the program itself is, so are the others. PATH may have links to some of them only.
+		if path, err = filepath.EvalSymlinks(path); err == nil && hasPrograms(filepath.Dir(path)) {
+			return filepath.Dir(path), nil
+		}
 	}
 	dirs, _ := filepath.Glob(pattern)
 	slices.SortFunc(dirs, func(a, b string) int { return cmp.Compare(major(b), major(a)) })

@@ -36,7 +36,7 @@ func (c *client) do(call *call) error {
 	} else {
 		out = append(out, call.path...)
 	}
-	out = append(out, " HTTP/1.1\r\nHost: bench\r\n"...)
+	out = append(out, " HTTP/1.1\r\nHost: localhost\r\n"...)
 	if len(call.body) > 0 {
 		out = append(out, "Content-Type: application/json\r\nContent-Length: "...)
 		out = append(strconv.AppendInt(out, int64(len(call.body)), 10), "\r\n"...)
