@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -20,10 +22,11 @@ const (
 type readiness struct {
 	now func() time.Time
 
-	mutex   sync.Mutex
-	found   time.Time     // when it was found out; zero: never
-	err     error         // what was found
-	looking chan struct{} // closed when it has been found out; nil: nobody is looking
+	mutex    sync.Mutex
+	found    time.Time     // when it was found out; zero: never
+	err      error         // what was found
+	panicked any           // and how finding out panicked, if it did
+	looking  chan struct{} // closed when it has been found out; nil: nobody is looking
 }
 
 // look reports why requests should go elsewhere, nil if they should not.
@@ -44,6 +47,9 @@ func (s *readiness) look(ctx context.Context, find func(context.Context) error) 
 	case <-looking:
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
+		if s.panicked != nil {
+			panic(s.panicked) // of the request, which is answered 500
+		}
 		return s.err
 	case <-ctx.Done():
 		return ctx.Err()
@@ -53,9 +59,19 @@ func (s *readiness) look(ctx context.Context, find func(context.Context) error) 
 func (s *readiness) find(ctx context.Context, find func(context.Context) error, looking chan struct{}) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	err := find(ctx)
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.found, s.err, s.looking = s.now(), err, nil
-	close(looking)
+	var err error
+	defer func() {
+		reason := recover() // a panic of this goroutine would end the server
+		if reason != nil {
+			reason = fmt.Sprintf("%v\n%s", reason, debug.Stack())
+		}
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		s.err, s.panicked, s.looking = err, reason, nil
+		if reason == nil {
+			s.found = s.now()
+		}
+		close(looking)
+	}()
+	err = find(ctx)
 }
