@@ -16,8 +16,8 @@ type background struct {
 	abandon context.CancelFunc // and give up what was begun
 }
 
-// takeUpEvery is how often changes of totals and positions are added up.
-const takeUpEvery = time.Second
+// mergeEvery is how often deltas are merged into totals and positions.
+const mergeEvery = time.Second
 
 // forgetEvery is how often things are looked for that are older than an age: so
 // often that they do not get much older.
@@ -37,7 +37,7 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 		forget func(context.Context, time.Duration) error
 	}{
 		{s.config.ChangeRetention, s.store.ForgetChanges},
-		{s.config.IdempotencyRetention, s.store.ForgetAnswers},
+		{s.config.IdempotencyRetention, s.store.ForgetRecords},
 		{s.config.OperationRetention, operations.Forget},
 	} {
 		if forgetting.age > 0 {
@@ -46,7 +46,7 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 			})
 		}
 	}
-	b.tasks.Go(func() { every(running, takeUpEvery, s.observer.UpkeepFailed, s.store.TakeUp) })
+	b.tasks.Go(func() { every(running, mergeEvery, s.observer.UpkeepFailed, s.store.MergeDeltas) })
 }
 
 // every does a task now and then.

@@ -3,7 +3,7 @@ package plural
 import (
 	"context"
 
-	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/internal/maintain"
 )
 
 // CopyProgress is how far a copy has come. Every row is copied, and then checked.
@@ -39,7 +39,7 @@ type CopiedTable struct {
 // It is filled in one transaction, which is committed once all rows were read back and
 // found to be the same; if anything fails, it is as empty as before. Progress may be nil.
 func Copy(ctx context.Context, from, to string, progress func(CopyProgress)) (*Copied, error) {
-	copied, err := store.Copy(ctx, from, to, func(p store.CopyProgress) {
+	copied, err := maintain.Copy(ctx, from, to, func(p maintain.Progress) {
 		if progress != nil {
 			progress(CopyProgress(p))
 		}

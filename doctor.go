@@ -3,7 +3,7 @@ package plural
 import (
 	"context"
 
-	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/internal/maintain"
 )
 
 // Examine compares what is derived from the resources of a database with them: the
@@ -11,5 +11,5 @@ import (
 // fast. It returns what is wrong, and with repair makes it anew. A server may be
 // using the database.
 func Examine(ctx context.Context, database string, repair bool) (findings []string, err error) {
-	return store.Examine(ctx, database, repair)
+	return maintain.Examine(ctx, database, repair)
 }

@@ -3,6 +3,8 @@ package plural
 import (
 	"context"
 
+	"github.com/plural-go/plural/internal/maintain"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/store"
 )
@@ -25,7 +27,7 @@ func migrateOptions(config Config, observer *observe.Observer) []store.Option {
 	if config.Migrate == MigrateOff {
 		return nil
 	}
-	return []store.Option{store.MigrateAdditive(func(step *store.Step) { observer.Migrated(step.Text, step.Cost) })}
+	return []store.Option{store.MigrateAdditive(func(step *migrate.Step) { observer.Migrated(step.Text, step.Cost) })}
 }
 
 // MigrationStep is one difference between the schema of a database and another
@@ -45,7 +47,7 @@ type MigrationStep struct {
 	Blocked bool
 }
 
-func migrationSteps(steps []*store.Step) []MigrationStep {
+func migrationSteps(steps []*migrate.Step) []MigrationStep {
 	public := make([]MigrationStep, len(steps))
 	for i, step := range steps {
 		public[i] = MigrationStep{Class: string(step.Class), Text: step.Text, Cost: step.Cost, Loses: step.Loses(), Blocked: step.Blocked}
@@ -61,7 +63,7 @@ func migrationSteps(steps []*store.Step) []MigrationStep {
 // the database has this schema.
 func PlanMigration(ctx context.Context, config Config) ([]MigrationStep, error) {
 	config = config.withDefaults()
-	steps, err := store.Plan(ctx, config.Database, config.Schema)
+	steps, err := migrate.Plan(ctx, config.Database, config.Schema)
 	return migrationSteps(steps), err
 }
 
@@ -80,7 +82,11 @@ type MigrateOptions struct {
 // changed. Servers with the old schema must be restarted afterwards.
 func Migrate(ctx context.Context, config Config, options MigrateOptions) ([]MigrationStep, error) {
 	config = config.withDefaults()
-	steps, err := store.Migrate(ctx, config.Database, config.Schema, store.MigrateOptions(options))
+	o := migrate.Options{AllowLoss: options.AllowLoss}
+	if options.Backup != "" {
+		o.Before = func() error { return maintain.Backup(ctx, config.Database, options.Backup) }
+	}
+	steps, err := migrate.Run(ctx, config.Database, config.Schema, o)
 	return migrationSteps(steps), err
 }
 
@@ -88,12 +94,12 @@ func Migrate(ctx context.Context, config Config, options MigrateOptions) ([]Migr
 // database may be in use: the copy is as it was at one moment. An existing file
 // is never overwritten.
 func Backup(ctx context.Context, database, file string) error {
-	return store.Backup(ctx, database, file)
+	return maintain.Backup(ctx, database, file)
 }
 
 // Restore makes an SQLite database what a backup is, once that has been checked.
 // The database may be in use: whoever reads it sees the old or the new. One that
 // holds anything is refused unless force is set.
 func Restore(ctx context.Context, database, file string, force bool) error {
-	return store.Restore(ctx, database, file, force)
+	return maintain.Restore(ctx, database, file, force)
 }

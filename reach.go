@@ -47,7 +47,7 @@ func (s *Server) list(ctx context.Context, c *schema.Collection, request query.R
 			return err
 		}
 		defer listing.Close()
-		if err := listing.Lengthen(""); err != nil { // the program takes its time
+		if err := listing.Extend(""); err != nil { // the program takes its time
 			return err
 		}
 		for {

@@ -11,7 +11,7 @@ import (
 var asyncChecks = []Check{
 	{
 		ID: "async.accepted", Title: "answers to Prefer: respond-async", Source: ourAsync, Writes: true,
-		Rule: "POST, PUT, PATCH and DELETE with Prefer: respond-async are 202, and data has the id and the type of the resource and nothing else.",
+		Rule: "POST, PUT, PATCH and DELETE with Prefer: respond-async are 202, and data has only the id and type of the resource.",
 		run: func(p *probe) {
 			p.asynchronous()
 			path, before := p.create()
@@ -53,7 +53,7 @@ var asyncChecks = []Check{
 	},
 	{
 		ID: "async.create", Title: "POST that is done later", Source: ourAsync, Writes: true,
-		Rule: "When the operation of a POST has succeeded, the resource is there with its values.",
+		Rule: "When the operation of a POST has succeeded, the resource exists with its values.",
 		run: func(p *probe) {
 			p.asynchronous()
 			members := p.whole()
@@ -86,7 +86,7 @@ var asyncChecks = []Check{
 	},
 	{
 		ID: "async.delete", Title: "DELETE that is done later", Source: ourAsync, Writes: true,
-		Rule: "When the operation of a DELETE has succeeded, the resource is gone.",
+		Rule: "When the operation of a DELETE has succeeded, the resource is deleted.",
 		run: func(p *probe) {
 			p.asynchronous()
 			path, _ := p.create()
@@ -135,7 +135,7 @@ var asyncChecks = []Check{
 	},
 	{
 		ID: "async.checks-request", Title: "what cannot be read is refused at once", Source: ourAsync, Writes: true,
-		Rule: "A body that is no JSON is 400, and one of another content type 415, at once.",
+		Rule: "A body that is not JSON is 400, and one of another content type 415, at once.",
 		run: func(p *probe) {
 			p.asynchronous()
 			p.status(p.prefer("respond-async", http.MethodPost, p.collection.path(), "{"), 400)
@@ -157,7 +157,7 @@ var asyncChecks = []Check{
 	},
 	{
 		ID: "async.checks-existence", Title: "an unknown id is refused at once", Source: ourAsync, Writes: true,
-		Rule: "PUT, PATCH and DELETE of what is not there, and is not about to be, are 404 at once.",
+		Rule: "PUT, PATCH and DELETE of a resource that neither exists nor is being created are 404 at once.",
 		run: func(p *probe) {
 			p.asynchronous()
 			_, before := p.create()
@@ -168,7 +168,7 @@ var asyncChecks = []Check{
 	},
 	{
 		ID: "async.checks-conflict", Title: "an id that exists is refused at once", Source: ourAsync, Writes: true,
-		Rule: "POST with an id that exists already is 409 at once.",
+		Rule: "POST with an existing id is 409 at once.",
 		run: func(p *probe) {
 			p.asynchronous()
 			path, before := p.create()
@@ -190,7 +190,7 @@ var asyncChecks = []Check{
 	},
 	{
 		ID: "async.wait", Title: "Prefer: respond-async, wait=N", Source: ourAsync, Writes: true,
-		Rule: "With wait=N the answer is the synchronous one if the operation is finished within N seconds, and else 202.",
+		Rule: "With wait=N the response is the synchronous one if the operation finishes within N seconds, otherwise 202.",
 		run: func(p *probe) {
 			p.asynchronous()
 			started := time.Now()
@@ -213,7 +213,7 @@ var asyncChecks = []Check{
 	},
 	{
 		ID: "async.once", Title: "Idempotency-Key with Prefer: respond-async", Source: ourAsync, Writes: true,
-		Rule: "A request that comes again with its Idempotency-Key has the same operation, and takes effect once.",
+		Rule: "A request repeated with its Idempotency-Key gets the same operation and takes effect once.",
 		run: func(p *probe) {
 			p.asynchronous()
 			count := p.count()

@@ -55,7 +55,7 @@ var bodyChecks = []Check{
 	},
 	{
 		ID: "body.duplicate-member", Title: "a member twice", Source: ourBodies, Writes: true,
-		Rule: "A member twice in an object is 400, also when the values are the same.",
+		Rule: "A duplicate member in an object is 400, also if the values are equal.",
 		run: func(p *probe) {
 			members := p.newMembers(nil)
 			name := p.anyName(members)
@@ -64,7 +64,7 @@ var bodyChecks = []Check{
 	},
 	{
 		ID: "body.trailing-data", Title: "something behind the value", Source: ourBodies, Writes: true,
-		Rule: "Anything but white space behind the value is 400.",
+		Rule: "Anything but white space after the value is 400.",
 		run: func(p *probe) {
 			p.status(p.post(p.body(nil)+"{}"), 400)
 			p.status(p.post(p.body(nil)+" x"), 400)
@@ -72,7 +72,7 @@ var bodyChecks = []Check{
 	},
 	{
 		ID: "body.lone-surrogate", Title: "half a surrogate pair", Source: ourBodies, Writes: true,
-		Rule: "An escape that is half a surrogate pair is 400.",
+		Rule: "An escaped lone surrogate is 400.",
 		run: func(p *probe) {
 			p.status(p.post(p.malformedText(`conform \ud800 end`)), 400)
 		},
@@ -94,7 +94,7 @@ var bodyChecks = []Check{
 	},
 	{
 		ID: "body.unicode", Title: "any other Unicode is kept", Source: ourBodies, Writes: true,
-		Rule: "Strings hold any Unicode but U+0000, and are stored as sent, without normalisation.",
+		Rule: "Strings can contain any Unicode but U+0000, and are stored as sent, without normalisation.",
 		run: func(p *probe) {
 			a := p.textAttribute()
 			want := "e\u0301\u00e9\U0001F642\u2028\u0001\ufeff<&>" + p.tag
@@ -110,7 +110,7 @@ var bodyChecks = []Check{
 	},
 	{
 		ID: "body.not-an-object", Title: "a body that is no object", Source: ourBodies, Writes: true,
-		Rule: "A body that is no object (or array, on POST) is 422.",
+		Rule: "A body that is not an object (or array, on POST) is 422.",
 		run: func(p *probe) {
 			path, _ := p.create()
 			for _, body := range []string{`"conform"`, "1", "null", "true", "[1]"} {
@@ -155,7 +155,7 @@ var bodyChecks = []Check{
 	},
 	{
 		ID: "body.types", Title: "values of the wrong type", Source: ourBodies, Writes: true,
-		Rule: "Types are JSON's, and nothing is coerced: a wrong one is 422.",
+		Rule: "Types are those of JSON, and nothing is converted: a wrong type is 422.",
 		run: func(p *probe) {
 			path, before := p.create()
 			wrong := map[string][]string{
@@ -177,7 +177,7 @@ var bodyChecks = []Check{
 	},
 	{
 		ID: "body.integers", Title: "integers are exact", Source: ourBodies, Writes: true,
-		Rule: "Integers are 64 bits and exact, and 1.0 is one; what is larger is 422.",
+		Rule: "Integers have 64 bits and are exact, 1.0 is an integer, and larger ones are 422.",
 		run: func(p *probe) {
 			a := p.attribute("integer attribute without bounds", func(a attribute) bool {
 				return p.collection.described && a.Type == "integer" && len(a.Enum) == 0 && a.MultipleOf == "" &&

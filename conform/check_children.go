@@ -66,7 +66,7 @@ var childChecks = []Check{
 	},
 	{
 		ID: "child.read", Title: "GET of a child below its parent", Source: ourChildren, Writes: true,
-		Rule: "A child is the same below its parent and in its own collection.",
+		Rule: "A child is the same under its parent and in its own collection.",
 		run: func(p *probe) {
 			f := p.family()
 			below, own := p.ok(p.get(f.path(f.mother)+"/"+f.children[0])), p.ok(p.get(f.child.path()+"/"+f.children[0]))
@@ -101,7 +101,7 @@ var childChecks = []Check{
 	},
 	{
 		ID: "child.other-parent", Title: "a child of another parent", Source: ourChildren, Writes: true,
-		Rule: "A child below another parent than its own is 404.",
+		Rule: "A child under another parent is 404.",
 		run: func(p *probe) {
 			f := p.newFamily()
 			path := f.path(f.aunt) + "/" + f.children[0]
@@ -112,7 +112,7 @@ var childChecks = []Check{
 	},
 	{
 		ID: "child.parent-mismatch", Title: "a body with another parent", Source: ourChildren, Writes: true,
-		Rule: "A body of POST or PUT that names another parent than the path is 422; the same one is accepted.",
+		Rule: "A POST or PUT body with another parent than the path is 422; the same parent is accepted.",
 		run: func(p *probe) {
 			f := p.newFamily()
 			p.status(p.send(http.MethodPost, f.path(f.mother), f.body(p, map[string]any{f.attribute: f.aunt})), 422)
@@ -122,7 +122,7 @@ var childChecks = []Check{
 	},
 	{
 		ID: "child.move", Title: "PATCH moves a child", Source: ourChildren, Writes: true,
-		Rule: "PATCH may name another parent, which moves the child.",
+		Rule: "PATCH may set another parent, which moves the child.",
 		run: func(p *probe) {
 			f := p.newFamily()
 			p.ok(p.send(http.MethodPatch, f.path(f.mother)+"/"+f.children[0], one(f.attribute, f.aunt)))

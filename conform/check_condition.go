@@ -37,8 +37,8 @@ var etagChecks = []Check{
 		},
 	},
 	{
-		ID: "etag.written", Title: "ETag of answers to writes", Source: ourConditions, Writes: true, Synchronous: "the ETag of the answer, and 202 has none",
-		Rule: "The answers to POST, PUT and PATCH have the ETag that GET has then.",
+		ID: "etag.written", Title: "ETag of answers to writes", Source: ourConditions, Writes: true, Synchronous: "the ETag of the response, and 202 has none",
+		Rule: "The responses to POST, PUT and PATCH have the same ETag as a following GET.",
 		run: func(p *probe) {
 			created := p.synchronous(p.post(p.body(nil)))
 			path := p.collection.path() + "/" + created.createdID()
@@ -52,8 +52,8 @@ var etagChecks = []Check{
 		},
 	},
 	{
-		ID: "etag.deleted", Title: "no ETag of what is gone", Source: ourConditions, Writes: true, Synchronous: "the ETag of the answer, and 202 has none",
-		Rule: "The answer to DELETE has no ETag.",
+		ID: "etag.deleted", Title: "no ETag of what is gone", Source: ourConditions, Writes: true, Synchronous: "the ETag of the response, and 202 has none",
+		Rule: "The response to DELETE has no ETag.",
 		run: func(p *probe) {
 			path, _ := p.create()
 			p.hasTag(p.ok(p.send(http.MethodDelete, path, "")), "")
@@ -61,7 +61,7 @@ var etagChecks = []Check{
 	},
 	{
 		ID: "etag.changes", Title: "ETag after a change", Source: ourConditions, Writes: true,
-		Rule: "A change gives a resource another ETag, and so does creating it anew.",
+		Rule: "A change gives a resource another ETag, and so does deleting and creating it again.",
 		run: func(p *probe) {
 			path, before, tag := p.createTagged()
 			seen := map[string]bool{tag: true}
@@ -88,7 +88,7 @@ var etagChecks = []Check{
 	},
 	{
 		ID: "etag.no-op", Title: "ETag after a change of nothing", Source: ourConditions, Writes: true,
-		Rule: "A write that changes nothing leaves the ETag as it was.",
+		Rule: "A write that changes nothing does not change the ETag.",
 		run: func(p *probe) {
 			path, before, tag := p.createTagged()
 			p.ok(p.send(http.MethodPatch, path, "{}"))
@@ -114,7 +114,7 @@ var conditionalReadChecks = []Check{
 	},
 	{
 		ID: "condition.not-modified-form", Title: "headers and body of 304", Source: ourConditions,
-		Rule: "304 has the ETag, and neither a body nor its headers.",
+		Rule: "304 has the ETag, but no body and no headers of a body.",
 		run: func(p *probe) {
 			path := p.item(0)
 			tag := p.tagOf(p.get(path))
@@ -130,7 +130,7 @@ var conditionalReadChecks = []Check{
 	},
 	{
 		ID: "condition.not-modified-any", Title: "If-None-Match: *", Source: ourConditions,
-		Rule: "If-None-Match: * is 304 for whatever is there, and 404 for what is not.",
+		Rule: "If-None-Match: * is 304 for an existing resource and 404 for a missing one.",
 		run: func(p *probe) {
 			p.status(p.get(p.item(0), "If-None-Match", "*"), 304)
 			if path := p.unknownID(); p.get(path).status == http.StatusNotFound {
@@ -140,7 +140,7 @@ var conditionalReadChecks = []Check{
 	},
 	{
 		ID: "condition.not-modified-list", Title: "If-None-Match with several tags", Source: ourConditions,
-		Rule: "If-None-Match may list tags, of which one has to be that of the resource; a weak one counts as well.",
+		Rule: "If-None-Match may list ETags, one of which must match; a weak ETag matches too.",
 		run: func(p *probe) {
 			path := p.item(0)
 			tag := p.tagOf(p.get(path))
@@ -151,7 +151,7 @@ var conditionalReadChecks = []Check{
 	},
 	{
 		ID: "condition.modified", Title: "GET of what the client does not have", Source: ourConditions,
-		Rule: "If-None-Match with other tags than that of the resource is answered as if it were not there.",
+		Rule: "If-None-Match with other ETags has no effect.",
 		run: func(p *probe) {
 			for _, given := range []string{`"conform"`, `W/"conform", "conform-2"`} {
 				p.status(p.get(p.item(0), "If-None-Match", given), 200)
@@ -160,7 +160,7 @@ var conditionalReadChecks = []Check{
 	},
 	{
 		ID: "condition.malformed", Title: "If-None-Match that is no list of tags", Source: ourConditions,
-		Rule: "If-None-Match that is neither * nor a list of tags in quotes is 400.",
+		Rule: "If-None-Match that is neither * nor a list of quoted ETags is 400.",
 		run: func(p *probe) {
 			for _, given := range []string{"conform", `"conform`, `"a" "b"`} {
 				p.status(p.get(p.item(0), "If-None-Match", given), 400)
@@ -172,7 +172,7 @@ var conditionalReadChecks = []Check{
 var conditionalWriteChecks = []Check{
 	{
 		ID: "condition.match", Title: "a change of the state that is meant", Source: ourConditions, Writes: true,
-		Rule: "PUT, PATCH and DELETE with If-Match and the ETag of the resource are carried out, also if it is one of a list.",
+		Rule: "PUT, PATCH and DELETE with the ETag of the resource in If-Match succeed, also if it is one of a list.",
 		run: func(p *probe) {
 			for _, prefix := range []string{"", `"conform", `} {
 				p.eachChange(func(method, path, body, tag string) { p.ok(p.send(method, path, body, "If-Match", prefix+tag)) })
@@ -181,14 +181,14 @@ var conditionalWriteChecks = []Check{
 	},
 	{
 		ID: "condition.match-any", Title: "If-Match: *", Source: ourConditions, Writes: true,
-		Rule: "PUT, PATCH and DELETE with If-Match: * are carried out.",
+		Rule: "PUT, PATCH and DELETE with If-Match: * succeed.",
 		run: func(p *probe) {
 			p.eachChange(func(method, path, body, _ string) { p.ok(p.send(method, path, body, "If-Match", "*")) })
 		},
 	},
 	{
 		ID: "condition.stale", Title: "a change of a state that is over", Source: ourConditions, Writes: true,
-		Rule: "PUT, PATCH and DELETE with an ETag that the resource no longer has are 412, and leave it alone.",
+		Rule: "PUT, PATCH and DELETE with an outdated ETag are 412 and have no effect.",
 		run: func(p *probe) {
 			path, before, old := p.createTagged()
 			p.ok(p.send(http.MethodPatch, path, p.changeBody(http.MethodPatch, before)))
@@ -200,7 +200,7 @@ var conditionalWriteChecks = []Check{
 	},
 	{
 		ID: "condition.weak", Title: "If-Match with a weak tag", Source: ourConditions, Writes: true,
-		Rule: "A weak tag never matches in If-Match: the change is 412.",
+		Rule: "A weak ETag never matches in If-Match: the change is 412.",
 		run: func(p *probe) {
 			path, _, tag := p.createTagged()
 			p.refusesChanges(path, "W/"+tag, 412)
@@ -208,7 +208,7 @@ var conditionalWriteChecks = []Check{
 	},
 	{
 		ID: "condition.match-malformed", Title: "If-Match that is no list of tags", Source: ourConditions, Writes: true,
-		Rule: "If-Match that is neither * nor a list of tags in quotes is 400, and leaves the resource alone.",
+		Rule: "If-Match that is neither * nor a list of quoted ETags is 400 and has no effect.",
 		run: func(p *probe) {
 			path, _, _ := p.createTagged()
 			for _, given := range []string{"conform", `"conform`, `"a" "b"`} {
@@ -218,7 +218,7 @@ var conditionalWriteChecks = []Check{
 	},
 	{
 		ID: "condition.unknown-id", Title: "If-Match for what is not there", Source: ourConditions, Writes: true,
-		Rule: "What is not there is 404, whatever If-Match says.",
+		Rule: "A missing resource is 404, whatever If-Match says.",
 		run: func(p *probe) {
 			_, before := p.create()
 			for _, method := range changeMethods {
@@ -233,7 +233,7 @@ var conditionalWriteChecks = []Check{
 	},
 	{
 		ID: "condition.first", Title: "conditions come before bodies", Source: ourConditions, Writes: true,
-		Rule: "A state that is over is 412 also if something is wrong with what the body says.",
+		Rule: "An outdated ETag is 412, also if the body is invalid.",
 		run: func(p *probe) {
 			path, before := p.create()
 			p.status(p.send(http.MethodPatch, path, `{"conform_unknown":1}`, "If-Match", `"conform"`), 412)

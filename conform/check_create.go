@@ -13,12 +13,12 @@ const alwaysSynchronous = "arrays, which are never done asynchronously"
 
 var createChecks = []Check{
 	{
-		ID: "create.status", Title: "status of POST", Source: seedOperations, Writes: true, Synchronous: "the status of the answer",
+		ID: "create.status", Title: "status of POST", Source: seedOperations, Writes: true, Synchronous: "the status of the response",
 		Rule: "POST /<collection> answers 201, or 202 if it is asynchronous.",
 		run:  func(p *probe) { p.status(p.post(p.body(nil)), 201, 202) },
 	},
 	{
-		ID: "create.full", Title: "POST answers with the full resource", Source: seedStatus, Writes: true, Synchronous: "the resource in the answer",
+		ID: "create.full", Title: "POST answers with the full resource", Source: seedStatus, Writes: true, Synchronous: "the resource in the response",
 		Rule: "On 201 the full resource is returned, with all attributes.",
 		run: func(p *probe) {
 			created := p.synchronous(p.post(p.body(nil)))
@@ -28,7 +28,7 @@ var createChecks = []Check{
 	},
 	{
 		ID: "create.accepted", Title: "202 has id and type alone", Source: seedStatus, Writes: true,
-		Rule: "On 202 the full resource is never returned: data has id and type alone.",
+		Rule: "On 202 the full resource is never returned: data has only id and type.",
 		run: func(p *probe) {
 			r := p.ok(p.prefer("respond-async", http.MethodPost, p.collection.path(), p.body(nil)))
 			if r.status != http.StatusAccepted {
@@ -63,7 +63,7 @@ var createChecks = []Check{
 	},
 	{
 		ID: "create.default", Title: "defaults", Source: ourOperations, Writes: true,
-		Rule: "An attribute that is left out goes to its default, else to null.",
+		Rule: "A missing attribute gets its default, or null.",
 		run: func(p *probe) {
 			a := p.attribute("optional attribute", p.omissible)
 			created := p.ok(p.post(p.body(map[string]any{a.Name: nothing{}})))
@@ -84,7 +84,7 @@ var createChecks = []Check{
 	},
 	{
 		ID: "create.own-id", Title: "an id that the client brings", Source: ourResources, Writes: true,
-		Rule: "A client may bring its own id, any UUID.",
+		Rule: "A client may send its own id, any UUID.",
 		run: func(p *probe) {
 			id := newUUID()
 			r := p.ok(p.post(p.body(map[string]any{"id": id})))
@@ -96,7 +96,7 @@ var createChecks = []Check{
 	},
 	{
 		ID: "create.existing-id", Title: "an id that exists already", Source: ourResources, Writes: true,
-		Rule: "An id that exists already is 409, and the resource that has it stays as it was.",
+		Rule: "An existing id is 409, and its resource does not change.",
 		run: func(p *probe) {
 			path, before := p.create()
 			p.status(p.post(p.body(map[string]any{"id": idOf(path)})), 409)
@@ -124,7 +124,7 @@ var createChecks = []Check{
 	},
 	{
 		ID: "create.array-of-one", Title: "POST of an array with one item", Source: ourOperations, Writes: true, Synchronous: alwaysSynchronous,
-		Rule: "The answer to an array of one item is an array, and that to [] is [].",
+		Rule: "The response to an array of one item is an array, and that to [] is [].",
 		run: func(p *probe) {
 			p.dataIs(p.post("["+p.body(nil)+"]"), '[', "an array")
 			var empty []json.RawMessage

@@ -74,7 +74,7 @@ var cursorChecks = []Check{
 	},
 	{
 		ID: "cursor.malformed", Title: "a cursor that is no UUID", Source: ourRanges,
-		Rule: "A cursor that is no UUID in its canonical form is 400.",
+		Rule: "A cursor that is not a UUID in canonical form is 400.",
 		run: func(p *probe) {
 			p.need(2)
 			id := p.reference[1].id()
@@ -85,7 +85,7 @@ var cursorChecks = []Check{
 	},
 	{
 		ID: "cursor.outside-filter", Title: "a cursor that the filter excludes", Source: ourRanges,
-		Rule: "A cursor that the filter excludes counts from the place that it would have.",
+		Rule: "A cursor that the filter excludes counts from the position it would have.",
 		run: func(p *probe) {
 			p.need(5)
 			excluded := p.reference[2].id()
@@ -98,7 +98,7 @@ var cursorChecks = []Check{
 var cursorWriteChecks = []Check{
 	{
 		ID: "cursor.deleted", Title: "a cursor whose resource was deleted", Source: ourRanges, Writes: true,
-		Rule: "A cursor keeps its place when its resource has been deleted.",
+		Rule: "A cursor keeps its position when its resource has been deleted.",
 		run: func(p *probe) {
 			made := map[string]bool{}
 			for range 3 {

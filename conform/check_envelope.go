@@ -99,7 +99,7 @@ var envelopeChecks = []Check{
 	},
 	{
 		ID: "envelope.only-data", Title: "nothing beside data", Source: ourResponses,
-		Rule: "The body of a success has the one member data.",
+		Rule: "The body of a success has the single member data.",
 		run: func(p *probe) {
 			for _, r := range []*reply{p.list("limit=2"), p.get(p.item(0))} {
 				p.onlyMember(p.ok(r), "data")
@@ -108,7 +108,7 @@ var envelopeChecks = []Check{
 	},
 	{
 		ID: "envelope.strict-json", Title: "valid JSON in answers", Source: ourBodies,
-		Rule: "Answers are what bodies must be: one JSON value in which no object has a member twice.",
+		Rule: "A response body is one JSON value in which no object has duplicate members.",
 		run: func(p *probe) {
 			replies := []*reply{p.list("limit=2"), p.get(p.item(0)), p.get(p.unknownID())}
 			if len(p.catalog) > 0 {
@@ -126,7 +126,7 @@ var envelopeChecks = []Check{
 	},
 	{
 		ID: "envelope.errors", Title: "envelope of errors", Source: ourResponses,
-		Rule: "The body of a failure is a JSON object with the one member errors, an array that is not empty.",
+		Rule: "The body of a failure is a JSON object with the single member errors, a non-empty array.",
 		run: func(p *probe) {
 			r := p.get(p.unknownID())
 			if r.succeeded() {
@@ -140,7 +140,7 @@ var envelopeChecks = []Check{
 	},
 	{
 		ID: "envelope.content-type-of-errors", Title: "content type of errors", Source: ourResponses,
-		Rule: "The content type of errors is exactly " + contentType + ", also for paths that nobody knows.",
+		Rule: "The content type of errors is exactly " + contentType + ", also for unknown paths.",
 		run: func(p *probe) {
 			p.contentType(p.get(p.unknownID()))
 			p.contentType(p.get("/" + p.collection.Name + "-" + newTag()))
@@ -161,8 +161,8 @@ var envelopeChecks = []Check{
 
 var writtenEnvelopeChecks = []Check{
 	{
-		ID: "envelope.content-type-of-writes", Title: "content type of answers to writes", Source: seedEnvelope + ", 5", Writes: true, Synchronous: "the header of the answer",
-		Rule: "The content type of the answers to POST, PATCH and PUT is exactly " + contentType + ".",
+		ID: "envelope.content-type-of-writes", Title: "content type of answers to writes", Source: seedEnvelope + ", 5", Writes: true, Synchronous: "the header of the response",
+		Rule: "The content type of the responses to POST, PATCH and PUT is exactly " + contentType + ".",
 		run: func(p *probe) {
 			for _, r := range p.writes() {
 				p.contentType(r)
@@ -170,8 +170,8 @@ var writtenEnvelopeChecks = []Check{
 		},
 	},
 	{
-		ID: "envelope.writes", Title: "envelope of answers to writes", Source: seedEnvelope + ", 1 to 3", Writes: true, Synchronous: "the body of the answer",
-		Rule: "The answers to POST, PATCH and PUT have the resource under data, as an object.",
+		ID: "envelope.writes", Title: "envelope of answers to writes", Source: seedEnvelope + ", 1 to 3", Writes: true, Synchronous: "the body of the response",
+		Rule: "The responses to POST, PATCH and PUT have the resource under data, as an object.",
 		run: func(p *probe) {
 			for _, r := range p.writes() {
 				if data := r.members()["data"]; len(data) == 0 || data[0] != '{' {
@@ -181,8 +181,8 @@ var writtenEnvelopeChecks = []Check{
 		},
 	},
 	{
-		ID: "envelope.only-data-of-writes", Title: "nothing beside data after writes", Source: ourResponses, Writes: true, Synchronous: "the body of the answer",
-		Rule: "The body of the answers to POST, PATCH and PUT has the one member data.",
+		ID: "envelope.only-data-of-writes", Title: "nothing beside data after writes", Source: ourResponses, Writes: true, Synchronous: "the body of the response",
+		Rule: "The body of the responses to POST, PATCH and PUT has the single member data.",
 		run: func(p *probe) {
 			for _, r := range p.writes() {
 				p.onlyMember(r, "data")

@@ -8,7 +8,7 @@ import (
 var errorChecks = []Check{
 	{
 		ID: "error.members", Title: "members of an error", Source: ourErrors,
-		Rule: "An error has status, code, title and detail; status is a number, the others are texts that are not empty.",
+		Rule: "An error has status, code, title and detail; status is a number, the others are non-empty strings.",
 		run: func(p *probe) {
 			for _, r := range p.refusals() {
 				for _, each := range p.errors(r) {

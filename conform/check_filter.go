@@ -11,7 +11,7 @@ import (
 var filterChecks = []Check{
 	{
 		ID: "filter.restricts", Title: "a filter restricts", Source: seedParameters,
-		Rule: "filter[<field>] restricts the collection, as to the active users.",
+		Rule: "filter[<field>] restricts the collection, for example to the active users.",
 		run: func(p *probe) {
 			a := p.divided("boolean attribute that is true for some and not for others", func(a attribute) bool { return a.Type == "boolean" }, isTrue)
 			got := p.filtered("filter[" + a.Name + "]=true")
@@ -46,7 +46,7 @@ var filterChecks = []Check{
 	},
 	{
 		ID: "filter.all-hold", Title: "several filters", Source: ourFilters,
-		Rule: "Several filters must all hold.",
+		Rule: "All given filters must match.",
 		run: func(p *probe) {
 			p.need(4)
 			first, last := p.reference[1].id(), p.reference[len(p.reference)-2].id()
@@ -55,7 +55,7 @@ var filterChecks = []Check{
 	},
 	{
 		ID: "filter.bare-boolean", Title: "filter[boolean] without a value", Source: ourFilters,
-		Rule: "filter[field] without = selects the resources in which a boolean is true; with nothing behind the =, too.",
+		Rule: "filter[field] without = selects the resources in which a boolean is true; so does an empty value.",
 		run: func(p *probe) {
 			a := p.divided("boolean attribute that is true for some and not for others", func(a attribute) bool { return a.Type == "boolean" }, isTrue)
 			for _, query := range []string{"filter[" + a.Name + "]", "filter[" + a.Name + "]="} {
@@ -65,7 +65,7 @@ var filterChecks = []Check{
 	},
 	{
 		ID: "filter.bare", Title: "filter[field] without a value", Source: ourFilters,
-		Rule: "filter[field] without = selects the resources in which a field that is no boolean is not null.",
+		Rule: "filter[field] without = selects the resources in which a field that is not a boolean is not null.",
 		run: func(p *probe) {
 			a := p.divided("attribute that is null for some and is no boolean", func(a attribute) bool { return a.Type != "boolean" }, isNull)
 			p.selects("filter["+a.Name+"]", func(each resource) bool { return !isNull(each.members[a.Name]) })
@@ -82,7 +82,7 @@ var filterChecks = []Check{
 	},
 	{
 		ID: "filter.not-equal", Title: "filter[field][ne]", Source: ourFilters,
-		Rule: "[ne]=v selects the resources whose field does not equal v; null is one of them.",
+		Rule: "[ne]=v selects the resources whose field does not equal v, including null.",
 		run: func(p *probe) {
 			a, value := p.valued("string or number", ordered)
 			p.selects("filter["+a.Name+"][ne]="+escaped(value), func(each resource) bool { return !equalJSON(each.members[a.Name], value) })
@@ -98,7 +98,7 @@ var filterChecks = []Check{
 	},
 	{
 		ID: "filter.not-in", Title: "filter[field][not_in]", Source: ourFilters,
-		Rule: "[not_in]=a,b selects the resources whose field is none of the values; null is one of them.",
+		Rule: "[not_in]=a,b selects the resources whose field is none of the values, including null.",
 		run: func(p *probe) {
 			a, first, second := p.twoValues()
 			isOne := anyOf(a, first, second)
@@ -107,7 +107,7 @@ var filterChecks = []Check{
 	},
 	{
 		ID: "filter.list-repeated", Title: "filter[field][in] and [not_in] given more than once", Source: ourFilters,
-		Rule: "[in] and [not_in] given more than once go on: all their values count.",
+		Rule: "[in] and [not_in] can be repeated: all their values count.",
 		run: func(p *probe) {
 			a, first, second := p.twoValues()
 			isOne := anyOf(a, first, second)
@@ -117,7 +117,7 @@ var filterChecks = []Check{
 	},
 	{
 		ID: "filter.compare", Title: "filter[field][lt], [lte], [gt], [gte]", Source: ourFilters,
-		Rule: "[lt], [lte], [gt] and [gte] compare, strings by code point; null fails every comparison.",
+		Rule: "[lt], [lte], [gt] and [gte] compare, strings by code point; a comparison with null is false.",
 		run: func(p *probe) {
 			a, value := p.valued("string or number", ordered)
 			for op, holds := range map[string]func(int) bool{
@@ -133,7 +133,7 @@ var filterChecks = []Check{
 	},
 	{
 		ID: "filter.text", Title: "filter[field][contains], [starts_with]", Source: ourFilters,
-		Rule: "[contains] and [starts_with] look into strings, case and all.",
+		Rule: "[contains] and [starts_with] search in strings, case-sensitively.",
 		run: func(p *probe) {
 			a, value := p.valued("string without a format", attribute.plain)
 			given, _ := value.(string)
@@ -148,7 +148,7 @@ var filterChecks = []Check{
 	},
 	{
 		ID: "filter.id", Title: "filter[id]", Source: ourFilters,
-		Rule: "id can be filtered by.",
+		Rule: "Filters work on id.",
 		run: func(p *probe) {
 			p.need(4)
 			want := p.reference[3].id()

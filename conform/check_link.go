@@ -31,7 +31,7 @@ var totalChecks = []Check{
 	},
 	{
 		ID: "total.filtered", Title: "X-Total-Count of a filtered collection", Source: ourResponses,
-		Rule: "With Prefer: count=exact a filtered collection has X-Total-Count, the number of what the filter selects.",
+		Rule: "With Prefer: count=exact a filtered collection has X-Total-Count, the number of matching resources.",
 		run: func(p *probe) {
 			p.need(4)
 			r := p.ok(p.list("filter[id][lte]="+p.reference[3].id()+"&limit=2", "Prefer", "count=exact"))
@@ -56,6 +56,9 @@ func (p *probe) total(r *reply, want int) {
 	}
 }
 
+// maxLink is how many bytes the Link header has at most.
+const maxLink = 2 << 10
+
 var linkChecks = []Check{
 	{
 		ID: "link.first", Title: "the first page", Source: ourResponses,
@@ -76,7 +79,7 @@ var linkChecks = []Check{
 	},
 	{
 		ID: "link.next", Title: "the next page", Source: ourResponses,
-		Rule: "Link has next, which leads to the page behind this one.",
+		Rule: "Link has next, which leads to the page after this one.",
 		run: func(p *probe) {
 			p.need(20)
 			p.positions(p.follow(p.list("limit=5"), "next"), span(5, 10))
@@ -142,7 +145,7 @@ var linkChecks = []Check{
 	},
 	{
 		ID: "link.limit-zero", Title: "no links for limit=0", Source: ourResponses,
-		Rule: "A range of nothing has no links.",
+		Rule: "A range with limit 0 has no links.",
 		run: func(p *probe) {
 			if r := p.ok(p.list("limit=0")); r.header.Get("Link") != "" {
 				p.fail(r, "no Link", "%s", r.header.Get("Link"))
@@ -168,6 +171,21 @@ var linkChecks = []Check{
 			left := down[7] // of what would be the second page
 			r := p.list("filter[id][ne]=" + p.reference[left].id() + "&sort=-id&limit=5")
 			p.positions(p.follow(r, "next"), []int{down[5], down[6], down[8], down[9], down[10]})
+		},
+	},
+	{
+		ID: "link.bounded", Title: "the size of Link", Source: ourResponses,
+		Rule: "Link has at most 2 KiB, however long the query is; relations that do not fit are left out.",
+		run: func(p *probe) {
+			p.need(20)
+			ids := make([]string, 100) // 3,700 bytes
+			for i := range ids {
+				ids[i] = p.reference[i%20].id()
+			}
+			r := p.ok(p.list("filter[id][in]=" + strings.Join(ids, ",") + "&limit=5"))
+			if size := len(strings.Join(r.header.Values("Link"), ", ")); size > maxLink {
+				p.fail(r, fmt.Sprintf("a Link header of at most %d bytes", maxLink), "%d bytes", size)
+			}
 		},
 	},
 	{

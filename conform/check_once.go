@@ -10,16 +10,16 @@ const onceHeader = "Idempotency-Key"
 
 var onceChecks = []Check{
 	{
-		ID: "once.replay", Title: "POST again with the same key", Source: ourKeys, Writes: true, Synchronous: "the answer that is given again; for 202 that is async.once",
-		Rule: "A request that comes again with its Idempotency-Key is answered as it was: status, body, Location and ETag.",
+		ID: "once.replay", Title: "POST again with the same key", Source: ourKeys, Writes: true, Synchronous: "the repeated response; for 202 that is async.once",
+		Rule: "A request repeated with its Idempotency-Key gets the first response: status, body, Location and ETag.",
 		run: func(p *probe) {
 			body, key := p.body(nil), newUUID()
 			p.sameAnswer(p.ok(p.keyed(key, http.MethodPost, p.collection.path(), body)), p.keyed(key, http.MethodPost, p.collection.path(), body))
 		},
 	},
 	{
-		ID: "once.replay-of-changes", Title: "PATCH, PUT and DELETE again with the same key", Source: ourKeys, Writes: true, Synchronous: "the answer that is given again; for 202 that is async.once",
-		Rule: "PATCH, PUT and DELETE that come again with their Idempotency-Key are answered as they were, whatever has happened since.",
+		ID: "once.replay-of-changes", Title: "PATCH, PUT and DELETE again with the same key", Source: ourKeys, Writes: true, Synchronous: "the repeated response; for 202 that is async.once",
+		Rule: "PATCH, PUT and DELETE repeated with their Idempotency-Key get the first response, whatever has happened since.",
 		run: func(p *probe) {
 			for _, method := range changeMethods {
 				path, before := p.create()
@@ -33,8 +33,8 @@ var onceChecks = []Check{
 		},
 	},
 	{
-		ID: "once.marked", Title: "Idempotency-Replayed", Source: ourKeys, Writes: true, Synchronous: "the answer that is given again; for 202 that is async.once",
-		Rule: "An answer that is given again has Idempotency-Replayed: true, and the first one has not.",
+		ID: "once.marked", Title: "Idempotency-Replayed", Source: ourKeys, Writes: true, Synchronous: "the repeated response; for 202 that is async.once",
+		Rule: "A repeated response has Idempotency-Replayed: true, and the first one does not.",
 		run: func(p *probe) {
 			body, key := p.body(nil), newUUID()
 			for _, want := range []string{"", "true"} {
@@ -47,7 +47,7 @@ var onceChecks = []Check{
 	},
 	{
 		ID: "once.effect", Title: "a request with a key takes effect once", Source: ourKeys, Writes: true,
-		Rule: "A request that comes again with its Idempotency-Key has no effect any more.",
+		Rule: "A request repeated with its Idempotency-Key has no further effect.",
 		run: func(p *probe) {
 			body, key := p.body(nil), newUUID()
 			p.ok(p.keyed(key, http.MethodPost, p.collection.path(), body))
@@ -65,7 +65,7 @@ var onceChecks = []Check{
 	},
 	{
 		ID: "once.other-request", Title: "one key for two requests", Source: ourKeys, Writes: true,
-		Rule: "Another request with a key that was used is 422, and has no effect.",
+		Rule: "Another request with a used key is 422 and has no effect.",
 		run: func(p *probe) {
 			path, before := p.create()
 			key := newUUID()
@@ -78,7 +78,7 @@ var onceChecks = []Check{
 	},
 	{
 		ID: "once.kept-404", Title: "404 is given again", Source: ourKeys, Writes: true,
-		Rule: "With an Idempotency-Key, 404 is given again, also when the resource is there by then.",
+		Rule: "With an Idempotency-Key, 404 is repeated, even if the resource exists by then.",
 		run: func(p *probe) {
 			path, key := p.unknownID(), newUUID()
 			first := p.keyed(key, http.MethodPatch, path, "{}")
@@ -93,7 +93,7 @@ var onceChecks = []Check{
 	},
 	{
 		ID: "once.kept-409", Title: "409 is given again", Source: ourKeys, Writes: true,
-		Rule: "With an Idempotency-Key, 409 is given again, also when the conflict is over.",
+		Rule: "With an Idempotency-Key, 409 is repeated, even if there is no conflict any more.",
 		run: func(p *probe) {
 			path, _ := p.create()
 			key, body := newUUID(), p.body(map[string]any{"id": idOf(path)})
@@ -107,7 +107,7 @@ var onceChecks = []Check{
 	},
 	{
 		ID: "once.kept-412", Title: "412 is given again", Source: ourKeys, Writes: true,
-		Rule: "With an Idempotency-Key, 412 is given again, also when the resource is gone by then.",
+		Rule: "With an Idempotency-Key, 412 is repeated, even if the resource is deleted by then.",
 		run: func(p *probe) {
 			path, _ := p.create()
 			key := newUUID()
@@ -121,7 +121,7 @@ var onceChecks = []Check{
 	},
 	{
 		ID: "once.kept-422", Title: "422 is given again", Source: ourKeys, Writes: true,
-		Rule: "With an Idempotency-Key, 422 is given again, also when the resource is gone by then.",
+		Rule: "With an Idempotency-Key, 422 is repeated, even if the resource is deleted by then.",
 		run: func(p *probe) {
 			path, _ := p.create()
 			key, body := newUUID(), `{"conform_unknown":1}`
@@ -135,7 +135,7 @@ var onceChecks = []Check{
 	},
 	{
 		ID: "once.not-kept", Title: "400 is not given again", Source: ourKeys, Writes: true,
-		Rule: "A request that was refused as malformed does not use up its key.",
+		Rule: "A malformed request does not use its key.",
 		run: func(p *probe) {
 			key := newUUID()
 			if r := p.keyed(key, http.MethodPost, p.collection.path(), "{"); r.status != http.StatusBadRequest {
@@ -146,7 +146,7 @@ var onceChecks = []Check{
 	},
 	{
 		ID: "once.array", Title: "an array again with the same key", Source: ourKeys, Writes: true, Synchronous: alwaysSynchronous,
-		Rule: "An array that comes again with its Idempotency-Key is answered as it was, and creates nothing.",
+		Rule: "An array repeated with its Idempotency-Key gets the first response and creates nothing.",
 		run: func(p *probe) {
 			key, body := newUUID(), "["+p.body(nil)+","+p.body(nil)+"]"
 			first := p.ok(p.keyed(key, http.MethodPost, p.collection.path(), body))
@@ -158,7 +158,7 @@ var onceChecks = []Check{
 	},
 	{
 		ID: "once.malformed", Title: "a key that is none", Source: ourKeys, Writes: true,
-		Rule: "An Idempotency-Key with more than 255 characters, or with others than printable ASCII, is 400.",
+		Rule: "An Idempotency-Key with more than 255 characters, or with characters other than printable ASCII, is 400.",
 		run: func(p *probe) {
 			for _, key := range []string{strings.Repeat("k", 256), "cl\u00e9"} {
 				p.status(p.keyed(key, http.MethodPost, p.collection.path(), p.body(nil)), 400)

@@ -51,7 +51,7 @@ var operationChecks = []Check{
 	},
 	{
 		ID: "async.errors", Title: "errors of an operation", Source: ourAsync, Writes: true,
-		Rule: "An operation that fails has the status failed, and the errors that a synchronous request would have been answered with.",
+		Rule: "An operation that fails has the status failed, and the errors that a synchronous request would have got.",
 		run: func(p *probe) {
 			p.asynchronous()
 			rivals, carriedOut := p.acceptRivals(), 0
@@ -103,7 +103,7 @@ var operationChecks = []Check{
 	},
 	{
 		ID: "async.filter", Title: "filters of operations", Source: ourAsync, Writes: true,
-		Rule: "Operations can be filtered as any collection can, by status for example.",
+		Rule: "Operations can be filtered like any collection, for example by status.",
 		run: func(p *probe) {
 			_, operation := p.newOperation(http.MethodPost)
 			id := operation.resource().id()

@@ -35,7 +35,7 @@ var pathChecks = []Check{
 	},
 	{
 		ID: "path.not-a-uuid", Title: "an id that is no UUID", Source: ourPaths,
-		Rule: "An id that is no UUID in its canonical form is 404.",
+		Rule: "An id that is not a UUID in canonical form is 404.",
 		run: func(p *probe) {
 			id := p.reference0()
 			for _, form := range []string{"1", "conform", "%7B" + id + "%7D", "urn:uuid:" + id, strings.ReplaceAll(id, "-", "")} {
@@ -63,7 +63,7 @@ var pathChecks = []Check{
 	},
 	{
 		ID: "path.trailing-slash", Title: "a slash at the end", Source: ourPaths,
-		Rule: "A trailing slash is 308 to the path without it, the query kept.",
+		Rule: "A trailing slash is 308 to the path without it, with the same query.",
 		run: func(p *probe) {
 			for _, path := range []string{p.collection.path(), p.item(0)} {
 				r := p.status(p.get(path+"/?limit=1"), 308)
@@ -85,7 +85,7 @@ var pathChecks = []Check{
 	},
 	{
 		ID: "path.singular-location", Title: "Content-Location of the singular", Source: ourPaths,
-		Rule: "An answer under the singular has Content-Location, the path in the collection.",
+		Rule: "A response under the singular has Content-Location, the path in the collection.",
 		run: func(p *probe) {
 			r := p.get(p.singular())
 			if !r.succeeded() {

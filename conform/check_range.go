@@ -29,7 +29,7 @@ var rangeChecks = []Check{
 	},
 	{
 		ID: "range.negative-limit-cut", Title: "offset=5&limit=-20", Source: seedPagination + ", 4",
-		Rule: "A negative limit that reaches beyond the start gives what there is: offset 5 and limit -20 give 5 resources.",
+		Rule: "A negative limit that reaches beyond the start returns the existing resources: offset 5 and limit -20 give 5 resources.",
 		run: func(p *probe) {
 			p.need(6)
 			p.inAnyOrder(p.list("offset=5&limit=-20"), span(0, 5))
@@ -46,7 +46,7 @@ var rangeChecks = []Check{
 	},
 	{
 		ID: "range.limit-beyond-total", Title: "a limit larger than the collection", Source: seedPagination + ", 4",
-		Rule: "A limit larger than the collection returns all of it, without error, never a shorter answer.",
+		Rule: "A limit larger than the collection returns all of it, without error, never a shorter response.",
 		run: func(p *probe) {
 			p.need(1)
 			p.positions(p.list(fmt.Sprintf("limit=%d", len(p.reference)+1000)), span(0, len(p.reference)))
@@ -79,7 +79,7 @@ var rangeChecks = []Check{
 	},
 	{
 		ID: "range.negative-limit-order", Title: "order with a negative limit", Source: ourRanges,
-		Rule: "A range comes in position order, also with a negative limit.",
+		Rule: "A range is in position order, also with a negative limit.",
 		run: func(p *probe) {
 			p.need(12)
 			r := p.list("offset=10&limit=-8")
@@ -155,19 +155,19 @@ func (p *probe) at(offset int) int {
 var parameterChecks = []Check{
 	{
 		ID: "parameter.unknown", Title: "a parameter that nobody knows", Source: ourRanges,
-		Rule: "A parameter that nobody knows is 400.",
+		Rule: "An unknown parameter is 400.",
 		run: func(p *probe) {
 			p.status(p.list("conform_unknown=1"), 400)
 		},
 	},
 	{
 		ID: "parameter.unknown-on-item", Title: "a parameter on one resource", Source: ourRanges,
-		Rule: "A request for one resource takes no parameters: 400.",
+		Rule: "A parameter in a request for one resource is 400.",
 		run:  func(p *probe) { p.status(p.get(p.item(0)+"?limit=1"), 400) },
 	},
 	{
 		ID: "parameter.twice", Title: "a parameter given twice", Source: ourRanges,
-		Rule: "The same parameter twice is 400, but for those that hold a list: filter[field], [in], [not_in] and sort.",
+		Rule: "A repeated parameter is 400, except those that hold a list: filter[field], [in], [not_in] and sort.",
 		run: func(p *probe) {
 			p.status(p.list("limit=1&limit=1"), 400)
 			p.status(p.list("offset=2&offset=2"), 400)
@@ -183,7 +183,7 @@ var parameterChecks = []Check{
 	},
 	{
 		ID: "parameter.encoding", Title: "broken encoding in the query", Source: ourRanges,
-		Rule: "Broken percent-encoding, invalid UTF-8 and U+0000 in the query are 400.",
+		Rule: "Invalid percent-encoding, invalid UTF-8 and U+0000 in the query are 400.",
 		run: func(p *probe) {
 			for _, query := range []string{"limit=%zz", "limit=1%", "filter[id]=%FF", "filter[type]=a%00"} {
 				p.status(p.list(query), 400)

@@ -9,17 +9,17 @@ import (
 var sortChecks = []Check{
 	{
 		ID: "sort.ascending", Title: "sort=field", Source: ourSorting,
-		Rule: "sort=field lists by that field, upwards, strings by code point.",
+		Rule: "sort=field sorts by that field in ascending order, strings by code point.",
 		run:  func(p *probe) { a := p.sortable(1); p.sorted(a, "sort="+a.Name, 1) },
 	},
 	{
 		ID: "sort.descending", Title: "sort=-field", Source: ourSorting,
-		Rule: "A minus before the field sorts downwards.",
+		Rule: "A minus before the field sorts in descending order.",
 		run:  func(p *probe) { a := p.sortable(-1); p.sorted(a, "sort=-"+a.Name, -1) },
 	},
 	{
 		ID: "sort.ties", Title: "order of equals", Source: ourSorting,
-		Rule: "What is equal in the fields sorted by is in the order of ids, in both directions.",
+		Rule: "Resources that are equal in the sort fields are ordered by id, in both directions.",
 		run: func(p *probe) {
 			a := p.attribute("attribute in which resources are equal", func(a attribute) bool {
 				return a.Type != "object" && a.Type != "array" && p.hasEquals(a)
@@ -37,7 +37,7 @@ var sortChecks = []Check{
 	},
 	{
 		ID: "sort.null", Title: "place of null", Source: ourSorting,
-		Rule: "Null is smallest: first upwards, last downwards.",
+		Rule: "Null is smallest: first in ascending, last in descending order.",
 		run: func(p *probe) {
 			a := p.divided("attribute that is null for some", func(a attribute) bool { return a.Type != "object" && a.Type != "array" }, isNull)
 			count := len(p.where(func(each resource) bool { return isNull(each.members[a.Name]) }))
@@ -76,7 +76,7 @@ var sortChecks = []Check{
 	},
 	{
 		ID: "sort.repeated", Title: "sort given more than once", Source: ourSorting,
-		Rule: "sort given more than once goes on: what is equal in the first is sorted by the next.",
+		Rule: "sort can be repeated: resources that are equal in the first are sorted by the next.",
 		run: func(p *probe) {
 			a := p.attribute("attribute in which resources are equal", func(a attribute) bool {
 				return a.Type != "object" && a.Type != "array" && p.hasEquals(a)
@@ -90,7 +90,7 @@ var sortChecks = []Check{
 	},
 	{
 		ID: "sort.unknown-field", Title: "sort by a field that does not exist", Source: ourSorting,
-		Rule: "A field that does not exist, or none at all, is 400.",
+		Rule: "An unknown sort field, or an empty sort, is 400.",
 		run: func(p *probe) {
 			for _, query := range []string{"sort=conform_unknown", "sort=", "sort=id,"} {
 				p.status(p.list(query), 400)

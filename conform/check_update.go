@@ -9,7 +9,7 @@ import (
 
 var patchChecks = []Check{
 	{
-		ID: "patch.status", Title: "status of PATCH", Source: seedOperations, Writes: true, Synchronous: "the status of the answer",
+		ID: "patch.status", Title: "status of PATCH", Source: seedOperations, Writes: true, Synchronous: "the status of the response",
 		Rule: "PATCH /<collection>/<id> answers 200, or 202 if it is asynchronous.",
 		run: func(p *probe) {
 			path, before := p.create()
@@ -29,7 +29,7 @@ var patchChecks = []Check{
 	},
 	{
 		ID: "patch.partial", Title: "PATCH leaves the rest alone", Source: seedOperations, Writes: true,
-		Rule: "PATCH updates a resource partially: what it does not name stays.",
+		Rule: "PATCH updates a resource partially: other attributes do not change.",
 		run: func(p *probe) {
 			path, before := p.create()
 			name, value := p.change(before)
@@ -43,7 +43,7 @@ var patchChecks = []Check{
 		},
 	},
 	{
-		ID: "patch.full", Title: "PATCH answers with the full resource", Source: seedStatus, Writes: true, Synchronous: "the resource in the answer",
+		ID: "patch.full", Title: "PATCH answers with the full resource", Source: seedStatus, Writes: true, Synchronous: "the resource in the response",
 		Rule: "On 200 the full resource is returned with all attributes, including after PATCH.",
 		run: func(p *probe) {
 			path, before := p.create()
@@ -96,7 +96,7 @@ var patchChecks = []Check{
 	},
 	{
 		ID: "patch.updated-at", Title: "updated_at after PATCH", Source: ourResources, Writes: true,
-		Rule: "A change moves updated_at on, and leaves created_at as it was.",
+		Rule: "A change increases updated_at and does not change created_at.",
 		run: func(p *probe) {
 			p.hasTimestamps()
 			path, before := p.create()
@@ -119,7 +119,7 @@ var patchChecks = []Check{
 	},
 	{
 		ID: "patch.read-only", Title: "id, type and timestamps in PATCH", Source: ourBodies, Writes: true,
-		Rule: "id, type, created_at and updated_at in PATCH are accepted when equal, else 422.",
+		Rule: "id, type, created_at and updated_at in PATCH are accepted when equal, otherwise 422.",
 		run: func(p *probe) {
 			path, before := p.create()
 			equal := p.asRead(path, before)
@@ -137,7 +137,7 @@ var patchChecks = []Check{
 
 var putChecks = []Check{
 	{
-		ID: "put.status", Title: "status of PUT", Source: seedOperations, Writes: true, Synchronous: "the status of the answer",
+		ID: "put.status", Title: "status of PUT", Source: seedOperations, Writes: true, Synchronous: "the status of the response",
 		Rule: "PUT /<collection>/<id> answers 200, or 202 if it is asynchronous.",
 		run: func(p *probe) {
 			path, _ := p.create()
@@ -155,7 +155,7 @@ var putChecks = []Check{
 		},
 	},
 	{
-		ID: "put.full", Title: "PUT answers with the full resource", Source: seedStatus, Writes: true, Synchronous: "the resource in the answer",
+		ID: "put.full", Title: "PUT answers with the full resource", Source: seedStatus, Writes: true, Synchronous: "the resource in the response",
 		Rule: "On 200 the full resource is returned with all attributes, including after PUT.",
 		run: func(p *probe) {
 			path, _ := p.create()
@@ -165,7 +165,7 @@ var putChecks = []Check{
 	},
 	{
 		ID: "put.replaces", Title: "an attribute left out of PUT", Source: ourOperations, Writes: true,
-		Rule: "An attribute left out of PUT goes to its default, else to null.",
+		Rule: "An attribute that is missing in PUT gets its default, or null.",
 		run: func(p *probe) {
 			path, before := p.create()
 			a := p.attribute("optional attribute with a value other than its default", func(a attribute) bool {
@@ -202,7 +202,7 @@ var putChecks = []Check{
 	},
 	{
 		ID: "put.read-back", Title: "PUT of what was read", Source: ourBodies, Writes: true,
-		Rule: "What was read can be sent back by PUT: id and type are accepted when equal, timestamps without effect, however stale.",
+		Rule: "PUT accepts what was read: id and type when equal, timestamps without effect, even outdated ones.",
 		run: func(p *probe) {
 			path, before := p.create()
 			name, value := p.change(before)
@@ -215,7 +215,7 @@ var putChecks = []Check{
 	},
 	{
 		ID: "put.read-only", Title: "id and type in PUT", Source: ourBodies, Writes: true,
-		Rule: "An id or type in PUT that is not that of the resource is 422.",
+		Rule: "An id or type in PUT that differs from the resource is 422.",
 		run: func(p *probe) {
 			path, before := p.create()
 			p.status(p.send(http.MethodPut, path, p.body(map[string]any{"id": newUUID()})), 422)
@@ -227,8 +227,8 @@ var putChecks = []Check{
 
 var deleteChecks = []Check{
 	{
-		ID: "delete.answer", Title: "DELETE answers with the resource", Source: ourOperations, Writes: true, Synchronous: "the resource in the answer",
-		Rule: "DELETE answers 200 with the resource as it last was.",
+		ID: "delete.answer", Title: "DELETE answers with the resource", Source: ourOperations, Writes: true, Synchronous: "the resource in the response",
+		Rule: "DELETE answers 200 with the last state of the resource.",
 		run: func(p *probe) {
 			path, before := p.create()
 			r := p.status(p.synchronous(p.send(http.MethodDelete, path, "")), 200)
@@ -239,7 +239,7 @@ var deleteChecks = []Check{
 	},
 	{
 		ID: "delete.gone", Title: "what is deleted is gone", Source: ourOperations, Writes: true,
-		Rule: "A resource that was deleted is 404, and no longer in its collection.",
+		Rule: "A deleted resource is 404 and no longer in its collection.",
 		run: func(p *probe) {
 			path, before := p.create()
 			p.ok(p.send(http.MethodDelete, path, ""))

@@ -228,7 +228,7 @@ func newSuite(ctx context.Context, options Options) (*suite, error) {
 	return &suite{
 		ctx: ctx, options: options, base: strings.TrimSuffix(options.BaseURL, "/"), client: client, tag: newTag(),
 		samples: samples, parents: map[string]string{}, constant: map[place]bool{}, position: map[string]int{},
-		existing: map[string]map[string]bool{}, patience: patience, largestBody: defaultLargestBody, cleanUpTime: defaultCleanUpTime,
+		existing: map[string]map[string]bool{}, patience: patience, largestBody: defaultLargestBody, cleanUpTime: max(defaultCleanUpTime, patience),
 	}, nil
 }
 

@@ -151,7 +151,6 @@ func (s *suite) untrack(at place) {
 func (s *suite) cleanUp(ctx context.Context) []string {
 	ctx, cancel := context.WithTimeout(ctx, s.cleanUpTime)
 	defer cancel()
-	s.hurry()
 	s.awaitUnfinished(ctx)
 	var left []string
 	later := map[string]*reply{} // accepted to be removed

@@ -68,7 +68,6 @@ func (a *API) perform(ctx context.Context, request resource.Request, when timing
 // it takes effect there, and what is answered then.
 type deed struct {
 	failed error
-	alone  func() (done bool, err error) // nil, or to be tried ahead of effect if nothing else is to happen with it
 	effect func(*resource.Work) error
 	answer func() *reply
 }
@@ -82,10 +81,6 @@ func (a *API) now(ctx context.Context, request resource.Request) deed {
 	var results []resource.Resource
 	return deed{
 		failed: err,
-		alone: func() (done bool, err error) {
-			results, done, err = a.Resources.Add(ctx, write)
-			return done, err
-		},
 		effect: func(w *resource.Work) (err error) {
 			results, err = w.Do(write)
 			return err

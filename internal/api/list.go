@@ -62,7 +62,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	case stream.ended:
 		stream.endListing() // nothing waits for the client then
 	case r.Method == http.MethodGet:
-		if err := listing.Lengthen(shareOf(out)); err != nil {
+		if err := listing.Extend(shareOf(out)); err != nil {
 			return nil, err
 		}
 	}

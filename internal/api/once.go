@@ -82,14 +82,7 @@ func (a *API) settle(ctx context.Context, d deed, once *resource.Once) (answer *
 		if d.failed != nil {
 			return nil, false, d.failed
 		}
-		done, err := false, error(nil)
-		if d.alone != nil {
-			done, err = d.alone()
-		}
-		if !done && err == nil {
-			err = a.Resources.Transact(ctx, d.effect)
-		}
-		if err != nil {
+		if err := a.Resources.Transact(ctx, d.effect); err != nil {
 			return nil, false, err
 		}
 		return d.answer(), true, nil

@@ -19,7 +19,7 @@ import (
 // that it leaves nothing behind.
 func check(t *testing.T, s *server, options conform.Options) *conform.Report {
 	t.Helper()
-	options.BaseURL, options.Client = s.base, client
+	options.BaseURL, options.Client, options.Timeout = s.base, client, hung
 	before := s.get("/" + options.Collection).total()
 	report, err := conform.Run(context.Background(), options)
 	if err != nil {

@@ -155,6 +155,11 @@ var listFaults = []fault{
 	}), []string{"link.walk-back"}},
 	{"links by offset alone", linked(`cursor=[^&]*&limit=5>; rel="next"`, `offset=5&limit=5>; rel="next"`), []string{"link.by-cursor"}},
 	{"links lose the filter", linked(`filter[^&]*&`, ""), []string{"link.keeps-query"}},
+	{"links as long as the query", response("GET", func(r *http.Request, a *broken) {
+		if len(r.URL.RawQuery) > 2<<10 {
+			a.header.Set("Link", "<"+r.URL.RequestURI()+`>; rel="first"`)
+		}
+	}), []string{"link.bounded"}},
 	{"links with short names", linked(`limit=`, "l="), []string{"link.form"}},
 	{"whole URLs in links", func(next serve, r *http.Request) *broken {
 		a := next(r)

@@ -16,6 +16,7 @@ func TestDocumentBounds(t *testing.T) {
 	for i := range 20 {
 		c.Attributes = append(c.Attributes, schema.Attribute{Name: fmt.Sprintf("n%d", i), Type: schema.Integer})
 	}
+	c.Attributes = append(c.Attributes, schema.Attribute{Name: "text", Type: schema.String})
 	declared, err := schema.New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +60,14 @@ func TestDocumentBounds(t *testing.T) {
 				t.Errorf("%s: %d items get %d %.300s", pointer, limit, a.status, a.body)
 			}
 			ask(limit+1).expectErrors(t, 400, "too_many_values "+parameterOf(d, pointer))
+		}
+		for _, op := range []string{"contains", "starts_with"} {
+			longest := int(d.at("/components/parameters/things.filter.text." + op + "/schema")["maxLength"].(float64))
+			path := "/things?filter[text][" + op + "]="
+			if a := s.get(path + strings.Repeat("a", longest)); a.status != 200 {
+				t.Errorf("%s with %d characters gets %d %.300s", op, longest, a.status, a.body)
+			}
+			s.get(path+strings.Repeat("a", longest+1)).expectErrors(t, 400, "invalid_parameter filter[text]["+op+"]")
 		}
 		one := d.at("/components/schemas/ThingCreateInput")["oneOf"].([]any)[1].(map[string]any)
 		limit := int(one["maxItems"].(float64))

@@ -248,6 +248,8 @@ func operatorFilter(field *schema.Field, op string) object {
 		}})
 	case "null":
 		return append(filter, member{"schema", object{{"type", "boolean"}}})
+	case "contains", "starts_with":
+		return append(filter, member{"schema", object{{"type", "string"}, {"maxLength", query.MaxPart}}})
 	}
 	return append(filter, member{"schema", valueShape(field.Kind)})
 }

@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -70,37 +69,12 @@ func newRecord(tx *store.Tx, c *schema.Collection, input schema.Input) schema.Re
 	if !input.HasID() {
 		id = schema.IDValue(tx.NewID())
 	}
-	return recordOf(c, input, id, tx.Now())
-}
-
-func recordOf(c *schema.Collection, input schema.Input, id, now schema.Value) schema.Record {
 	record := slices.Clone(input.Values)
 	record[schema.IDColumn] = id
 	if !c.NoTimestamps {
-		record[c.CreatedColumn()], record[c.UpdatedColumn()] = now, now
+		record[c.CreatedColumn()], record[c.UpdatedColumn()] = tx.Now(), tx.Now()
 	}
 	return record
-}
-
-// Add does a write that creates one resource, of which nothing else is to be known, and
-// nothing else is to happen with it. It shares its commit with others. If it is another
-// write, or something stands against it, done is false and nothing has happened.
-func (r *Resources) Add(ctx context.Context, write Write) (results []Resource, done bool, err error) {
-	c := write.Path.Collection
-	if write.Path.By != nil { // what they may create, and refer to, is decided in a transaction
-		return nil, false, nil
-	}
-	if write.Verb != Create || len(write.Inputs) != 1 || write.Inputs[0].HasID() || c.ReadOnly() || len(r.hooks[hookKey{c, Create}]) > 0 ||
-		write.Condition.allowsChange("") != nil {
-		return nil, false, nil
-	}
-	record, representation, done, err := r.store.Add(ctx, c, func(id schema.ID, now schema.Value) schema.Record {
-		return recordOf(c, write.Inputs[0], schema.IDValue(id), now)
-	})
-	if err != nil || !done {
-		return nil, false, err
-	}
-	return []Resource{r.resource(write.Path, record, representation)}, true, nil
 }
 
 // at puts a place in front of the places of an error, if it is a fault.

@@ -16,10 +16,10 @@ type Once struct {
 	Fingerprint string // of the request: a key stands for one
 }
 
-func (o Once) key() store.AnswerKey { return store.AnswerKey{Caller: o.Caller, Key: o.Key} }
+func (o Once) key() store.IdempotencyKey { return store.IdempotencyKey{Caller: o.Caller, Key: o.Key} }
 
 // Answer is what a request was answered with, to be given again.
-type Answer = store.Answer
+type Answer = store.IdempotencyRecord
 
 // Recall finds the answer that was given to a request before, nil if there was
 // none. A key that stands for another request is an error.
@@ -28,7 +28,7 @@ func (r *Resources) Recall(ctx context.Context, once Once) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept, err := tx.Answer(once.key())
+	kept, err := tx.Record(once.key())
 	tx.Close()
 	kept, err = once.recall(kept, err)
 	if err != nil || kept == nil || kept.Until == "" {
@@ -67,13 +67,13 @@ func (o Once) recall(kept *Answer, err error) (*Answer, error) {
 // effect is undone if it fails, also when its answer is kept.
 func (r *Resources) Record(ctx context.Context, once Once, effect func(*Work) error, render func(error) *Answer) (answer *Answer, replayed bool, err error) {
 	err = r.Transact(ctx, func(w *Work) error {
-		kept, claimed, err := w.tx.ClaimAnswer(once.key())
+		kept, claimed, err := w.tx.ClaimRecord(once.key())
 		if answer, err = once.recall(kept, err); err != nil {
 			return err
 		}
 		if replayed = answer != nil; replayed {
 			if answer.Until != "" {
-				_, err = w.tx.ReviseAnswer(once.key(), answer)
+				_, err = w.tx.ReviseRecord(once.key(), answer)
 			}
 			return err
 		}
@@ -85,7 +85,7 @@ func (r *Resources) Record(ctx context.Context, once Once, effect func(*Work) er
 			return failed
 		}
 		answer.Fingerprint = once.Fingerprint
-		return w.tx.KeepAnswer(once.key(), answer)
+		return w.tx.KeepRecord(once.key(), answer)
 	})
 	return answer, replayed, err
 }
@@ -94,9 +94,9 @@ func (r *Resources) Record(ctx context.Context, once Once, effect func(*Work) er
 // become final before, it is returned: that is what the client must get.
 func (r *Resources) Revise(ctx context.Context, once Once, answer *Answer) (other *Answer, err error) {
 	err = r.store.Write(ctx, func(tx *store.Tx) error {
-		revised, err := tx.ReviseAnswer(once.key(), answer)
+		revised, err := tx.ReviseRecord(once.key(), answer)
 		if other = nil; err == nil && !revised {
-			other, err = tx.Answer(once.key())
+			other, err = tx.Record(once.key())
 		}
 		return err
 	})

@@ -180,11 +180,11 @@ func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Wo
 		if err != nil {
 			return err
 		}
-		l := &Listing{tx: w.tx, collection: path.Collection, query: q}
-		if err := l.begin(path, exact); err != nil {
+		l, err := w.tx.Page(pageOf(path, q, exact))
+		if err != nil {
 			return err
 		}
-		defer l.endRows()
+		defer l.Close()
 		return read(w, l)
 	})
 }

@@ -49,9 +49,6 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, err
 	}
-	if results, done, err := r.Add(ctx, write); done || err != nil {
-		return results, err
-	}
 	err = r.Transact(ctx, func(w *Work) error {
 		results, err = w.Do(write)
 		return err

@@ -33,21 +33,21 @@ var opens = map[string][]string{
 // those of SQLite, so that two processes can write at once and destroy the database. See
 // docs/decisions/0022-sqlite-files.md.
 var mayOpen = map[string]string{
-	". (*certificates).load: crypto/tls.LoadX509KeyPair":        "a certificate and its key",
-	"cmd/plural (*input).open: os.Open":                         "the file that is imported; one of the database is refused ahead of SQLite",
-	"cmd/plural (*destination).open: os.OpenFile":               "a new file beside the export with O_EXCL, a pipe or a device",
-	"cmd/plural (*destination).finish: os.Rename":               "the export gets its name; files of the database are refused",
-	"cmd/plural newTypeScriptCommand: os.WriteFile":             "the TypeScript client",
-	"cmd/plural newInitCommand: os.OpenFile":                    "a new schema file, with O_EXCL",
-	"cmd/plural (*settings).readSchema: os.ReadFile":            "the schema file, ahead of any database",
-	"cmd/plural readSample: os.ReadFile":                        "a sample for the checks",
-	"internal/auth readPublicKey: os.ReadFile":                  "public keys of tokens",
-	"internal/store createPrivate: os.OpenFile":                 "a new database, with O_EXCL, while no connection can be opened",
-	"internal/store partialFile: os.CreateTemp":                 "a new database, with O_EXCL and a name that nobody else knows",
-	"internal/store claim: os.Link":                             "a database that no connection has open",
-	"internal/store claim: os.Rename":                           "a database that no connection has open",
-	"internal/store syncDirectory: os.Open":                     "a directory",
-	"internal/store openFile: zombiezen.com/go/sqlite.OpenConn": "SQLite itself",
+	". (*certificates).load: crypto/tls.LoadX509KeyPair":            "a certificate and its key",
+	"cmd/plural (*input).open: os.Open":                             "the file that is imported; one of the database is refused ahead of SQLite",
+	"cmd/plural (*destination).open: os.OpenFile":                   "a new file beside the export with O_EXCL, a pipe or a device",
+	"cmd/plural (*destination).finish: os.Rename":                   "the export gets its name; files of the database are refused",
+	"cmd/plural newTypeScriptCommand: os.WriteFile":                 "the TypeScript client",
+	"cmd/plural newInitCommand: os.OpenFile":                        "a new schema file, with O_EXCL",
+	"cmd/plural (*settings).readSchema: os.ReadFile":                "the schema file, ahead of any database",
+	"cmd/plural readSample: os.ReadFile":                            "a sample for the checks",
+	"internal/auth readPublicKey: os.ReadFile":                      "public keys of tokens",
+	"internal/db/sqlite createPrivate: os.OpenFile":                 "a new database, with O_EXCL, while no connection can be opened",
+	"internal/db/sqlite partialFile: os.CreateTemp":                 "a new database, with O_EXCL and a name that nobody else knows",
+	"internal/db/sqlite claim: os.Link":                             "a database that no connection has open",
+	"internal/db/sqlite claim: os.Rename":                           "a database that no connection has open",
+	"internal/db/sqlite syncDirectory: os.Open":                     "a directory",
+	"internal/db/sqlite openFile: zombiezen.com/go/sqlite.OpenConn": "SQLite itself",
 }
 
 // TestFilesAreOpenedInKnownPlaces: a place that is not in the table must be thought about first.

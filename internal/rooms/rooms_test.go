@@ -24,17 +24,26 @@ const (
 // mayImport is the house: each room, and the rooms that its code imports. "."
 // is the package at the root of the module. The spine is
 //
-//	fault <- schema <- query <- store <- resource <- api <- . <- cmd/plural
+//	fault <- schema <- db <- lists <- migrate <- store <- resource <- api <- . <- cmd/plural
 //
-// with auth beside the store.
+// with query and auth beside the store.
 //
 // and a new arrow belongs here and in docs/architecture.md, in one commit.
 var mayImport = map[string][]string{
-	"internal/fault":     {},
-	"internal/suggest":   {},
-	"schema":             {"internal/fault", "internal/suggest"},
-	"internal/query":     {"internal/fault", "internal/suggest", "schema"},
-	"internal/store":     {"internal/fault", "schema", "internal/query"},
+	"internal/fault":   {},
+	"internal/suggest": {},
+	"schema":           {"internal/fault", "internal/suggest"},
+	"internal/query":   {"internal/fault", "internal/suggest", "schema"},
+	"internal/db":      {"internal/fault", "schema"},
+	// A database knows nothing of what is stored in it, and nobody but databases knows which there are.
+	"internal/db/sqlite":    {"internal/fault", "schema", "internal/db"},
+	"internal/db/postgres":  {"internal/fault", "schema", "internal/db"},
+	"internal/db/databases": {"internal/db", "internal/db/sqlite", "internal/db/postgres"},
+	"internal/lists":        {"schema", "internal/db"},
+	"internal/migrate":      {"internal/fault", "schema", "internal/db", "internal/db/databases", "internal/lists"},
+	"internal/maintain":     {"schema", "internal/db", "internal/db/databases", "internal/lists", "internal/migrate"},
+
+	"internal/store":     {"internal/fault", "schema", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/migrate"},
 	"internal/auth":      {"internal/fault", "schema", "internal/query"},
 	"internal/resource":  {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth"},
 	"internal/operation": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource"},
@@ -45,7 +54,7 @@ var mayImport = map[string][]string{
 	// and with them past everything that holds for all of them.
 	"internal/api": {"internal/fault", "internal/suggest", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi",
 		"internal/explorer"},
-	".": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource",
+	".": {"internal/fault", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource",
 		"internal/operation", "internal/observe", "internal/openapi", "internal/api"},
 	"cmd/plural": {".", "schema", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
 
@@ -109,6 +118,9 @@ var testSupport = []string{"internal/pgtest"}
 var testedAgainst = map[string][]string{
 	"client":        {".", "schema", "internal/fault"},
 	"internal/move": {".", "schema"},
+	"internal/db":   {"internal/db/databases"},
+	// A database to migrate, copy or back up is one that a store has filled.
+	"internal/store": {"internal/maintain", "internal/db/sqlite", "internal/db/postgres"},
 }
 
 // listed is what we read of the output of go list.

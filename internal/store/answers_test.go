@@ -13,29 +13,29 @@ import (
 func TestAnswers(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
 		clock := clocked(st)
-		mine, yours := AnswerKey{Key: "a"}, AnswerKey{Caller: "you", Key: "a"}
-		first := &Answer{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`, "Location": "/x"}, Body: []byte(`{"data":"é"}`)}
-		second := &Answer{Fingerprint: "g", Status: 404, Header: map[string]string{}, Body: []byte(`{}`)}
-		expect := func(key AnswerKey, want *Answer) {
+		mine, yours := IdempotencyKey{Key: "a"}, IdempotencyKey{Caller: "you", Key: "a"}
+		first := &IdempotencyRecord{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`, "Location": "/x"}, Body: []byte(`{"data":"é"}`)}
+		second := &IdempotencyRecord{Fingerprint: "g", Status: 404, Header: map[string]string{}, Body: []byte(`{}`)}
+		expect := func(key IdempotencyKey, want *IdempotencyRecord) {
 			t.Helper()
 			read(t, st, func(tx *Tx) {
-				if got, err := tx.Answer(key); !reflect.DeepEqual(got, want) || err != nil {
+				if got, err := tx.Record(key); !reflect.DeepEqual(got, want) || err != nil {
 					t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 				}
 			})
 		}
 		expect(mine, nil)
-		write(t, st, func(tx *Tx) error { return tx.KeepAnswer(mine, first) })
+		write(t, st, func(tx *Tx) error { return tx.KeepRecord(mine, first) })
 		expect(mine, first)
 		expect(yours, nil)
 		*clock = clock.Add(time.Hour)
-		write(t, st, func(tx *Tx) error { return tx.KeepAnswer(yours, second) })
-		revised := &Answer{Fingerprint: "f", Status: 200, Header: map[string]string{"Etag": `"2.1"`}, Body: []byte(`{"data":1}`)}
-		write(t, st, func(tx *Tx) error { return tx.KeepAnswer(mine, revised) })
+		write(t, st, func(tx *Tx) error { return tx.KeepRecord(yours, second) })
+		revised := &IdempotencyRecord{Fingerprint: "f", Status: 200, Header: map[string]string{"Etag": `"2.1"`}, Body: []byte(`{"data":1}`)}
+		write(t, st, func(tx *Tx) error { return tx.KeepRecord(mine, revised) })
 		expect(mine, revised)
 		expect(yours, second)
 		// It is as old as it was at first.
-		if err := st.ForgetAnswers(context.Background(), 30*time.Minute); err != nil {
+		if err := st.ForgetRecords(context.Background(), 30*time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		expect(mine, nil)

@@ -11,6 +11,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/maintain"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -80,7 +83,7 @@ func TestBackupWhileWriting(t *testing.T) {
 	for i := range 5 {
 		before := pairs(t, st)
 		name := fmt.Sprint(file, i)
-		if err := Backup(context.Background(), url, name); err != nil {
+		if err := maintain.Backup(context.Background(), url, name); err != nil {
 			t.Fatal(err)
 		}
 		copied := open(t, "sqlite:"+name, parse(t, shopsBefore))
@@ -100,12 +103,12 @@ func TestBackupIsOneFileAndOverwritesNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, url, parse(t, shopsBefore))
-	if err := Backup(context.Background(), url, file); err != nil {
+	if err := maintain.Backup(context.Background(), url, file); err != nil {
 		t.Fatal(err)
 	}
 	// A backup of the same name must not harm the one that is there.
 	want, _ := os.ReadFile(file)
-	err := Backup(context.Background(), url, file)
+	err := maintain.Backup(context.Background(), url, file)
 	if err == nil || err.Error() != file+" exists already; a backup never overwrites a file" {
 		t.Errorf("got %v", err)
 	}
@@ -129,13 +132,13 @@ func TestRestoreIntoALiveDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 49 {
-			if err := Backup(context.Background(), url, file); err != nil {
+			if err := maintain.Backup(context.Background(), url, file); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	var notEmpty *NotEmptyError
-	if err := Restore(context.Background(), url, file, false); !errors.As(err, &notEmpty) || notEmpty.Resources != 300 {
+	var notEmpty *maintain.NotEmptyError
+	if err := maintain.Restore(context.Background(), url, file, false); !errors.As(err, &notEmpty) || notEmpty.Resources != 300 {
 		t.Fatalf("got %v", err)
 	}
 	done := make(chan struct{})
@@ -153,7 +156,7 @@ func TestRestoreIntoALiveDatabase(t *testing.T) {
 			}
 		}
 	})
-	if err := Restore(context.Background(), url, file, true); err != nil {
+	if err := maintain.Restore(context.Background(), url, file, true); err != nil {
 		t.Error(err)
 	}
 	close(done)
@@ -182,12 +185,12 @@ func TestRestoreRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Backup(context.Background(), "sqlite:"+path("live.db"), path("good.db")); err != nil {
+	if err := maintain.Backup(context.Background(), "sqlite:"+path("live.db"), path("good.db")); err != nil {
 		t.Fatal(err)
 	}
 	write(t, st, func(tx *Tx) error {
-		return execAll(tx.conn, "UPDATE "+totalsTable+" SET total = 99 WHERE collection = 'goods' AND parent = ''",
-			"DELETE FROM "+deltasTable+" WHERE collection = 'goods'")
+		return db.ExecAll(tx.conn, "UPDATE "+db.TotalsTable+" SET total = 99 WHERE collection = 'goods' AND parent = ''",
+			"DELETE FROM "+db.DeltasTable+" WHERE collection = 'goods'")
 	})
 	closeStore(t, st)
 	good, err := os.ReadFile(path("good.db"))
@@ -205,34 +208,34 @@ func TestRestoreRefuses(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"cut.db", "flipped.db", "text.db", "empty.db", "none.db"} {
-		if err := Restore(context.Background(), "sqlite:"+path("new.db"), path(name), true); err == nil {
+		if err := maintain.Restore(context.Background(), "sqlite:"+path("new.db"), path(name), true); err == nil {
 			t.Errorf("%s was restored", name)
 		}
 	}
 	if _, err := os.Stat(path("new.db")); err == nil {
 		t.Error("a refused restore made a database")
 	}
-	err = Restore(context.Background(), "sqlite:"+path("new.db"), path("live.db"), false)
+	err = maintain.Restore(context.Background(), "sqlite:"+path("new.db"), path("live.db"), false)
 	if want := path("live.db") + " is no backup that can be restored: goods should have 99 resources, and has 100"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if err := Backup(context.Background(), "sqlite:"+path("live.db"), path("other.db")); err == nil {
+	if err := maintain.Backup(context.Background(), "sqlite:"+path("live.db"), path("other.db")); err == nil {
 		t.Error("a database with wrong totals was backed up without a word")
 	}
-	if err := Restore(context.Background(), "sqlite:"+path("good.db"), path("good.db"), true); err == nil {
+	if err := maintain.Restore(context.Background(), "sqlite:"+path("good.db"), path("good.db"), true); err == nil {
 		t.Error("a backup was restored into itself")
 	}
-	if err := Restore(context.Background(), "sqlite:"+path("new.db"), path("good.db"), false); err != nil {
+	if err := maintain.Restore(context.Background(), "sqlite:"+path("new.db"), path("good.db"), false); err != nil {
 		t.Fatal(err)
 	}
 	if n := pairs(t, open(t, "sqlite:"+path("new.db"), parse(t, shopsBefore))); n != 100 {
 		t.Errorf("restored %d", n)
 	}
-	err = Restore(context.Background(), "sqlite:"+path("text.db"), path("good.db"), true)
+	err = maintain.Restore(context.Background(), "sqlite:"+path("text.db"), path("good.db"), true)
 	if want := path("text.db") + " cannot be opened: it is no SQLite database; move it away first"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	err = Backup(context.Background(), "sqlite:"+path("good.db"), path("no/copy.db"))
+	err = maintain.Backup(context.Background(), "sqlite:"+path("good.db"), path("no/copy.db"))
 	if want := path("no/copy.db") + " cannot be written: there is no directory " + path("no"); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -247,13 +250,13 @@ func TestRestoredVersionsAreNew(t *testing.T) {
 	dir := t.TempDir()
 	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copy.db")
 	loadShops(t, url, nil, nil)
-	if err := Backup(context.Background(), url, file); err != nil {
+	if err := maintain.Backup(context.Background(), url, file); err != nil {
 		t.Fatal(err)
 	}
 	var last int64
 	for i := range 3 {
 		after := parse(t, fmt.Sprint(shopsBefore, "  extras: {attributes: {a", i, ": {type: string}}}\n"))
-		if _, err := Migrate(context.Background(), url, after, MigrateOptions{}); err != nil {
+		if _, err := migrate.Run(context.Background(), url, after, migrate.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		st, err := Open(context.Background(), url, after)
@@ -266,7 +269,7 @@ func TestRestoredVersionsAreNew(t *testing.T) {
 			last = version
 		}
 		closeStore(t, st)
-		if err := Restore(context.Background(), url, file, true); err != nil {
+		if err := maintain.Restore(context.Background(), url, file, true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -279,7 +282,7 @@ func TestRestoredRevisionsAreNew(t *testing.T) {
 	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copy.db")
 	st := open(t, url, parse(t, shopsBefore))
 	shops := st.schema.Collection("shops")
-	if err := Backup(context.Background(), url, file); err != nil {
+	if err := maintain.Backup(context.Background(), url, file); err != nil {
 		t.Fatal(err)
 	}
 	last := int64(0)
@@ -290,7 +293,7 @@ func TestRestoredRevisionsAreNew(t *testing.T) {
 		} else {
 			last = revision
 		}
-		if err := Restore(context.Background(), url, file, true); err != nil {
+		if err := maintain.Restore(context.Background(), url, file, true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -308,11 +311,11 @@ func TestDamageIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, st, func(tx *Tx) error {
-		return execAll(tx.conn, "PRAGMA writable_schema = ON",
-			"UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = '"+totalsTable+"') WHERE name = '_index.goods.shop_id.id'")
+		return db.ExecAll(tx.conn, "PRAGMA writable_schema = ON",
+			"UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = '"+db.TotalsTable+"') WHERE name = '_index.goods.shop_id.id'")
 	})
 	closeStore(t, st)
-	err = Backup(context.Background(), url, strings.TrimPrefix(url, "sqlite:")+".copy")
+	err = maintain.Backup(context.Background(), url, strings.TrimPrefix(url, "sqlite:")+".copy")
 	if err == nil || !strings.HasPrefix(err.Error(), "no backup was written, as the copy of the database does not pass the check: it is damaged: ") {
 		t.Errorf("got %v", err)
 	}
@@ -320,10 +323,10 @@ func TestDamageIsFound(t *testing.T) {
 
 func TestBackupIsForSQLite(t *testing.T) {
 	want := "this is for SQLite databases; PostgreSQL has pg_dump and pg_restore"
-	if err := Backup(context.Background(), "postgres://localhost/x", "x"); err == nil || err.Error() != want {
+	if err := maintain.Backup(context.Background(), "postgres://localhost/x", "x"); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
-	if err := Restore(context.Background(), "postgres://localhost/x", "x", true); err == nil || err.Error() != want {
+	if err := maintain.Restore(context.Background(), "postgres://localhost/x", "x", true); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
@@ -357,10 +360,10 @@ func TestDatabasesArePrivate(t *testing.T) {
 		if got := modes(name, name+"-wal", name+"-shm"); !slices.Equal(got, []os.FileMode{want, want, want}) {
 			t.Errorf("%s and the files beside it have the modes %o, want %o", name, got, want)
 		}
-		if err := Backup(ctx, "sqlite:"+at(name), at("backup-"+name)); err != nil {
+		if err := maintain.Backup(ctx, "sqlite:"+at(name), at("backup-"+name)); err != nil {
 			t.Fatal(err)
 		}
-		if err := Restore(ctx, "sqlite:"+at("restored-"+name), at("backup-"+name), false); err != nil {
+		if err := maintain.Restore(ctx, "sqlite:"+at("restored-"+name), at("backup-"+name), false); err != nil {
 			t.Fatal(err)
 		}
 		if got := modes("backup-"+name, "restored-"+name); !slices.Equal(got, []os.FileMode{0o600, 0o600}) {

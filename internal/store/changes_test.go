@@ -7,11 +7,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/sqlite"
 	"github.com/plural-go/plural/schema"
 )
 
 // follow reads the change log from a position to its end, a few at a time.
-func follow(t *testing.T, st *Store, after Position, read func(*Tx, Position, int) ([]Change, error)) ([]Change, Position) {
+func follow(t *testing.T, st *Store, after db.Position, read func(*Tx, db.Position, int) ([]Change, error)) ([]Change, db.Position) {
 	t.Helper()
 	var all []Change
 	for {
@@ -32,11 +34,11 @@ func follow(t *testing.T, st *Store, after Position, read func(*Tx, Position, in
 }
 
 // naive is the mistake that Changes is there to avoid: it goes by revisions.
-func naive(tx *Tx, after Position, most int) (changes []Change, err error) {
-	err = each(tx.conn, func(row schema.Row) bool {
-		changes = append(changes, Change{Position: Position{Revision: row.Int(0)}, ID: row.ID(1)})
+func naive(tx *Tx, after db.Position, most int) (changes []Change, err error) {
+	err = db.Each(tx.conn, func(row schema.Row) bool {
+		changes = append(changes, Change{Position: db.Position{Revision: row.Int(0)}, ID: row.ID(1)})
 		return true
-	}, "SELECT revision, id FROM "+changesTable+" WHERE revision > $1 ORDER BY revision LIMIT $2", schema.IntValue(after.Revision), schema.IntValue(int64(most)))
+	}, "SELECT revision, id FROM "+db.ChangesTable+" WHERE revision > $1 ORDER BY revision LIMIT $2", schema.IntValue(after.Revision), schema.IntValue(int64(most)))
 	return changes, err
 }
 
@@ -47,7 +49,7 @@ func TestChangesAreNotSkipped(t *testing.T) {
 	users := s.Collection("users")
 	eachDatabase(t, func(t *testing.T, url string) {
 		st := open(t, url, s)
-		if _, single := st.backend.(*sqliteBackend); single {
+		if _, single := st.db.(*sqlite.Database); single {
 			t.Log("one transaction writes at a time, so there is nothing to overtake")
 			return
 		}
@@ -70,8 +72,8 @@ func TestChangesAreNotSkipped(t *testing.T) {
 		})
 		<-slowHas
 		quick := insert(t, st, users, `{"name":"Quick","email":"quick@example.com"}`)
-		early, position := follow(t, st, Position{}, (*Tx).Changes)
-		naiveEarly, naivePosition := follow(t, st, Position{}, naive)
+		early, position := follow(t, st, db.Position{}, (*Tx).Changes)
+		naiveEarly, naivePosition := follow(t, st, db.Position{}, naive)
 		close(slowMay)
 		both.Wait()
 		late, _ := follow(t, st, position, (*Tx).Changes)
@@ -113,7 +115,7 @@ func TestChangesUnderConcurrency(t *testing.T) {
 		done := make(chan struct{})
 		go func() { all.Wait(); close(done) }()
 		seen := map[schema.ID]int{}
-		var position Position
+		var position db.Position
 		for finished := false; ; {
 			var changes []Change
 			changes, position = follow(t, st, position, (*Tx).Changes)

@@ -9,7 +9,12 @@ import (
 	"testing"
 
 	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
+	"github.com/plural-go/plural/internal/maintain"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -17,14 +22,14 @@ import (
 // alter runs statements on a database behind Plural's back.
 func alter(t *testing.T, url string, statements ...string) {
 	t.Helper()
-	b, err := connect(context.Background(), url)
+	b, err := databases.Open(context.Background(), url, db.Options{})
 	if err == nil {
-		err = b.write(context.Background(), func(c conn) error { return execAll(c, statements...) })
+		err = db.Write(context.Background(), b, func(c db.Conn) error { return db.ExecAll(c, statements...) })
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.close(); err != nil {
+	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -34,12 +39,12 @@ func nameless(err error, from, to string) string {
 	if err == nil {
 		return "no error"
 	}
-	return strings.NewReplacer(placeName(from), "SOURCE", placeName(to), "TARGET").Replace(err.Error())
+	return strings.NewReplacer(databases.Name(from), "SOURCE", databases.Name(to), "TARGET").Replace(err.Error())
 }
 
 func expectNoCopy(t *testing.T, from, to, want string) {
 	t.Helper()
-	copied, err := Copy(context.Background(), from, to, nil)
+	copied, err := maintain.Copy(context.Background(), from, to, nil)
 	if got := nameless(err, from, to); copied != nil || !strings.HasPrefix(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -60,13 +65,7 @@ func TestCopyRefuses(t *testing.T) {
 		expectNoCopy(t, url, full, "copying to TARGET: it is not empty (it has the tables _plural_answers, _plural_changes, _plural_")
 		foreign := sameKind(t, url)
 		if strings.HasPrefix(url, "sqlite:") {
-			raw, err := openRaw(context.Background(), strings.TrimPrefix(foreign, "sqlite:"), sqlite.OpenReadWrite|sqlite.OpenCreate)
-			if err == nil {
-				err = errors.Join(run(raw, "CREATE TABLE theirs (a)"), raw.Close())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			runSQLite(t, strings.TrimPrefix(foreign, "sqlite:"), "CREATE TABLE theirs (a)")
 		} else {
 			alter(t, foreign, "CREATE TABLE theirs (a int)")
 		}
@@ -75,11 +74,11 @@ func TestCopyRefuses(t *testing.T) {
 
 		alter(t, url, "CREATE TABLE _plural_more (a int)")
 		expectNoCopy(t, url, to, "copying from SOURCE: the tables of the database are not as Plural left them:\n  - table _plural_more")
-		alter(t, url, "DROP TABLE _plural_more", "ALTER TABLE "+queueTable+" ADD COLUMN more int")
+		alter(t, url, "DROP TABLE _plural_more", "ALTER TABLE "+db.QueueTable+" ADD COLUMN more int")
 		expectNoCopy(t, url, to, "copying from SOURCE: it has a column more of _plural_queue, which a copy would leave behind")
-		alter(t, url, "ALTER TABLE "+queueTable+" DROP COLUMN more", "UPDATE "+metaTable+" SET value = '99' WHERE key = 'format'")
-		expectNoCopy(t, url, to, `copying from SOURCE: the database has the format "99", and this version of Plural knows "`+storeFormat+`"`)
-		alter(t, url, "UPDATE "+metaTable+" SET value = '"+storeFormat+"' WHERE key = 'format'")
+		alter(t, url, "ALTER TABLE "+db.QueueTable+" DROP COLUMN more", "UPDATE "+db.MetaTable+" SET value = '99' WHERE key = 'format'")
+		expectNoCopy(t, url, to, `copying from SOURCE: the database has the format "99", and this version of Plural knows "`+migrate.Format+`"`)
+		alter(t, url, "UPDATE "+db.MetaTable+" SET value = '"+migrate.Format+"' WHERE key = 'format'")
 
 		// Nothing of all this has left anything there.
 		expectEmpty(t, to)
@@ -106,8 +105,22 @@ func expectEmpty(t *testing.T, url string) {
 		}
 		return
 	}
-	if err := requireNothing(context.Background(), url); err != nil {
-		t.Error(err)
+	if got := contents(t, url); len(got) != 0 {
+		t.Errorf("%v is left", got)
+	}
+}
+
+// runSQLite runs statements on a file, as another program does.
+func runSQLite(t *testing.T, file string, statements ...string) {
+	t.Helper()
+	c, err := sqlite.OpenConn(file, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	for _, statement := range statements {
+		if err == nil {
+			err = sqlitex.ExecuteTransient(c, statement, nil)
+		}
+	}
+	if err = errors.Join(err, c.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -137,7 +150,7 @@ func TestCopyRefusesFiles(t *testing.T) {
 		{source, pgtest.URL(t) + "&default_transaction_read_only=on", "copying to TARGET: ERROR: cannot execute CREATE TABLE in a read-only transaction (SQLSTATE 25006)"},
 	} {
 		expectNoCopy(t, c.from, c.to, c.want)
-		if _, err := Copy(context.Background(), c.from, c.to, nil); strings.Contains(err.Error(), "secret") {
+		if _, err := maintain.Copy(context.Background(), c.from, c.to, nil); strings.Contains(err.Error(), "secret") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -151,7 +164,7 @@ func TestCopyInterrupted(t *testing.T) {
 		to := otherKind(t, url)
 		for _, stage := range []string{"copying", "indexing", "checking"} {
 			ctx, cancel := context.WithCancel(context.Background())
-			_, err := Copy(ctx, url, to, func(p CopyProgress) {
+			_, err := maintain.Copy(ctx, url, to, func(p maintain.Progress) {
 				if p.Stage == stage {
 					cancel()
 				}

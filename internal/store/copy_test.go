@@ -9,6 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
+	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/maintain"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -70,7 +75,7 @@ func fillForCopy(t *testing.T, url string) {
 	write(t, before, func(tx *Tx) error { _, err := tx.Delete(things, empty); return err })
 	closeStore(t, before)
 
-	now, err := Open(ctx, url, parse(t, copyNow), MigrateAdditive(func(*Step) {}))
+	now, err := Open(ctx, url, parse(t, copyNow), MigrateAdditive(func(*migrate.Step) {}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +92,7 @@ func fillForCopy(t *testing.T, url string) {
 		if _, err := tx.Delete(parts, gone); err != nil {
 			return err
 		}
-		if err := tx.KeepAnswer(AnswerKey{"", "key"}, &Answer{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`}, Body: []byte(`{"data":"ü"}`)}); err != nil {
+		if err := tx.KeepRecord(IdempotencyKey{"", "key"}, &IdempotencyRecord{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`}, Body: []byte(`{"data":"ü"}`)}); err != nil {
 			return err
 		}
 		id := full.ID(schema.IDColumn)
@@ -101,7 +106,7 @@ func fillForCopy(t *testing.T, url string) {
 	last := insert(t, now, things, `{}`)
 	write(t, now, func(tx *Tx) error { _, err := tx.Delete(things, last); return err })
 	write(t, now, func(tx *Tx) error {
-		_, err := tx.conn.exec("DELETE FROM " + changesTable + " WHERE revision > 7")
+		_, err := tx.conn.Exec("DELETE FROM " + db.ChangesTable + " WHERE revision > 7")
 		return err
 	})
 }
@@ -109,40 +114,43 @@ func fillForCopy(t *testing.T, url string) {
 // contents is every row of every table in the words of the database itself.
 func contents(t *testing.T, url string) []string {
 	t.Helper()
-	p, err := lookInto(context.Background(), url)
+	p, err := databases.OpenSource(context.Background(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.close()
-	c, release, err := p.lend()
+	defer p.Close()
+	c, release, err := p.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
-	found, err := describe(c, p)
+	found, err := db.Describe(c, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := []string{}
-	for _, name := range sortedNames(found) {
+	if len(found) == 0 {
+		return lines
+	}
+	for _, name := range db.SortedNames(found) {
 		var columns []string
-		for _, column := range found[name].columns {
+		for _, column := range found[name].Columns {
 			switch {
-			case column.name == "transaction" || name == deltasTable || name == positionsTable:
-			case isPostgres(p.dialect):
-				columns = append(columns, "coalesce("+quote(p, column.name)+"::text, 'null')")
+			case column.Name == "transaction" || name == db.DeltasTable || name == db.PositionsTable:
+			case strings.HasPrefix(url, "postgres"):
+				columns = append(columns, "coalesce("+db.Quote(p, column.Name)+"::text, 'null')")
 			default:
-				columns = append(columns, "quote("+quote(p, column.name)+")")
+				columns = append(columns, "quote("+db.Quote(p, column.Name)+")")
 			}
 		}
-		from := quote(p, name)
+		from := db.Quote(p, name)
 		switch name {
-		case totalsTable:
-			from = allTotals()
-		case deltasTable, positionsTable:
+		case db.TotalsTable:
+			from = lists.AllTotals()
+		case db.DeltasTable, db.PositionsTable:
 			continue
 		}
-		err := each(c, func(row schema.Row) bool {
+		err := db.Each(c, func(row schema.Row) bool {
 			lines = append(lines, name+" "+string(row.AppendText(nil, 0)))
 			return true
 		}, "SELECT "+strings.Join(columns, " || '|' || ")+" AS line FROM "+from+" ORDER BY line")
@@ -150,8 +158,8 @@ func contents(t *testing.T, url string) []string {
 			t.Fatal(err)
 		}
 	}
-	last, err := lastGiven(c, p)
-	if err != nil {
+	var last int64
+	if _, err := db.One(c, func(row schema.Row) { last = row.Int(0) }, p.LastGiven()); err != nil {
 		t.Fatal(err)
 	}
 	return append(lines, fmt.Sprint("last revision ", last))
@@ -184,9 +192,9 @@ func TestCopyThereAndBack(t *testing.T) {
 	})
 }
 
-func copyDatabases(t *testing.T, from, to string) *Copied {
+func copyDatabases(t *testing.T, from, to string) *maintain.Copied {
 	t.Helper()
-	copied, err := Copy(context.Background(), from, to, nil)
+	copied, err := maintain.Copy(context.Background(), from, to, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +226,7 @@ func TestCopyGoesOn(t *testing.T) {
 		}
 		var order []string
 		read(t, target, func(tx *Tx) {
-			changes, err := tx.Changes(Position{}, 100)
+			changes, err := tx.Changes(db.Position{}, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +253,7 @@ func TestCopyOfADatabaseInUse(t *testing.T) {
 		st := open(t, url, parse(t, copyNow))
 		writes := 0
 		back, there := sameKind(t, url), otherKind(t, url)
-		copied, err := Copy(context.Background(), url, back, func(p CopyProgress) {
+		copied, err := maintain.Copy(context.Background(), url, back, func(p maintain.Progress) {
 			if p.Stage == "copying" && p.Finished {
 				insert(t, st, st.schema.Collection("spares"), `{}`)
 				writes++
@@ -261,11 +269,6 @@ func TestCopyOfADatabaseInUse(t *testing.T) {
 	})
 }
 
-func isPostgres(d dialect) bool {
-	_, is := d.(*postgresBackend)
-	return is
-}
-
 // TestCopyOfLongLists: the positions of a copy are those of its resources.
 func TestCopyOfLongLists(t *testing.T) {
 	s := schema.Example()
@@ -273,7 +276,7 @@ func TestCopyOfLongLists(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		st := openStore(t, url, s)
 		write(t, st, func(tx *Tx) error {
-			for i := range 3 * blockSize {
+			for i := range 3 * lists.BlockSize {
 				r := record(t, users, fmt.Sprintf(`{"name":"%d","email":"%[1]d@example.com"}`, i))
 				r[schema.IDColumn] = schema.IDValue(tx.NewID())
 				r[users.CreatedColumn()], r[users.UpdatedColumn()] = tx.Now(), tx.Now()
@@ -286,33 +289,13 @@ func TestCopyOfLongLists(t *testing.T) {
 		closeStore(t, st)
 		to := otherKind(t, url)
 		copyDatabases(t, url, to)
-		if findings, err := Examine(context.Background(), to, false); len(findings) > 0 || err != nil {
+		if findings, err := maintain.Examine(context.Background(), to, false); len(findings) > 0 || err != nil {
 			t.Errorf("%v, %v", findings, err)
 		}
 		read(t, open(t, to, s), func(tx *Tx) {
-			if divided, err := one(tx.conn, nil, "SELECT 1 FROM "+positionsTable); !divided || err != nil {
+			if divided, err := db.One(tx.conn, nil, "SELECT 1 FROM "+db.PositionsTable); !divided || err != nil {
 				t.Errorf("there are no positions, %v", err)
 			}
 		})
 	})
-}
-
-// TestChecksumsTellRowsApart: no two tables that differ have one checksum.
-func TestChecksumsTellRowsApart(t *testing.T) {
-	text, null := schema.TextValue, schema.Null
-	seen := map[string]int{}
-	for i, rows := range [][]schema.Record{
-		{}, {{null}}, {{null, null}}, {{null}, {null}}, {{text("")}}, {{null, text("")}}, {{text(""), null}}, {{text("ab"), text("c")}}, {{text("a"), text("bc")}},
-		{{text("a")}, {text("b")}}, {{text("b")}, {text("a")}}, {{text("a"), text("b")}}, {{schema.IntValue(0)}}, {{schema.IntValue(1)}}, {{schema.FloatValue(0)}}, {{schema.BoolValue(false)}},
-		{{schema.BoolValue(true)}}, {{schema.TimeValue("")}}, {{schema.IDValue(schema.ID{})}}, {{text(string(make([]byte, 16)))}},
-	} {
-		sum := newChecksum()
-		for _, row := range rows {
-			sum.add(row)
-		}
-		if before, ok := seen[sum.String()]; ok {
-			t.Errorf("%d and %d have the same checksum", before, i)
-		}
-		seen[sum.String()] = i
-	}
 }

@@ -5,13 +5,16 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/schema"
 )
 
 func TestExamine(t *testing.T) {
-	size, wide := blockSize, fanout
-	blockSize, fanout = 3, 2
-	t.Cleanup(func() { blockSize, fanout = size, wide })
+	size, wide := lists.BlockSize, lists.Fanout
+	lists.BlockSize, lists.Fanout = 3, 2
+	t.Cleanup(func() { lists.BlockSize, lists.Fanout = size, wide })
 	s, err := schema.New(
 		schema.Collection{Name: "albums", NoTimestamps: true},
 		schema.Collection{Name: "tracks", NoTimestamps: true, Parent: &schema.Parent{Collection: "albums"}},
@@ -29,26 +32,26 @@ func TestExamine(t *testing.T) {
 		for range 20 {
 			add()
 		}
-		if err := st.TakeUp(context.Background()); err != nil {
+		if err := st.MergeDeltas(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		add() // waits to be taken up
 		expect := func(repair bool, want ...string) {
 			t.Helper()
-			if got, err := Examine(context.Background(), url, repair); err != nil || !slices.Equal(got, want) {
+			if got, err := maintain.Examine(context.Background(), url, repair); err != nil || !slices.Equal(got, want) {
 				t.Errorf("got %q, %v\nwant %q", got, err, want)
 			}
 		}
 		expect(false)
 		expect(true)
 		write(t, st, func(tx *Tx) error {
-			return execAll(tx.conn,
-				"UPDATE "+totalsTable+" SET total = total + 2 WHERE collection = 'albums'",
-				"INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ('tracks', '00000000-0000-0000-0000-000000000009', 4)",
-				"UPDATE "+positionsTable+" SET count = count - 1 WHERE collection = 'tracks' AND parent = '' AND level = 1",
+			return db.ExecAll(tx.conn,
+				"UPDATE "+db.TotalsTable+" SET total = total + 2 WHERE collection = 'albums'",
+				"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ('tracks', '00000000-0000-0000-0000-000000000009', 4)",
+				"UPDATE "+db.PositionsTable+" SET count = count - 1 WHERE collection = 'tracks' AND parent = '' AND level = 1",
 			)
 		})
-		wrong, err := Examine(context.Background(), url, false)
+		wrong, err := maintain.Examine(context.Background(), url, false)
 		if err != nil || len(wrong) < 3 ||
 			wrong[0] != "albums should have the total 1, and has 3" || wrong[len(wrong)-1] != "tracks of 00000000-0000-0000-0000-000000000009 should have the total 0, and has 4" {
 			t.Errorf("got %q, %v", wrong, err)

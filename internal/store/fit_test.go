@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -95,9 +97,9 @@ collections:
 			t.Fatal(err)
 		}
 		closeStore(t, first)
-		for _, options := range [][]Option{nil, {MigrateAdditive(func(step *Step) { t.Errorf("took the step %s", step.Text) })}} {
+		for _, options := range [][]Option{nil, {MigrateAdditive(func(step *migrate.Step) { t.Errorf("took the step %s", step.Text) })}} {
 			_, err = Open(context.Background(), url, parse(t, after), options...)
-			var misfit *MisfitError
+			var misfit *db.MisfitError
 			if !errors.As(err, &misfit) {
 				t.Fatalf("got %v", err)
 			}
@@ -135,12 +137,12 @@ collections:
 			t.Fatal(err)
 		}
 		write(t, st, func(tx *Tx) error {
-			return execAll(tx.conn, `DROP INDEX "_index.users.name.id"`, "ALTER TABLE users RENAME COLUMN name TO nickname", `DROP INDEX "_unique.users.email"`,
+			return db.ExecAll(tx.conn, `DROP INDEX "_index.users.name.id"`, "ALTER TABLE users RENAME COLUMN name TO nickname", `DROP INDEX "_unique.users.email"`,
 				"CREATE INDEX by_hand ON users (nickname)", "ALTER TABLE old RENAME TO older")
 		})
 		closeStore(t, st)
-		_, err = Open(context.Background(), url, s, MigrateAdditive(func(*Step) {}))
-		var misfit *MisfitError
+		_, err = Open(context.Background(), url, s, MigrateAdditive(func(*migrate.Step) {}))
+		var misfit *db.MisfitError
 		if !errors.As(err, &misfit) || misfit.Problem != "the tables of the database are not as Plural left them" {
 			t.Fatalf("got %v", err)
 		}
@@ -159,19 +161,17 @@ func TestForeignTablesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, st, func(tx *Tx) error {
-			for _, table := range []string{"posts", "users", "operations", metaTable, changesTable, totalsTable, schemasTable, answersTable, queueTable, followersTable, deltasTable, positionsTable, keysTable} {
-				if _, err := tx.conn.exec("DROP TABLE IF EXISTS " + table); err != nil {
+			for _, table := range []string{"posts", "users", "operations", db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.RecordsTable, db.QueueTable, db.FollowersTable, db.DeltasTable, db.PositionsTable, db.KeysTable} {
+				if _, err := tx.conn.Exec("DROP TABLE IF EXISTS " + table); err != nil {
 					return err
 				}
 			}
-			_, err := tx.conn.exec("CREATE TABLE invoices (number INTEGER)")
+			_, err := tx.conn.Exec("CREATE TABLE invoices (number INTEGER)")
 			return err
 		})
 		if file, ok := strings.CutPrefix(url, "sqlite:"); ok { // as others leave it
 			closeStore(t, st)
-			if err := settle(context.Background(), file); err != nil {
-				t.Fatal(err)
-			}
+			runSQLite(t, file, "PRAGMA journal_mode = DELETE")
 			bytes, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

@@ -8,25 +8,11 @@ import (
 	"testing"
 
 	"zombiezen.com/go/sqlite"
-)
+	"zombiezen.com/go/sqlite/sqlitex"
 
-// TestExplained: what SQLite says in two words is said in a sentence.
-func TestExplained(t *testing.T) {
-	for code, want := range map[sqlite.ResultCode]string{
-		sqlite.ResultBusy:         "others are using the database, so that it cannot be used for this now: try again, or stop them: ",
-		sqlite.ResultBusySnapshot: "others are using the database, so that it cannot be used for this now: try again, or stop them: ",
-		sqlite.ResultProtocol:     "others are using the database, so that it cannot be used for this now: try again, or stop them: ",
-		sqlite.ResultIOErrSHMMap:  "a file of the database cannot be read or written: look at its disk and file system, and try again: ",
-		sqlite.ResultCorrupt:      "",
-	} {
-		if got := explained(code.ToError()).Error(); got != want+code.ToError().Error() {
-			t.Errorf("%v: got %s", code, got)
-		}
-	}
-	if err := explained(nil); err != nil {
-		t.Error(err)
-	}
-}
+	"github.com/plural-go/plural/internal/maintain"
+	"github.com/plural-go/plural/internal/migrate"
+)
 
 // TestCommandsOnALockedDatabase: whoever needs to write to a database that another connection has
 // locked is told so, and whoever reads it does not mind.
@@ -42,7 +28,7 @@ func TestCommandsOnALockedDatabase(t *testing.T) {
 	closeStore(t, st)
 	ctx := t.Context()
 	backup := filepath.Join(dir, "first.db")
-	if err := Backup(ctx, url, backup); err != nil {
+	if err := maintain.Backup(ctx, url, backup); err != nil {
 		t.Fatal(err)
 	}
 	lock, err := sqlite.OpenConn(file, sqlite.OpenReadWrite)
@@ -50,7 +36,7 @@ func TestCommandsOnALockedDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Close()
-	if err := run(lock, "BEGIN IMMEDIATE"); err != nil {
+	if err := sqlitex.ExecuteTransient(lock, "BEGIN IMMEDIATE", nil); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
@@ -61,12 +47,12 @@ func TestCommandsOnALockedDatabase(t *testing.T) {
 		"AddAPIKey":    {func(ctx context.Context) error { return AddAPIKey(ctx, url, APIKey{Prefix: "a"}) }, true},
 		"RevokeAPIKey": {func(ctx context.Context) error { return RevokeAPIKey(ctx, url, "a", "") }, true},
 		"Migrate": {func(ctx context.Context) error {
-			_, err := Migrate(ctx, url, after, MigrateOptions{})
+			_, err := migrate.Run(ctx, url, after, migrate.Options{})
 			return err
 		}, true},
-		"Restore": {func(ctx context.Context) error { return Restore(ctx, url, backup, true) }, true},
+		"Restore": {func(ctx context.Context) error { return maintain.Restore(ctx, url, backup, true) }, true},
 		"Examine and repair": {func(ctx context.Context) error {
-			_, err := Examine(ctx, url, true)
+			_, err := maintain.Examine(ctx, url, true)
 			return err
 		}, true},
 		"Open": {func(ctx context.Context) error {
@@ -78,16 +64,16 @@ func TestCommandsOnALockedDatabase(t *testing.T) {
 			return err
 		}, false},
 		"Plan": {func(ctx context.Context) error {
-			_, err := Plan(ctx, url, after)
+			_, err := migrate.Plan(ctx, url, after)
 			return err
 		}, false},
 		"Examine": {func(ctx context.Context) error {
-			_, err := Examine(ctx, url, false)
+			_, err := maintain.Examine(ctx, url, false)
 			return err
 		}, false},
-		"Backup": {func(ctx context.Context) error { return Backup(ctx, url, filepath.Join(dir, "second.db")) }, false},
+		"Backup": {func(ctx context.Context) error { return maintain.Backup(ctx, url, filepath.Join(dir, "second.db")) }, false},
 		"Copy": {func(ctx context.Context) error {
-			_, err := Copy(ctx, url, "sqlite:"+filepath.Join(dir, "third.db"), nil)
+			_, err := maintain.Copy(ctx, url, "sqlite:"+filepath.Join(dir, "third.db"), nil)
 			return err
 		}, false},
 	} {

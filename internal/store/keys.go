@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -39,19 +41,19 @@ func (s *Store) APIKey(ctx context.Context, prefix string) (key *APIKey, err err
 		return nil, err
 	}
 	defer tx.Close()
-	_, err = one(tx.conn, func(row schema.Row) { found := scanKey(row); key = &found },
-		"SELECT "+keyColumns+" FROM "+keysTable+" WHERE prefix = $1", schema.TextValue(prefix))
+	_, err = db.One(tx.conn, func(row schema.Row) { found := scanKey(row); key = &found },
+		"SELECT "+keyColumns+" FROM "+db.KeysTable+" WHERE prefix = $1", schema.TextValue(prefix))
 	return key, s.fault(ctx, err)
 }
 
 // AddAPIKey keeps a key in a database that a server may be using.
 func AddAPIKey(ctx context.Context, url string, key APIKey) error {
-	return withKeys(ctx, url, func(c conn) error {
+	return withKeys(ctx, url, func(c db.Conn) error {
 		expires := schema.Null
 		if key.Expires != "" {
 			expires = schema.TimeValue(key.Expires)
 		}
-		_, err := c.exec("INSERT INTO "+keysTable+" ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)",
+		_, err := c.Exec("INSERT INTO "+db.KeysTable+" ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)",
 			schema.TextValue(key.Prefix), schema.TextValue(key.Hash), schema.TextValue(key.Name), schema.TextValue(key.Role), schema.TextValue(key.Subject),
 			schema.TimeValue(key.At), expires)
 		return err
@@ -60,19 +62,19 @@ func AddAPIKey(ctx context.Context, url string, key APIKey) error {
 
 // ListAPIKeys lists the keys of a database, the oldest first.
 func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
-	err = onDatabase(ctx, url, func(b backend) error {
-		c, release, err := b.read(ctx, atLength)
+	err = databases.With(ctx, url, func(b db.Database) error {
+		c, release, err := b.Read(ctx, db.AtLength)
 		if err != nil {
 			return err
 		}
 		defer release()
-		if err := requireSchema(c, b); err != nil {
+		if err := migrate.RequireSchema(c, b); err != nil {
 			return err
 		}
-		return each(c, func(row schema.Row) bool {
+		return db.Each(c, func(row schema.Row) bool {
 			keys = append(keys, scanKey(row))
 			return true
-		}, "SELECT "+keyColumns+" FROM "+keysTable+" ORDER BY at, prefix")
+		}, "SELECT "+keyColumns+" FROM "+db.KeysTable+" ORDER BY at, prefix")
 	})
 	return keys, err
 }
@@ -80,8 +82,8 @@ func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
 // RevokeAPIKey makes a key useless, from now on and on every server. One that was
 // revoked before stays so since then.
 func RevokeAPIKey(ctx context.Context, url, prefix, at string) error {
-	return withKeys(ctx, url, func(c conn) error {
-		changed, err := c.exec("UPDATE "+keysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", schema.TimeValue(at), schema.TextValue(prefix))
+	return withKeys(ctx, url, func(c db.Conn) error {
+		changed, err := c.Exec("UPDATE "+db.KeysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", schema.TimeValue(at), schema.TextValue(prefix))
 		if err == nil && changed == 0 {
 			err = fmt.Errorf("there is no key with the prefix %s", prefix)
 		}
@@ -90,32 +92,13 @@ func RevokeAPIKey(ctx context.Context, url, prefix, at string) error {
 }
 
 // withKeys runs fn in a transaction on a database of Plural's, whatever its schema.
-func withKeys(ctx context.Context, url string, fn func(conn) error) error {
-	return onDatabase(ctx, url, func(b backend) error {
-		return b.write(ctx, func(c conn) error {
-			if err := requireSchema(c, b); err != nil {
+func withKeys(ctx context.Context, url string, fn func(db.Conn) error) error {
+	return databases.With(ctx, url, func(b db.Database) error {
+		return db.Write(ctx, b, func(c db.Conn) error {
+			if err := migrate.RequireSchema(c, b); err != nil {
 				return err
 			}
 			return fn(c)
 		})
 	})
-}
-
-// onDatabase opens a database that exists, and closes it again.
-func onDatabase(ctx context.Context, url string, fn func(backend) error) error {
-	b, err := connectExisting(ctx, url)
-	if err != nil {
-		return explained(err)
-	}
-	return explained(errors.Join(fn(b), b.close()))
-}
-
-// requireSchema refuses a database that Plural has not made.
-func requireSchema(c conn, d dialect) error {
-	found, err := describe(c, d)
-	if err != nil {
-		return err
-	}
-	_, err = storedSchema(c, d, found)
-	return err
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -61,7 +62,7 @@ func TestChangesSayWhoMadeThem(t *testing.T) {
 			return err
 		})
 		read(t, st, func(tx *Tx) {
-			changes, err := tx.Changes(Position{}, 10)
+			changes, err := tx.Changes(db.Position{}, 10)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
@@ -108,9 +110,9 @@ func TestMigrations(t *testing.T) {
 					insert(t, st, old.Collection("things"), body)
 				}
 				closeStore(t, st)
-				_, err = Migrate(context.Background(), url, now, MigrateOptions{AllowLoss: true})
+				_, err = migrate.Run(context.Background(), url, now, migrate.Options{AllowLoss: true})
 				if c.refused != "" {
-					var refused *RefusedError
+					var refused *migrate.RefusedError
 					if !errors.As(err, &refused) || len(refused.Steps) != 1 || refused.Steps[0].Text != c.refused {
 						t.Errorf("got %v", err)
 					}
@@ -140,7 +142,7 @@ collections:
       d: {type: string, maxLength: 3, default: new}
     required: [d]
 `)
-	const many = 2*batchSize + 100
+	const batchSize, many = 500, 1100
 	eachDatabase(t, func(t *testing.T, url string) {
 		st, err := Open(context.Background(), url, old)
 		if err != nil {
@@ -164,7 +166,7 @@ collections:
 			return nil
 		})
 		closeStore(t, st)
-		if _, err := Migrate(context.Background(), url, now, MigrateOptions{}); err != nil {
+		if _, err := migrate.Run(context.Background(), url, now, migrate.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := attributesOf(t, open(t, url, now)); !slices.Equal(got, want) {
@@ -180,14 +182,14 @@ func attributesOf(t *testing.T, st *Store) (list []string) {
 	things := st.schema.Collection("things")
 	read(t, st, func(tx *Tx) {
 		var ids []schema.ID
-		err := each(tx.conn, func(row schema.Row) bool {
+		err := db.Each(tx.conn, func(row schema.Row) bool {
 			text := string(things.Append(nil, row))
 			ids = append(ids, row.ID(schema.IDColumn))
 			_, rest, _ := strings.Cut(text, `"type":"things",`)
 			attributes, _, _ := strings.Cut(rest, `,"created_at"`)
 			list = append(list, attributes)
 			return true
-		}, "SELECT "+st.tables[things].all+" FROM "+st.tables[things].name+" ORDER BY id")
+		}, "SELECT "+st.tables[things].All+" FROM "+st.tables[things].Name+" ORDER BY id")
 		if err != nil {
 			t.Fatal(err)
 		}

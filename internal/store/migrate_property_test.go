@@ -14,6 +14,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
+	"github.com/plural-go/plural/internal/db/postgres"
+	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -30,8 +35,10 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 			dir := t.TempDir()
 			return func() (string, string) {
 				one, two := filepath.Join(dir, "one.db"), filepath.Join(dir, "two.db")
-				for _, file := range append(sqliteFiles(one), sqliteFiles(two)...) {
-					os.Remove(file)
+				for _, file := range []string{one, two} {
+					for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+						os.Remove(file + suffix)
+					}
 				}
 				return "sqlite:" + one, "sqlite:" + two
 			}
@@ -57,19 +64,19 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 				rows := w.drawRows(rt)
 				one, two := fresh()
 				load(rt, one, w.old, rows)
-				steps, err := Plan(context.Background(), one, w.now)
+				steps, err := migrate.Plan(context.Background(), one, w.now)
 				if err != nil {
 					rt.Fatal(err)
 				}
-				all := !slices.ContainsFunc(steps, func(s *Step) bool { return s.Class != Additive })
-				loses := slices.ContainsFunc(steps, func(s *Step) bool { return s.Loses() })
+				all := !slices.ContainsFunc(steps, func(s *migrate.Step) bool { return s.Class != migrate.Additive })
+				loses := slices.ContainsFunc(steps, func(s *migrate.Step) bool { return s.Loses() })
 				if w.calm && !all {
 					rt.Fatalf("not additive:\n%s", describeSteps(steps))
 				}
 				before := dump(rt, one)
 				if all {
 					additive++
-					st, err := Open(context.Background(), one, w.now, MigrateAdditive(func(*Step) {}))
+					st, err := Open(context.Background(), one, w.now, MigrateAdditive(func(*migrate.Step) {}))
 					if err != nil {
 						rt.Fatalf("%v\n%s", err, w.now.Document())
 					}
@@ -79,7 +86,7 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 						expectRefusal(rt, one, w.now, false)
 						lossy++
 					}
-					if slices.ContainsFunc(steps, func(s *Step) bool { return s.Blocked }) {
+					if slices.ContainsFunc(steps, func(s *migrate.Step) bool { return s.Blocked }) {
 						expectRefusal(rt, one, w.now, true)
 						if after := dump(rt, one); after != before {
 							rt.Fatalf("a refused migration changed something:\n%s\n%s", before, after)
@@ -87,7 +94,7 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 						blocked++
 						return
 					}
-					if _, err := Migrate(context.Background(), one, w.now, MigrateOptions{AllowLoss: true}); err != nil {
+					if _, err := migrate.Run(context.Background(), one, w.now, migrate.Options{AllowLoss: true}); err != nil {
 						rt.Fatalf("%v\nfrom %s\nto %s", err, w.old.Document(), w.now.Document())
 					}
 				}
@@ -97,7 +104,7 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 				if got != want {
 					rt.Fatalf("from %s\nto %s\n%s\ngot\n%s\nwant\n%s", w.old.Document(), w.now.Document(), describeSteps(steps), got, want)
 				}
-				if steps, err := Plan(context.Background(), one, w.now); err != nil || len(steps) > 0 {
+				if steps, err := migrate.Plan(context.Background(), one, w.now); err != nil || len(steps) > 0 {
 					rt.Fatalf("still to do: %s, %v", describeSteps(steps), err)
 				}
 			})
@@ -109,14 +116,14 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 }
 
 func expectRefusal(t *rapid.T, url string, s *schema.Schema, allowLoss bool) {
-	_, err := Migrate(context.Background(), url, s, MigrateOptions{AllowLoss: allowLoss})
-	var refused *RefusedError
+	_, err := migrate.Run(context.Background(), url, s, migrate.Options{AllowLoss: allowLoss})
+	var refused *migrate.RefusedError
 	if !errors.As(err, &refused) {
 		t.Fatalf("not refused, but %v", err)
 	}
 }
 
-func describeSteps(steps []*Step) string {
+func describeSteps(steps []*migrate.Step) string {
 	var lines []string
 	for _, step := range steps {
 		lines = append(lines, fmt.Sprintf("%s: %s; %s, %d violations", step.Class, step.Text, step.Cost, step.Violations))
@@ -204,45 +211,46 @@ func load(t *rapid.T, url string, s *schema.Schema, rows map[string][]schema.Rec
 // dump is everything in a database but the change log, the revisions and the
 // times of migrations: tables, indexes, keys, resources, totals and the schema.
 func dump(t *rapid.T, url string) string {
-	b, err := connect(context.Background(), url)
+	b, err := databases.Open(context.Background(), url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.close()
-	err = b.write(context.Background(), func(c conn) error {
-		stored, err := readSchema(c)
+	defer b.Close()
+	err = db.Write(context.Background(), b, func(c db.Conn) error {
+		stored, err := migrate.ReadSchema(c)
 		if err != nil {
 			return err
 		}
-		return takeUp(c, stored, func(c *schema.Collection) *table { return newTable(b, c) })
+		_, err = lists.Merge(c, stored, func(c *schema.Collection) *db.Table { return db.NewTable(b, c) })
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, release, err := b.read(context.Background(), briefly)
+	c, release, err := b.Read(context.Background(), db.Briefly)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
-	found, err := describe(c, b)
+	found, err := db.Describe(c, b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var lines []string
 	note := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	for _, name := range sortedNames(found) {
+	for _, name := range db.SortedNames(found) {
 		table := found[name]
-		for _, column := range table.columns {
+		for _, column := range table.Columns {
 			note("%s %+v", name, column)
 		}
-		for _, index := range table.indexes {
+		for _, index := range table.Indexes {
 			note("%s %+v", name, index)
 		}
-		for column, target := range table.references {
+		for column, target := range table.References {
 			note("%s.%s -> %s", name, column, target)
 		}
 	}
-	s, err := readSchema(c)
+	s, err := migrate.ReadSchema(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,25 +258,25 @@ func dump(t *rapid.T, url string) string {
 	recent := schema.FormatTime(time.Now().Add(-time.Hour))
 	for _, collection := range s.Collections() {
 		table := newTable(b, collection)
-		err := each(c, func(row schema.Row) bool {
+		err := db.Each(c, func(row schema.Row) bool {
 			record := collection.Scan(row)
 			if created := collection.CreatedColumn(); created != schema.NoColumn && record[created].Text() > recent {
 				record[created], record[collection.UpdatedColumn()] = addedTime, addedTime
 			}
 			note("%s", collection.Append(nil, record))
 			return true
-		}, "SELECT "+table.all+" FROM "+table.name)
+		}, "SELECT "+table.All+" FROM "+table.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	err = each(c, func(row schema.Row) bool {
+	err = db.Each(c, func(row schema.Row) bool {
 		// A total of nothing may be kept or not.
 		if row.Int(2) != 0 {
 			note("total %s %s %d", row.AppendText(nil, 0), row.AppendText(nil, 1), row.Int(2))
 		}
 		return true
-	}, "SELECT collection, parent, total FROM "+totalsTable)
+	}, "SELECT collection, parent, total FROM "+db.TotalsTable)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,13 +286,13 @@ func dump(t *rapid.T, url string) string {
 
 func emptyPostgres(t *testing.T, url string) {
 	t.Helper()
-	b, err := openPostgres(context.Background(), url)
+	b, err := postgres.Open(context.Background(), url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.close()
-	err = b.write(context.Background(), func(c conn) error {
-		return execAll(c, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+	defer b.Close()
+	err = db.Write(context.Background(), b, func(c db.Conn) error {
+		return db.ExecAll(c, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -49,7 +50,7 @@ func TestMigrateWithWaitingOperations(t *testing.T) {
 					}
 					return nil
 				})
-				steps, err := Plan(context.Background(), url, now)
+				steps, err := migrate.Plan(context.Background(), url, now)
 				var got []string
 				for _, step := range steps {
 					got = append(got, step.Text)
@@ -60,8 +61,8 @@ func TestMigrateWithWaitingOperations(t *testing.T) {
 				if !slices.Contains(c.want, waiting) {
 					return
 				}
-				var refused *RefusedError
-				if _, err := Migrate(context.Background(), url, now, MigrateOptions{}); !errors.As(err, &refused) {
+				var refused *migrate.RefusedError
+				if _, err := migrate.Run(context.Background(), url, now, migrate.Options{}); !errors.As(err, &refused) {
 					t.Errorf("got %v", err)
 				}
 			})

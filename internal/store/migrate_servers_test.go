@@ -2,14 +2,16 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -58,7 +60,7 @@ func TestServerOfAnOldSchema(t *testing.T) {
 				if err := insertPair(st); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := Migrate(context.Background(), url, parse(t, c.after), MigrateOptions{AllowLoss: true}); err != nil {
+				if _, err := migrate.Run(context.Background(), url, parse(t, c.after), migrate.Options{AllowLoss: true}); err != nil {
 					t.Fatal(err)
 				}
 				for range 2 {
@@ -66,7 +68,7 @@ func TestServerOfAnOldSchema(t *testing.T) {
 					expectAllowed(t, "ping", c.writes, st.Ping(context.Background()))
 					expectAllowed(t, "read", c.reads, readShops(st))
 					expectAllowed(t, "look", c.reads, lookAtShop(st))
-					expectAllowed(t, "front", c.reads, frontOfShops(st))
+					expectAllowed(t, "page", c.reads, pageOfShops(st))
 				}
 			})
 		})
@@ -87,10 +89,10 @@ func readShops(st *Store) error {
 	}
 	defer tx.Close()
 	shops := st.schema.Collection("shops")
-	return each(tx.conn, func(row schema.Row) bool {
+	return db.Each(tx.conn, func(row schema.Row) bool {
 		shops.Append(nil, row)
 		return true
-	}, "SELECT "+st.tables[shops].all+" FROM "+st.tables[shops].name)
+	}, "SELECT "+st.tables[shops].All+" FROM "+st.tables[shops].Name)
 }
 
 // prepareAll has more connections than a test uses, each with the plans of the statements
@@ -105,14 +107,16 @@ func prepareAll(t *testing.T, st *Store) {
 		defer tx.Close()
 		for range 7 {
 			expectAllowed(t, "look", true, lookAt(tx))
-			expectAllowed(t, "front", true, frontOf(tx))
+			expectAllowed(t, "page", true, pageOf(tx))
 		}
 	}
 }
 
 func lookAtShop(st *Store) error { return inside(st.Look, lookAt) }
 
-func frontOfShops(st *Store) error { return inside(st.Stream, frontOf) }
+func pageOfShops(st *Store) error { return inside(st.lookAtPage, pageOf) }
+
+func (s *Store) lookAtPage(ctx context.Context) (*Tx, error) { return s.read(ctx, db.OnePage) }
 
 func inside(open func(context.Context) (*Tx, error), fn func(*Tx) error) error {
 	tx, err := open(context.Background())
@@ -128,20 +132,13 @@ func lookAt(tx *Tx) error {
 	return err
 }
 
-// frontOf reads the beginning of a collection in whichever way there is.
-func frontOf(tx *Tx) error {
+// pageOf reads the beginning of a collection by one query.
+func pageOf(tx *Tx) error {
 	shops := tx.store.schema.Collection("shops")
-	front, err := tx.Front(shops, NewOrder(nil), 1)
-	if err != nil || front == nil {
-		return errors.Join(err, lookAt(tx))
-	}
-	defer front.Rows.Close()
-	for more := true; more && err == nil; {
-		if more, err = front.Rows.Next(); more {
-			shops.Append(nil, front.Rows)
-		}
-	}
-	return err
+	return db.Each(tx.conn, func(row schema.Row) bool {
+		shops.Append(nil, row)
+		return true
+	}, tx.store.firstPage(shops, NewOrder(nil)), schema.IntValue(1))
 }
 
 // TestWhoWaitsForAMigration: whoever begins in the middle of one, and waits, does
@@ -160,9 +157,9 @@ func testWaiting(t *testing.T, after string) {
 		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","code":"12"}`}, nil)
 		st := open(t, url, parse(t, shopsBefore))
 		prepareAll(t, st)
-		var written, read, looked, front error
+		var written, read, looked, page error
 		var others sync.WaitGroup
-		stageReached = func(stage string) {
+		migrate.StageReached = func(stage string) {
 			if stage != "keys" {
 				return
 			}
@@ -170,12 +167,12 @@ func testWaiting(t *testing.T, after string) {
 			if strings.HasPrefix(url, "postgres") { // on SQLite, who reads need not wait
 				others.Go(func() { read = readShops(st) })
 				others.Go(func() { looked = lookAtShop(st) })
-				others.Go(func() { front = frontOfShops(st) })
+				others.Go(func() { page = pageOfShops(st) })
 				awaitWaiting(t, url, 4)
 			}
 		}
-		defer func() { stageReached = func(string) {} }()
-		if _, err := Migrate(context.Background(), url, parse(t, after), MigrateOptions{}); err != nil {
+		defer func() { migrate.StageReached = func(string) {} }()
+		if _, err := migrate.Run(context.Background(), url, parse(t, after), migrate.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		others.Wait()
@@ -183,7 +180,7 @@ func testWaiting(t *testing.T, after string) {
 		if strings.HasPrefix(url, "postgres") {
 			expectAllowed(t, "read", false, read)
 			expectAllowed(t, "look", false, looked)
-			expectAllowed(t, "front", false, front)
+			expectAllowed(t, "page", false, page)
 		}
 	})
 }
@@ -191,14 +188,14 @@ func testWaiting(t *testing.T, after string) {
 // awaitWaiting returns when as many sessions of a PostgreSQL database wait for a lock.
 func awaitWaiting(t *testing.T, url string, sessions int64) {
 	t.Helper()
-	b, err := connect(context.Background(), url)
+	b, err := databases.Open(context.Background(), url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.close()
+	defer b.Close()
 	for waiting := int64(0); waiting < sessions; {
-		err := b.write(context.Background(), func(c conn) error {
-			_, err := one(c, func(row schema.Row) { waiting = row.Int(0) },
+		err := db.Write(context.Background(), b, func(c db.Conn) error {
+			_, err := db.One(c, func(row schema.Row) { waiting = row.Int(0) },
 				"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 			return err
 		})
@@ -215,11 +212,11 @@ func TestMigrationsAtOnce(t *testing.T) {
 			loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","size":"12"}`}, nil)
 		},
 		"empty": func(t *testing.T, url string) {
-			b, err := connect(context.Background(), url) // which makes the file
+			b, err := databases.Open(context.Background(), url, db.Options{}) // which makes the file
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.close()
+			b.Close()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -238,7 +235,7 @@ func TestMigrationsAtOnce(t *testing.T) {
 							}
 							return
 						}
-						steps, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{})
+						steps, err := migrate.Run(context.Background(), url, parse(t, shopsAfter), migrate.Options{})
 						took[i], errs[i] = len(steps), err
 					})
 				}
@@ -271,7 +268,7 @@ func TestOperationsSurviveARename(t *testing.T) {
 			job.Operation, job.Resource = tx.NewID(), tx.NewID()
 			return tx.Enqueue(job, nil)
 		})
-		if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{AllowLoss: true}); err != nil {
+		if _, err := migrate.Run(context.Background(), url, parse(t, shopsAfter), migrate.Options{AllowLoss: true}); err != nil {
 			t.Fatal(err)
 		}
 		after := open(t, url, parse(t, shopsAfter))
@@ -292,7 +289,7 @@ func TestUnknownReferences(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A"}`}, nil)
 		st := open(t, url, parse(t, shopsBefore))
-		if _, err := Migrate(context.Background(), url, parse(t, after), MigrateOptions{}); err != nil {
+		if _, err := migrate.Run(context.Background(), url, parse(t, after), migrate.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		other := open(t, url, parse(t, after))
@@ -318,7 +315,7 @@ func TestReaderInTheWayOfAMigration(t *testing.T) {
 	url := pgtest.URL(t)
 	loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A"}`}, nil)
 	st := open(t, url, parse(t, shopsBefore))
-	reader, err := st.Stream(context.Background())
+	reader, err := st.Read(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +324,7 @@ func TestReaderInTheWayOfAMigration(t *testing.T) {
 	}
 	migrated := make(chan error, 1)
 	go func() {
-		_, err := Migrate(context.Background(), url, parse(t, shopsBefore+"  extras: {}\n"), MigrateOptions{})
+		_, err := migrate.Run(context.Background(), url, parse(t, shopsBefore+"  extras: {}\n"), migrate.Options{})
 		migrated <- err
 	}()
 	awaitWaiting(t, url, 1)

@@ -13,6 +13,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/maintain"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -69,7 +72,7 @@ func loadShops(t *testing.T, url string, shops, goods []string) {
 	closeStore(t, st)
 }
 
-func planLines(steps []*Step) []string {
+func planLines(steps []*migrate.Step) []string {
 	var lines []string
 	for _, step := range steps {
 		line := fmt.Sprintf("%s; %s; %s", step.Class, step.Text, step.Cost)
@@ -90,7 +93,7 @@ func TestPlanFindsWhatIsInTheWay(t *testing.T) {
 				`{"id":"` + id(3) + `","name":null,"size":"1.5","chain":"` + id(9) + `"}`,
 			},
 			[]string{`{"id":"` + id(4) + `","shop_id":"` + id(1) + `"}`, `{"id":"` + id(5) + `","title":"Lamp"}`})
-		steps, err := Plan(context.Background(), url, parse(t, shopsAfter))
+		steps, err := migrate.Plan(context.Background(), url, parse(t, shopsAfter))
 		want := []string{
 			"rewriting; collection shops is renamed to stores; touches no resource",
 			"additive; stores: the singular becomes store; touches no resource",
@@ -105,8 +108,8 @@ func TestPlanFindsWhatIsInTheWay(t *testing.T) {
 		if got := planLines(steps); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v, got\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-		_, err = Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{AllowLoss: true})
-		var refused *RefusedError
+		_, err = migrate.Run(context.Background(), url, parse(t, shopsAfter), migrate.Options{AllowLoss: true})
+		var refused *migrate.RefusedError
 		if !errors.As(err, &refused) || !refused.Blocked || len(refused.Steps) != 2 {
 			t.Errorf("got %v", err)
 		}
@@ -120,7 +123,7 @@ func TestMigrateWithLoss(t *testing.T) {
 			[]string{`{"id":"` + id(1) + `","name":"A","size":"12","code":"xyz","chain":"` + id(9) + `"}`, `{"id":"` + id(2) + `","name":"B","size":"big","chain":"` + id(1) + `"}`},
 			[]string{`{"id":"` + id(4) + `","title":"Lamp","shop_id":"` + id(1) + `"}`})
 		after := parse(t, shopsAfter)
-		_, err := Migrate(context.Background(), url, after, MigrateOptions{})
+		_, err := migrate.Run(context.Background(), url, after, migrate.Options{})
 		want := "the migration is refused, and nothing was changed:\n" +
 			"  - stores: size is converted from string to integer: 1 resource is in the way: " + id(2) + " (Cannot be converted to integer)\n" +
 			"  - stores: code is restricted by maxLength: 1 resource is in the way: " + id(1) + " (Must be at most 2 characters long, but has 3)\n" +
@@ -129,7 +132,7 @@ func TestMigrateWithLoss(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
-		if _, err := Migrate(context.Background(), url, after, MigrateOptions{AllowLoss: true}); err != nil {
+		if _, err := migrate.Run(context.Background(), url, after, migrate.Options{AllowLoss: true}); err != nil {
 			t.Fatal(err)
 		}
 		st := open(t, url, after)
@@ -182,7 +185,7 @@ func TestSchemaHistory(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		loadShops(t, url, nil, nil)
 		for range 2 { // the second time there is nothing to do
-			if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{}); err != nil {
+			if _, err := migrate.Run(context.Background(), url, parse(t, shopsAfter), migrate.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -190,10 +193,10 @@ func TestSchemaHistory(t *testing.T) {
 		want := []string{"1 " + string(parse(t, shopsBefore).Document()), "2 " + string(parse(t, shopsAfter).Document())}
 		var got []string
 		read(t, st, func(tx *Tx) {
-			err := each(tx.conn, func(row schema.Row) bool {
+			err := db.Each(tx.conn, func(row schema.Row) bool {
 				got = append(got, fmt.Sprintf("%d %s", row.Int(0), row.AppendText(nil, 1)))
 				return true
-			}, "SELECT version, document FROM "+schemasTable+" ORDER BY version")
+			}, "SELECT version, document FROM "+db.SchemasTable+" ORDER BY version")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +218,7 @@ func TestAdditiveStepsAreTakenAtOpen(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		var taken []string
-		st, err := Open(context.Background(), url, parse(t, after), MigrateAdditive(func(step *Step) { taken = append(taken, step.Text+", "+step.Cost) }))
+		st, err := Open(context.Background(), url, parse(t, after), MigrateAdditive(func(step *migrate.Step) { taken = append(taken, step.Text+", "+step.Cost) }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +233,7 @@ func TestAdditiveStepsAreTakenAtOpen(t *testing.T) {
 // migrateAndStop is another process: it migrates, says when it has come to a
 // stage, and stays there until it is killed.
 func migrateAndStop(stage, url string) {
-	stageReached = func(reached string) {
+	migrate.StageReached = func(reached string) {
 		if reached == stage {
 			fmt.Println("reached")
 			select {}
@@ -238,7 +241,7 @@ func migrateAndStop(stage, url string) {
 	}
 	file, err := schema.Parse([]byte(shopsAfter))
 	if err == nil {
-		_, err = Migrate(context.Background(), url, file.Schema, MigrateOptions{AllowLoss: true})
+		_, err = migrate.Run(context.Background(), url, file.Schema, migrate.Options{AllowLoss: true})
 	}
 	fmt.Println("not reached:", err)
 }
@@ -260,7 +263,7 @@ func TestKilledMigrationLeavesTheOld(t *testing.T) {
 			})
 			closeStore(t, st)
 		}
-		if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{}); err != nil {
+		if _, err := migrate.Run(context.Background(), url, parse(t, shopsAfter), migrate.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		st := open(t, url, parse(t, shopsAfter))
@@ -312,7 +315,7 @@ collections:
 		insert(t, st, st.schema.Collection("sqlite_things"), `{"id":"`+id(1)+`","a":1}`)
 		insert(t, st, st.schema.Collection("parts"), `{"id":"`+id(2)+`","whole":"`+id(1)+`"}`)
 		closeStore(t, st)
-		if _, err := Migrate(context.Background(), url, parse(t, after), MigrateOptions{}); err != nil {
+		if _, err := migrate.Run(context.Background(), url, parse(t, after), migrate.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		st = open(t, url, parse(t, after))
@@ -329,13 +332,13 @@ func TestInterruptedMigrationLeavesTheOld(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","size":"12"}`}, nil)
 		ctx, cancel := context.WithCancel(context.Background())
-		stageReached = func(stage string) {
+		migrate.StageReached = func(stage string) {
 			if stage == "shapes" {
 				cancel()
 			}
 		}
-		defer func() { stageReached = func(string) {} }()
-		if _, err := Migrate(ctx, url, parse(t, shopsAfter), MigrateOptions{}); err == nil {
+		defer func() { migrate.StageReached = func(string) {} }()
+		if _, err := migrate.Run(ctx, url, parse(t, shopsAfter), migrate.Options{}); err == nil {
 			t.Error("it was not interrupted")
 		}
 		st := open(t, url, parse(t, shopsBefore))
@@ -352,8 +355,8 @@ func TestMigrateWithBackup(t *testing.T) {
 	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copy.db")
 	loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","size":"12"}`}, nil)
 	server := open(t, url, parse(t, shopsBefore))
-	_, err := Migrate(context.Background(), url, parse(t, strings.Replace(shopsAfter, "size: {type: integer}", "size: {type: boolean}", 1)), MigrateOptions{Backup: file})
-	var refused *RefusedError
+	_, err := migrate.Run(context.Background(), url, parse(t, strings.Replace(shopsAfter, "size: {type: integer}", "size: {type: boolean}", 1)), migrate.Options{Before: func() error { return maintain.Backup(context.Background(), url, file) }})
+	var refused *migrate.RefusedError
 	if !errors.As(err, &refused) {
 		t.Errorf("got %v", err)
 	}
@@ -361,8 +364,8 @@ func TestMigrateWithBackup(t *testing.T) {
 		t.Error("a refused migration wrote a backup")
 	}
 	// What comes in while a migration is being prepared is either too late, or in the backup.
-	write(t, server, func(tx *Tx) error { return execAll(tx.conn, "UPDATE shops SET size = 'big'") })
-	if _, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{AllowLoss: true, Backup: file}); err != nil {
+	write(t, server, func(tx *Tx) error { return db.ExecAll(tx.conn, "UPDATE shops SET size = 'big'") })
+	if _, err := migrate.Run(context.Background(), url, parse(t, shopsAfter), migrate.Options{AllowLoss: true, Before: func() error { return maintain.Backup(context.Background(), url, file) }}); err != nil {
 		t.Fatal(err)
 	}
 	copied := open(t, "sqlite:"+file, parse(t, shopsBefore))
@@ -377,14 +380,14 @@ func TestTriggersAreNotLost(t *testing.T) {
 	loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A"}`}, nil)
 	st := open(t, url, parse(t, shopsBefore))
 	write(t, st, func(tx *Tx) error {
-		return execAll(tx.conn, "CREATE TRIGGER mine AFTER INSERT ON shops BEGIN SELECT 1; END")
+		return db.ExecAll(tx.conn, "CREATE TRIGGER mine AFTER INSERT ON shops BEGIN SELECT 1; END")
 	})
-	_, err := Migrate(context.Background(), url, parse(t, shopsAfter), MigrateOptions{})
+	_, err := migrate.Run(context.Background(), url, parse(t, shopsAfter), migrate.Options{})
 	want := "the trigger mine, which Plural did not make, would be lost: drop it first, and make it again afterwards"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Migrate(context.Background(), url, parse(t, shopsBefore+"  extras: {}\n"), MigrateOptions{}); err != nil {
+	if _, err := migrate.Run(context.Background(), url, parse(t, shopsBefore+"  extras: {}\n"), migrate.Options{}); err != nil {
 		t.Errorf("what leaves the table alone: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -55,7 +56,9 @@ const aheadMillis = uint64(ahead / time.Millisecond)
 func (m *minter) due() (mark schema.ID, due bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if !m.near() {
+	// One transaction moves it on when it comes near, all do when it was reached.
+	reached := bytes.Compare(m.last[:], m.mark[:]) > 0
+	if !reached && (m.marking || millisOf(m.mark)-millisOf(m.last) > aheadMillis/2) {
 		return schema.ID{}, false
 	}
 	m.marking = true
@@ -64,20 +67,6 @@ func (m *minter) due() (mark schema.ID, due bool) {
 		mark[i] = 0xff
 	}
 	return mark, true
-}
-
-// near reports whether somebody has to move the mark on.
-func (m *minter) near() bool {
-	reached := bytes.Compare(m.last[:], m.mark[:]) > 0
-	return reached || !m.marking && millisOf(m.mark)-millisOf(m.last) <= aheadMillis/2
-}
-
-// nextWithinMark makes an id, unless whoever uses it would have to move the mark on.
-func (m *minter) nextWithinMark(now time.Time) (id schema.ID, within bool) {
-	id = m.next(now)
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	return id, !m.near()
 }
 
 // marked takes note that the mark was stored, or could not be.
@@ -95,13 +84,13 @@ func millisOf(id schema.ID) uint64 { return binary.BigEndian.Uint64(id[0:8]) >> 
 // start continues behind the mark that an earlier run has left.
 func (m *minter) start(mark schema.ID) { m.last, m.mark = mark, mark }
 
-func saveMark(c conn, mark schema.ID) error {
+func saveMark(c db.Conn, mark schema.ID) error {
 	text := schema.TextValue(mark.String())
-	return c.later(nil, "UPDATE "+metaTable+" SET value = $1 WHERE key = 'last_id' AND value < $2", text, text)
+	return c.Defer(db.Statement{SQL: "UPDATE " + db.MetaTable + " SET value = $1 WHERE key = 'last_id' AND value < $2", Args: []schema.Value{text, text}})
 }
 
-func readMark(c conn) (schema.ID, error) {
-	text, err := readMeta(c, "last_id")
+func readMark(c db.Conn) (schema.ID, error) {
+	text, err := db.ReadMeta(c, "last_id")
 	mark, _ := schema.ParseID(text) // empty when nothing was minted yet
 	return mark, err
 }

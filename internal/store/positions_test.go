@@ -10,7 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -18,9 +20,9 @@ import (
 // resources come and go in any order, alone and together, move between
 // parents, and transactions fail.
 func TestPositionsEqualCounting(t *testing.T) {
-	size, wide := blockSize, fanout
-	blockSize, fanout = 3, 2 // so that a few resources make a deep tree
-	t.Cleanup(func() { blockSize, fanout = size, wide })
+	size, wide := lists.BlockSize, lists.Fanout
+	lists.BlockSize, lists.Fanout = 3, 2 // so that a few resources make a deep tree
+	t.Cleanup(func() { lists.BlockSize, lists.Fanout = size, wide })
 	s, err := schema.New(
 		schema.Collection{Name: "albums", NoTimestamps: true},
 		schema.Collection{Name: "tracks", NoTimestamps: true, Parent: &schema.Parent{Collection: "albums"}},
@@ -67,8 +69,8 @@ func TestPositionsEqualCounting(t *testing.T) {
 			if !failing {
 				model = changed
 			}
-			if rapid.Bool().Draw(t, "take up") {
-				if err := st.TakeUp(context.Background()); err != nil {
+			if rapid.Bool().Draw(t, "merge") {
+				if err := st.MergeDeltas(context.Background()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -78,19 +80,19 @@ func TestPositionsEqualCounting(t *testing.T) {
 			}
 			defer tx.Close()
 			expectPositions(t, tx, tracks, parents, model)
-			expectFronts(t, st, tracks, model)
+			expectPagesAtOnce(t, st, tracks, model)
 		})
 	})
 }
 
-// expectFronts reads pages by one query each, where a database can do that.
-func expectFronts(t *rapid.T, st *Store, tracks *schema.Collection, model map[schema.ID]*schema.ID) {
-	ids := slices.SortedFunc(maps.Keys(model), compareIDs)
+// expectPagesAtOnce reads pages by one query each, where a database can do that.
+func expectPagesAtOnce(t *rapid.T, st *Store, tracks *schema.Collection, model map[schema.ID]*schema.ID) {
+	ids := slices.SortedFunc(maps.Keys(model), lists.CompareIDs)
 	for range 4 {
 		position, take := rapid.IntRange(1, len(ids)+2).Draw(t, "position"), rapid.IntRange(1, 5).Draw(t, "take")
-		got, total, found := frontAt(t, st, tracks, int64(position), int64(take))
-		if found == st.backend.soleServer() {
-			t.Fatalf("a front was found: %v", found)
+		got, total, found := pageAtOnce(t, st, tracks, int64(position), int64(take))
+		if found != st.db.Traits().RoundTrips {
+			t.Fatalf("a page was found: %v", found)
 		}
 		if !found {
 			return
@@ -102,35 +104,31 @@ func expectFronts(t *rapid.T, st *Store, tracks *schema.Collection, model map[sc
 	}
 }
 
-func frontAt(t interface{ Fatal(...any) }, st *Store, c *schema.Collection, position, take int64) (ids []schema.ID, total int64, found bool) {
-	tx, err := st.Stream(context.Background())
+func pageAtOnce(t interface{ Fatal(...any) }, st *Store, c *schema.Collection, position, take int64) (ids []schema.ID, total int64, found bool) {
+	page := newPage(PageQuery{Collection: c, Whole: true, Range: query.Range{Anchor: query.AtOffset, Offset: position, Limit: take}})
+	defer page.Close()
+	found, err := page.beginAtOnce(context.Background(), st)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tx.Close()
-	front, err := tx.FrontAt(c, position, take)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if front == nil {
+	if !found {
 		return nil, 0, false
 	}
-	defer front.Rows.Close()
 	for {
-		more, err := front.Rows.Next()
+		row, err := page.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !more {
-			return ids, front.Total, true
+		if row == nil {
+			return ids, page.Total, true
 		}
-		ids = append(ids, front.Rows.ID(schema.IDColumn))
+		ids = append(ids, row.ID(schema.IDColumn))
 	}
 }
 
-// TestFrontsAreNear: how far a query goes for a position is bounded, and what is further
+// TestPagesAtOnceAreNear: how far a query goes for a position is bounded, and what is further
 // away is not taken to be missing.
-func TestFrontsAreNear(t *testing.T) {
+func TestPagesAtOnceAreNear(t *testing.T) {
 	t.Parallel()
 	s := positionless(t)
 	notes := s.Collection("notes")
@@ -146,7 +144,7 @@ func TestFrontsAreNear(t *testing.T) {
 		return err
 	})
 	execute := func(position, take int64) []schema.ID {
-		ids, total, found := frontAt(t, st, notes, position, take)
+		ids, total, found := pageAtOnce(t, st, notes, position, take)
 		if found && total != many {
 			t.Errorf("position %d: the total is %d", position, total)
 		}
@@ -155,10 +153,10 @@ func TestFrontsAreNear(t *testing.T) {
 	if got, want := execute(maxStep, 3), []schema.ID{numbered(maxStep), numbered(maxStep + 1), numbered(maxStep + 2)}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if _, _, found := frontAt(t, st, notes, maxStep+1, 3); found {
+	if _, _, found := pageAtOnce(t, st, notes, maxStep+1, 3); found {
 		t.Error("what is too far was found, or taken to be missing")
 	}
-	if _, total, found := frontAt(t, st, notes, many, 3); !found || total != many {
+	if _, total, found := pageAtOnce(t, st, notes, many, 3); !found || total != many {
 		t.Errorf("nothing is behind the end: got %v of %d", found, total)
 	}
 }
@@ -210,35 +208,35 @@ func changeTrack(t *rapid.T, tx *Tx, tracks *schema.Collection, parents []schema
 }
 
 func expectPositions(t *rapid.T, tx *Tx, tracks *schema.Collection, parents []schema.ID, model map[schema.ID]*schema.ID) {
-	lists := []*schema.ID{nil}
+	all := []*schema.ID{nil}
 	for i := range parents {
-		lists = append(lists, &parents[i])
+		all = append(all, &parents[i])
 	}
-	for _, parent := range lists {
+	for _, parent := range all {
 		var ids []schema.ID
 		for id, of := range model {
 			if parent == nil || of != nil && *of == *parent {
 				ids = append(ids, id)
 			}
 		}
-		slices.SortFunc(ids, compareIDs)
+		slices.SortFunc(ids, lists.CompareIDs)
 		total, err := tx.Total(tracks, parent)
 		if err != nil || total != int64(len(ids)) {
 			t.Fatalf("the total of %v is %d, want %d, %v", parent, total, len(ids), err)
 		}
 		for range min(len(ids), 8) {
 			position := rapid.IntRange(0, len(ids)-1).Draw(t, "position")
-			block, found, err := tx.Near(tracks, parent, int64(position))
+			block, found, err := tx.near(tracks, parent, int64(position))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !found {
 				continue
 			}
-			before, _ := slices.BinarySearchFunc(ids, block.First, compareIDs)
+			before, _ := slices.BinarySearchFunc(ids, block.First, lists.CompareIDs)
 			end := len(ids)
 			if block.End != nil {
-				end, _ = slices.BinarySearchFunc(ids, *block.End, compareIDs)
+				end, _ = slices.BinarySearchFunc(ids, *block.End, lists.CompareIDs)
 			}
 			if int64(before) != block.Before || int64(end-before) != block.Count || position < before || position >= end {
 				t.Fatalf("position %d of %d is found in %+v, where %d are before and %d inside", position, len(ids), block, before, end-before)

@@ -80,13 +80,13 @@ func selected(t *rapid.T, tx *Tx, c *schema.Collection, filter query.Filter) []s
 func replaceAll(t *testing.T, st *Store, c *schema.Collection, rows []schema.Record) {
 	t.Helper()
 	write(t, st, func(tx *Tx) error {
-		old, err := tx.conn.query("SELECT " + tx.store.tables[c].all + " FROM " + tx.store.tables[c].name)
+		old, err := tx.conn.Query("SELECT " + tx.store.tables[c].All + " FROM " + tx.store.tables[c].Name)
 		if err != nil {
 			return err
 		}
 		var gone []schema.Record
 		for {
-			more, err := old.next()
+			more, err := old.Next()
 			if err != nil {
 				return err
 			}
@@ -95,7 +95,7 @@ func replaceAll(t *testing.T, st *Store, c *schema.Collection, rows []schema.Rec
 			}
 			gone = append(gone, c.Scan(old))
 		}
-		old.close()
+		old.Close()
 		for _, row := range gone {
 			if _, err := tx.Delete(c, row); err != nil {
 				return err

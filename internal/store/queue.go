@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -47,7 +48,7 @@ func scanJob(row schema.Row) Job {
 }
 
 func (t *Tx) jobs(sql string, args ...schema.Value) (jobs []Job, err error) {
-	err = each(t.conn, func(row schema.Row) bool {
+	err = db.Each(t.conn, func(row schema.Row) bool {
 		jobs = append(jobs, scanJob(row))
 		return true
 	}, sql, args...)
@@ -56,22 +57,22 @@ func (t *Tx) jobs(sql string, args ...schema.Value) (jobs []Job, err error) {
 
 // Backlog counts the operations that are not finished, as far as most.
 func (t *Tx) Backlog(most int64) (n int64, err error) {
-	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
-		"SELECT count(*) FROM (SELECT due FROM "+queueTable+" LIMIT $1) AS unfinished", schema.IntValue(most))
+	_, err = db.One(t.conn, func(row schema.Row) { n = row.Int(0) },
+		"SELECT count(*) FROM (SELECT due FROM "+db.QueueTable+" LIMIT $1) AS unfinished", schema.IntValue(most))
 	return n, t.fault(err)
 }
 
 // Unfinished lists the operations on a resource that are not finished, in the
 // order in which they take effect.
 func (t *Tx) Unfinished(c *schema.Collection, id schema.ID) ([]Job, error) {
-	return t.jobs("SELECT "+jobColumns+" FROM "+queueTable+" WHERE collection = $1 AND resource = $2 ORDER BY turn",
+	return t.jobs("SELECT "+jobColumns+" FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 ORDER BY turn",
 		schema.TextValue(c.Name), schema.IDValue(id))
 }
 
 // Creating finds the operation that is going to create a resource, and whose it is.
 func (t *Tx) Creating(c *schema.Collection, id schema.ID) (operation schema.ID, caller string, found bool, err error) {
-	found, err = one(t.conn, func(row schema.Row) { operation, caller = row.ID(0), string(row.AppendText(nil, 1)) },
-		"SELECT operation, caller FROM "+queueTable+" WHERE collection = $1 AND resource = $2 AND method = 'POST' ORDER BY turn LIMIT 1",
+	found, err = db.One(t.conn, func(row schema.Row) { operation, caller = row.ID(0), string(row.AppendText(nil, 1)) },
+		"SELECT operation, caller FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 AND method = 'POST' ORDER BY turn LIMIT 1",
 		schema.TextValue(c.Name), schema.IDValue(id))
 	return operation, caller, found, t.fault(err)
 }
@@ -79,15 +80,15 @@ func (t *Tx) Creating(c *schema.Collection, id schema.ID) (operation schema.ID, 
 // Enqueue adds an operation, behind those on the same resource and behind others
 // that it needs.
 func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
-	if err := t.conn.claims(job.Collection, job.Resource); err != nil {
+	if err := t.conn.Lock(job.Collection, job.Resource); err != nil {
 		return t.fault(err)
 	}
 	collection, resource := schema.TextValue(job.Collection), schema.IDValue(job.Resource)
 	turn := int64(1)
-	_, err := one(t.conn, func(row schema.Row) {
+	_, err := db.One(t.conn, func(row schema.Row) {
 		turn = row.Int(0) + 1
 		needed = append(needed[:len(needed):len(needed)], row.ID(1))
-	}, "SELECT turn, operation FROM "+queueTable+" WHERE collection = $1 AND resource = $2 ORDER BY turn DESC LIMIT 1", collection, resource)
+	}, "SELECT turn, operation FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 ORDER BY turn DESC LIMIT 1", collection, resource)
 	if err != nil {
 		return t.fault(err)
 	}
@@ -96,7 +97,7 @@ func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
 	if job.Parent != nil {
 		parent = schema.IDValue(*job.Parent)
 	}
-	if _, err = t.conn.exec("INSERT INTO "+queueTable+" ("+jobColumns+", turn, blockers, followers, due) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, $12, 0, $13)",
+	if _, err = t.conn.Exec("INSERT INTO "+db.QueueTable+" ("+jobColumns+", turn, blockers, followers, due) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, $12, 0, $13)",
 		schema.IDValue(job.Operation), schema.TextValue(job.Caller), schema.TextValue(job.Method), collection, resource, parent, schema.TextValue(job.Body),
 		schema.TextValue(job.IfMatch), schema.TextValue(job.IfNoneMatch), schema.IntValue(t.store.own), schema.IntValue(turn), schema.IntValue(int64(len(needed))), t.at); err != nil {
 		return t.fault(err)
@@ -122,12 +123,12 @@ func distinct(operations []schema.ID) (once []schema.ID) {
 // follow notes that an operation waits for another. The other's row is written
 // to, so that nobody can finish it at the same time and overlook its follower.
 func (t *Tx) follow(operation, other schema.ID) error {
-	changed, err := t.conn.exec("UPDATE "+queueTable+" SET followers = followers + 1 WHERE operation = $1", schema.IDValue(other))
+	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET followers = followers + 1 WHERE operation = $1", schema.IDValue(other))
 	if err == nil && changed != 1 {
 		err = fmt.Errorf("the operation %s, which %s follows, is not in the queue", other, operation)
 	}
 	if err == nil {
-		_, err = t.conn.exec("INSERT INTO "+followersTable+" (awaited, follower) VALUES ($1, $2)", schema.IDValue(other), schema.IDValue(operation))
+		_, err = t.conn.Exec("INSERT INTO "+db.FollowersTable+" (awaited, follower) VALUES ($1, $2)", schema.IDValue(other), schema.IDValue(operation))
 	}
 	return t.fault(err)
 }
@@ -136,9 +137,9 @@ func (t *Tx) follow(operation, other schema.ID) error {
 // looked for once: a plain subquery may be run for each row, and find others each
 // time as those that it has found are locked.
 func (t *Tx) Claim(most int, lease time.Duration) ([]Job, error) {
-	return t.jobs("WITH ready AS MATERIALIZED (SELECT operation FROM "+queueTable+
-		" WHERE blockers = 0 AND due <= $1 AND accepted_by <= $2 ORDER BY due, operation LIMIT $3"+t.store.backend.skipLocked()+")"+
-		" UPDATE "+queueTable+" SET attempt = attempt + 1, due = $4 WHERE operation IN (SELECT operation FROM ready) RETURNING "+jobColumns,
+	return t.jobs("WITH ready AS MATERIALIZED (SELECT operation FROM "+db.QueueTable+
+		" WHERE blockers = 0 AND due <= $1 AND accepted_by <= $2 ORDER BY due, operation LIMIT $3"+t.store.db.SkipLocked()+")"+
+		" UPDATE "+db.QueueTable+" SET attempt = attempt + 1, due = $4 WHERE operation IN (SELECT operation FROM ready) RETURNING "+jobColumns,
 		t.at, schema.IntValue(t.store.own), schema.IntValue(int64(most)), t.in(lease))
 }
 
@@ -151,10 +152,10 @@ func (t *Tx) in(delay time.Duration) schema.Value {
 // finished it.
 func (t *Tx) Hold(job Job, delay time.Duration) (bool, error) {
 	// Those who accept operations on the resource write to the queue as well.
-	if err := t.conn.claims(job.Collection, job.Resource); err != nil {
+	if err := t.conn.Lock(job.Collection, job.Resource); err != nil {
 		return false, t.fault(err)
 	}
-	changed, err := t.conn.exec("UPDATE "+queueTable+" SET due = $1 WHERE operation = $2 AND attempt = $3",
+	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET due = $1 WHERE operation = $2 AND attempt = $3",
 		t.in(delay), schema.IDValue(job.Operation), schema.IntValue(job.Attempt))
 	return changed == 1, t.fault(err)
 }
@@ -163,11 +164,11 @@ func (t *Tx) Hold(job Job, delay time.Duration) (bool, error) {
 func (t *Tx) Finish(job Job) error {
 	operation := schema.IDValue(job.Operation)
 	for _, statement := range []string{
-		"UPDATE " + queueTable + " SET blockers = blockers - 1 WHERE operation IN (SELECT follower FROM " + followersTable + " WHERE awaited = $1)",
-		"DELETE FROM " + followersTable + " WHERE awaited = $1",
-		"DELETE FROM " + queueTable + " WHERE operation = $1",
+		"UPDATE " + db.QueueTable + " SET blockers = blockers - 1 WHERE operation IN (SELECT follower FROM " + db.FollowersTable + " WHERE awaited = $1)",
+		"DELETE FROM " + db.FollowersTable + " WHERE awaited = $1",
+		"DELETE FROM " + db.QueueTable + " WHERE operation = $1",
 	} {
-		if _, err := t.conn.exec(statement, operation); err != nil {
+		if _, err := t.conn.Exec(statement, operation); err != nil {
 			return t.fault(err)
 		}
 	}
@@ -178,8 +179,8 @@ func (t *Tx) Finish(job Job) error {
 // for nothing but its time.
 func (t *Tx) Next() (at time.Time, found bool, err error) {
 	var text []byte
-	found, err = one(t.conn, func(row schema.Row) { text = row.AppendText(nil, 0) },
-		"SELECT due FROM "+queueTable+" WHERE blockers = 0 AND accepted_by <= $1 ORDER BY due LIMIT 1", schema.IntValue(t.store.own))
+	found, err = db.One(t.conn, func(row schema.Row) { text = row.AppendText(nil, 0) },
+		"SELECT due FROM "+db.QueueTable+" WHERE blockers = 0 AND accepted_by <= $1 ORDER BY due LIMIT 1", schema.IntValue(t.store.own))
 	if err == nil && found {
 		at, err = time.Parse(time.RFC3339, string(text))
 	}
@@ -187,16 +188,16 @@ func (t *Tx) Next() (at time.Time, found bool, err error) {
 }
 
 // Sole reports whether no other server works on the database.
-func (s *Store) Sole() bool { return s.backend.soleServer() }
+func (s *Store) Sole() bool { return !s.db.Traits().Shared }
 
 // TakeOver makes all operations due that an earlier run of the server left in
 // the middle, if the database has no other server.
 func (s *Store) TakeOver(ctx context.Context) error {
-	if !s.backend.soleServer() {
+	if !s.Sole() {
 		return nil // their leases run out
 	}
 	return s.Write(ctx, func(t *Tx) error {
-		_, err := t.conn.exec("UPDATE "+queueTable+" SET due = $1 WHERE due > $2 AND attempt > 0", t.at, t.at)
+		_, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET due = $1 WHERE due > $2 AND attempt > 0", t.at, t.at)
 		return err
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -31,7 +32,9 @@ func TestQueueModel(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
 		clock := clocked(st)
 		rapid.Check(t, func(t *rapid.T) {
-			inTx(t, st, func(tx *Tx) error { return execAll(tx.conn, "DELETE FROM "+queueTable, "DELETE FROM "+followersTable) })
+			inTx(t, st, func(tx *Tx) error {
+				return db.ExecAll(tx.conn, "DELETE FROM "+db.QueueTable, "DELETE FROM "+db.FollowersTable)
+			})
 			m := &queueModel{st: st, clock: clock}
 			t.Repeat(map[string]func(*rapid.T){
 				"enqueue": m.enqueue, "claim": m.claim, "finish": m.finish, "hold": m.hold, "time": m.pass, "": m.check,

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -114,9 +115,9 @@ func TestQueue(t *testing.T) {
 			t.Fatalf("claimed %+v", got)
 		}
 		finish(t, st, third)
-		for _, table := range []string{queueTable, followersTable} {
+		for _, table := range []string{db.QueueTable, db.FollowersTable} {
 			write(t, st, func(tx *Tx) error {
-				if found, err := one(tx.conn, nil, "SELECT 1 FROM "+table); found || err != nil {
+				if found, err := db.One(tx.conn, nil, "SELECT 1 FROM "+table); found || err != nil {
 					t.Errorf("%s is not empty, %v", table, err)
 				}
 				return nil
@@ -138,7 +139,7 @@ func TestTakeOver(t *testing.T) {
 		if err := st.TakeOver(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(claimJobs(t, st, 1, time.Hour)) == 1; got != st.backend.soleServer() {
+		if got := len(claimJobs(t, st, 1, time.Hour)) == 1; got != st.Sole() {
 			t.Errorf("it was taken over: %t", got)
 		}
 	})

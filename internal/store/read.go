@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
@@ -12,11 +13,11 @@ func (t *Tx) View(c *schema.Collection, scope query.Filter, id schema.ID, read f
 	sql, args := t.store.tables[c].one, []schema.Value{schema.IDValue(id)}
 	if scope != nil {
 		s := t.store.statement(c, sql, " AND ")
-		s.args = args
+		s.Args = args
 		s.condition(scope, true)
-		sql, args = s.String(), s.args
+		sql, args = s.String(), s.Args
 	}
-	found, err = one(t.conn, read, sql, args...)
+	found, err = db.One(t.conn, read, sql, args...)
 	return found, t.fault(err)
 }
 
@@ -28,12 +29,12 @@ func (t *Tx) Get(c *schema.Collection, scope query.Filter, id schema.ID) (record
 
 // Count counts the resources that pass a filter, by looking at them.
 func (t *Tx) Count(c *schema.Collection, filter query.Filter) (n int64, err error) {
-	s := t.store.statement(c, "SELECT count(*) FROM ", t.store.tables[c].name)
+	s := t.store.statement(c, "SELECT count(*) FROM ", t.store.tables[c].Name)
 	if filter != nil {
-		s.write(" WHERE ")
+		s.Write(" WHERE ")
 		s.condition(filter, true)
 	}
-	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) }, s.String(), s.args...)
+	_, err = db.One(t.conn, func(row schema.Row) { n = row.Int(0) }, s.String(), s.Args...)
 	return n, t.fault(err)
 }
 

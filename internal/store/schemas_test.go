@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"testing"
+
+	"github.com/plural-go/plural/internal/migrate"
 )
 
 // TestEarlierSchemas: a server that is started with the schema from before a migration is
@@ -12,20 +14,20 @@ func TestEarlierSchemas(t *testing.T) {
 	const after = before + "      nick: {type: string}\n"
 	eachDatabase(t, func(t *testing.T, url string) {
 		for _, yaml := range []string{before, after} {
-			st, err := Open(context.Background(), url, parse(t, yaml), MigrateAdditive(func(*Step) {}))
+			st, err := Open(context.Background(), url, parse(t, yaml), MigrateAdditive(func(*migrate.Step) {}))
 			if err != nil {
 				t.Fatal(err)
 			}
 			closeStore(t, st)
 		}
 		const back = "The schema is an earlier one of this database, version 1, which is at version 2 now"
-		_, err := Open(context.Background(), url, parse(t, before), MigrateAdditive(func(*Step) {}))
+		_, err := Open(context.Background(), url, parse(t, before), MigrateAdditive(func(*migrate.Step) {}))
 		want := "the database does not fit the schema:\n  - users: attribute nick is removed (losing)\n" +
 			back + `: start with that one. "plural migrate" would go back, by the steps above.`
 		if err == nil || err.Error() != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
-		_, err = Migrate(context.Background(), url, parse(t, before), MigrateOptions{})
+		_, err = migrate.Run(context.Background(), url, parse(t, before), migrate.Options{})
 		want = "the migration is refused, and nothing was changed:\n  - users: attribute nick is removed: it loses the values of 0 resources\n" +
 			back + ". To go on, use the schema of that version.\n" + `"plural migrate --allow-loss" permits it; values that would not be valid become null.`
 		if err == nil || err.Error() != want {

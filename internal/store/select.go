@@ -2,8 +2,8 @@ package store
 
 import (
 	"math"
-	"strconv"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
@@ -40,11 +40,13 @@ func (s Selection) split(c *schema.Collection) (first Selection, rest *Selection
 // Rows is a stream of resources. It must be closed before its transaction is
 // used for anything else.
 type Rows struct {
-	rows
+	schema.Row
+	rows       db.Rows
 	tx         *Tx
 	collection *schema.Collection
 	left       int64      // that may still be given
 	rest       *Selection // to go on with
+	peeked     bool       // the next one is there already
 }
 
 // Select starts a stream of a selection.
@@ -58,13 +60,18 @@ func (t *Tx) Select(c *schema.Collection, selection Selection) (*Rows, error) {
 
 func (r *Rows) open(selection Selection) (err error) {
 	s := r.tx.rowsStatement(r.collection, selection)
-	r.rows, err = r.tx.conn.query(s.String(), s.args...)
+	r.rows, err = r.tx.conn.Query(s.String(), s.Args...)
+	r.Row = r.rows
 	return r.tx.fault(err)
 }
 
 // Next goes to the next resource. False means that there is none.
 func (r *Rows) Next() (bool, error) {
-	more, err := r.next()
+	if r.peeked {
+		r.peeked = false
+		return true, nil
+	}
+	more, err := r.rows.Next()
 	if err != nil {
 		return false, r.tx.fault(err)
 	}
@@ -87,67 +94,24 @@ func (r *Rows) Next() (bool, error) {
 // Close ends the stream.
 func (r *Rows) Close() {
 	if r.rows != nil {
-		r.rows.close()
+		r.rows.Close()
 	}
-}
-
-// Front is the beginning of a collection, read by one query.
-type Front struct {
-	Rows     *Rows
-	Total    int64
-	After    schema.ID // the first resource behind it
-	HasAfter bool
-}
-
-// MaxFront is the largest Front: what is behind it is found by skipping it.
-const MaxFront = 100
-
-// Front reads a beginning of a collection, if the database can do so faster than by a query
-// for each thing that is to be known of it. Nil means that it cannot. Whatever is taken, it
-// is a part of the same number of resources: a plan for any number would be one for many.
-func (t *Tx) Front(c *schema.Collection, order Order, take int64) (*Front, error) {
-	direct, ok := t.conn.(fronter)
-	if !ok {
-		return nil, nil
-	}
-	table := t.store.tables[c]
-	first := func(columns string, n int) string {
-		s := t.store.statement(c, "SELECT ", columns, " FROM ", table.name)
-		s.order(order)
-		s.write(" LIMIT ", strconv.Itoa(n))
-		return s.String()
-	}
-	front := &Front{}
-	rows, err := direct.front(func(row schema.Row) {
-		front.Total = row.Int(0)
-		if front.HasAfter = !row.Null(1); front.HasAfter {
-			front.After = row.ID(1)
-		}
-	}, []string{
-		totalOf("'"+c.Name+"'", "''"),
-		"(SELECT * FROM (" + first(table.columns[schema.IDColumn], MaxFront+1) + ") AS f LIMIT 1 OFFSET $1)",
-	}, first(table.all, MaxFront), take)
-	if err != nil || rows == nil {
-		return nil, t.fault(err)
-	}
-	front.Rows = &Rows{rows: rows, tx: t, collection: c, left: take}
-	return front, nil
 }
 
 // IDAt is the id of the resource at Skip of a selection, if there is one.
 func (t *Tx) IDAt(c *schema.Collection, selection Selection) (id schema.ID, found bool, err error) {
 	selection.Take = 1
-	s := t.selectStatement(c, t.store.tables[c].columns[schema.IDColumn], selection)
-	found, err = one(t.conn, func(row schema.Row) { id = row.ID(0) }, s.String(), s.args...)
+	s := t.selectStatement(c, t.store.tables[c].Columns[schema.IDColumn], selection)
+	found, err = db.One(t.conn, func(row schema.Row) { id = row.ID(0) }, s.String(), s.Args...)
 	return id, found, t.fault(err)
 }
 
 // Any reports whether a selection has a resource, whichever it is.
 func (t *Tx) Any(c *schema.Collection, selection Selection) (found bool, err error) {
-	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].name)
+	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].Name)
 	s.where(selection)
-	s.write(" LIMIT 1")
-	found, err = one(t.conn, nil, s.String(), s.args...)
+	s.Write(" LIMIT 1")
+	found, err = db.One(t.conn, nil, s.String(), s.Args...)
 	return found, t.fault(err)
 }
 
@@ -172,14 +136,14 @@ func (t *Tx) Back(c *schema.Collection, selection Selection, n int64) (place Pla
 // there is a second one.
 func (t *Tx) firstOf(c *schema.Collection, selection Selection) (place Place, more bool, err error) {
 	s := t.rowsStatement(c, selection)
-	err = each(t.conn, func(row schema.Row) bool {
+	err = db.Each(t.conn, func(row schema.Row) bool {
 		if place != nil {
 			more = true
 			return false
 		}
 		place = selection.Order.PlaceOf(c, row)
 		return true
-	}, s.String(), s.args...)
+	}, s.String(), s.Args...)
 	return place, more, t.fault(err)
 }
 
@@ -191,12 +155,12 @@ const few = 1000
 func (t *Tx) rowsStatement(c *schema.Collection, selection Selection) *statement {
 	table := t.store.tables[c]
 	if len(selection.Order) == 1 || selection.Take > few || selection.Skip == 0 && !selection.Order[0].Descending {
-		return t.selectStatement(c, table.all, selection)
+		return t.selectStatement(c, table.All, selection)
 	}
-	id := table.columns[schema.IDColumn]
-	s := t.store.statement(c, "SELECT ", table.all, " FROM ", table.name, " WHERE ", id, " IN (")
+	id := table.Columns[schema.IDColumn]
+	s := t.store.statement(c, "SELECT ", table.All, " FROM ", table.Name, " WHERE ", id, " IN (")
 	s.selection(id, selection)
-	s.write(")")
+	s.Write(")")
 	s.order(selection.Order)
 	return s
 }
@@ -209,15 +173,15 @@ func (t *Tx) selectStatement(c *schema.Collection, columns string, selection Sel
 
 // selection writes a SELECT of columns.
 func (s *statement) selection(columns string, selection Selection) {
-	s.write("SELECT ", columns, " FROM ", s.table.name)
+	s.Write("SELECT ", columns, " FROM ", s.table.Name)
 	s.where(selection)
 	s.order(selection.Order)
 	if selection.Take < math.MaxInt64 || selection.Skip > 0 {
-		s.write(" LIMIT ")
-		s.arg(schema.IntValue(selection.Take))
+		s.Write(" LIMIT ")
+		s.Arg(schema.IntValue(selection.Take))
 	}
 	if selection.Skip > 0 {
-		s.write(" OFFSET ")
-		s.arg(schema.IntValue(selection.Skip))
+		s.Write(" OFFSET ")
+		s.Arg(schema.IntValue(selection.Skip))
 	}
 }

@@ -1,6 +1,8 @@
 package store
 
-import "sync"
+import (
+	"sync"
+)
 
 // shares is who has how many of the reads that go on for as long as a client takes. There
 // are only so many, and nobody may have more than half of them: a caller who does not read

@@ -1,51 +1,18 @@
 package store
 
 import (
-	"strconv"
 	"strings"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
 
-// statement is a piece of SQL under construction with its arguments. Names come
-// from the schema and values go through arg, so that no text of a client ever
-// becomes SQL.
+// statement is a piece of SQL about a table.
 type statement struct {
-	strings.Builder
-	args    []schema.Value
-	dialect dialect
+	db.Builder
+	dialect db.Dialect
 	table   *table // whose columns the statement names
-}
-
-func (s *statement) write(parts ...string) {
-	for _, part := range parts {
-		_, _ = s.WriteString(part)
-	}
-}
-
-func (s *statement) arg(value schema.Value) {
-	s.args = append(s.args, value)
-	s.write("$", strconv.Itoa(len(s.args)))
-}
-
-func (s *statement) placeholder(value schema.Value) string {
-	s.args = append(s.args, value)
-	return "$" + strconv.Itoa(len(s.args))
-}
-
-// list writes n things with a separator, or the empty text when there are none.
-func (s *statement) list(n int, separator, empty string, item func(i int)) {
-	if n == 0 {
-		s.write(empty)
-		return
-	}
-	for i := range n {
-		if i > 0 {
-			s.write(separator)
-		}
-		item(i)
-	}
 }
 
 // condition writes a filter, or its negation. Negations are carried down to the
@@ -59,16 +26,16 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 	case query.Or:
 		s.junction(f, holds, !holds)
 	case query.IsNull:
-		s.write(s.table.columns[f.Column], choose(holds, " IS NULL", " IS NOT NULL"))
+		s.Write(s.table.Columns[f.Column], db.Choose(holds, " IS NULL", " IS NOT NULL"))
 	case query.In:
 		if len(f.Values) == 0 {
 			s.junction(nil, holds, !holds) // of no values it has none, as an Or of nothing
 			return
 		}
 		s.orNull(f.Column, holds, func(column string) {
-			s.write(column, choose(holds, " IN (", " NOT IN ("))
-			s.list(len(f.Values), ", ", "", func(i int) { s.arg(f.Values[i]) })
-			s.write(")")
+			s.Write(column, db.Choose(holds, " IN (", " NOT IN ("))
+			s.List(len(f.Values), ", ", "", func(i int) { s.Arg(f.Values[i]) })
+			s.Write(")")
 		})
 	case query.Compare:
 		s.orNull(f.Column, holds, func(column string) { s.compare(column, f, holds) })
@@ -79,23 +46,23 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 
 // junction joins filters by AND or by OR. Without any, AND holds and OR does not.
 func (s *statement) junction(filters []query.Filter, holds, and bool) {
-	s.write("(")
-	s.list(len(filters), choose(and, " AND ", " OR "), choose(and, "1=1", "1=0"), func(i int) {
+	s.Write("(")
+	s.List(len(filters), db.Choose(and, " AND ", " OR "), db.Choose(and, "1=1", "1=0"), func(i int) {
 		s.condition(filters[i], holds)
 	})
-	s.write(")")
+	s.Write(")")
 }
 
 // orNull adds the null values to a comparison that must not hold.
 func (s *statement) orNull(column int, holds bool, comparison func(column string)) {
-	name := s.table.columns[column]
+	name := s.table.Columns[column]
 	if holds {
 		comparison(name)
 		return
 	}
-	s.write("(")
+	s.Write("(")
 	comparison(name)
-	s.write(" OR ", name, " IS NULL)")
+	s.Write(" OR ", name, " IS NULL)")
 }
 
 func (s *statement) compare(column string, f query.Compare, holds bool) {
@@ -108,25 +75,25 @@ func (s *statement) compare(column string, f query.Compare, holds bool) {
 	}
 	switch f.Op {
 	case query.Contains:
-		s.write(choose(holds, "", "NOT "), s.dialect.contains(column, s.placeholder(f.Value)))
+		s.Write(db.Choose(holds, "", "NOT "), s.dialect.Contains(column, s.Placeholder(f.Value)))
 	case query.StartsWith:
 		s.startsWith(column, f.Value.Text(), holds)
 	default:
 		operator := operators[f.Op]
-		s.write(column, choose(holds, operator[1], operator[0]))
-		s.arg(f.Value)
+		s.Write(column, db.Choose(holds, operator[1], operator[0]))
+		s.Arg(f.Value)
 	}
 }
 
 // startsWith is a range of strings, so that an index can serve it.
 func (s *statement) startsWith(column, prefix string, holds bool) {
-	s.write(choose(holds, "", "NOT "), "(", column, " >= ")
-	s.arg(schema.TextValue(prefix))
+	s.Write(db.Choose(holds, "", "NOT "), "(", column, " >= ")
+	s.Arg(schema.TextValue(prefix))
 	if end, ok := successor(prefix); ok {
-		s.write(" AND ", column, " < ")
-		s.arg(schema.TextValue(end))
+		s.Write(" AND ", column, " < ")
+		s.Arg(schema.TextValue(end))
 	}
-	s.write(")")
+	s.Write(")")
 }
 
 // successor is the smallest string by code point that is larger than every
@@ -153,7 +120,7 @@ func successor(prefix string) (string, bool) {
 func (s *statement) where(selection Selection) {
 	separator := " WHERE "
 	and := func() {
-		s.write(separator)
+		s.Write(separator)
 		separator = " AND "
 	}
 	if selection.Filter != nil {
@@ -172,11 +139,11 @@ func (s *statement) where(selection Selection) {
 
 // order writes an ORDER BY.
 func (s *statement) order(keys []query.Key) {
-	s.write(" ORDER BY ")
-	s.list(len(keys), ", ", "", func(i int) {
-		s.write(s.table.columns[keys[i].Column], choose(keys[i].Descending, " DESC", ""))
+	s.Write(" ORDER BY ")
+	s.List(len(keys), ", ", "", func(i int) {
+		s.Write(s.table.Columns[keys[i].Column], db.Choose(keys[i].Descending, " DESC", ""))
 		if keys[i].Column != schema.IDColumn {
-			s.write(choose(keys[i].Descending, s.dialect.nullsLast(), s.dialect.nullsFirst()))
+			s.Write(db.Choose(keys[i].Descending, s.dialect.NullsLast(), s.dialect.NullsFirst()))
 		}
 	})
 }
@@ -195,64 +162,57 @@ func (s *statement) beyond(keys []query.Key, place []schema.Value, inclusive, wi
 		bounded++
 	}
 	if bounded > 0 {
-		s.tuple(bounded, func(i int) { s.write(s.table.columns[keys[i].Column]) })
-		s.write(choose(keys[0].Descending, " <= ", " >= "))
-		s.tuple(bounded, func(i int) { s.arg(place[i]) })
-		s.write(" AND ")
+		s.tuple(bounded, func(i int) { s.Write(s.table.Columns[keys[i].Column]) })
+		s.Write(db.Choose(keys[0].Descending, " <= ", " >= "))
+		s.tuple(bounded, func(i int) { s.Arg(place[i]) })
+		s.Write(" AND ")
 	}
 	s.behind(keys, place, inclusive)
 }
 
 // tuple writes one thing, or several in parentheses.
 func (s *statement) tuple(n int, item func(i int)) {
-	s.write(choose(n > 1, "(", ""))
-	s.list(n, ", ", "", item)
-	s.write(choose(n > 1, ")", ""))
+	s.Write(db.Choose(n > 1, "(", ""))
+	s.List(n, ", ", "", item)
+	s.Write(db.Choose(n > 1, ")", ""))
 }
 
 // behind compares key by key: behind in the first, or equal in it and behind in
 // the rest. Null is smallest.
 func (s *statement) behind(keys []query.Key, place []schema.Value, inclusive bool) {
 	first, value, last := keys[0], place[0], len(keys) == 1
-	column := s.table.columns[first.Column]
-	operator := choose(first.Descending, " < ", " > ")
+	column := s.table.Columns[first.Column]
+	operator := db.Choose(first.Descending, " < ", " > ")
 	if last {
-		s.write(column, choose(inclusive, strings.TrimSuffix(operator, " ")+"= ", operator))
-		s.arg(value) // the id, which is never null
+		s.Write(column, db.Choose(inclusive, strings.TrimSuffix(operator, " ")+"= ", operator))
+		s.Arg(value) // the id, which is never null
 		return
 	}
-	s.write("(")
+	s.Write("(")
 	switch {
 	case value.IsNull() && first.Descending:
-		s.write("1=0") // nothing stands behind null
+		s.Write("1=0") // nothing stands behind null
 	case value.IsNull():
-		s.write(column, " IS NOT NULL")
+		s.Write(column, " IS NOT NULL")
 	default:
-		s.write(column, operator)
-		s.arg(value)
+		s.Write(column, operator)
+		s.Arg(value)
 		if first.Descending && s.nullable(first) {
-			s.write(" OR ", column, " IS NULL")
+			s.Write(" OR ", column, " IS NULL")
 		}
 	}
-	s.write(" OR ", column)
+	s.Write(" OR ", column)
 	if value.IsNull() {
-		s.write(" IS NULL")
+		s.Write(" IS NULL")
 	} else {
-		s.write(" = ")
-		s.arg(value)
+		s.Write(" = ")
+		s.Arg(value)
 	}
-	s.write(" AND ")
+	s.Write(" AND ")
 	s.behind(keys[1:], place[1:], inclusive)
-	s.write(")")
+	s.Write(")")
 }
 
 func (s *statement) nullable(key query.Key) bool {
-	return !s.table.collection.Columns()[key.Column].NotNull
-}
-
-func choose(condition bool, yes, no string) string {
-	if condition {
-		return yes
-	}
-	return no
+	return !s.table.Collection.Columns()[key.Column].NotNull
 }

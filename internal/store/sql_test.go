@@ -1,35 +1,82 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Each query of the golden file stands above the SQL that it becomes on either
-// database.
-func TestQueriesBecomeSQL(t *testing.T) {
-	const file = "testdata/select.golden"
+// recorder keeps the statements that are sent to a database.
+type recorder struct {
+	mutex      sync.Mutex
+	statements []string
+}
+
+func (r *recorder) trace(sql string) {
+	if strings.HasPrefix(sql, "PRAGMA wal_checkpoint") {
+		return // it comes after the answer, at any time
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.statements = append(r.statements, sql)
+}
+
+// take returns what was recorded since the last time.
+func (r *recorder) take() []string {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	taken := r.statements
+	r.statements = nil
+	return taken
+}
+
+// TestStatements compares the statements that are sent with those in testdata/statements.golden. A
+// line with ? is a query whose page is read, one with ! an operation of the table below.
+func TestStatements(t *testing.T) {
+	const file = "testdata/statements.golden"
 	golden, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	things := parse(t, everyKind).Collection("things")
+	worlds := map[string]*sqlWorld{
+		"sqlite":   newSQLWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db")),
+		"postgres": newSQLWorld(t, pgtest.URL(t)),
+	}
 	var got strings.Builder
 	for line := range strings.Lines(string(golden)) {
-		if strings.HasPrefix(line, "#") {
+		mark, what := line[:1], strings.TrimSpace(line[1:])
+		if mark == "#" || mark == "?" || mark == "!" {
 			got.WriteString(line)
 		}
-		if raw, ok := strings.CutPrefix(line, "?"); ok {
-			got.WriteString(line)
-			got.WriteString("  sqlite:   " + selectSQL(t, &sqliteBackend{}, things, strings.TrimSpace(raw)) + "\n")
-			got.WriteString("  postgres: " + selectSQL(t, &postgresBackend{}, things, strings.TrimSpace(raw)) + "\n")
+		for _, name := range []string{"sqlite", "postgres"} {
+			world := worlds[name]
+			var statements []string
+			switch mark {
+			case "?":
+				statements = world.withoutFrame(world.page(t, what))
+			case "!":
+				statements = world.run(t, what)
+			}
+			for _, statement := range statements {
+				fmt.Fprintf(&got, "  %-8s  %s\n", name, strings.NewReplacer(world.store.tables[world.things].All, "<columns>",
+					lists.TotalSQL("$1", "$2"), "<total>", lists.TotalSQL("'things'", "''"), "<total>").Replace(statement))
+			}
 		}
 	}
 	if *update {
@@ -41,30 +88,161 @@ func TestQueriesBecomeSQL(t *testing.T) {
 	}
 }
 
-// selectSQL is the SQL of a query's page. A cursor stands at a resource that has
-// no values but an integer and its timestamps.
-func selectSQL(t *testing.T, b backend, c *schema.Collection, raw string) string {
+// sqlWorld is a store whose statements are recorded. It has one resource, which cursors stand at.
+type sqlWorld struct {
+	recorder
+	store  *Store
+	things *schema.Collection
+	frame  []string // of every transaction that reads
+}
+
+func newSQLWorld(t *testing.T, url string) *sqlWorld {
 	t.Helper()
-	q, err := query.Parse(c, raw, query.Limits{DefaultLimit: 100})
+	s := parse(t, everyKind)
+	w := &sqlWorld{things: s.Collection("things")}
+	var err error
+	if w.store, err = Open(context.Background(), url, s, func(o *opening) { o.trace = w.trace }); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeStore(t, w.store) })
+	at := time.Now()
+	w.store.now = func() time.Time { return at } // or the mark of the ids would be moved on at any time
+	write(t, w.store, func(tx *Tx) error {
+		r := record(t, w.things, `{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","integer":7}`)
+		r[w.things.CreatedColumn()], r[w.things.UpdatedColumn()] = tx.Now(), tx.Now()
+		tx.NewID()
+		_, err := tx.Insert(w.things, r)
+		return err
+	})
+	if err := w.store.MergeDeltas(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.take()
+	tx, err := w.store.Read(context.Background())
+	if err == nil {
+		_, err = tx.Backlog(1)
+		tx.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.frame = slices.DeleteFunc(w.take(), func(sql string) bool { return strings.Contains(sql, db.QueueTable) })
+	return w
+}
+
+func (w *sqlWorld) withoutFrame(statements []string) []string {
+	return slices.DeleteFunc(statements, func(sql string) bool { return slices.Contains(w.frame, sql) })
+}
+
+// page reads the page of a query.
+func (w *sqlWorld) page(t *testing.T, raw string) []string {
+	t.Helper()
+	q, err := query.Parse(w.things, raw, query.Limits{DefaultLimit: 100})
 	if err != nil {
 		t.Fatalf("?%s: %v", raw, err)
 	}
-	tx := &Tx{store: &Store{backend: b, tables: map[*schema.Collection]*table{c: newTable(b, c)}}}
-	selection := Selection{Filter: q.Filter, Order: NewOrder(q.Sort), Skip: q.Range.Offset, Take: q.Range.Size()}
-	if q.Range.Anchor == query.AtCursor {
-		cursor := make(schema.Record, len(c.Columns()))
-		cursor[schema.IDColumn] = schema.IDValue(q.Range.Cursor)
-		cursor[c.Field("integer").Column] = schema.IntValue(7)
-		cursor[c.CreatedColumn()] = schema.TimeValue("2026-01-01T00:00:00.000Z")
-		cursor[c.UpdatedColumn()] = schema.TimeValue("2026-01-02T00:00:00.000Z")
-		place := selection.Order.PlaceOf(c, cursor)
-		if q.Range.Limit < 0 {
-			selection.Until = place
-		} else {
-			selection.From = place
-		}
+	page, err := w.store.Page(context.Background(), PageQuery{Collection: w.things, Filter: q.Filter, Sort: q.Sort, Range: q.Range, Whole: q.Filter == nil})
+	if err != nil {
+		t.Fatalf("?%s: %v", raw, err)
 	}
-	return tx.selectStatement(c, "*", selection).String()
+	for more := true; more; {
+		row, err := page.Next()
+		if err != nil {
+			t.Fatalf("?%s: %v", raw, err)
+		}
+		more = row != nil
+	}
+	page.Close()
+	return w.take()
+}
+
+// run does an operation, whose transaction is recorded as a whole.
+func (w *sqlWorld) run(t *testing.T, name string) []string {
+	t.Helper()
+	ctx, id := context.Background(), schema.ID{1}
+	inTransaction := func(fn func(tx *Tx) error) error { return w.store.Write(ctx, fn) }
+	thing := func(tx *Tx, id schema.ID) schema.Record {
+		r := record(t, w.things, `{}`)
+		r[schema.IDColumn], r[w.things.CreatedColumn()], r[w.things.UpdatedColumn()] = schema.IDValue(id), tx.Now(), tx.Now()
+		return r
+	}
+	operations := map[string]func() error{
+		"get": func() error {
+			tx, err := w.store.Look(ctx)
+			if err != nil {
+				return err
+			}
+			defer tx.Close()
+			_, err = tx.Get(w.things, nil, id)
+			return err
+		},
+		"create": func() error {
+			return inTransaction(func(tx *Tx) error {
+				_, err := tx.Insert(w.things, thing(tx, id))
+				return err
+			})
+		},
+		"create two, of which one is taken": func() error {
+			return inTransaction(func(tx *Tx) error {
+				_, _, err := tx.InsertAll(w.things, []schema.Record{thing(tx, schema.ID{2}), thing(tx, id)})
+				return err
+			})
+		},
+		"update": func() error {
+			return inTransaction(func(tx *Tx) error {
+				before, err := tx.Get(w.things, nil, id)
+				if err == nil {
+					_, err = tx.Update(w.things, before, slices.Clone(before))
+				}
+				return err
+			})
+		},
+		"delete": func() error {
+			return inTransaction(func(tx *Tx) error {
+				before, err := tx.Get(w.things, nil, id)
+				if err == nil {
+					_, err = tx.Delete(w.things, before)
+				}
+				return err
+			})
+		},
+		"create under an idempotency key": func() error {
+			return inTransaction(func(tx *Tx) error {
+				key := IdempotencyKey{Caller: "a", Key: "b"}
+				if _, _, err := tx.ClaimRecord(key); err != nil {
+					return err
+				}
+				err := tx.Attempt(func() error {
+					_, err := tx.Insert(w.things, thing(tx, id))
+					return err
+				})
+				return errors.Join(err, tx.KeepRecord(key, &IdempotencyRecord{}))
+			})
+		},
+		"merge the deltas": func() error { return w.store.MergeDeltas(ctx) },
+		"claim operations": func() error {
+			return inTransaction(func(tx *Tx) error {
+				_, err := tx.Claim(1, time.Minute)
+				return err
+			})
+		},
+		"read changes": func() error {
+			tx, err := w.store.Read(ctx)
+			if err != nil {
+				return err
+			}
+			defer tx.Close()
+			_, err = tx.Changes(db.Position{}, 10)
+			return err
+		},
+	}
+	if operations[name] == nil {
+		t.Fatalf("there is no operation %q", name)
+	}
+	if err := operations[name](); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return w.take()
 }
 
 func TestSuccessorOfAPrefix(t *testing.T) {

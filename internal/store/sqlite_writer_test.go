@@ -12,7 +12,6 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -116,88 +115,19 @@ func TestClosedStoreRefusesEverything(t *testing.T) {
 	})
 }
 
-// writerByHand is another writer of the database, which does nothing by itself.
-func writerByHand(t *testing.T, st *Store) *sqliteWriter {
-	t.Helper()
-	c, err := st.backend.(*sqliteBackend).open(sqlite.OpenReadWrite)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &sqliteWriter{conn: c, ending: st.endShared}
-}
-
-// When the transaction that several share is lost, nobody gets an answer that
-// came of it: each is run again, alone.
-func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
+// A disk that has failed is known to whoever asks, and reading goes on.
+func TestHealthAfterADiskError(t *testing.T) {
 	s := parse(t, uniqueNames)
-	things := s.Collection("things")
 	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
-	writer := writerByHand(t, st)
-	insertion := func(name string) *writeJob {
-		r := record(t, things, `{"name":"`+name+`"}`)
-		return &writeJob{ctx: context.Background(), run: func(c conn) error {
-			_, err := st.run(c, func(tx *Tx) error {
-				r[schema.IDColumn] = schema.IDValue(tx.NewID())
-				_, err := tx.Insert(things, r)
-				return err
-			})
-			return err
-		}}
+	insert(t, st, s.Collection("things"), `{"name":"before"}`)
+	if err := st.Health(); err != nil {
+		t.Error(err)
 	}
-	lost := errors.New("lost on purpose")
-	loser := &writeJob{ctx: context.Background(), run: func(c conn) error {
-		c.exec("ROLLBACK")
-		return lost
-	}}
-	// The second is in conflict with the first, and only with it.
-	batch := []*writeJob{insertion("a"), insertion("a"), insertion("b"), loser}
-	writer.runBatch(batch)
-	if batch[0].err != nil || !fault.Is(batch[1].err, fault.CodeNotUnique) || batch[2].err != nil || !errors.Is(batch[3].err, lost) {
-		t.Errorf("got %v, %v, %v, %v", batch[0].err, batch[1].err, batch[2].err, batch[3].err)
+	err := st.Write(context.Background(), func(*Tx) error { return sqlite.ResultIOErrFsync.ToError() })
+	if !fault.Is(err, fault.CodeUnavailable) || !fault.Is(st.Health(), fault.CodeUnavailable) {
+		t.Errorf("write: %v, health: %v", err, st.Health())
 	}
-	read(t, st, func(tx *Tx) { expectTotals(t, tx, things, 2) })
-	if got := len(changes(t, st)); got != 2 {
-		t.Errorf("%d changes", got)
-	}
-}
-
-// After an error of the disk nothing is acknowledged any more, not even what would
-// succeed when tried again; what is there can still be read.
-func TestDiskErrorEndsAllWriting(t *testing.T) {
-	s := parse(t, uniqueNames)
-	things := s.Collection("things")
-	for _, code := range []sqlite.ResultCode{sqlite.ResultIOErrWrite, sqlite.ResultIOErrFsync, sqlite.ResultIOErrDirFsync, sqlite.ResultIOErrTruncate} {
-		t.Run(code.String(), func(t *testing.T) {
-			st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
-			insert(t, st, things, `{"name":"before"}`)
-			fine := &writeJob{ctx: context.Background(), run: func(conn) error { return nil }}
-			failing := &writeJob{ctx: context.Background(), run: func(conn) error { return code.ToError() }}
-			writerByHand(t, st).runBatch([]*writeJob{fine, failing})
-			if sqlite.ErrCode(fine.err) != code || sqlite.ErrCode(failing.err) != code {
-				t.Errorf("got %v, %v", fine.err, failing.err)
-			}
-			if err := st.Health(); err != nil {
-				t.Error(err)
-			}
-			err := st.Write(context.Background(), func(*Tx) error { return code.ToError() })
-			if !fault.Is(err, fault.CodeUnavailable) {
-				t.Error(err)
-			}
-			err = st.Write(context.Background(), func(*Tx) error {
-				t.Error("a write was tried")
-				return nil
-			})
-			if !fault.Is(err, fault.CodeUnavailable) || !fault.Is(st.Health(), fault.CodeUnavailable) {
-				t.Errorf("write: %v, health: %v", err, st.Health())
-			}
-			read(t, st, func(tx *Tx) { expectTotals(t, tx, things, 1) })
-		})
-	}
+	read(t, st, func(tx *Tx) { expectTotals(t, tx, s.Collection("things"), 1) })
 }
 
 // Other errors pass, and so does writing after them.
@@ -223,7 +153,7 @@ func TestLogStaysShort(t *testing.T) {
 	}
 	const page, one = 4096, 100 // a generous number of pages for one of these writes
 	info, err := os.Stat(file + "-wal")
-	if err != nil || info.Size() > (maxLog+one)*(page+24) {
+	if err != nil || info.Size() > (1000+one)*(page+24) {
 		t.Errorf("the log has %d bytes, %v", info.Size(), err)
 	}
 }
@@ -249,56 +179,5 @@ func TestConflictLeavesNoChange(t *testing.T) {
 			t.Errorf("%d changes", got)
 		}
 		read(t, st, func(tx *Tx) { expectTotals(t, tx, things, 2) })
-	})
-}
-
-// However many lists are being read, a short read finds a connection, and however many
-// of them are long, so does the first piece of another.
-func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
-	s := parse(t, uniqueNames)
-	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
-	stream := func() *Tx {
-		tx, err := st.Stream(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(tx.Close)
-		return tx
-	}
-	for range maxLongReaders {
-		if err := stream().Lengthen(""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range maxFirstReaders {
-		expectTotals(t, stream(), s.Collection("things"), 0)
-	}
-	read(t, st, func(tx *Tx) { expectTotals(t, tx, s.Collection("things"), 0) })
-}
-
-// Statements of many shapes, and long ones, do not pile up.
-func TestStatementsAreBounded(t *testing.T) {
-	s := parse(t, uniqueNames)
-	things := s.Collection("things")
-	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
-	read(t, st, func(tx *Tx) {
-		for n := 0; n < 1000; n += 7 {
-			values := make([]schema.Value, n)
-			for i := range values {
-				values[i] = schema.TextValue("x")
-			}
-			if _, err := tx.Count(things, query.In{Column: 1, Values: values}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		kept := tx.conn.(*sqliteConn).statements
-		if len(kept) > maxStatements {
-			t.Errorf("%d statements are kept", len(kept))
-		}
-		for sql := range kept {
-			if len(sql) > maxCachedSQL {
-				t.Errorf("one of %d bytes is kept", len(sql))
-			}
-		}
 	})
 }

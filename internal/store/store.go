@@ -1,5 +1,4 @@
-// Package store keeps the resources of a schema in a database: SQLite or
-// PostgreSQL behind one SQL builder.
+// Package store keeps the resources of a schema in a database.
 //
 // Every write appends to the change log and keeps the totals in the same
 // transaction. What reads resources takes a filter as its scope; what is
@@ -7,199 +6,134 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/schema"
 )
 
 // Store is a database with the tables of a schema.
 type Store struct {
-	backend  backend
-	schema   *schema.Schema
-	tables   map[*schema.Collection]*table
-	minter   minter
-	waiting  atomic.Int64 // deltas that were written down, as far as this server knows
-	standing atomic.Pointer[standing]
-	shares   *shares
-	since    map[string]int64 // by collection
-	own      int64            // version of its schema
-	now      func() time.Time
+	db         db.Database
+	schema     *schema.Schema
+	tables     map[*schema.Collection]*table
+	minter     minter
+	pending    atomic.Int64 // deltas that were recorded and not merged, as far as this server knows
+	compatible atomic.Pointer[compatibility]
+	failed     atomic.Pointer[error] // why nothing is written any more; nil: it is
+	shares     *shares
+	since      map[string]int64 // by collection
+	own        int64            // version of its schema
+	now        func() time.Time
 }
 
 // Option changes how a database is opened.
 type Option func(*opening)
 
 type opening struct {
-	applied func(*Step)
+	applied func(*migrate.Step)
+	trace   func(sql string)
 }
 
 // MigrateAdditive lets Open change a database whose schema is another one, as
 // long as all of that is additive. Each step is reported when all are done.
-func MigrateAdditive(applied func(*Step)) Option {
+func MigrateAdditive(applied func(*migrate.Step)) Option {
 	return func(o *opening) { o.applied = applied }
 }
 
 // Open connects to a database by its URL: sqlite:FILE or postgres://….
 // An empty database gets its tables. One that does not fit the schema is
 // refused with a *MisfitError, unless an option says otherwise.
-func Open(ctx context.Context, url string, s *schema.Schema, options ...Option) (*Store, error) {
+func Open(ctx context.Context, url string, s *schema.Schema, given ...Option) (*Store, error) {
 	var o opening
-	for _, option := range options {
+	for _, option := range given {
 		option(&o)
 	}
-	b, err := connect(ctx, url)
+	st := &Store{schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
+	b, err := databases.Open(ctx, url, db.Options{Trace: o.trace, Finish: st.finish, Failed: func(err error) { st.failed.Store(&err) }})
 	if err != nil {
-		return nil, explained(err)
+		return nil, databases.Explain(err)
 	}
-	st := &Store{backend: b, shares: newShares(b.longReads()), schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
+	st.db, st.shares = b, newShares(b.Traits().LongReads)
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
-	b.complete(st.endShared)
-	if err := st.prepare(ctx, o); err != nil {
-		return nil, explained(errors.Join(err, b.close()))
+	if err := migrate.Fit(ctx, b, s, st.now(), o.applied, st.start); err != nil {
+		return nil, databases.Explain(errors.Join(err, b.Close()))
 	}
 	return st, nil
 }
 
-func connect(ctx context.Context, url string) (backend, error) {
-	scheme, rest, _ := strings.Cut(url, ":")
-	switch scheme {
-	case "sqlite":
-		return openSQLite(rest)
-	case "postgres", "postgresql":
-		return openPostgres(ctx, url)
+// start is called in a transaction that has found that the database has the schema.
+func (s *Store) start(c db.Conn) error {
+	// A write shows now what would else show at the first request.
+	if _, err := c.Exec("UPDATE " + db.MetaTable + " SET value = value WHERE key = 'format'"); err != nil {
+		return fmt.Errorf("the database cannot be written: %w", err)
 	}
-	return nil, errors.New("the database URL must be sqlite:FILE or postgres://HOST/DATABASE")
-}
-
-// prepare makes the tables of an empty database, checks and perhaps migrates those
-// of another, and takes up the ids where the last run left off.
-func (s *Store) prepare(ctx context.Context, o opening) error {
-	different, err := s.fit(ctx)
-	if err != nil || different == nil {
-		return err
-	}
-	accept := func(p *plan) error {
-		if !p.first() && (o.applied == nil || !p.additive()) {
-			return misfitOf(p, o.applied != nil)
+	if _, _, renumbered := s.db.ChangeOrder(); len(renumbered) > 0 {
+		if err := db.ExecAll(c, renumbered...); err != nil {
+			return err
 		}
-		return nil
 	}
-	if err := accept(different); err != nil {
+	if _, err := db.One(c, func(row schema.Row) { s.pending.Store(row.Int(0)) }, "SELECT count(*) FROM "+db.DeltasTable); err != nil {
 		return err
 	}
-	// It is asked again: somebody else may have been faster.
-	steps, err := migrate(ctx, s.backend, s.schema, s.now(), accept)
+	mark, err := readMark(c)
 	if err != nil {
 		return err
 	}
-	for _, step := range steps {
-		if !different.first() {
-			o.applied(step)
-		}
+	s.minter.start(mark)
+	current, err := db.ReadVersion(c)
+	if err != nil {
+		return err
 	}
-	if different, err = s.fit(ctx); err == nil && different != nil {
-		err = misfitOf(different, o.applied != nil)
-	}
+	s.compatible.Store(&compatibility{Version: current, reads: true, writes: true})
+	s.own = current.Number
+	s.since, err = migrate.ReadSince(c, s.own)
 	return err
 }
 
-// fit finds how the schema of the database differs, nil if it does not.
-func (s *Store) fit(ctx context.Context) (different *plan, err error) {
-	err = s.backend.write(ctx, func(c conn) error {
-		different = nil
-		found, err := describe(c, s.backend)
-		if err != nil {
-			return err
-		}
-		if different, err = s.differences(c, found); err != nil || different != nil {
-			return err
-		}
-		// A write shows now what would else show at the first request.
-		if _, err = c.exec("UPDATE " + metaTable + " SET value = value WHERE key = 'format'"); err != nil {
-			return fmt.Errorf("the database cannot be written: %w", err)
-		}
-		if _, _, renumbered := s.backend.changeOrder(); len(renumbered) > 0 {
-			if err := execAll(c, renumbered...); err != nil {
-				return err
-			}
-		}
-		if _, err := one(c, func(row schema.Row) { s.waiting.Store(row.Int(0)) }, "SELECT count(*) FROM "+deltasTable); err != nil {
-			return err
-		}
-		mark, err := readMark(c)
-		if err != nil {
-			return err
-		}
-		s.minter.start(mark)
-		current, err := readVersion(c)
-		if err != nil {
-			return err
-		}
-		s.standing.Store(&standing{version: current, reads: true, writes: true})
-		s.own = current.number
-		if s.since, err = readSince(c, s.own); err != nil {
-			return err
-		}
-		return nil
-	})
-	return different, err
-}
-
-func (s *Store) differences(c conn, found map[string]*tableShape) (*plan, error) {
-	if len(found) == 0 {
-		return firstPlan(s.schema), nil
-	}
-	stored, err := storedSchema(c, s.backend, found)
-	if err != nil || bytes.Equal(stored.Document(), s.schema.Document()) {
-		return nil, err
-	}
-	return planFrom(c, stored, s.schema)
-}
-
 // Close finishes the writes that were accepted and closes the database.
-func (s *Store) Close() error { return s.backend.close() }
+func (s *Store) Close() error { return s.db.Close() }
 
 // Tx is a transaction: a snapshot to read from, and inside Write also to write to.
 type Tx struct {
 	store   *Store
-	conn    conn
+	conn    db.Conn
 	ctx     context.Context // of a snapshot; nil: nothing ends it
 	release func()
 	at      schema.Value // time of all changes of the transaction
 	caller  string       // who makes them
 	minted  bool
-	deltas  []delta   // not yet written down
-	mark    schema.ID // of the minter, if this transaction moves it on
-	last    *Change   // of its changes, nil if there is none
+	deltas  []lists.Delta // of its changes
+	earlier []*db.Task    // that have succeeded before in the transaction
+	mark    schema.ID     // of the minter, if this transaction moves it on
+	last    *Change       // of its changes, nil if there is none
 }
 
 // Look opens a snapshot for one query. It must be closed.
-func (s *Store) Look(ctx context.Context) (*Tx, error) { return s.read(ctx, oneQuery) }
+func (s *Store) Look(ctx context.Context) (*Tx, error) { return s.read(ctx, db.OneQuery) }
 
 // Read opens a snapshot for a moment. It must be closed.
-func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, briefly) }
+func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, db.Briefly) }
 
-// Stream opens a snapshot for the first piece of what may be long, and Lengthen lets it
-// stay open for that. It must be closed.
-func (s *Store) Stream(ctx context.Context) (*Tx, error) { return s.read(ctx, aPiece) }
-
-// Lengthen lets a stream go on for as long as a client takes. There are only so many, and
-// each caller has a share of them; the program itself, which has no name, may have all.
-func (t *Tx) Lengthen(who string) error {
+// extend lets a snapshot that was opened for a page be used for as long as a client takes. There
+// are only so many, and each caller has a share of them; the program itself, which has no
+// name, may have all.
+func (t *Tx) extend(who string) error {
 	if !t.store.shares.enter(who) {
 		return fault.New(fault.CodeTooManyRequests, "You are being sent %d long lists, and nobody gets more at the same time. Read them to their end first, or ask for smaller ranges.", t.store.shares.most)
 	}
-	if err := t.conn.lengthen(); err != nil {
+	if err := t.conn.Extend(); err != nil {
 		t.store.shares.leave(who)
 		return t.fault(err)
 	}
@@ -211,8 +145,8 @@ func (t *Tx) Lengthen(who string) error {
 	return nil
 }
 
-func (s *Store) read(ctx context.Context, how reading) (*Tx, error) {
-	c, release, err := s.backend.read(ctx, how)
+func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
+	c, release, err := s.db.Read(ctx, how)
 	if err == nil {
 		if err = s.check(c, mayRead); err != nil {
 			release()
@@ -231,22 +165,23 @@ func (t *Tx) Close() { t.release() }
 // when not, nothing happened. The context can end only the wait for its start.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	var tx *Tx
-	err := s.backend.write(ctx, func(c conn) (err error) {
-		tx, err = s.run(c, fn)
+	t := &db.Task{}
+	t.Run = func(c db.Conn, earlier []*db.Task) (err error) {
+		tx, err = s.run(c, earlier, fn)
+		if err == nil {
+			t.Value, t.Evidence = tx, tx.evidence()
+		}
 		return err
-	})
+	}
+	err := s.db.Write(ctx, t)
 	if tx != nil && tx.mark != (schema.ID{}) {
 		s.minter.marked(tx.mark, err)
-	}
-	if err == nil {
-		tx.committed()
 	}
 	return s.fault(ctx, err)
 }
 
-// run runs fn and completes what it wrote. A panic harms nobody who shares the
-// transaction's commit.
-func (s *Store) run(c conn, fn func(*Tx) error) (tx *Tx, err error) {
+// run runs fn. A panic harms nobody who shares the transaction.
+func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
@@ -255,13 +190,9 @@ func (s *Store) run(c conn, fn func(*Tx) error) (tx *Tx, err error) {
 	if err := s.check(c, mayWrite); err != nil {
 		return nil, err
 	}
-	tx = &Tx{store: s, conn: c, at: schema.TimeValue(schema.FormatTime(s.now()))}
+	tx = &Tx{store: s, conn: c, earlier: earlier, at: schema.TimeValue(schema.FormatTime(s.now()))}
 	if err := fn(tx); err != nil {
 		return tx, err
-	}
-	if last := tx.last; last != nil {
-		c.evidence("collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", schema.TextValue(last.Collection),
-			schema.IDValue(last.ID), schema.TextValue(last.Kind), tx.at, schema.TextValue(string(last.Representation)))
 	}
 	if tx.minted {
 		if mark, due := s.minter.due(); due {
@@ -271,7 +202,17 @@ func (s *Store) run(c conn, fn func(*Tx) error) (tx *Tx, err error) {
 			}
 		}
 	}
-	return tx, tx.writeDeltas() // last: who shares the transaction has no part in what fails
+	return tx, nil
+}
+
+// evidence is a condition that the last change of the transaction meets, nil if there is none.
+func (t *Tx) evidence() *db.Statement {
+	last := t.last
+	if last == nil {
+		return nil
+	}
+	return &db.Statement{SQL: "collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", Args: []schema.Value{
+		schema.TextValue(last.Collection), schema.IDValue(last.ID), schema.TextValue(last.Kind), t.at, schema.TextValue(string(last.Representation))}}
 }
 
 // Ping reports whether the database answers, and still has the schema.
@@ -281,8 +222,8 @@ func (s *Store) Ping(ctx context.Context) error {
 		return err
 	}
 	defer tx.Close()
-	standing, err := s.reconsider(tx.conn)
-	if err == nil && !standing.writes {
+	now, err := s.reconsider(tx.conn)
+	if err == nil && !now.writes {
 		err = otherSchema()
 	}
 	return s.fault(ctx, err)
@@ -290,7 +231,12 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Health reports why nothing is written until the server is started again, nil if
 // that is not so.
-func (s *Store) Health() error { return s.fault(context.Background(), s.backend.failure()) }
+func (s *Store) Health() error {
+	if failed := s.failed.Load(); failed != nil {
+		return s.fault(context.Background(), *failed)
+	}
+	return nil
+}
 
 // fault makes sure that what leaves the store is a fault, or the end of the
 // caller's context.
@@ -306,13 +252,13 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	if errors.As(err, &list) || errors.As(err, &single) {
 		return err
 	}
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, db.ErrClosed) {
 		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The server is shutting down. Try again later.", Cause: err}
 	}
-	if errors.Is(err, errBusy) {
+	if errors.Is(err, db.ErrBusy) {
 		return &fault.Error{Code: fault.CodeUnavailable, Detail: "Too many requests are being answered. Try again later.", Cause: err}
 	}
-	if known := s.backend.fault(err); known != nil {
+	if known := s.db.Fault(err); known != nil {
 		return known
 	}
 	return fault.Internal(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
@@ -192,7 +193,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 		}
 		read(t, st, func(tx *Tx) {
 			expectTotals(t, tx, users, 0)
-			changes, err := one(tx.conn, nil, "SELECT 1 FROM "+changesTable)
+			changes, err := db.One(tx.conn, nil, "SELECT 1 FROM "+db.ChangesTable)
 			if changes || err != nil {
 				t.Errorf("the change log has something, or %v", err)
 			}
@@ -309,11 +310,11 @@ func changes(t *testing.T, st *Store) []string {
 	t.Helper()
 	var lines []string
 	read(t, st, func(tx *Tx) {
-		err := each(tx.conn, func(row schema.Row) bool {
+		err := db.Each(tx.conn, func(row schema.Row) bool {
 			text := func(column int) []byte { return row.AppendText(nil, column) }
 			lines = append(lines, fmt.Sprintf("%d %s %s %s %s", row.Int(0), text(1), text(2), text(3), text(4)))
 			return true
-		}, "SELECT revision, collection, kind, at, representation FROM "+changesTable+" ORDER BY revision")
+		}, "SELECT revision, collection, kind, at, representation FROM "+db.ChangesTable+" ORDER BY revision")
 		if err != nil {
 			t.Fatal(err)
 		}

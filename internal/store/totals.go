@@ -1,81 +1,49 @@
 package store
 
 import (
-	"cmp"
 	"context"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/schema"
 )
-
-// list names the resources that totals and positions are kept of: all of a
-// collection, or those of one parent.
-type list struct {
-	collection string
-	parent     string // the parent's id as text; empty: the whole collection
-}
-
-func listOf(c *schema.Collection, parent *schema.ID) list {
-	if parent == nil {
-		return list{collection: c.Name}
-	}
-	return list{collection: c.Name, parent: parent.String()}
-}
-
-func compareLists(a, b list) int {
-	return cmp.Or(cmp.Compare(a.collection, b.collection), cmp.Compare(a.parent, b.parent))
-}
-
-func (l list) values() (collection, parent schema.Value) {
-	return schema.TextValue(l.collection), schema.TextValue(l.parent)
-}
-
-// delta is a resource that has come to a list, or has left it. Writers only note
-// them, so that they do not wait for each other; they are taken up into
-// totals and positions later. A snapshot has each in one place or the other.
-type delta struct {
-	list
-	id     schema.ID
-	change int64 // 1 or -1
-}
 
 // Total is the number of resources of a collection, or of those of one parent.
 // It is kept, not counted.
 func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error) {
-	key := listOf(c, parent)
-	collection, of := key.values()
-	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
-		"SELECT "+totalOf("$1", "$2"), collection, of)
-	for _, d := range t.unwritten() {
-		if d.list == key {
-			n += d.change
-		}
-	}
+	n, err = lists.Total(t.conn, lists.Of(c, parent), t.unrecorded())
 	return n, t.fault(err)
 }
 
-// totalOf is the total of a list.
-func totalOf(collection, parent string) string {
-	where := " WHERE collection = " + collection + " AND parent = " + parent + "), 0)"
-	return "coalesce((SELECT total FROM " + totalsTable + where + " + coalesce((SELECT CAST(sum(change) AS bigint) FROM " + deltasTable + where
+// near finds the part of a list that a position is in, or the last one. False means
+// that the list is not divided.
+func (t *Tx) near(c *schema.Collection, parent *schema.ID, position int64) (block lists.Block, found bool, err error) {
+	block, found, err = lists.Find(t.conn, t.store.tables[c].Table, lists.Of(c, parent), position, t.unrecorded())
+	return block, found, t.fault(err)
 }
 
-// unwritten is what has come and gone in this transaction, and is not written down yet.
-func (t *Tx) unwritten() []delta { return append(slices.Clip(t.conn.unwritten()), t.deltas...) }
+// unrecorded are the deltas of the transaction, which are recorded at its end.
+func (t *Tx) unrecorded() (deltas []lists.Delta) { return append(deltasOf(t.earlier), t.deltas...) }
+
+func deltasOf(tasks []*db.Task) (deltas []lists.Delta) {
+	for _, t := range tasks {
+		if tx, ok := t.Value.(*Tx); ok {
+			deltas = append(deltas, tx.deltas...)
+		}
+	}
+	return deltas
+}
 
 // note notes that a resource has come or gone.
 func (t *Tx) note(c *schema.Collection, record schema.Record, change int64) {
-	t.deltas = append(t.deltas, delta{listOf(c, nil), record.ID(schema.IDColumn), change})
+	t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, nil), ID: record.ID(schema.IDColumn), Change: change})
 	t.noteParent(c, record, change)
 }
 
 func (t *Tx) noteParent(c *schema.Collection, record schema.Record, change int64) {
 	if link := c.ParentLink(); link != nil && !record.Null(link.Column) {
 		parent := record.ID(link.Column)
-		t.deltas = append(t.deltas, delta{listOf(c, &parent), record.ID(schema.IDColumn), change})
+		t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, &parent), ID: record.ID(schema.IDColumn), Change: change})
 	}
 }
 
@@ -88,129 +56,41 @@ func (t *Tx) noteMove(c *schema.Collection, before, after schema.Record) {
 }
 
 const (
-	takeUpAt     = 128 // so many deltas may wait to be taken up before a writer does it
-	takeUpAtOnce = 16  // so many in one transaction are as soon taken up as written down
+	mergeAt     = 128 // so many deltas may be pending before a writer merges them
+	mergeAtOnce = 16  // so many of one transaction are merged as soon as recorded
 )
 
-// writeDeltas writes down what has come and gone, or leaves it to the end of a shared
-// transaction.
-func (t *Tx) writeDeltas() error {
-	if len(t.deltas) == 0 || t.conn.note(t.deltas) {
-		return nil
+// finish records the deltas of a transaction. If no other transaction writes at the same time,
+// it merges them instead, together with those that are pending, when there are many.
+func (s *Store) finish(c db.Conn, tasks []*db.Task) (committed func(), err error) {
+	deltas := deltasOf(tasks)
+	n := int64(len(deltas))
+	if !s.db.Traits().Shared && (n >= mergeAtOnce || n > 0 && s.pending.Load()+n >= mergeAt) {
+		_, err := s.merge(c, deltas...)
+		return func() { s.pending.Store(0) }, err
 	}
-	return t.fault(writeDeltas(t.conn, t.deltas))
+	return func() { s.pending.Add(n) }, lists.Record(c, deltas)
 }
 
-func writeDeltas(c conn, deltas []delta) error {
-	for _, d := range deltas {
-		collection, parent := d.values()
-		if err := c.later(nil, "INSERT INTO "+deltasTable+" (collection, parent, id, change) VALUES ($1, $2, $3, $4)",
-			collection, parent, schema.IDValue(d.id), schema.IntValue(d.change)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// endShared writes down the deltas of a shared transaction, or takes them up together with
-// those that wait.
-func (s *Store) endShared(c conn, noted []delta) (done func(), err error) {
-	if n := int64(len(noted)); n < takeUpAtOnce && s.waiting.Load()+n < takeUpAt {
-		return func() { s.waiting.Add(n) }, writeDeltas(c, noted)
-	}
-	return func() { s.waiting.Store(0) }, s.takeUp(c, noted...)
-}
-
-// committed takes note that the deltas of a transaction are in the database.
-func (t *Tx) committed() {
-	if !t.store.backend.soleServer() {
-		t.store.waiting.Add(int64(len(t.deltas)))
-	}
-}
-
-// TakeUp takes up the deltas that writers have left.
-func (s *Store) TakeUp(ctx context.Context) error {
-	seen := s.waiting.Load()
+// MergeDeltas merges the deltas that writers have recorded.
+func (s *Store) MergeDeltas(ctx context.Context) error {
+	seen := s.pending.Load()
 	if seen == 0 {
 		return nil
 	}
-	err := s.backend.write(ctx, func(c conn) error { return s.takeUp(c) })
+	t := &db.Task{}
+	t.Run = func(c db.Conn, _ []*db.Task) (err error) {
+		t.Removed.Table = db.DeltasTable
+		t.Removed.Rows, err = s.merge(c)
+		return err
+	}
+	err := s.db.Write(ctx, t)
 	if err == nil {
-		s.waiting.Add(-seen)
-		if tidied, ok := s.backend.(interface {
-			tidy(ctx context.Context, removed int64) error
-		}); ok {
-			err = tidied.tidy(ctx, seen)
-		}
+		s.pending.Add(-seen)
 	}
 	return s.fault(ctx, err)
 }
 
-func (s *Store) takeUp(c conn, more ...delta) error {
-	return takeUp(c, s.schema, func(collection *schema.Collection) *table { return s.tables[collection] }, more...)
-}
-
-// takeUp takes up the deltas that wait, and more.
-func takeUp(c conn, s *schema.Schema, tableOf func(*schema.Collection) *table, more ...delta) error {
-	waiting, err := takeDeltas(c, s)
-	if err != nil {
-		return err
-	}
-	byList := map[list][]delta{}
-	for _, d := range append(waiting, more...) {
-		byList[d.list] = append(byList[d.list], d)
-	}
-	for _, key := range slices.SortedFunc(maps.Keys(byList), compareLists) { // in one order, whoever does it
-		if err := takeUpList(c, tableOf(s.Collection(key.collection)), key, byList[key]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takeDeltas removes the deltas of the collections of a schema. Those of a newer one
-// are for its servers.
-func takeDeltas(c conn, s *schema.Schema) (deltas []delta, err error) {
-	var names []schema.Value
-	var places []string
-	for i, collection := range s.All() {
-		names = append(names, schema.TextValue(collection.Name))
-		places = append(places, "$"+strconv.Itoa(i+1))
-	}
-	err = each(c, func(row schema.Row) bool {
-		text := func(column int) string { return string(row.AppendText(nil, column)) }
-		deltas = append(deltas, delta{list{text(0), text(1)}, row.ID(2), row.Int(3)})
-		return true
-	}, "DELETE FROM "+deltasTable+" WHERE collection IN ("+strings.Join(places, ", ")+") RETURNING collection, parent, id, change", names...)
-	return deltas, err
-}
-
-// takeUpList adds deltas to the total of a list, and to its positions.
-func takeUpList(c conn, t *table, key list, deltas []delta) error {
-	collection, parent := key.values()
-	var change, total int64
-	for _, d := range deltas {
-		change += d.change
-	}
-	_, err := one(c, func(row schema.Row) { total = row.Int(0) },
-		"INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+
-			" ON CONFLICT (collection, parent) DO UPDATE SET total = "+totalsTable+".total + excluded.total RETURNING total", collection, parent, schema.IntValue(change))
-	if err != nil {
-		return err
-	}
-	if total == 0 && key.parent != "" {
-		if _, err := c.exec("DELETE FROM "+totalsTable+" WHERE collection = $1 AND parent = $2", collection, parent); err != nil {
-			return err
-		}
-	}
-	slices.SortFunc(deltas, func(a, b delta) int { return compareIDs(a.id, b.id) })
-	return (&positions{conn: c, table: t, list: key}).add(deltas, total)
-}
-
-// allTotals stands in place of the table of totals, for all of them as they are
-// with the deltas that were not taken up yet.
-func allTotals() string {
-	return "(SELECT collection, parent, CAST(sum(total) AS bigint) AS total FROM (SELECT collection, parent, total FROM " + totalsTable +
-		" UNION ALL SELECT collection, parent, change FROM " + deltasTable + ") AS parts GROUP BY collection, parent" +
-		" HAVING sum(total) <> 0 OR parent = '') AS totals"
+func (s *Store) merge(c db.Conn, more ...lists.Delta) (removed int64, err error) {
+	return lists.Merge(c, s.schema, func(collection *schema.Collection) *db.Table { return s.tables[collection].Table }, more...)
 }

@@ -1,11 +1,11 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
@@ -29,18 +29,16 @@ func (s *Store) NewID() schema.ID { return s.minter.next(s.now()) }
 // Attempt runs fn in a part of the transaction: what a failed fn has done is
 // undone, and the transaction can go on.
 func (t *Tx) Attempt(fn func() error) error {
-	if err := t.conn.later(nil, "SAVEPOINT attempt"); err != nil {
-		return t.fault(err)
-	}
-	noted, last := len(t.deltas), t.last
-	failed := fn()
+	deltas, last := len(t.deltas), t.last
+	var failed error
+	err := t.conn.Attempt(func() bool {
+		failed = fn()
+		return failed == nil
+	})
 	if failed != nil {
-		t.deltas, t.last = t.deltas[:noted], last
-		if _, err := t.conn.exec("ROLLBACK TO SAVEPOINT attempt"); err != nil {
-			return t.fault(errors.Join(failed, err))
-		}
+		t.deltas, t.last = t.deltas[:deltas], last
 	}
-	if err := t.conn.later(nil, "RELEASE SAVEPOINT attempt"); err != nil {
+	if err != nil {
 		return t.fault(errors.Join(failed, err))
 	}
 	return failed
@@ -57,48 +55,26 @@ func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) 
 	return representations[0], conflicts[0].Err()
 }
 
-// Add stores a new resource by itself, together with those of others who do the same at
-// this moment. Fill makes it of its id and the time. Not stored means that nothing has
-// happened, and that it is to be inserted by a transaction, which knows what stands against it.
-func (s *Store) Add(ctx context.Context, c *schema.Collection, fill func(id schema.ID, now schema.Value) schema.Record) (record schema.Record, representation []byte, stored bool, err error) {
-	together, ok := s.backend.(grouper)
-	known := s.standing.Load()
-	if !ok || !known.writes {
-		return nil, nil, false, nil
-	}
-	now := s.now()
-	id, within := s.minter.nextWithinMark(now)
-	if !within {
-		return nil, nil, false, nil
-	}
-	wanted := &creation{ctx: ctx, known: known.version, at: schema.TimeValue(schema.FormatTime(now))}
-	wanted.record = fill(id, wanted.at)
-	wanted.representation = c.Append(nil, wanted.record)
-	together.store(s.tables[c], wanted)
-	if !wanted.stored {
-		return nil, nil, false, s.fault(ctx, wanted.err)
-	}
-	wanted.record[c.RevisionColumn()] = schema.IntValue(wanted.revision)
-	s.waiting.Add(1)
-	return wanted.record, wanted.representation, true, nil
-}
-
 // InsertAll adds resources in their order, as Insert does, and waits for the
 // database once. Each has a representation or is in conflict.
 func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (representations [][]byte, conflicts []fault.List, err error) {
 	representations, conflicts = make([][]byte, len(records)), make([]fault.List, len(records))
 	revisions, stored := make([]int64, len(records)), make([]bool, len(records))
 	t.minted = true // perhaps ahead of the transaction
+	batch := make([]db.Statement, 0, 2*len(records))
 	for i, record := range records {
-		representations[i] = c.Append(nil, record)
-		if err := t.change(func(revision int64) { revisions[i] = revision }, c, "create", record.ID(schema.IDColumn), representations[i]); err != nil {
-			return nil, nil, err
-		}
-		if err := t.conn.put(func(int64) { stored[i] = true }, t.store.tables[c].insert, record[:c.RevisionColumn()]...); err != nil {
+		id := record.ID(schema.IDColumn)
+		if err := t.conn.Lock(c.Name, id); err != nil {
 			return nil, nil, t.fault(err)
 		}
+		representations[i] = c.Append(nil, record)
+		change := t.change(c, "create", id, representations[i])
+		change.Stored = func(revision int64) { revisions[i] = revision }
+		batch = append(batch, change, db.Statement{
+			SQL: t.store.tables[c].insert, Args: record[:c.RevisionColumn()], Stored: func(int64) { stored[i] = true },
+		})
 	}
-	if err := t.conn.flush(); err != nil {
+	if err := t.conn.Batch(batch...); err != nil {
 		return nil, nil, t.fault(err)
 	}
 	for i, record := range records {
@@ -120,7 +96,7 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 // looked for only then, so that it costs nothing otherwise; the change is there
 // by then, as it gives the revision, and is taken back.
 func (t *Tx) refused(c *schema.Collection, record schema.Record, revision int64) (fault.List, error) {
-	if err := t.conn.later(nil, "DELETE FROM "+changesTable+" WHERE revision = $1", schema.IntValue(revision)); err != nil {
+	if err := t.conn.Defer(db.Statement{SQL: "DELETE FROM " + db.ChangesTable + " WHERE revision = $1", Args: []schema.Value{schema.IntValue(revision)}}); err != nil {
 		return nil, err
 	}
 	conflicts, err := t.conflicts(c, nil, record)
@@ -141,18 +117,17 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 		return nil, conflicts
 	}
 	id := after[schema.IDColumn]
-	representation := c.Append(nil, after)
-	if err := t.change(ignore, c, "update", id.ID(), representation); err != nil {
-		return nil, err
+	if err := t.conn.Lock(c.Name, id.ID()); err != nil {
+		return nil, t.fault(err)
 	}
+	representation := c.Append(nil, after)
 	args := append(schema.Record{}, after[1:c.RevisionColumn()]...)
 	stored := false
-	err = t.conn.put(func(revision int64) {
-		after[c.RevisionColumn()], stored = schema.IntValue(revision), true
-	}, t.store.tables[c].update, append(args, id, before[c.RevisionColumn()])...)
-	if err == nil {
-		err = t.conn.flush()
-	}
+	err = t.conn.Batch(t.change(c, "update", id.ID(), representation), db.Statement{
+		SQL: t.store.tables[c].update, Args: append(args, id, before[c.RevisionColumn()]), Stored: func(revision int64) {
+			after[c.RevisionColumn()], stored = schema.IntValue(revision), true
+		},
+	})
 	if err == nil && !stored {
 		err = fmt.Errorf("an update of %s found no row", c.Name)
 	}
@@ -167,11 +142,15 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 // Delete removes a resource that was read in this transaction and returns its
 // last representation.
 func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) {
-	representation := c.Append(nil, record)
-	if err := t.change(ignore, c, "delete", record.ID(schema.IDColumn), representation); err != nil {
-		return nil, err
+	id := record.ID(schema.IDColumn)
+	if err := t.conn.Lock(c.Name, id); err != nil {
+		return nil, t.fault(err)
 	}
-	changed, err := t.conn.exec(t.store.tables[c].delete, record[schema.IDColumn], record[c.RevisionColumn()])
+	representation := c.Append(nil, record)
+	if err := t.conn.Defer(t.change(c, "delete", id, representation)); err != nil {
+		return nil, t.fault(err)
+	}
+	changed, err := t.conn.Exec(t.store.tables[c].delete, record[schema.IDColumn], record[c.RevisionColumn()])
 	if err == nil && changed != 1 {
 		err = fmt.Errorf("a deletion from %s removed %d rows", c.Name, changed)
 	}
@@ -231,9 +210,9 @@ func (t *Tx) taken(c *schema.Collection, group []int, record schema.Record) (boo
 		}
 		same = append(same, query.Compare{Column: column, Op: query.Equal, Value: record[column]})
 	}
-	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].name, " WHERE ")
+	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].Name, " WHERE ")
 	s.condition(same, true)
-	return one(t.conn, nil, s.String(), s.args...)
+	return db.One(t.conn, nil, s.String(), s.Args...)
 }
 
 func conflictOf(c *schema.Collection, group []int) *fault.Error {

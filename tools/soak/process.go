@@ -29,7 +29,7 @@ type Linked struct {
 func Build(ctx context.Context, module, binary string, linked Linked) error {
 	var flags []string
 	if linked.Synchronous != "" {
-		flags = append(flags, "-X github.com/plural-go/plural/internal/store.synchronous="+linked.Synchronous)
+		flags = append(flags, "-X github.com/plural-go/plural/internal/db/sqlite.synchronous="+linked.Synchronous)
 	}
 	if linked.Lease != 0 {
 		flags = append(flags, "-X github.com/plural-go/plural/internal/operation.lease="+linked.Lease.String())

@@ -1,0 +1,57 @@
+package db
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Builder is a piece of SQL under construction with its arguments. Names come
+// from the schema and values go through Arg, so that no text of a client ever
+// becomes SQL.
+type Builder struct {
+	strings.Builder
+	Args []schema.Value
+}
+
+// Write adds text.
+func (s *Builder) Write(parts ...string) {
+	for _, part := range parts {
+		_, _ = s.WriteString(part)
+	}
+}
+
+// Arg adds a placeholder for a value.
+func (s *Builder) Arg(value schema.Value) {
+	s.Args = append(s.Args, value)
+	s.Write("$", strconv.Itoa(len(s.Args)))
+}
+
+// Placeholder is a placeholder for a value, which must be added next.
+func (s *Builder) Placeholder(value schema.Value) string {
+	s.Args = append(s.Args, value)
+	return "$" + strconv.Itoa(len(s.Args))
+}
+
+// List writes n things with a separator, or the empty text when there are none.
+func (s *Builder) List(n int, separator, empty string, item func(i int)) {
+	if n == 0 {
+		s.Write(empty)
+		return
+	}
+	for i := range n {
+		if i > 0 {
+			s.Write(separator)
+		}
+		item(i)
+	}
+}
+
+// Choose is one of two texts.
+func Choose(condition bool, yes, no string) string {
+	if condition {
+		return yes
+	}
+	return no
+}

@@ -1,0 +1,209 @@
+// Package db is the seam between the store and a database: the interfaces that SQLite and
+// PostgreSQL implement, each in a package of its own, and the SQL that both share: names of
+// tables, their definitions, and how they are described.
+//
+// Nothing above knows which database it is. What a database does better in one way than in another
+// is a trait; how it does something is in its package.
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// Database is an open database. It is used by many goroutines at once.
+type Database interface {
+	Dialect
+
+	// Traits are facts about the database that decide which way of doing something
+	// is the better one.
+	Traits() Traits
+
+	// Read lends a connection on which everything is read from one snapshot,
+	// until release is called. The context ends its queries. Any number of long
+	// reads leave room for short ones. A caller that waits too long for a
+	// connection gets ErrBusy.
+	Read(ctx context.Context, how Use) (c Conn, release func(), err error)
+
+	// Write runs a task in a transaction and returns nil only when that is committed
+	// and durable. When the task fails nothing of it remains. Several tasks may
+	// share a transaction, so the context can only end the wait for its start.
+	Write(ctx context.Context, t *Task) error
+
+	// Migrate runs fn in a transaction of its own, in which nobody else writes and
+	// tables can be changed. Foreign keys hold when it is committed, and need
+	// not hold in between. The context ends it. As with Write, everything is
+	// durable when it returns nil, and nothing has happened when not.
+	Migrate(ctx context.Context, fn func(Conn) error) error
+
+	// Fault translates an error of the database; nil means that it is unexpected.
+	Fault(err error) error
+
+	// Close waits for what is going on. Afterwards everything is refused with ErrClosed.
+	Close() error
+}
+
+// Traits are facts about a database.
+type Traits struct {
+	// Shared: several transactions write at the same time, and those of other servers
+	// as well. Otherwise one server has the database to itself, and one transaction
+	// writes at a time.
+	Shared bool
+	// RoundTrips: each statement is a round trip to a server, so that one large
+	// statement is better than several small ones. The database knows LATERAL.
+	RoundTrips bool
+	// LongReads is how many reads may go on for as long as a client takes.
+	LongReads int
+}
+
+// Options are given when a database is opened. Each may be nil.
+type Options struct {
+	// Finish completes a transaction with the tasks that have succeeded in it, before it
+	// is committed. An error rolls it back. Committed is called after the commit.
+	Finish func(c Conn, tasks []*Task) (committed func(), err error)
+	// Failed is called when nothing can be written any more until the database is opened
+	// again, with the reason.
+	Failed func(error)
+	// Trace is called with each statement of a transaction as it is sent, those that begin and end it
+	// included. It may be called by several goroutines at once.
+	Trace func(sql string)
+}
+
+// WithDefaults has no function that is nil.
+func (o Options) WithDefaults() Options {
+	if o.Finish == nil {
+		o.Finish = func(Conn, []*Task) (func(), error) { return func() {}, nil }
+	}
+	if o.Failed == nil {
+		o.Failed = func(error) {}
+	}
+	if o.Trace == nil {
+		o.Trace = func(string) {}
+	}
+	return o
+}
+
+// Task is what one caller does in a transaction that writes.
+type Task struct {
+	// Run may be called several times, each time on what the last run left undone.
+	// Earlier are the tasks that have succeeded before it in the same transaction.
+	Run func(c Conn, earlier []*Task) error
+
+	// Run sets the following fields, which are zero before.
+
+	// Value is for Options.Finish, and for the tasks that follow.
+	Value any
+	// Evidence is a condition on the rows of the change log that holds for one of those that
+	// the transaction has written. It shows whether the transaction is committed when
+	// the answer to the commit was lost. Nil: the task may be run a second time.
+	Evidence *Statement
+	// Removed tells that rows were removed from a table that is read often. A database
+	// that keeps removed rows for a while makes room soon after the commit.
+	Removed struct {
+		Table string
+		Rows  int64
+	}
+}
+
+// Start runs the task once more.
+func (t *Task) Start(c Conn, earlier []*Task) error {
+	*t = Task{Run: t.Run}
+	return t.Run(c, earlier)
+}
+
+// Use is what a connection is lent for.
+type Use int
+
+// The uses. Those that take as long as a client are bounded in number: see Conn.Extend.
+const (
+	OneQuery Use = iota // a single query
+	Briefly             // several queries, one after the other
+	OnePage             // a single query, whose rows a client reads
+	Pages               // several queries; a client reads the rows of the last one
+	AtLength            // any number of queries that take any time
+)
+
+// Errors of Read and Write.
+var (
+	ErrClosed = errors.New("the database is closed")
+	ErrBusy   = errors.New("all connections are in use")
+)
+
+// MaxWait is how long a request waits for a connection.
+const MaxWait = 5 * time.Second
+
+// Conn is a transaction on a connection, used by one goroutine. Values are bound to $1, $2, …
+// in the order in which they first appear in the text. Only one Rows is open at a time.
+// After an error that is not one of Attempt, the transaction is of no more use.
+type Conn interface {
+	// Query returns rows that must be closed. Exec returns how many rows were changed.
+	Query(sql string, args ...schema.Value) (Rows, error)
+	Exec(sql string, args ...schema.Value) (changed int, err error)
+
+	// Batch runs statements in their order, and returns when all are done, with the first
+	// error. Where each statement is a round trip, the batch is one.
+	Batch(statements ...Statement) error
+
+	// Defer runs statements ahead of the next one, or of the commit, in their
+	// order. An error may be returned by what they are run ahead of.
+	Defer(statements ...Statement) error
+
+	// Attempt runs fn. If that returns false, everything that it has done is undone, and
+	// the transaction can go on. An error is one of the database.
+	Attempt(fn func() (keep bool)) error
+
+	// Lock makes sure that no other transaction writes to a resource until this one ends.
+	// Where transactions do not wait for each other, another one may win; then
+	// a later statement, the commit, or Lock itself fails, and the task is run again.
+	Lock(collection string, id schema.ID) error
+
+	// Expect makes sure that the schema in force has a version, and that it stays in force
+	// until the transaction ends. If it has another one, the transaction starts
+	// anew with otherwise, and goes on behind it unless that fails. Expect is called
+	// first in a transaction. Its error may be returned by the next statement.
+	Expect(v Version, otherwise func(Conn) error) error
+
+	// Extend lets a read that was begun for a page go on for as long as its client
+	// takes, so that slow clients do not keep others from their first page.
+	Extend() error
+
+	// Load puts rows into a table that nobody else sees, until next returns none. The
+	// names are as they are stored. Next may be called on another goroutine.
+	Load(table string, columns []string, next func() (schema.Record, error)) error
+}
+
+// Statement is an SQL statement with its values, for Batch and Defer.
+type Statement struct {
+	SQL  string
+	Args []schema.Value
+	// Stored is called, if it is not nil, when the statement has stored a row, with the
+	// revision that the last change of the transaction got. The statement is an INSERT
+	// or an UPDATE of one row.
+	Stored func(revision int64)
+}
+
+// Rows is the result of a query. Its columns are read between a Next that
+// returned true and the following one.
+type Rows interface {
+	schema.Row
+	// Next goes to the next row. False means that there is none, or an error.
+	Next() (bool, error)
+	Close()
+}
+
+// InUse explains an error that others have caused who use the database.
+func InUse(err error) error {
+	return fmt.Errorf("others are using the database, so that it cannot be used for this now: try again, or stop them: %w", err)
+}
+
+// BrokenReference: the server looks for what refers to a resource before it deletes
+// it, but may not know of all that does.
+func BrokenReference(cause error) error {
+	return &fault.Error{Code: fault.CodeUnavailable, Cause: cause,
+		Detail: "Something refers to this that the server does not know of. If trying again does not help, it must be restarted with the schema of the database."}
+}

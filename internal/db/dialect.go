@@ -1,0 +1,71 @@
+package db
+
+import (
+	"github.com/plural-go/plural/schema"
+)
+
+// Position is a place in the change log. The zero value is its beginning.
+type Position struct{ Transaction, Revision int64 }
+
+// ChangeColumns are the columns of the change log, in the order of Dialect.ChangesAfter.
+const ChangeColumns = "revision, collection, id, kind, at, caller, representation"
+
+// Dialect is what differs in the text of SQL. A text may be empty.
+type Dialect interface {
+	// ColumnType is the type of a column of the kind.
+	ColumnType(kind schema.Kind) string
+	// Reserved reports whether the database keeps a name to itself.
+	Reserved(name string) bool
+	// TableOptions stands behind the closing parenthesis of a CREATE TABLE.
+	TableOptions() string
+	// RevisionType defines a column that counts up and never gives a number twice.
+	RevisionType() string
+	// LastRevision is the number that RevisionType gave last on this connection.
+	LastRevision() string
+	// ChangeOrder defines what the change log has beside the columns that are the same
+	// everywhere, so that ChangesAfter can read it in order, up to a limit that is
+	// its last argument. Renumbered is run at each start: the database may
+	// have moved to where transactions have other numbers.
+	ChangeOrder() (columns string, index []string, renumbered []string)
+	// ChangesAfter is a query for what follows a position in the change log: the number of the
+	// transaction and ChangeColumns.
+	ChangesAfter(position Position) (sql string, args []schema.Value)
+	// LastGiven is a query for the highest number that RevisionType gave.
+	LastGiven() string
+	// Loading is run before and after the rows of another database are loaded into
+	// all tables. They are older than every change that comes, and revisions
+	// go on behind the last one that was given there.
+	Loading(last int64) (before, after []string)
+	// NullsFirst and NullsLast stand behind a sort key.
+	NullsFirst() string
+	NullsLast() string
+	// Contains is a condition on a text column and a text.
+	Contains(column, text string) string
+	// HoldSchema are statements that keep the schema of the database from being changed
+	// until the transaction ends, if they come first in it. None: a snapshot is
+	// enough.
+	HoldSchema() []string
+	// InlineReferences: foreign keys are part of CREATE TABLE. Otherwise they
+	// are added when all tables exist.
+	InlineReferences() bool
+	// Reshape gives the columns of an existing table the form that the schema
+	// wants: those named in moves take over the values of others, those that
+	// nobody wants are gone, and each is required or not as it should be.
+	Reshape(c *schema.Collection, have *TableShape, moves map[string]string) []string
+	// TryLock is a condition that holds if the transaction gets a lock on two texts, which
+	// it keeps to its end, and does not hold if another transaction has it. A
+	// transaction that has the whole database to itself has all locks.
+	TryLock(first, second string) string
+	// SkipLocked stands behind a SELECT of rows that are about to be changed, and
+	// passes over those that somebody else is changing.
+	SkipLocked() string
+	// Catalogue is how to ask which tables there are.
+	Catalogue() Catalogue
+}
+
+// Catalogue is three queries about the tables of a database.
+type Catalogue struct {
+	Columns    string // table, column, type as ColumnType writes it, 1 if not null; by table and position
+	Indexes    string // table, index, 1 if unique, column; by table, index and position; without primary keys
+	References string // table, column, table referred to, name of the key or ''
+}

@@ -1,0 +1,58 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// canceller ends a statement whose context has ended. For one that reads, it asks the
+// database to cancel it, and the connection stays in use until the database says that it
+// has. If it closed the connection at once, as is the default of pgx, the pool would make
+// another one while the database still works for the first, and there would be no bound on
+// how much it works.
+//
+// What writes is not cancelled: a commit that waits for a standby would take effect without
+// it. Its connection is closed.
+type canceller struct {
+	conn *pgconn.PgConn
+	done chan struct{} // closed when the database has been asked; nil: it was not
+}
+
+// cancelPatience is how long a database may take to cancel a statement. Beyond it the
+// connection is closed: the database cannot be reached, or does not look whether to cancel.
+const cancelPatience = 10 * time.Second
+
+type readingKey struct{}
+
+// cancellable is a context whose end cancels statements.
+func cancellable(ctx context.Context) context.Context {
+	return context.WithValue(ctx, readingKey{}, true)
+}
+
+// HandleCancel is called when the context ends.
+func (c *canceller) HandleCancel(ended context.Context) {
+	if c.done = nil; ended.Value(readingKey{}) == nil {
+		_ = c.conn.Conn().SetDeadline(time.Unix(1, 0)) // in the past
+		return
+	}
+	c.done = make(chan struct{})
+	deadline := time.Now().Add(cancelPatience)
+	_ = c.conn.Conn().SetDeadline(deadline)
+	go func() {
+		defer close(c.done)
+		ctx, cancel := context.WithDeadline(context.Background(), deadline)
+		defer cancel()
+		_ = c.conn.CancelRequest(ctx) // if it fails, the deadline ends the wait
+	}()
+}
+
+// HandleUnwatchAfterCancel is called when the statement has ended. It waits until the
+// database has been asked, so that the next statement cannot be cancelled in its place.
+func (c *canceller) HandleUnwatchAfterCancel() {
+	if c.done != nil {
+		<-c.done
+	}
+	_ = c.conn.Conn().SetDeadline(time.Time{})
+}

@@ -1,0 +1,415 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// connection is a transaction on a connection. What need not be answered at once
+// is sent along with the next statement that must be, so that a transaction
+// waits for the database as seldom as can be. pgx keeps prepared statements and asks for
+// results in binary form.
+type connection struct {
+	ctx         context.Context
+	raw         *pgx.Conn
+	trace       func(sql string)
+	isolated    string        // how it begins
+	queued      []deferred    // to be sent with the next statement
+	begun       bool          // something was sent
+	only        bool          // the next statement is the only one, and ends it
+	patience    time.Duration // for each answer; zero: any
+	longer      func() error  // lets a read take its time
+	renew       func() error  // replaces a connection that was lost; nil: that cannot be
+	transaction int64         // its number, to ask what became of it
+
+	locks   *retryLocks // nil: nobody else writes
+	retry   *retryLock  // nil: none
+	about   resource
+	yielded bool
+
+	opening   []deferred          // what comes ahead of the check of the version
+	expected  db.Version          // of the schema
+	otherwise func(db.Conn) error // nil, or what to do if the schema has another version
+}
+
+// deferred is a statement that is sent later. Look gets its first row.
+type deferred struct {
+	sql  string
+	args []any
+	look func(schema.Row) error
+}
+
+// errUnmet: the schema has another version than was expected.
+var errUnmet = errors.New("the schema of the database has another version")
+
+// begin makes the connection ready for a transaction. Nothing is sent yet.
+func (c *connection) begin() { c.queued, c.begun = []deferred{{sql: c.isolated}}, false }
+
+// wait is the context of one exchange with the database.
+func (c *connection) wait() (context.Context, context.CancelFunc) {
+	if c.patience == 0 {
+		return c.ctx, func() {}
+	}
+	return context.WithTimeout(c.ctx, c.patience)
+}
+
+// send sends what is queued and then a statement, and reads all answers ahead of
+// that to the last one. Who has read nothing yet and finds the connection lost goes on with
+// another.
+func (c *connection) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
+	first, queued := !c.begun, c.queued
+	results, err := c.sendOnce(ctx, sql, args)
+	if first && c.renewed(err) {
+		c.queued = queued
+		return c.sendOnce(ctx, sql, args)
+	}
+	return results, err
+}
+
+// renewed replaces the connection if an error says that it was lost, once.
+func (c *connection) renewed(err error) bool {
+	renew := c.renew
+	if err == nil || renew == nil || !isLostConnection(err) {
+		return false
+	}
+	c.renew = nil
+	return renew() == nil
+}
+
+func (c *connection) sendOnce(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
+	var batch pgx.Batch
+	queue := func(sql string, args ...any) {
+		c.trace(sql)
+		batch.Queue(sql, args...)
+	}
+	for _, q := range c.queued {
+		queue(q.sql, q.args...)
+	}
+	queue(sql, args...)
+	if c.only {
+		queue("commit")
+	}
+	ahead := c.queued
+	c.queued, c.begun = nil, true
+	results := c.raw.SendBatch(ctx, &batch)
+	for _, q := range ahead {
+		if err := q.read(results); err != nil {
+			_ = results.Close() // what follows from the first error says nothing new
+			if c.otherwise != nil && (errors.Is(err, errUnmet) || isOutdated(err)) {
+				return c.startAnew(ctx, ahead[len(c.opening)+1:], sql, args)
+			}
+			return nil, err
+		}
+	}
+	c.otherwise = nil
+	return results, nil
+}
+
+// isOutdated recognises a statement that does not fit the tables. It is prepared
+// ahead of its transaction, and so ahead of the check of the version.
+func isOutdated(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code[:2] == "42" || pg.Code == "0A000")
+}
+
+// startAnew goes back to where the version was to be checked, does what is to be done
+// otherwise, and sends again what came behind.
+func (c *connection) startAnew(ctx context.Context, behind []deferred, sql string, args []any) (pgx.BatchResults, error) {
+	only, otherwise := c.only, c.otherwise
+	c.only, c.otherwise = false, nil
+	c.rollback()
+	c.queued = slices.Clone(c.opening)
+	if err := otherwise(c); err != nil {
+		return nil, err
+	}
+	c.only, c.queued = only, append(c.queued, behind...)
+	return c.send(ctx, sql, args)
+}
+
+func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
+	c.queued = append(c.queued, deferred{sql: lockSchemas})
+	c.opening, c.expected, c.otherwise = slices.Clone(c.queued), v, otherwise
+	c.queued = append(c.queued, deferred{sql: db.SelectVersion, look: func(row schema.Row) error {
+		if db.ScanVersion(row) != v {
+			return errUnmet
+		}
+		return nil
+	}})
+	if c.isolated == beginWrite {
+		c.queued = append(c.queued, deferred{sql: "SELECT pg_current_xact_id()::text::bigint", look: func(row schema.Row) error {
+			c.transaction = row.Int(0)
+			return nil
+		}})
+	}
+	return nil
+}
+
+func (q deferred) read(results pgx.BatchResults) error {
+	if q.look == nil {
+		_, err := results.Exec()
+		return err
+	}
+	answer, err := results.Query()
+	if err != nil {
+		return err
+	}
+	rows := &result{batch: answer}
+	defer answer.Close()
+	found, err := rows.Next()
+	if err == nil && found {
+		err = q.look(rows)
+	}
+	return err
+}
+
+func (c *connection) Query(sql string, args ...schema.Value) (db.Rows, error) {
+	if c.only && c.otherwise != nil {
+		rows, err := c.queryAlone(sql, args)
+		if c.renewed(err) {
+			rows, err = c.queryAlone(sql, args)
+		}
+		if rows != nil || err != nil {
+			return rows, err
+		}
+	}
+	ctx, cancel := c.wait()
+	results, err := c.send(ctx, sql, arguments(args))
+	if err == nil {
+		var answer pgx.Rows
+		if answer, err = results.Query(); err == nil {
+			return &result{batch: answer, end: func() { _ = results.Close(); cancel() }}, nil
+		}
+		_ = results.Close()
+	}
+	cancel()
+	return nil, err
+}
+
+func (c *connection) Exec(sql string, args ...schema.Value) (int, error) {
+	ctx, cancel := c.wait()
+	defer cancel()
+	results, err := c.send(ctx, sql, arguments(args))
+	if err != nil {
+		return 0, err
+	}
+	tag, err := results.Exec()
+	return int(tag.RowsAffected()), firstOf(err, results.Close())
+}
+
+func (c *connection) Batch(statements ...db.Statement) error {
+	if err := c.Defer(statements...); err != nil {
+		return err
+	}
+	return c.flush()
+}
+
+func (c *connection) Defer(statements ...db.Statement) error {
+	for _, statement := range statements {
+		q := deferred{sql: statement.SQL, args: arguments(statement.Args)}
+		if stored := statement.Stored; stored != nil {
+			q.sql += " RETURNING lastval()"
+			q.look = func(row schema.Row) error {
+				stored(row.Int(0))
+				return nil
+			}
+		}
+		c.queued = append(c.queued, q)
+	}
+	return nil
+}
+
+// Attempt does not wait for the savepoint to be made, nor to be released.
+func (c *connection) Attempt(fn func() (keep bool)) error {
+	c.queued = append(c.queued, deferred{sql: "SAVEPOINT attempt"})
+	if !fn() {
+		if _, err := c.Exec("ROLLBACK TO SAVEPOINT attempt"); err != nil {
+			return err
+		}
+	}
+	c.queued = append(c.queued, deferred{sql: "RELEASE SAVEPOINT attempt"})
+	return nil
+}
+
+func (c *connection) Extend() error { return c.longer() }
+
+// flush sends what is queued, if there is anything.
+func (c *connection) flush() error {
+	if len(c.queued) == 0 {
+		return nil
+	}
+	last := c.queued[len(c.queued)-1]
+	c.queued = c.queued[:len(c.queued)-1]
+	ctx, cancel := c.wait()
+	defer cancel()
+	results, err := c.send(ctx, last.sql, last.args)
+	if err != nil {
+		return err
+	}
+	err = last.read(results)
+	return firstOf(err, results.Close())
+}
+
+// firstOf is the first error: those behind it only follow from it.
+func firstOf(err, behind error) error {
+	if err != nil {
+		return err
+	}
+	return behind
+}
+
+// commit ends the transaction. Sent says that the outcome is unknown if there was
+// an error: the database may have done it.
+func (c *connection) commit() (sent bool, err error) {
+	if !c.begun && len(c.queued) == 1 {
+		return false, nil // nothing was done
+	}
+	ctx, cancel := c.wait()
+	defer cancel()
+	forgetWarnings(c.raw.PgConn())
+	results, err := c.send(ctx, "commit", nil)
+	if err != nil {
+		return !isAnswer(err), err
+	}
+	tag, err := results.Exec()
+	closed := results.Close()
+	switch {
+	case err != nil:
+		return !isAnswer(err), err
+	case tag.String() == "COMMIT" && warned(c.raw.PgConn()):
+		return true, errUnreplicated
+	case tag.String() == "COMMIT":
+		return false, nil // whatever happens to the connection now
+	}
+	return false, errors.Join(fmt.Errorf("a transaction ended with %s", tag), closed)
+}
+
+// isAnswer reports whether an error was the database's answer to a statement. What
+// ends the connection is not: it may come behind a commit.
+func isAnswer(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR"
+}
+
+// rollback gives the transaction up. A connection on which that fails is of no
+// more use, and whoever takes it back sees so.
+func (c *connection) rollback() {
+	if c.begun && !c.only && !c.raw.IsClosed() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), defaultPatience)
+		defer cancel()
+		c.trace("rollback")
+		_, _ = c.raw.Exec(ctx, "rollback")
+	}
+	c.queued, c.begun = nil, false
+}
+
+func arguments(values []schema.Value) []any {
+	bound := make(binder, 0, len(values))
+	for _, value := range values {
+		value.Bind(&bound)
+	}
+	return bound
+}
+
+type binder []any
+
+func (b *binder) BindNull() { *b = append(*b, nil) }
+
+func (b *binder) BindBool(v bool) { *b = append(*b, v) }
+
+func (b *binder) BindInt(v int64) { *b = append(*b, v) }
+
+func (b *binder) BindFloat(v float64) { *b = append(*b, v) }
+
+func (b *binder) BindID(v schema.ID) { *b = append(*b, [16]byte(v)) }
+
+func (b *binder) BindText(v string) { *b = append(*b, v) }
+
+func (b *binder) BindTime(formatted string) {
+	*b = append(*b, time.UnixMicro(timeOf(formatted)+epoch))
+}
+
+// result reads the binary form of the types that columnType names. They are those of
+// a batch, or of a statement by itself.
+type result struct {
+	batch  pgx.Rows
+	reader *pgconn.ResultReader
+	fields []pgconn.FieldDescription
+	raw    [][]byte
+	end    func() // when they are closed
+
+	peeked bool // the first row is there already
+	ended  bool
+}
+
+func (r *result) Next() (bool, error) {
+	switch {
+	case r.peeked:
+		r.peeked = false
+		return true, nil
+	case r.ended:
+		return false, nil
+	case r.batch != nil:
+		if !r.batch.Next() {
+			return false, r.batch.Err()
+		}
+		r.raw = r.batch.RawValues()
+		return true, nil
+	case r.reader.NextRow():
+		r.raw = r.reader.Values()[aloneColumns:]
+		return true, nil
+	}
+	r.ended = true
+	_, err := r.reader.Close()
+	return false, err
+}
+
+func (r *result) Close() {
+	if r.batch != nil {
+		r.batch.Close()
+	}
+	if r.reader != nil {
+		_, _ = r.reader.Close() // what was read was read, and a connection that is lost shows
+	}
+	if r.end != nil {
+		r.end()
+	}
+}
+
+func (r *result) Null(column int) bool { return r.raw[column] == nil }
+
+func (r *result) Bool(column int) bool { return r.raw[column][0] != 0 }
+
+func (r *result) Int(column int) int64 {
+	if raw := r.raw[column]; len(raw) == 4 {
+		return int64(int32(binary.BigEndian.Uint32(raw))) // #nosec G115 -- the same bits
+	}
+	return db.FromBits(binary.BigEndian.Uint64(r.raw[column]))
+}
+
+func (r *result) Float(column int) float64 {
+	return math.Float64frombits(binary.BigEndian.Uint64(r.raw[column]))
+}
+
+func (r *result) ID(column int) schema.ID { return schema.ID(r.raw[column]) }
+
+func (r *result) AppendText(dst []byte, column int) []byte {
+	raw := r.raw[column]
+	if r.fields == nil {
+		r.fields = r.batch.FieldDescriptions()
+	}
+	if r.fields[column].DataTypeOID == timestamptzOID {
+		return schema.AppendTime(dst, time.UnixMicro(db.FromBits(binary.BigEndian.Uint64(raw))+epoch))
+	}
+	return append(dst, raw...)
+}

@@ -1,0 +1,140 @@
+package postgres
+
+import (
+	"fmt"
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// dialect is the SQL of PostgreSQL.
+type dialect struct{}
+
+func (dialect) ColumnType(kind schema.Kind) string {
+	if kind.IsDecimal() {
+		return "bigint"
+	}
+	switch kind {
+	case schema.KindUUID:
+		return "uuid"
+	case schema.KindInteger:
+		return "bigint"
+	case schema.KindNumber:
+		return "double precision"
+	case schema.KindBoolean:
+		return "boolean"
+	case schema.KindDateTime:
+		return "timestamp(3) with time zone"
+	default:
+		return `text COLLATE "C"`
+	}
+}
+
+// Reserved: PostgreSQL keeps a few column names to itself.
+func (dialect) Reserved(name string) bool {
+	return slices.Contains([]string{"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}, name)
+}
+
+func (dialect) TableOptions() string { return "" }
+
+func (dialect) RevisionType() string {
+	return "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+}
+
+func (dialect) LastRevision() string { return "lastval()" }
+
+// A transaction gets its revisions before it commits, and another that got higher
+// ones may commit first. So the order is that of the transactions, and what is read
+// of it ends at the oldest that is still going on.
+func (dialect) ChangeOrder() (string, []string, []string) {
+	return ", transaction xid8 NOT NULL DEFAULT pg_current_xact_id()",
+		[]string{"CREATE INDEX " + db.ChangesTable + "_order ON " + db.ChangesTable + " (transaction, revision)"},
+		[]string{"UPDATE " + db.ChangesTable + " SET transaction = '0' WHERE transaction > pg_current_xact_id()"}
+}
+
+func (dialect) ChangesAfter(position db.Position) (string, []schema.Value) {
+	return "SELECT transaction::text::bigint, " + db.ChangeColumns + " FROM " + db.ChangesTable +
+			" WHERE transaction < pg_snapshot_xmin(pg_current_snapshot()) AND (transaction, revision) > ($1::text::xid8, $2::bigint)" +
+			" ORDER BY transaction, revision LIMIT $3",
+		[]schema.Value{schema.TextValue(strconv.FormatInt(position.Transaction, 10)), schema.IntValue(position.Revision)}
+}
+
+func (dialect) LastGiven() string {
+	return "SELECT coalesce(pg_sequence_last_value(" + revisionSequence + "::regclass), 0)"
+}
+
+// The transactions of another database mean nothing here.
+func (dialect) Loading(last int64) (before, after []string) {
+	order := "ALTER TABLE " + db.ChangesTable + " ALTER COLUMN transaction SET DEFAULT "
+	after = []string{order + "pg_current_xact_id()", "ANALYZE"}
+	if last > 0 {
+		after = append(after, fmt.Sprintf("SELECT setval(%s, %d)", revisionSequence, last))
+	}
+	return []string{order + "'0'"}, after
+}
+
+func (dialect) NullsFirst() string { return " NULLS FIRST" }
+
+func (dialect) NullsLast() string { return " NULLS LAST" }
+
+func (dialect) Contains(column, text string) string {
+	return "strpos(" + column + ", " + text + ") > 0"
+}
+
+func (dialect) HoldSchema() []string { return []string{lockSchemas} }
+
+func (dialect) InlineReferences() bool { return false }
+
+func (b dialect) Reshape(c *schema.Collection, have *db.TableShape, moves map[string]string) []string {
+	alter := "ALTER TABLE " + db.Quote(b, c.Name) + " "
+	wanted := map[string]schema.Column{}
+	for _, column := range c.Columns() {
+		wanted[column.Name] = column
+	}
+	notNull, moving := map[string]bool{}, slices.Collect(maps.Values(moves))
+	var statements []string
+	for _, column := range have.Columns {
+		notNull[column.Name] = column.NotNull
+		_, stays := wanted[column.Name]
+		if moves[column.Name] != "" || !stays && !slices.Contains(moving, column.Name) {
+			statements = append(statements, alter+"DROP COLUMN "+db.Quote(b, column.Name))
+			notNull[column.Name] = false
+		}
+	}
+	for _, column := range c.Columns() {
+		if from := moves[column.Name]; from != "" {
+			statements = append(statements, alter+"RENAME COLUMN "+db.Quote(b, from)+" TO "+db.Quote(b, column.Name))
+		}
+		if column.NotNull != notNull[column.Name] {
+			statements = append(statements, alter+"ALTER COLUMN "+db.Quote(b, column.Name)+db.Choose(column.NotNull, " SET NOT NULL", " DROP NOT NULL"))
+		}
+	}
+	return statements
+}
+
+func (dialect) TryLock(first, second string) string {
+	return "pg_try_advisory_xact_lock(hashtextextended(" + first + " || chr(31) || " + second + ", 0))"
+}
+
+func (dialect) SkipLocked() string { return " FOR UPDATE SKIP LOCKED" }
+
+func (dialect) Catalogue() db.Catalogue {
+	return db.Catalogue{
+		Columns: `SELECT t.relname::text, a.attname::text,
+				format_type(a.atttypid, a.atttypmod) || CASE WHEN l.collname = 'C' THEN ' COLLATE "C"' ELSE '' END, a.attnotnull::int
+			FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid LEFT JOIN pg_collation l ON l.oid = a.attcollation
+			WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+			ORDER BY t.relname, a.attnum`,
+		Indexes: `SELECT t.relname::text, x.relname::text, i.indisunique::int, a.attname::text
+			FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
+				CROSS JOIN unnest(i.indkey::int[]) WITH ORDINALITY AS k(number, position)
+				JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
+			WHERE t.relnamespace = current_schema()::regnamespace AND NOT i.indisprimary ORDER BY t.relname, x.relname, k.position`,
+		References: `SELECT t.relname::text, a.attname::text, r.relname::text, f.conname::text
+			FROM pg_constraint f JOIN pg_class t ON t.oid = f.conrelid JOIN pg_class r ON r.oid = f.confrelid
+				JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = f.conkey[1]
+			WHERE f.contype = 'f' AND t.relnamespace = current_schema()::regnamespace`,
+	}
+}

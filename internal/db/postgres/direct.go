@@ -1,0 +1,130 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// A query that is all of its transaction needs none: it is a snapshot by itself, and sees
+// the database as it is when it has its locks. So the version of the schema is read by the
+// same statement, and one exchange does all.
+
+// alone is a query with the version of the schema in front of each row, and whether there is
+// a row of the query: there is at least one row with the version. It names the table of
+// schemas first, so that it is locked first: see lockTables.
+func alone(sql string) string {
+	return "SELECT s.version, s.at, q.* FROM (" + db.SelectVersion + ") AS s LEFT JOIN (SELECT true, r.* FROM (" + sql + ") AS r) AS q ON true"
+}
+
+// aloneColumns is how many columns are in front.
+const aloneColumns = 3
+
+// queryAlone runs a query without a transaction. Nil rows mean that it cannot be answered in
+// this way, and is to be sent in a transaction.
+func (c *connection) queryAlone(sql string, args []schema.Value) (db.Rows, error) {
+	sql = alone(sql)
+	c.trace(sql)
+	ctx, cancel := c.wait()
+	rows := &result{end: cancel}
+	expected := false
+	prepared, err := c.raw.Prepare(ctx, sql, sql)
+	if err == nil {
+		params := parameters{oids: prepared.ParamOIDs, values: make([][]byte, 0, len(args))}
+		for _, arg := range args {
+			arg.Bind(&params)
+		}
+		if params.other {
+			cancel()
+			return nil, nil
+		}
+		rows.reader = c.raw.PgConn().ExecStatement(ctx, prepared, params.values, binaryFormat, binaryFormat)
+		expected, err = rows.first(prepared.Fields, c.expected)
+	}
+	if err == nil && expected {
+		return rows, nil
+	}
+	rows.Close()
+	if isOutdated(err) {
+		err = nil
+	}
+	return nil, err
+}
+
+// first goes to the first row, and reports whether the schema has a version.
+func (r *result) first(fields []pgconn.FieldDescription, v db.Version) (expected bool, err error) {
+	if !r.reader.NextRow() {
+		_, err := r.reader.Close()
+		return false, err // a database that has lost its schema has no row
+	}
+	all := r.reader.Values()
+	r.fields, r.raw = fields[aloneColumns:], all[aloneColumns:]
+	r.peeked, r.ended = all[aloneColumns-1] != nil, all[aloneColumns-1] == nil
+	return db.ScanVersion(&result{raw: all, fields: fields}) == v, nil
+}
+
+// parameters is the binary form of values, as the types of the parameters ask for.
+type parameters struct {
+	oids   []uint32
+	values [][]byte
+	other  bool // there is a type that is not known here
+}
+
+func (p *parameters) add(value []byte, oid uint32) {
+	if at := len(p.values); at >= len(p.oids) || p.oids[at] != oid {
+		p.other = true
+	}
+	p.values = append(p.values, value)
+}
+
+func (p *parameters) BindNull() { p.values = append(p.values, nil) }
+
+func (p *parameters) BindBool(v bool) {
+	value := []byte{0}
+	if v {
+		value[0] = 1
+	}
+	p.add(value, boolOID)
+}
+
+func (p *parameters) BindInt(v int64) {
+	p.add(binary.BigEndian.AppendUint64(nil, db.BitsOf(v)), int8OID)
+}
+
+func (p *parameters) BindFloat(v float64) {
+	p.add(binary.BigEndian.AppendUint64(nil, math.Float64bits(v)), float8OID)
+}
+
+func (p *parameters) BindID(v schema.ID) { p.add(v[:], uuidOID) }
+
+func (p *parameters) BindText(v string) { p.add([]byte(v), textOID) }
+
+func (p *parameters) BindTime(formatted string) {
+	p.add(binary.BigEndian.AppendUint64(nil, db.BitsOf(timeOf(formatted))), timestamptzOID)
+}
+
+var binaryFormat = []int16{1}
+
+// The numbers of the types that columnType names.
+const (
+	boolOID        = 16
+	int8OID        = 20
+	textOID        = 25
+	float8OID      = 701
+	timestamptzOID = 1184
+	uuidOID        = 2950
+)
+
+// epoch is what timestamps are counted from, in microseconds.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+
+// timeOf is the number of a time.
+func timeOf(formatted string) int64 {
+	when, _ := time.Parse(time.RFC3339, formatted) // FormatTime wrote it
+	return when.UnixMicro() - epoch
+}

@@ -1,0 +1,30 @@
+package postgres
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// Load uses COPY, which also takes numbers for revisionType.
+func (c *connection) Load(table string, columns []string, next func() (schema.Record, error)) error {
+	if err := c.flush(); err != nil {
+		return err
+	}
+	var failed error // the database would give only its text back
+	_, err := c.raw.CopyFrom(c.ctx, pgx.Identifier{table}, columns, pgx.CopyFromFunc(func() ([]any, error) {
+		record, err := next()
+		if err != nil || record == nil {
+			failed = err
+			return nil, err
+		}
+		return arguments(record), nil
+	}))
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+const revisionSequence = "pg_get_serial_sequence('" + db.ChangesTable + "', 'revision')"

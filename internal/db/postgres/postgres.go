@@ -1,0 +1,201 @@
+// Package postgres is a PostgreSQL database behind a pool of connections, which other servers may
+// use as well.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/fault"
+)
+
+// Database is a PostgreSQL database behind a pool of connections.
+type Database struct {
+	dialect
+	pool    *pgxpool.Pool
+	first   chan struct{} // one for each connection that the first piece of a list may be read from
+	long    chan struct{} // likewise, at length
+	locks   retryLocks
+	removed atomic.Int64 // rows that were removed since room was last made
+	options db.Options
+	closed  atomic.Bool
+
+	patience time.Duration // how long an answer may take that others may wait for
+}
+
+const (
+	// defaultConns is how many connections there are, unless the URL says so.
+	defaultConns    = 24
+	defaultPatience = 10 * time.Second
+
+	beginWrite = "begin isolation level repeatable read"
+	beginRead  = "begin isolation level repeatable read, read only"
+)
+
+// Open connects to a database.
+func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
+	config, err := parseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
+	}
+	if err := checkEncoding(ctx, pool); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return &Database{pool: pool, options: o.WithDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), patience: defaultPatience}, nil
+}
+
+func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
+	ctx = cancellable(ctx)
+	done := func() {}
+	if slots := map[db.Use]chan struct{}{db.OnePage: b.first, db.Pages: b.first, db.AtLength: b.long}[how]; slots != nil {
+		if err := b.takeSlot(ctx, slots); err != nil {
+			return nil, nil, err
+		}
+		done = func() { <-slots }
+	}
+	acquired, err := b.acquire(ctx)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.OnePage}
+	if how == db.OneQuery || how == db.Briefly {
+		c.patience = b.patience
+	}
+	c.longer = func() error {
+		if err := b.takeSlot(ctx, b.long); err != nil {
+			return err
+		}
+		done()
+		done = func() { <-b.long }
+		return nil
+	}
+	c.renew = func() error {
+		c.begun = false // there is nothing to roll back
+		b.pool.Reset()  // the others go the same way
+		acquired.Release()
+		another, err := b.acquire(ctx)
+		if err == nil {
+			acquired, c.raw = another, another.Conn()
+		}
+		return err
+	}
+	c.begin()
+	release := func() {
+		c.rollback()
+		acquired.Release()
+		done()
+	}
+	return c, release, nil
+}
+
+func (b *Database) takeSlot(ctx context.Context, slots chan struct{}) error {
+	patience := time.NewTimer(db.MaxWait)
+	defer patience.Stop()
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-patience.C:
+		return db.ErrBusy
+	}
+}
+
+// tooManyConns is the code of a database that takes no more connections.
+const tooManyConns = "53300"
+
+// acquire waits for a connection, but not for ever.
+func (b *Database) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	if b.closed.Load() {
+		return nil, db.ErrClosed
+	}
+	wait, cancel := context.WithTimeout(ctx, db.MaxWait)
+	defer cancel()
+	for {
+		acquired, err := b.pool.Acquire(wait)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+			return nil, db.ErrBusy
+		case hasCode(err, tooManyConns) && ctx.Err() == nil:
+			// Others have them all. One of our own may come back, or of theirs.
+			select {
+			case <-wait.Done():
+				return nil, errors.Join(db.ErrBusy, err)
+			case <-time.After(50 * time.Millisecond):
+				continue
+			}
+		}
+		return acquired, err
+	}
+}
+
+// maxRemoved is how many removed rows may be in the way of those who read the table.
+const maxRemoved = 500
+
+// reclaim makes room of removed rows. PostgreSQL does so by itself, but minutes later, and
+// until then every query goes past all of them. So an error is no harm.
+func (b *Database) reclaim(ctx context.Context, t *db.Task) {
+	if t.Removed.Rows == 0 || b.removed.Add(t.Removed.Rows) < maxRemoved {
+		return
+	}
+	b.removed.Store(0)
+	if acquired, err := b.acquire(ctx); err == nil {
+		defer acquired.Release()
+		_, _ = acquired.Exec(ctx, "VACUUM (SKIP_LOCKED) "+t.Removed.Table)
+	}
+}
+
+// reset has connections replaced: when one was lost, the others go the same way.
+func (b *Database) reset() { b.pool.Reset() }
+
+// Close waits for the connections that are in use.
+func (b *Database) Close() error {
+	b.closed.Store(true)
+	b.pool.Close()
+	return nil
+}
+
+func (b *Database) Fault(err error) error {
+	var pg *pgconn.PgError
+	var connect *pgconn.ConnectError
+	var network net.Error
+	unavailable := errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errUnknownOutcome) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, errRunAgain) || errors.Is(err, errUnreplicated)
+	if errors.As(err, &pg) {
+		switch class := pg.Code[:2]; {
+		case pg.Code == "23503":
+			return db.BrokenReference(err)
+		case pg.Code == "53100":
+			return &fault.Error{Code: fault.CodeStorageFull, Detail: "There is no room left to store this. Reading goes on; try again later.", Cause: err}
+		case class == "08" || class == "53" || class == "57" || class == "40" || pg.Code == "25006":
+			unavailable = true
+		}
+	}
+	if isLostRace(err) {
+		return &fault.Error{Code: fault.CodeUnavailable, Detail: "Too many are writing to the same resources. Try again later.", Cause: err}
+	}
+	if unavailable {
+		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The database cannot be used at the moment. Try again later.", Cause: err}
+	}
+	return nil
+}
+
+func (b *Database) Traits() db.Traits {
+	return db.Traits{Shared: true, RoundTrips: true, LongReads: cap(b.long)}
+}

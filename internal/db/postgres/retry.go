@@ -1,0 +1,161 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// retryLocks are locks on resources that several transactions write to at the same time. They
+// cannot all succeed: a transaction sees the resource as it was when it began, and fails if another has
+// changed it since. One that has failed takes the lock before it is run again, so that the next run
+// succeeds. Within a server the holders form a queue, and the first of each server waits for an advisory
+// lock of the database. It takes that before its transaction begins, so that it sees what the one before
+// has done.
+type retryLocks struct {
+	mutex  sync.Mutex
+	queues map[resource]*retryQueue
+}
+
+// resource is a resource that several write to.
+type resource struct {
+	collection string
+	id         schema.ID
+}
+
+// retryQueue is those who hold a lock or wait for it, on this server.
+type retryQueue struct {
+	length int
+	first  chan struct{} // has room for one
+}
+
+// retryLock is a lock that is held. Nil is none: the transaction has not failed yet.
+type retryLock struct {
+	locks  *retryLocks
+	about  resource
+	locked bool
+	alone  bool // without the lock
+}
+
+var (
+	// errContended: others hold the lock on a resource, or wait for it.
+	errContended = errors.New("other transactions are waiting to write to the resource")
+	// errNotLocked: another server does not release the lock in time.
+	errNotLocked = fmt.Errorf("another server holds the lock: %w", errContended)
+)
+
+// acquire waits for the lock on a resource, which must be released. Without a resource there is no
+// lock: it is not known what the transactions have in common.
+func (t *retryLocks) acquire(ctx context.Context, about resource, until time.Time) (*retryLock, error) {
+	if about == (resource{}) {
+		return nil, nil
+	}
+	t.mutex.Lock()
+	l := t.queues[about]
+	if l == nil {
+		l = &retryQueue{first: make(chan struct{}, 1)}
+		if t.queues == nil {
+			t.queues = map[resource]*retryQueue{}
+		}
+		t.queues[about] = l
+	}
+	l.length++
+	t.mutex.Unlock()
+	patience := time.NewTimer(time.Until(until))
+	defer patience.Stop()
+	var err error
+	select {
+	case l.first <- struct{}{}:
+		return &retryLock{locks: t, about: about}, nil
+	case <-patience.C:
+		err = errContended
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	t.remove(about)
+	return nil, err
+}
+
+func (t *retryLocks) remove(about resource) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	l := t.queues[about]
+	if l.length--; l.length == 0 {
+		delete(t.queues, about)
+	}
+}
+
+// contended reports whether anybody holds the lock on a resource, or waits for it.
+func (t *retryLocks) contended(about resource) bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.queues[about] != nil
+}
+
+// release lets the next one have the lock.
+func (t *retryLock) release() {
+	if t == nil {
+		return
+	}
+	t.locks.mutex.Lock()
+	l := t.locks.queues[t.about]
+	t.locks.mutex.Unlock()
+	<-l.first
+	t.locks.remove(t.about)
+}
+
+// key is what the lock is on: that of no Idempotency-Key.
+func (c resource) key() string { return "\x1f" + c.collection + "\x1f" + c.id.String() }
+
+// lock waits until no other server holds the lock. It belongs to the session: a lock of the transaction
+// would be waited for with the snapshot already taken. A server that hangs may keep it for any
+// time, so the wait is short. The lock is no more than a way to fail less often.
+func (t *retryLock) lock(c *connection) error {
+	if t == nil || t.alone {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, c.patience/4)
+	defer cancel()
+	t.locked = true
+	_, err := c.raw.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 0))", t.about.key())
+	if err != nil {
+		t.unlock(c)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.alone = true
+		return errNotLocked
+	}
+	return err
+}
+
+// unlock gives the lock back, with the connection if that is what it takes.
+func (t *retryLock) unlock(c *connection) {
+	if t == nil || !t.locked {
+		return
+	}
+	t.locked = false
+	ctx, cancel := c.wait()
+	defer cancel()
+	var unlocked bool
+	if err := c.raw.QueryRow(ctx, "SELECT pg_advisory_unlock(hashtextextended($1, 0))", t.about.key()).Scan(&unlocked); err != nil || !unlocked {
+		_ = c.raw.Close(ctx) // whoever takes it back sees that it is of no more use
+	}
+}
+
+// Lock takes no lock: of transactions that write to the same resource, all but one fail. Those that have
+// failed are run again one after the other, and one that has not failed yet lets them go first.
+func (c *connection) Lock(collection string, id schema.ID) error {
+	if c.locks == nil {
+		return nil
+	}
+	c.about = resource{collection, id}
+	if c.retry == nil && c.locks.contended(c.about) {
+		c.yielded = true // also if nobody looks at the error
+		return errContended
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/plural-go/plural/internal/db"
+)
+
+// parseConfig reads a URL. Its errors name the part that is wrong, and never show the
+// password, which may be any part of a URL that cannot be read.
+func parseConfig(text string) (*pgxpool.Config, error) {
+	parsed, err := url.Parse(text)
+	if err == nil {
+		_, err = url.ParseQuery(parsed.RawQuery)
+	}
+	if err != nil {
+		return nil, wrongURL(partOf(err))
+	}
+	config, err := pgxpool.ParseConfig(text)
+	var wrong *pgconn.ParseConfigError
+	switch {
+	case errors.As(err, &wrong): // it begins with the URL, in these quotes
+		return nil, wrongURL(err.Error()[strings.LastIndex(err.Error(), "`: ")+len("`: "):])
+	case err != nil:
+		return nil, wrongURL("it is not one of PostgreSQL")
+	}
+	if !parsed.Query().Has("pool_max_conns") {
+		config.MaxConns = defaultConns
+	}
+	params := config.ConnConfig.RuntimeParams
+	if given, ok := params["client_encoding"]; ok && !isUTF8(given) {
+		return nil, wrongURL("client_encoding is " + given + ", and everything is sent in UTF8. Leave it out")
+	}
+	params["client_encoding"] = "UTF8" // whatever the database or the role say
+	// A node that is gone, or stands still, must not keep its locks. Hooks may take
+	// their time within a transaction, but no longer than this.
+	for name, value := range map[string]string{
+		"idle_in_transaction_session_timeout": "40s",
+		"tcp_keepalives_idle":                 "20",
+		"tcp_keepalives_interval":             "5",
+		"tcp_keepalives_count":                "4",
+	} {
+		if _, set := params[name]; !set {
+			params[name] = value
+		}
+	}
+	// A statement without a transaction must see what was committed while it waited for its locks.
+	params["default_transaction_isolation"] = "read committed"
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = db.MaxWait
+	}
+	// The rows are read in the binary form that prepared statements give.
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+	config.ConnConfig.OnNotice = noteWarning
+	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler { return &canceller{conn: c} }
+	return config, nil
+}
+
+func wrongURL(reason string) error {
+	return fmt.Errorf("the database URL cannot be used: %s. It should be like postgres://user@host/database", reason)
+}
+
+// partOf tells which part of a URL cannot be read, without showing it.
+func partOf(err error) string {
+	var escape url.EscapeError
+	switch {
+	case errors.As(err, &escape):
+		return "a % is not followed by two hexadecimal digits. Write %25 for a percent sign"
+	case strings.Contains(err.Error(), "invalid port"):
+		return "the port behind the host is no number. If that is part of the password, write its / as %2F, ? as %3F and # as %23"
+	case strings.Contains(err.Error(), "invalid userinfo"):
+		return "the user or the password has a character that must be escaped, such as @ as %40"
+	default:
+		return "it is no URL"
+	}
+}
+
+func isUTF8(encoding string) bool {
+	name := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(encoding))
+	return name == "utf8" || name == "unicode"
+}
+
+// checkEncoding refuses a database that cannot keep every text as it is.
+func checkEncoding(ctx context.Context, pool *pgxpool.Pool) error {
+	acquired, err := pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting to PostgreSQL: %w", err)
+	}
+	defer acquired.Release()
+	if encoding := acquired.Conn().PgConn().ParameterStatus("server_encoding"); !isUTF8(encoding) {
+		return fmt.Errorf("the database has the encoding %s, which cannot keep every text. It must have UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0", encoding)
+	}
+	return nil
+}
+
+// Address is which database a URL names, on which host.
+func Address(url string) (database, host string, ok bool) {
+	config, err := pgconn.ParseConfig(url)
+	if err != nil || !strings.HasPrefix(url, "postgres") {
+		return "", "", false
+	}
+	return config.Database, config.Host, true
+}

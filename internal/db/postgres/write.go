@@ -1,0 +1,228 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/plural-go/plural/internal/db"
+)
+
+// writeAttempts bounds how often a transaction that lost to another, or lost its
+// connection, is run again.
+const writeAttempts = 10
+
+func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
+	var lock *retryLock
+	defer func() { lock.release() }()
+	var patience time.Time // when the wait for locks ends
+	for attempt := range writeAttempts {
+		if attempt > 0 && lock == nil { // so that those who have failed do not meet again
+			time.Sleep(rand.N(time.Millisecond << attempt)) // #nosec G404 -- chance is enough
+		}
+		acquired, failed := b.acquire(ctx)
+		if failed != nil {
+			return failed
+		}
+		c := &connection{ctx: context.WithoutCancel(ctx), trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, patience: b.patience, locks: &b.locks, retry: lock}
+		err = b.transact(acquired, c, t)
+		switch {
+		case errors.Is(err, errNotLocked): // the next run goes without it
+		case isLostRace(err):
+			lock.release()
+			if patience.IsZero() {
+				patience = time.Now().Add(b.patience)
+			}
+			if lock, failed = b.locks.acquire(ctx, c.about, patience); failed != nil {
+				return err
+			}
+		case isLostConnection(err), errors.Is(err, errRunAgain):
+			b.reset()
+		case err == nil:
+			b.reclaim(ctx, t)
+			return nil
+		default:
+			return err
+		}
+	}
+	return err
+}
+
+// transact runs a task in a transaction and commits it. An error means that nothing
+// has happened, or that nobody can tell. The connection is given back.
+func (b *Database) transact(acquired *pgxpool.Conn, c *connection, t *db.Task) error {
+	defer acquired.Release()
+	if err := c.retry.lock(c); err != nil {
+		return err
+	}
+	defer c.retry.unlock(c)
+	c.begin()
+	committed := func() {}
+	err := t.Start(c, nil)
+	if err == nil {
+		committed, err = b.options.Finish(c, []*db.Task{t})
+	}
+	if err == nil && c.yielded {
+		err = errContended
+	}
+	if err != nil {
+		c.rollback()
+		return err
+	}
+	unknown, err := c.commit()
+	switch {
+	case unknown:
+		// To ask takes a connection, and there may be no other.
+		c.retry.unlock(c)
+		acquired.Release()
+		err = b.resolve(c, t, err)
+	case err != nil:
+		c.rollback()
+	}
+	if err == nil {
+		committed()
+	}
+	return err
+}
+
+var (
+	// errUnknownOutcome: nobody could tell in time whether a transaction was committed.
+	errUnknownOutcome = errors.New("the connection was lost during a commit, and its outcome could not be found out")
+	// errRunAgain: a transaction that has changed no resource does no harm when it is run
+	// twice, which is what it takes if nobody can tell.
+	errRunAgain = errors.New("the connection was lost during a commit that changes no resource")
+	// errUnreplicated: a transaction is committed, but the database has given up waiting for
+	// a synchronous standby to have it. It would be lost in a failover.
+	errUnreplicated = errors.New("the database did not wait for its synchronous standby")
+)
+
+// resolve asks what became of a transaction whose commit was not answered, or not as it
+// should be.
+func (b *Database) resolve(c *connection, t *db.Task, lost error) error {
+	b.reset()
+	ctx, cancel := context.WithTimeout(c.ctx, min(db.MaxWait, b.patience))
+	defer cancel()
+	for ctx.Err() == nil {
+		outcome, err := b.outcome(ctx, c, t, lost)
+		if err == nil {
+			return outcome
+		}
+		// It is still going on, or the database is still away.
+		time.Sleep(50 * time.Millisecond)
+	}
+	return errors.Join(errUnknownOutcome, lost)
+}
+
+var errGoesOn = errors.New("the transaction is not over")
+
+// outcome is nil if the transaction is committed, and on every standby that it has to be
+// on. An error of its own means that it cannot be told yet.
+func (b *Database) outcome(ctx context.Context, c *connection, t *db.Task, lost error) (outcome, err error) {
+	number := strconv.FormatInt(c.transaction, 10)
+	if c.transaction != 0 {
+		var status *string
+		err := b.pool.QueryRow(ctx, "SELECT pg_xact_status($1::text::xid8)", number).Scan(&status)
+		switch {
+		case hasCode(err, neverHeardOf), err == nil && status != nil && *status == "aborted":
+			return lost, nil
+		case err != nil:
+			return nil, err
+		case status == nil || *status != "committed":
+			return nil, errGoesOn
+		}
+	}
+	if err := b.awaitStandby(ctx); err != nil {
+		return nil, err
+	}
+	if t.Evidence == nil {
+		return errors.Join(errRunAgain, lost), nil
+	}
+	// A database that has crashed, or was promoted, gives the numbers of
+	// transactions again of which nothing is left. This may be another's.
+	sql := "SELECT EXISTS (SELECT FROM " + db.ChangesTable + " WHERE transaction = '" + number + "' AND " + t.Evidence.SQL + ")"
+	var ours bool
+	if err := b.pool.QueryRow(ctx, sql, arguments(t.Evidence.Args)...).Scan(&ours); err != nil {
+		return nil, err
+	}
+	if !ours {
+		return lost, nil
+	}
+	return nil, nil
+}
+
+// awaitStandby returns nil when everything that is committed is also on the standbys
+// that a commit has to wait for: they get the log in its order, and have this
+// transaction, which comes behind the others.
+func (b *Database) awaitStandby(ctx context.Context) error {
+	acquired, err := b.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer acquired.Release()
+	c := acquired.Conn()
+	forgetWarnings(c.PgConn())
+	if _, err = c.Exec(ctx, "SELECT pg_logical_emit_message(true, 'plural', '')"); err == nil && warned(c.PgConn()) {
+		err = errUnreplicated
+	}
+	return err
+}
+
+const warnedKey = "plural.warned"
+
+// noteWarning notes beside a connection what the database says when it ends the wait
+// for a standby, because it was told to, or is told to go.
+func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
+	if n.SeverityUnlocalized == "WARNING" && slices.Contains([]string{"01000", "57P01"}, n.Code) {
+		c.CustomData()[warnedKey] = true
+	}
+}
+
+func warned(c *pgconn.PgConn) bool { return c.CustomData()[warnedKey] != nil }
+
+func forgetWarnings(c *pgconn.PgConn) { delete(c.CustomData(), warnedKey) }
+
+// neverHeardOf is what a database says of a transaction that has not taken place
+// there: a standby that was promoted before it had it.
+const neverHeardOf = "22023"
+
+func hasCode(err error, codes ...string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && slices.Contains(codes, pg.Code)
+}
+
+// isLostRace recognises serialization failures and deadlocks, and the unique
+// and foreign keys that another transaction has taken or removed meanwhile: a
+// second run sees what the other one did.
+func isLostRace(err error) bool {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return errors.Is(err, errContended)
+	}
+	// One that locks a row which another updates can meet what PostgreSQL takes for a mistake
+	// of its own; it has no code and is not translated.
+	return slices.Contains([]string{"40001", "40P01", "23505", "23503"}, pg.Code) ||
+		pg.Code == "XX000" && strings.Contains(pg.Message, "multixact has more than one updating member")
+}
+
+// isLostConnection recognises a connection that ended under a transaction, which
+// ended with it.
+func isLostConnection(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		// Told to go; a database that is shutting down; one that has become a standby;
+		// ended as nothing came for too long, between transactions or in one.
+		return slices.Contains([]string{"57P01", "57P02", "25006", "57P05", "25P03"}, pg.Code)
+	}
+	return !errors.Is(err, errUnknownOutcome) && (pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
+}

@@ -1,0 +1,74 @@
+package db
+
+import (
+	"context"
+	"slices"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Write runs fn in a transaction of a database.
+func Write(ctx context.Context, b Database, fn func(Conn) error) error {
+	return b.Write(ctx, &Task{Run: func(c Conn, _ []*Task) error { return fn(c) }})
+}
+
+// One runs a query and hands its first row to read, if there is one.
+func One(c Conn, read func(schema.Row), sql string, args ...schema.Value) (found bool, err error) {
+	err = Each(c, func(row schema.Row) bool {
+		found = true
+		if read != nil {
+			read(row)
+		}
+		return false
+	}, sql, args...)
+	return found, err
+}
+
+// Each runs a query and hands its rows to read until that returns false.
+func Each(c Conn, read func(schema.Row) bool, sql string, args ...schema.Value) error {
+	rows, err := c.Query(sql, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for {
+		more, err := rows.Next()
+		if err != nil || !more || !read(rows) {
+			return err
+		}
+	}
+}
+
+// ExecEach runs a statement with each list of values, in batches.
+func ExecEach(c Conn, sql string, lists []schema.Record) error {
+	for chunk := range slices.Chunk(lists, maxBatch) {
+		batch := make([]Statement, len(chunk))
+		for i, values := range chunk {
+			batch[i] = Statement{SQL: sql, Args: values}
+		}
+		if err := c.Batch(batch...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxBatch bounds how many statements are in memory at a time.
+const maxBatch = 500
+
+// ReadMeta reads a value of the meta table, empty if there is none.
+func ReadMeta(c Conn, key string) (value string, err error) {
+	_, err = One(c, func(row schema.Row) { value = string(row.AppendText(nil, 0)) },
+		"SELECT value FROM "+MetaTable+" WHERE key = $1", schema.TextValue(key))
+	return value, err
+}
+
+// ExecAll runs statements one after the other.
+func ExecAll(c Conn, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := c.Exec(statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}

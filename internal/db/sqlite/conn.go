@@ -1,0 +1,210 @@
+package sqlite
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// connection is a connection with the statements it has prepared.
+type connection struct {
+	raw        *sqlite.Conn
+	statements map[string]*sqlite.Stmt
+	writes     bool // has the lock for it whenever it does anything
+
+	trace  func(sql string)
+	longer func() error // lets a read take its time
+	binder binder       // for one value after the other
+
+	// For writing: whether anything was changed since this was last set, and whether the
+	// version of the schema was checked in this transaction.
+	altered bool
+	checked bool
+}
+
+// A connection keeps this many statements, and none that is long: a list of a
+// thousand values would be one of its own for each length.
+const (
+	maxStatements = 128
+	maxCachedSQL  = 4 << 10
+	maxBound      = 4 << 10 // bytes of a value that a statement may hold on to
+)
+
+func (c *connection) Query(sql string, args ...schema.Value) (db.Rows, error) {
+	c.trace(sql)
+	stmt, cached, err := c.prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
+	large := false
+	for i := range args {
+		c.binder.stmt, c.binder.param = stmt, i+1
+		args[i].Bind(&c.binder)
+		large = large || len(args[i].Text()) > maxBound
+	}
+	return result{stmt, cached, large}, nil
+}
+
+func (c *connection) Exec(sql string, args ...schema.Value) (int, error) {
+	rows, err := c.Query(sql, args...)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	if _, err := rows.Next(); err != nil {
+		return 0, err
+	}
+	return c.raw.Changes(), nil
+}
+
+// Batch has no round trips to save.
+func (c *connection) Batch(statements ...db.Statement) error {
+	for _, statement := range statements {
+		changed, err := c.Exec(statement.SQL, statement.Args...)
+		if err != nil {
+			return err
+		}
+		if changed > 0 && statement.Stored != nil {
+			// To ask for it by RETURNING takes as long as to store the row.
+			statement.Stored(c.raw.LastInsertRowID())
+		}
+	}
+	return nil
+}
+
+func (c *connection) Defer(statements ...db.Statement) error { return c.Batch(statements...) }
+
+func (c *connection) Attempt(fn func() (keep bool)) error {
+	if _, err := c.Exec("SAVEPOINT attempt"); err != nil {
+		return err
+	}
+	if !fn() {
+		if _, err := c.Exec("ROLLBACK TO attempt"); err != nil {
+			return err
+		}
+	}
+	_, err := c.Exec("RELEASE attempt")
+	return err
+}
+
+// Lock makes sure of the lock that a transaction takes when it begins to write: it is one
+// on the whole database.
+func (c *connection) Lock(string, schema.ID) error {
+	if c.raw.AutocommitEnabled() {
+		return errors.New("there is no transaction that holds the lock")
+	}
+	return nil
+}
+
+func (c *connection) Extend() error { return c.longer() }
+
+// Expect checks at once. While a transaction holds the write lock, nobody else can change
+// the schema, so its tasks share one check.
+func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
+	if c.writes && c.checked {
+		return nil
+	}
+	current, err := db.ReadVersion(c)
+	if err == nil && current != v {
+		err = otherwise(c)
+	}
+	c.checked = err == nil
+	return err
+}
+
+func (c *connection) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err error) {
+	if stmt := c.statements[sql]; stmt != nil {
+		return stmt, true, nil
+	}
+	stmt, _, err = c.raw.PrepareTransient(sql)
+	if err != nil || len(sql) > maxCachedSQL {
+		return stmt, false, err
+	}
+	for other, old := range c.statements { // any one makes room
+		if len(c.statements) < maxStatements {
+			break
+		}
+		_ = old.Finalize()
+		delete(c.statements, other)
+	}
+	c.statements[sql] = stmt
+	return stmt, true, nil
+}
+
+func (c *connection) close() error {
+	for _, stmt := range c.statements {
+		_ = stmt.Finalize()
+	}
+	return c.raw.Close()
+}
+
+type binder struct {
+	stmt  *sqlite.Stmt
+	param int
+}
+
+func (b *binder) BindNull() { b.stmt.BindNull(b.param) }
+
+func (b *binder) BindBool(v bool) { b.stmt.BindBool(b.param, v) }
+
+func (b *binder) BindInt(v int64) { b.stmt.BindInt64(b.param, v) }
+
+func (b *binder) BindFloat(v float64) { b.stmt.BindFloat(b.param, v) }
+
+func (b *binder) BindID(v schema.ID) { b.stmt.BindBytes(b.param, v[:]) }
+
+func (b *binder) BindTime(v string) { b.stmt.BindText(b.param, v) }
+
+func (b *binder) BindText(v string) { b.stmt.BindText(b.param, v) }
+
+type result struct {
+	stmt   *sqlite.Stmt
+	cached bool
+	large  bool // something that is bound to it
+}
+
+func (r result) Next() (bool, error) { return r.stmt.Step() }
+
+// Close gives the statement back. It keeps what is bound to it until it is bound
+// anew, unless that is large: SQLite plans a statement anew whose values were cleared.
+func (r result) Close() {
+	if !r.cached {
+		_ = r.stmt.Finalize()
+		return
+	}
+	_ = r.stmt.Reset() // it says again what the last step said
+	if r.large {
+		_ = r.stmt.ClearBindings()
+	}
+}
+
+func (r result) Null(column int) bool { return r.stmt.ColumnIsNull(column) }
+
+func (r result) Bool(column int) bool { return r.stmt.ColumnInt64(column) != 0 }
+
+func (r result) Int(column int) int64 { return r.stmt.ColumnInt64(column) }
+
+func (r result) Float(column int) float64 { return r.stmt.ColumnFloat(column) }
+
+func (r result) ID(column int) (id schema.ID) {
+	r.stmt.ColumnBytes(column, id[:])
+	return id
+}
+
+// AppendText asks for the length only if there may be more than there was room for.
+func (r result) AppendText(dst []byte, column int) []byte {
+	start := len(dst)
+	if n := r.stmt.ColumnBytes(column, dst[start:cap(dst)]); start+n < cap(dst) {
+		return dst[:start+n]
+	}
+	n := r.stmt.ColumnLen(column)
+	dst = slices.Grow(dst, n)[:start+n]
+	r.stmt.ColumnBytes(column, dst[start:])
+	return dst
+}

@@ -1,0 +1,120 @@
+package sqlite
+
+import (
+	"fmt"
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+	"maps"
+	"strings"
+)
+
+// dialect is the SQL of SQLite.
+type dialect struct{}
+
+func (dialect) ColumnType(kind schema.Kind) string {
+	if kind.IsDecimal() {
+		return "INTEGER"
+	}
+	switch kind {
+	case schema.KindUUID:
+		return "BLOB"
+	case schema.KindInteger, schema.KindBoolean:
+		return "INTEGER"
+	case schema.KindNumber:
+		return "REAL"
+	default:
+		return "TEXT"
+	}
+}
+
+// Reserved: SQLite keeps names that start with sqlite_ to itself.
+func (dialect) Reserved(name string) bool { return strings.HasPrefix(name, "sqlite_") }
+
+// A table without rowid is ordered by its primary key: a range of ids is one
+// run of pages.
+func (dialect) TableOptions() string { return " STRICT, WITHOUT ROWID" }
+
+func (dialect) RevisionType() string { return "INTEGER PRIMARY KEY AUTOINCREMENT" }
+
+func (dialect) LastRevision() string { return "last_insert_rowid()" }
+
+// One transaction writes at a time, so revisions are committed in their order.
+func (dialect) ChangeOrder() (string, []string, []string) { return "", nil, nil }
+
+func (dialect) ChangesAfter(position db.Position) (string, []schema.Value) {
+	return "SELECT 0, " + db.ChangeColumns + " FROM " + db.ChangesTable + " WHERE revision > $1 ORDER BY revision LIMIT $2",
+		[]schema.Value{schema.IntValue(position.Revision)}
+}
+
+func (dialect) LastGiven() string {
+	return "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '" + db.ChangesTable + "'"
+}
+
+// SQLite has a line for a table only once the table had a row.
+func (dialect) Loading(last int64) (before, after []string) {
+	return nil, []string{
+		"DELETE FROM sqlite_sequence WHERE name = '" + db.ChangesTable + "'",
+		fmt.Sprintf("INSERT INTO sqlite_sequence (name, seq) VALUES ('%s', %d)", db.ChangesTable, last),
+	}
+}
+
+func (dialect) NullsFirst() string { return "" }
+
+func (dialect) NullsLast() string { return "" }
+
+func (dialect) Contains(column, text string) string {
+	return "instr(" + column + ", " + text + ") > 0"
+}
+
+func (dialect) HoldSchema() []string { return nil }
+
+func (dialect) InlineReferences() bool { return true }
+
+// Reshape makes a new table and takes the rows over: SQLite cannot change
+// whether a column is required, nor what it refers to.
+func (b dialect) Reshape(c *schema.Collection, have *db.TableShape, moves map[string]string) []string {
+	wanted := map[string]db.ColumnShape{}
+	var into, from []string
+	for _, column := range c.Columns() {
+		wanted[column.Name] = db.ColumnShape{Name: column.Name, Kind: b.ColumnType(column.Kind), NotNull: column.NotNull}
+		into = append(into, db.Quote(b, column.Name))
+		source := column.Name
+		if moved, ok := moves[column.Name]; ok {
+			source = moved
+		}
+		from = append(from, db.Quote(b, source))
+	}
+	found := map[string]db.ColumnShape{}
+	for _, column := range have.Columns {
+		found[column.Name] = column
+	}
+	references := map[string]string{}
+	for _, link := range c.Links() {
+		references[c.Columns()[link.Column].Name] = link.To.Name
+	}
+	if len(moves) == 0 && maps.Equal(wanted, found) && maps.Equal(references, have.References) {
+		return nil
+	}
+	name := db.Quote(b, c.Name)
+	return []string{
+		db.CreateTable(b, c, rebuilt),
+		"INSERT INTO " + rebuilt + " (" + strings.Join(into, ", ") + ") SELECT " + strings.Join(from, ", ") + " FROM " + name,
+		"DROP TABLE " + name,
+		"ALTER TABLE " + rebuilt + " RENAME TO " + name,
+	}
+}
+
+// A transaction that writes has the lock of the whole database.
+func (dialect) TryLock(string, string) string { return "1" }
+
+func (dialect) SkipLocked() string { return "" }
+
+func (dialect) Catalogue() db.Catalogue {
+	return db.Catalogue{
+		Columns: `SELECT t.name, c.name, c.type, c."notnull" FROM sqlite_schema t, pragma_table_xinfo(t.name) c
+			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`,
+		Indexes: `SELECT t.name, i.name, i."unique", c.name FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
+			WHERE t.type = 'table' AND i.origin = 'c' ORDER BY t.name, i.name, c.seqno`,
+		References: `SELECT t.name, f."from", f."table", '' FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`,
+	}
+}

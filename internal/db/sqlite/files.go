@@ -1,0 +1,300 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// CheckExists refuses a file that is no database that could be opened.
+func CheckExists(file string) error {
+	if err := CheckFile(file); err != nil {
+		return err
+	}
+	if _, err := os.Stat(file); err != nil {
+		return fmt.Errorf("there is no database %s", file)
+	}
+	return nil
+}
+
+// Exists reports whether there is something of a name, be it a link that leads nowhere.
+func Exists(file string) bool {
+	_, err := os.Lstat(file)
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+func SameFile(one, two string) bool {
+	first, err := os.Stat(one)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(two)
+	return err == nil && os.SameFile(first, second)
+}
+
+// OpenReadOnly opens a file to read it. Lend opens a snapshot.
+func OpenReadOnly(ctx context.Context, file string) (d db.Dialect, lend func() (db.Conn, func(), error), closeIt func() error, err error) {
+	if err := CheckExists(file); err != nil {
+		return nil, nil, nil, err
+	}
+	c, err := openConn(ctx, file)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	lend = func() (db.Conn, func(), error) {
+		_, err := c.Exec("BEGIN")
+		return c, func() { _, _ = c.Exec("ROLLBACK") }, err
+	}
+	return dialect{}, lend, c.close, nil
+}
+
+// openConn opens a connection that reads.
+func openConn(ctx context.Context, file string) (*connection, error) {
+	raw, err := openRaw(ctx, file, sqlite.OpenReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{raw: raw, trace: func(string) {}, statements: map[string]*sqlite.Stmt{}}, nil
+}
+
+// inspect hands a connection that reads a file to fn.
+func inspect(ctx context.Context, file string, fn func(*connection) error) error {
+	c, err := openConn(ctx, file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(c), c.close())
+}
+
+// Create makes a file, which gets its name once it is filled.
+func Create(file string, fill func(partial string) error) error {
+	partial, err := partialFile(file)
+	if err != nil {
+		return err
+	}
+	defer removeDatabase(partial)
+	if err := fill(partial); err != nil {
+		return err
+	}
+	if err := claim(partial, file); err != nil {
+		return err
+	}
+	return syncDirectory(filepath.Dir(file))
+}
+
+// BackUp copies a database into a new file. The database may be in use, also by other
+// processes: the copy is what it was at one moment. It is checked before it gets its name,
+// so that a file of that name is always whole.
+func BackUp(ctx context.Context, database, file string, check func(db.Conn, db.Dialect) error) error {
+	if _, err := os.Stat(database); err != nil {
+		return fmt.Errorf("there is no database %s", database)
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return fmt.Errorf("%s exists already; a backup never overwrites a file", file)
+	}
+	return Create(file, func(partial string) error {
+		if err := copyDatabase(ctx, database, partial); err != nil {
+			return err
+		}
+		if err := settle(ctx, partial); err != nil {
+			return err
+		}
+		if err := checkWhole(ctx, partial, check); err != nil {
+			return fmt.Errorf("no backup was written, as the copy of the database does not pass the check: %w", err)
+		}
+		return nil
+	})
+}
+
+// Restore makes a database what a backup is, which is checked first. The database may
+// be in use: it is replaced in one transaction, and whoever reads it sees the old or the new.
+func Restore(ctx context.Context, database, file string, check func(db.Conn, db.Dialect) error, mayReplace func(c db.Conn, d db.Dialect, name string) error) error {
+	if _, err := os.Stat(file); err != nil {
+		return fmt.Errorf("there is no backup %s", file)
+	}
+	if SameFile(file, database) {
+		return fmt.Errorf("%s is the database itself", file)
+	}
+	if err := checkWhole(ctx, file, check); err != nil {
+		return fmt.Errorf("%s is no backup that can be restored: %w", file, err)
+	}
+	if info, err := os.Stat(database); err == nil && info.Size() > 0 && mayReplace != nil {
+		if err := inspect(ctx, database, func(c *connection) error { return mayReplace(c, dialect{}, database) }); err != nil {
+			return err
+		}
+	}
+	partial, err := partialFile(database)
+	if err != nil {
+		return err
+	}
+	defer removeDatabase(partial)
+	if err := copyDatabase(ctx, file, partial); err != nil {
+		return err
+	}
+	if err := settle(ctx, partial, newNumbers(time.Now())...); err != nil {
+		return err
+	}
+	return copyDatabase(ctx, partial, database)
+}
+
+// checkWhole makes sure that a file is a database in which nothing is damaged, every
+// reference leads somewhere, and which passes a check.
+func checkWhole(ctx context.Context, file string, check func(db.Conn, db.Dialect) error) error {
+	return inspect(ctx, file, func(c *connection) error {
+		verdict := ""
+		if _, err := db.One(c, func(row schema.Row) { verdict = string(row.AppendText(nil, 0)) }, "PRAGMA integrity_check"); err != nil {
+			return err
+		}
+		if verdict != "ok" {
+			return fmt.Errorf("it is damaged: %s", verdict)
+		}
+		if err := checkForeignKeys(c); err != nil {
+			return err
+		}
+		return check(c, dialect{})
+	})
+}
+
+// partialFile makes an empty file beside another one, to become it.
+func partialFile(file string) (name string, err error) {
+	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%s cannot be written: there is no directory %s", file, filepath.Dir(file))
+	}
+	partial, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
+	if err != nil {
+		return "", err
+	}
+	return partial.Name(), partial.Close()
+}
+
+// claim gives a file its name, unless there is one of that name. A link fails if
+// somebody else made it meanwhile, and a rename would not; but not all file
+// systems have links.
+func claim(partial, file string) error {
+	err := os.Link(partial, file)
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		if _, missing := os.Lstat(file); errors.Is(missing, os.ErrNotExist) {
+			err = os.Rename(partial, file)
+		}
+	}
+	return err
+}
+
+// settle makes a copy one plain file that can be read from anywhere: a database
+// with a write-ahead log needs files beside it even to be read.
+func settle(ctx context.Context, file string, more ...string) error {
+	c, err := openRaw(ctx, file, sqlite.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	err = run(c, append([]string{"PRAGMA synchronous = FULL", "PRAGMA journal_mode = DELETE"}, more...)...)
+	return errors.Join(err, c.Close())
+}
+
+// newNumbers lets a database that is restored go on with revisions, and versions of
+// the schema, that nobody has seen: those that were given since the backup are known
+// to clients, and meant something else. As the new ones begin with the time, it need
+// not be known which they were.
+func newNumbers(now time.Time) []string {
+	millis := now.UnixMilli()
+	first := fmt.Sprint(millis << 20)
+	return []string{
+		fmt.Sprintf("INSERT INTO %s (version, at, document) SELECT max(version + 1, %d), '%s', document FROM %[1]s ORDER BY version DESC LIMIT 1",
+			db.SchemasTable, millis, schema.FormatTime(now)),
+		"INSERT INTO sqlite_sequence (name, seq) SELECT '" + db.ChangesTable + "', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = '" + db.ChangesTable + "')",
+		"UPDATE sqlite_sequence SET seq = max(seq, " + first + ") WHERE name = '" + db.ChangesTable + "'",
+	}
+}
+
+// removeDatabase removes what is left of a copy that has done its service, or failed.
+func removeDatabase(file string) {
+	for _, name := range filesOf(file) {
+		_ = os.Remove(name)
+	}
+}
+
+// filesOf are the files that a database may have.
+func filesOf(file string) []string {
+	return []string{file, file + "-journal", file + "-wal", file + "-shm"}
+}
+
+// pagesAtOnce is how much is copied before looking whether to go on.
+const pagesAtOnce = 1024
+
+// copyDatabase makes one database what another is, in one transaction.
+func copyDatabase(ctx context.Context, from, to string) (err error) {
+	source, err := openRaw(ctx, from, sqlite.OpenReadOnly)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	target, err := openRaw(ctx, to, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	if errors.Is(err, errNoDatabase) {
+		err = fmt.Errorf("%w; move it away first", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	if err := run(target, "PRAGMA synchronous = FULL"); err != nil {
+		return err
+	}
+	// The source stands still for as long as it is being read in a transaction.
+	if err := run(source, "BEGIN", "SELECT count(*) FROM sqlite_schema"); err != nil {
+		return err
+	}
+	backup, err := sqlite.NewBackup(target, "", source, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, backup.Close()) }()
+	for {
+		more, err := backup.Step(pagesAtOnce)
+		if err != nil || !more {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+var errNoDatabase = errors.New("it is no SQLite database")
+
+func openRaw(ctx context.Context, file string, flags sqlite.OpenFlags) (*sqlite.Conn, error) {
+	c, err := openFile(file, flags)
+	if err == nil {
+		c.SetInterrupt(ctx.Done())
+		c.SetBusyTimeout(busyTimeout)
+		err = run(c, "PRAGMA schema_version") // the first to look into the file
+	}
+	if err != nil {
+		if sqlite.ErrCode(err) == sqlite.ResultNotADB {
+			err = errNoDatabase
+		}
+		err = fmt.Errorf("%s cannot be opened: %w", file, err)
+		if c != nil {
+			err = errors.Join(err, c.Close())
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+func run(c *sqlite.Conn, statements ...string) error {
+	for _, statement := range statements {
+		if err := sqlitex.ExecuteTransient(c, statement, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

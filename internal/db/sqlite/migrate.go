@@ -1,0 +1,125 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// Migrate uses a connection without foreign keys: with them, dropping a table
+// that is about to be replaced would count as the loss of what others refer to.
+// They are checked before the commit instead.
+func (b *Database) Migrate(ctx context.Context, fn func(db.Conn) error) (err error) {
+	c, err := b.open(sqlite.OpenReadWrite, "foreign_keys = OFF", "cache_size = -65536")
+	if err != nil {
+		return err
+	}
+	c.raw.SetInterrupt(ctx.Done())
+	defer func() {
+		c.raw.SetInterrupt(nil)
+		if !c.raw.AutocommitEnabled() {
+			_, rollBack := c.Exec("ROLLBACK")
+			err = errors.Join(err, rollBack)
+		}
+		err = errors.Join(err, c.close())
+	}()
+	if _, err := c.Exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	if err := keepTriggers(c, fn); err != nil {
+		return err
+	}
+	if err := checkForeignKeys(c); err != nil {
+		return err
+	}
+	_, err = c.Exec("COMMIT")
+	return err
+}
+
+func checkForeignKeys(c db.Conn) error {
+	var table string
+	broken, err := db.One(c, func(row schema.Row) { table = string(row.AppendText(nil, 0)) }, "PRAGMA foreign_key_check")
+	if err == nil && broken {
+		err = fmt.Errorf("a resource of %s refers to one that does not exist", table)
+	}
+	return err
+}
+
+// keepTriggers refuses what fn does if it loses a trigger: those of a table that is
+// made anew would silently go with the old one.
+func keepTriggers(c db.Conn, fn func(db.Conn) error) error {
+	before, err := triggers(c)
+	if err != nil {
+		return err
+	}
+	if err := fn(c); err != nil {
+		return err
+	}
+	after, err := triggers(c)
+	for _, trigger := range before {
+		if !slices.Contains(after, trigger) {
+			err = errors.Join(err, fmt.Errorf("the trigger %s, which Plural did not make, would be lost: drop it first, and make it again afterwards", trigger))
+		}
+	}
+	return err
+}
+
+func triggers(c db.Conn) (names []string, err error) {
+	err = db.Each(c, func(row schema.Row) bool {
+		names = append(names, string(row.AppendText(nil, 0)))
+		return true
+	}, "SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name")
+	return names, err
+}
+
+// checkOwner refuses the database of another program before anything in it is
+// changed, be it only the journal mode. What cannot be read shows later.
+func checkOwner(file string) error {
+	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
+		return nil
+	}
+	c, err := openConn(context.Background(), file)
+	if err != nil {
+		return nil
+	}
+	found, err := db.Describe(c, dialect{})
+	if err := c.close(); err != nil {
+		return err
+	}
+	if err == nil && len(found) > 0 && found[db.MetaTable] == nil {
+		return db.Foreign(found)
+	}
+	return nil
+}
+
+// rebuilt is the name of a table until it replaces the one that it was made from.
+const rebuilt = "_plural_rebuilt"
+
+// Explain adds to an error of SQLite what a person can do about it who runs a command or starts a
+// server.
+func Explain(err error) error {
+	var already *explanation
+	if errors.As(err, &already) {
+		return err
+	}
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultProtocol:
+		return &explanation{db.InUse(err)}
+	case sqlite.ResultIOErr:
+		return &explanation{fmt.Errorf("a file of the database cannot be read or written: look at its disk and file system, and try again: %w", err)}
+	}
+	return err
+}
+
+// explanation is an error that was explained.
+type explanation struct{ error }
+
+// Unwrap is the error that was explained.
+func (e *explanation) Unwrap() error { return e.error }

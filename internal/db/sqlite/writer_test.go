@@ -1,0 +1,219 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/schema"
+)
+
+// open opens a database that has a table things, with unique names.
+func open(t *testing.T, o db.Options) *Database {
+	t.Helper()
+	d, err := Open(filepath.Join(t.TempDir(), "test.db"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	err = db.Write(context.Background(), d, func(c db.Conn) error {
+		_, err := c.Exec("CREATE TABLE things (name TEXT NOT NULL UNIQUE)")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func things(t *testing.T, d *Database) (names []string) {
+	t.Helper()
+	c, release, err := d.Read(context.Background(), db.Briefly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if err := db.Each(c, func(row schema.Row) bool {
+		names = append(names, string(row.AppendText(nil, 0)))
+		return true
+	}, "SELECT name FROM things ORDER BY name"); err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// writerByHand is another writer of the database, which does nothing by itself.
+func writerByHand(t *testing.T, d *Database, o db.Options) *writer {
+	t.Helper()
+	c, err := d.open(sqlite.OpenReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &writer{conn: c, options: o.WithDefaults()}
+}
+
+func requestOf(fn func(db.Conn) error) *request {
+	return &request{ctx: context.Background(), task: &db.Task{Run: func(c db.Conn, _ []*db.Task) error { return fn(c) }}}
+}
+
+func insertion(name string) *request {
+	return requestOf(func(c db.Conn) error {
+		_, err := c.Exec("INSERT INTO things (name) VALUES ($1)", schema.TextValue(name))
+		return err
+	})
+}
+
+// When the transaction that several share is lost, nobody gets an answer that
+// came of it: each is run again, alone.
+func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
+	finished := 0
+	d := open(t, db.Options{})
+	w := writerByHand(t, d, db.Options{Finish: func(_ db.Conn, tasks []*db.Task) (func(), error) {
+		return func() { finished += len(tasks) }, nil
+	}})
+	lost := errors.New("lost on purpose")
+	loser := requestOf(func(c db.Conn) error {
+		_, _ = c.Exec("ROLLBACK")
+		return lost
+	})
+	// The second is in conflict with the first, and only with it.
+	batch := []*request{insertion("a"), insertion("a"), insertion("b"), loser}
+	w.runBatch(batch)
+	if batch[0].err != nil || sqlite.ErrCode(batch[1].err) != sqlite.ResultConstraintUnique || batch[2].err != nil || !errors.Is(batch[3].err, lost) {
+		t.Errorf("got %v, %v, %v, %v", batch[0].err, batch[1].err, batch[2].err, batch[3].err)
+	}
+	if got := things(t, d); !slices.Equal(got, []string{"a", "b"}) || finished != 2 {
+		t.Errorf("got %q, %d finished", got, finished)
+	}
+}
+
+// A task that fails in the middle harms no other that shares its transaction.
+func TestFailureInASharedTransaction(t *testing.T) {
+	d := open(t, db.Options{})
+	w := writerByHand(t, d, db.Options{})
+	failed := errors.New("failed on purpose")
+	fails := requestOf(func(c db.Conn) error {
+		_, err := c.Exec("INSERT INTO things (name) VALUES ('undone')")
+		return errors.Join(err, failed)
+	})
+	batch := []*request{insertion("a"), fails, insertion("b"), insertion("a")}
+	w.runBatch(batch)
+	if batch[0].err != nil || !errors.Is(batch[1].err, failed) || batch[2].err != nil || sqlite.ErrCode(batch[3].err) != sqlite.ResultConstraintUnique {
+		t.Errorf("got %v, %v, %v, %v", batch[0].err, batch[1].err, batch[2].err, batch[3].err)
+	}
+	if got := things(t, d); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// After an error of the disk nothing is acknowledged any more, not even what would
+// succeed when tried again; what is there can still be read.
+func TestDiskErrorEndsAllWriting(t *testing.T) {
+	for _, code := range []sqlite.ResultCode{sqlite.ResultIOErrWrite, sqlite.ResultIOErrFsync, sqlite.ResultIOErrDirFsync, sqlite.ResultIOErrTruncate} {
+		t.Run(code.String(), func(t *testing.T) {
+			var reasons []error
+			d := open(t, db.Options{Failed: func(err error) { reasons = append(reasons, err) }})
+			write := func(fn func(db.Conn) error) error { return db.Write(context.Background(), d, fn) }
+			if err := write(func(c db.Conn) error {
+				_, err := c.Exec("INSERT INTO things (name) VALUES ('before')")
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			fine, failing := requestOf(func(db.Conn) error { return nil }), requestOf(func(db.Conn) error { return code.ToError() })
+			writerByHand(t, d, db.Options{}).runBatch([]*request{fine, failing})
+			if sqlite.ErrCode(fine.err) != code || sqlite.ErrCode(failing.err) != code {
+				t.Errorf("got %v, %v", fine.err, failing.err)
+			}
+			if err := write(func(db.Conn) error { return code.ToError() }); sqlite.ErrCode(err) != code || !fault.Is(d.Fault(err), fault.CodeUnavailable) {
+				t.Error(err)
+			}
+			err := write(func(db.Conn) error {
+				t.Error("a write was tried")
+				return nil
+			})
+			if !fault.Is(d.Fault(err), fault.CodeUnavailable) || len(reasons) != 1 || !fault.Is(d.Fault(reasons[0]), fault.CodeUnavailable) {
+				t.Errorf("write: %v, reasons: %v", err, reasons)
+			}
+			if got := things(t, d); !slices.Equal(got, []string{"before"}) {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+// However many pages are being read, a short read finds a connection, and however many
+// of them are long, so does the first part of another.
+func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
+	d := open(t, db.Options{})
+	read := func(use db.Use) db.Conn {
+		c, release, err := d.Read(context.Background(), use)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(release)
+		return c
+	}
+	for range maxLongReaders {
+		if err := read(db.Pages).Extend(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range maxFirstReaders {
+		if _, err := read([]db.Use{db.Pages, db.OnePage}[i%2]).Exec("SELECT 1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := things(t, d); len(got) != 0 {
+		t.Errorf("got %q", got)
+	}
+	if got := d.Traits().LongReads; got != maxLongReaders {
+		t.Errorf("%d long reads", got)
+	}
+}
+
+// Statements of many shapes, and long ones, do not pile up.
+func TestStatementsAreBounded(t *testing.T) {
+	d := open(t, db.Options{})
+	c, release, err := d.Read(context.Background(), db.Briefly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	for n := 1; n < 1000; n += 7 {
+		values := make([]schema.Value, n)
+		places := make([]string, n)
+		for i := range values {
+			values[i], places[i] = schema.TextValue("x"), fmt.Sprintf("$%d", i+1)
+		}
+		if _, err := c.Exec("SELECT count(*) FROM things WHERE name IN ("+strings.Join(places, ", ")+")", values...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := c.(*connection).statements
+	if len(kept) > maxStatements {
+		t.Errorf("%d statements are kept", len(kept))
+	}
+	for sql := range kept {
+		if len(sql) > maxCachedSQL {
+			t.Errorf("one of %d bytes is kept", len(sql))
+		}
+	}
+}

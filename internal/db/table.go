@@ -1,0 +1,45 @@
+package db
+
+import (
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Table is the table of a collection, with its names as they are in SQL.
+type Table struct {
+	Collection *schema.Collection
+	Name       string   // quoted
+	Columns    []string // quoted
+	All        string   // all columns, separated by commas
+}
+
+// NewTable is the table of a collection.
+func NewTable(d Dialect, c *schema.Collection) *Table {
+	t := &Table{Collection: c, Name: Quote(d, c.Name)}
+	for _, column := range c.Columns() {
+		t.Columns = append(t.Columns, Quote(d, column.Name))
+	}
+	t.All = strings.Join(t.Columns, ", ")
+	return t
+}
+
+// Quote makes an identifier of a name from the schema.
+func Quote(d Dialect, name string) string { return `"` + StoredName(d, name) + `"` }
+
+// StoredName is what the database calls by a name from the schema. One that it
+// keeps to itself gets an underscore, with which no other name starts.
+func StoredName(d Dialect, name string) string {
+	if d.Reserved(name) {
+		name = "_" + name
+	}
+	return name
+}
+
+// declaredName undoes what StoredName did to a name.
+func declaredName(d Dialect, stored string) string {
+	if name, ok := strings.CutPrefix(stored, "_"); ok && d.Reserved(name) {
+		return name
+	}
+	return stored
+}

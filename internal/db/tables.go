@@ -1,0 +1,144 @@
+package db
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// The tables that are ours. No collection's name starts with an underscore.
+const (
+	MetaTable    = "_plural_meta"
+	ChangesTable = "_plural_changes"
+	TotalsTable  = "_plural_totals"
+	SchemasTable = "_plural_schemas"
+	RecordsTable = "_plural_answers"
+	QueueTable   = "_plural_queue"
+	DeltasTable  = "_plural_deltas"
+
+	PositionsTable = "_plural_positions"
+
+	FollowersTable = "_plural_followers" // of operations in the queue
+
+	KeysTable = "_plural_keys"
+)
+
+// Definitions make the tables of a schema, and then what can be added when they
+// have rows: indexes, and foreign keys that are not part of the tables.
+func Definitions(d Dialect, s *schema.Schema) (tables, additions []string) {
+	text, id, when, number := d.ColumnType(schema.KindText), d.ColumnType(schema.KindUUID), d.ColumnType(schema.KindDateTime), d.ColumnType(schema.KindInteger)
+	order, orderIndex, _ := d.ChangeOrder()
+	tables = []string{
+		"CREATE TABLE " + MetaTable + " (key " + text + " NOT NULL PRIMARY KEY, value " + text + " NOT NULL)" + d.TableOptions(),
+		"CREATE TABLE " + ChangesTable + " (revision " + d.RevisionType() + ", collection " + text + " NOT NULL, id " + id +
+			" NOT NULL, kind " + text + " NOT NULL, at " + when + " NOT NULL, caller " + text + " NOT NULL, representation " + text + " NOT NULL" + order + ")",
+		"CREATE TABLE " + TotalsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, total " +
+			number + " NOT NULL, PRIMARY KEY (collection, parent))" + d.TableOptions(),
+		"CREATE TABLE " + SchemasTable + " (version " + number + " NOT NULL PRIMARY KEY, at " + when +
+			" NOT NULL, document " + text + " NOT NULL)",
+		"CREATE TABLE " + RecordsTable + " (caller " + text + " NOT NULL, key " + text + " NOT NULL, fingerprint " + text + " NOT NULL, status " +
+			number + " NOT NULL, header " + text + " NOT NULL, body " + text + " NOT NULL, at " + when +
+			" NOT NULL, until " + text + " NOT NULL, PRIMARY KEY (caller, key))" + d.TableOptions(),
+		"CREATE TABLE " + QueueTable + " (operation " + id + " NOT NULL PRIMARY KEY, caller " + text + " NOT NULL, method " + text + " NOT NULL, collection " + text +
+			" NOT NULL, resource " + id + " NOT NULL, parent " + id + ", body " + text + " NOT NULL, if_match " + text + " NOT NULL, if_none_match " + text +
+			" NOT NULL, turn " + number + " NOT NULL, blockers " + number + " NOT NULL, followers " + number + " NOT NULL, accepted_by " + number + " NOT NULL, attempt " + number +
+			" NOT NULL, due " + when + " NOT NULL)" + d.TableOptions(),
+		"CREATE TABLE " + DeltasTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, id " + id + " NOT NULL, change " + number + " NOT NULL)",
+		"CREATE TABLE " + PositionsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, level " + number + " NOT NULL, first " + id +
+			" NOT NULL, count " + number + " NOT NULL, PRIMARY KEY (collection, parent, level, first))" + d.TableOptions(),
+		"CREATE TABLE " + FollowersTable + " (awaited " + id + " NOT NULL, follower " + id + " NOT NULL, PRIMARY KEY (awaited, follower))" + d.TableOptions(),
+		"CREATE TABLE " + KeysTable + " (prefix " + text + " NOT NULL PRIMARY KEY, hash " + text + " NOT NULL, name " + text + " NOT NULL, role " + text +
+			" NOT NULL, subject " + text + " NOT NULL, at " + when + " NOT NULL, expires " + when + ", revoked " + when + ")" + d.TableOptions(),
+	}
+	additions = []string{
+		// A deleted resource is looked up when it is used as a cursor.
+		"CREATE INDEX " + ChangesTable + "_deleted ON " + ChangesTable + " (collection, id) WHERE kind = 'delete'",
+		"CREATE INDEX " + ChangesTable + "_at ON " + ChangesTable + " (at)",
+		"CREATE INDEX " + RecordsTable + "_at ON " + RecordsTable + " (at)",
+		"CREATE UNIQUE INDEX " + QueueTable + "_turn ON " + QueueTable + " (collection, resource, turn)",
+		"CREATE INDEX " + DeltasTable + "_list ON " + DeltasTable + " (collection, parent)",
+		"CREATE INDEX " + QueueTable + "_due ON " + QueueTable + " (blockers, due)",
+	}
+	additions = append(additions, orderIndex...)
+	for _, collection := range s.All() {
+		tables = append(tables, CreateTable(d, collection, collection.Name))
+		for _, index := range Indexes(collection) {
+			additions = append(additions, CreateIndex(d, collection, index))
+		}
+		if !d.InlineReferences() {
+			for _, link := range collection.Links() {
+				additions = append(additions, "ALTER TABLE "+Quote(d, collection.Name)+" ADD "+ForeignKey(d, link))
+			}
+		}
+	}
+	return tables, additions
+}
+
+// CreateTable makes the table of a collection, under a name.
+func CreateTable(d Dialect, c *schema.Collection, name string) string {
+	t := NewTable(d, c)
+	var b strings.Builder
+	b.WriteString("CREATE TABLE " + Quote(d, name) + " (")
+	for i, column := range c.Columns() {
+		b.WriteString(t.Columns[i] + " " + d.ColumnType(column.Kind) + Choose(column.NotNull, " NOT NULL", "") + ", ")
+	}
+	b.WriteString("PRIMARY KEY (" + t.Columns[schema.IDColumn] + ")")
+	if d.InlineReferences() {
+		for _, link := range c.Links() {
+			b.WriteString(", " + ForeignKey(d, link))
+		}
+	}
+	return b.String() + ")" + d.TableOptions()
+}
+
+func ForeignKey(d Dialect, link schema.Link) string {
+	return "FOREIGN KEY (" + Quote(d, link.From.Columns()[link.Column].Name) + ") REFERENCES " + Quote(d, link.To.Name) + " (" +
+		Quote(d, link.To.Columns()[schema.IDColumn].Name) + ") DEFERRABLE INITIALLY DEFERRED"
+}
+
+// Indexes lists what a collection's table must have besides its primary key. The
+// id stands behind the columns of an index, as it does in every order.
+func Indexes(c *schema.Collection) []IndexShape {
+	var indexes []IndexShape
+	add := func(unique bool, columns ...int) {
+		index := IndexShape{Unique: unique}
+		for _, column := range columns {
+			index.Columns = append(index.Columns, c.Columns()[column].Name)
+		}
+		index.Name = indexName(c, index)
+		indexes = append(indexes, index)
+	}
+	for _, group := range c.UniqueGroups() {
+		add(true, group...)
+	}
+	for _, link := range c.Links() {
+		add(false, link.Column, schema.IDColumn)
+	}
+	for _, group := range c.IndexGroups() {
+		add(false, append(group[:len(group):len(group)], schema.IDColumn)...)
+	}
+	return indexes
+}
+
+func CreateIndex(d Dialect, c *schema.Collection, index IndexShape) string {
+	columns := make([]string, len(index.Columns))
+	for i, name := range index.Columns {
+		// In the order of ORDER BY, or no sorted list could use it.
+		columns[i] = Quote(d, name) + d.NullsFirst()
+	}
+	return "CREATE " + Choose(index.Unique, "UNIQUE ", "") + "INDEX " + Quote(d, index.Name) +
+		" ON " + Quote(d, c.Name) + " (" + strings.Join(columns, ", ") + ")"
+}
+
+// indexName starts with an underscore, as no collection does, and is cut to
+// what every database can hold.
+func indexName(c *schema.Collection, index IndexShape) string {
+	name := Choose(index.Unique, "_unique.", "_index.") + c.Name + "." + strings.Join(index.Columns, ".")
+	if len(name) > 63 {
+		sum := sha256.Sum256([]byte(name))
+		name = name[:46] + "_" + hex.EncodeToString(sum[:8])
+	}
+	return name
+}

@@ -1,0 +1,24 @@
+package db
+
+import (
+	"github.com/plural-go/plural/schema"
+)
+
+// Version tells the schemas of a database apart, also after a backup has been
+// restored whose history went another way.
+type Version struct {
+	Number int64
+	at     string
+}
+
+// SelectVersion reads the version in force, for ScanVersion.
+const SelectVersion = "SELECT version, at FROM " + SchemasTable + " ORDER BY version DESC LIMIT 1"
+
+// ScanVersion reads a row of SelectVersion.
+func ScanVersion(row schema.Row) Version { return Version{row.Int(0), string(row.AppendText(nil, 1))} }
+
+// ReadVersion reads the version of the schema in force.
+func ReadVersion(c Conn) (v Version, err error) {
+	_, err = One(c, func(row schema.Row) { v = ScanVersion(row) }, SelectVersion)
+	return v, err
+}

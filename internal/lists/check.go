@@ -1,0 +1,213 @@
+package lists
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// Check compares the totals and positions of all collections with their resources, and
+// returns what is wrong.
+func Check(c db.Conn, d db.Dialect, s *schema.Schema) ([]string, error) {
+	x := &examination{conn: c}
+	for _, collection := range s.All() {
+		if err := x.collection(db.NewTable(d, collection)); err != nil {
+			return nil, err
+		}
+	}
+	return x.findings, nil
+}
+
+// Rebuild makes the totals and positions of all collections anew.
+func Rebuild(c db.Conn, d db.Dialect, s *schema.Schema) error {
+	for _, derived := range []string{db.DeltasTable, db.TotalsTable, db.PositionsTable} {
+		if _, err := c.Exec("DELETE FROM " + derived); err != nil {
+			return err
+		}
+	}
+	for _, collection := range s.All() {
+		t := db.NewTable(d, collection)
+		totals, err := countLists(c, t)
+		if err == nil {
+			err = storeTotals(c, t, totals)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RecountParents makes the totals and positions of the parents of a collection anew.
+func RecountParents(c db.Conn, t *db.Table) error {
+	name := t.Collection.Name
+	for _, derived := range []string{db.TotalsTable, db.PositionsTable} {
+		if _, err := c.Exec("DELETE FROM "+derived+" WHERE collection = $1 AND parent <> ''", schema.TextValue(name)); err != nil {
+			return err
+		}
+	}
+	totals, err := countLists(c, t)
+	if err != nil {
+		return err
+	}
+	delete(totals, List{name, ""})
+	return storeTotals(c, t, totals)
+}
+
+// storeTotals stores totals, of which there are none, and makes the positions of long lists.
+func storeTotals(c db.Conn, t *db.Table, totals map[List]int64) error {
+	var rows []schema.Record
+	for key, total := range totals {
+		of, parent := key.values()
+		rows = append(rows, schema.Record{of, parent, schema.IntValue(total)})
+	}
+	err := db.ExecEach(c, "INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", rows)
+	if err != nil {
+		return err
+	}
+	return divide(c, t, totals)
+}
+
+// Divide makes the positions of the lists of a collection, of which there are none.
+func Divide(c db.Conn, t *db.Table) error {
+	totals, err := countLists(c, t)
+	if err != nil {
+		return err
+	}
+	return divide(c, t, totals)
+}
+
+// divide makes the positions of lists, of which there are none.
+func divide(c db.Conn, t *db.Table, totals map[List]int64) error {
+	for key, total := range totals {
+		if total <= 2*BlockSize {
+			continue
+		}
+		if err := (&positions{conn: c, table: t, List: key}).build(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countLists counts the resources of a collection, and those of each parent.
+func countLists(c db.Conn, t *db.Table) (map[List]int64, error) {
+	totals := map[List]int64{}
+	name := t.Collection.Name
+	_, err := db.One(c, func(row schema.Row) { totals[List{name, ""}] = row.Int(0) }, "SELECT count(*) FROM "+t.Name)
+	link := t.Collection.ParentLink()
+	if err != nil || link == nil {
+		return totals, err
+	}
+	column := t.Columns[link.Column]
+	err = db.Each(c, func(row schema.Row) bool {
+		totals[List{name, row.ID(0).String()}] = row.Int(1)
+		return true
+	}, "SELECT "+column+", count(*) FROM "+t.Name+" WHERE "+column+" IS NOT NULL GROUP BY "+column)
+	return totals, err
+}
+
+type examination struct {
+	conn     db.Conn
+	findings []string
+}
+
+func (x *examination) found(format string, args ...any) {
+	x.findings = append(x.findings, fmt.Sprintf(format, args...))
+}
+
+// collection examines all lists of a collection.
+func (x *examination) collection(t *db.Table) error {
+	counted, err := countLists(x.conn, t)
+	if err != nil {
+		return err
+	}
+	kept := map[List]int64{}
+	err = db.Each(x.conn, func(row schema.Row) bool {
+		kept[List{t.Collection.Name, string(row.AppendText(nil, 0))}] = row.Int(1)
+		return true
+	}, "SELECT parent, total FROM "+AllTotals()+" WHERE collection = $1", schema.TextValue(t.Collection.Name))
+	if err != nil {
+		return err
+	}
+	for key := range kept {
+		counted[key] += 0 // what is kept of nothing is examined too
+	}
+	keys := slices.SortedFunc(maps.Keys(counted), compareLists)
+	for _, key := range keys {
+		if kept[key] != counted[key] {
+			x.found("%s should have the total %d, and has %d", key, counted[key], kept[key])
+		}
+		if err := x.positions(&positions{conn: x.conn, table: t, List: key}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// positions examines the directory of a list.
+func (x *examination) positions(p *positions) error {
+	top, err := p.top()
+	if err != nil {
+		return err
+	}
+	var below []node
+	for level := 0; level <= top; level++ {
+		nodes, err := p.nodes(level, schema.ID{}, nil)
+		if err != nil {
+			return err
+		}
+		if err := x.level(p, level, nodes, below); err != nil {
+			return err
+		}
+		below = nodes
+	}
+	return nil
+}
+
+// level compares the nodes of a level with what is below them.
+func (x *examination) level(p *positions, level int, nodes, below []node) error {
+	if len(nodes) == 0 || nodes[0].first != (schema.ID{}) {
+		x.found("the positions of %s have no beginning", p.List)
+		return nil
+	}
+	counted := make([]int64, len(nodes))
+	at := 0
+	count := func(id schema.ID, n int64) {
+		for at+1 < len(nodes) && CompareIDs(nodes[at+1].first, id) <= 0 {
+			at++
+		}
+		counted[at] += n
+	}
+	if level > 0 {
+		for _, n := range below {
+			count(n.first, n.count)
+		}
+	} else {
+		if _, err := p.ids(func(id schema.ID) { count(id, 1) }, schema.ID{}, 0, math.MaxInt64); err != nil {
+			return err
+		}
+		if err := x.without(p.List, func(id schema.ID, change int64) { at = 0; count(id, -change) }); err != nil {
+			return err
+		}
+	}
+	for i, n := range nodes {
+		if n.count != counted[i] {
+			x.found("the positions of %s from %s on should be %d, and are %d", p.List, n.first, counted[i], n.count)
+		}
+	}
+	return nil
+}
+
+// without goes through the deltas that are not in the positions yet.
+func (x *examination) without(l List, visit func(id schema.ID, change int64)) error {
+	collection, parent := l.values()
+	return db.Each(x.conn, func(row schema.Row) bool {
+		visit(row.ID(0), row.Int(1))
+		return true
+	}, "SELECT id, change FROM "+db.DeltasTable+" WHERE collection = $1 AND parent = $2", collection, parent)
+}

@@ -1,0 +1,32 @@
+package lists
+
+import (
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// PlaceSQL is positions.find as a part of a query: the block of a collection that position $1 is
+// in, and how many resources are before it. At each level the nodes and the deltas that are
+// pending are summed up in one order, so that a node begins behind all that is before it. If there
+// are no positions, the place is the beginning.
+func PlaceSQL(d db.Dialect, c *schema.Collection) string {
+	of := " WHERE collection = '" + c.Name + "' AND parent = ''"
+	id := func(value string) string {
+		return "CAST(" + value + " AS " + d.ColumnType(schema.KindUUID) + ")"
+	}
+	number := func(value string) string {
+		return "CAST(" + value + " AS " + d.ColumnType(schema.KindInteger) + ")"
+	}
+	in := func(column string) string {
+		return " AND " + column + " >= w.first AND (w.until IS NULL OR " + column + " < w.until)"
+	}
+	return "WITH RECURSIVE walk (level, first, until, before) AS (" +
+		"SELECT coalesce(max(level) + 1, 0), " + id("'"+schema.ID{}.String()+"'") + ", " + id("NULL") + ", " + number("0") + " FROM " + db.PositionsTable + of +
+		" UNION ALL SELECT n.level, n.first, n.until, n.before FROM walk w CROSS JOIN LATERAL (" +
+		"SELECT level, first, until, before FROM (" +
+		"SELECT level, first, coalesce(until, w.until) AS until, w.before + " + number("sum(count) OVER (ORDER BY first, level DESC ROWS UNBOUNDED PRECEDING)") + " - count AS before FROM (" +
+		"SELECT level, first, lead(first) OVER (ORDER BY first) AS until, count FROM " + db.PositionsTable + of + " AND level = w.level - 1" + in("first") +
+		" UNION ALL SELECT -1, id, NULL, change FROM " + db.DeltasTable + of + in("id") +
+		") AS parts) AS sums WHERE level >= 0 AND before <= $1 ORDER BY first DESC LIMIT 1" +
+		") AS n WHERE w.level > 0), place AS (SELECT first, before FROM walk WHERE level = 0)"
+}

@@ -1,0 +1,148 @@
+// Package lists keeps the totals and positions of lists: of the collections, and of what belongs to one
+// parent. Writers record deltas, which are merged later.
+package lists
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+func (l List) String() string {
+	if l.parent == "" {
+		return l.collection
+	}
+	return l.collection + " of " + l.parent
+}
+
+// List names the resources that totals and positions are kept of: all of a
+// collection, or those of one parent.
+type List struct {
+	collection string
+	parent     string // the parent's id as text; empty: the whole collection
+}
+
+func Of(c *schema.Collection, parent *schema.ID) List {
+	if parent == nil {
+		return List{collection: c.Name}
+	}
+	return List{collection: c.Name, parent: parent.String()}
+}
+
+func compareLists(a, b List) int {
+	return cmp.Or(cmp.Compare(a.collection, b.collection), cmp.Compare(a.parent, b.parent))
+}
+
+func (l List) values() (collection, parent schema.Value) {
+	return schema.TextValue(l.collection), schema.TextValue(l.parent)
+}
+
+// Delta is a resource that was added to a list, or removed from it. Writers only record
+// deltas, so that they do not wait for each other; they are merged into totals and
+// positions later. A snapshot has each in one place or the other.
+type Delta struct {
+	List
+	ID     schema.ID
+	Change int64 // 1 or -1
+}
+
+// Total is the number of resources of a list. Unrecorded are deltas of the transaction.
+func Total(c db.Conn, key List, unrecorded []Delta) (n int64, err error) {
+	collection, of := key.values()
+	_, err = db.One(c, func(row schema.Row) { n = row.Int(0) }, "SELECT "+TotalSQL("$1", "$2"), collection, of)
+	for _, d := range unrecorded {
+		if d.List == key {
+			n += d.Change
+		}
+	}
+	return n, err
+}
+
+// TotalSQL is the total of a list.
+func TotalSQL(collection, parent string) string {
+	where := " WHERE collection = " + collection + " AND parent = " + parent + "), 0)"
+	return "coalesce((SELECT total FROM " + db.TotalsTable + where + " + coalesce((SELECT CAST(sum(change) AS bigint) FROM " + db.DeltasTable + where
+}
+
+func Record(c db.Conn, deltas []Delta) error {
+	for _, d := range deltas {
+		collection, parent := d.values()
+		if err := c.Defer(db.Statement{SQL: insertDelta, Args: []schema.Value{collection, parent, schema.IDValue(d.ID), schema.IntValue(d.Change)}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const insertDelta = "INSERT INTO " + db.DeltasTable + " (collection, parent, id, change) VALUES ($1, $2, $3, $4)"
+
+// Merge merges the deltas that are recorded, and more, and returns how many were
+// recorded.
+func Merge(c db.Conn, s *schema.Schema, tableOf func(*schema.Collection) *db.Table, more ...Delta) (removed int64, err error) {
+	recorded, err := removeDeltas(c, s)
+	if err != nil {
+		return 0, err
+	}
+	byList := map[List][]Delta{}
+	for _, d := range append(recorded, more...) {
+		byList[d.List] = append(byList[d.List], d)
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(byList), compareLists) { // in one order, whoever does it
+		if err := mergeList(c, tableOf(s.Collection(key.collection)), key, byList[key]); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(recorded)), nil
+}
+
+// removeDeltas removes the deltas of the collections of a schema. Those of a newer one
+// are for its servers.
+func removeDeltas(c db.Conn, s *schema.Schema) (deltas []Delta, err error) {
+	var names []schema.Value
+	var places []string
+	for i, collection := range s.All() {
+		names = append(names, schema.TextValue(collection.Name))
+		places = append(places, "$"+strconv.Itoa(i+1))
+	}
+	err = db.Each(c, func(row schema.Row) bool {
+		text := func(column int) string { return string(row.AppendText(nil, column)) }
+		deltas = append(deltas, Delta{List{text(0), text(1)}, row.ID(2), row.Int(3)})
+		return true
+	}, "DELETE FROM "+db.DeltasTable+" WHERE collection IN ("+strings.Join(places, ", ")+") RETURNING collection, parent, id, change", names...)
+	return deltas, err
+}
+
+// mergeList adds deltas to the total of a list, and to its positions.
+func mergeList(c db.Conn, t *db.Table, key List, deltas []Delta) error {
+	collection, parent := key.values()
+	var change, total int64
+	for _, d := range deltas {
+		change += d.Change
+	}
+	_, err := db.One(c, func(row schema.Row) { total = row.Int(0) },
+		"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+
+			" ON CONFLICT (collection, parent) DO UPDATE SET total = "+db.TotalsTable+".total + excluded.total RETURNING total", collection, parent, schema.IntValue(change))
+	if err != nil {
+		return err
+	}
+	if total == 0 && key.parent != "" {
+		if _, err := c.Exec("DELETE FROM "+db.TotalsTable+" WHERE collection = $1 AND parent = $2", collection, parent); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(deltas, func(a, b Delta) int { return CompareIDs(a.ID, b.ID) })
+	return (&positions{conn: c, table: t, List: key}).add(deltas, total)
+}
+
+// AllTotals stands in place of the table of totals, for all of them as they are
+// with the deltas that were not merged yet.
+func AllTotals() string {
+	return "(SELECT collection, parent, CAST(sum(total) AS bigint) AS total FROM (SELECT collection, parent, total FROM " + db.TotalsTable +
+		" UNION ALL SELECT collection, parent, change FROM " + db.DeltasTable + ") AS parts GROUP BY collection, parent" +
+		" HAVING sum(total) <> 0 OR parent = '') AS totals"
+}

@@ -1,0 +1,89 @@
+package maintain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
+	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/schema"
+)
+
+// Backup copies an SQLite database into a new file. The database may be in use,
+// also by other processes: the copy is what it was at one moment. It is checked
+// before it gets its name, so that a file of that name is always whole.
+func Backup(ctx context.Context, url, file string) error {
+	return databases.Explain(databases.BackUp(ctx, url, file, checkBackup))
+}
+
+// Restore makes an SQLite database what a backup is. The backup is checked first.
+// The database may be in use: it is replaced in one transaction, and whoever
+// reads it sees the old or the new.
+func Restore(ctx context.Context, url, file string, force bool) error {
+	mayReplace := requireEmpty
+	if force {
+		mayReplace = nil
+	}
+	return databases.Explain(databases.Restore(ctx, url, file, checkBackup, mayReplace))
+}
+
+// checkBackup makes sure that a database is one of Plural's: its tables are those of its
+// schema, and there are as many resources as it says.
+func checkBackup(c db.Conn, d db.Dialect) error {
+	found, err := db.Describe(c, d)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return errors.New("it is empty")
+	}
+	stored, err := migrate.StoredSchema(c, d, found)
+	if err != nil {
+		return err
+	}
+	for _, collection := range stored.All() {
+		var kept, there int64
+		if _, err := db.One(c, func(row schema.Row) { kept = row.Int(0) }, "SELECT total FROM "+lists.AllTotals()+" WHERE collection = $1 AND parent = ''", schema.TextValue(collection.Name)); err != nil {
+			return err
+		}
+		if _, err := db.One(c, func(row schema.Row) { there = row.Int(0) }, "SELECT count(*) FROM "+db.Quote(d, collection.Name)); err != nil {
+			return err
+		}
+		if kept != there {
+			return fmt.Errorf("%s should have %s, and has %d", collection.Name, migrate.Counted(kept, "resource"), there)
+		}
+	}
+	return nil
+}
+
+// requireEmpty refuses a database in which there is something to lose.
+func requireEmpty(c db.Conn, d db.Dialect, name string) error {
+	found, err := db.Describe(c, d)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	if found[db.TotalsTable] == nil {
+		return fmt.Errorf("%s has tables that Plural did not make (%s)", name, strings.Join(db.SortedNames(found), ", "))
+	}
+	var resources int64
+	_, err = db.One(c, func(row schema.Row) { resources = row.Int(0) }, "SELECT coalesce(sum(total), 0) FROM "+lists.AllTotals()+" WHERE parent = ''")
+	if err == nil && resources > 0 {
+		err = &NotEmptyError{File: name, Resources: resources}
+	}
+	return err
+}
+
+// NotEmptyError says that a restore would replace what is there.
+type NotEmptyError struct {
+	File      string
+	Resources int64
+}
+
+// Error tells how much is there.
+func (e *NotEmptyError) Error() string {
+	return fmt.Sprintf("%s has %s, which would be replaced; --force permits it", e.File, migrate.Counted(e.Resources, "resource"))
+}

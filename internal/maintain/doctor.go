@@ -1,0 +1,49 @@
+package maintain
+
+import (
+	"context"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
+	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/migrate"
+)
+
+// Examine compares what is derived from the resources of a database with them: the
+// totals, and the positions of long lists. With repair, what is wrong is made
+// anew, in the same transaction. It returns what was wrong.
+func Examine(ctx context.Context, url string, repair bool) (findings []string, err error) {
+	err = databases.With(ctx, url, func(b db.Database) error {
+		if repair {
+			// Nobody writes meanwhile, so that what is counted stays so.
+			return b.Migrate(ctx, func(c db.Conn) error {
+				findings, err = examine(c, b, true)
+				return err
+			})
+		}
+		c, release, err := b.Read(ctx, db.AtLength)
+		if err != nil {
+			return err
+		}
+		defer release()
+		findings, err = examine(c, b, false)
+		return err
+	})
+	return findings, err
+}
+
+func examine(c db.Conn, d db.Dialect, repair bool) ([]string, error) {
+	found, err := db.Describe(c, d)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := migrate.StoredSchema(c, d, found)
+	if err != nil {
+		return nil, err
+	}
+	findings, err := lists.Check(c, d, stored)
+	if err == nil && repair && len(findings) > 0 {
+		err = lists.Rebuild(c, d, stored)
+	}
+	return findings, err
+}

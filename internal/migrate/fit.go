@@ -1,0 +1,128 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// Format changes when the tables that are ours do.
+const Format = "3"
+
+// StoredSchema is the schema in force, once it is sure that the tables found are
+// those that Plural made for it.
+func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (*schema.Schema, error) {
+	if found[db.MetaTable] == nil || found[db.SchemasTable] == nil {
+		return nil, db.Foreign(found)
+	}
+	if err := db.ExecAll(c, d.HoldSchema()...); err != nil {
+		return nil, fmt.Errorf("waiting until nobody changes the tables of the database: %w", err)
+	}
+	format, err := db.ReadMeta(c, "format")
+	if err != nil {
+		return nil, fmt.Errorf("the database cannot be read: %w", err)
+	}
+	if format != Format {
+		return nil, fmt.Errorf("the database has the format %q, and this version of Plural knows %q", format, Format)
+	}
+	stored, err := ReadSchema(c)
+	if err != nil {
+		return nil, err
+	}
+	if differences := Compare(d, stored, found); len(differences) > 0 {
+		return nil, &db.MisfitError{
+			Problem: "the tables of the database are not as Plural left them", Differences: differences,
+			Advice: "Undo what was done to them by hand, or restore a backup.",
+		}
+	}
+	return stored, nil
+}
+
+// Compare reports how the tables that were found differ from those of a schema.
+func Compare(d db.Dialect, s *schema.Schema, found map[string]*db.TableShape) []string {
+	var differences []string
+	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
+	known := []string{db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.RecordsTable, db.QueueTable, db.FollowersTable, db.DeltasTable, db.PositionsTable, db.KeysTable}
+	for _, c := range s.All() {
+		known = append(known, c.Name)
+		table := found[c.Name]
+		if table == nil {
+			differ("collection %s: the database has no table for it", c.Name)
+			continue
+		}
+		compareColumns(d, c, table, differ)
+		compareIndexes(c, table, differ)
+		compareReferences(c, table, differ)
+	}
+	for _, name := range db.SortedNames(found) {
+		if !slices.Contains(known, name) {
+			differ("table %s: the schema has no collection for it", name)
+		}
+	}
+	return differences
+}
+
+func compareColumns(d db.Dialect, c *schema.Collection, table *db.TableShape, differ func(string, ...any)) {
+	columns := map[string]db.ColumnShape{}
+	for _, column := range table.Columns {
+		columns[column.Name] = column
+	}
+	for _, column := range c.Columns() {
+		have, ok := columns[column.Name]
+		delete(columns, column.Name)
+		want := db.ColumnShape{Name: column.Name, Kind: d.ColumnType(column.Kind), NotNull: column.NotNull}
+		switch {
+		case !ok:
+			differ("collection %s: the database has no column for %s", c.Name, column.Name)
+		case have.Kind != want.Kind:
+			differ("collection %s: the column of %s has the type %s, and should have %s", c.Name, column.Name, have.Kind, want.Kind)
+		case have.NotNull && !want.NotNull:
+			differ("collection %s: %s is required in the database, and optional in the schema", c.Name, column.Name)
+		case !have.NotNull && want.NotNull:
+			differ("collection %s: %s is optional in the database, and required in the schema", c.Name, column.Name)
+		}
+	}
+	for _, column := range table.Columns {
+		if _, left := columns[column.Name]; left {
+			differ("collection %s: the database has a column %s, which the schema does not have", c.Name, column.Name)
+		}
+	}
+}
+
+func compareIndexes(c *schema.Collection, table *db.TableShape, differ func(string, ...any)) {
+	same := func(a db.IndexShape) func(db.IndexShape) bool {
+		return func(b db.IndexShape) bool { return a.Unique == b.Unique && slices.Equal(a.Columns, b.Columns) }
+	}
+	wanted := db.Indexes(c)
+	for _, index := range wanted {
+		if !slices.ContainsFunc(table.Indexes, same(index)) {
+			differ("collection %s: the database has no %s", c.Name, index)
+		}
+	}
+	for _, index := range table.Indexes {
+		if !slices.ContainsFunc(wanted, same(index)) {
+			differ("collection %s: the database has %s %s, which the schema does not have", c.Name, db.Choose(index.Unique, "a", "an"), index)
+		}
+	}
+}
+
+func compareReferences(c *schema.Collection, table *db.TableShape, differ func(string, ...any)) {
+	wanted := map[string]string{}
+	for _, link := range c.Links() {
+		wanted[c.Columns()[link.Column].Name] = link.To.Name
+	}
+	for _, column := range c.Columns() {
+		have, want := table.References[column.Name], wanted[column.Name]
+		switch {
+		case have == want:
+		case have == "":
+			differ("collection %s: %s is no reference in the database, and refers to %s in the schema", c.Name, column.Name, want)
+		case want == "":
+			differ("collection %s: %s refers to %s in the database, and is no reference in the schema", c.Name, column.Name, have)
+		default:
+			differ("collection %s: %s refers to %s in the database, and to %s in the schema", c.Name, column.Name, have, want)
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package migrate
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// Class says what a step may do to what is stored.
+type Class string
+
+// The classes. What is additive leaves every stored value as it is; what is
+// rewriting keeps them all, if they are valid; what is losing does not.
+const (
+	Additive  Class = "additive"
+	Rewriting Class = "rewriting"
+	Losing    Class = "losing"
+)
+
+// Step is one difference between two schemas and what it takes to bridge it.
+type Step struct {
+	Class Class
+	Text  string // for people
+
+	// What follows is known after a survey of the data.
+	Cost       string      // for people: how many resources are read or written
+	Violations int64       // resources that the new schema does not allow as they are
+	Examples   []schema.ID // some of them
+	Problem    string      // what is wrong with the first
+	// Blocked: the violations cannot be mended by giving up values.
+	Blocked bool
+
+	cost func(*survey) (string, error)
+}
+
+// Loses reports whether the step gives up something that is stored.
+func (s *Step) Loses() bool { return s.Class == Losing || s.Violations > 0 }
+
+// plan is how to come from one schema to another.
+type plan struct {
+	old, now *schema.Schema
+	steps    []*Step
+	pairs    []*pair
+	added    []*schema.Collection // of now
+	removed  []*schema.Collection // of old
+
+	version int64 // of old
+	earlier int64 // version of now, if the database has had it before; 0 if not
+}
+
+// pair is a collection in both schemas.
+type pair struct {
+	old, now *schema.Collection
+	source   []int // the column of old for each column of now; noSource for a new one
+	changes  []*change
+	unique   []uniqueChange
+}
+
+const noSource = -1
+
+// change is a column of both schemas whose values must be looked at.
+type change struct {
+	from, to  int // the column of old, and of now
+	attribute *schema.Attribute
+
+	value    *Step // the definition changed: values are converted and checked
+	required *Step // null is no longer allowed; a default takes its place
+	link     *Step // what is referred to must exist in target
+	target   *schema.Collection
+}
+
+// uniqueChange is a group of columns of now that must become unique.
+type uniqueChange struct {
+	group []int
+	step  *Step
+}
+
+// newPlan compares two schemas. Nothing is read: the same pair gives the same plan.
+func newPlan(old, now *schema.Schema) *plan {
+	p := &plan{old: old, now: now}
+	paired := map[*schema.Collection]bool{}
+	for _, c := range now.Collections() {
+		before := old.Collection(c.Name)
+		if before == nil && c.RenamedFrom != "" {
+			before = old.Collection(c.RenamedFrom)
+		}
+		if before == nil {
+			p.added = append(p.added, c)
+			continue
+		}
+		paired[before] = true
+		p.pairs = append(p.pairs, &pair{old: before, now: c})
+	}
+	for _, pair := range p.pairs {
+		p.compare(pair)
+	}
+	for _, c := range p.added {
+		p.add(Additive, nil, "new collection %s", c.Name)
+	}
+	for _, c := range old.Collections() {
+		if !paired[c] {
+			p.removed = append(p.removed, c)
+			rename := func(c *schema.Collection) (to, from string) { return c.Name, c.RenamedFrom }
+			p.add(Losing, costOf("loses", c, noSource), "collection %s is removed%s", c.Name, whyRemoved(c.Name, now.Collections(), rename))
+		}
+	}
+	if len(p.steps) == 0 && !bytes.Equal(old.Document(), now.Document()) {
+		p.add(Additive, nil, "the collections are declared in another order")
+	}
+	return p
+}
+
+// firstPlan is how to come to a schema from an empty database.
+func firstPlan(now *schema.Schema) *plan { return newPlan(&schema.Schema{}, now) }
+
+// first reports whether there was no schema before.
+func (p *plan) first() bool { return len(p.old.Collections()) == 0 }
+
+// whyRemoved explains why something is removed that another is to be renamed from.
+func whyRemoved[T any](name string, declared []T, rename func(T) (to, from string)) string {
+	for _, d := range declared {
+		if to, from := rename(d); from == name {
+			return fmt.Sprintf(", and not renamed to %s, which is in the database already", to)
+		}
+	}
+	return ""
+}
+
+func (p *plan) add(class Class, cost func(*survey) (string, error), format string, args ...any) *Step {
+	step := &Step{Class: class, Text: fmt.Sprintf(format, args...), cost: cost}
+	p.steps = append(p.steps, step)
+	return step
+}
+
+// additive reports whether nothing that is stored is touched.
+func (p *plan) additive() bool {
+	return !slices.ContainsFunc(p.steps, func(s *Step) bool { return s.Class != Additive })
+}
+
+// pairOf finds the pair of a collection of now, or returns nil.
+func (p *plan) pairOf(now *schema.Collection) *pair {
+	for _, pair := range p.pairs {
+		if pair.now == now {
+			return pair
+		}
+	}
+	return nil
+}
+
+func (p *plan) compare(pair *pair) {
+	old, now, before := pair.old, pair.now, len(p.steps)
+	if old.Name != now.Name {
+		p.add(Rewriting, nil, "collection %s is renamed to %s", old.Name, now.Name)
+	}
+	if old.Singular != now.Singular {
+		p.add(Additive, nil, "%s: the singular becomes %s", now.Name, now.Singular)
+	}
+	pair.match()
+	from, to := now.AttributeColumns()
+	for column := from; column < to; column++ {
+		if pair.source[column] == noSource {
+			p.newAttribute(pair, column)
+		} else {
+			p.compareAttribute(pair, pair.source[column], column)
+		}
+	}
+	from, to = old.AttributeColumns()
+	for column := from; column < to; column++ {
+		if !slices.Contains(pair.source, column) {
+			name := old.Columns()[column].Name
+			rename := func(a schema.Attribute) (to, from string) { return a.Name, a.RenamedFrom }
+			p.add(Losing, costOf("loses the values of", old, column), "%s: attribute %s is removed%s", now.Name, name, whyRemoved(name, now.Attributes, rename))
+		}
+	}
+	if old.NoTimestamps && !now.NoTimestamps {
+		p.add(Rewriting, costOf("writes", old, noSource), "%s: created_at and updated_at are added, with the time of the migration", now.Name)
+	}
+	if !old.NoTimestamps && now.NoTimestamps {
+		p.add(Losing, costOf("loses the timestamps of", old, noSource), "%s: created_at and updated_at are removed", now.Name)
+	}
+	p.compareIndexes(pair)
+	p.compareParents(pair)
+	if len(p.steps) == before && !bytes.Equal(old.Document(), now.Document()) {
+		p.add(Additive, nil, "%s: what changes has no effect on what is stored", now.Name)
+	}
+}
+
+// match finds the column of old that each column of now continues.
+func (p *pair) match() {
+	columns := map[string]int{}
+	for i, column := range p.old.Columns() {
+		columns[column.Name] = i
+	}
+	stays := func(name string) bool { return p.now.Field(name) != nil }
+	for _, column := range p.now.Columns() {
+		source, ok := columns[column.Name]
+		if a := column.Attribute; !ok && a != nil {
+			if source, ok = columns[a.RenamedFrom]; !ok {
+				source, ok = p.formerParent(a, stays)
+			}
+		}
+		if !ok {
+			source = noSource
+		}
+		p.source = append(p.source, source)
+	}
+}
+
+// formerParent: the attribute of the parent may be named after it, and is then
+// renamed with it.
+func (p *pair) formerParent(a *schema.Attribute, stays func(string) bool) (int, bool) {
+	old, now := p.old.ParentLink(), p.now.ParentLink()
+	if old == nil || now == nil || p.now.Parent.Attribute != a.Name || stays(p.old.Parent.Attribute) {
+		return 0, false
+	}
+	if to := now.To; to.Name != old.To.Name && to.RenamedFrom != old.To.Name {
+		return 0, false
+	}
+	for i := range p.now.Attributes { // another one may claim it
+		if p.now.Attributes[i].RenamedFrom == p.old.Parent.Attribute {
+			return 0, false
+		}
+	}
+	return old.Column, true
+}
+
+func (p *plan) compareIndexes(pair *pair) {
+	named := func(c *schema.Collection, group []int) string {
+		names := make([]string, len(group))
+		for i, column := range group {
+			names[i] = c.Columns()[column].Name
+		}
+		return strings.Join(names, ", ")
+	}
+	missing := func(groups, from [][]int, through func([]int) []int) (left [][]int) {
+		var have []string
+		for _, group := range from {
+			have = append(have, fmt.Sprint(through(group)))
+		}
+		for _, group := range groups {
+			if !slices.Contains(have, fmt.Sprint(group)) {
+				left = append(left, group)
+			}
+		}
+		return left
+	}
+	itself := func(group []int) []int { return group }
+	for _, group := range missing(pair.now.UniqueGroups(), pair.old.UniqueGroups(), pair.carried) {
+		step := p.add(Rewriting, costOf("checks", pair.old, noSource), "%s: values of %s must be unique", pair.now.Name, named(pair.now, group))
+		pair.unique = append(pair.unique, uniqueChange{group, step})
+	}
+	pair.keepUnique()
+	for _, group := range missing(pair.now.IndexGroups(), pair.old.IndexGroups(), pair.carried) {
+		p.add(Additive, costOf("indexes", pair.old, noSource), "%s: new index on %s", pair.now.Name, named(pair.now, group))
+	}
+	var unique, index [][]int // of old, as far as their columns are still there
+	for _, group := range pair.old.UniqueGroups() {
+		unique = append(unique, pair.carried(group))
+	}
+	for _, group := range pair.old.IndexGroups() {
+		index = append(index, pair.carried(group))
+	}
+	gone := func(group []int) bool { return group == nil }
+	for _, group := range missing(slices.DeleteFunc(unique, gone), pair.now.UniqueGroups(), itself) {
+		p.add(Additive, nil, "%s: values of %s need not be unique any more", pair.now.Name, named(pair.now, group))
+	}
+	for _, group := range missing(slices.DeleteFunc(index, gone), pair.now.IndexGroups(), itself) {
+		p.add(Additive, nil, "%s: no index on %s any more", pair.now.Name, named(pair.now, group))
+	}
+}
+
+// carried is a group of old in the columns of now; nil when one is gone.
+func (p *pair) carried(group []int) []int {
+	now := make([]int, len(group))
+	for i, column := range group {
+		if now[i] = slices.Index(p.source, column); now[i] < 0 {
+			return nil
+		}
+	}
+	return now
+}
+
+// keepUnique sees to groups that were unique before, and whose values change: two
+// that were different may become the same.
+func (p *pair) keepUnique() {
+	for _, group := range p.now.UniqueGroups() {
+		known := slices.ContainsFunc(p.unique, func(u uniqueChange) bool { return slices.Equal(u.group, group) })
+		for _, c := range p.changes {
+			step := c.value
+			if step == nil {
+				step = c.required
+			}
+			if !known && step != nil && slices.Contains(group, c.to) {
+				p.unique = append(p.unique, uniqueChange{group, step})
+				break
+			}
+		}
+	}
+}
+
+func (p *plan) compareParents(pair *pair) {
+	old, now := pair.old.ParentLink(), pair.now.ParentLink()
+	switch {
+	case now == nil && old != nil:
+		p.add(Additive, nil, "%s: no longer a sub-collection of %s", pair.now.Name, old.To.Name)
+	case now != nil && !pair.sameParent():
+		p.add(Additive, costOf("counts", pair.old, noSource), "%s: becomes a sub-collection of %s, by %s", pair.now.Name, now.To.Name, pair.now.Parent.Attribute)
+	}
+}
+
+// sameParent reports whether the totals of each parent stay as they are.
+func (p *pair) sameParent() bool {
+	old, now := p.old.ParentLink(), p.now.ParentLink()
+	if old == nil || now == nil {
+		return old == now
+	}
+	return p.source[now.Column] == old.Column
+}

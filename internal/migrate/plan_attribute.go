@@ -1,0 +1,149 @@
+package migrate
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// newAttribute plans an attribute that there was not.
+func (p *plan) newAttribute(pair *pair, column int) {
+	a := pair.now.Columns()[column].Attribute
+	name, what := pair.now.Name, typeName(a)
+	if link := linkAt(pair.now, column); link != nil {
+		what = "refers to " + link.To.Name
+	}
+	switch {
+	case !a.DefaultValue().IsNull():
+		p.add(Additive, costOf("writes", pair.old, noSource), "%s: new attribute %s (%s); existing resources get the default", name, a.Name, what)
+	case a.Required:
+		step := p.add(Rewriting, costOf("checks", pair.old, noSource), "%s: new attribute %s (%s), which is required and has no default for existing resources", name, a.Name, what)
+		pair.changes = append(pair.changes, &change{from: noSource, to: column, attribute: a, required: step})
+	default:
+		p.add(Additive, nil, "%s: new attribute %s (%s)", name, a.Name, what)
+	}
+}
+
+// compareAttribute plans an attribute that stays, perhaps under another name.
+func (p *plan) compareAttribute(pair *pair, from, to int) {
+	before, a := pair.old.Columns()[from].Attribute, pair.now.Columns()[to].Attribute
+	name, steps := pair.now.Name, len(p.steps)
+	values := costOf("checks", pair.old, from)
+	c := &change{from: from, to: to, attribute: a}
+	if before.Name != a.Name {
+		p.add(Rewriting, nil, "%s: attribute %s is renamed to %s", name, before.Name, a.Name)
+	}
+	kind, kindBefore := pair.now.Columns()[to].Kind, pair.old.Columns()[from].Kind
+	if kind != kindBefore {
+		c.value = p.add(Rewriting, values, "%s: %s is converted from %s to %s", name, a.Name, typeName(before), typeName(a))
+	} else if keywords := a.Tightened(before); len(keywords) > 0 {
+		c.value = p.add(Rewriting, values, "%s: %s is restricted by %s", name, a.Name, strings.Join(keywords, ", "))
+	}
+	switch {
+	case a.Required && !before.Required && !a.DefaultValue().IsNull():
+		c.required = p.add(Rewriting, costOfNulls("writes", pair.old, from), "%s: %s becomes required; resources without a value get the default", name, a.Name)
+	case a.Required && !before.Required:
+		c.required = p.add(Rewriting, costOfNulls("checks", pair.old, from), "%s: %s becomes required", name, a.Name)
+	case !a.Required && before.Required:
+		p.add(Additive, nil, "%s: %s becomes optional", name, a.Name)
+	}
+	p.compareLinks(pair, c, values)
+	if c.value != nil || c.required != nil || c.link != nil {
+		pair.changes = append(pair.changes, c)
+	}
+	if len(p.steps) == steps && !sameAttribute(before, a) {
+		p.add(Additive, nil, "%s: %s changes in what has no effect on stored values (%s)", name, a.Name, differingKeywords(before, a))
+	}
+}
+
+func (p *plan) compareLinks(pair *pair, c *change, values func(*survey) (string, error)) {
+	old, now := linkAt(pair.old, c.from), linkAt(pair.now, c.to)
+	name := pair.now.Name
+	switch {
+	case now == nil && old == nil:
+	case now == nil:
+		p.add(Additive, nil, "%s: %s no longer refers to %s", name, c.attribute.Name, old.To.Name)
+	default:
+		target := p.pairOf(now.To)
+		if old != nil && target != nil && target.old == old.To {
+			return
+		}
+		c.target = now.To
+		c.link = p.add(Rewriting, values, "%s: %s refers to %s", name, c.attribute.Name, now.To.Name)
+	}
+}
+
+func linkAt(c *schema.Collection, column int) *schema.Link {
+	for i, link := range c.Links() {
+		if link.Column == column {
+			return &c.Links()[i]
+		}
+	}
+	return nil
+}
+
+// typeName is what people call the type of an attribute.
+func typeName(a *schema.Attribute) string {
+	switch a.Format {
+	case schema.Decimal:
+		return fmt.Sprintf("decimal with scale %d", a.Scale)
+	case schema.UUID, schema.Date, schema.DateTime:
+		return string(a.Format)
+	}
+	return string(a.Type)
+}
+
+// sameAttribute compares what is declared of an attribute alone; its indexes
+// are compared with those of the collection.
+func sameAttribute(a, b *schema.Attribute) bool {
+	return bytes.Equal(a.Definition(), b.Definition()) && a.Required == b.Required && onDelete(a) == onDelete(b)
+}
+
+func onDelete(a *schema.Attribute) schema.OnDelete {
+	if a.References == nil {
+		return ""
+	}
+	return a.References.OnDelete
+}
+
+// differingKeywords names the keywords that people would look for first.
+func differingKeywords(before, a *schema.Attribute) string {
+	var names []string
+	note := func(name string, differs bool) {
+		if differs {
+			names = append(names, name)
+		}
+	}
+	note("on_delete", onDelete(before) != onDelete(a))
+	note("description", before.Description != a.Description)
+	note("default", before.DefaultValue() != a.DefaultValue())
+	plain := func(x schema.Attribute) string {
+		x.Description, x.Default = "", nil
+		return string(x.Definition())
+	}
+	note("fewer restrictions", plain(*before) != plain(*a))
+	return strings.Join(names, ", ")
+}
+
+// costOf tells how many resources a step reads or writes: those with a value in
+// a column, or all of the collection.
+func costOf(verb string, c *schema.Collection, column int) func(*survey) (string, error) {
+	return func(s *survey) (string, error) {
+		n, err := s.count(c, column, false)
+		return fmt.Sprintf("%s %s", verb, Counted(n, "resource")), err
+	}
+}
+
+func costOfNulls(verb string, c *schema.Collection, column int) func(*survey) (string, error) {
+	return func(s *survey) (string, error) {
+		n, err := s.count(c, column, true)
+		return fmt.Sprintf("%s %s", verb, Counted(n, "resource")), err
+	}
+}
+
+func Counted(n int64, noun string) string {
+	return fmt.Sprintf("%d %s%s", n, noun, db.Choose(n == 1, "", "s"))
+}

@@ -1,0 +1,167 @@
+package migrate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// RequireSchema refuses a database that Plural has not made.
+func RequireSchema(c db.Conn, d db.Dialect) error {
+	found, err := db.Describe(c, d)
+	if err != nil {
+		return err
+	}
+	_, err = StoredSchema(c, d, found)
+	return err
+}
+
+// The schema in force is kept in the database, with those before it: what the
+// tables hold is known from it, and not guessed from a database that has fewer
+// types than there are kinds.
+
+// saveSchema makes a schema the one in force.
+func saveSchema(c db.Conn, s *schema.Schema, at schema.Value) error {
+	_, err := c.Exec("INSERT INTO "+db.SchemasTable+" (version, at, document) SELECT coalesce(max(version), 0) + 1, $1, $2 FROM "+db.SchemasTable,
+		at, schema.TextValue(string(s.Document())))
+	return err
+}
+
+// ReadSchema reads the schema in force.
+func ReadSchema(c db.Conn) (*schema.Schema, error) {
+	var document []byte
+	found, err := db.One(c, func(row schema.Row) { document = row.AppendText(nil, 0) },
+		"SELECT document FROM "+db.SchemasTable+" ORDER BY version DESC LIMIT 1")
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, fmt.Errorf("the database has lost its schema: %s is empty", db.SchemasTable)
+	}
+	s, err := schema.FromDocument(document)
+	if err != nil {
+		return nil, fmt.Errorf("the schema in the database cannot be used, perhaps as a newer version of Plural wrote it: %w", err)
+	}
+	return s, nil
+}
+
+// planFrom is how to come from the schema in force to another one, which may be one that the
+// database has had before.
+func planFrom(c db.Conn, stored, now *schema.Schema) (*plan, error) {
+	p := newPlan(stored, now)
+	current, err := db.ReadVersion(c)
+	if err != nil {
+		return nil, err
+	}
+	p.version = current.Number
+	err = db.Each(c, func(row schema.Row) bool {
+		// One that a newer version of Plural wrote is none that this one has.
+		before, err := schema.FromDocument(row.AppendText(nil, 1))
+		if err == nil && bytes.Equal(before.Document(), now.Document()) {
+			p.earlier = row.Int(0)
+		}
+		return true
+	}, "SELECT version, document FROM "+db.SchemasTable+" ORDER BY version")
+	return p, err
+}
+
+// goesBack tells that the schema of a plan is an earlier one; empty if it is not.
+func (p *plan) goesBack() string {
+	if p.earlier == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The schema is an earlier one of this database, version %d, which is at version %d now", p.earlier, p.version)
+}
+
+// ReadSince finds the version of the schema since which each collection has been
+// declared as it is in a later one.
+func ReadSince(c db.Conn, until int64) (map[string]int64, error) {
+	type declared struct {
+		since, seen int64
+		document    string
+	}
+	collections := map[string]declared{}
+	var last int64
+	var failed error
+	err := db.Each(c, func(row schema.Row) bool {
+		last = row.Int(0)
+		failed = schema.EachDocument(row.AppendText(nil, 1), func(name, document string) {
+			since := last
+			if before, ok := collections[name]; ok && before.seen == last-1 && before.document == document {
+				since = before.since
+			}
+			collections[name] = declared{since, last, document}
+		})
+		return failed == nil
+	}, "SELECT version, document FROM "+db.SchemasTable+" WHERE version <= $1 ORDER BY version", schema.IntValue(until))
+	if err != nil || failed != nil {
+		return nil, errors.Join(err, failed)
+	}
+	since := map[string]int64{}
+	for name, declared := range collections {
+		if declared.seen == last {
+			since[name] = declared.since
+		}
+	}
+	return since, nil
+}
+
+// Allows reports what a server may do that knows only the old schema of a database.
+func Allows(old, now *schema.Schema) (reads, writes bool) {
+	p := newPlan(old, now)
+	return readable(p), harmless(p)
+}
+
+// readable: whoever knows only the old schema finds everything where it was. The
+// new one is as it is stored, without renamed_from.
+func readable(p *plan) bool {
+	for _, pair := range p.pairs {
+		for from, column := range pair.old.Columns() {
+			to := slices.Index(pair.source, from)
+			if to < 0 || pair.now.Columns()[to].Name != column.Name || pair.now.Columns()[to].Kind != column.Kind {
+				return false
+			}
+		}
+		if pair.old.ParentLink() != nil && !pair.sameParent() {
+			return false // its totals are not kept
+		}
+	}
+	return len(p.removed) == 0
+}
+
+// harmless: whoever knows only the old schema writes nothing that is wrong in the
+// new one. What has a default would be missing, or have the old one; what is
+// deleted would take other resources with it, or fewer.
+func harmless(p *plan) bool {
+	if !p.additive() {
+		return false
+	}
+	for _, pair := range p.pairs {
+		for to, column := range pair.now.Columns() {
+			a := column.Attribute
+			if a == nil {
+				continue
+			}
+			before := schema.Null
+			if from := pair.source[to]; from != noSource {
+				old := pair.old.Columns()[from].Attribute
+				if before = old.DefaultValue(); onDelete(old) != onDelete(a) {
+					return false
+				}
+			} else if a.Required {
+				return false
+			}
+			if before != a.DefaultValue() {
+				return false
+			}
+		}
+		if !pair.sameParent() {
+			return false // its totals would not be kept
+		}
+	}
+	return true
+}

@@ -1,0 +1,242 @@
+package migrate
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// survey reads what a plan would meet in the data. It changes nothing.
+type survey struct {
+	plan    *plan
+	conn    db.Conn
+	dialect db.Dialect
+}
+
+// maxExamples bounds how many of the resources that are in the way are named.
+const maxExamples = 10
+
+// run completes the steps of the plan.
+func (s *survey) run() error {
+	for _, step := range s.plan.steps {
+		if step.cost == nil {
+			step.Cost = "touches no resource"
+			continue
+		}
+		var err error
+		if step.Cost, err = step.cost(s); err != nil {
+			return err
+		}
+	}
+	for _, pair := range s.plan.pairs {
+		if err := s.pair(pair, nil); err != nil {
+			return err
+		}
+	}
+	return s.operations()
+}
+
+// operations adds a step for the operations that were accepted under the old schema
+// and may not be what the new one allows.
+func (s *survey) operations() error {
+	affected := slices.Clone(s.plan.removed)
+	for _, pair := range s.plan.pairs {
+		if pair.disturbs() {
+			affected = append(affected, pair.old)
+		}
+	}
+	for _, c := range affected {
+		var waiting int64
+		_, err := db.One(s.conn, func(row schema.Row) { waiting = row.Int(0) },
+			"SELECT count(*) FROM "+db.QueueTable+" WHERE collection = $1", schema.TextValue(c.Name))
+		if err != nil {
+			return err
+		}
+		if waiting > 0 {
+			step := s.plan.add(Losing, nil, "%s on %s may fail, as they were accepted under the old schema", Counted(waiting, "waiting operation"), c.Name)
+			step.Cost = "let a server with the old schema finish them first"
+		}
+	}
+	return nil
+}
+
+// disturbs: what was a valid request by the old schema may not be one by the new.
+func (p *pair) disturbs() bool {
+	for from, column := range p.old.Columns() {
+		if to := slices.Index(p.source, from); to < 0 || p.now.Columns()[to].Name != column.Name {
+			return true
+		}
+	}
+	return len(p.changes) > 0
+}
+
+// count counts the resources of a collection of old: all, or those with a value
+// in a column, or those without one.
+func (s *survey) count(c *schema.Collection, column int, nulls bool) (n int64, err error) {
+	t := db.NewTable(s.dialect, c)
+	sql := "SELECT count(*) FROM " + t.Name
+	if column != noSource {
+		sql += " WHERE " + t.Columns[column] + db.Choose(nulls, " IS NULL", " IS NOT NULL")
+	}
+	_, err = db.One(s.conn, func(row schema.Row) { n = row.Int(0) }, sql)
+	return n, err
+}
+
+// batchSize is how many resources are in memory at a time.
+const batchSize = 500
+
+// pair goes through the resources of a pair, as far as it has to look at them, and
+// notes in its steps which are in the way. In a second run each is handed on, as it
+// was and as it becomes.
+func (s *survey) pair(p *pair, hand func(before, after schema.Record) error) error {
+	if len(p.changes) == 0 && len(p.unique) == 0 {
+		return nil
+	}
+	for _, c := range p.changes {
+		for _, step := range []*Step{c.value, c.required, c.link} {
+			if step != nil {
+				step.forget()
+			}
+		}
+	}
+	seen := make([]map[[sha256.Size]byte]struct{}, len(p.unique))
+	for i, u := range p.unique {
+		u.step.forget()
+		seen[i] = map[[sha256.Size]byte]struct{}{}
+	}
+	return s.batches(p.old, func(batch []schema.Record) error {
+		for _, before := range batch {
+			after, err := s.transform(p, before)
+			if err != nil {
+				return err
+			}
+			if hand != nil { // what is not unique was found before
+				if err := hand(before, after); err != nil {
+					return err
+				}
+				continue
+			}
+			for i, u := range p.unique {
+				key, ok := groupKey(u.group, after)
+				if !ok {
+					continue
+				}
+				if _, taken := seen[i][key]; taken {
+					u.step.violate(before.ID(schema.IDColumn), "another resource has the same", true)
+				}
+				seen[i][key] = struct{}{}
+			}
+		}
+		return nil
+	})
+}
+
+// batches reads a collection of old in the order of ids. No rows are open while
+// a batch is worked on, so that this may read and write, too.
+func (s *survey) batches(c *schema.Collection, work func([]schema.Record) error) error {
+	t := db.NewTable(s.dialect, c)
+	id := t.Columns[schema.IDColumn]
+	var last schema.Value
+	for {
+		condition, args := "", []schema.Value{}
+		if !last.IsNull() {
+			condition, args = " WHERE "+id+" > $1", append(args, last)
+		}
+		args = append(args, schema.IntValue(batchSize))
+		limit := db.Choose(len(args) == 1, "$1", "$2")
+		var batch []schema.Record
+		err := db.Each(s.conn, func(row schema.Row) bool {
+			batch = append(batch, c.Scan(row))
+			return true
+		}, "SELECT "+t.All+" FROM "+t.Name+condition+" ORDER BY "+id+" LIMIT "+limit, args...)
+		if err != nil || len(batch) == 0 {
+			return err
+		}
+		if err := work(batch); err != nil {
+			return err
+		}
+		last = batch[len(batch)-1][schema.IDColumn]
+	}
+}
+
+// transform is a resource as it becomes. What cannot be kept is null, and noted
+// in the step that refuses it.
+func (s *survey) transform(p *pair, before schema.Record) (schema.Record, error) {
+	id := before.ID(schema.IDColumn)
+	after := make(schema.Record, len(p.source))
+	for to, from := range p.source {
+		if from != noSource {
+			after[to] = before[from]
+		} else if a := p.now.Columns()[to].Attribute; a != nil {
+			after[to] = a.DefaultValue()
+		}
+	}
+	for _, c := range p.changes {
+		value := after[c.to]
+		if value.IsNull() {
+			if c.required != nil {
+				if after[c.to] = c.attribute.DefaultValue(); after[c.to].IsNull() {
+					c.required.violate(id, "it has no value", true)
+				}
+			}
+			continue
+		}
+		if c.value != nil {
+			converted, problem := c.attribute.Convert(p.old.Columns()[c.from].Kind, value)
+			if problem != nil {
+				c.value.violate(id, strings.TrimSuffix(problem.Detail, "."), c.attribute.Required)
+			}
+			value = converted
+		}
+		if c.link != nil && !value.IsNull() {
+			exists, err := s.exists(c.target, value)
+			if err != nil {
+				return nil, err
+			}
+			if !exists {
+				c.link.violate(id, "it refers to "+value.ID().String()+", which is not in "+c.target.Name, c.attribute.Required)
+				value = schema.Null
+			}
+		}
+		after[c.to] = value
+	}
+	return after, nil
+}
+
+// exists looks for a resource of a collection of now among those of old.
+func (s *survey) exists(c *schema.Collection, id schema.Value) (bool, error) {
+	pair := s.plan.pairOf(c)
+	if pair == nil {
+		return false, nil // a new collection
+	}
+	t := db.NewTable(s.dialect, pair.old)
+	return db.One(s.conn, nil, "SELECT 1 FROM "+t.Name+" WHERE "+t.Columns[schema.IDColumn]+" = $1", id)
+}
+
+// groupKey stands for the values of a group. Null equals nothing, and has none.
+// A hash of each is kept, so that many long ones fit into memory.
+func groupKey(group []int, record schema.Record) (key [sha256.Size]byte, ok bool) {
+	hash := sha256.New()
+	for _, column := range group {
+		if record[column].IsNull() {
+			return key, false
+		}
+		record[column].Bind(hashBinder{hash})
+	}
+	return [sha256.Size]byte(hash.Sum(nil)), true
+}
+
+func (s *Step) forget() { s.Violations, s.Examples, s.Problem, s.Blocked = 0, nil, "", false }
+
+func (s *Step) violate(id schema.ID, problem string, blocked bool) {
+	if s.Violations == 0 {
+		s.Problem = problem
+	}
+	if s.Violations++; len(s.Examples) < maxExamples {
+		s.Examples = append(s.Examples, id)
+	}
+	s.Blocked = s.Blocked || blocked
+}

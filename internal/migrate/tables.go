@@ -1,0 +1,216 @@
+package migrate
+
+import (
+	"slices"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+// dropForeignKeys removes the keys that do not stay as they are, where they are
+// not part of the table.
+func (m *migration) dropForeignKeys() error {
+	if m.dialect.InlineReferences() {
+		return nil
+	}
+	found, err := db.Describe(m.conn, m.dialect)
+	if err != nil {
+		return err
+	}
+	for _, c := range m.plan.old.Collections() {
+		for _, link := range c.Links() {
+			name := c.Columns()[link.Column].Name
+			constraint := found[c.Name].Constraints[name]
+			if m.keyStays(link) || constraint == "" {
+				continue
+			}
+			if _, err := m.conn.Exec("ALTER TABLE " + db.Quote(m.dialect, c.Name) + ` DROP CONSTRAINT "` + constraint + `"`); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// dropUnique removes the indexes of what need not be unique any more, before several
+// resources get the same default.
+func (m *migration) dropUnique() error {
+	found, err := db.Describe(m.conn, m.dialect)
+	if err != nil {
+		return err
+	}
+	for _, p := range m.plan.pairs {
+		for _, group := range p.old.UniqueGroups() {
+			if slices.ContainsFunc(p.now.UniqueGroups(), func(now []int) bool { return slices.Equal(now, p.carried(group)) }) {
+				continue
+			}
+			columns := make([]string, len(group))
+			for i, column := range group {
+				columns[i] = p.old.Columns()[column].Name
+			}
+			for _, index := range found[p.old.Name].Indexes {
+				if !index.Unique || !slices.Equal(index.Columns, columns) {
+					continue
+				}
+				if err := db.ExecAll(m.conn, `DROP INDEX "`+index.Name+`"`); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (m *migration) keyStays(old schema.Link) bool {
+	for _, p := range m.plan.pairs {
+		if p.old != old.From {
+			continue
+		}
+		to := slices.Index(p.source, old.Column)
+		if to < 0 {
+			return false
+		}
+		now := linkAt(p.now, to)
+		if now == nil {
+			return false
+		}
+		target := m.plan.pairOf(now.To)
+		return target != nil && target.old == old.To
+	}
+	return false
+}
+
+// rename gives columns and tables their new names. No new name is an old one.
+func (m *migration) rename() error {
+	for _, p := range m.plan.pairs {
+		alter := "ALTER TABLE " + db.Quote(m.dialect, p.old.Name) + " RENAME "
+		for to, column := range p.now.Columns() {
+			if _, moved := p.moved(to); moved || p.source[to] == noSource {
+				continue
+			}
+			if old := p.old.Columns()[p.source[to]].Name; old != column.Name {
+				if err := db.ExecAll(m.conn, alter+"COLUMN "+db.Quote(m.dialect, old)+" TO "+db.Quote(m.dialect, column.Name)); err != nil {
+					return err
+				}
+			}
+		}
+		if p.old.Name == p.now.Name {
+			continue
+		}
+		if err := db.ExecAll(m.conn, alter+"TO "+db.Quote(m.dialect, p.now.Name)); err != nil {
+			return err
+		}
+		for _, table := range []string{db.TotalsTable, db.PositionsTable, db.ChangesTable, db.QueueTable} {
+			_, err := m.conn.Exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", schema.TextValue(p.now.Name), schema.TextValue(p.old.Name))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// dropTables removes the collections that are gone, with all that is known of them.
+func (m *migration) dropTables() error {
+	for _, c := range m.plan.removed {
+		if err := db.ExecAll(m.conn, "DROP TABLE "+db.Quote(m.dialect, c.Name)); err != nil {
+			return err
+		}
+		for _, table := range []string{db.TotalsTable, db.PositionsTable, db.ChangesTable} {
+			if _, err := m.conn.Exec("DELETE FROM "+table+" WHERE collection = $1", schema.TextValue(c.Name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *migration) reshapeTables() error {
+	found, err := db.Describe(m.conn, m.dialect)
+	if err != nil {
+		return err
+	}
+	for _, p := range m.plan.pairs {
+		moves := map[string]string{}
+		for to, column := range p.now.Columns() {
+			if temporary, ok := p.moved(to); ok {
+				moves[column.Name] = temporary
+			}
+		}
+		if err := db.ExecAll(m.conn, m.dialect.Reshape(p.now, found[p.now.Name], moves)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *migration) createTables() error {
+	for _, c := range m.plan.added {
+		if err := db.ExecAll(m.conn, db.CreateTable(m.dialect, c, c.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// matchIndexes makes the indexes that the schema wants, under the names that it
+// gives them, and drops all others.
+func (m *migration) matchIndexes() error {
+	found, err := db.Describe(m.conn, m.dialect)
+	if err != nil {
+		return err
+	}
+	var drops, creates []string
+	for _, c := range m.plan.now.Collections() {
+		have, want := found[c.Name].Indexes, db.Indexes(c)
+		same := func(a db.IndexShape) func(db.IndexShape) bool {
+			return func(b db.IndexShape) bool {
+				return a.Name == b.Name && a.Unique == b.Unique && slices.Equal(a.Columns, b.Columns)
+			}
+		}
+		for _, index := range have {
+			if !slices.ContainsFunc(want, same(index)) {
+				drops = append(drops, `DROP INDEX "`+index.Name+`"`)
+			}
+		}
+		for _, index := range want {
+			if !slices.ContainsFunc(have, same(index)) {
+				creates = append(creates, db.CreateIndex(m.dialect, c, index))
+			}
+		}
+	}
+	return db.ExecAll(m.conn, append(drops, creates...)...)
+}
+
+func (m *migration) addForeignKeys() error {
+	if m.dialect.InlineReferences() {
+		return nil
+	}
+	found, err := db.Describe(m.conn, m.dialect)
+	if err != nil {
+		return err
+	}
+	for _, c := range m.plan.now.Collections() {
+		for _, link := range c.Links() {
+			if found[c.Name].References[c.Columns()[link.Column].Name] != "" {
+				continue
+			}
+			if err := db.ExecAll(m.conn, "ALTER TABLE "+db.Quote(m.dialect, c.Name)+" ADD "+db.ForeignKey(m.dialect, link)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// createAll makes all tables and indexes of a schema.
+func createAll(c db.Conn, d db.Dialect, s *schema.Schema, at schema.Value) error {
+	tables, additions := db.Definitions(d, s)
+	if err := db.ExecAll(c, append(tables, additions...)...); err != nil {
+		return err
+	}
+	if err := db.ExecAll(c, "INSERT INTO "+db.MetaTable+" (key, value) VALUES ('format', '"+Format+"'), ('last_id', '')"); err != nil {
+		return err
+	}
+	return saveSchema(c, s, at)
+}

@@ -1,0 +1,106 @@
+package migrate
+
+import (
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/schema"
+)
+
+func (m *migration) changeValues() error {
+	for _, p := range m.plan.pairs {
+		if err := m.fillNewColumns(p); err != nil {
+			return err
+		}
+		w := m.newRewriter(p)
+		if len(w.changes) == 0 {
+			continue
+		}
+		if err := m.pair(p, w.add); err != nil {
+			return err
+		}
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillNewColumns gives existing resources the defaults of new attributes. Their
+// revision and updated_at stay: nobody changed them.
+func (m *migration) fillNewColumns(p *pair) error {
+	update := &db.Builder{}
+	set := func(to int, value schema.Value) {
+		update.Write(db.Choose(len(update.Args) == 0, "", ", "), db.Quote(m.dialect, p.now.Columns()[to].Name), " = ")
+		update.Arg(value)
+	}
+	for to, column := range p.now.Columns() {
+		switch {
+		case p.source[to] != noSource:
+		case to == p.now.CreatedColumn() || to == p.now.UpdatedColumn():
+			set(to, m.at)
+		case !column.Attribute.DefaultValue().IsNull():
+			set(to, column.Attribute.DefaultValue())
+		}
+	}
+	if len(update.Args) == 0 {
+		return nil
+	}
+	_, err := m.conn.Exec("UPDATE "+db.Quote(m.dialect, p.old.Name)+" SET "+update.String(), update.Args...)
+	return err
+}
+
+// rewriter writes what becomes of the values of resources. No two are the same in a
+// group that stays unique on the way that are not in the end, which the survey has
+// ruled out: what stays in its column becomes null or a default, or stays what it is.
+type rewriter struct {
+	*migration
+	pair    *pair
+	changes []*change // of columns that there were
+	update  string    // takes a value for each change, and the id
+	rows    []schema.Record
+}
+
+func (m *migration) newRewriter(p *pair) *rewriter {
+	w := &rewriter{migration: m, pair: p}
+	update := &db.Builder{}
+	for _, c := range p.changes {
+		if c.from == noSource {
+			continue
+		}
+		w.changes = append(w.changes, c)
+		name, moved := p.moved(c.to)
+		if !moved {
+			name = p.old.Columns()[c.from].Name
+		}
+		update.Write(db.Choose(len(update.Args) == 0, "", ", "), db.Quote(m.dialect, name), " = ")
+		update.Arg(schema.Null)
+	}
+	update.Write(" WHERE ", db.Quote(m.dialect, "id"), " = ")
+	update.Arg(schema.Null)
+	w.update = "UPDATE " + db.Quote(m.dialect, p.old.Name) + " SET " + update.String()
+	return w
+}
+
+func (w *rewriter) add(before, after schema.Record) error {
+	row, differs := make(schema.Record, 0, len(w.changes)+1), false
+	for _, c := range w.changes {
+		was := before[c.from]
+		if _, moved := w.pair.moved(c.to); moved {
+			was = schema.Null // in the new column
+		}
+		row = append(row, after[c.to])
+		differs = differs || after[c.to] != was
+	}
+	if !differs {
+		return nil
+	}
+	if w.rows = append(w.rows, append(row, before[schema.IDColumn])); len(w.rows) < batchSize {
+		return nil
+	}
+	return w.flush()
+}
+
+func (w *rewriter) flush() error {
+	err := db.ExecEach(w.conn, w.update, w.rows)
+	w.rows = w.rows[:0]
+	return err
+}

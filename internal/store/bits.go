@@ -1,6 +1,0 @@
-package store
-
-// Databases and checksums take numbers as bits, whatever their sign.
-
-func bitsOf(v int64) uint64   { return uint64(v) } // #nosec G115 -- the same bits
-func fromBits(v uint64) int64 { return int64(v) }  // #nosec G115 -- the same bits

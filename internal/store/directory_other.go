@@ -1,7 +1,0 @@
-//go:build !unix
-
-package store
-
-// syncDirectory does nothing: Windows refuses to sync a directory, and its file
-// system keeps a journal of names itself.
-func syncDirectory(string) error { return nil }

@@ -1,0 +1,233 @@
+package store
+
+import (
+	"context"
+	"math"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// PageQuery asks for a range of a collection.
+type PageQuery struct {
+	Collection *schema.Collection
+	Parent     *schema.ID   // nil: the whole collection
+	Scope      query.Filter // what the path and the rights of the caller leave of the collection; nil: all
+	Filter     query.Filter // of the query; nil: none
+	Sort       []query.Key
+	Range      query.Range
+
+	// Whole: nothing but the parent restricts the collection, so that its total and its
+	// positions are kept.
+	Whole bool
+	// Exact: the total is counted if it is not kept.
+	Exact bool
+	// Before is called in the snapshot before anything is read; nil: nothing is. Its
+	// error is that of the page.
+	Before func(*Tx) error
+}
+
+// Page is a range of a collection, read from one snapshot, row by row. It must be
+// closed.
+type Page struct {
+	// Total is the number of resources without the range, Known if it was asked
+	// for or is cheap to know.
+	Total int64
+	Known bool
+
+	tx        *Tx
+	release   func() // ends the transaction, if it is the page's own; nil: there is none
+	query     PageQuery
+	selection Selection
+	rows      *Rows
+	first     schema.ID
+	wanted    int64 // resources of the range, if there are so many
+	given     int64 // resources handed out
+	ended     bool
+
+	start     int64 // position of the first resource, of a range by offset
+	hasBefore bool
+	after     schema.ID // first resource behind the range
+	hasAfter  bool
+	lookAhead bool // after is not known yet, and is found by reading one row more
+}
+
+// Page opens a range of a collection.
+func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
+	p := newPage(q)
+	ready := false
+	defer func() {
+		if !ready { // an error, or a panic: nobody else will close it
+			p.Close()
+		}
+	}()
+	found, err := p.beginAtOnce(ctx, s)
+	if err == nil && !found {
+		p.Close()
+		if err = p.open(ctx, s, db.Pages); err == nil {
+			err = p.begin()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	ready = true
+	return p, nil
+}
+
+func newPage(q PageQuery) *Page {
+	return &Page{query: q, selection: Selection{Filter: query.Both(q.Scope, q.Filter), Order: NewOrder(q.Sort), Take: q.Range.Size()}}
+}
+
+// Page opens a range of a collection in a transaction, which goes on when it is closed.
+func (t *Tx) Page(q PageQuery) (*Page, error) {
+	p := newPage(q)
+	p.tx, p.release = t, func() {}
+	return p, p.begin()
+}
+
+// open opens a snapshot for the page.
+func (p *Page) open(ctx context.Context, s *Store, how db.Use) (err error) {
+	if p.tx, err = s.read(ctx, how); err == nil {
+		p.release = p.tx.Close
+	}
+	return err
+}
+
+// begin finds the range by several queries, in a transaction that is open.
+func (p *Page) begin() error {
+	if p.query.Before != nil {
+		if err := p.query.Before(p.tx); err != nil {
+			return err
+		}
+	}
+	if err := p.count(); err != nil {
+		return err
+	}
+	return p.locate()
+}
+
+// Extend lets the page be read for as long as its client takes. It is called when the first
+// part was read and there is more. Each caller has a share of such pages; the program itself, which
+// has no name, may have all.
+func (p *Page) Extend(who string) error { return p.tx.extend(who) }
+
+// Close ends the page.
+func (p *Page) Close() {
+	p.endRows()
+	if p.release != nil {
+		p.release()
+		p.release = nil
+	}
+}
+
+func (p *Page) endRows() {
+	if p.rows != nil {
+		p.rows.Close()
+		p.rows = nil
+	}
+}
+
+// Next gives the next resource of the range, or nil at its end.
+func (p *Page) Next() (schema.Row, error) {
+	if p.ended || p.selection.Take == 0 && !p.lookAhead {
+		p.ended = true
+		return nil, nil
+	}
+	if p.rows == nil {
+		if err := p.read(); err != nil {
+			return nil, err
+		}
+	}
+	more, err := p.rows.Next()
+	if err != nil {
+		return nil, err
+	}
+	if !more || p.given == p.wanted {
+		p.ended, p.lookAhead = true, false
+		if more {
+			p.after, p.hasAfter = p.rows.ID(schema.IDColumn), true
+		}
+		return nil, p.locateEmpty()
+	}
+	if p.given == 0 {
+		p.first = p.rows.ID(schema.IDColumn)
+	}
+	p.given++
+	return p.rows, nil
+}
+
+// read starts to read, one row further than asked for if that is to be known.
+func (p *Page) read() (err error) {
+	selection := p.selection
+	if p.lookAhead && selection.Take < math.MaxInt64 {
+		selection.Take++
+	}
+	p.rows, err = p.tx.Select(p.query.Collection, selection)
+	return err
+}
+
+// locateEmpty finds where an empty range by offset stands: at the end, which is
+// not known before it is looked for.
+func (p *Page) locateEmpty() (err error) {
+	if p.given > 0 || p.query.Range.Anchor != query.AtOffset || p.Known || p.start == 0 {
+		return nil
+	}
+	p.endRows()
+	p.start, err = p.tx.Count(p.query.Collection, p.selection.Filter)
+	p.hasBefore = p.start > 0
+	return err
+}
+
+// maxProbe is the largest filtered or sorted range for which it is worth
+// finding out what is behind it before it has been read.
+const maxProbe = 1000
+
+// Neighbours gives the ranges before and behind this one, nil where there are
+// none. It can be called at any time after the first Next, while its row is the
+// current one; what is behind the range is looked up if it was not reached yet.
+func (p *Page) Neighbours() (previous, next *query.Range, err error) {
+	size := p.query.Range.Size()
+	if size == 0 {
+		return nil, nil, nil
+	}
+	if p.lookAhead && !p.ended {
+		if err := p.probe(); err != nil {
+			return nil, nil, err
+		}
+	}
+	byOffset := p.query.Range.Anchor == query.AtOffset
+	if p.hasBefore {
+		previous = &query.Range{Anchor: query.AtCursor, Cursor: p.first, Limit: -size}
+		if byOffset {
+			previous = &query.Range{Anchor: query.AtOffset, Offset: p.start, Limit: -size}
+		} else if p.given == 0 {
+			previous.Cursor = p.query.Range.Cursor
+		}
+	}
+	if p.hasAfter {
+		next = &query.Range{Anchor: query.AtCursor, Cursor: p.after, Limit: size}
+		if byOffset {
+			next = &query.Range{Anchor: query.AtOffset, Offset: p.start + p.wanted, Limit: size}
+		}
+	}
+	return previous, next, nil
+}
+
+// probe finds what is behind the range while it is still being read. The rest
+// is then read by a second query, from behind the current row.
+func (p *Page) probe() (err error) {
+	p.lookAhead = false
+	if (!p.query.Whole || len(p.query.Sort) > 0) && p.query.Range.Size() > maxProbe {
+		return nil
+	}
+	rest := &p.selection
+	rest.From, rest.Behind = rest.Order.PlaceOf(p.query.Collection, p.rows), true
+	p.endRows()
+	behind := *rest
+	behind.Skip = p.wanted - p.given
+	p.after, p.hasAfter, err = p.tx.IDAt(p.query.Collection, behind)
+	rest.Skip, rest.Take = 0, p.wanted-p.given
+	return err
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// maxAtOnce is the largest page that one query reads, with the total and what is behind it.
+const maxAtOnce = 100
+
+// beginAtOnce finds the range by one query that is all of its transaction, if that is better: each
+// query is a round trip, and the range is a short one of a whole collection in the order of
+// ids. False means that it is to be found in another way.
+func (p *Page) beginAtOnce(ctx context.Context, s *Store) (found bool, err error) {
+	r, take, order := p.query.Range, p.selection.Take, p.selection.Order
+	if !s.db.Traits().RoundTrips || r.Limit <= 0 || r.Anchor == query.AtCursor || take > maxAtOnce ||
+		p.query.Parent != nil || p.selection.Filter != nil || len(order) > 1 || r.Offset > 0 && order[0].Descending {
+		return false, nil
+	}
+	c := p.query.Collection
+	sql, args := s.firstPage(c, order), []schema.Value{schema.IntValue(take)}
+	if r.Offset > 0 {
+		sql, args = s.pageAt(c), []schema.Value{schema.IntValue(r.Offset), schema.IntValue(take)}
+	}
+	if err := p.open(ctx, s, db.OnePage); err != nil {
+		return false, err
+	}
+	rows, err := p.tx.conn.Query(sql, args...)
+	if err != nil {
+		return false, p.tx.fault(err)
+	}
+	p.rows = &Rows{Row: rows, rows: rows, tx: p.tx, collection: c, left: take}
+	if _, err := rows.Next(); err != nil { // there is always one
+		return false, p.tx.fault(err)
+	}
+	p.rows.peeked = !rows.Null(schema.IDColumn)
+	total, after := len(c.Columns()), len(c.Columns())+1
+	p.Total, p.Known, p.wanted = rows.Int(total), true, take
+	if r.Offset > 0 {
+		p.span(p.Total)
+		p.wanted = p.selection.Take
+		return p.rows.peeked || r.Offset >= p.Total, nil
+	}
+	if p.hasAfter = !rows.Null(after); p.hasAfter {
+		p.after = rows.ID(after)
+	}
+	return true, nil
+}
+
+// withTotal is a query with the total of a collection behind its columns, and more. There is a
+// row even if the query has none.
+func (s *Store) withTotal(c *schema.Collection, sql, more string) string {
+	return "SELECT page.*, list.* FROM (SELECT " + lists.TotalSQL("'"+c.Name+"'", "''") + " AS total" + more + ") AS list LEFT JOIN (" + sql + ") AS page ON true"
+}
+
+// firstPage takes the size of the page. Whatever it is, it is a part of the same number of
+// resources: a plan for any number would be one for many.
+func (s *Store) firstPage(c *schema.Collection, order Order) string {
+	table := s.tables[c]
+	first := func(columns string, n int) string {
+		b := s.statement(c, "(SELECT ", columns, " FROM ", table.Name)
+		b.order(order)
+		b.Write(" LIMIT ", strconv.Itoa(n), ") AS first")
+		return b.String()
+	}
+	return s.withTotal(c, "SELECT * FROM "+first(table.All, maxAtOnce)+" LIMIT $1",
+		", (SELECT * FROM "+first(table.Columns[schema.IDColumn], maxAtOnce+1)+" LIMIT 1 OFFSET $1) AS after")
+}
+
+// maxStep is how far behind its place a position is looked for. A block is shorter, unless
+// many of its deltas are pending.
+const maxStep = 2000
+
+// pageAt takes a position and the size of the page. The place is found by the same query. There are
+// no rows if the position is too far from it.
+func (s *Store) pageAt(c *schema.Collection) string {
+	table := s.tables[c]
+	id := table.Columns[schema.IDColumn]
+	// Within a fixed number of resources, so that the plan is one for few.
+	return s.withTotal(c, lists.PlaceSQL(s.db, c)+" SELECT near.* FROM place CROSS JOIN LATERAL (SELECT * FROM (SELECT "+table.All+" FROM "+table.Name+
+		" WHERE "+id+" >= place.first ORDER BY "+id+" LIMIT "+strconv.Itoa(maxStep+maxAtOnce)+") AS block OFFSET $1 - place.before) AS near"+
+		" WHERE $1 - place.before <= "+strconv.Itoa(maxStep)+" LIMIT $2", "")
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"math"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+func (p *Page) count() (err error) {
+	switch {
+	case p.query.Whole:
+		p.Total, err = p.tx.Total(p.query.Collection, p.query.Parent)
+		p.Known = true
+	case p.query.Exact:
+		p.Total, err = p.tx.Count(p.query.Collection, p.selection.Filter)
+		p.Known = true
+	}
+	return err
+}
+
+// locate turns the range into a run of rows, and finds out what is before it
+// and, where that is not seen while reading, behind it.
+func (p *Page) locate() (err error) {
+	r, size := p.query.Range, p.query.Range.Size()
+	switch {
+	case r.Anchor == query.AtOffset:
+		err = p.locateOffset()
+	case r.Anchor == query.AtCursor:
+		var place Place
+		if place, err = p.cursorPlace(); err == nil && size > 0 {
+			err = p.locateCursor(place)
+		}
+	case r.Limit < 0 && p.Known && size >= p.Total:
+		// All of it: there is no place to look for.
+	case r.Limit < 0:
+		p.selection.From, p.hasBefore, err = p.tx.Back(p.query.Collection, p.selection, size)
+	default:
+		p.lookAhead = !p.Known || size < p.Total
+	}
+	p.wanted = p.selection.Take
+	p.lookAhead = p.lookAhead && size > 0
+	return err
+}
+
+func (p *Page) locateOffset() error {
+	total := int64(math.MaxInt64)
+	if p.Known {
+		total = p.Total
+	}
+	p.span(total)
+	return p.approach()
+}
+
+// span finds which positions the range has, of so many.
+func (p *Page) span(total int64) {
+	from, to := query.Span(p.query.Range.Offset, p.query.Range.Limit, total)
+	p.selection.Skip, p.selection.Take = from, to-from
+	p.start, p.hasBefore = from, from > 0
+	p.hasAfter, p.lookAhead = to < total && p.Known, !p.Known
+}
+
+// nearEnough is how many resources are as soon skipped as a better place is found.
+const nearEnough = 150
+
+// approach has a range by offset start near its first resource, if positions are
+// kept of what it is a part of.
+func (p *Page) approach() error {
+	order, skip := p.selection.Order, p.selection.Skip
+	if !p.query.Whole || len(order) > 1 || p.selection.Take == 0 || skip <= nearEnough {
+		return nil
+	}
+	position := skip
+	if order[0].Descending {
+		position = p.Total - skip
+	}
+	block, found, err := p.tx.near(p.query.Collection, p.query.Parent, position)
+	switch {
+	case err != nil || !found:
+	case !order[0].Descending:
+		p.selection.From, p.selection.Skip = Place{schema.IDValue(block.First)}, skip-block.Before
+	case block.End != nil:
+		p.selection.From, p.selection.Behind = Place{schema.IDValue(*block.End)}, true
+		p.selection.Skip = skip - (p.Total - block.Before - block.Count)
+	}
+	return err
+}
+
+func (p *Page) locateCursor(place Place) (err error) {
+	other := Selection{Filter: p.selection.Filter, Order: p.selection.Order}
+	if p.query.Range.Limit > 0 {
+		p.selection.From, p.lookAhead = place, true
+		other.Until = place
+		p.hasBefore, err = p.tx.Any(p.query.Collection, other)
+		return err
+	}
+	p.selection.Until = place
+	p.selection.From, p.hasBefore, err = p.tx.Back(p.query.Collection, p.selection, p.query.Range.Size())
+	if err == nil {
+		other.From = place
+		p.after, p.hasAfter, err = p.tx.IDAt(p.query.Collection, other)
+	}
+	return err
+}
+
+// cursorPlace finds the place of the cursor, also of one that has been deleted
+// since, as long as it is not lost with its sort values.
+func (p *Page) cursorPlace() (Place, error) {
+	id, scope := p.query.Range.Cursor, p.query.Scope
+	record, err := p.tx.Get(p.query.Collection, scope, id)
+	if err != nil {
+		return nil, err
+	}
+	if record == nil && len(p.query.Sort) == 0 {
+		record, err = p.tx.Deleted(p.query.Collection, id)
+		if err != nil {
+			return nil, err
+		}
+		if record != nil && scope != nil && !scope.Match(record) {
+			record = nil
+		}
+	}
+	if record == nil {
+		detail := "No resource with this id is known here. Start again without a cursor."
+		if len(p.query.Sort) > 0 {
+			detail = "No resource with this id is here, and without its values it has no place in a sorted collection. Start again without a cursor."
+		}
+		return nil, fault.Parameter("cursor", fault.CodeUnknownCursor, "%s", detail)
+	}
+	return p.selection.Order.PlaceOf(p.query.Collection, record), nil
+}
