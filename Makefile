@@ -11,15 +11,18 @@ RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # Where tests need packages of npm, exactly those of the lock file.
 WEB          := internal/explorer/web
 NPM_PROJECTS := internal/openapi/lint internal/openapi/generators client/ts $(WEB)
+# The library with the binary, and the tools: modules of their own, so that nobody who imports the library gets what they need.
+TOOLS    := tools/soak tools/bench tools/lint
 FUZZTIME ?= 30s
 
 # Of make test-repeat.
 COUNT    ?= 30
-PACKAGES ?= ./...
+# Directories; without any, all packages of all modules.
+PACKAGES ?=
 LOAD     ?= 2
 BENCH    ?= .
 
-# Of make bench: see go run ./internal/bench/cmd/bench -help.
+# Of make bench: bin/bench -help lists them.
 BENCHFLAGS ?=
 
 # Of make soak: how often at least, and for how long at most.
@@ -96,15 +99,15 @@ packages:
 
 .PHONY: fmt
 fmt: ## Format the code
-	go fmt ./...
+	for module in . $(TOOLS); do go fmt -C $$module ./...; done
 
 .PHONY: lint
 lint: ## Check the format, go vet, staticcheck, gosec
 	@unformatted=$$(find . -name '*.go' -not -path './.*' -not -path '*/node_modules/*' -exec gofmt -l {} +); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi >&2
-	go vet ./...
-	go tool staticcheck ./...
-	go run -C internal/gosec . ../..
+	go build -C tools/lint -o ../../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+	for module in . $(TOOLS); do (set -x; cd $$module; go vet ./...; $(CURDIR)/bin/staticcheck ./...); done
+	go run -C tools/lint ./gosec ../..
 
 # Nothing from the test cache here: it does not know of PostgreSQL. All packages run with the race detector but one:
 # most tests of the interface send one request after another, thousands of them, and the race detector finds nothing
@@ -117,18 +120,19 @@ HUNG      := -timeout 60m
 test: setup lint ## Everything CI runs: setup, lint, all tests, with the race detector
 	go test -count=1 $(HUNG) $(INTERFACE) & sequential=$$!; failed=; \
 	CGO_ENABLED=1 go test $(RACE) -count=1 $(HUNG) $$(go list ./... | grep -v '/internal/interfacetest$$') || failed=1; \
+	for module in $(TOOLS); do CGO_ENABLED=1 go test -C $$module $(RACE) -count=1 $(HUNG) ./... || failed=1; done; \
 	CGO_ENABLED=1 go test $(RACE) -count=1 $(HUNG) -run "$$(go run ./internal/concurrent -run $(INTERFACE))" $(INTERFACE) || failed=1; \
 	wait $$sequential && [ -z "$$failed" ]
 	$(MAKE) test-web
 
 # LOAD busy loops keep the machine busy meanwhile.
 .PHONY: test-repeat
-test-repeat: setup ## Run the tests in which several things happen at once COUNT times (30), in PACKAGES (all), beside LOAD busy loops (2)
+test-repeat: setup ## Run the tests in which several things happen at once COUNT times (30), in the directories PACKAGES (all), beside LOAD busy loops (2)
 	@trap 'kill $$(jobs -p) 2>/dev/null || true' EXIT; \
 	for each in $$(seq $(LOAD)); do (while :; do :; done) & done; \
 	failed=; while read -r directory tests; do \
-		(set -x; go test -count=$(COUNT) -timeout 24h -run "$$tests" "$$directory") || failed="$$failed $$directory"; \
-	done < <(go run ./internal/concurrent $$(go list -f '{{.Dir}}' $(PACKAGES))); \
+		(set -x; go test -C "$$directory" -count=$(COUNT) -timeout 24h -run "$$tests" .) || failed="$$failed $$directory"; \
+	done < <(go run ./internal/concurrent $(or $(PACKAGES),$$(for module in . $(TOOLS); do go list -C $$module -f '{{.Dir}}' ./...; done))); \
 	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
 
 # Not only what is embedded is tested, but that it is what the source makes.
@@ -151,7 +155,7 @@ screenshots: setup build ## Make the pictures of the explorer in docs/images
 
 .PHONY: test-fast
 test-fast: ## All tests without the race detector, from the cache where nothing changed
-	go test $(HUNG) ./...
+	for module in . $(TOOLS); do go test -C $$module $(HUNG) ./...; done
 
 .PHONY: test-unit
 test-unit: ## Tests that need nothing but Go: no PostgreSQL, no Node, no browser
@@ -159,7 +163,8 @@ test-unit: ## Tests that need nothing but Go: no PostgreSQL, no Node, no browser
 
 .PHONY: soak
 soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES writes, and trouble its nodes on PostgreSQL, in DURATION
-	go run ./internal/soak/cmd/soak -kills $(KILLS) -cuts $(CUTS) -writes $(WRITES) \
+	go build -C tools/soak -o ../../bin/soak ./cmd/soak
+	bin/soak -kills $(KILLS) -cuts $(CUTS) -writes $(WRITES) \
 		-node-kills $(NODE_KILLS) -node-pauses $(NODE_PAUSES) -stops $(STOPS) -restarts $(RESTARTS) -disconnects $(DISCONNECTS) -failovers $(FAILOVERS) \
 		-duration $(DURATION) $(if $(SEED),-seed $(SEED))
 
@@ -175,7 +180,8 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s) each
 
 .PHONY: bench
 bench: ## Measure the server against bare net/http and handlers written by hand, with BENCHFLAGS
-	go run ./internal/bench/cmd/bench $(BENCHFLAGS)
+	go build -C tools/bench -o ../../bin/bench ./cmd/bench
+	bin/bench $(BENCHFLAGS)
 
 .PHONY: benchmarks
 benchmarks: ## Run the Go benchmarks that match BENCH (all)

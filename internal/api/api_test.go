@@ -112,6 +112,8 @@ func (w *breakingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter 
 func TestReadiness(t *testing.T) {
 	var down error
 	a, _ := newAPI(t, func(context.Context) error { return down })
+	clock := time.Unix(0, 0)
+	a.ready.now = func() time.Time { return clock }
 	for _, c := range []struct {
 		path string
 		err  error
@@ -124,7 +126,7 @@ func TestReadiness(t *testing.T) {
 		{"/-/ready", &fault.Error{Code: fault.CodeUnavailable, Detail: "It is away.", Cause: errors.New("a secret")}, `503 {"status":"unavailable","detail":"It is away."}`},
 	} {
 		down = c.err
-		a.ready = &readiness{now: time.Now} // it has not been asked before
+		clock = clock.Add(readyFor) // what was found before is no longer believed
 		w := httptest.NewRecorder()
 		a.ServeHTTP(w, httptest.NewRequest("GET", c.path, nil))
 		if got := w.Result().Status[:4] + w.Body.String(); got != c.want {

@@ -11,64 +11,49 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/schema"
 )
 
-// buckets is a bucket of tokens for everybody whose requests are counted: each takes
-// one, and they come back at a rate.
+// buckets is a token bucket for everybody whose requests are counted.
 type buckets struct {
 	mutex sync.Mutex
-	all   map[string]*bucket
+	all   map[string]*rate.Limiter
 	now   func() time.Time
-}
-
-type bucket struct {
-	rate   schema.Rate
-	tokens float64
-	at     time.Time // when there were so many
 }
 
 // maxBuckets bounds how many are remembered. One that is full again is as good as none.
 const maxBuckets = 100_000
 
-func newBuckets() *buckets { return &buckets{all: map[string]*bucket{}, now: time.Now} }
+func newBuckets() *buckets { return &buckets{all: map[string]*rate.Limiter{}, now: time.Now} }
 
-// level is what is left in a bucket, and how long it takes until there is one more if
-// there is none, or until it is full again.
+// level is what is left in a bucket, how long it takes until there is one token more, and until it is full.
 type level struct {
 	left       int64
 	wait, full time.Duration
 }
 
 // take takes a token out of somebody's bucket. False means that there is none.
-func (b *buckets) take(who string, rate schema.Rate) (level, bool) {
+func (b *buckets) take(who string, allowed schema.Rate) (level, bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	now, most := b.now(), float64(rate.Requests)
-	each := rate.Per / time.Duration(rate.Requests)
-	found := b.all[who]
-	if found == nil || found.rate != rate {
+	now, found := b.now(), b.all[who]
+	limit, burst := rate.Limit(float64(allowed.Requests)/allowed.Per.Seconds()), int(min(allowed.Requests, math.MaxInt))
+	if found == nil || found.Limit() != limit || found.Burst() != burst {
 		b.makeRoom(now)
-		found = &bucket{rate: rate, tokens: most, at: now}
+		found = rate.NewLimiter(limit, burst)
 		b.all[who] = found
 	}
-	found.tokens, found.at = found.levelAt(now), now
-	ok := found.tokens >= 1
-	if ok {
-		found.tokens--
+	ok := found.AllowN(now, 1)
+	tokens := found.TokensAt(now)
+	until := func(wanted float64) time.Duration {
+		span := time.Duration(max(wanted-tokens, 0) / float64(limit) * float64(time.Second))
+		return span.Round(time.Microsecond) // so that the error of the division does not become a whole second
 	}
-	return level{
-		left: int64(found.tokens),
-		wait: time.Duration(math.Ceil((1 - found.tokens) * float64(each))),
-		full: time.Duration(math.Ceil((most - found.tokens) * float64(each))),
-	}, ok
-}
-
-func (b *bucket) levelAt(now time.Time) float64 {
-	back := float64(now.Sub(b.at)) / float64(b.rate.Per) * float64(b.rate.Requests)
-	return min(float64(b.rate.Requests), b.tokens+max(back, 0))
+	return level{left: int64(tokens), wait: until(1), full: until(float64(burst))}, ok
 }
 
 // makeRoom forgets the buckets that are full, and others if that is less than a tenth: who
@@ -78,7 +63,7 @@ func (b *buckets) makeRoom(now time.Time) {
 		return
 	}
 	for who, each := range b.all {
-		if each.levelAt(now) >= float64(each.rate.Requests) {
+		if each.TokensAt(now) >= float64(each.Burst()) {
 			delete(b.all, who)
 		}
 	}
@@ -112,7 +97,7 @@ func shareOf(out *response) string {
 // roles has a bucket for each: one that is shared would be full again with every change.
 func (a *API) limitCaller(out *response, by *auth.Permit) error {
 	role := cmp.Or(by.Caller.Role, schema.PublicRole)
-	rate, limited := a.Rates[role]
+	allowed, limited := a.Rates[role]
 	if !limited {
 		return nil
 	}
@@ -120,35 +105,35 @@ func (a *API) limitCaller(out *response, by *auth.Permit) error {
 	if by.Caller.Anonymous() {
 		who = blockOf(out.remote)
 	}
-	return a.limit(out, "caller", "role:"+role+":"+who, rate)
+	return a.limit(out, "caller", "role:"+role+":"+who, allowed)
 }
 
 // limitWrong counts a request with wrong credentials for its address, as one of the public.
 // If there is no rate for that, the highest counts: nobody who is known is allowed more.
 // Right credentials are not refused because others at the same address sent wrong ones.
 func (a *API) limitWrong(out *response) error {
-	rate, limited := a.Rates[schema.PublicRole]
+	allowed, limited := a.Rates[schema.PublicRole]
 	for _, each := range a.Rates {
-		if !limited && (rate.Requests == 0 || float64(each.Requests)/float64(each.Per) > float64(rate.Requests)/float64(rate.Per)) {
-			rate = each
+		if !limited && (allowed.Requests == 0 || float64(each.Requests)/float64(each.Per) > float64(allowed.Requests)/float64(allowed.Per)) {
+			allowed = each
 		}
 	}
-	if rate.Requests == 0 {
+	if allowed.Requests == 0 {
 		return nil
 	}
-	return a.limit(out, "caller", "wrong:"+blockOf(out.remote), rate)
+	return a.limit(out, "caller", "wrong:"+blockOf(out.remote), allowed)
 }
 
 // limit counts a request, and says in the headers how many more there can be.
-func (a *API) limit(out *response, policy, who string, rate schema.Rate) error {
-	level, ok := a.buckets.take(who, rate)
-	out.Header().Add("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", policy, rate.Requests, int64(rate.Per/time.Second)))
+func (a *API) limit(out *response, policy, who string, allowed schema.Rate) error {
+	level, ok := a.buckets.take(who, allowed)
+	out.Header().Add("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", policy, allowed.Requests, int64(allowed.Per/time.Second)))
 	out.Header().Add("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, level.left, seconds(level.full)))
 	if ok {
 		return nil
 	}
 	out.retryAfter = strconv.FormatInt(seconds(level.wait), 10)
-	return fault.New(fault.CodeTooManyRequests, "At most %s are taken here, and there have been more. Try again in %s s.", rate, out.retryAfter)
+	return fault.New(fault.CodeTooManyRequests, "At most %s are taken here, and there have been more. Try again in %s s.", allowed, out.retryAfter)
 }
 
 // seconds rounds up, so that nobody comes back too early.

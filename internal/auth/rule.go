@@ -94,9 +94,13 @@ var celTypes = map[schema.Kind]*cel.Type{
 // compile checks a rule and makes a filter of it. What is wrong with it is
 // reported at its place.
 func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Problems) {
+	if strings.TrimSpace(source.Text) == "" {
+		return nil, schema.Problems{source.Problem(at, 1, 0, "the rule is empty: write true if everything is allowed")}
+	}
 	parsed, issues := k.env.Parse(source.Text)
 	if issues.Err() != nil {
-		return nil, k.reported(source, at, issues)
+		// The first mistake only: the parser reports others that follow from it.
+		return nil, reported(source, at, issues.Errors()[:1], "rules are written in CEL, with ==, !=, <, in, &&, || and !")
 	}
 	t := &translation{compiler: k, tree: parsed.NativeRep(), source: source, at: at}
 	if t.unknownFields(parsed.NativeRep().Expr()); len(t.problems) > 0 {
@@ -104,10 +108,11 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 	}
 	checked, issues := k.env.Check(parsed)
 	if issues.Err() != nil {
-		return nil, k.reported(source, at, issues)
+		return nil, reported(source, at, issues.Errors(), "a rule knows resource.ATTRIBUTE, auth.sub, auth.role and auth.claims, "+
+			"and compares values of one type, times as in timestamp('2026-12-01T00:00:00Z')")
 	}
 	if kind := checked.OutputType(); !kind.IsAssignableType(cel.BoolType) && !kind.IsExactType(cel.DynType) {
-		return nil, schema.Problems{source.Problem(at, 1, 0, "a rule must be true or false, but this one is "+typeNames(kind.String()))}
+		return nil, schema.Problems{source.Problem(at, 1, 0, "a rule must be true or false, but the type of this one is "+kind.String())}
 	}
 	t.tree = checked.NativeRep()
 	if t.wholeClaims(t.tree.Expr()); len(t.problems) > 0 {
@@ -118,6 +123,15 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 		return nil, t.problems
 	}
 	return &rule{root, t.nullWarnings(t.tree.Expr(), nil)}, nil
+}
+
+// reported is what cel-go reports of a rule, with a hint for those who do not know CEL.
+func reported(source schema.Rule, at []string, issues []*cel.Error, hint string) (problems schema.Problems) {
+	for _, issue := range issues {
+		message, _, _ := strings.Cut(issue.Message, "\n")
+		problems = append(problems, source.Problem(at, issue.Location.Line(), max(issue.Location.Column(), 0), message+" ("+hint+")"))
+	}
+	return problems
 }
 
 // translation makes nodes of one rule.

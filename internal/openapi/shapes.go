@@ -206,7 +206,7 @@ func (b *builder) describeAttribute(c *schema.Collection, a *schema.Attribute, s
 // describeRest says what is required of a value that a JSON Schema cannot have.
 func describeRest(a *schema.Attribute) string {
 	text := ""
-	if _, portable := portablePattern(a.Pattern); !portable {
+	if !portable.MatchString(a.Pattern) {
 		text += " Must match the RE2 pattern `" + a.Pattern + "`."
 	}
 	decimal := a.Format == schema.Decimal
@@ -246,19 +246,23 @@ func define(a *schema.Attribute, stored, nullable bool) object {
 	}
 	d.addIf(a.Format != "", "format", string(a.Format))
 	normalised := a.Format == schema.UUID || a.Format == schema.DateTime
-	switch pattern, portable := portablePattern(a.Pattern); {
+	pattern := a.Pattern
+	if !portable.MatchString(pattern) {
+		pattern = ""
+	}
+	switch {
 	case a.Format == schema.Decimal:
 		d.add("pattern", decimalPattern(a.Scale, stored))
 	case stored && a.Format == schema.UUID:
 		d.add("pattern", idOut)
 	case stored && a.Format == schema.DateTime:
 		d.add("pattern", dateTimeOut)
-	case a.Format == schema.DateTime && pattern != "" && portable:
+	case a.Format == schema.DateTime && pattern != "":
 		d.add("allOf", list{object{{"pattern", dateTimeIn}}, object{{"pattern", pattern}}})
 	case a.Format == schema.DateTime:
 		d.add("pattern", dateTimeIn)
 	default:
-		d.addIf(pattern != "" && portable, "pattern", pattern)
+		d.addIf(pattern != "", "pattern", pattern)
 	}
 	if !stored || !normalised { // what is sent may be written in a longer form
 		d.addIf(a.MinLength > 0, "minLength", a.MinLength)

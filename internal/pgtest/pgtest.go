@@ -27,7 +27,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/plural-go/plural/internal/pgserver"
 )
 
 // One statement on an idle server takes milliseconds; this only keeps a server
@@ -39,7 +39,7 @@ var (
 	serial  atomic.Int64
 
 	mu      sync.Mutex
-	started *cluster // for Run to stop; nil until the first URL
+	started *pgserver.Server // for Run to stop; nil until the first URL
 )
 
 // Run runs the tests of a package and then stops the cluster, if one was
@@ -89,8 +89,8 @@ func Cluster(t testing.TB, settings ...string) string {
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	t.Cleanup(c.stop)
-	return c.url().String()
+	t.Cleanup(func() { stopServer(c) })
+	return pgserver.URL("postgres", c)
 }
 
 // serverURL is the URL of a database from which others can be created. The
@@ -112,14 +112,39 @@ var serverURL = sync.OnceValues(func() (*url.URL, error) {
 	mu.Lock()
 	defer mu.Unlock()
 	started = c
-	return c.url(), nil
+	return url.Parse(pgserver.URL("postgres", c))
 })
+
+// start makes a server that has to survive nothing.
+func start(settings ...string) (*pgserver.Server, error) {
+	c, err := pgserver.New()
+	if err != nil {
+		return nil, err
+	}
+	if err = c.Init(); err == nil {
+		err = c.Start(context.Background(), append([]string{
+			"max_connections=200", // parallel tests, each with its own pool
+			"fsync=off", "full_page_writes=off", "synchronous_commit=off", "autovacuum=off",
+		}, settings...)...)
+	}
+	if err != nil {
+		stopServer(c)
+		return nil, err
+	}
+	return c, nil
+}
+
+func stopServer(c *pgserver.Server) {
+	if err := c.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, "pgtest:", err)
+	}
+}
 
 func stop() {
 	mu.Lock()
 	defer mu.Unlock()
 	if started != nil {
-		started.stop()
+		stopServer(started)
 	}
 }
 
@@ -128,12 +153,7 @@ func stop() {
 func adminExec(server *url.URL, statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), adminTimeout)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, server.String())
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, statement); err != nil {
+	if err := pgserver.Query(ctx, server.String(), nil, statement); err != nil {
 		return fmt.Errorf("%s: %w", statement, err)
 	}
 	return nil

@@ -3,9 +3,7 @@ package pgtest
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -67,72 +65,6 @@ func TestDatabaseIsDropped(t *testing.T) {
 	defer left.Close(t.Context())
 	if err := left.Ping(t.Context()); err == nil {
 		t.Fatal("the database of a finished test still answers")
-	}
-}
-
-func TestBinaries(t *testing.T) {
-	root := t.TempDir()
-	for _, version := range []string{"9.6", "10", "17", "15"} {
-		install(t, filepath.Join(root, version, "bin"))
-	}
-	// The newest of all is not whole: a package with the client only.
-	if err := os.MkdirAll(filepath.Join(root, "18", "bin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	pattern := filepath.Join(root, "*", "bin")
-	inPath := filepath.Join(t.TempDir(), "bin")
-	install(t, inPath)
-
-	for _, c := range []struct {
-		name, env, path, pattern string
-		want, wantErr            string
-	}{
-		{name: "the environment first", env: filepath.Join(root, "10", "bin"), path: inPath, pattern: pattern, want: filepath.Join(root, "10", "bin")},
-		{name: "a wrong environment is not passed over", env: root, path: inPath, pattern: pattern, wantErr: "PLURAL_PG_BIN=" + root},
-		{name: "then PATH", path: inPath, pattern: pattern, want: inPath},
-		{name: "then the newest", path: root, pattern: pattern, want: filepath.Join(root, "17", "bin")},
-		{name: "none", path: root, pattern: filepath.Join(root, "none"), wantErr: "apt-get install postgresql"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Setenv("PLURAL_PG_BIN", c.env)
-			t.Setenv("PATH", c.path)
-			got, err := binaries(c.pattern)
-			if got != c.want {
-				t.Errorf("got %q, want %q (%v)", got, c.want, err)
-			}
-			if (err == nil) != (c.wantErr == "") || err != nil && !strings.Contains(err.Error(), c.wantErr) {
-				t.Errorf("error %v, want %q", err, c.wantErr)
-			}
-		})
-	}
-}
-
-func install(t *testing.T, dir string) {
-	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"initdb", "postgres"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func TestStopRemovesEverything(t *testing.T) {
-	if os.Getenv("PLURAL_TEST_POSTGRES") != "" {
-		t.Skip("PLURAL_TEST_POSTGRES is set: the programs to start another server need not be here")
-	}
-	c, err := start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.stop()
-	if err := adminExec(c.url(), "SELECT 1"); err == nil {
-		t.Error("the server still answers")
-	}
-	if _, err := os.Stat(c.dir); !os.IsNotExist(err) {
-		t.Errorf("%s is still there (%v)", c.dir, err)
 	}
 }
 

@@ -71,9 +71,6 @@ var mayImport = map[string][]string{
 	// The interface as a client sees it: tests only, so it may import the top.
 	"internal/interfacetest": {".", "schema", "conform"},
 
-	// Several processes, or several servers in one, on one database: tests only.
-	"internal/processtest": {".", "schema", "internal/soak/disk"},
-
 	// The documents of whole configurations, before the linters: tests only as well.
 	"internal/openapi/lint":       {".", "schema"},
 	"internal/openapi/generators": {".", "schema"},
@@ -86,13 +83,19 @@ var mayImport = map[string][]string{
 	"internal/explorer/web/e2e/mounted": {"."},
 
 	// The server from outside, as a process and a file: nothing of its code.
-	"internal/soak/disk":     {},
-	"internal/soak":          {"internal/soak/disk"},
-	"internal/soak/cmd/soak": {"internal/soak"},
+	"tools/soak/disk":     {},
+	"tools/soak":          {"tools/soak/disk", "internal/pgserver"},
+	"tools/soak/cmd/soak": {"tools/soak"},
+
+	// Several processes, or several servers in one, on one database: tests only.
+	"tools/soak/processtest": {".", "schema", "tools/soak/disk"},
 
 	// The same, beside servers of its own to compare with.
-	"internal/bench":           {},
-	"internal/bench/cmd/bench": {"internal/bench"},
+	"tools/bench":           {"internal/pgserver"},
+	"tools/bench/cmd/bench": {"tools/bench"},
+
+	// Looks for insecure code.
+	"tools/lint/gosec": {},
 
 	// Builds what users download.
 	"internal/release": {},
@@ -100,8 +103,11 @@ var mayImport = map[string][]string{
 	// Finds the tests in which several things happen at once.
 	"internal/concurrent": {},
 
-	"internal/pgtest": {},
-	"internal/rooms":  {},
+	// Starts PostgreSQL, for the tests and the tools.
+	"internal/pgserver": {},
+	"internal/pgtest":   {"internal/pgserver"},
+
+	"internal/rooms": {},
 }
 
 // testSupport may be imported by the tests of every room, and by no code.
@@ -126,13 +132,39 @@ type listed struct {
 }
 
 func TestImportsFollowTheHouse(t *testing.T) {
-	packages := list(t)
-	if len(packages) < 2 {
-		t.Fatalf("go list found only %d packages; is %s the root of the module?", len(packages), root)
+	tools, err := filepath.Glob(filepath.Join(root, "tools", "*", "go.mod"))
+	if err != nil || len(tools) == 0 {
+		t.Fatalf("no tools were found: %v", err)
 	}
-	for _, p := range packages {
-		for _, violation := range check(p) {
-			t.Error(violation)
+	found := map[string]bool{}
+	for _, file := range append(tools, filepath.Join(root, "go.mod")) {
+		for _, p := range list(t, filepath.Dir(file)) {
+			name, _ := room(p.ImportPath)
+			found[name] = true
+			for _, violation := range check(p) {
+				t.Error(violation)
+			}
+		}
+	}
+	for name := range mayImport {
+		if !found[name] {
+			t.Errorf("%s is in the table mayImport of internal/rooms, and not in the code", name)
+		}
+	}
+}
+
+// forTools is what the library's users must not have to download.
+var forTools = []string{"github.com/hanwen/go-fuse", "github.com/anishathalye/porcupine", "github.com/securego/gosec", "honnef.co/go/tools"}
+
+// TestToolsAreNotRequired: what only the tools need is in their modules.
+func TestToolsAreNotRequired(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(forTools, module+"/tools") {
+		if bytes.Contains(text, []byte(path)) {
+			t.Errorf("go.mod mentions %s", path)
 		}
 	}
 }
@@ -210,12 +242,12 @@ func ignoredDir(name string) bool {
 	return name[0] == '.' || name[0] == '_' || name == "testdata" || name == "node_modules"
 }
 
-// list asks the go command, which knows every package of the module. With -e
+// list asks the go command, which knows every package of a module. With -e
 // it goes on past packages that cannot be built; the build says so better.
-func list(t *testing.T) []listed {
+func list(t *testing.T, module string) []listed {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
-	cmd.Dir = root
+	cmd.Dir = module
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

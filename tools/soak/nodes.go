@@ -1,0 +1,176 @@
+//go:build linux
+
+package soak
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/plural-go/plural/internal/pgserver"
+)
+
+// Nodes is several servers on one PostgreSQL, which may have a standby.
+type Nodes struct {
+	binary   string
+	home     string
+	settings []string   // of PostgreSQL
+	clusters []*cluster // of PostgreSQL: the one that is written to, and its standby if there is one
+	nodes    []*node
+}
+
+// node is one of the servers.
+type node struct {
+	log     string
+	process *process
+	base    string // its URL, when it is ready
+}
+
+const numNodes = 2
+
+// NewNodes starts PostgreSQL with some settings, and prepares servers on it.
+func NewNodes(ctx context.Context, binary string, settings ...string) (*Nodes, error) {
+	home, err := os.MkdirTemp("", "plural-soak-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Nodes{binary: binary, home: home, settings: settings}
+	for i := range numNodes {
+		s.nodes = append(s.nodes, &node{log: filepath.Join(home, "log"+strconv.Itoa(i))})
+	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Nodes) prepare(ctx context.Context) error {
+	if err := os.WriteFile(s.schema(), schemaFile, 0o644); err != nil {
+		return err
+	}
+	server, err := pgserver.New()
+	if err != nil {
+		return err
+	}
+	primary := &cluster{server}
+	s.clusters = []*cluster{primary}
+	if err := primary.Init(); err != nil {
+		return err
+	}
+	return primary.Start(ctx, s.settings...)
+}
+
+// addStandby gives the database a standby.
+func (s *Nodes) addStandby(ctx context.Context, kind standby) error {
+	server, err := pgserver.New()
+	if err != nil {
+		return err
+	}
+	s.clusters = append(s.clusters, &cluster{server})
+	return s.join(ctx, kind)
+}
+
+// join makes the standby a copy of the primary, which waits for it from then on with
+// every commit if it is synchronous.
+func (s *Nodes) join(ctx context.Context, kind standby) error {
+	primary, standby := s.clusters[0], s.clusters[1]
+	if err := standby.follow(ctx, primary); err != nil {
+		return err
+	}
+	if kind == asynchronous {
+		return primary.Await(ctx, "SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming'")
+	}
+	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
+		if err := primary.Query(ctx, nil, statement); err != nil {
+			return err
+		}
+	}
+	return primary.Await(ctx, "SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'")
+}
+
+// promote makes the standby the primary, in place of one that is gone.
+func (s *Nodes) promote(ctx context.Context) error {
+	slices.Reverse(s.clusters)
+	return s.primary().Await(ctx, "SELECT pg_promote()")
+}
+
+func (s *Nodes) schema() string { return filepath.Join(s.home, "plural.yaml") }
+
+func (s *Nodes) primary() *cluster { return s.clusters[0] }
+
+// launch starts one of the nodes.
+func (s *Nodes) launch(n *node) (err error) {
+	n.process, err = launch(n.log, exec.Command(s.binary, "serve", "--addr=127.0.0.1:0", "--log-level=warn",
+		"--schema="+s.schema(), "--database="+hosts(s.clusters...)))
+	return err
+}
+
+func (n *node) wait(ctx context.Context) (err error) {
+	n.base, err = n.process.wait(ctx)
+	return err
+}
+
+// Launch implements System.
+func (s *Nodes) Launch() error {
+	for _, n := range s.nodes {
+		if err := s.launch(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Ready implements System.
+func (s *Nodes) Ready(ctx context.Context) (bases []string, err error) {
+	for _, n := range s.nodes {
+		if err := n.wait(ctx); err != nil {
+			return nil, err
+		}
+		bases = append(bases, n.base)
+	}
+	return bases, nil
+}
+
+// Crash implements System. All nodes are killed.
+func (s *Nodes) Crash() (string, error) {
+	for _, n := range s.nodes {
+		n.process.kill()
+	}
+	return "all nodes killed", nil
+}
+
+// Stop implements System.
+func (s *Nodes) Stop() error {
+	var errs []error
+	for _, n := range s.nodes {
+		errs = append(errs, n.process.stop())
+	}
+	return errors.Join(errs...)
+}
+
+// AtRest implements System.
+func (s *Nodes) AtRest() (*Rest, error) {
+	rest, err := readPostgres(context.Background(), hosts(s.primary()))
+	if err == nil && len(rest.Changes) > 0 {
+		rest.askDoctor(s.binary, s.schema(), hosts(s.primary()))
+	}
+	return rest, err
+}
+
+// Close implements System.
+func (s *Nodes) Close() error {
+	for _, n := range s.nodes {
+		if n.process != nil {
+			n.process.kill()
+		}
+	}
+	var errs []error
+	for _, c := range s.clusters {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(append(errs, os.RemoveAll(s.home))...)
+}

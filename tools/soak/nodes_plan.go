@@ -1,0 +1,130 @@
+//go:build linux
+
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// NodesPlan is how often each trouble happens to nodes on PostgreSQL.
+type NodesPlan struct{ Kills, Pauses, Stops, Restarts, Cuts, Failovers int }
+
+const (
+	nodeGone     = 2 * time.Second
+	nodePause    = 20 * time.Second // longer than a lease
+	databaseStop = 30 * time.Second
+	cutsAtOnce   = 10
+)
+
+// run does all of it, each trouble on a database of its own.
+func (p NodesPlan) run(ctx context.Context, server string, writers int, seed uint64, report *Report, out io.Writer) error {
+	for _, t := range []struct {
+		trouble Trouble
+		times   int
+	}{
+		{NodeKilled(nodeGone), p.Kills},
+		{NodePaused(nodePause), p.Pauses},
+		{DatabaseStopped(databaseStop), p.Stops},
+		{DatabaseRestarted(), p.Restarts},
+		{ConnectionsCut(cutsAtOnce), (p.Cuts + cutsAtOnce - 1) / cutsAtOnce},
+		{FailedOver(), p.Failovers},
+	} {
+		if t.times == 0 {
+			continue
+		}
+		r, err := endure(ctx, server, writers, seed, t.times, t.trouble)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.trouble.Name, err)
+		}
+		report.Add(r)
+		fmt.Fprintf(out, "%s: %d × %s: %v, %d findings\n", time.Now().Format(time.TimeOnly), t.times*max(1, t.trouble.Times), t.trouble.Name, r.Trouble, len(r.Findings))
+	}
+	return nil
+}
+
+// endure lets nodes on a new database endure troubles, one after another.
+func endure(ctx context.Context, server string, writers int, seed uint64, times int, troubles ...Trouble) (r *Run, err error) {
+	s, err := NewNodes(ctx, server, troubles[0].settings...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	r = NewRun(s, writers, seed)
+	return r, r.Endure(ctx, s, times, troubles...)
+}
+
+// CarelessDatabase is a PostgreSQL that loses acknowledged writes: a control.
+type CarelessDatabase struct {
+	Name    string
+	trouble Trouble
+}
+
+// CarelessDatabases are all of them.
+func CarelessDatabases() []CarelessDatabase {
+	forgetful := Trouble{Name: "immediate restart", Unavailable: true, settings: []string{"synchronous_commit=off"}, strike: forget}
+	lagging := Trouble{Name: "failover", Unavailable: true, Standby: asynchronous, strike: lagAndFailOver}
+	return []CarelessDatabase{{"PostgreSQL with synchronous_commit=off", forgetful}, {"an asynchronous standby", lagging}}
+}
+
+// forget restarts PostgreSQL in immediate mode, with commits that are nowhere but in its
+// memory: the process that would write them soon is stopped for a moment before.
+func forget(ctx context.Context, s *Nodes, _ *rand.Rand) error {
+	c := s.primary()
+	var walWriter int
+	if err := c.Query(ctx, func(row pgx.Rows) error { return row.Scan(&walWriter) },
+		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"); err != nil {
+		return err
+	}
+	if err := syscall.Kill(walWriter, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	err := errors.Join(sleep(ctx, 300*time.Millisecond), syscall.Kill(c.Pid(), syscall.SIGQUIT))
+	_ = syscall.Kill(walWriter, syscall.SIGKILL) // before it gets to go on
+	if err != nil {
+		return err
+	}
+	if err := c.Wait(); err != nil {
+		return err
+	}
+	return c.Start(ctx, s.settings...)
+}
+
+// lagAndFailOver lets the standby fall behind before it becomes the primary.
+func lagAndFailOver(ctx context.Context, s *Nodes, _ *rand.Rand) error {
+	halted, err := s.clusters[1].halt()
+	if err != nil {
+		return err
+	}
+	err = errors.Join(sleep(ctx, time.Second), s.clusters[0].kill())
+	halted.signal(syscall.SIGCONT)
+	if err != nil {
+		return err
+	}
+	return s.promote(ctx)
+}
+
+// maxCareless is how often a database is careless before it counts as careful: by
+// chance, nothing was acknowledged right before.
+const maxCareless = 20
+
+// Run lets a database be careless until a loss is seen, and counts what was lost then.
+func (d CarelessDatabase) Run(ctx context.Context, server string, writers int, seed uint64) (lost int, err error) {
+	r, err := endure(ctx, server, writers, seed, maxCareless, d.trouble)
+	if err != nil {
+		return 0, err
+	}
+	for _, v := range r.Findings {
+		if v.Fault == Lost {
+			lost++
+		}
+	}
+	return lost, nil
+}

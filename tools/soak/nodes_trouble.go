@@ -1,0 +1,236 @@
+//go:build linux
+
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// Trouble is what happens to nodes or to their database while writers write.
+type Trouble struct {
+	Name        string
+	Unavailable bool // nodes may answer with 503 meanwhile
+	Standby     standby
+	Times       int      // how often it happens, one time right behind another; zero: once
+	settings    []string // of PostgreSQL
+	// strike returns when everything is there again that was taken away.
+	strike func(ctx context.Context, s *Nodes, rng *rand.Rand) error
+}
+
+// standby is what a database has beside it.
+type standby int
+
+const (
+	noStandby    standby = iota
+	synchronous          // is waited for with every commit
+	asynchronous         // may be behind
+)
+
+// Weathered is what clients noticed of trouble.
+type Weathered struct {
+	Longest     time.Duration // that an answer took
+	Unavailable int           // answers with 503
+	Unhelpful   int           // of these, without Retry-After
+	Recovery    time.Duration // the longest, from the end of the trouble until everything came through
+}
+
+func (t Weathered) String() string {
+	return fmt.Sprintf("longest answer %v, %d answers with 503, recovered within %v",
+		t.Longest.Round(time.Millisecond), t.Unavailable, t.Recovery.Round(time.Millisecond))
+}
+
+func (t *Weathered) add(other Weathered) {
+	t.Longest, t.Recovery = max(t.Longest, other.Longest), max(t.Recovery, other.Recovery)
+	t.Unavailable += other.Unavailable
+	t.Unhelpful += other.Unhelpful
+}
+
+// NodeKilled: a node is killed, and comes back after a while.
+func NodeKilled(gone time.Duration) Trouble {
+	return Trouble{Name: "node killed", strike: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
+		n := s.nodes[rng.IntN(len(s.nodes))]
+		n.process.kill()
+		if err := sleep(ctx, gone); err != nil {
+			return err
+		}
+		if err := s.launch(n); err != nil {
+			return err
+		}
+		return n.wait(ctx)
+	}}
+}
+
+// NodePaused: a node does nothing for a while, and goes on as if nothing had been. It
+// should be for longer than a lease.
+func NodePaused(pause time.Duration) Trouble {
+	return Trouble{Name: "node paused", Unavailable: true, strike: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
+		n := s.nodes[rng.IntN(len(s.nodes))].process.command.Process
+		if err := n.Signal(syscall.SIGSTOP); err != nil {
+			return err
+		}
+		return errors.Join(sleep(ctx, pause), n.Signal(syscall.SIGCONT))
+	}}
+}
+
+// DatabaseStopped: PostgreSQL does nothing for a while, and goes on.
+func DatabaseStopped(pause time.Duration) Trouble {
+	return Trouble{Name: "PostgreSQL stopped", Unavailable: true, strike: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
+		halted, err := s.primary().halt()
+		if err != nil {
+			return err
+		}
+		defer halted.signal(syscall.SIGCONT)
+		return sleep(ctx, pause)
+	}}
+}
+
+// DatabaseRestarted: PostgreSQL is restarted in immediate mode, and recovers.
+func DatabaseRestarted() Trouble {
+	return Trouble{Name: "immediate restart", Unavailable: true, strike: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
+		return s.primary().restart(ctx, s.settings...)
+	}}
+}
+
+// ConnectionsCut: connections end under the statements that run on them.
+func ConnectionsCut(times int) Trouble {
+	return Trouble{Name: "connection cut", Unavailable: true, Times: times, strike: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
+		if err := sleep(ctx, time.Duration(rng.Int64N(int64(100*time.Millisecond)))); err != nil {
+			return err
+		}
+		return s.primary().Query(ctx, nil, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"+
+			" WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1")
+	}}
+}
+
+// FailedOver: the primary is gone for good, and its standby becomes the primary. What
+// comes back in its place is empty, and made the next standby.
+func FailedOver() Trouble {
+	return Trouble{Name: "failover", Unavailable: true, Standby: synchronous, strike: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
+		if !s.clusters[1].Running() {
+			if err := s.join(ctx, synchronous); err != nil {
+				return err
+			}
+		}
+		if err := s.primary().kill(); err != nil {
+			return err
+		}
+		return s.promote(ctx)
+	}}
+}
+
+func sleep(ctx context.Context, pause time.Duration) error {
+	select {
+	case <-time.After(pause):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Tests are more patient than make soak, as they must pass on a machine that is busy: see TestMain.
+var (
+	// maxRecovery is how long it may take until everything comes through again.
+	maxRecovery = 5 * time.Second
+	// maxTrouble is how long an answer may take, in whatever trouble.
+	maxTrouble = 30 * time.Second
+)
+
+const (
+	// impatient is how long writers wait for a node before they ask another.
+	impatient = 3 * time.Second
+
+	acksBefore = 300             // of writes, ahead of a trouble
+	acksAfter  = 50              // and behind it, by each node
+	lookAfter  = 3 * time.Second // how long what comes behind it is looked at, at least
+)
+
+// Endure lets troubles happen a number of times, one after another, to nodes under
+// load, and checks everything behind each.
+func (r *Run) Endure(ctx context.Context, s *Nodes, times int, troubles ...Trouble) error {
+	r.patience = impatient
+	for _, trouble := range troubles {
+		if trouble.Unavailable {
+			r.broken = []int{http.StatusServiceUnavailable}
+		}
+		if trouble.Standby != noStandby {
+			if err := s.addStandby(ctx, trouble.Standby); err != nil {
+				return err
+			}
+		}
+	}
+	c, err := r.start(ctx)
+	if err != nil || c == nil {
+		return err
+	}
+	for i := range times * len(troubles) {
+		trouble := troubles[i%len(troubles)]
+		if err := r.write(ctx, c, until{acks: acksBefore}, func() error { return r.suffer(ctx, s, trouble) }); err != nil {
+			return err
+		}
+		if ok, err := r.verify(ctx, r.clients[r.rng.IntN(len(r.clients))]); !ok || err != nil {
+			return err
+		}
+		if ok, err := r.checkAtRest(); !ok || err != nil {
+			return err
+		}
+		if len(r.Findings) > 0 {
+			return nil
+		}
+	}
+	return r.end(ctx, c)
+}
+
+// suffer lets a trouble happen, and waits until it is overcome.
+func (r *Run) suffer(ctx context.Context, s *Nodes, trouble Trouble) error {
+	for range max(1, trouble.Times) {
+		r.Crashes = append(r.Crashes, trouble.Name)
+		if err := trouble.strike(ctx, s, r.rng); err != nil {
+			return fmt.Errorf("%s: %w", trouble.Name, err)
+		}
+	}
+	for i, c := range r.clients {
+		c.base.Store(s.nodes[i].base)
+		c.watch.over()
+	}
+	begun := time.Now()
+	for looked := time.Duration(0); looked < lookAfter || r.fewestAcks() < acksAfter && looked < 4*maxRecovery; looked = time.Since(begun) {
+		if err := sleep(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	r.judge()
+	return nil
+}
+
+// fewestAcks is how many writes each node has acknowledged since a trouble, at least.
+func (r *Run) fewestAcks() int {
+	fewest := math.MaxInt
+	for _, c := range r.clients {
+		fewest = min(fewest, c.watch.acknowledged())
+	}
+	return fewest
+}
+
+// judge looks at how a trouble was overcome.
+func (r *Run) judge() {
+	for i, c := range r.clients {
+		noticed := c.watch.noticed()
+		r.Trouble.add(noticed)
+		if noticed.Recovery > maxRecovery {
+			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("node %d recovered after %v, and not within %v", i, noticed.Recovery, maxRecovery)})
+		}
+		if noticed.Longest > maxTrouble {
+			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("node %d took %v for an answer", i, noticed.Longest)})
+		}
+		if noticed.Unhelpful > 0 {
+			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("node %d answered %d times with 503 and without Retry-After", i, noticed.Unhelpful)})
+		}
+	}
+}

@@ -1,0 +1,190 @@
+//go:build linux
+
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/plural-go/plural/tools/soak/disk"
+)
+
+// Plan is what to do to a server.
+type Plan struct {
+	Module  string // its directory
+	Writers int
+	Kills   int // at least
+	Cuts    int // at least
+	Writes  int // acknowledged, at least
+	Nodes   NodesPlan
+	Seed    uint64
+}
+
+const (
+	cyclesPerDatabase = 10  // so that a check does not come to take longer than what it checks
+	acksPerCycle      = 600 // on the average
+	maxControl        = 40  // cuts, until a control must have lost something
+)
+
+// Run does everything: crashes and power cuts until there are as many as wanted, faults,
+// and the controls, which have to fail. False means that a promise was broken, or
+// that a control kept all of them.
+func (p Plan) Run(ctx context.Context, out io.Writer) (ok bool, err error) {
+	begun := time.Now()
+	fmt.Fprintf(out, "seed %d, %d writers\n", p.Seed, p.Writers)
+	binaries, err := os.MkdirTemp("", "plural-soak-bin-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(binaries)
+	servers := map[string]string{} // by the setting of synchronous, if it is not the server's own
+	for _, synchronous := range []string{"", "NORMAL", "OFF"} {
+		servers[synchronous] = filepath.Join(binaries, "plural"+synchronous)
+		if err := Build(ctx, p.Module, servers[synchronous], Linked{Synchronous: synchronous}); err != nil {
+			return false, err
+		}
+	}
+	var report, nodes Report
+	err = p.crashes(ctx, servers[""], &report, out)
+	if err == nil {
+		err = p.faults(ctx, servers[""], &report, out)
+	}
+	if err == nil {
+		err = p.Nodes.run(ctx, servers[""], p.Writers, p.Seed, &nodes, out)
+	}
+	fmt.Fprintf(out, "\nafter %v, a server on SQLite:\n", time.Since(begun).Round(time.Second))
+	report.Print(out)
+	fmt.Fprintf(out, "\n%d nodes on PostgreSQL:\n", numNodes)
+	nodes.Print(out)
+	if err != nil {
+		return false, err
+	}
+	blind, err := p.controls(ctx, servers, out)
+	return blind == 0 && len(report.Findings)+len(nodes.Findings) == 0, err
+}
+
+// crashes kills the server and cuts its power, on one database after another.
+func (p Plan) crashes(ctx context.Context, server string, report *Report, out io.Writer) error {
+	for n := uint64(0); ; n++ {
+		kills, cuts := report.Crashes[killed], report.Crashes[cut]
+		fmt.Fprintf(out, "%s: %d kills, %d power cuts, %d writes acknowledged, %d findings\n",
+			time.Now().Format(time.TimeOnly), kills, cuts, report.Acknowledged(), len(report.Findings))
+		if kills >= p.Kills && cuts >= p.Cuts && report.Acknowledged() >= p.Writes {
+			return nil
+		}
+		var s *SQLite
+		var err error
+		// In proportion, so that a run that is broken off has some of both.
+		if cuts*p.Kills < kills*p.Cuts {
+			s, err = NewSQLiteOn(disk.New(p.Seed+n), server)
+		} else {
+			s, err = NewSQLite(server)
+		}
+		if err != nil {
+			return err
+		}
+		r := NewRun(s, p.Writers, p.Seed+n)
+		err = r.Cycles(ctx, cyclesPerDatabase, acksPerCycle)
+		report.Add(r)
+		if err := errors.Join(err, s.Close()); err != nil {
+			return err
+		}
+	}
+}
+
+// Cycles is several cycles, and the end.
+func (r *Run) Cycles(ctx context.Context, n, acks int) error {
+	for range n {
+		if ok, err := r.Cycle(ctx, acks); !ok || err != nil {
+			return err
+		}
+	}
+	return r.Finish(ctx)
+}
+
+// faults breaks disks in other ways.
+func (p Plan) faults(ctx context.Context, server string, report *Report, out io.Writer) error {
+	for _, f := range Faults() {
+		r, err := f.Run(ctx, server, p.Writers, p.Seed)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		fmt.Fprintf(out, "%s: %d findings\n", f.Name, len(r.Findings))
+		report.Add(r)
+	}
+	return nil
+}
+
+// controls runs servers and disks that lose writes, and counts those of which the
+// harness does not notice it.
+func (p Plan) controls(ctx context.Context, servers map[string]string, out io.Writer) (blind int, err error) {
+	for _, c := range Controls {
+		lost, err := c.Run(ctx, servers[c.Synchronous], p.Writers, p.Seed)
+		if err != nil {
+			return blind, fmt.Errorf("%s: %w", c.Name, err)
+		}
+		if lost == 0 {
+			blind++
+		}
+		fmt.Fprintf(out, "control, %s: %d writes seen to be lost, as there must be some\n", c.Name, lost)
+	}
+	for _, d := range CarelessDatabases() {
+		lost, err := d.Run(ctx, servers[""], p.Writers, p.Seed)
+		if err != nil {
+			return blind, fmt.Errorf("%s: %w", d.Name, err)
+		}
+		if lost == 0 {
+			blind++
+		}
+		fmt.Fprintf(out, "control, %s: %d writes seen to be lost, as there must be some\n", d.Name, lost)
+	}
+	return blind, nil
+}
+
+// Control is a server or a disk that loses acknowledged writes when the power is cut.
+type Control struct {
+	Name        string
+	Synchronous string // how the server was built
+	Lies        bool   // the disk does not sync
+}
+
+// Controls are all of them.
+var Controls = []Control{
+	{Name: "a disk that lies about syncs", Lies: true},
+	{Name: "synchronous=NORMAL", Synchronous: "NORMAL"},
+	{Name: "synchronous=OFF", Synchronous: "OFF"},
+}
+
+// Run cuts the power until a loss is seen, and counts what was lost then.
+func (c Control) Run(ctx context.Context, server string, writers int, seed uint64) (lost int, err error) {
+	d := disk.New(seed)
+	s, err := NewSQLiteOn(d, server)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	r := NewRun(s, writers, seed)
+	for range maxControl {
+		ok, err := r.Cycle(ctx, acksPerCycle/10)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			break
+		}
+		if c.Lies { // from the second on, when there is something to lose
+			d.Lie()
+		}
+	}
+	for _, v := range r.Findings {
+		if v.Fault == Lost {
+			lost++
+		}
+	}
+	return lost, nil
+}

@@ -1,0 +1,174 @@
+//go:build linux
+
+package soak
+
+import (
+	"context"
+	_ "embed" // the schema
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/plural-go/plural/tools/soak/disk"
+)
+
+// System is what is tested: a server with its database.
+type System interface {
+	// Launch starts the server on what is stored, and does not wait for it.
+	Launch() error
+	// Ready waits until the server answers, and returns its base URL, or those of its
+	// nodes.
+	Ready(ctx context.Context) (bases []string, err error)
+	// Crash ends the server at once, at whatever it is doing, and tells how.
+	Crash() (string, error)
+	// Stop lets the server finish.
+	Stop() error
+	// AtRest reads the database. Nobody writes to it.
+	AtRest() (*Rest, error)
+	// Close removes everything.
+	Close() error
+}
+
+//go:embed schema.yaml
+var schemaFile []byte
+
+// SQLite is a server on SQLite. It crashes by being killed or, if its
+// database is on a disk of its own, by a power cut.
+type SQLite struct {
+	binary  string
+	home    string // has everything
+	data    string // has the database
+	disk    *disk.Disk
+	unmount func() error
+	process *process
+}
+
+// NewSQLite prepares a server whose database is in an ordinary directory.
+func NewSQLite(binary string) (*SQLite, error) {
+	home, err := os.MkdirTemp("", "plural-soak-")
+	if err != nil {
+		return nil, err
+	}
+	s := &SQLite{binary: binary, home: home, data: filepath.Join(home, "data")}
+	if err := os.Mkdir(s.data, 0o755); err != nil {
+		return nil, err
+	}
+	return s, os.WriteFile(s.schema(), schemaFile, 0o644)
+}
+
+// NewSQLiteOn prepares a server whose database is on a disk.
+func NewSQLiteOn(d *disk.Disk, binary string) (*SQLite, error) {
+	s, err := NewSQLite(binary)
+	if err == nil {
+		s.disk = d
+		s.unmount, err = d.Mount(s.data)
+	}
+	return s, err
+}
+
+func (s *SQLite) schema() string { return filepath.Join(s.home, "plural.yaml") }
+
+// Launch implements System.
+func (s *SQLite) Launch() (err error) {
+	s.process, err = launch(filepath.Join(s.home, "log"), exec.Command(s.binary, "serve", "--addr=127.0.0.1:0", "--log-level=warn",
+		"--schema="+s.schema(), "--database=sqlite:"+filepath.Join(s.data, databaseFile)))
+	return err
+}
+
+// Ready implements System.
+func (s *SQLite) Ready(ctx context.Context) ([]string, error) {
+	base, err := s.process.wait(ctx)
+	return []string{base}, err
+}
+
+// How a server crashes.
+const (
+	killed = "kill -9"
+	cut    = "power cut"
+)
+
+// Crash implements System. The power goes first: what the process does between
+// that and its end reaches no disk.
+func (s *SQLite) Crash() (how string, err error) {
+	how = killed
+	if s.disk != nil {
+		how = cut + ": " + s.disk.CutSoon()
+	}
+	s.process.kill()
+	if s.disk != nil {
+		if err = s.unmount(); err == nil {
+			s.unmount, err = s.disk.Mount(s.data)
+		}
+	}
+	return how, err
+}
+
+// Stop implements System.
+func (s *SQLite) Stop() error { return s.process.stop() }
+
+// AtRest implements System. It looks at a copy, so that SQLite's own recovery is
+// the server's to do.
+func (s *SQLite) AtRest() (*Rest, error) {
+	scratch, err := os.MkdirTemp(s.home, "rest-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(scratch)
+	files, err := s.files()
+	if err != nil {
+		return nil, err
+	}
+	for name, content := range files {
+		if name == databaseFile+"-shm" { // is made anew from the log
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(scratch, name), content, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	file := filepath.Join(scratch, databaseFile)
+	rest, err := readSQLite(file)
+	if err == nil && len(rest.Changes) > 0 {
+		rest.askDoctor(s.binary, s.schema(), "sqlite:"+file)
+	}
+	return rest, err
+}
+
+// askDoctor has the totals and positions compared with the resources.
+func (r *Rest) askDoctor(binary, schema, database string) {
+	if out, err := exec.Command(binary, "doctor", "--schema="+schema, "--database="+database).CombinedOutput(); err != nil {
+		r.problem("plural doctor: %v\n%s", err, out)
+	}
+}
+
+const databaseFile = "plural.db"
+
+func (s *SQLite) files() (map[string][]byte, error) {
+	if s.disk != nil {
+		return s.disk.Content(), nil
+	}
+	entries, err := os.ReadDir(s.data)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, entry := range entries {
+		if files[entry.Name()], err = os.ReadFile(filepath.Join(s.data, entry.Name())); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// Close implements System.
+func (s *SQLite) Close() error {
+	if s.process != nil {
+		s.process.kill()
+	}
+	if s.unmount != nil {
+		if err := s.unmount(); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(s.home)
+}
