@@ -59,14 +59,14 @@ func newGuard(ctx context.Context, config Config, observer *observe.Observer) (*
 	return guard, err
 }
 
-// keysOf finds API keys in a database.
-func keysOf(st *store.Store) func(ctx context.Context, prefix string) (*auth.Key, error) {
-	return func(ctx context.Context, prefix string) (*auth.Key, error) {
+// findAPIKeyIn finds API keys in a database.
+func findAPIKeyIn(st *store.Store) func(ctx context.Context, prefix string) (*auth.APIKey, error) {
+	return func(ctx context.Context, prefix string) (*auth.APIKey, error) {
 		kept, err := st.APIKey(ctx, prefix)
 		if err != nil || kept == nil {
 			return nil, err
 		}
-		return &auth.Key{Hash: kept.Hash, Role: kept.Role, Subject: kept.Subject, Expires: kept.Expires, Revoked: kept.Revoked}, nil
+		return &auth.APIKey{Hash: kept.Hash, Role: kept.Role, Subject: kept.Subject, Expires: kept.Expires, Revoked: kept.Revoked}, nil
 	}
 }
 
@@ -78,8 +78,8 @@ func ratesOf(access *schema.Access) map[string]schema.Rate {
 	return access.Rates
 }
 
-// Key is an API key, without its secret, which nobody has but its bearer.
-type Key struct {
+// APIKey is an API key, without its secret, which nobody has but its bearer.
+type APIKey struct {
 	Prefix  string // what it begins with, behind plural_
 	Name    string // what it is for
 	Role    string
@@ -90,22 +90,22 @@ type Key struct {
 	Revoked time.Time // zero: it was not
 }
 
-// CreateKey makes an API key in a database of Plural's, which a server may be using. Of
+// CreateAPIKey makes an API key in a database of Plural's, which a server may be using. Of
 // the key that is given, Name, Role, Subject and Expires count; without a Subject it is
 // the prefix. It returns the secret, which cannot be had again.
-func CreateKey(ctx context.Context, database string, key Key) (secret string, err error) {
+func CreateAPIKey(ctx context.Context, database string, key APIKey) (secret string, err error) {
 	if key.Name == "" || key.Role == "" {
 		return "", errors.New("an API key needs a name and a role")
 	}
 	for what, text := range map[string]string{"name": key.Name, "role": key.Role, "sub": key.Subject} {
-		if err := checkKeyText(what, text); err != nil {
+		if err := checkAPIKeyText(what, text); err != nil {
 			return "", err
 		}
 	}
 	if !key.Expires.IsZero() && !key.Expires.After(time.Now()) {
 		return "", errors.New("an API key must not have expired when it is made")
 	}
-	secret, prefix, hash := auth.NewKey()
+	secret, prefix, hash := auth.NewAPIKey()
 	if key.Subject == "" {
 		key.Subject = prefix
 	}
@@ -116,12 +116,12 @@ func CreateKey(ctx context.Context, database string, key Key) (secret string, er
 	return secret, store.AddAPIKey(ctx, database, kept)
 }
 
-// Keys lists the API keys of a database, the oldest first.
-func Keys(ctx context.Context, database string) ([]Key, error) {
+// APIKeys lists the API keys of a database, the oldest first.
+func APIKeys(ctx context.Context, database string) ([]APIKey, error) {
 	kept, err := store.ListAPIKeys(ctx, database)
-	keys := make([]Key, len(kept))
+	keys := make([]APIKey, len(kept))
 	for i, each := range kept {
-		keys[i] = Key{
+		keys[i] = APIKey{
 			Prefix: each.Prefix, Name: each.Name, Role: each.Role, Subject: each.Subject,
 			Created: timeOf(each.At), Expires: timeOf(each.Expires), Revoked: timeOf(each.Revoked),
 		}
@@ -129,9 +129,9 @@ func Keys(ctx context.Context, database string) ([]Key, error) {
 	return keys, err
 }
 
-// RevokeKey makes an API key useless, at once and on every server. It takes the prefix of
+// RevokeAPIKey makes an API key useless, at once and on every server. It takes the prefix of
 // the key or all of it, and returns the prefix: the secret is in no error.
-func RevokeKey(ctx context.Context, database, key string) (prefix string, err error) {
+func RevokeAPIKey(ctx context.Context, database, key string) (prefix string, err error) {
 	prefix, ok := auth.PrefixOf(key)
 	if !ok {
 		return "", errors.New("nothing was revoked: this is not the prefix of a key, which \"plural keys list\" shows")
@@ -142,8 +142,8 @@ func RevokeKey(ctx context.Context, database, key string) (prefix string, err er
 	return prefix, nil
 }
 
-// checkKeyText refuses what would not be legible in a list or a log.
-func checkKeyText(what, text string) error {
+// checkAPIKeyText refuses what would not be legible in a list or a log.
+func checkAPIKeyText(what, text string) error {
 	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxKeyText || strings.ContainsFunc(text, unicode.IsControl) {
 		return fmt.Errorf("the %s of an API key has at most %d characters, and no control characters", what, maxKeyText)
 	}

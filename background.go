@@ -19,9 +19,9 @@ type background struct {
 // mergeEvery is how often deltas are merged into totals and positions.
 const mergeEvery = time.Second
 
-// forgetEvery is how often things are looked for that are older than an age: so
+// retentionInterval is how often things are looked for that are older than an age: so
 // often that they do not get much older.
-func forgetEvery(age time.Duration) time.Duration { return min(max(age/10, time.Second), time.Hour) }
+func retentionInterval(age time.Duration) time.Duration { return min(max(age/10, time.Second), time.Hour) }
 
 // start begins with everything; the context only lends its values.
 func (b *background) start(ctx context.Context, s *Server, operations *operation.Operations) {
@@ -36,17 +36,17 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 		age    time.Duration
 		forget func(context.Context, time.Duration) error
 	}{
-		{s.config.ChangeRetention, s.store.ForgetChanges},
-		{s.config.IdempotencyRetention, s.store.ForgetRecords},
-		{s.config.OperationRetention, operations.Forget},
+		{s.config.ChangeRetention, s.store.DeleteOldChanges},
+		{s.config.IdempotencyRetention, s.store.DeleteOldRecords},
+		{s.config.OperationRetention, operations.DeleteOld},
 	} {
 		if forgetting.age > 0 {
 			b.tasks.Go(func() {
-				every(running, forgetEvery(forgetting.age), s.observer.UpkeepFailed, func(ctx context.Context) error { return forgetting.forget(ctx, forgetting.age) })
+				every(running, retentionInterval(forgetting.age), s.observer.MaintenanceFailed, func(ctx context.Context) error { return forgetting.forget(ctx, forgetting.age) })
 			})
 		}
 	}
-	b.tasks.Go(func() { every(running, mergeEvery, s.observer.UpkeepFailed, s.store.MergeDeltas) })
+	b.tasks.Go(func() { every(running, mergeEvery, s.observer.MaintenanceFailed, s.store.MergeDeltas) })
 }
 
 // every does a task now and then.

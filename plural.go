@@ -76,7 +76,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	if guard != nil {
-		guard.Key = keysOf(st)
+		guard.FindAPIKey = findAPIKeyIn(st)
 	}
 	s := &Server{config: config, store: st, guard: guard, observer: observer, failed: make(chan error, 1), refusing: make(chan struct{}), abandoned: make(chan struct{})}
 	resources := resource.New(st)
@@ -145,17 +145,17 @@ var ErrInTransaction = resource.ErrNested
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(s.api, w, r) }
 
 func (s *Server) serve(a *api.API, w http.ResponseWriter, r *http.Request) {
-	if err := s.enter(r.Context()); err != nil {
+	if err := s.beginCall(r.Context()); err != nil {
 		a.Refuse(w, r, err)
 		return
 	}
-	defer s.leave()
+	defer s.endCall()
 	a.ServeHTTP(w, r)
 }
 
-// enter begins a request or a call, for which Stop waits, unless Stop was called before. What a
+// beginCall begins a request or a call, for which Stop waits, unless Stop was called before. What a
 // hook calls is part of a request that has begun: it is refused only once the database is closed.
-func (s *Server) enter(ctx context.Context) error {
+func (s *Server) beginCall(ctx context.Context) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.closing || s.stopping && !s.resources.InHook(ctx) {
@@ -165,8 +165,8 @@ func (s *Server) enter(ctx context.Context) error {
 	return nil
 }
 
-// leave ends what enter has begun.
-func (s *Server) leave() {
+// endCall ends what enter has begun.
+func (s *Server) endCall() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.requests--

@@ -11,19 +11,19 @@ import (
 // call does something for the program, as if it were a request: Stop waits for it. The path has
 // the rights of the caller of the context, which must be granted a verb.
 func (s *Server) call(ctx context.Context, path *resource.Path, verb schema.AccessVerb, fn func() error) error {
-	if err := s.enter(ctx); err != nil {
-		return called(err)
+	if err := s.beginCall(ctx); err != nil {
+		return callError(err)
 	}
-	defer s.leave()
-	by, _, err := s.guard.Handed(ctx)
+	defer s.endCall()
+	by, _, err := s.guard.FromContext(ctx)
 	if err != nil {
 		return err
 	}
 	path.By = by
 	if err := path.Allowed(verb); err != nil {
-		return called(err)
+		return callError(err)
 	}
-	return called(fn())
+	return callError(fn())
 }
 
 func (s *Server) get(ctx context.Context, c *schema.Collection, id schema.ID) (found resource.Resource, err error) {

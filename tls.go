@@ -20,8 +20,8 @@ type certificates struct {
 	looked  time.Time
 }
 
-// lookEvery is how often it is looked whether the files have changed.
-const lookEvery = time.Second
+// certificateCheckInterval is how often it is looked whether the files have changed.
+const certificateCheckInterval = time.Second
 
 func newCertificates(certFile, keyFile string, log *slog.Logger) (*certificates, error) {
 	c := &certificates{certFile: certFile, keyFile: keyFile, log: log}
@@ -62,7 +62,7 @@ func (c *certificates) load() error {
 func (c *certificates) latest() *tls.Certificate {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if now := time.Now(); now.Sub(c.looked) >= lookEvery {
+	if now := time.Now(); now.Sub(c.looked) >= certificateCheckInterval {
 		c.looked = now
 		if c.changed() != c.files {
 			if err := c.load(); err != nil {

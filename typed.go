@@ -23,15 +23,15 @@ import (
 //
 // A string field of T with the tags `json:"-" plural:"etag"` has the ETag of what is read.
 type Collection[T any] struct {
-	reach      reach
+	reach      backend
 	collection *schema.Collection
 	limit      int64 // of a list
 	depth      int   // of a body
 	etag       []int // index of the field, nil if there is none
 }
 
-// reach is what a collection is reached through: a Server or a Tx.
-type reach interface {
+// backend is what a collection is reached through: a Server or a Tx.
+type backend interface {
 	get(ctx context.Context, c *schema.Collection, id schema.ID) (resource.Resource, error)
 	list(ctx context.Context, c *schema.Collection, request query.Request, visit func(resource.Resource) error) error
 	count(ctx context.Context, c *schema.Collection, request query.Request) (int64, error)
@@ -101,7 +101,7 @@ func IfMatch(etag string) Condition { return Condition{etag} }
 func (c *Collection[T]) Get(ctx context.Context, id string) (value T, err error) {
 	key, err := parseID(id)
 	if err != nil {
-		return value, called(err)
+		return value, callError(err)
 	}
 	found, err := c.reach.get(ctx, c.collection, key)
 	if err != nil {
@@ -135,19 +135,19 @@ func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, e
 	return func(yield func(T, error) bool) {
 		err := c.each(ctx, params, math.MaxInt64, func(value T) error {
 			if !yield(value, nil) {
-				return errEnough
+				return errLoopEnded
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, errEnough) {
+		if err != nil && !errors.Is(err, errLoopEnded) {
 			var none T
 			yield(none, err)
 		}
 	}
 }
 
-// errEnough ends a loop that was left.
-var errEnough = errors.New("the loop was left")
+// errLoopEnded ends a loop that was left.
+var errLoopEnded = errors.New("the loop was left")
 
 func (c *Collection[T]) each(ctx context.Context, params []Param, limit int64, visit func(T) error) error {
 	request, err := wanted(params, limit)
@@ -185,13 +185,13 @@ func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error)
 	for i, value := range values {
 		body, err := members(value)
 		if err != nil {
-			return nil, called(fmt.Errorf("value %d: %w", i, err))
+			return nil, callError(fmt.Errorf("value %d: %w", i, err))
 		}
 		bodies[i] = body
 	}
 	request, err := requestOf(c.collection, http.MethodPost, schema.ID{}, bodies, nil)
 	if err != nil {
-		return nil, called(err)
+		return nil, callError(err)
 	}
 	request.Limits = resource.Limits{Depth: c.depth, Items: max(1, len(values))}
 	created, err := c.reach.do(ctx, request)
@@ -228,17 +228,17 @@ func (c *Collection[T]) write(ctx context.Context, method, id string, attributes
 	var key schema.ID
 	if method != http.MethodPost {
 		if key, err = parseID(id); err != nil {
-			return value, called(err)
+			return value, callError(err)
 		}
 	}
 	if method == http.MethodPost || method == http.MethodPut {
 		if attributes, err = members(attributes); err != nil {
-			return value, called(err)
+			return value, callError(err)
 		}
 	}
 	request, err := requestOf(c.collection, method, key, attributes, conditions)
 	if err != nil {
-		return value, called(err)
+		return value, callError(err)
 	}
 	results, err := c.reach.do(ctx, request)
 	if err != nil {
@@ -250,7 +250,7 @@ func (c *Collection[T]) write(ctx context.Context, method, id string, attributes
 // value reads a resource into a T.
 func (c *Collection[T]) value(found resource.Resource) (value T, err error) {
 	if err := json.Unmarshal(found.Representation, &value); err != nil {
-		return value, called(err)
+		return value, callError(err)
 	}
 	if c.etag != nil {
 		reflect.ValueOf(&value).Elem().FieldByIndex(c.etag).SetString(found.ETag)

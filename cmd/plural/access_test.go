@@ -68,10 +68,10 @@ func TestKeys(t *testing.T) {
 	if list := output(t, dir, "keys", "list", "--database", "sqlite:plural.db"); !strings.Contains(list, "revoked ") {
 		t.Errorf("got %q", list)
 	}
-	runs(t, dir, "", true, "plural: nothing was revoked: there is no key with the prefix nope\n", "keys", "revoke", "nope")
+	runs(t, dir, "", true, "plural: nothing was revoked: there is no API key with the prefix nope\n", "keys", "revoke", "nope")
 	whole := strings.TrimSpace(key[0])
 	runs(t, dir, "", false, "Revoked "+key[1]+".\n", "keys", "revoke", whole)
-	runs(t, dir, "", true, "plural: nothing was revoked: there is no key with the prefix bcdefghijk\n", "keys", "revoke", "plural_bcdefghijk"+whole[17:])
+	runs(t, dir, "", true, "plural: nothing was revoked: there is no API key with the prefix bcdefghijk\n", "keys", "revoke", "plural_bcdefghijk"+whole[17:])
 	runs(t, dir, "", true, "plural: nothing was revoked: this is not the prefix of a key, which \"plural keys list\" shows\n", "keys", "revoke", whole[18:])
 	for flag, text := range map[string]string{"name": "a\tb", "sub": strings.Repeat("ä", 256)} {
 		runs(t, dir, "", true, "plural: the "+flag+" of an API key has at most 255 characters, and no control characters\n",

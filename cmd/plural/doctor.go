@@ -21,7 +21,7 @@ the database. The exit status is 1 if something is wrong and was not repaired.`,
 		Args: noArguments,
 	}
 	command.Flags().BoolVar(&repair, "repair", false, "make anew what is wrong")
-	load := borrowSettings(command, "schema", "database")
+	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		database, err := databaseOf(command, load)
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"runtime/metrics"
 )
 
-// room is how far the heap may grow before it is worth collecting.
-const room = 32 << 20
+// minHeap is how far the heap may grow before it is worth collecting.
+const minHeap = 32 << 20
 
 // delayCollections lets a small heap grow to room before the garbage is collected. Go collects when
 // the heap has doubled, and that of a server with little to keep is a few MiB: it would collect
@@ -27,10 +27,10 @@ func delayCollections() {
 // percentFor is how much garbage there may be beside what lives, in percent of that.
 func percentFor(live uint64) int {
 	const usual, most = 100, 1600
-	if live >= room/2 {
+	if live >= minHeap/2 {
 		return usual
 	}
-	return int(min((room-live)*100/max(live, 1), most)) // #nosec G115 -- at most 1600
+	return int(min((minHeap-live)*100/max(live, 1), most)) // #nosec G115 -- at most 1600
 }
 
 // afterCollection calls a function once, when the garbage has been collected.

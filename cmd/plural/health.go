@@ -32,7 +32,7 @@ status is 0 if it is well, and 1 if it is not or does not answer.`,
 	flags.SortFlags = false
 	flags.BoolVar(&ready, "ready", false, "ask whether it can serve requests now, database included")
 	flags.Var((*duration)(&timeout), "timeout", "time for the answer")
-	load := borrowSettings(command, "addr", "schema", "cert-file")
+	load := addSettings(command, "addr", "schema", "cert-file")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		path := "/-/health"
 		if ready {

@@ -61,9 +61,9 @@ begin, and 3 if it came to the end and bad rows were left out.`,
 	return command
 }
 
-// mostReported is how many bad rows of an array are shown when the import ends with it. It
+// maxReported is how many bad rows of an array are shown when the import ends with it. It
 // could be all of them.
-const mostReported = 20
+const maxReported = 20
 
 func runImport(command *cobra.Command, t *target, f importFlags, args []string) (err error) {
 	in, err := openInput(command.Context(), command.InOrStdin(), args[1:], move.Format(f.format))
@@ -98,7 +98,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 		Client: c, Collection: collection, Rows: rows,
 		OnError: move.OnError(f.onError), OnConflict: move.OnConflict(f.onConflict), DryRun: f.dryRun, FromRow: f.fromRow,
 		Bad: func(row move.Row, reason string) {
-			if reported++; stops && reported > mostReported {
+			if reported++; stops && reported > maxReported {
 				return
 			}
 			meter.end()
@@ -113,8 +113,8 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	started := time.Now()
 	done, err := run.Run(command.Context())
 	meter.end()
-	if stops && reported > mostReported {
-		fmt.Fprintf(out, "and %s more in the same array\n", rowsOf(reported-mostReported))
+	if stops && reported > maxReported {
+		fmt.Fprintf(out, "and %s more in the same array\n", rowsOf(reported-maxReported))
 	}
 	fmt.Fprintln(out, importSummary(done, t.name, f.dryRun, time.Since(started), done.Next-f.fromRow))
 	if done.Timed {
@@ -122,7 +122,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	}
 	switch {
 	case err != nil:
-		return in.named(howToGoOn(err, done, args[0], f))
+		return in.named(resumeHint(err, done, args[0], f))
 	case done.Bad > 0 && f.dryRun && f.onError == string(move.StopOnError):
 		return in.named(errors.New("the import would end at the first bad row, with those ahead of it in: correct what is reported above, or leave bad rows out with --on-error skip"))
 	case done.Bad > 0:
@@ -165,8 +165,8 @@ func importSummary(done move.Imported, where string, dryRun bool, took time.Dura
 	return summary + pace(passed, took) + "."
 }
 
-// howToGoOn says what can be done about an import that ended early.
-func howToGoOn(err error, done move.Imported, collection string, f importFlags) error {
+// resumeHint says what can be done about an import that ended early.
+func resumeHint(err error, done move.Imported, collection string, f importFlags) error {
 	var unknown *move.UnknownError
 	next := done.Next
 	switch {

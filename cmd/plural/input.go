@@ -47,7 +47,7 @@ func openInput(ctx context.Context, stdin io.Reader, names []string, format move
 	if in.format == "" {
 		in.format = move.NDJSON
 	}
-	start := bufio.NewReaderSize(untilDone(ctx, &counting{from, &in.read}), 64<<10)
+	start := bufio.NewReaderSize(untilDone(ctx, &countingReader{from, &in.read}), 64<<10)
 	in.Reader = start
 	if magic, _ := start.Peek(2); string(magic) == "\x1f\x8b" {
 		unzipped, err := gzip.NewReader(start)
@@ -99,13 +99,13 @@ func untilDone(ctx context.Context, from io.Reader) io.Reader {
 	return out
 }
 
-// counting counts what is read.
-type counting struct {
+// countingReader counts what is read.
+type countingReader struct {
 	io.Reader
 	read *atomic.Int64
 }
 
-func (c *counting) Read(into []byte) (int, error) {
+func (c *countingReader) Read(into []byte) (int, error) {
 	n, err := c.Reader.Read(into)
 	c.read.Add(int64(n))
 	return n, err

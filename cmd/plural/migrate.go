@@ -43,7 +43,7 @@ way of, are refused unless --allow-loss permits it; a backup comes first then.`,
 	flags.StringVar(&f.backup, "backup", "", "write a backup to this `FILE` first (SQLite)")
 	flags.BoolVar(&f.noBackup, "no-backup", false, "lose without a backup")
 	command.MarkFlagsMutuallyExclusive("backup", "no-backup")
-	load := borrowSettings(command, "schema", "database")
+	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		s, err := load()
 		if err != nil {
@@ -54,9 +54,9 @@ way of, are refused unless --allow-loss permits it; a backup comes first then.`,
 	return command
 }
 
-// borrowSettings gives a command some of the flags of serve. What is not given is
+// addSettings gives a command some of the flags of serve. What is not given is
 // completed from the environment and the schema file, as it is there.
-func borrowSettings(command *cobra.Command, names ...string) (load func() (*settings, error)) {
+func addSettings(command *cobra.Command, names ...string) (load func() (*settings, error)) {
 	var s settings
 	all := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	s.register(all)

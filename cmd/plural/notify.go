@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// tellManager tells systemd, or whoever else started the server and waits for it,
+// notifyManager tells systemd, or whoever else started the server and waits for it,
 // how far it has come: sd_notify(3). Without such a manager it does nothing.
-func tellManager(logger *slog.Logger, state string) {
+func notifyManager(logger *slog.Logger, state string) {
 	name := os.Getenv("NOTIFY_SOCKET")
 	if name == "" {
 		return

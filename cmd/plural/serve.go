@@ -64,12 +64,12 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 		return errors.Join(err, server.Stop(context.Background()))
 	}
 	fmt.Fprint(out, greeting(s, config.Schema, config.Access, listener.Addr()))
-	tellManager(logger, "READY=1")
+	notifyManager(logger, "READY=1")
 	select {
 	case <-ctx.Done():
 	case err = <-server.Failed():
 	}
-	tellManager(logger, "STOPPING=1")
+	notifyManager(logger, "STOPPING=1")
 	logger.Info("stopping")
 	err = errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
 	logger.Info("stopped")

@@ -37,7 +37,7 @@ func registerTarget(command *cobra.Command, others ...string) *target {
 	flags := command.Flags()
 	flags.StringVar(&t.server, "server", "", "`URL` of a server, in place of a database (or PLURAL_SERVER)")
 	flags.StringVar(&t.key, "key", "", keyUsage)
-	t.load = borrowSettings(command, append([]string{"schema", "database"}, others...)...)
+	t.load = addSettings(command, append([]string{"schema", "database"}, others...)...)
 	return t
 }
 
@@ -130,7 +130,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
-	pipes := newPipes()
+	pipes := newPipeListener()
 	within := &http.Server{Handler: server, ReadHeaderTimeout: day}
 	go within.Serve(pipes) // until it is closed
 	transport := &http.Transport{
@@ -213,15 +213,15 @@ func databaseFor(database string, what purpose) (url string, remove func() error
 	return "sqlite:" + filepath.Join(dir, "plural.db"), func() error { return os.RemoveAll(dir) }, nil
 }
 
-// pipes is a listener for connections within the process, which nobody else can reach.
-type pipes struct {
+// pipeListener is a listener for connections within the process, which nobody else can reach.
+type pipeListener struct {
 	connections chan net.Conn
 	closed      chan struct{}
 }
 
-func newPipes() *pipes { return &pipes{make(chan net.Conn), make(chan struct{})} }
+func newPipeListener() *pipeListener { return &pipeListener{make(chan net.Conn), make(chan struct{})} }
 
-func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
+func (p *pipeListener) dial(ctx context.Context) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {
 	case p.connections <- theirs:
@@ -233,7 +233,7 @@ func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // Accept is that of a net.Listener.
-func (p *pipes) Accept() (net.Conn, error) {
+func (p *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case connection := <-p.connections:
 		return connection, nil
@@ -243,13 +243,13 @@ func (p *pipes) Accept() (net.Conn, error) {
 }
 
 // Close is that of a net.Listener; it is called once.
-func (p *pipes) Close() error {
+func (p *pipeListener) Close() error {
 	close(p.closed)
 	return nil
 }
 
 // Addr is that of a net.Listener.
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "database", Net: "pipe"} }
+func (p *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "database", Net: "pipe"} }
 
 // describe finds a collection by its name.
 func (t *target) describe(ctx context.Context, c *client.Client, name string) (client.Description, error) {

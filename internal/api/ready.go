@@ -7,41 +7,40 @@ import (
 )
 
 const (
-	// readyTimeout bounds how long the database may take to show that it is there.
+	// readyTimeout bounds how long the database may take to answer.
 	readyTimeout = 2 * time.Second
 
-	// readyFor is how long that is believed. Anybody can ask, and is not counted by any
-	// limit, so the database must not be asked each time.
+	// readyFor is how long a result is cached. Probes need no credentials and have no rate limit,
+	// so they must not reach the database each time.
 	readyFor = time.Second
 )
 
-// readiness is what is known of whether requests can be served. All who ask while it is being
-// found out wait for the same answer.
+// readiness caches whether the server is ready. Concurrent probes share one check.
 type readiness struct {
 	now func() time.Time
 
-	mutex   sync.Mutex
-	found   time.Time     // when it was found out; zero: never
-	err     error         // what was found
-	looking chan struct{} // closed when it has been found out; nil: nobody is looking
+	mutex    sync.Mutex
+	checked  time.Time     // when it was checked; zero: never
+	err      error         // the result
+	checking chan struct{} // closed when the check is done; nil: none is running
 }
 
-// look reports why requests should go elsewhere, nil if they should not.
-func (s *readiness) look(ctx context.Context, find func(context.Context) error) error {
+// check returns the reason why the server is not ready, or nil.
+func (s *readiness) check(ctx context.Context, find func(context.Context) error) error {
 	s.mutex.Lock()
-	if !s.found.IsZero() && s.now().Sub(s.found) < readyFor {
+	if !s.checked.IsZero() && s.now().Sub(s.checked) < readyFor {
 		defer s.mutex.Unlock()
 		return s.err
 	}
-	looking := s.looking
-	if looking == nil {
-		looking = make(chan struct{})
-		s.looking = looking
-		go s.find(context.WithoutCancel(ctx), find, looking) // which others wait for as well
+	checking := s.checking
+	if checking == nil {
+		checking = make(chan struct{})
+		s.checking = checking
+		go s.probe(context.WithoutCancel(ctx), find, checking) // shared with concurrent probes
 	}
 	s.mutex.Unlock()
 	select {
-	case <-looking:
+	case <-checking:
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
 		return s.err
@@ -50,12 +49,12 @@ func (s *readiness) look(ctx context.Context, find func(context.Context) error) 
 	}
 }
 
-func (s *readiness) find(ctx context.Context, find func(context.Context) error, looking chan struct{}) {
+func (s *readiness) probe(ctx context.Context, probe func(context.Context) error, checking chan struct{}) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	err := find(ctx)
+	err := probe(ctx)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.found, s.err, s.looking = s.now(), err, nil
-	close(looking)
+	s.checked, s.err, s.checking = s.now(), err, nil
+	close(checking)
 }

@@ -24,7 +24,7 @@ func TestReadinessIsShared(t *testing.T) {
 	}
 	gone, leave := context.WithCancel(context.Background())
 	leave()
-	if err := s.look(gone, find); !errors.Is(err, context.Canceled) { // and others get what it began
+	if err := s.check(gone, find); !errors.Is(err, context.Canceled) { // and others get what it began
 		t.Errorf("got %v", err)
 	}
 	down := errors.New("down")
@@ -32,14 +32,14 @@ func TestReadinessIsShared(t *testing.T) {
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
-				if err := s.look(context.Background(), find); err != want {
+				if err := s.check(context.Background(), find); err != want {
 					t.Errorf("round %d: got %v, want %v", i, err, want)
 				}
 			})
 		}
 		answer <- want
 		all.Wait()
-		if err := s.look(gone, find); err != want || asked.Load() != int64(i+1) {
+		if err := s.check(gone, find); err != want || asked.Load() != int64(i+1) {
 			t.Errorf("round %d: got %v, asked %d times", i, err, asked.Load())
 		}
 		clock.Add(int64(readyFor))

@@ -13,8 +13,8 @@ import (
 type Guard struct {
 	Policy *Policy
 
-	// Key finds the API key with a prefix, nil if there is none.
-	Key func(ctx context.Context, prefix string) (*Key, error)
+	// FindAPIKey finds the API key with a prefix, nil if there is none.
+	FindAPIKey func(ctx context.Context, prefix string) (*APIKey, error)
 
 	// Tokens checks tokens; nil: none are accepted.
 	Tokens *Tokens
@@ -22,8 +22,8 @@ type Guard struct {
 	now func() time.Time // for tests; nil: the clock
 }
 
-// Key is what is kept of an API key.
-type Key struct {
+// FindAPIKey is what is kept of an API key.
+type APIKey struct {
 	Hash, Role, Subject string
 	Expires, Revoked    string // in the form of schema.FormatTime; empty: never
 }
@@ -44,8 +44,8 @@ func (g *Guard) Identify(ctx context.Context, header []string) (*Permit, error) 
 	}
 	var caller Caller
 	var err error
-	if IsKey(credentials) {
-		caller, err = g.byKey(ctx, credentials)
+	if IsAPIKey(credentials) {
+		caller, err = g.callerOfAPIKey(ctx, credentials)
 	} else {
 		caller, err = g.Tokens.check(ctx, credentials, g.Policy.names)
 	}
@@ -63,15 +63,15 @@ func invalid(detail string) *fault.Error {
 	return fault.Header("Authorization", fault.CodeInvalidCredentials, "%s", detail)
 }
 
-// byKey finds the caller of an API key. Whatever is wrong with it, the answer is the
+// callerOfAPIKey finds the caller of an API key. Whatever is wrong with it, the answer is the
 // same.
-func (g *Guard) byKey(ctx context.Context, credentials string) (Caller, error) {
+func (g *Guard) callerOfAPIKey(ctx context.Context, credentials string) (Caller, error) {
 	refusal := invalid("The API key is not known, has expired or was revoked.")
-	prefix, secret, ok := ParseKey(credentials)
+	prefix, secret, ok := ParseAPIKey(credentials)
 	if !ok {
 		return Caller{}, refusal
 	}
-	key, err := g.Key(ctx, prefix)
+	key, err := g.FindAPIKey(ctx, prefix)
 	if err != nil {
 		return Caller{}, err
 	}
@@ -84,8 +84,8 @@ func (g *Guard) byKey(ctx context.Context, credentials string) (Caller, error) {
 // keyCaller is what the ids of callers by API key begin with.
 const keyCaller = "key:"
 
-// StillTrusts refuses what is done later for the bearer of a key that was revoked since.
-func (g *Guard) StillTrusts(ctx context.Context, by *Permit) error {
+// CheckNotRevoked refuses what is done later for the bearer of a key that was revoked since.
+func (g *Guard) CheckNotRevoked(ctx context.Context, by *Permit) error {
 	if g == nil || by == nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (g *Guard) StillTrusts(ctx context.Context, by *Permit) error {
 	if !isKey {
 		return nil
 	}
-	key, err := g.Key(ctx, prefix)
+	key, err := g.FindAPIKey(ctx, prefix)
 	if err == nil && (key == nil || key.Revoked != "") {
 		err = invalid("The API key was revoked before this was carried out.")
 	}

@@ -77,23 +77,23 @@ type unreachableKey struct{}
 // VerifySignature is that of an oidc.KeySet.
 func (k *issuerKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	// What is fetched meanwhile is there for the next one.
-	waiting, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	k.refresh(waiting, token)
 	keys, age := k.inUse()
 	if age > trustedFor {
-		return nil, k.note(ctx, fmt.Errorf("%w since %s", errUnreachable, age.Round(time.Minute)))
+		return nil, k.markUnreachable(ctx, fmt.Errorf("%w since %s", errUnreachable, age.Round(time.Minute)))
 	}
 	payload, err := keys.VerifySignature(waiting, token)
 	if isUnfetched(err) {
-		return nil, k.note(ctx, err)
+		return nil, k.markUnreachable(ctx, err)
 	}
 	return payload, err
 }
 
 // refresh has the keys fetched anew, if it is time for that.
 func (k *issuerKeys) refresh(ctx context.Context, token string) {
-	if !k.due() {
+	if !k.shouldRefresh() {
 		return
 	}
 	done := make(chan struct{})
@@ -118,16 +118,16 @@ func isUnfetched(err error) bool {
 	return errors.Unwrap(err) != nil && !errors.Is(err, errAskedBefore)
 }
 
-// note tells whoever checks the token that it may be a good one.
-func (k *issuerKeys) note(ctx context.Context, err error) error {
+// markUnreachable tells whoever checks the token that it may be a good one.
+func (k *issuerKeys) markUnreachable(ctx context.Context, err error) error {
 	if unreachable, ok := ctx.Value(unreachableKey{}).(*error); ok {
 		*unreachable = err
 	}
 	return err
 }
 
-// due reports whether it is time to fetch the keys, of which it takes note.
-func (k *issuerKeys) due() bool {
+// shouldRefresh reports whether it is time to fetch the keys, of which it takes note.
+func (k *issuerKeys) shouldRefresh() bool {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	now := time.Now()
@@ -169,7 +169,7 @@ var errAskedBefore = errors.New("the issuer was asked for this a moment ago")
 // RoundTrip is that of an http.RoundTripper.
 func (t *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 	url := r.URL.String()
-	if err := t.enter(url); err != nil {
+	if err := t.begin(url); err != nil {
 		return nil, err
 	}
 	response, err := t.next.RoundTrip(r)
@@ -185,7 +185,7 @@ func (t *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		response, err = nil, fmt.Errorf("%w: %w", errUnreachable, err)
 	}
-	t.leave(url, err)
+	t.end(url, err)
 	return response, err
 }
 
@@ -203,7 +203,7 @@ func readBounded(response *http.Response) error {
 	return err
 }
 
-func (t *throttle) enter(url string) error {
+func (t *throttle) begin(url string) error {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	now := time.Now()
@@ -215,7 +215,7 @@ func (t *throttle) enter(url string) error {
 	return nil
 }
 
-func (t *throttle) leave(url string, failed error) {
+func (t *throttle) end(url string, failed error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.failed[url] = failed

@@ -21,8 +21,8 @@ const (
 
 var keyEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// NewKey makes an API key, and what is kept of it.
-func NewKey() (key, prefix, hash string) {
+// NewAPIKey makes an API key, and what is kept of it.
+func NewAPIKey() (key, prefix, hash string) {
 	var random [40]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	prefix = keyEncoding.EncodeToString(random[32:])[:prefixLength]
@@ -35,11 +35,11 @@ func hashOf(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// IsKey reports whether credentials look like an API key, and not like a token.
-func IsKey(credentials string) bool { return strings.HasPrefix(credentials, keyMark) }
+// IsAPIKey reports whether credentials look like an API key, and not like a token.
+func IsAPIKey(credentials string) bool { return strings.HasPrefix(credentials, keyMark) }
 
-// ParseKey takes an API key apart. False means that it cannot be one.
-func ParseKey(credentials string) (prefix, secret string, ok bool) {
+// ParseAPIKey takes an API key apart. False means that it cannot be one.
+func ParseAPIKey(credentials string) (prefix, secret string, ok bool) {
 	rest, ok := strings.CutPrefix(credentials, keyMark)
 	if !ok {
 		return "", "", false

@@ -42,8 +42,8 @@ func WithoutCaller(ctx context.Context) context.Context {
 // principalCaller is what the ids of callers begin with that the program has authenticated.
 const principalCaller = "program:"
 
-// Handed is what the principal of a context may do. Found is false if there is none.
-func (g *Guard) Handed(ctx context.Context) (by *Permit, found bool, err error) {
+// FromContext is what the principal of a context may do. Found is false if there is none.
+func (g *Guard) FromContext(ctx context.Context) (by *Permit, found bool, err error) {
 	principal, _ := ctx.Value(principalKey{}).(*Principal)
 	if principal == nil {
 		return nil, false, nil

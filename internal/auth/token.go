@@ -31,9 +31,9 @@ type Tokens struct {
 	keys     *issuerKeys // of an issuer; nil with a key of our own
 	now      func() time.Time
 
-	mutex    sync.Mutex // of the next
-	verifier *oidc.IDTokenVerifier
-	asking   *discovery // under way; nil: nobody has asked, or it failed
+	mutex       sync.Mutex // of the next
+	verifier    *oidc.IDTokenVerifier
+	discovering *discovery // under way; nil: nobody has asked, or it failed
 }
 
 // discovery is the attempt to reach an issuer, which many can wait for.
@@ -43,8 +43,8 @@ type discovery struct {
 }
 
 const (
-	startPatience = 3 * time.Second // of a server with an issuer that does not answer
-	patience      = time.Second     // of a request
+	startTimeout   = 3 * time.Second // of a server with an issuer that does not answer
+	requestTimeout = time.Second     // of a request
 )
 
 // NewTokens prepares to check tokens. An issuer that cannot be reached is reported, and
@@ -76,7 +76,7 @@ func newTokens(ctx context.Context, declared schema.Tokens, transport http.Round
 		return t, nil
 	}
 	t.keys = newIssuerKeys(declared.Issuer, transport)
-	if _, err := t.ready(ctx, startPatience); err != nil {
+	if _, err := t.ready(ctx, startTimeout); err != nil {
 		unreachable(fmt.Errorf("the issuer of tokens cannot be reached, and none are accepted until it can: %w", err))
 	}
 	return t, nil
@@ -129,7 +129,7 @@ func (t *Tokens) newVerifier(keys oidc.KeySet) *oidc.IDTokenVerifier {
 // ready is the verifier, once the issuer has been reached. Nobody waits for long for one
 // that hangs.
 func (t *Tokens) ready(ctx context.Context, patience time.Duration) (*oidc.IDTokenVerifier, error) {
-	verifier, asking := t.ask(ctx)
+	verifier, asking := t.verifierOrDiscovery(ctx)
 	if verifier != nil {
 		return verifier, nil
 	}
@@ -140,38 +140,38 @@ func (t *Tokens) ready(ctx context.Context, patience time.Duration) (*oidc.IDTok
 		if asking.err != nil {
 			return nil, asking.err
 		}
-		verifier, _ = t.ask(ctx)
+		verifier, _ = t.verifierOrDiscovery(ctx)
 		return verifier, nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: it has not answered yet", errUnreachable)
 	}
 }
 
-// ask is the verifier, or else the attempt to get one: that which is under way, or a new
+// verifierOrDiscovery is the verifier, or else the attempt to get one: that which is under way, or a new
 // one.
-func (t *Tokens) ask(ctx context.Context) (*oidc.IDTokenVerifier, *discovery) {
+func (t *Tokens) verifierOrDiscovery(ctx context.Context) (*oidc.IDTokenVerifier, *discovery) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if t.verifier == nil && t.asking == nil {
-		t.asking = &discovery{done: make(chan struct{})}
-		go t.discover(ctx, t.asking)
+	if t.verifier == nil && t.discovering == nil {
+		t.discovering = &discovery{done: make(chan struct{})}
+		go t.discover(ctx, t.discovering)
 	}
-	return t.verifier, t.asking
+	return t.verifier, t.discovering
 }
 
 func (t *Tokens) discover(ctx context.Context, d *discovery) {
 	d.err = t.keys.discover(ctx)
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if t.asking = nil; d.err == nil {
+	if t.discovering = nil; d.err == nil {
 		t.verifier = t.newVerifier(t.keys)
 	}
 	close(d.done)
 }
 
-// looksRight reports whether it is worth asking an issuer about a token. One that says that
+// mayBeValid reports whether it is worth asking an issuer about a token. One that says that
 // it is for something else, such as to log somebody out, is none (RFC 8725, section 3.11).
-func (t *Tokens) looksRight(token string) bool {
+func (t *Tokens) mayBeValid(token string) bool {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return false
@@ -196,10 +196,10 @@ func (t *Tokens) check(ctx context.Context, token string, roles []string) (Calle
 	if t == nil {
 		return Caller{}, invalid("This is no API key, and tokens are not accepted here.")
 	}
-	if !t.looksRight(token) {
+	if !t.mayBeValid(token) {
 		return Caller{}, invalid(notValid)
 	}
-	verifier, err := t.ready(ctx, patience)
+	verifier, err := t.ready(ctx, requestTimeout)
 	if err != nil {
 		return Caller{}, cannotCheck(err)
 	}

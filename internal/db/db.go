@@ -121,11 +121,11 @@ type Use int
 
 // The uses. Those that take as long as a client are bounded in number: see Conn.Extend.
 const (
-	OneQuery Use = iota // a single query
-	Briefly             // several queries, one after the other
-	OnePage             // a single query, whose rows a client reads
-	Pages               // several queries; a client reads the rows of the last one
-	AtLength            // any number of queries that take any time
+	OneQuery    Use = iota // a single query
+	ShortRead              // several queries, one after the other
+	PageQuery              // a single query, whose rows a client reads
+	PageQueries            // several queries; a client reads the rows of the last one
+	LongRead               // any number of queries that take any time
 )
 
 // Errors of Read and Write.

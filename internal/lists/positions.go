@@ -71,8 +71,8 @@ func (p *positions) top() (level int, err error) {
 	return level, err
 }
 
-// summit is the highest level with its nodes; the level is -1 if there is none.
-func (p *positions) summit() (level int, nodes []node, err error) {
+// topNodes is the highest level with its nodes; the level is -1 if there is none.
+func (p *positions) topNodes() (level int, nodes []node, err error) {
 	collection, parent := p.values()
 	level = -1
 	err = db.Each(p.conn, func(row schema.Row) bool {
@@ -102,7 +102,7 @@ type Block struct {
 // find goes down to the node of level 0 that a position is in. Pending are the
 // deltas that were not merged yet, by id.
 func (p *positions) find(position int64, pending []Delta) (block Block, found bool, err error) {
-	level, nodes, err := p.summit()
+	level, nodes, err := p.topNodes()
 	if err != nil || level < 0 {
 		return Block{}, false, err
 	}

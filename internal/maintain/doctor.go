@@ -21,7 +21,7 @@ func Examine(ctx context.Context, url string, repair bool) (findings []string, e
 				return err
 			})
 		}
-		c, release, err := b.Read(ctx, db.AtLength)
+		c, release, err := b.Read(ctx, db.LongRead)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 // the way of it. It changes nothing. An empty plan means that they are the same.
 func Plan(ctx context.Context, url string, s *schema.Schema) (steps []*Step, err error) {
 	err = databases.With(ctx, url, func(b db.Database) error {
-		c, release, err := b.Read(ctx, db.AtLength)
+		c, release, err := b.Read(ctx, db.LongRead)
 		if err != nil {
 			return err
 		}
@@ -163,9 +163,9 @@ func refusal(p *plan, allowLoss bool) error {
 	}
 	switch {
 	case len(blocked) > 0:
-		return &RefusedError{Steps: blocked, Blocked: true, Back: p.goesBack()}
+		return &RefusedError{Steps: blocked, Blocked: true, Back: p.earlierVersion()}
 	case len(losing) > 0 && !allowLoss:
-		return &RefusedError{Steps: losing, Back: p.goesBack()}
+		return &RefusedError{Steps: losing, Back: p.earlierVersion()}
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func misfitOf(p *plan, additive bool) *db.MisfitError {
 		e.Differences = append(e.Differences, fmt.Sprintf("%s (%s)", step.Text, step.Class))
 	}
 	e.Advice = `"plural migrate --plan" shows what it takes to change the database, and "plural migrate" does it.`
-	if back := p.goesBack(); back != "" {
+	if back := p.earlierVersion(); back != "" {
 		e.Advice = back + `: start with that one. "plural migrate" would go back, by the steps above.`
 	} else if !additive && p.additive() {
 		e.Advice = `"plural migrate" changes the database. With "--migrate additive" the server does it by itself.`

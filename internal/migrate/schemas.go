@@ -69,8 +69,8 @@ func planFrom(c db.Conn, stored, now *schema.Schema) (*plan, error) {
 	return p, err
 }
 
-// goesBack tells that the schema of a plan is an earlier one; empty if it is not.
-func (p *plan) goesBack() string {
+// earlierVersion tells that the schema of a plan is an earlier one; empty if it is not.
+func (p *plan) earlierVersion() string {
 	if p.earlier == 0 {
 		return ""
 	}
@@ -113,7 +113,7 @@ func ReadSince(c db.Conn, until int64) (map[string]int64, error) {
 // Allows reports what a server may do that knows only the old schema of a database.
 func Allows(old, now *schema.Schema) (reads, writes bool) {
 	p := newPlan(old, now)
-	return readable(p), harmless(p)
+	return readable(p), writable(p)
 }
 
 // readable: whoever knows only the old schema finds everything where it was. The
@@ -133,10 +133,10 @@ func readable(p *plan) bool {
 	return len(p.removed) == 0
 }
 
-// harmless: whoever knows only the old schema writes nothing that is wrong in the
+// writable: whoever knows only the old schema writes nothing that is wrong in the
 // new one. What has a default would be missing, or have the old one; what is
 // deleted would take other resources with it, or fewer.
-func harmless(p *plan) bool {
+func writable(p *plan) bool {
 	if !p.additive() {
 		return false
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// sort takes rows out that were refused, and returns those that are left. Stop is the
+// removeRefused takes rows out that were refused, and returns those that are left. Stop is the
 // number of the first bad row, if the import is to end there: then those behind it are
 // neither left nor taken out.
-func (i *importer) sort(ctx context.Context, rows []Row, refused *client.Error) (left []Row, stop int64, err error) {
+func (i *importer) removeRefused(ctx context.Context, rows []Row, refused *client.Error) (left []Row, stop int64, err error) {
 	problems, open := map[int][]client.Problem{}, map[int]bool{}
 	for _, problem := range refused.Problems {
 		item, rest, ok := problem.Source.Item()
@@ -37,7 +37,7 @@ func (i *importer) sort(ctx context.Context, rows []Row, refused *client.Error) 
 	}
 	if refused.Tries > 1 && allExist(problems, len(rows)) {
 		// A try whose answer was lost may have created them all.
-		return nil, 0, i.lost(rows)
+		return nil, 0, i.resolveLost(rows)
 	}
 	for n, row := range rows {
 		conflict := exists(problems[n]) && i.OnConflict != FailOnConflict
@@ -101,8 +101,8 @@ func allExist(problems map[int][]client.Problem, count int) bool {
 	return len(problems) == count
 }
 
-// lost decides about rows that all exist after a try whose answer did not come.
-func (i *importer) lost(rows []Row) error {
+// resolveLost decides about rows that all exist after a try whose answer did not come.
+func (i *importer) resolveLost(rows []Row) error {
 	own := true
 	for _, row := range rows {
 		own = own && row.minted

@@ -150,7 +150,7 @@ func (r *Row) members(decoder *jsontext.Decoder) ([]byte, error) {
 			body = body[:start] // the server gives it one
 			continue
 		case key == `"id"`:
-			r.bring(bytes.Trim(value, `"`))
+			r.setID(bytes.Trim(value, `"`))
 		}
 		body = append(body, value...)
 	}
@@ -158,9 +158,9 @@ func (r *Row) members(decoder *jsontext.Decoder) ([]byte, error) {
 	return append(body, '}'), err
 }
 
-// bring notes the id that a row has. One that is no id is refused by the server, for what
+// setID notes the id that a row has. One that is no id is refused by the server, for what
 // it is.
-func (r *Row) bring(text []byte) {
+func (r *Row) setID(text []byte) {
 	r.given = true
 	if id, ok := schema.ParseID(text); ok {
 		r.ID = id.String()

@@ -88,11 +88,11 @@ type Request struct {
 	Ended    time.Time
 }
 
-// Arrived notes that a request has come; Answered must follow.
-func (o *Observer) Arrived() { o.inFlight.Inc() }
+// RequestStarted notes that a request has come; Answered must follow.
+func (o *Observer) RequestStarted() { o.inFlight.Inc() }
 
-// Answered notes the end of a request.
-func (o *Observer) Answered(r Request) {
+// RequestFinished notes the end of a request.
+func (o *Observer) RequestFinished(r Request) {
 	o.inFlight.Dec()
 	counted := o.seriesOf(kind{knownMethod(r.Method), r.Route, r.Status})
 	counted.duration.Observe(r.Duration.Seconds())
@@ -180,10 +180,10 @@ func (o *Observer) Panicked(requestID string, reason any, stack []byte) {
 	o.log.Error("panic", "request_id", requestID, "reason", reason, "stack", string(stack))
 }
 
-// BrokenOff notes an answer that ended in the middle.
-func (o *Observer) BrokenOff(requestID string, err error) {
+// ResponseAborted notes an answer that ended in the middle.
+func (o *Observer) ResponseAborted(requestID string, err error) {
 	o.failures.WithLabelValues("broken_off").Inc()
-	o.log.Warn("answer broken off", "request_id", requestID, "error", err)
+	o.log.Warn("response aborted", "request_id", requestID, "error", err)
 }
 
 // OperationFinished notes that an operation was carried out, or refused with a code.
@@ -207,9 +207,9 @@ func (o *Observer) OperationFailed(operation string, err error) {
 	o.log.Error("operation failed", "operation", operation, "error", err)
 }
 
-// UpkeepFailed notes that what was kept long enough could not be removed, or that
+// MaintenanceFailed notes that what was kept long enough could not be removed, or that
 // totals could not be added up. Both are tried again.
-func (o *Observer) UpkeepFailed(err error) {
+func (o *Observer) MaintenanceFailed(err error) {
 	o.failures.WithLabelValues("upkeep").Inc()
 	o.log.Error("upkeep failed", "error", err)
 }

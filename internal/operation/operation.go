@@ -94,20 +94,20 @@ type Outcome struct {
 	Err     error
 }
 
-// errRehearsed ends a rehearsal that went well, so that it is undone.
-var errRehearsed = errors.New("rehearsed")
+// errDryRun ends a rehearsal that went well, so that it is undone.
+var errDryRun = errors.New("rehearsed")
 
 // Accept checks a request as if it were carried out now, and puts it into the
 // queue. It takes effect with the transaction. Observed keeps its outcome for Wait.
 func (o *Operations) Accept(w *resource.Work, request resource.Request, write resource.Write, observed bool) (Accepted, error) {
-	if err := o.room(w.Tx()); err != nil {
+	if err := o.checkBacklog(w.Tx()); err != nil {
 		return Accepted{}, err
 	}
 	id := write.ID
 	if write.Verb == resource.Create {
 		id = w.Identify(&write)
 	}
-	relied, err := o.rehearse(w, write, id)
+	relied, err := o.dryRun(w, write, id)
 	if err != nil {
 		return Accepted{}, err
 	}
@@ -133,8 +133,8 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 	return accepted, nil
 }
 
-// room refuses what would make the queue longer than it may be.
-func (o *Operations) room(tx *store.Tx) error {
+// checkBacklog refuses what would make the queue longer than it may be.
+func (o *Operations) checkBacklog(tx *store.Tx) error {
 	unfinished, err := tx.Backlog(o.Backlog)
 	if err == nil && unfinished >= o.Backlog {
 		err = fault.New(fault.CodeBacklogFull, "%d operations are waiting to be carried out, and no more can be accepted. Try again later.", unfinished)
@@ -142,28 +142,28 @@ func (o *Operations) room(tx *store.Tx) error {
 	return err
 }
 
-// rehearse does a write and undoes it. If its resource does not exist but is about
+// dryRun does a write and undoes it. If its resource does not exist but is about
 // to, the operations ahead are rehearsed first. It returns the operations
 // that create what the write relies on.
-func (o *Operations) rehearse(w *resource.Work, write resource.Write, id schema.ID) (relied []schema.ID, err error) {
+func (o *Operations) dryRun(w *resource.Work, write resource.Write, id schema.ID) (relied []schema.ID, err error) {
 	err = w.Attempt(func() error {
-		if err := o.rehearseAhead(w, write.Path.Collection, id); err != nil {
+		if err := o.dryRunPending(w, write.Path.Collection, id); err != nil {
 			return err
 		}
-		before := len(w.Relied())
+		before := len(w.DependsOn())
 		if _, err := w.Do(write); err != nil {
 			return err
 		}
-		relied = w.Relied()[before:]
-		return errRehearsed
+		relied = w.DependsOn()[before:]
+		return errDryRun
 	})
-	if errors.Is(err, errRehearsed) {
+	if errors.Is(err, errDryRun) {
 		err = nil
 	}
 	return relied, err
 }
 
-func (o *Operations) rehearseAhead(w *resource.Work, c *schema.Collection, id schema.ID) error {
+func (o *Operations) dryRunPending(w *resource.Work, c *schema.Collection, id schema.ID) error {
 	stored, err := w.Tx().View(c, nil, id, nil)
 	if err != nil || stored {
 		return err

@@ -30,19 +30,19 @@ func (o *Operations) finished(job store.Job, outcome Outcome) {
 	}
 }
 
-// lookEvery is how often an operation is looked at that another server may have
+// outcomePoll is how often an operation is looked at that another server may have
 // carried out.
-const lookEvery = 100 * time.Millisecond
+const outcomePoll = 100 * time.Millisecond
 
 // Wait waits for the outcome of an operation that was accepted as observed. False
 // means that there was none in time.
 func (o *Operations) Wait(ctx context.Context, accepted Accepted, patience time.Duration) (Outcome, bool) {
-	defer o.Disregard(accepted)
+	defer o.StopWaiting(accepted)
 	ctx, cancel := context.WithTimeout(ctx, patience) // also of a look at a database that is away
 	defer cancel()
 	var look <-chan time.Time
 	if !o.store.Sole() {
-		ticker := time.NewTicker(lookEvery)
+		ticker := time.NewTicker(outcomePoll)
 		defer ticker.Stop()
 		look = ticker.C
 	}
@@ -87,8 +87,8 @@ func (o *Operations) outcome(ctx context.Context, accepted Accepted) (outcome Ou
 	return Outcome{}, false, nil
 }
 
-// Disregard gives up an outcome that nobody waits for after all.
-func (o *Operations) Disregard(accepted Accepted) {
+// StopWaiting gives up an outcome that nobody waits for after all.
+func (o *Operations) StopWaiting(accepted Accepted) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	delete(o.waiters, accepted.Operation)

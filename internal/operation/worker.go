@@ -21,9 +21,9 @@ const (
 	// poll is how often the queue is looked at without being asked to: another
 	// server may have left something in it.
 	poll = time.Second
-	// breath is how long it takes for the queue to be looked at again when nothing
+	// emptyPause is how long it takes for the queue to be looked at again when nothing
 	// could be claimed.
-	breath = 50 * time.Millisecond
+	emptyPause = 50 * time.Millisecond
 	// maxAttempts is how often an operation is tried.
 	maxAttempts = 10
 )
@@ -39,7 +39,7 @@ func (o *Operations) Wake() {
 // Run carries operations out until the context ends, and then finishes those
 // that it has begun; abandon ends these too, to be done by another run.
 func (o *Operations) Run(ctx, abandon context.Context) {
-	if err := o.store.TakeOver(ctx); err != nil && ctx.Err() == nil {
+	if err := o.store.RequeueAll(ctx); err != nil && ctx.Err() == nil {
 		o.Failed("", err)
 	}
 	var workers sync.WaitGroup
@@ -72,16 +72,16 @@ func (o *Operations) Run(ctx, abandon context.Context) {
 			continue
 		}
 		free <- struct{}{}
-		if !o.rest(ctx, err != nil) {
+		if !o.idle(ctx, err != nil) {
 			return
 		}
 	}
 }
 
-// rest waits until there may be something to do, and longer when the queue could
+// idle waits until there may be something to do, and longer when the queue could
 // not be looked at. False means that it is over.
-func (o *Operations) rest(ctx context.Context, failed bool) bool {
-	pause := breath
+func (o *Operations) idle(ctx context.Context, failed bool) bool {
+	pause := emptyPause
 	if failed {
 		pause = poll
 	}
@@ -104,7 +104,7 @@ func (o *Operations) rest(ctx context.Context, failed bool) bool {
 
 // untilNext is how long nothing will be due, as far as can be told.
 func (o *Operations) untilNext(ctx context.Context) time.Duration {
-	tx, err := o.store.Look(ctx)
+	tx, err := o.store.ReadOne(ctx)
 	if err != nil {
 		return poll
 	}
@@ -187,11 +187,11 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcom
 			err = fmt.Errorf("panic in an operation: %v\n%s", reason, debug.Stack())
 		}
 	}()
-	held, release := o.holding(ctx, job)
+	held, release := o.keepLease(ctx, job)
 	defer release()
 	outcome.Write, outcome.Err = o.decode(held, job, false)
 	if outcome.Err == nil {
-		outcome.Err = o.Guard.StillTrusts(held, outcome.Write.Path.By)
+		outcome.Err = o.Guard.CheckNotRevoked(held, outcome.Write.Path.By)
 	}
 	if outcome.Err == nil {
 		outcome.Err = o.resources.Before(held, &outcome.Write)
@@ -206,7 +206,7 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcom
 	}
 	refused := outcome.Err
 	err = o.resources.Transact(ctx, func(w *resource.Work) error {
-		if err := o.mine(w.Tx(), job); err != nil {
+		if err := o.checkClaim(w.Tx(), job); err != nil {
 			return err
 		}
 		if outcome.Err = refused; refused == nil {
@@ -227,9 +227,9 @@ func transient(err error) bool {
 	return err != nil && fault.From(err)[0].Status() >= http.StatusInternalServerError
 }
 
-// mine makes sure that nobody else has claimed an operation since.
-func (o *Operations) mine(tx *store.Tx, job store.Job) error {
-	mine, err := tx.Hold(job, o.Lease)
+// checkClaim makes sure that nobody else has claimed an operation since.
+func (o *Operations) checkClaim(tx *store.Tx, job store.Job) error {
+	mine, err := tx.Renew(job, o.Lease)
 	if err == nil && !mine {
 		err = errLost
 	}
@@ -239,7 +239,7 @@ func (o *Operations) mine(tx *store.Tx, job store.Job) error {
 // giveUp ends an operation that no attempt brought to an end.
 func (o *Operations) giveUp(ctx context.Context, job store.Job, reason error) error {
 	err := o.store.Write(ctx, func(tx *store.Tx) error {
-		if err := o.mine(tx, job); err != nil {
+		if err := o.checkClaim(tx, job); err != nil {
 			return err
 		}
 		return o.conclude(tx, job, reason)
@@ -262,10 +262,10 @@ func (o *Operations) conclude(tx *store.Tx, job store.Job, refused error) error 
 	return tx.Finish(job)
 }
 
-// holding keeps the lease of an operation alive until it is released, and not a
+// keepLease keeps the lease of an operation alive until it is released, and not a
 // moment longer: whoever puts it back says when it is due. The context ends when the
 // operation is lost.
-func (o *Operations) holding(ctx context.Context, job store.Job) (context.Context, func()) {
+func (o *Operations) keepLease(ctx context.Context, job store.Job) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
@@ -280,7 +280,7 @@ func (o *Operations) holding(ctx context.Context, job store.Job) (context.Contex
 			}
 			mine := true
 			err := o.store.Write(ctx, func(tx *store.Tx) (err error) {
-				mine, err = tx.Hold(job, o.Lease)
+				mine, err = tx.Renew(job, o.Lease)
 				return err
 			})
 			if err == nil && !mine {
@@ -314,7 +314,7 @@ func (o *Operations) putBack(ctx context.Context, job store.Job, pause time.Dura
 
 func (o *Operations) tryPutBack(ctx context.Context, job store.Job, pause time.Duration) error {
 	return o.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		mine, err := tx.Hold(job, pause/2+rand.N(pause/2+1)) // #nosec G404 -- so that not all come back at once
+		mine, err := tx.Renew(job, pause/2+rand.N(pause/2+1)) // #nosec G404 -- so that not all come back at once
 		if err != nil || !mine {
 			return err
 		}

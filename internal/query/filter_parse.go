@@ -44,7 +44,7 @@ func (f plainFilter) filter() Filter {
 }
 
 func (p *parser) filterField(given parameter, name string) *schema.Field {
-	p.query.kept = append(p.query.kept, given.encoded)
+	p.query.linkParameters = append(p.query.linkParameters, given.encoded)
 	if p.filters > MaxFilters {
 		if !p.tooManyFilters {
 			p.fail(given, fault.CodeTooManyValues, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)

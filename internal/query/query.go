@@ -18,16 +18,16 @@ import (
 // Query is a checked request for a part of a collection.
 type Query struct {
 	Range  Range
-	Filter Filter // nil: none given
-	Sort   []Key  // empty: by id
+	Filter Filter    // nil: none given
+	Sort   []SortKey // empty: by id
 
-	// kept is the filters and the sort as they go into links to other pages.
-	kept []string
+	// linkParameters is the filters and the sort as they go into links to other pages.
+	linkParameters []string
 }
 
-// Key is one field to sort by. Null is smallest. What is equal in all keys is
+// SortKey is one field to sort by. Null is smallest. What is equal in all keys is
 // ordered by id.
-type Key struct {
+type SortKey struct {
 	Column     int
 	Descending bool
 }
@@ -76,7 +76,7 @@ func ParseNone(raw string) error {
 
 // Link is the query string of another range with the same filters and sort.
 func (q Query) Link(r Range) string {
-	parts := slices.Clone(q.kept)
+	parts := slices.Clone(q.linkParameters)
 	switch r.Anchor {
 	case AtOffset:
 		parts = append(parts, "offset="+strconv.FormatInt(r.Offset, 10))
@@ -268,7 +268,7 @@ func (p *parser) cursor(given parameter) {
 }
 
 func (p *parser) sort(given parameter) {
-	p.query.kept = append(p.query.kept, given.encoded)
+	p.query.linkParameters = append(p.query.linkParameters, given.encoded)
 	if p.sortKeys == nil {
 		p.sortKeys = map[string]bool{}
 	}
@@ -292,7 +292,7 @@ func (p *parser) sort(given parameter) {
 		case p.sortKeys[name]:
 			p.fail(given, fault.CodeInvalidParameter, "The field %q is given twice.", name)
 		case field.Column != schema.NoColumn:
-			p.query.Sort = append(p.query.Sort, Key{Column: field.Column, Descending: descending})
+			p.query.Sort = append(p.query.Sort, SortKey{Column: field.Column, Descending: descending})
 		}
 		p.sortKeys[name] = true
 	}
@@ -307,7 +307,7 @@ func (p *parser) finish() {
 		p.query.Range.Anchor = AtCursor
 	}
 	// Nothing can differ behind an id, and ascending ids are the order anyway.
-	if at := slices.IndexFunc(p.query.Sort, func(k Key) bool { return k.Column == schema.IDColumn }); at >= 0 {
+	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Column == schema.IDColumn }); at >= 0 {
 		p.query.Sort = p.query.Sort[:at+1]
 		if !p.query.Sort[at].Descending {
 			p.query.Sort = p.query.Sort[:at]

@@ -13,44 +13,43 @@ import (
 type PageQuery struct {
 	Collection *schema.Collection
 	Parent     *schema.ID   // nil: the whole collection
-	Scope      query.Filter // what the path and the rights of the caller leave of the collection; nil: all
+	Scope      query.Filter // of the path and the caller; nil: none
 	Filter     query.Filter // of the query; nil: none
-	Sort       []query.Key
+	Sort       []query.SortKey
 	Range      query.Range
 
-	// Whole: nothing but the parent restricts the collection, so that its total and its
-	// positions are kept.
-	Whole bool
-	// Exact: the total is counted if it is not kept.
+	// Unfiltered: only the parent restricts the collection, so that its total and positions are
+	// stored.
+	Unfiltered bool
+	// Exact: count the total if it is not stored.
 	Exact bool
-	// Before is called in the snapshot before anything is read; nil: nothing is. Its
-	// error is that of the page.
+	// Before is called in the snapshot before anything is read; nil: none. Its error is that of
+	// the page.
 	Before func(*Tx) error
 }
 
 // Page is a range of a collection, read from one snapshot, row by row. It must be
 // closed.
 type Page struct {
-	// Total is the number of resources without the range, Known if it was asked
-	// for or is cheap to know.
+	// Total is the number of resources without the range. Known: it was asked for, or is cheap.
 	Total int64
 	Known bool
 
 	tx        *Tx
-	release   func() // ends the transaction, if it is the page's own; nil: there is none
+	release   func() // ends the page's own transaction; nil: it has none
 	query     PageQuery
 	selection Selection
 	rows      *Rows
 	first     schema.ID
-	wanted    int64 // resources of the range, if there are so many
-	given     int64 // resources handed out
+	wanted    int64 // size of the range
+	given     int64 // resources returned
 	ended     bool
 
 	start     int64 // position of the first resource, of a range by offset
 	hasBefore bool
-	after     schema.ID // first resource behind the range
+	after     schema.ID // first resource after the range
 	hasAfter  bool
-	lookAhead bool // after is not known yet, and is found by reading one row more
+	lookAhead bool // after is found by reading one more row
 }
 
 // Page opens a range of a collection.
@@ -58,14 +57,14 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	p := newPage(q)
 	ready := false
 	defer func() {
-		if !ready { // an error, or a panic: nobody else will close it
+		if !ready { // an error or a panic: the page was not returned
 			p.Close()
 		}
 	}()
-	found, err := p.beginAtOnce(ctx, s)
+	found, err := p.readInOneQuery(ctx, s)
 	if err == nil && !found {
 		p.Close()
-		if err = p.open(ctx, s, db.Pages); err == nil {
+		if err = p.open(ctx, s, db.PageQueries); err == nil {
 			err = p.begin()
 		}
 	}
@@ -95,7 +94,7 @@ func (p *Page) open(ctx context.Context, s *Store, how db.Use) (err error) {
 	return err
 }
 
-// begin finds the range by several queries, in a transaction that is open.
+// begin finds the range by several queries, in an open transaction.
 func (p *Page) begin() error {
 	if p.query.Before != nil {
 		if err := p.query.Before(p.tx); err != nil {
@@ -108,9 +107,9 @@ func (p *Page) begin() error {
 	return p.locate()
 }
 
-// Extend lets the page be read for as long as its client takes. It is called when the first
-// part was read and there is more. Each caller has a share of such pages; the program itself, which
-// has no name, may have all.
+// Extend allows the page to be read at the speed of its client. It is called when the first
+// part was read and there is more. Each caller has a quota of such pages; the program itself,
+// which has no name, has none.
 func (p *Page) Extend(who string) error { return p.tx.extend(who) }
 
 // Close ends the page.
@@ -158,7 +157,7 @@ func (p *Page) Next() (schema.Row, error) {
 	return p.rows, nil
 }
 
-// read starts to read, one row further than asked for if that is to be known.
+// read starts to read, with one more row if it must find the next range.
 func (p *Page) read() (err error) {
 	selection := p.selection
 	if p.lookAhead && selection.Take < math.MaxInt64 {
@@ -168,8 +167,7 @@ func (p *Page) read() (err error) {
 	return err
 }
 
-// locateEmpty finds where an empty range by offset stands: at the end, which is
-// not known before it is looked for.
+// locateEmpty finds the position of an empty range by offset: the end.
 func (p *Page) locateEmpty() (err error) {
 	if p.given > 0 || p.query.Range.Anchor != query.AtOffset || p.Known || p.start == 0 {
 		return nil
@@ -180,13 +178,12 @@ func (p *Page) locateEmpty() (err error) {
 	return err
 }
 
-// maxProbe is the largest filtered or sorted range for which it is worth
-// finding out what is behind it before it has been read.
+// maxProbe is the largest filtered or sorted range for which the next range is found before it
+// has been read.
 const maxProbe = 1000
 
-// Neighbours gives the ranges before and behind this one, nil where there are
-// none. It can be called at any time after the first Next, while its row is the
-// current one; what is behind the range is looked up if it was not reached yet.
+// Neighbours returns the previous and the next range, nil where there is none. It can be
+// called at any time after the first Next, while its row is current.
 func (p *Page) Neighbours() (previous, next *query.Range, err error) {
 	size := p.query.Range.Size()
 	if size == 0 {
@@ -215,11 +212,11 @@ func (p *Page) Neighbours() (previous, next *query.Range, err error) {
 	return previous, next, nil
 }
 
-// probe finds what is behind the range while it is still being read. The rest
-// is then read by a second query, from behind the current row.
+// probe finds the resource after the range while the range is being read. The rest is then
+// read by a second query, from after the current row.
 func (p *Page) probe() (err error) {
 	p.lookAhead = false
-	if (!p.query.Whole || len(p.query.Sort) > 0) && p.query.Range.Size() > maxProbe {
+	if (!p.query.Unfiltered || len(p.query.Sort) > 0) && p.query.Range.Size() > maxProbe {
 		return nil
 	}
 	rest := &p.selection

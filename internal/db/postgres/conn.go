@@ -21,17 +21,17 @@ import (
 // waits for the database as seldom as can be. pgx keeps prepared statements and asks for
 // results in binary form.
 type connection struct {
-	ctx         context.Context
-	raw         *pgx.Conn
-	trace       func(sql string)
-	isolated    string        // how it begins
-	queued      []deferred    // to be sent with the next statement
-	begun       bool          // something was sent
-	only        bool          // the next statement is the only one, and ends it
-	patience    time.Duration // for each answer; zero: any
-	longer      func() error  // lets a read take its time
-	renew       func() error  // replaces a connection that was lost; nil: that cannot be
-	transaction int64         // its number, to ask what became of it
+	ctx          context.Context
+	raw          *pgx.Conn
+	trace        func(sql string)
+	isolated     string        // how it begins
+	queued       []deferred    // to be sent with the next statement
+	begun        bool          // something was sent
+	only         bool          // the next statement is the only one, and ends it
+	replyTimeout time.Duration // for each answer; zero: any
+	extend       func() error  // lets a read take its time
+	renew        func() error  // replaces a connection that was lost; nil: that cannot be
+	transaction  int64         // its number, to ask what became of it
 
 	locks   *retryLocks // nil: nobody else writes
 	retry   *retryLock  // nil: none
@@ -50,18 +50,18 @@ type deferred struct {
 	look func(schema.Row) error
 }
 
-// errUnmet: the schema has another version than was expected.
-var errUnmet = errors.New("the schema of the database has another version")
+// errOtherVersion: the schema has another version than was expected.
+var errOtherVersion = errors.New("the schema of the database has another version")
 
 // begin makes the connection ready for a transaction. Nothing is sent yet.
 func (c *connection) begin() { c.queued, c.begun = []deferred{{sql: c.isolated}}, false }
 
 // wait is the context of one exchange with the database.
 func (c *connection) wait() (context.Context, context.CancelFunc) {
-	if c.patience == 0 {
+	if c.replyTimeout == 0 {
 		return c.ctx, func() {}
 	}
-	return context.WithTimeout(c.ctx, c.patience)
+	return context.WithTimeout(c.ctx, c.replyTimeout)
 }
 
 // send sends what is queued and then a statement, and reads all answers ahead of
@@ -106,8 +106,8 @@ func (c *connection) sendOnce(ctx context.Context, sql string, args []any) (pgx.
 	for _, q := range ahead {
 		if err := q.read(results); err != nil {
 			_ = results.Close() // what follows from the first error says nothing new
-			if c.otherwise != nil && (errors.Is(err, errUnmet) || isOutdated(err)) {
-				return c.startAnew(ctx, ahead[len(c.opening)+1:], sql, args)
+			if c.otherwise != nil && (errors.Is(err, errOtherVersion) || isOutdated(err)) {
+				return c.restart(ctx, ahead[len(c.opening)+1:], sql, args)
 			}
 			return nil, err
 		}
@@ -123,9 +123,9 @@ func isOutdated(err error) bool {
 	return errors.As(err, &pg) && (pg.Code[:2] == "42" || pg.Code == "0A000")
 }
 
-// startAnew goes back to where the version was to be checked, does what is to be done
+// restart goes back to where the version was to be checked, does what is to be done
 // otherwise, and sends again what came behind.
-func (c *connection) startAnew(ctx context.Context, behind []deferred, sql string, args []any) (pgx.BatchResults, error) {
+func (c *connection) restart(ctx context.Context, behind []deferred, sql string, args []any) (pgx.BatchResults, error) {
 	only, otherwise := c.only, c.otherwise
 	c.only, c.otherwise = false, nil
 	c.rollback()
@@ -142,7 +142,7 @@ func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
 	c.opening, c.expected, c.otherwise = slices.Clone(c.queued), v, otherwise
 	c.queued = append(c.queued, deferred{sql: db.SelectVersion, look: func(row schema.Row) error {
 		if db.ScanVersion(row) != v {
-			return errUnmet
+			return errOtherVersion
 		}
 		return nil
 	}})
@@ -175,9 +175,9 @@ func (q deferred) read(results pgx.BatchResults) error {
 
 func (c *connection) Query(sql string, args ...schema.Value) (db.Rows, error) {
 	if c.only && c.otherwise != nil {
-		rows, err := c.queryAlone(sql, args)
+		rows, err := c.queryDirectly(sql, args)
 		if c.renewed(err) {
-			rows, err = c.queryAlone(sql, args)
+			rows, err = c.queryDirectly(sql, args)
 		}
 		if rows != nil || err != nil {
 			return rows, err
@@ -241,7 +241,7 @@ func (c *connection) Attempt(fn func() (keep bool)) error {
 	return nil
 }
 
-func (c *connection) Extend() error { return c.longer() }
+func (c *connection) Extend() error { return c.extend() }
 
 // flush sends what is queued, if there is anything.
 func (c *connection) flush() error {
@@ -366,7 +366,7 @@ func (r *result) Next() (bool, error) {
 		r.raw = r.batch.RawValues()
 		return true, nil
 	case r.reader.NextRow():
-		r.raw = r.reader.Values()[aloneColumns:]
+		r.raw = r.reader.Values()[versionColumns:]
 		return true, nil
 	}
 	r.ended = true

@@ -29,7 +29,7 @@ type Database struct {
 	options db.Options
 	closed  atomic.Bool
 
-	patience time.Duration // how long an answer may take that others may wait for
+	replyTimeout time.Duration // how long an answer may take that others may wait for
 }
 
 const (
@@ -55,13 +55,13 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Database{pool: pool, options: o.WithDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), patience: defaultPatience}, nil
+	return &Database{pool: pool, options: o.WithDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), replyTimeout: defaultPatience}, nil
 }
 
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	ctx = cancellable(ctx)
 	done := func() {}
-	if slots := map[db.Use]chan struct{}{db.OnePage: b.first, db.Pages: b.first, db.AtLength: b.long}[how]; slots != nil {
+	if slots := map[db.Use]chan struct{}{db.PageQuery: b.first, db.PageQueries: b.first, db.LongRead: b.long}[how]; slots != nil {
 		if err := b.takeSlot(ctx, slots); err != nil {
 			return nil, nil, err
 		}
@@ -72,11 +72,11 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		done()
 		return nil, nil, err
 	}
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.OnePage}
-	if how == db.OneQuery || how == db.Briefly {
-		c.patience = b.patience
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.PageQuery}
+	if how == db.OneQuery || how == db.ShortRead {
+		c.replyTimeout = b.replyTimeout
 	}
-	c.longer = func() error {
+	c.extend = func() error {
 		if err := b.takeSlot(ctx, b.long); err != nil {
 			return err
 		}

@@ -34,14 +34,14 @@ func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
 		if failed != nil {
 			return failed
 		}
-		c := &connection{ctx: context.WithoutCancel(ctx), trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, patience: b.patience, locks: &b.locks, retry: lock}
+		c := &connection{ctx: context.WithoutCancel(ctx), trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, replyTimeout: b.replyTimeout, locks: &b.locks, retry: lock}
 		err = b.transact(acquired, c, t)
 		switch {
 		case errors.Is(err, errNotLocked): // the next run goes without it
 		case isLostRace(err):
 			lock.release()
 			if patience.IsZero() {
-				patience = time.Now().Add(b.patience)
+				patience = time.Now().Add(b.replyTimeout)
 			}
 			if lock, failed = b.locks.acquire(ctx, c.about, patience); failed != nil {
 				return err
@@ -110,7 +110,7 @@ var (
 // should be.
 func (b *Database) resolve(c *connection, t *db.Task, lost error) error {
 	b.reset()
-	ctx, cancel := context.WithTimeout(c.ctx, min(db.MaxWait, b.patience))
+	ctx, cancel := context.WithTimeout(c.ctx, min(db.MaxWait, b.replyTimeout))
 	defer cancel()
 	for ctx.Err() == nil {
 		outcome, err := b.outcome(ctx, c, t, lost)
@@ -123,7 +123,7 @@ func (b *Database) resolve(c *connection, t *db.Task, lost error) error {
 	return errors.Join(errUnknownOutcome, lost)
 }
 
-var errGoesOn = errors.New("the transaction is not over")
+var errInProgress = errors.New("the transaction is not over")
 
 // outcome is nil if the transaction is committed, and on every standby that it has to be
 // on. An error of its own means that it cannot be told yet.
@@ -133,12 +133,12 @@ func (b *Database) outcome(ctx context.Context, c *connection, t *db.Task, lost 
 		var status *string
 		err := b.pool.QueryRow(ctx, "SELECT pg_xact_status($1::text::xid8)", number).Scan(&status)
 		switch {
-		case hasCode(err, neverHeardOf), err == nil && status != nil && *status == "aborted":
+		case hasCode(err, unknownTransaction), err == nil && status != nil && *status == "aborted":
 			return lost, nil
 		case err != nil:
 			return nil, err
 		case status == nil || *status != "committed":
-			return nil, errGoesOn
+			return nil, errInProgress
 		}
 	}
 	if err := b.awaitStandby(ctx); err != nil {
@@ -191,9 +191,9 @@ func warned(c *pgconn.PgConn) bool { return c.CustomData()[warnedKey] != nil }
 
 func forgetWarnings(c *pgconn.PgConn) { delete(c.CustomData(), warnedKey) }
 
-// neverHeardOf is what a database says of a transaction that has not taken place
+// unknownTransaction is what a database says of a transaction that has not taken place
 // there: a standby that was promoted before it had it.
-const neverHeardOf = "22023"
+const unknownTransaction = "22023"
 
 func hasCode(err error, codes ...string) bool {
 	var pg *pgconn.PgError

@@ -18,7 +18,7 @@ type connection struct {
 	writes     bool // has the lock for it whenever it does anything
 
 	trace  func(sql string)
-	longer func() error // lets a read take its time
+	extend func() error // lets a read take its time
 	binder binder       // for one value after the other
 
 	// For writing: whether anything was changed since this was last set, and whether the
@@ -102,7 +102,7 @@ func (c *connection) Lock(string, schema.ID) error {
 	return nil
 }
 
-func (c *connection) Extend() error { return c.longer() }
+func (c *connection) Extend() error { return c.extend() }
 
 // Expect checks at once. While a transaction holds the write lock, nobody else can change
 // the schema, so its tasks share one check.

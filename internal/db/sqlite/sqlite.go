@@ -158,12 +158,12 @@ func useWAL(raw *sqlite.Conn) error {
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	slots := b.short
 	switch how {
-	case db.OnePage, db.Pages:
+	case db.PageQuery, db.PageQueries:
 		slots = b.first
-	case db.AtLength:
+	case db.LongRead:
 		slots = b.long
 	}
-	if err := b.take(ctx, slots); err != nil {
+	if err := b.acquireSlot(ctx, slots); err != nil {
 		return nil, nil, err
 	}
 	c, err := b.reader()
@@ -179,8 +179,8 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		release()
 		return nil, nil, err
 	}
-	c.longer = func() error {
-		if err := b.take(ctx, b.long); err != nil {
+	c.extend = func() error {
+		if err := b.acquireSlot(ctx, b.long); err != nil {
 			return err
 		}
 		<-slots
@@ -190,8 +190,8 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	return c, release, nil
 }
 
-// take waits for a slot, but not for ever.
-func (b *Database) take(ctx context.Context, slots chan struct{}) error {
+// acquireSlot waits for a slot, but not for ever.
+func (b *Database) acquireSlot(ctx context.Context, slots chan struct{}) error {
 	select {
 	case <-b.closed:
 		return db.ErrClosed

@@ -48,14 +48,14 @@ func startWriter(c *connection, o db.Options) *writer {
 
 func (w *writer) write(ctx context.Context, t *db.Task) error {
 	job := &request{ctx: ctx, task: t, done: make(chan struct{})}
-	if err := w.hand(job); err != nil {
+	if err := w.enqueue(job); err != nil {
 		return err
 	}
 	<-job.done
 	return job.err
 }
 
-func (w *writer) hand(job *request) error {
+func (w *writer) enqueue(job *request) error {
 	w.mutex.RLock()
 	defer w.mutex.RUnlock()
 	if w.closed {
