@@ -125,7 +125,7 @@ func (t *Tx) write(c *schema.Collection, method string, id schema.ID, attributes
 	return restored(c, results[0], nil)
 }
 
-// The next four are the reach of a Tx. The context is that of the transaction already.
+// These four methods implement backend. The context is that of the transaction already.
 
 func (t *Tx) get(_ context.Context, c *schema.Collection, id schema.ID) (resource.Resource, error) {
 	found, err := t.handle.Read(c, id)
@@ -164,8 +164,8 @@ func restored(c *schema.Collection, found resource.Resource, err error) (*Resour
 	return r, nil
 }
 
-// callError is the error of a call that the program makes, and no client: a list,
-// if it has codes at all, that is not mistaken for errors of a request.
+// callError is the error of a call by the program: if it has codes, it becomes an Errors that
+// is not mistaken for errors of a request.
 func callError(err error) error {
 	if inner := (*fault.Inner)(nil); err == nil || errors.As(err, &inner) {
 		return err

@@ -72,7 +72,7 @@ func TestKeys(t *testing.T) {
 	whole := strings.TrimSpace(key[0])
 	runs(t, dir, "", false, "Revoked "+key[1]+".\n", "keys", "revoke", whole)
 	runs(t, dir, "", true, "plural: nothing was revoked: there is no API key with the prefix bcdefghijk\n", "keys", "revoke", "plural_bcdefghijk"+whole[17:])
-	runs(t, dir, "", true, "plural: nothing was revoked: this is not the prefix of a key, which \"plural keys list\" shows\n", "keys", "revoke", whole[18:])
+	runs(t, dir, "", true, "plural: nothing was revoked: this is not the prefix of an API key; \"plural keys list\" shows the prefixes\n", "keys", "revoke", whole[18:])
 	for flag, text := range map[string]string{"name": "a\tb", "sub": strings.Repeat("ä", 256)} {
 		runs(t, dir, "", true, "plural: the "+flag+" of an API key has at most 255 characters, and no control characters\n",
 			"keys", "create", "--role", "author", "--name", "ci", "--"+flag, text)

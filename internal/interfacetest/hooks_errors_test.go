@@ -144,7 +144,7 @@ func TestErrorsOfHooks(t *testing.T) {
 				}
 				return made.Set("line", "y")
 			},
-			500, internalError, " is stored, and Set would change nothing: use Update of the transaction",
+			500, internalError, " is stored, so Set has no effect: use Update of the transaction",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// deleteBatch bounds how long a clean-up keeps other writers waiting.
+// deleteBatch bounds how long a cleanup blocks other writers.
 const deleteBatch = 200
 
-// DeleteOld removes the operations that were finished longer ago than an age.
+// DeleteOld removes operations that finished longer ago than age.
 func (o *Operations) DeleteOld(ctx context.Context, age time.Duration) error {
 	c := o.schema.Operations()
 	before := schema.TimeValue(schema.FormatTime(time.Now().Add(-age)))
