@@ -51,8 +51,8 @@ func accessIn(t *testing.T, dir string) string {
 func TestKeys(t *testing.T) {
 	dir := t.TempDir()
 	accessIn(t, dir)
-	runs(t, dir, "", true, "plural: say what to do with keys: create, list or revoke\n", "keys")
-	runs(t, dir, "", true, "plural: give the key a --name and a --role\n", "keys", "create")
+	runs(t, dir, "", true, "plural: name a command: create, list or revoke\n", "keys")
+	runs(t, dir, "", true, "plural: give --name and --role\n", "keys", "create")
 	runs(t, dir, "", true, "plural: there is no role \"editor\": there are author\n", "keys", "create", "--name", "ci", "--role", "editor")
 	runs(t, dir, "", true, "plural: invalid argument \"soon\" for \"--expires\" flag: must be a time span such as 30s, 2m or 7d\n", "keys", "create", "--expires", "soon")
 	out := output(t, dir, "keys", "create", "--name", "ci", "--role", "author", "--sub", "ada", "--expires", "90d")
@@ -79,7 +79,7 @@ func TestKeys(t *testing.T) {
 	}
 	plain := t.TempDir()
 	thingsIn(t, plain)
-	runs(t, plain, "", true, "plural: the schema file has no access, so that keys are of no use: say there who may do what\n", "keys", "create", "--name", "ci", "--role", "author")
+	runs(t, plain, "", true, "plural: the schema file has no access, so an API key has no effect: declare access first\n", "keys", "create", "--name", "ci", "--role", "author")
 }
 
 // TestNobodyMayDoAnythingYet: a server whose access grants nothing says so.

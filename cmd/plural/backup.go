@@ -59,9 +59,8 @@ resources is refused unless --force is given.`,
 	return command
 }
 
-// databaseOf is the database to use. Where a flag or the environment gives it,
-// nothing else is read: a schema file with mistakes must not keep anybody from a
-// backup.
+// databaseOf returns the database URL. If a flag or the environment gives it, the schema file
+// is not read: a schema file with mistakes must not prevent a backup.
 func databaseOf(command *cobra.Command, load func() (*settings, error)) (string, error) {
 	flag := command.Flags().Lookup("database")
 	if flag.Changed {

@@ -17,7 +17,7 @@ func newClientCommand() *cobra.Command {
 		Short: "Write a typed client for the collections of a schema",
 		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("say in which language: ts")
+			return errors.New("name the language: ts")
 		},
 	}
 	command.AddCommand(newTypeScriptCommand())

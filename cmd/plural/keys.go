@@ -22,7 +22,7 @@ func newKeysCommand() *cobra.Command {
 be using it, and sees the change with the next request.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("say what to do with keys: create, list or revoke")
+			return errors.New("name a command: create, list or revoke")
 		},
 	}
 	command.AddCommand(newCreateKeyCommand(), newListKeysCommand(), newRevokeKeyCommand())
@@ -40,7 +40,7 @@ func newCreateKeyCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&key.Name, "name", "", "what the key is for")
-	flags.StringVar(&key.Role, "role", "", "role of its bearer")
+	flags.StringVar(&key.Role, "role", "", "role of its holder")
 	flags.StringVar(&key.Subject, "sub", "", "what auth.sub is in rules (default the prefix of the key)")
 	flags.Var((*duration)(&expires), "expires", "how long it is valid, for example 90d (default forever)")
 	load := addSettings(command, "schema", "database")
@@ -50,7 +50,7 @@ func newCreateKeyCommand() *cobra.Command {
 			return err
 		}
 		if key.Name == "" || key.Role == "" {
-			return errors.New("give the key a --name and a --role")
+			return errors.New("give --name and --role")
 		}
 		if err := roleExists(s.config.Access, key.Role); err != nil {
 			return err
@@ -69,10 +69,10 @@ func newCreateKeyCommand() *cobra.Command {
 	return command
 }
 
-// roleExists makes sure that a key is of use.
+// roleExists refuses a role that the schema file does not declare.
 func roleExists(access *schema.Access, role string) error {
 	if access == nil {
-		return errors.New("the schema file has no access, so that keys are of no use: say there who may do what")
+		return errors.New("the schema file has no access, so an API key has no effect: declare access first")
 	}
 	var names []string
 	for i := range access.Roles {

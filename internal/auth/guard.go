@@ -22,7 +22,7 @@ type Guard struct {
 	now func() time.Time // for tests; nil: the clock
 }
 
-// FindAPIKey is what is kept of an API key.
+// APIKey is an API key as stored.
 type APIKey struct {
 	Hash, Role, Subject string
 	Expires, Revoked    string // in the form of schema.FormatTime; empty: never
