@@ -20,8 +20,8 @@ type canceller struct {
 	done chan struct{} // closed when the database has been asked; nil: it was not
 }
 
-// cancelTimeout is how long a database may take to cancel a statement. Beyond it the
-// connection is closed: the database cannot be reached, or does not look whether to cancel.
+// cancelTimeout is how long the database may take to cancel a statement. After that the
+// connection is closed.
 const cancelTimeout = 10 * time.Second
 
 type readingKey struct{}

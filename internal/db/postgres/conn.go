@@ -16,9 +16,8 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// connection is a transaction on a connection. What need not be answered at once
-// is sent along with the next statement that must be, so that a transaction
-// waits for the database as seldom as can be. pgx keeps prepared statements and asks for
+// connection is a transaction on a connection. Statements whose result is not needed at once
+// are sent with the next one, to save round trips. pgx caches prepared statements and requests
 // results in binary form.
 type connection struct {
 	ctx          context.Context
@@ -27,13 +26,13 @@ type connection struct {
 	isolated     string        // how it begins
 	queued       []deferred    // to be sent with the next statement
 	begun        bool          // something was sent
-	only         bool          // the next statement is the only one, and ends it
-	replyTimeout time.Duration // for each answer; zero: any
-	extend       func() error  // lets a read take its time
-	renew        func() error  // replaces a connection that was lost; nil: that cannot be
-	transaction  int64         // its number, to ask what became of it
+	only         bool          // the next statement is the whole transaction
+	replyTimeout time.Duration // for each reply; zero: no limit
+	extend       func() error  // allows a read at the speed of a client
+	renew        func() error  // replaces a lost connection; nil: not possible
+	transaction  int64         // its number, to ask for its outcome
 
-	locks   *retryLocks // nil: nobody else writes
+	locks   *retryLocks // nil: no concurrent writers
 	retry   *retryLock  // nil: none
 	about   resource
 	yielded bool
@@ -50,7 +49,7 @@ type deferred struct {
 	look func(schema.Row) error
 }
 
-// errOtherVersion: the schema has another version than was expected.
+// errOtherVersion: the schema has an unexpected version.
 var errOtherVersion = errors.New("the schema of the database has another version")
 
 // begin makes the connection ready for a transaction. Nothing is sent yet.
@@ -64,9 +63,8 @@ func (c *connection) wait() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.ctx, c.replyTimeout)
 }
 
-// send sends what is queued and then a statement, and reads all answers ahead of
-// that to the last one. Who has read nothing yet and finds the connection lost goes on with
-// another.
+// send sends the queued statements and then a statement, and reads all results before the
+// last. If the connection is lost before anything was read, it retries on another.
 func (c *connection) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
 	first, queued := !c.begun, c.queued
 	results, err := c.sendOnce(ctx, sql, args)
@@ -123,8 +121,8 @@ func isOutdated(err error) bool {
 	return errors.As(err, &pg) && (pg.Code[:2] == "42" || pg.Code == "0A000")
 }
 
-// restart goes back to where the version was to be checked, does what is to be done
-// otherwise, and sends again what came behind.
+// restart rolls back to the check of the version, runs otherwise, and sends again what
+// followed.
 func (c *connection) restart(ctx context.Context, behind []deferred, sql string, args []any) (pgx.BatchResults, error) {
 	only, otherwise := c.only, c.otherwise
 	c.only, c.otherwise = false, nil
@@ -260,7 +258,7 @@ func (c *connection) flush() error {
 	return firstOf(err, results.Close())
 }
 
-// firstOf is the first error: those behind it only follow from it.
+// firstOf is the first error: later ones follow from it.
 func firstOf(err, behind error) error {
 	if err != nil {
 		return err
@@ -268,11 +266,10 @@ func firstOf(err, behind error) error {
 	return behind
 }
 
-// commit ends the transaction. Sent says that the outcome is unknown if there was
-// an error: the database may have done it.
+// commit ends the transaction. Sent means, with an error, that the outcome is unknown.
 func (c *connection) commit() (sent bool, err error) {
 	if !c.begun && len(c.queued) == 1 {
-		return false, nil // nothing was done
+		return false, nil // nothing was sent
 	}
 	ctx, cancel := c.wait()
 	defer cancel()
@@ -289,20 +286,19 @@ func (c *connection) commit() (sent bool, err error) {
 	case tag.String() == "COMMIT" && warned(c.raw.PgConn()):
 		return true, errUnreplicated
 	case tag.String() == "COMMIT":
-		return false, nil // whatever happens to the connection now
+		return false, nil // committed
 	}
 	return false, errors.Join(fmt.Errorf("a transaction ended with %s", tag), closed)
 }
 
-// isAnswer reports whether an error was the database's answer to a statement. What
-// ends the connection is not: it may come behind a commit.
+// isAnswer reports whether an error is the database's reply to a statement. An error that ends
+// the connection is not: it may follow a commit.
 func isAnswer(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR"
 }
 
-// rollback gives the transaction up. A connection on which that fails is of no
-// more use, and whoever takes it back sees so.
+// rollback rolls the transaction back. If that fails, the pool closes the connection.
 func (c *connection) rollback() {
 	if c.begun && !c.only && !c.raw.IsClosed() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), defaultPatience)
