@@ -70,11 +70,11 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{good, "import users --dry-run", 0, "Dry run, nothing was written: could import 1 row.\n"},
 		{"", "import users users.txt", 1, "plural: the format of users.txt is not clear from its name: give --format ndjson, json, csv\n"},
 		{"", "import users nothing.csv", 1, "plural: open nothing.csv: no such file or directory\n"},
-		{"", "import", 1, "plural: say what to import: plural import COLLECTION [FILE]\n"},
+		{"", "import", 1, "plural: name what to import: plural import COLLECTION [FILE]\n"},
 		{"", "import users --server http://127.0.0.1:1 --database sqlite:x.db", 1, "plural: give --server or --database, not both\n"},
 		{"", "import users --server 127.0.0.1", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1\"\n"},
 		{"", "import users --server 127.0.0.1:9801", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1:9801\"\n"},
-		{"", "export a b", 1, "plural: say what to export: plural export COLLECTION\n"},
+		{"", "export a b", 1, "plural: name what to export: plural export COLLECTION\n"},
 		{"", "import nobody", 1, "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
 		{"", "import operations", 1, "plural: operations are read-only: the server writes them\n"},
 		{"", "export users --migrate auto", 1, "plural: unknown flag: --migrate; \"plural export --help\" lists them\n"},
@@ -107,7 +107,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
 		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], sort, offset, limit and cursor\n"},
 		{"export users --query limit=-2", "plural: the limit of an export must not be negative: for the last rows, reverse the sort, for example sort=-id\n"},
-		{"export users --query filter[nope]=1 --output x.csv", "plural: GET /users: 400 unknown_parameter at filter[nope]: The collection users has no field \"nope\" to filter by.\n"},
+		{"export users --query filter[nope]=1 --output x.csv", "plural: GET /users: 400 unknown_parameter at filter[nope]: The collection users has no field \"nope\" to filter by. Did you mean name?\n"},
 		{"export users --output x.txt", "plural: the format of x.txt is not clear from its name: give --format\n"},
 	} {
 		if out, _ := exits(t, dir, "", nil, strings.Fields(test.args)...); out != test.want {

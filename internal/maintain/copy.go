@@ -1,4 +1,4 @@
-// Package maintain is what is done to whole databases: backup and restore, copy, examine and repair.
+// Package maintain works on whole databases: backup, restore, copy, examine and repair.
 package maintain
 
 import (
@@ -97,7 +97,7 @@ func (c *copying) count() error {
 	return nil
 }
 
-// sourceError tells an error of the source from one of the target.
+// sourceError marks an error as one of the source.
 func sourceError(err error) error { return fmt.Errorf("the source cannot be read: %w", err) }
 
 // copyTo fills the target.
@@ -144,7 +144,7 @@ func requireNoTables(found map[string]*db.TableShape) error {
 
 // fill makes the tables, fills them, and compares what is in them then.
 func (c *copying) fill(target db.Conn, d db.Dialect) error {
-	// Somebody may have been faster.
+	// Another process may have been faster.
 	found, err := db.Describe(target, d)
 	if err == nil {
 		err = requireNoTables(found)
@@ -248,7 +248,7 @@ func (c *copying) checkShape(target db.Conn, d db.Dialect) error {
 	return err
 }
 
-// reportEvery is after how many rows somebody is told.
+// reportEvery is the number of rows between two reports.
 const reportEvery = 1000
 
 func (c *copying) advance(stage, table string, rows int64) {

@@ -69,7 +69,7 @@ func planFrom(c db.Conn, stored, now *schema.Schema) (*plan, error) {
 	return p, err
 }
 
-// earlierVersion tells that the schema of a plan is an earlier one; empty if it is not.
+// earlierVersion says that the schema of a plan is an earlier one; empty if it is not.
 func (p *plan) earlierVersion() string {
 	if p.earlier == 0 {
 		return ""
@@ -116,8 +116,8 @@ func Allows(old, now *schema.Schema) (reads, writes bool) {
 	return readable(p), writable(p)
 }
 
-// readable: whoever knows only the old schema finds everything where it was. The
-// new one is as it is stored, without renamed_from.
+// readable: a server with the old schema can read everything. The new one is as stored,
+// without renamed_from.
 func readable(p *plan) bool {
 	for _, pair := range p.pairs {
 		for from, column := range pair.old.Columns() {
@@ -133,9 +133,8 @@ func readable(p *plan) bool {
 	return len(p.removed) == 0
 }
 
-// writable: whoever knows only the old schema writes nothing that is wrong in the
-// new one. What has a default would be missing, or have the old one; what is
-// deleted would take other resources with it, or fewer.
+// writable: what a server with the old schema writes is valid in the new one. New defaults
+// would be missing, and deletions would cascade differently.
 func writable(p *plan) bool {
 	if !p.additive() {
 		return false

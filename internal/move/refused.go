@@ -15,9 +15,8 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// removeRefused takes rows out that were refused, and returns those that are left. Stop is the
-// number of the first bad row, if the import is to end there: then those behind it are
-// neither left nor taken out.
+// removeRefused removes the refused rows, and returns the others. Stop is the number of the
+// first bad row, if the import ends there: then later rows are not returned.
 func (i *importer) removeRefused(ctx context.Context, rows []Row, refused *client.Error) (left []Row, stop int64, err error) {
 	problems, open := map[int][]client.Problem{}, map[int]bool{}
 	for _, problem := range refused.Problems {
@@ -36,7 +35,7 @@ func (i *importer) removeRefused(ctx context.Context, rows []Row, refused *clien
 		problems[item] = append(problems[item], problem)
 	}
 	if refused.Tries > 1 && allExist(problems, len(rows)) {
-		// A try whose answer was lost may have created them all.
+		// A request whose response was lost may have created them all.
 		return nil, 0, i.resolveLost(rows)
 	}
 	for n, row := range rows {
@@ -53,7 +52,7 @@ func (i *importer) removeRefused(ctx context.Context, rows []Row, refused *clien
 		case conflict:
 			i.replace = append(i.replace, row)
 		case open[n]:
-			i.done.Created++ // as far as can be told
+			i.done.Created++ // probably
 		default:
 			left = append(left, row)
 		}
@@ -101,7 +100,7 @@ func allExist(problems map[int][]client.Problem, count int) bool {
 	return len(problems) == count
 }
 
-// resolveLost decides about rows that all exist after a try whose answer did not come.
+// resolveLost handles rows that all exist after a request whose response was lost.
 func (i *importer) resolveLost(rows []Row) error {
 	own := true
 	for _, row := range rows {
@@ -109,7 +108,7 @@ func (i *importer) resolveLost(rows []Row) error {
 	}
 	switch {
 	case own || i.OnConflict == SkipOnConflict:
-		i.done.Created += int64(len(rows)) // nobody else has these ids, or it does not matter
+		i.done.Created += int64(len(rows)) // generated ids, or conflicts are ignored
 	case i.OnConflict == ReplaceOnConflict:
 		i.replace = append(i.replace, rows...)
 	default:
@@ -118,7 +117,7 @@ func (i *importer) resolveLost(rows []Row) error {
 	return nil
 }
 
-// reasons is what is wrong with a row, for people.
+// reasons lists what is wrong with a row.
 func reasons(problems []client.Problem) string {
 	texts := make([]string, len(problems))
 	for n, problem := range problems {
@@ -156,7 +155,7 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 		all.Go(func() {
 			answers[n], failures[n] = i.Client.Do(ctx, client.Request{
 				Method: http.MethodPut, Path: "/" + i.Collection.Name + "/" + row.ID, Body: row.Body, Repeatable: true,
-				Header: http.Header{"If-Match": {"*"}}, // whatever is there: some collections want it to be said
+				Header: http.Header{"If-Match": {"*"}}, // some collections require If-Match
 			})
 			<-free
 		})
