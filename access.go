@@ -18,17 +18,16 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// ErrOpen is the refusal to let everybody in who can reach the machine, unless that
-// is said to be meant.
+// ErrOpen refuses to listen without access rules on an address that others can reach.
 var ErrOpen = errors.New("without access, anybody who can reach this address could read and change everything: " +
-	"say who may do what under access in the schema file, listen on 127.0.0.1, or give --open if this is meant")
+	"declare access in the schema file, listen on 127.0.0.1, or give --open to allow this")
 
 func isLoopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()
 }
 
-// isPlain reports whether a URL is asked without TLS, beyond this machine.
+// isPlain reports whether a URL leads to another machine without TLS.
 func isPlain(address string) bool {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme != "http" {
@@ -39,8 +38,7 @@ func isPlain(address string) bool {
 	return name != "localhost" && !strings.HasSuffix(name, ".localhost") && (err != nil || !addr.Unmap().IsLoopback())
 }
 
-// newGuard makes what finds out who is calling, nil if nobody is asked.
-// It knows no API keys yet.
+// newGuard returns the guard, nil without Access. It has no API keys yet.
 func newGuard(ctx context.Context, config Config, observer *observe.Observer) (*auth.Guard, error) {
 	if config.Access == nil {
 		return nil, nil
@@ -52,21 +50,21 @@ func newGuard(ctx context.Context, config Config, observer *observe.Observer) (*
 	guard := &auth.Guard{Policy: policy}
 	if tokens := config.Access.Tokens; tokens != nil {
 		if isPlain(tokens.Issuer) {
-			config.Logger.Warn("the issuer of tokens has no TLS: whoever is on the way to it can make tokens for anybody; give its https:// URL", "issuer", tokens.Issuer)
+			config.Logger.Warn("the issuer of tokens has no TLS, so that tokens can be forged on the network; give its https:// URL", "issuer", tokens.Issuer)
 		}
 		guard.Tokens, err = auth.NewTokens(ctx, *tokens, observer.IssuerUnreachable)
 	}
 	return guard, err
 }
 
-// keysOf finds API keys in a database.
-func keysOf(st *store.Store) func(ctx context.Context, prefix string) (*auth.Key, error) {
-	return func(ctx context.Context, prefix string) (*auth.Key, error) {
+// findAPIKeyIn finds API keys in a database.
+func findAPIKeyIn(st *store.Store) func(ctx context.Context, prefix string) (*auth.APIKey, error) {
+	return func(ctx context.Context, prefix string) (*auth.APIKey, error) {
 		kept, err := st.APIKey(ctx, prefix)
 		if err != nil || kept == nil {
 			return nil, err
 		}
-		return &auth.Key{Hash: kept.Hash, Role: kept.Role, Subject: kept.Subject, Expires: kept.Expires, Revoked: kept.Revoked}, nil
+		return &auth.APIKey{Hash: kept.Hash, Role: kept.Role, Subject: kept.Subject, Expires: kept.Expires, Revoked: kept.Revoked}, nil
 	}
 }
 
@@ -78,34 +76,34 @@ func ratesOf(access *schema.Access) map[string]schema.Rate {
 	return access.Rates
 }
 
-// Key is an API key, without its secret, which nobody has but its bearer.
-type Key struct {
-	Prefix  string // what it begins with, behind plural_
+// APIKey is an API key without its secret.
+type APIKey struct {
+	Prefix  string // what follows plural_ at its start
 	Name    string // what it is for
 	Role    string
-	Subject string // what auth.sub is for its bearer
+	Subject string // auth.sub in rules
 
 	Created time.Time
 	Expires time.Time // zero: never
-	Revoked time.Time // zero: it was not
+	Revoked time.Time // zero: not revoked
 }
 
-// CreateKey makes an API key in a database of Plural's, which a server may be using. Of
-// the key that is given, Name, Role, Subject and Expires count; without a Subject it is
-// the prefix. It returns the secret, which cannot be had again.
-func CreateKey(ctx context.Context, database string, key Key) (secret string, err error) {
+// CreateAPIKey creates an API key in a database, which a server may be using. It uses Name,
+// Role, Subject and Expires of the key; the default Subject is the prefix. It returns the key
+// itself, which is not stored.
+func CreateAPIKey(ctx context.Context, database string, key APIKey) (secret string, err error) {
 	if key.Name == "" || key.Role == "" {
 		return "", errors.New("an API key needs a name and a role")
 	}
 	for what, text := range map[string]string{"name": key.Name, "role": key.Role, "sub": key.Subject} {
-		if err := checkKeyText(what, text); err != nil {
+		if err := checkAPIKeyText(what, text); err != nil {
 			return "", err
 		}
 	}
 	if !key.Expires.IsZero() && !key.Expires.After(time.Now()) {
-		return "", errors.New("an API key must not have expired when it is made")
+		return "", errors.New("Expires of an API key must be in the future")
 	}
-	secret, prefix, hash := auth.NewKey()
+	secret, prefix, hash := auth.NewAPIKey()
 	if key.Subject == "" {
 		key.Subject = prefix
 	}
@@ -116,12 +114,12 @@ func CreateKey(ctx context.Context, database string, key Key) (secret string, er
 	return secret, store.AddAPIKey(ctx, database, kept)
 }
 
-// Keys lists the API keys of a database, the oldest first.
-func Keys(ctx context.Context, database string) ([]Key, error) {
+// APIKeys lists the API keys of a database, the oldest first.
+func APIKeys(ctx context.Context, database string) ([]APIKey, error) {
 	kept, err := store.ListAPIKeys(ctx, database)
-	keys := make([]Key, len(kept))
+	keys := make([]APIKey, len(kept))
 	for i, each := range kept {
-		keys[i] = Key{
+		keys[i] = APIKey{
 			Prefix: each.Prefix, Name: each.Name, Role: each.Role, Subject: each.Subject,
 			Created: timeOf(each.At), Expires: timeOf(each.Expires), Revoked: timeOf(each.Revoked),
 		}
@@ -129,12 +127,12 @@ func Keys(ctx context.Context, database string) ([]Key, error) {
 	return keys, err
 }
 
-// RevokeKey makes an API key useless, at once and on every server. It takes the prefix of
-// the key or all of it, and returns the prefix: the secret is in no error.
-func RevokeKey(ctx context.Context, database, key string) (prefix string, err error) {
+// RevokeAPIKey revokes an API key, at once and on every server. It accepts the prefix of the
+// key or the whole key, and returns the prefix: the secret is in no error.
+func RevokeAPIKey(ctx context.Context, database, key string) (prefix string, err error) {
 	prefix, ok := auth.PrefixOf(key)
 	if !ok {
-		return "", errors.New("nothing was revoked: this is not the prefix of a key, which \"plural keys list\" shows")
+		return "", errors.New("nothing was revoked: this is not the prefix of an API key; \"plural keys list\" shows the prefixes")
 	}
 	if err := store.RevokeAPIKey(ctx, database, prefix, schema.FormatTime(time.Now())); err != nil {
 		return "", fmt.Errorf("nothing was revoked: %w", err)
@@ -142,8 +140,8 @@ func RevokeKey(ctx context.Context, database, key string) (prefix string, err er
 	return prefix, nil
 }
 
-// checkKeyText refuses what would not be legible in a list or a log.
-func checkKeyText(what, text string) error {
+// checkAPIKeyText refuses text that is not legible in a list or a log.
+func checkAPIKeyText(what, text string) error {
 	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxKeyText || strings.ContainsFunc(text, unicode.IsControl) {
 		return fmt.Errorf("the %s of an API key has at most %d characters, and no control characters", what, maxKeyText)
 	}
@@ -152,7 +150,7 @@ func checkKeyText(what, text string) error {
 
 const maxKeyText = 255
 
-// timeOf reads a time that we have written; none is zero.
+// timeOf parses a stored time; an empty one is zero.
 func timeOf(text string) time.Time {
 	at, _ := time.Parse(time.RFC3339, text)
 	return at

@@ -8,22 +8,24 @@ import (
 	"github.com/plural-go/plural/internal/operation"
 )
 
-// background is what a server does beside answering: it carries operations out,
-// and forgets what was kept long enough.
+// background is the background work of a server: operations, merging deltas and deleting old
+// rows.
 type background struct {
 	tasks   sync.WaitGroup
-	stop    context.CancelFunc // begin nothing more
-	abandon context.CancelFunc // and give up what was begun
+	stop    context.CancelFunc // starts nothing new
+	abandon context.CancelFunc // aborts what was begun
 }
 
 // mergeEvery is how often deltas are merged into totals and positions.
 const mergeEvery = time.Second
 
-// forgetEvery is how often things are looked for that are older than an age: so
-// often that they do not get much older.
-func forgetEvery(age time.Duration) time.Duration { return min(max(age/10, time.Second), time.Hour) }
+// retentionInterval is how often rows older than age are deleted, so that they do not get much
+// older.
+func retentionInterval(age time.Duration) time.Duration {
+	return min(max(age/10, time.Second), time.Hour)
+}
 
-// start begins with everything; the context only lends its values.
+// start starts all background work; the context only provides values.
 func (b *background) start(ctx context.Context, s *Server, operations *operation.Operations) {
 	ctx = context.WithoutCancel(ctx)
 	running, stop := context.WithCancel(ctx)
@@ -36,20 +38,20 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 		age    time.Duration
 		forget func(context.Context, time.Duration) error
 	}{
-		{s.config.ChangeRetention, s.store.ForgetChanges},
-		{s.config.IdempotencyRetention, s.store.ForgetRecords},
-		{s.config.OperationRetention, operations.Forget},
+		{s.config.ChangeRetention, s.store.DeleteOldChanges},
+		{s.config.IdempotencyRetention, s.store.DeleteOldRecords},
+		{s.config.OperationRetention, operations.DeleteOld},
 	} {
 		if forgetting.age > 0 {
 			b.tasks.Go(func() {
-				every(running, forgetEvery(forgetting.age), s.observer.UpkeepFailed, func(ctx context.Context) error { return forgetting.forget(ctx, forgetting.age) })
+				every(running, retentionInterval(forgetting.age), s.observer.MaintenanceFailed, func(ctx context.Context) error { return forgetting.forget(ctx, forgetting.age) })
 			})
 		}
 	}
-	b.tasks.Go(func() { every(running, mergeEvery, s.observer.UpkeepFailed, s.store.MergeDeltas) })
+	b.tasks.Go(func() { every(running, mergeEvery, s.observer.MaintenanceFailed, s.store.MergeDeltas) })
 }
 
-// every does a task now and then.
+// every runs a task at an interval.
 func every(ctx context.Context, pause time.Duration, failed func(error), task func(context.Context) error) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -65,8 +67,8 @@ func every(ctx context.Context, pause time.Duration, failed func(error), task fu
 	}
 }
 
-// finish waits for the end of what was begun, or for that of the context, and
-// then gives it up. What is given up is done by the next server.
+// finish waits for the work that was begun until the context ends, and then aborts it. The
+// next server continues.
 func (b *background) finish(ctx context.Context) {
 	b.stop()
 	ended := make(chan struct{})

@@ -213,7 +213,7 @@ func TestHooksOfARequestHaveATotalTime(t *testing.T) {
 				if problem != nil {
 					t.Fatal(problem)
 				}
-				want := "hook_timeout: A rule of this server took too long. Try again later. (the hooks of a request took longer than 30s)"
+				want := "hook_timeout: A hook of this server took too long. Try again later. (the hooks of a request took longer than 30s)"
 				if moment == "after" { // when nothing can be undone
 					if err != nil || total != 1000 {
 						t.Errorf("%d were created, %v", total, err)

@@ -9,17 +9,17 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Question is whether a role may do something.
+// Question asks whether a role may do something.
 type Question struct {
 	Role       string
 	Verb       schema.AccessVerb
 	Collection string
 
-	// ID is of the resource that it is about; empty: of none in particular.
+	// ID is that of the resource; empty: any resource.
 	ID string
 
-	// Subject and Claims are those of the caller, as rules see them. Without a Subject the
-	// caller is nobody in particular.
+	// Subject and Claims are those of the caller, as rules see them. Without a Subject the caller
+	// is anonymous.
 	Subject string
 	Claims  map[string]any
 }
@@ -27,14 +27,14 @@ type Question struct {
 // Decision is the answer to a Question.
 type Decision string
 
-// The decisions. What depends does so on the resource, as no ID was given.
+// The decisions. Depends: it depends on the resource, as no ID was given.
 const (
 	Yes     Decision = "yes"
 	No      Decision = "no"
 	Depends Decision = "depends"
 )
 
-// and is the decision if both must be Yes.
+// and combines two decisions: Yes if both are.
 func (d Decision) and(other Decision) Decision {
 	switch {
 	case d == No || other == No:
@@ -46,7 +46,7 @@ func (d Decision) and(other Decision) Decision {
 }
 
 // Can explains what Config.Access decides. With an ID, it reads the resource from the
-// database. The reasons lead to the decision, one by one.
+// database. The reasons are in the order of evaluation.
 func Can(ctx context.Context, config Config, q Question) (decision Decision, reasons []string, err error) {
 	config = config.withDefaults()
 	c := config.Schema.Collection(q.Collection)
@@ -102,7 +102,7 @@ func Can(ctx context.Context, config Config, q Question) (decision Decision, rea
 	return decision, reasons, nil
 }
 
-// ownOperations explains what needs no grant: how what a caller asked for is getting on.
+// ownOperations explains what needs no grant: callers may read their own operations.
 func ownOperations(q Question, say func(string, ...any)) Decision {
 	switch {
 	case q.Verb == schema.MayRead:
@@ -116,7 +116,7 @@ func ownOperations(q Question, say func(string, ...any)) Decision {
 	return No
 }
 
-// rulesFor lists the verbs whose rules decide about a verb: what cannot be read
+// rulesFor lists the verbs whose rules decide about a verb: a resource that cannot be read
 // cannot be changed.
 func rulesFor(verb schema.AccessVerb) []schema.AccessVerb {
 	switch verb {
@@ -128,7 +128,7 @@ func rulesFor(verb schema.AccessVerb) []schema.AccessVerb {
 	return []schema.AccessVerb{schema.MayRead}
 }
 
-// explainRule says what a rule says of a resource, or of resources as such.
+// explainRule evaluates a rule for a resource, or for resources in general.
 func explainRule(by *auth.Permit, access *schema.Access, role string, c *schema.Collection, verb schema.AccessVerb, record schema.Record, say func(string, ...any)) Decision {
 	text, ruled := ruleText(access, role, c.Name, verb)
 	switch {

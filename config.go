@@ -12,46 +12,42 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Config says what a server serves, from where, and within which limits. The
-// zero value of every field means its default.
+// Config configures a server. The zero value of every field means its default.
 type Config struct {
 	// Schema declares the collections. Default: the built-in example.
 	Schema *schema.Schema
 
-	// Access says who may do what. Default: nobody is asked, and everybody may do
-	// everything; see Open.
+	// Access declares the rights of roles. Default: no access control, see Open.
 	Access *schema.Access
 
-	// Open lets Start listen on an address that others can reach, and take requests to any
-	// host, although there is no Access. Default: only addresses and names of the machine itself.
+	// Open allows Start to listen on an address that others can reach, and to accept requests to
+	// any host, without Access. Default: only loopback addresses and names.
 	Open bool
 
 	// Database is a URL: sqlite:FILE, or postgres://HOST/DATABASE. Default: sqlite:plural.db.
 	Database string
 
-	// Migrate says what becomes of a database that was made for another schema.
-	// Default: MigrateAdditive.
+	// Migrate is what Open does with a database that has another schema. Default: MigrateAdditive.
 	Migrate MigrateMode
 
 	// Hooks are code of yours that takes part in changes, in this order.
 	Hooks []Hook
 
-	// MaxHookTime is how long all hooks of a request may take together, for an array
-	// of a thousand as for one resource: those ahead of its transaction, those
-	// within, and those behind it. The function of a Transaction has as much. Default: 30 s.
+	// MaxHookTime bounds the total time of all hooks of a request, also of an array of a thousand:
+	// before, in and after its transaction. The function of a Transaction has as much. Default: 30
+	// s.
 	MaxHookTime time.Duration
 
-	// Prefix is the path under which the server is mounted in another one, such
-	// as /api/v1. It is part of the paths that come in, and of every Location
-	// and Link that goes out. What http.StripPrefix takes off is known without
-	// it. Default: none.
+	// Prefix is the path under which the server is mounted in another one, such as /api/v1. It is
+	// part of request paths, and of every Location and Link. A prefix removed by http.StripPrefix
+	// is detected without it. Default: none.
 	Prefix string
 
-	// Logger takes the access log and what goes wrong. Default: slog.Default().
+	// Logger gets the access log and errors. Default: slog.Default().
 	Logger *slog.Logger
 
-	// DefaultLimit is how many resources a collection gives when the request
-	// does not say. Default: 100, or MaxLimit if that is smaller.
+	// DefaultLimit is how many resources a list has when the request gives no limit. Default: 100,
+	// or MaxLimit if that is smaller.
 	DefaultLimit int64
 
 	// MaxLimit is the largest limit a request may give. Default: none.
@@ -60,9 +56,9 @@ type Config struct {
 	// MaxBody is the largest request body in bytes. Default: 1 MiB.
 	MaxBody int64
 
-	// MaxBodyMemory is how many bytes the bodies of all requests in flight may have. More
-	// wait for 5 s, and are then refused with 503; bodies that come slowly give their place
-	// to others. Default: 64 MiB, or MaxBody if that is larger.
+	// MaxBodyMemory bounds the bytes of all request bodies in flight. Requests that need more wait
+	// for 5 s, and are then refused with 503; slow bodies are cancelled first. Default: 64 MiB, or
+	// MaxBody if that is larger.
 	MaxBodyMemory int64
 
 	// MaxDepth is how deeply a body may be nested. Default: 64.
@@ -71,44 +67,44 @@ type Config struct {
 	// MaxItems is how many resources one array may create. Default: 1,000.
 	MaxItems int
 
-	// QueryTimeout is how long the database may take to find each piece of an answer;
-	// writes are not bounded by it. Default: 30 s. Negative: forever.
+	// QueryTimeout is how long the database may take to find each piece of a response; it does not
+	// bound writes. Default: 30 s. Negative: no limit.
 	QueryTimeout time.Duration
 
 	// MaxRequests is how many requests are answered at the same time; more are refused
 	// with 503, and more than half of them from one address with 429. Default: 10,000.
 	MaxRequests int64
 
-	// RateLimit is how many requests may come from one address; more are refused
-	// with 429. Access has those of callers. Default: any number.
+	// RateLimit bounds the requests from one address; more are refused with 429. Access has the
+	// limits of callers. Default: none.
 	RateLimit schema.Rate
 
-	// TrustedProxies are the addresses of proxies whose X-Forwarded-For says where a
-	// request came from. Default: none.
+	// TrustedProxies are the proxies whose X-Forwarded-For header gives the client address.
+	// Default: none.
 	TrustedProxies []netip.Prefix
 
-	// AllowedOrigins are the origins of pages in browsers that may use the API, such as
+	// AllowedOrigins are the origins that may use the API from browsers (CORS), such as
 	// https://app.example.com, or * for all. Default: none.
 	AllowedOrigins []string
 
-	// CertFile and KeyFile are a certificate with its chain and its key, in PEM, with
-	// which Start speaks TLS. They are read again when they change. Default: no TLS.
+	// CertFile and KeyFile are a certificate chain and its private key, in PEM, for TLS. They are
+	// read again when they change. Default: no TLS.
 	CertFile, KeyFile string
 
 	// HeaderTimeout is how long a client may take to send a request's header.
 	// Default: 10 s.
 	HeaderTimeout time.Duration
 
-	// ReadTimeout is how long it may take to send a whole request. Default: 30 s.
+	// ReadTimeout is how long a client may take to send a whole request. Default: 30 s.
 	ReadTimeout time.Duration
 
-	// WriteTimeout is how long it may take to receive each piece of an answer,
-	// some 32 KiB. Default: 30 s.
+	// WriteTimeout is how long a client may take to receive each piece of a response, about 32
+	// KiB. Default: 30 s.
 	WriteTimeout time.Duration
 
-	// MinThroughput is how many bytes in a second a client must take of a list that is longer than
-	// one piece, on average, once it has had WriteTimeout: until its end, the
-	// database keeps all that was there when it began. Default: 64 KiB. Negative: any.
+	// MinThroughput is how many bytes per second, on average, a client must receive of a list that
+	// is longer than one piece, once WriteTimeout is over: until the end of the list, the database
+	// keeps its snapshot. Default: 64 KiB. Negative: no minimum.
 	MinThroughput int64
 
 	// IdleTimeout is how long a connection is kept for the next request.
@@ -119,20 +115,19 @@ type Config struct {
 	// Default: 30 s.
 	ShutdownTimeout time.Duration
 
-	// ChangeRetention is how long the change log remembers a change, and with it
-	// where a deleted resource had its place. Default: 7 days. Negative: forever.
+	// ChangeRetention is how long the change log has a change, and with it the sort position of a
+	// deleted resource. Default: 7 days. Negative: forever.
 	ChangeRetention time.Duration
 
-	// IdempotencyRetention is how long the answer to a request with an
-	// Idempotency-Key is kept, to be given again. Default: 24 h. Negative: forever.
+	// IdempotencyRetention is how long idempotency records are kept. Default: 24 h. Negative:
+	// forever.
 	IdempotencyRetention time.Duration
 
-	// Workers is how many asynchronous operations are carried out at the same
-	// time. Default: 8. Negative: none, they are left to other servers.
+	// Workers bounds concurrent asynchronous operations. Default: 8. Negative: none, other servers
+	// execute them.
 	Workers int
 
-	// MaxOperations is how many operations may be unfinished; more are refused
-	// with 503. Default: 10,000.
+	// MaxOperations bounds unfinished operations; more are refused with 503. Default: 10,000.
 	MaxOperations int64
 
 	// OperationRetention is how long finished operations are kept. Default: 7 days.
@@ -140,7 +135,7 @@ type Config struct {
 	OperationRetention time.Duration
 }
 
-// withDefaults fills in what was left out.
+// withDefaults sets the defaults.
 func (c Config) withDefaults() Config {
 	if c.Schema == nil {
 		c.Schema = schema.Example()
@@ -185,7 +180,7 @@ func orDefault[T comparable](value, fallback T) T {
 	return value
 }
 
-// validate reports everything that cannot be meant.
+// validate reports all invalid fields.
 func (c Config) validate() error {
 	var problems []error
 	for _, number := range []struct {

@@ -18,32 +18,29 @@ type Verb = resource.Verb
 const (
 	Create = resource.Create
 	Update = resource.Update // PUT, PATCH, and a reference that is set to null
-	Delete = resource.Delete // DELETE, and what a cascade takes along
+	Delete = resource.Delete // DELETE, and what cascades
 )
 
-// Hook is code of yours that takes part in the changes of a collection. A
-// function that panics, or takes longer than Timeout, fails its own request and
-// no other. A function may be nil.
+// Hook is your code that takes part in the changes of a collection. A function that panics, or
+// exceeds Timeout, fails only its own request. A function may be nil.
 type Hook struct {
 	Collection string
 	On         []Verb // none: all of them
 
-	// Before runs ahead of the transaction and may be slow: call another
-	// service, say. It does not see what is stored. It may change what the
-	// request sets, and refuse it by an error. For an array it runs once for
-	// each item. It does not run for what a cascade or another hook changes.
+	// Before runs before the transaction and may be slow: it can call another service. It does not
+	// see what is stored. It may change what the request sets, and refuse it by an error. For an
+	// array it runs once for each item. It does not run for changes by a cascade or another hook.
 	Before func(ctx context.Context, change *Change) error
 
-	// Within runs inside the transaction, ahead of the write. It sees the
-	// resource before and after, may change what it will be, may read and write
-	// other collections through the transaction, and may refuse it all by an
-	// error. It may run more than once, because the transaction may, so it should
-	// have no effect outside. On SQLite no other write goes on meanwhile: be
-	// quick. A write through the server with the context of the hook is refused
-	// with ErrInTransaction, as it would wait for the transaction: use tx.
+	// Within runs in the transaction, before the write. It sees the resource before and after, may
+	// change the resource, may read and write other collections through the transaction, and may
+	// refuse everything by an error. It runs again when the transaction is retried, so it should
+	// have no effect outside. On SQLite it blocks all other writes: be quick. A write through the
+	// server with the context of the hook is refused with ErrInTransaction, as it would wait for
+	// the transaction: use tx.
 	Within func(ctx context.Context, tx *Tx, change *Change) error
 
-	// After runs once the transaction is committed, ahead of the answer.
+	// After runs after the commit, before the response.
 	After func(ctx context.Context, change *Change)
 
 	// Timeout is how long each of the functions may take. Default: 5 s.
@@ -55,34 +52,33 @@ type Change struct {
 	Verb       Verb
 	Collection string
 	ID         string
-	Before     *Resource // as it is stored; nil for a new one, and in Hook.Before
-	After      *Resource // as it is to be; nil for a deletion
+	Before     *Resource // as stored; nil for a new one, and in Hook.Before
+	After      *Resource // as it will be stored; nil for a deletion
 
-	// Caller is who makes the change, also one that follows from theirs. It is empty for
-	// the program itself, and where there is no Access.
+	// Caller is who causes the change, also indirectly. It is empty for the program itself, and
+	// without Access.
 	Caller Caller
 }
 
-// Error is an error as a client gets it. Its Cause is for the log only.
+// Error is an error as a client gets it. Its Cause is only logged.
 type Error = fault.Error
 
-// Errors is what goes wrong with a call, of which there may be several. It is
-// what errors.As finds in every error that has a code, and it finds the first
-// *Error as well.
+// Errors are the errors of a call. errors.As finds them in every error that has a code, and
+// the first *Error as well.
 type Errors = fault.List
 
-// Invalid is an error for a hook to refuse a change with: the client gets 422,
-// with the JSON Pointer of the attribute that is to blame ("/email"), or "".
+// Invalid is an error for a hook to refuse a change: the client gets 422, with the JSON
+// Pointer of the attribute ("/email"), or "".
 func Invalid(pointer, format string, args ...any) error {
 	return fault.At(rooted(pointer), fault.CodeRefused, format, args...)
 }
 
-// Conflict is an error for a hook to refuse a change with: the client gets 409.
+// Conflict is an error for a hook to refuse a change: the client gets 409.
 func Conflict(pointer, format string, args ...any) error {
 	return fault.At(rooted(pointer), fault.CodeConflict, format, args...)
 }
 
-// rooted makes a pointer of the mere name of an attribute.
+// rooted makes a JSON Pointer of the name of an attribute.
 func rooted(pointer string) string {
 	if pointer != "" && pointer[0] != '/' {
 		return "/" + pointer
@@ -131,7 +127,7 @@ func checkHooks(s *schema.Schema, hooks []Hook) error {
 	return errors.Join(problems...)
 }
 
-// inner is the hook as the verbs know it.
+// inner converts the hook for internal/resource.
 func (h Hook) inner(s *schema.Schema) resource.Hook {
 	inner := resource.Hook{Timeout: orDefault(h.Timeout, 5*time.Second)}
 	if h.Before != nil {

@@ -9,17 +9,15 @@ import (
 	"github.com/plural-go/plural/internal/store"
 )
 
-// MigrateMode says what a server does by itself to a database that was made for
-// another schema.
+// MigrateMode is what Open does with a database that has another schema.
 type MigrateMode string
 
 // The modes. In each, a database that still does not fit is refused.
 const (
-	// MigrateAdditive takes steps that leave all that is stored as it is: new
-	// collections, new attributes that are optional or have a default, new
-	// indexes, fewer restrictions.
+	// MigrateAdditive applies steps that leave all stored values unchanged: new collections, new
+	// attributes that are optional or have a default, new indexes, fewer restrictions.
 	MigrateAdditive MigrateMode = "additive"
-	// MigrateOff takes none.
+	// MigrateOff applies none.
 	MigrateOff MigrateMode = "off"
 )
 
@@ -30,20 +28,18 @@ func migrateOptions(config Config, observer *observe.Observer) []store.Option {
 	return []store.Option{store.MigrateAdditive(func(step *migrate.Step) { observer.Migrated(step.Text, step.Cost) })}
 }
 
-// MigrationStep is one difference between the schema of a database and another
-// one, and what it takes to bridge it.
+// MigrationStep is one difference between the schema of a database and another one.
 type MigrationStep struct {
-	// Class is additive (what is stored stays as it is), rewriting (it is kept
-	// in another form) or losing (it is given up).
+	// Class is additive (stored values are unchanged), rewriting (they are converted) or losing
+	// (some are deleted).
 	Class string
 	Text  string // what changes
 	Cost  string // how many resources are read or written
-	// Complaint tells which resources the new schema does not allow as they
-	// are. Empty: none.
+	// Complaint lists the resources that violate the new schema. Empty: none.
 	Complaint string
-	// Loses: something that is stored would be given up.
+	// Loses: stored values would be lost.
 	Loses bool
-	// Blocked: the resources that Complaint tells of must be changed first.
+	// Blocked: the resources of Complaint must be changed first.
 	Blocked bool
 }
 
@@ -58,9 +54,8 @@ func migrationSteps(steps []*migrate.Step) []MigrationStep {
 	return public
 }
 
-// PlanMigration finds what it takes to bring the database of a configuration to
-// its schema. It reads what is stored, and changes nothing. No steps means that
-// the database has this schema.
+// PlanMigration lists the steps that migrate the database of a configuration to its schema. It
+// changes nothing. No steps means that the database has this schema.
 func PlanMigration(ctx context.Context, config Config) ([]MigrationStep, error) {
 	config = config.withDefaults()
 	steps, err := migrate.Plan(ctx, config.Database, config.Schema)
@@ -69,17 +64,16 @@ func PlanMigration(ctx context.Context, config Config) ([]MigrationStep, error) 
 
 // MigrateOptions says how a database is migrated.
 type MigrateOptions struct {
-	// AllowLoss permits steps that give up something that is stored. Those that
-	// are blocked are refused always.
+	// AllowLoss allows steps that lose stored values. Blocked steps are always refused.
 	AllowLoss bool
 	// Backup is a new file that an SQLite database is copied to first. Nobody
 	// writes between the copy and the migration. Empty: none.
 	Backup string
 }
 
-// Migrate brings the database of a configuration to its schema, in one
-// transaction, and returns the steps that it took. When it refuses, nothing has
-// changed. Servers with the old schema must be restarted afterwards.
+// Migrate migrates the database of a configuration to its schema, in one transaction, and
+// returns the steps. If it refuses, nothing has changed. Servers with the old schema must be
+// restarted afterwards.
 func Migrate(ctx context.Context, config Config, options MigrateOptions) ([]MigrationStep, error) {
 	config = config.withDefaults()
 	o := migrate.Options{AllowLoss: options.AllowLoss}
@@ -97,9 +91,9 @@ func Backup(ctx context.Context, database, file string) error {
 	return maintain.Backup(ctx, database, file)
 }
 
-// Restore makes an SQLite database what a backup is, once that has been checked.
-// The database may be in use: whoever reads it sees the old or the new. One that
-// holds anything is refused unless force is set.
+// Restore replaces an SQLite database by a backup, which is checked first. The database may be
+// in use: readers see the old or the new state. A database that is not empty is refused unless
+// force is set.
 func Restore(ctx context.Context, database, file string, force bool) error {
 	return maintain.Restore(ctx, database, file, force)
 }

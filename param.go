@@ -156,7 +156,7 @@ func wanted[P Param](params []P, limit int64) (query.Request, error) {
 	var p parameters
 	for _, each := range params {
 		if err := each.apply(&p); err != nil {
-			return query.Request{}, called(err)
+			return query.Request{}, callError(err)
 		}
 	}
 	if !p.hasLimit {

@@ -38,27 +38,27 @@ type Server struct {
 	mutex    sync.Mutex // of the next five
 	http     *http.Server
 	stopping bool
-	closing  bool          // the database takes no more calls
-	requests int           // and calls, being answered
-	idle     chan struct{} // closed when there are none, if somebody waits for that
+	closing  bool          // new calls are refused
+	requests int           // requests and calls in progress
+	idle     chan struct{} // closed when there are none; nil: nobody waits
 
-	refusing   chan struct{} // closed when no more requests are taken
-	abandoned  chan struct{} // closed when requests have had their time
+	refusing   chan struct{} // closed when new requests are refused
+	abandoned  chan struct{} // closed when the time of requests is over
 	stop       sync.Once
 	stopErr    error
 	background background
 }
 
-// Open opens the database, makes its tables if it is empty, migrates it as far
-// as Config.Migrate allows, and returns a server that answers requests as an
-// http.Handler. It must be stopped.
+// Open opens the database, creates its tables if it is empty, migrates it as far as
+// Config.Migrate allows, and returns a server that handles requests as an http.Handler. It
+// must be stopped.
 func Open(ctx context.Context, config Config) (*Server, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
 	observer := observe.New(config.Logger)
-	// Everything that can be refused is refused before the database is created.
+	// Check everything before the database is created.
 	if err := checkHooks(config.Schema, config.Hooks); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	if guard != nil {
-		guard.Key = keysOf(st)
+		guard.FindAPIKey = findAPIKeyIn(st)
 	}
 	s := &Server{config: config, store: st, guard: guard, observer: observer, failed: make(chan error, 1), refusing: make(chan struct{}), abandoned: make(chan struct{})}
 	resources := resource.New(st)
@@ -145,17 +145,18 @@ var ErrInTransaction = resource.ErrNested
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(s.api, w, r) }
 
 func (s *Server) serve(a *api.API, w http.ResponseWriter, r *http.Request) {
-	if err := s.enter(r.Context()); err != nil {
+	if err := s.beginCall(r.Context()); err != nil {
 		a.Refuse(w, r, err)
 		return
 	}
-	defer s.leave()
+	defer s.endCall()
 	a.ServeHTTP(w, r)
 }
 
-// enter begins a request or a call, for which Stop waits, unless Stop was called before. What a
-// hook calls is part of a request that has begun: it is refused only once the database is closed.
-func (s *Server) enter(ctx context.Context) error {
+// beginCall starts a request or a call, for which Stop waits, unless Stop was called before.
+// Calls of a hook belong to a request in progress: they are refused only once the database is
+// closed.
+func (s *Server) beginCall(ctx context.Context) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.closing || s.stopping && !s.resources.InHook(ctx) {
@@ -165,8 +166,8 @@ func (s *Server) enter(ctx context.Context) error {
 	return nil
 }
 
-// leave ends what enter has begun.
-func (s *Server) leave() {
+// endCall ends what beginCall started.
+func (s *Server) endCall() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.requests--
@@ -176,7 +177,7 @@ func (s *Server) leave() {
 	}
 }
 
-// isAbandoned reports whether requests have had their time.
+// isAbandoned reports whether the time of requests is over.
 func (s *Server) isAbandoned() bool {
 	select {
 	case <-s.abandoned:
@@ -192,10 +193,10 @@ func (s *Server) isStopping() bool {
 	return s.stopping
 }
 
-// Listen listens on an address for a server that is still to be opened. So an address that
-// is refused leaves no database behind. Connections wait until the listener is given to Serve.
-// Without Access or Open, the address must be one of the machine itself, and requests
-// must be sent to localhost or such an address by their Host header.
+// Listen listens on an address for a server that will be opened later, so that a refused
+// address leaves no database behind. Connections wait until the listener is given to Serve.
+// Without Access or Open, the address must be a loopback address, and requests must have a
+// loopback Host header.
 func Listen(config Config, addr string) (net.Listener, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
@@ -269,16 +270,15 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Failed reports when a started server can no longer take requests.
+// Failed gets an error when a started server can no longer accept requests.
 func (s *Server) Failed() <-chan error { return s.failed }
 
-// Stop refuses requests and typed calls from the moment it is called, waits for
-// those under way, and closes the database. Requests are answered 503, calls fail
-// with ErrStopped; what hooks of a request under way call is still done. The
-// context, or ShutdownTimeout, bounds how long Stop waits; answers that are still
-// being sent then are broken off, and a loop over All ends with an error at its
-// next resource. The database is not closed while the body of a loop runs, so Stop
-// must not be called there. Stop can be called more than once.
+// Stop refuses new requests and typed calls, waits for those in progress, and closes the
+// database. Requests get 503, calls fail with ErrStopped; calls by hooks of requests in
+// progress still work. The context, or ShutdownTimeout, bounds how long Stop waits; responses
+// that are still being sent then are aborted, and a loop over All ends with an error at its
+// next resource. The database is not closed while the body of a loop runs, so Stop must not be
+// called there. Stop can be called more than once.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
 		s.mutex.Lock()
@@ -299,8 +299,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	return s.stopErr
 }
 
-// finish waits for the requests that were accepted, also by another server that
-// this one is mounted in.
+// finish waits for the accepted requests, also those of another server that this one is
+// mounted in.
 func (s *Server) finish(ctx context.Context, server *http.Server) error {
 	if server != nil {
 		if err := server.Shutdown(ctx); err != nil {

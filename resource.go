@@ -17,7 +17,7 @@ type Resource struct {
 	etag       string
 }
 
-// stored marks a resource, if there is one, as what it is.
+// stored marks a resource, if not nil, as stored.
 func stored(r *Resource) *Resource {
 	if r != nil {
 		r.stored = true
@@ -40,8 +40,8 @@ func (r *Resource) ID() string {
 	return r.record.ID(schema.IDColumn).String()
 }
 
-// ETag stands for the state of a resource that was read or written through Tx: see IfMatch. It is
-// empty for any other.
+// ETag identifies the state of a resource that was read or written through Tx: see IfMatch. It
+// is empty for any other.
 func (r *Resource) ETag() string { return r.etag }
 
 // Has reports whether a field is set: in Hook.Before a change has only what the
@@ -83,12 +83,11 @@ func (r *Resource) Get(name string) any {
 	}
 }
 
-// Set gives an attribute of Change.After a value, ahead of the write, which then
-// writes it. A value that is not valid by the schema is an error that a hook can
-// return: the client gets it with the place of the attribute.
+// Set sets an attribute of Change.After before it is written. A value that violates the schema
+// is an error that a hook can return: the client gets it with the pointer of the attribute.
 func (r *Resource) Set(name string, value any) error {
 	if r.stored {
-		return fmt.Errorf("%s/%s is stored, and Set would change nothing: use Update of the transaction", r.collection.Name, r.ID())
+		return fmt.Errorf("%s/%s is stored, so Set has no effect: use Update of the transaction", r.collection.Name, r.ID())
 	}
 	field := r.collection.Field(name)
 	if field == nil || field.Column == schema.NoColumn || r.collection.Columns()[field.Column].Attribute == nil {
@@ -109,7 +108,7 @@ func (r *Resource) Set(name string, value any) error {
 	return nil
 }
 
-// below puts a place in front of the places of faults.
+// below prefixes the JSON Pointers of faults.
 func below(pointer string, faults fault.List) fault.List {
 	for _, each := range faults {
 		each.Source.Pointer = pointer + each.Source.Pointer

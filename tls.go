@@ -20,8 +20,8 @@ type certificates struct {
 	looked  time.Time
 }
 
-// lookEvery is how often it is looked whether the files have changed.
-const lookEvery = time.Second
+// certificateCheckInterval is how often the files are checked for changes.
+const certificateCheckInterval = time.Second
 
 func newCertificates(certFile, keyFile string, log *slog.Logger) (*certificates, error) {
 	c := &certificates{certFile: certFile, keyFile: keyFile, log: log}
@@ -57,16 +57,16 @@ func (c *certificates) load() error {
 	return err
 }
 
-// latest is the certificate as the files have it. While they are being replaced it may
-// not be whole, and the one before stays in use.
+// latest returns the certificate of the files. While they are being replaced they may not fit
+// together, and the previous one remains in use.
 func (c *certificates) latest() *tls.Certificate {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if now := time.Now(); now.Sub(c.looked) >= lookEvery {
+	if now := time.Now(); now.Sub(c.looked) >= certificateCheckInterval {
 		c.looked = now
 		if c.changed() != c.files {
 			if err := c.load(); err != nil {
-				c.log.Warn("the new certificate cannot be used, and the old one stays", "error", err)
+				c.log.Warn("the new certificate cannot be used; the old one remains in use", "error", err)
 			} else {
 				c.log.Info("the certificate was read again")
 			}

@@ -19,11 +19,11 @@ import (
 // should have no effect outside. It may take Config.MaxHookTime; a panic becomes an error. On
 // SQLite no other write goes on meanwhile: be quick, and write through tx only.
 func (s *Server) Transaction(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
-	if err := s.enter(ctx); err != nil {
-		return called(err)
+	if err := s.beginCall(ctx); err != nil {
+		return callError(err)
 	}
-	defer s.leave()
-	by, _, err := s.guard.Handed(ctx)
+	defer s.endCall()
+	by, _, err := s.guard.FromContext(ctx)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *Server) Transaction(ctx context.Context, fn func(ctx context.Context, t
 	if own {
 		return err
 	}
-	return called(err)
+	return callError(err)
 }
 
 // Tx reads and writes within a transaction: that of a Within hook, or of Server.Transaction.
@@ -54,7 +54,7 @@ type Tx struct {
 func (t *Tx) Get(collection, id string) (*Resource, error) {
 	c, key, err := find(t.schema, collection, id)
 	if err != nil {
-		return nil, called(err)
+		return nil, callError(err)
 	}
 	found, err := t.get(context.Background(), c, key)
 	return restored(c, found, err)
@@ -64,7 +64,7 @@ func (t *Tx) Get(collection, id string) (*Resource, error) {
 func (t *Tx) List(collection string, params ...Param) ([]*Resource, error) {
 	c := t.schema.Collection(collection)
 	if c == nil {
-		return nil, called(unknownCollection(collection))
+		return nil, callError(unknownCollection(collection))
 	}
 	request, err := wanted(params, 100)
 	if err != nil {
@@ -76,7 +76,7 @@ func (t *Tx) List(collection string, params ...Param) ([]*Resource, error) {
 		all = append(all, each)
 		return err
 	})
-	return all, called(err)
+	return all, callError(err)
 }
 
 // Create creates a resource of attributes: a struct or a map that encoding/json
@@ -84,7 +84,7 @@ func (t *Tx) List(collection string, params ...Param) ([]*Resource, error) {
 func (t *Tx) Create(collection string, attributes any) (*Resource, error) {
 	c := t.schema.Collection(collection)
 	if c == nil {
-		return nil, called(unknownCollection(collection))
+		return nil, callError(unknownCollection(collection))
 	}
 	return t.write(c, http.MethodPost, schema.ID{}, attributes, nil)
 }
@@ -108,7 +108,7 @@ func (t *Tx) Delete(collection, id string, conditions ...Condition) (*Resource, 
 func (t *Tx) change(collection, method, id string, attributes any, conditions []Condition) (*Resource, error) {
 	c, key, err := find(t.schema, collection, id)
 	if err != nil {
-		return nil, called(err)
+		return nil, callError(err)
 	}
 	return t.write(c, method, key, attributes, conditions)
 }
@@ -116,20 +116,20 @@ func (t *Tx) change(collection, method, id string, attributes any, conditions []
 func (t *Tx) write(c *schema.Collection, method string, id schema.ID, attributes any, conditions []Condition) (*Resource, error) {
 	request, err := requestOf(c, method, id, attributes, conditions)
 	if err != nil {
-		return nil, called(err)
+		return nil, callError(err)
 	}
 	results, err := t.do(context.Background(), request)
 	if err != nil {
-		return nil, called(err)
+		return nil, callError(err)
 	}
 	return restored(c, results[0], nil)
 }
 
-// The next four are the reach of a Tx. The context is that of the transaction already.
+// These four methods implement backend. The context is that of the transaction already.
 
 func (t *Tx) get(_ context.Context, c *schema.Collection, id schema.ID) (resource.Resource, error) {
 	found, err := t.handle.Read(c, id)
-	return found, called(err)
+	return found, callError(err)
 }
 
 func (t *Tx) list(_ context.Context, c *schema.Collection, request query.Request, visit func(resource.Resource) error) error {
@@ -137,17 +137,17 @@ func (t *Tx) list(_ context.Context, c *schema.Collection, request query.Request
 	for i := 0; i < len(all) && err == nil; i++ {
 		err = visit(all[i])
 	}
-	return called(err)
+	return callError(err)
 }
 
 func (t *Tx) count(_ context.Context, c *schema.Collection, request query.Request) (int64, error) {
 	total, err := t.handle.Count(c, request)
-	return total, called(err)
+	return total, callError(err)
 }
 
 func (t *Tx) do(_ context.Context, request resource.Request) ([]resource.Resource, error) {
 	results, err := t.handle.Do(request)
-	return results, called(err)
+	return results, callError(err)
 }
 
 // restored is a resource in memory, read back from its representation.
@@ -157,16 +157,16 @@ func restored(c *schema.Collection, found resource.Resource, err error) (*Resour
 	}
 	record, err := c.Restore(found.Representation)
 	if err != nil {
-		return nil, called(err)
+		return nil, callError(err)
 	}
 	r := stored(newResource(c, record, nil))
 	r.etag = found.ETag
 	return r, nil
 }
 
-// called is the error of a call that the program makes, and no client: a list,
-// if it has codes at all, that is not mistaken for errors of a request.
-func called(err error) error {
+// callError is the error of a call by the program: if it has codes, it becomes an Errors that
+// is not mistaken for errors of a request.
+func callError(err error) error {
 	if inner := (*fault.Inner)(nil); err == nil || errors.As(err, &inner) {
 		return err
 	}

@@ -15,23 +15,22 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Collection reads and writes a collection as values of T, without HTTP. It goes
-// through the same validation, hooks and transactions as a request does, with the
-// rights of the caller of the context (see WithCaller), and Stop waits for it as for
-// a request. Its errors are Errors with the codes that a client would get, so far as
-// they have any.
+// Collection reads and writes a collection as values of T, without HTTP. It has the same
+// validation, hooks and transactions as a request, with the rights of the caller of the
+// context (see WithCaller), and Stop waits for it as for a request. Its errors are Errors with
+// the codes that a client would get, if they have any.
 //
 // A string field of T with the tags `json:"-" plural:"etag"` has the ETag of what is read.
 type Collection[T any] struct {
-	reach      reach
+	reach      backend
 	collection *schema.Collection
 	limit      int64 // of a list
 	depth      int   // of a body
 	etag       []int // index of the field, nil if there is none
 }
 
-// reach is what a collection is reached through: a Server or a Tx.
-type reach interface {
+// backend executes the calls of a Collection: a Server or a Tx.
+type backend interface {
 	get(ctx context.Context, c *schema.Collection, id schema.ID) (resource.Resource, error)
 	list(ctx context.Context, c *schema.Collection, request query.Request, visit func(resource.Resource) error) error
 	count(ctx context.Context, c *schema.Collection, request query.Request) (int64, error)
@@ -89,19 +88,18 @@ func (c *Collection[T]) In(tx *Tx) *Collection[T] {
 	return &within
 }
 
-// Condition is what a write demands of the state of the resource that it changes. Several are
-// alternatives.
+// Condition is a precondition of a write. Several are alternatives.
 type Condition struct{ etag string }
 
-// IfMatch has a write done only if the resource is still in the state that an ETag stands for.
-// If it is not, the error has the code precondition_failed.
+// IfMatch requires that the resource still has an ETag. Otherwise the error has the code
+// precondition_failed.
 func IfMatch(etag string) Condition { return Condition{etag} }
 
 // Get reads one resource.
 func (c *Collection[T]) Get(ctx context.Context, id string) (value T, err error) {
 	key, err := parseID(id)
 	if err != nil {
-		return value, called(err)
+		return value, callError(err)
 	}
 	found, err := c.reach.get(ctx, c.collection, key)
 	if err != nil {
@@ -124,30 +122,29 @@ func (c *Collection[T]) List(ctx context.Context, params ...Param) ([]T, error) 
 	return all, nil
 }
 
-// All goes through the collection, or through what the parameters leave of it, row by row from one
-// snapshot. Without a Limit it goes to the end. An error is the last thing it gives.
+// All iterates over the collection, or what the parameters select of it, row by row from one
+// snapshot. Without a Limit it goes to the end. An error is the last value.
 //
-// The loop holds a connection to the database until it ends. A loop inside of it
-// needs another one, and there are not many: where loops wait for each other's,
-// they fail after five seconds with the code unavailable. Use List for the outer one if
-// many run at once.
+// The loop uses a database connection until it ends. A nested loop needs another one, and
+// their number is limited: loops that wait for each other's connections fail after five
+// seconds with the code unavailable. Use List for the outer loop if many run at once.
 func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := c.each(ctx, params, math.MaxInt64, func(value T) error {
 			if !yield(value, nil) {
-				return errEnough
+				return errLoopEnded
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, errEnough) {
+		if err != nil && !errors.Is(err, errLoopEnded) {
 			var none T
 			yield(none, err)
 		}
 	}
 }
 
-// errEnough ends a loop that was left.
-var errEnough = errors.New("the loop was left")
+// errLoopEnded ends a loop that was left.
+var errLoopEnded = errors.New("the loop was left")
 
 func (c *Collection[T]) each(ctx context.Context, params []Param, limit int64, visit func(T) error) error {
 	request, err := wanted(params, limit)
@@ -173,8 +170,7 @@ func (c *Collection[T]) Total(ctx context.Context, filters ...Filter) (int64, er
 	return c.reach.count(ctx, c.collection, request)
 }
 
-// Create creates a resource and returns it as it is stored. Its id is minted if
-// it is empty.
+// Create creates a resource and returns it as stored. An empty id is generated.
 func (c *Collection[T]) Create(ctx context.Context, value T) (T, error) {
 	return c.write(ctx, http.MethodPost, "", value, nil)
 }
@@ -185,13 +181,13 @@ func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error)
 	for i, value := range values {
 		body, err := members(value)
 		if err != nil {
-			return nil, called(fmt.Errorf("value %d: %w", i, err))
+			return nil, callError(fmt.Errorf("value %d: %w", i, err))
 		}
 		bodies[i] = body
 	}
 	request, err := requestOf(c.collection, http.MethodPost, schema.ID{}, bodies, nil)
 	if err != nil {
-		return nil, called(err)
+		return nil, callError(err)
 	}
 	request.Limits = resource.Limits{Depth: c.depth, Items: max(1, len(values))}
 	created, err := c.reach.do(ctx, request)
@@ -228,17 +224,17 @@ func (c *Collection[T]) write(ctx context.Context, method, id string, attributes
 	var key schema.ID
 	if method != http.MethodPost {
 		if key, err = parseID(id); err != nil {
-			return value, called(err)
+			return value, callError(err)
 		}
 	}
 	if method == http.MethodPost || method == http.MethodPut {
 		if attributes, err = members(attributes); err != nil {
-			return value, called(err)
+			return value, callError(err)
 		}
 	}
 	request, err := requestOf(c.collection, method, key, attributes, conditions)
 	if err != nil {
-		return value, called(err)
+		return value, callError(err)
 	}
 	results, err := c.reach.do(ctx, request)
 	if err != nil {
@@ -250,7 +246,7 @@ func (c *Collection[T]) write(ctx context.Context, method, id string, attributes
 // value reads a resource into a T.
 func (c *Collection[T]) value(found resource.Resource) (value T, err error) {
 	if err := json.Unmarshal(found.Representation, &value); err != nil {
-		return value, called(err)
+		return value, callError(err)
 	}
 	if c.etag != nil {
 		reflect.ValueOf(&value).Elem().FieldByIndex(c.etag).SetString(found.ETag)
@@ -283,7 +279,7 @@ func requestOf(c *schema.Collection, method string, id schema.ID, attributes any
 	request := resource.Request{Method: method, Path: resource.Path{Collection: c}, ID: id}
 	for _, condition := range conditions {
 		if condition.etag == "" {
-			return request, errors.New("IfMatch needs an ETag, and this one is empty: it is that of a resource that was read")
+			return request, errors.New("IfMatch needs the ETag of a resource that was read, but it is empty")
 		}
 		request.IfMatch = append(request.IfMatch, condition.etag)
 	}

@@ -51,8 +51,8 @@ func accessIn(t *testing.T, dir string) string {
 func TestKeys(t *testing.T) {
 	dir := t.TempDir()
 	accessIn(t, dir)
-	runs(t, dir, "", true, "plural: say what to do with keys: create, list or revoke\n", "keys")
-	runs(t, dir, "", true, "plural: give the key a --name and a --role\n", "keys", "create")
+	runs(t, dir, "", true, "plural: name a command: create, list or revoke\n", "keys")
+	runs(t, dir, "", true, "plural: give --name and --role\n", "keys", "create")
 	runs(t, dir, "", true, "plural: there is no role \"editor\": there are author\n", "keys", "create", "--name", "ci", "--role", "editor")
 	runs(t, dir, "", true, "plural: invalid argument \"soon\" for \"--expires\" flag: must be a time span such as 30s, 2m or 7d\n", "keys", "create", "--expires", "soon")
 	out := output(t, dir, "keys", "create", "--name", "ci", "--role", "author", "--sub", "ada", "--expires", "90d")
@@ -68,18 +68,18 @@ func TestKeys(t *testing.T) {
 	if list := output(t, dir, "keys", "list", "--database", "sqlite:plural.db"); !strings.Contains(list, "revoked ") {
 		t.Errorf("got %q", list)
 	}
-	runs(t, dir, "", true, "plural: nothing was revoked: there is no key with the prefix nope\n", "keys", "revoke", "nope")
+	runs(t, dir, "", true, "plural: nothing was revoked: there is no API key with the prefix nope\n", "keys", "revoke", "nope")
 	whole := strings.TrimSpace(key[0])
 	runs(t, dir, "", false, "Revoked "+key[1]+".\n", "keys", "revoke", whole)
-	runs(t, dir, "", true, "plural: nothing was revoked: there is no key with the prefix bcdefghijk\n", "keys", "revoke", "plural_bcdefghijk"+whole[17:])
-	runs(t, dir, "", true, "plural: nothing was revoked: this is not the prefix of a key, which \"plural keys list\" shows\n", "keys", "revoke", whole[18:])
+	runs(t, dir, "", true, "plural: nothing was revoked: there is no API key with the prefix bcdefghijk\n", "keys", "revoke", "plural_bcdefghijk"+whole[17:])
+	runs(t, dir, "", true, "plural: nothing was revoked: this is not the prefix of an API key; \"plural keys list\" shows the prefixes\n", "keys", "revoke", whole[18:])
 	for flag, text := range map[string]string{"name": "a\tb", "sub": strings.Repeat("ä", 256)} {
 		runs(t, dir, "", true, "plural: the "+flag+" of an API key has at most 255 characters, and no control characters\n",
 			"keys", "create", "--role", "author", "--name", "ci", "--"+flag, text)
 	}
 	plain := t.TempDir()
 	thingsIn(t, plain)
-	runs(t, plain, "", true, "plural: the schema file has no access, so that keys are of no use: say there who may do what\n", "keys", "create", "--name", "ci", "--role", "author")
+	runs(t, plain, "", true, "plural: the schema file has no access, so an API key has no effect: declare access first\n", "keys", "create", "--name", "ci", "--role", "author")
 }
 
 // TestNobodyMayDoAnythingYet: a server whose access grants nothing says so.

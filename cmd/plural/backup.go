@@ -18,7 +18,7 @@ using the database: the copy is what it was at one moment. A file that exists is
 never overwritten.`,
 		Args: cobra.ExactArgs(1),
 	}
-	load := borrowSettings(command, "schema", "database")
+	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		database, err := databaseOf(command, load)
 		if err != nil {
@@ -44,7 +44,7 @@ resources is refused unless --force is given.`,
 		Args: cobra.ExactArgs(1),
 	}
 	command.Flags().BoolVar(&force, "force", false, "replace what is in the database")
-	load := borrowSettings(command, "schema", "database")
+	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		database, err := databaseOf(command, load)
 		if err != nil {
@@ -59,9 +59,8 @@ resources is refused unless --force is given.`,
 	return command
 }
 
-// databaseOf is the database to use. Where a flag or the environment gives it,
-// nothing else is read: a schema file with mistakes must not keep anybody from a
-// backup.
+// databaseOf returns the database URL. If a flag or the environment gives it, the schema file
+// is not read: a schema file with mistakes must not prevent a backup.
 func databaseOf(command *cobra.Command, load func() (*settings, error)) (string, error) {
 	flag := command.Flags().Lookup("database")
 	if flag.Changed {

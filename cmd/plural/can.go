@@ -29,7 +29,7 @@ and 3 if that depends on the resource.`,
 	}
 	command.Flags().StringVar(&q.Subject, "sub", "", "what auth.sub is (default: there is none)")
 	command.Flags().StringVar(&claims, "claims", "", "what auth.claims is, as a JSON object")
-	load := borrowSettings(command, "schema", "database")
+	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		s, err := load()
 		if err != nil {

@@ -67,7 +67,7 @@ not be run.`,
 				return notRun(err)
 			}
 			if options.Timeout <= 0 {
-				return notRun(fmt.Errorf("the time-out must be more than nothing, but is %s", options.Timeout))
+				return notRun(fmt.Errorf("the timeout must be more than zero, but is %s", options.Timeout))
 			}
 			if options.Headers, err = parseHeaders(headers); err != nil {
 				return notRun(err)
@@ -94,22 +94,22 @@ not be run.`,
 	flags.StringArrayVar(&samples, "sample", nil, "one valid body for POST: a `FILE`, or the JSON itself; for another collection NAME=FILE; may be repeated")
 	flags.StringArrayVar(&headers, "header", nil, "header for every request, as `'Name: value'`; may be repeated")
 	flags.StringVar(&key, "key", "", keyUsage)
-	flags.DurationVar(&options.Timeout, "timeout", 30*time.Second, "how long to wait for each answer")
+	flags.DurationVar(&options.Timeout, "timeout", 30*time.Second, "how long to wait for each response")
 	flags.BoolVar(&options.ReadOnly, "read-only", false, "create, change and delete nothing")
 	flags.BoolVar(&options.SeedOnly, "seed-only", false, "check the rules of the seed alone, not those that fill its gaps")
 	flags.BoolVar(&options.Async, "async", false, "have the writes done asynchronously, and check what comes of them")
 	flags.StringSliceVar(&options.Only, "only", nil, "run these checks alone: `ids` or topics, separated by commas")
 	flags.StringSliceVar(&options.Skip, "skip", nil, "leave these checks out: `ids` or topics, separated by commas")
 	flags.StringVar(&format, "format", "table", "table, json or junit")
-	flags.BoolVar(&list, "list", false, "print every check, and run none")
+	flags.BoolVar(&list, "list", false, "list the checks without running them")
 	command.SetFlagErrorFunc(func(command *cobra.Command, err error) error { return notRun(unknownFlag(command, err)) })
 	return command
 }
 
-// exitError ends the program with a status of its own.
+// exitError ends the program with its own exit status.
 type exitError struct {
 	status int
-	err    error // nil: what there is to say has been said
+	err    error // nil: already reported
 }
 
 func (e *exitError) Error() string {
@@ -124,7 +124,7 @@ func (e *exitError) Unwrap() error { return e.err }
 // notRun is the error of checks that could not be run.
 func notRun(err error) error { return &exitError{status: 2, err: err} }
 
-// collectionSample is a sample with the name of its collection in front.
+// collectionSample matches a sample with the name of its collection before it.
 var collectionSample = regexp.MustCompile(`(?s)^([A-Za-z0-9_-]+)=(.*)$`)
 
 // readSamples takes samples from the command line, or from files.
@@ -157,9 +157,9 @@ func readSamples(given []string, options *conform.Options) error {
 func readSample(given string) (json.RawMessage, error) {
 	text := json.RawMessage(given)
 	if strings.HasPrefix(strings.TrimSpace(given), "{") || json.Valid(text) {
-		return text, nil // or it is refused for what it is
+		return text, nil // invalid JSON is reported later
 	}
-	return os.ReadFile(given) // #nosec G304 -- whoever runs it names it
+	return os.ReadFile(given) // #nosec G304 -- the user names the file
 }
 
 func parseHeaders(lines []string) (http.Header, error) {
@@ -174,8 +174,8 @@ func parseHeaders(lines []string) (http.Header, error) {
 	return headers, nil
 }
 
-// addKey adds the credentials, given by the flag or in PLURAL_KEY. A header that was given
-// wins over the environment.
+// addKey adds the credentials of the flag or of PLURAL_KEY. A given header overrides the
+// environment.
 func addKey(headers http.Header, key string) error {
 	if headers.Get("Authorization") != "" {
 		if key != "" {

@@ -173,7 +173,7 @@ func TestCheckThatCannotBeRun(t *testing.T) {
 		"two samples by chance": {[]string{p.base, "--sample={}", "--sample=users={}"}, "plural: there are two samples for users\n"},
 		"an unknown collection": {[]string{p.base, "--collection=nope"}, "plural: there is no collection nope: GET / lists users, posts, operations\n"},
 		"a URL and a list":      {[]string{p.base, "--list"}, "plural: --list prints every check and runs none, so it takes no URL\n"},
-		"no time":               {[]string{p.base, "--timeout=0s"}, "plural: the time-out must be more than nothing, but is 0s\n"},
+		"no time":               {[]string{p.base, "--timeout=0s"}, "plural: the timeout must be more than zero, but is 0s\n"},
 		"a time without a unit": {[]string{p.base, "--timeout=5"}, "plural: invalid argument \"5\" for \"--timeout\" flag: time: missing unit in duration \"5\"\n"},
 		"nobody there":          {[]string{"http://127.0.0.1:1"}, "plural: Get \"http://127.0.0.1:1/\": dial tcp 127.0.0.1:1: connect: connection refused\n"},
 	} {

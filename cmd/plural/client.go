@@ -17,7 +17,7 @@ func newClientCommand() *cobra.Command {
 		Short: "Write a typed client for the collections of a schema",
 		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("say in which language: ts")
+			return errors.New("name the language: ts")
 		},
 	}
 	command.AddCommand(newTypeScriptCommand())
@@ -40,7 +40,7 @@ Write it again when the schema changes: what no longer fits does not compile the
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	load := borrowSettings(command, "schema")
+	load := addSettings(command, "schema")
 	flags.StringVar(&out, "out", "", "`FILE` to write (default standard output)")
 	flags.StringVar(&role, "role", "", "leave out what this role cannot see, set or do (default nothing)")
 	flags.BoolVar(&options.BigInt, "bigint", false, "make integers bigint, unless their minimum and maximum are within ±(2^53 − 1)")

@@ -162,7 +162,7 @@ func TestClientCommand(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"client"}, "plural: say in which language: ts\n"},
+		{[]string{"client"}, "plural: name the language: ts\n"},
 		{[]string{"client", "ts", "--role", "editor"}, "plural: the schema file has no access, and so no roles\n"},
 		{[]string{"client", "ts", "--schema", "none.yaml"}, "plural: open none.yaml: no such file or directory\n"},
 		{[]string{"client", "ts", "--out", "none/api.ts"}, "plural: open none/api.ts: no such file or directory\n"},

@@ -63,7 +63,7 @@ written to meanwhile.`,
 		}
 		fmt.Fprintf(out, "Copied %s of %s. Counts and checksums are the same on both sides.\n", counted(int(rows), "row"), counted(len(copied.Tables), "table"))
 		if copied.Newer > 0 {
-			return fmt.Errorf("the source was written to meanwhile, and %s of it may be missing in the copy: stop its servers, and copy it again into another database",
+			return fmt.Errorf("the source was changed during the copy, and %s may be missing: stop its servers, and copy it again into another database",
 				counted(int(copied.Newer), "change"))
 		}
 		return nil
@@ -80,7 +80,7 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// lines tells what is through, one line each.
+// lines prints one line for each finished stage.
 func lines(out io.Writer) func(plural.CopyProgress) {
 	return func(p plural.CopyProgress) {
 		if p.Finished {
@@ -99,11 +99,11 @@ func stage(p plural.CopyProgress) string {
 const (
 	barWidth   = 30
 	barPause   = 100 * time.Millisecond
-	wholeLine  = "\r\x1b[K" // to its beginning, and what is there goes
-	barOfTable = 32         // longer names would make two lines of it
+	wholeLine  = "\r\x1b[K" // go to the start of the line and clear it
+	barOfTable = 32         // longer names would need two lines
 )
 
-// bar shows one line that fills up.
+// bar shows a progress bar in one line.
 func bar(out io.Writer) func(plural.CopyProgress) {
 	var shown time.Time
 	return func(p plural.CopyProgress) {

@@ -20,8 +20,8 @@ are kept by every write, so nothing should ever be wrong. A server may be using
 the database. The exit status is 1 if something is wrong and was not repaired.`,
 		Args: noArguments,
 	}
-	command.Flags().BoolVar(&repair, "repair", false, "make anew what is wrong")
-	load := borrowSettings(command, "schema", "database")
+	command.Flags().BoolVar(&repair, "repair", false, "rebuild what is wrong")
+	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		database, err := databaseOf(command, load)
 		if err != nil {
@@ -37,7 +37,7 @@ the database. The exit status is 1 if something is wrong and was not repaired.`,
 		}
 		switch {
 		case len(findings) == 0:
-			fmt.Fprintln(out, "All totals and positions are right.")
+			fmt.Fprintln(out, "All totals and positions are correct.")
 		case repair:
 			fmt.Fprintln(out, "Repaired.")
 		default:

@@ -72,7 +72,7 @@ func export(command *cobra.Command, c *client.Client, collection client.Descript
 	meter := newMeter(command.ErrOrStderr(), "rows")
 	run := &move.Export{Client: c, Collection: collection, Rows: rows, Parameters: parameters, Progress: func(rows int64) {
 		if rows%256 == 0 {
-			meter.show(rows, float64(rows)/float64(of)) // negative if it is not known
+			meter.show(rows, float64(rows)/float64(of)) // negative if unknown
 		}
 	}}
 	written, err := run.Run(command.Context())
@@ -81,12 +81,12 @@ func export(command *cobra.Command, c *client.Client, collection client.Descript
 		return written, errInterrupted
 	}
 	if errors.Is(err, client.ErrNegativeLimit) {
-		err = errors.New("the limit of an export cannot be negative: for the last rows, sort the other way round, such as by sort=-id")
+		err = errors.New("the limit of an export must not be negative: for the last rows, reverse the sort, for example sort=-id")
 	}
 	return written, err
 }
 
-// totalOf is how many rows there will be, or -1 if that is not known at once.
+// totalOf is the number of rows, or -1 if it is not known.
 func totalOf(collection client.Description, parameters string) int64 {
 	if parameters == "" && collection.Total != nil {
 		return *collection.Total

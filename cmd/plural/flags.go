@@ -12,8 +12,8 @@ import (
 	"github.com/plural-go/plural"
 )
 
-// count is a flag for a whole number that must not be too small: a zero must
-// never quietly mean the default.
+// count is a flag for a whole number with a minimum: a zero must never silently mean the
+// default.
 type count[T int | int64] struct {
 	target *T
 	least  T
@@ -29,7 +29,7 @@ func (c count[T]) Set(text string) error {
 }
 
 func (c count[T]) String() string {
-	if c.target == nil { // pflag asks a zero value what it would show
+	if c.target == nil { // pflag calls it on a zero value
 		return "0"
 	}
 	return strconv.FormatInt(int64(*c.target), 10)
@@ -71,7 +71,7 @@ func (c *choice) Type() string { return "string" }
 // byteSize is a flag for a number of bytes, such as 1MiB.
 type byteSize int64
 
-// byteUnits is from the largest down, and ends with no unit at all.
+// byteUnits is in descending order, and ends with no unit.
 var byteUnits = []struct {
 	suffix string
 	factor int64

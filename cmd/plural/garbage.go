@@ -7,13 +7,13 @@ import (
 	"runtime/metrics"
 )
 
-// room is how far the heap may grow before it is worth collecting.
-const room = 32 << 20
+// minHeap is how far the heap may grow before it is worth collecting.
+const minHeap = 32 << 20
 
-// delayCollections lets a small heap grow to room before the garbage is collected. Go collects when
-// the heap has doubled, and that of a server with little to keep is a few MiB: it would collect
-// dozens of times in a second. A larger heap is left as it is, and so is whatever the
-// operator has set.
+// delayCollections lets a small heap grow to minHeap before garbage is collected. Go collects
+// when the heap has doubled, and a small server has a heap of a few MiB: it would collect
+// dozens of times a second. It changes nothing for a larger heap, or if the operator has set
+// GOGC or GOMEMLIMIT.
 func delayCollections() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -24,17 +24,17 @@ func delayCollections() {
 	afterCollection(delayCollections)
 }
 
-// percentFor is how much garbage there may be beside what lives, in percent of that.
+// percentFor is the GC percentage at which a live heap grows to minHeap.
 func percentFor(live uint64) int {
 	const usual, most = 100, 1600
-	if live >= room/2 {
+	if live >= minHeap/2 {
 		return usual
 	}
-	return int(min((room-live)*100/max(live, 1), most)) // #nosec G115 -- at most 1600
+	return int(min((minHeap-live)*100/max(live, 1), most)) // #nosec G115 -- at most 1600
 }
 
-// afterCollection calls a function once, when the garbage has been collected.
+// afterCollection calls a function once, after the next garbage collection.
 func afterCollection(do func()) {
-	witness := new(*int) // that nothing refers to; a pointer, as the smallest of others share a block
+	witness := new(*int) // unreachable; a pointer, as tiny objects without pointers share a block
 	runtime.AddCleanup(witness, func(struct{}) { do() }, struct{}{})
 }

@@ -21,8 +21,8 @@ func newHealthCommand() *cobra.Command {
 	timeout := 5 * time.Second
 	command := &cobra.Command{
 		Use:   "health [URL]",
-		Short: "Ask a server how it is",
-		Long: `Ask a server how it is: for health checks of containers, which have no shell.
+		Short: "Check the health of a server",
+		Long: `Check the health of a server: for health checks of containers, which have no shell.
 
 Without a URL, it is the server with the same settings on this machine. The exit
 status is 0 if it is well, and 1 if it is not or does not answer.`,
@@ -30,15 +30,15 @@ status is 0 if it is well, and 1 if it is not or does not answer.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&ready, "ready", false, "ask whether it can serve requests now, database included")
-	flags.Var((*duration)(&timeout), "timeout", "time for the answer")
-	load := borrowSettings(command, "addr", "schema", "cert-file")
+	flags.BoolVar(&ready, "ready", false, "check whether it can serve requests now, including the database")
+	flags.Var((*duration)(&timeout), "timeout", "time to wait for the response")
+	load := addSettings(command, "addr", "schema", "cert-file")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		path := "/-/health"
 		if ready {
 			path = "/-/ready"
 		}
-		ctx, cancel := context.WithTimeoutCause(command.Context(), timeout, fmt.Errorf("no answer within %v", timeout))
+		ctx, cancel := context.WithTimeoutCause(command.Context(), timeout, fmt.Errorf("no response within %v", timeout))
 		defer cancel()
 		if len(args) > 0 {
 			return health(ctx, command.OutOrStdout(), http.DefaultTransport, strings.TrimRight(args[0], "/")+path)
@@ -51,14 +51,14 @@ status is 0 if it is well, and 1 if it is not or does not answer.`,
 		if err != nil {
 			return err
 		}
-		// It is the process beside this one, by an address that no certificate is for.
+		// It is a local process, and its certificate does not cover a loopback address.
 		transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // #nosec G402 -- see above; nothing is sent that is secret
 		return health(ctx, command.OutOrStdout(), transport, base+path)
 	}
 	return command
 }
 
-// ownURL is where a server with these settings can be reached from its own machine.
+// ownURL is the URL of a server with these settings on its own machine.
 func ownURL(s *settings) (string, error) {
 	host, port, err := net.SplitHostPort(s.addr)
 	if err != nil {
@@ -78,14 +78,14 @@ func ownURL(s *settings) (string, error) {
 	return scheme + "://" + net.JoinHostPort(host, port), nil
 }
 
-// health asks once, and prints what the server says of itself.
+// health sends one request, and prints the status of the server.
 func health(ctx context.Context, out io.Writer, transport http.RoundTripper, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	response, err := transport.RoundTrip(request) // without redirects: they lead to somebody else
-	if errors.Is(err, context.DeadlineExceeded) { // be it while it connects or while it waits
+	response, err := transport.RoundTrip(request) // does not follow redirects
+	if errors.Is(err, context.DeadlineExceeded) { // while connecting or waiting
 		err = context.Cause(ctx)
 	}
 	if err != nil {
@@ -94,7 +94,7 @@ func health(ctx context.Context, out io.Writer, transport http.RoundTripper, url
 	defer response.Body.Close()
 	var state struct{ Status, Detail string }
 	if err := json.NewDecoder(io.LimitReader(response.Body, 64<<10)).Decode(&state); err != nil || state.Status == "" {
-		return fmt.Errorf("%s: status %d, and not in the words of Plural", url, response.StatusCode)
+		return fmt.Errorf("%s: status %d, and the body is not that of a Plural server", url, response.StatusCode)
 	}
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", url, strings.TrimSuffix(state.Status+": "+state.Detail, ": "))
@@ -103,7 +103,7 @@ func health(ctx context.Context, out io.Writer, transport http.RoundTripper, url
 	return err
 }
 
-// withoutURL is the cause of an error of net/http, which has been said where.
+// withoutURL is the cause of an error of net/http, without the URL that is printed already.
 func withoutURL(err error) error {
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
 		return wrapped.Err

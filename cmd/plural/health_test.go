@@ -32,7 +32,7 @@ func TestHealth(t *testing.T) {
 	if out, err := ask("--ready", p.base); err != nil || out != "ready\n" {
 		t.Errorf("%s, %v", out, err)
 	}
-	if out, err := ask(p.base + "/users"); err == nil || out != "plural: "+p.base+"/users/-/health: status 404, and not in the words of Plural\n" {
+	if out, err := ask(p.base + "/users"); err == nil || out != "plural: "+p.base+"/users/-/health: status 404, and the body is not that of a Plural server\n" {
 		t.Errorf("%s, %v", out, err)
 	}
 	if out, err := ask("nonsense"); err == nil || out != "plural: nonsense/-/health: unsupported protocol scheme \"\"\n" {
@@ -62,7 +62,7 @@ func TestHealthOfAServerThatIsNotWell(t *testing.T) {
 	defer slow.Close()
 	defer close(release)
 	out, err := program(t, t.TempDir(), "health", "--timeout", "100ms", slow.URL).CombinedOutput()
-	if want := "plural: " + slow.URL + "/-/health: no answer within 100ms\n"; err == nil || string(out) != want {
+	if want := "plural: " + slow.URL + "/-/health: no response within 100ms\n"; err == nil || string(out) != want {
 		t.Errorf("%s, %v", out, err)
 	}
 }
@@ -118,7 +118,7 @@ func TestServeTellsItsManager(t *testing.T) {
 	os.Remove(name)
 	p = serveIn(t, dir)
 	p.stop(t, syscall.SIGTERM)
-	if !strings.Contains(p.log.String(), "the service manager could not be told") {
+	if !strings.Contains(p.log.String(), "the service manager could not be notified") {
 		t.Error(p.log)
 	}
 }

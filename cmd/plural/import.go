@@ -13,7 +13,7 @@ import (
 	"github.com/plural-go/plural/internal/move"
 )
 
-// importFlags is what an import can be told.
+// importFlags are the flags of an import.
 type importFlags struct {
 	format, onError, onConflict string
 	delimiter                   string
@@ -53,7 +53,7 @@ begin, and 3 if it came to the end and bad rows were left out.`,
 	flags.Var(&choice{&f.onError, []string{"stop", "skip"}}, "on-error", "what to do at a bad row: stop or skip")
 	flags.Var(&choice{&f.onConflict, []string{"fail", "skip", "replace"}}, "on-conflict", "what to do with a row whose id exists: fail (it is bad), skip or replace")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, report all that are bad, and write nothing")
-	flags.Var(count[int64]{&f.fromRow, 1}, "from-row", "row to begin with, to go on where an import ended")
+	flags.Var(count[int64]{&f.fromRow, 1}, "from-row", "first row to import, to continue an import that ended early")
 	target := registerTarget(command, "migrate")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		return runImport(command, target, f, args)
@@ -61,9 +61,8 @@ begin, and 3 if it came to the end and bad rows were left out.`,
 	return command
 }
 
-// mostReported is how many bad rows of an array are shown when the import ends with it. It
-// could be all of them.
-const mostReported = 20
+// maxReported bounds how many bad rows of the last array are printed.
+const maxReported = 20
 
 func runImport(command *cobra.Command, t *target, f importFlags, args []string) (err error) {
 	in, err := openInput(command.Context(), command.InOrStdin(), args[1:], move.Format(f.format))
@@ -98,12 +97,12 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 		Client: c, Collection: collection, Rows: rows,
 		OnError: move.OnError(f.onError), OnConflict: move.OnConflict(f.onConflict), DryRun: f.dryRun, FromRow: f.fromRow,
 		Bad: func(row move.Row, reason string) {
-			if reported++; stops && reported > mostReported {
+			if reported++; stops && reported > maxReported {
 				return
 			}
 			meter.end()
 			place := fmt.Sprintf("line %d", row.Line)
-			if in.format == move.JSON { // in which all may be in one line
+			if in.format == move.JSON { // where all rows may be on one line
 				place = fmt.Sprintf("row %d (%s)", row.Number, place)
 			}
 			fmt.Fprintf(out, "%s: %s\n", place, reason)
@@ -113,25 +112,25 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	started := time.Now()
 	done, err := run.Run(command.Context())
 	meter.end()
-	if stops && reported > mostReported {
-		fmt.Fprintf(out, "and %s more in the same array\n", rowsOf(reported-mostReported))
+	if stops && reported > maxReported {
+		fmt.Fprintf(out, "and %s more in the same array\n", rowsOf(reported-maxReported))
 	}
 	fmt.Fprintln(out, importSummary(done, t.name, f.dryRun, time.Since(started), done.Next-f.fromRow))
 	if done.Timed {
-		fmt.Fprintln(out, "created_at and updated_at of the file were left out: they say when a resource was created and changed here.")
+		fmt.Fprintln(out, "created_at and updated_at of the file were ignored: the server sets them.")
 	}
 	switch {
 	case err != nil:
-		return in.named(howToGoOn(err, done, args[0], f))
+		return in.named(resumeHint(err, done, args[0], f))
 	case done.Bad > 0 && f.dryRun && f.onError == string(move.StopOnError):
-		return in.named(errors.New("the import would end at the first bad row, with those ahead of it in: correct what is reported above, or leave bad rows out with --on-error skip"))
+		return in.named(errors.New("the import would stop at the first bad row: correct the rows above, or skip bad rows with --on-error skip"))
 	case done.Bad > 0:
-		return &exitError{status: 3, err: fmt.Errorf("%s left out, as reported above", rowsOf(done.Bad))}
+		return &exitError{status: 3, err: fmt.Errorf("%s skipped, as reported above", rowsOf(done.Bad))}
 	}
 	return nil
 }
 
-// openRows begins to read the rows of a file.
+// openRows opens the rows of a file.
 func openRows(ctx context.Context, c *client.Client, collection client.Description, in *input, f importFlags) (move.Reader, error) {
 	if in.format != move.CSV {
 		return move.NewReader(in, in.format, collection.Attributes)
@@ -147,7 +146,7 @@ func openRows(ctx context.Context, c *client.Client, collection client.Descripti
 	return move.NewCSVReader(in, attributes, delimiter)
 }
 
-// importSummary says what has become of the rows.
+// importSummary describes the result for each kind of row.
 func importSummary(done move.Imported, where string, dryRun bool, took time.Duration, passed int64) string {
 	summary := fmt.Sprintf("Imported %s into %s", rowsOf(done.Created), where)
 	if dryRun {
@@ -165,8 +164,8 @@ func importSummary(done move.Imported, where string, dryRun bool, took time.Dura
 	return summary + pace(passed, took) + "."
 }
 
-// howToGoOn says what can be done about an import that ended early.
-func howToGoOn(err error, done move.Imported, collection string, f importFlags) error {
+// resumeHint adds to an error how to continue an import that ended early.
+func resumeHint(err error, done move.Imported, collection string, f importFlags) error {
 	var unknown *move.UnknownError
 	next := done.Next
 	switch {
@@ -175,17 +174,17 @@ func howToGoOn(err error, done move.Imported, collection string, f importFlags) 
 	case f.dryRun || errors.Is(err, move.ErrNoSuchRow):
 		return err
 	case errors.Is(err, move.ErrStopped):
-		return fmt.Errorf("ended at row %d, with the rows ahead of it in and none behind it: correct it and go on with --from-row %d, or leave bad rows out with --on-error skip", next, next)
+		return fmt.Errorf("stopped at row %d; all rows before it are imported: correct it and continue with --from-row %d, or skip bad rows with --on-error skip", next, next)
 	case errors.As(err, &unknown) && unknown.First != "":
-		return fmt.Errorf("%w\nIf there is /%s/%s, all of them are in: go on with --from-row %d, and else with --from-row %d", err, collection, unknown.First, unknown.To+1, next)
+		return fmt.Errorf("%w\nIf /%s/%s exists, all of them are imported: continue with --from-row %d, otherwise with --from-row %d", err, collection, unknown.First, unknown.To+1, next)
 	case client.HasCode(err, client.CodeStorageFull):
-		return fmt.Errorf("the disk of the database is full: make room, and go on with --from-row %d", next)
+		return fmt.Errorf("the disk of the database is full: free some space, and continue with --from-row %d", next)
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("interrupted: go on with --from-row %d", next)
+		return fmt.Errorf("interrupted: continue with --from-row %d", next)
 	case next == 1:
-		return err // there is nothing to go on behind
+		return err // nothing was imported
 	case done.Bad > 0:
-		return fmt.Errorf("%w\nThe rows ahead of row %d are in, apart from those that were left out: go on with --from-row %d", err, next, next)
+		return fmt.Errorf("%w\nThe rows before row %d are imported, except skipped ones: continue with --from-row %d", err, next, next)
 	}
-	return fmt.Errorf("%w\nThe rows ahead of row %d are in: go on with --from-row %d", err, next, next)
+	return fmt.Errorf("%w\nThe rows before row %d are imported: continue with --from-row %d", err, next, next)
 }

@@ -64,19 +64,19 @@ func TestImportAndExportRefuse(t *testing.T) {
 	}{
 		{"", "export users", 1, "plural: there is no database plural.db\n"},
 		{bad, "import users --dry-run", 1, "line 1: email: The attribute email is required.\nDry run, nothing was written: could import 0 rows.\n" +
-			"plural: the standard input: the import would end at the first bad row, with those ahead of it in: correct what is reported above, or leave bad rows out with --on-error skip\n"},
+			"plural: the standard input: the import would stop at the first bad row: correct the rows above, or skip bad rows with --on-error skip\n"},
 		{bad + "\n" + good + "\n" + bad, "import users --dry-run --on-error skip", 3, "line 1: email: The attribute email is required.\nline 3: email: The attribute email is required.\nDry run, nothing was written: could import 1 row.\n" +
-			"plural: 2 rows left out, as reported above\n"},
+			"plural: 2 rows skipped, as reported above\n"},
 		{good, "import users --dry-run", 0, "Dry run, nothing was written: could import 1 row.\n"},
-		{"", "import users users.txt", 1, "plural: the format of users.txt cannot be told by its ending: give --format ndjson, json, csv\n"},
+		{"", "import users users.txt", 1, "plural: the format of users.txt is not clear from its name: give --format ndjson, json, csv\n"},
 		{"", "import users nothing.csv", 1, "plural: open nothing.csv: no such file or directory\n"},
-		{"", "import", 1, "plural: say what to import: plural import COLLECTION [FILE]\n"},
-		{"", "import users --server http://127.0.0.1:1 --database sqlite:x.db", 1, "plural: give a --server, which has its own database and schema, or a --database, and not both\n"},
+		{"", "import", 1, "plural: name what to import: plural import COLLECTION [FILE]\n"},
+		{"", "import users --server http://127.0.0.1:1 --database sqlite:x.db", 1, "plural: give --server or --database, not both\n"},
 		{"", "import users --server 127.0.0.1", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1\"\n"},
 		{"", "import users --server 127.0.0.1:9801", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1:9801\"\n"},
-		{"", "export a b", 1, "plural: say what to export: plural export COLLECTION\n"},
+		{"", "export a b", 1, "plural: name what to export: plural export COLLECTION\n"},
 		{"", "import nobody", 1, "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
-		{"", "import operations", 1, "plural: operations are read only: the server writes them\n"},
+		{"", "import operations", 1, "plural: operations are read-only: the server writes them\n"},
 		{"", "export users --migrate auto", 1, "plural: unknown flag: --migrate; \"plural export --help\" lists them\n"},
 		{"", "import users --key secret", 1, "plural: --key is for a --server: a database that is opened here asks nobody\n"},
 		{"", "import users --on-error maybe", 1, "plural: invalid argument \"maybe\" for \"--on-error\" flag: must be stop or skip\n"},
@@ -102,13 +102,13 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"import users users.txt --format ndjson --from-row 100", "Imported 0 rows into plural.db.\nplural: users.txt: there is no row 100 to begin with: the last one is row 1\n"},
 		{"import users users.txt --format json", "Imported 0 rows into plural.db.\nplural: users.txt: the file must be a JSON array of objects (for an object in each line, the format is ndjson)\n"},
 		{"import users half.csv --on-error skip", "line 2: email: Must be an email address such as ada@example.com.\nImported 1 row into plural.db.\nplural: half.csv: line 4: the quote that begins here is never closed\n" +
-			"The rows ahead of row 3 are in, apart from those that were left out: go on with --from-row 3\n"},
+			"The rows before row 3 are imported, except skipped ones: continue with --from-row 3\n"},
 		{"import users wrong.json.gz", "Imported 0 rows into plural.db.\nplural: wrong.json.gz: gzip: invalid checksum\n"},
 		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
 		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], sort, offset, limit and cursor\n"},
-		{"export users --query limit=-2", "plural: the limit of an export cannot be negative: for the last rows, sort the other way round, such as by sort=-id\n"},
+		{"export users --query limit=-2", "plural: the limit of an export must not be negative: for the last rows, reverse the sort, for example sort=-id\n"},
 		{"export users --query filter[nope]=1 --output x.csv", "plural: GET /users: 400 unknown_parameter at filter[nope]: The collection users has no field \"nope\" to filter by. Did you mean name?\n"},
-		{"export users --output x.txt", "plural: the format of x.txt cannot be told by its ending: give --format\n"},
+		{"export users --output x.txt", "plural: the format of x.txt is not clear from its name: give --format\n"},
 	} {
 		if out, _ := exits(t, dir, "", nil, strings.Fields(test.args)...); out != test.want {
 			t.Errorf("plural %s\ngot\n%s\nwant\n%s", test.args, out, test.want)
@@ -132,7 +132,7 @@ func TestImportOfASchemaFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, status = exits(t, dir, "", nil, "import", "things", "more.json.gz", "--on-error=skip")
-	if out != "row 2 (line 1): name: Must be a string, but is a number.\nImported 1 row into plural.db.\nplural: 1 row left out, as reported above\n" || status != 3 {
+	if out != "row 2 (line 1): name: Must be a string, but is a number.\nImported 1 row into plural.db.\nplural: 1 row skipped, as reported above\n" || status != 3 {
 		t.Errorf("%d: %s", status, out)
 	}
 	out, _ = exits(t, dir, "", nil, "export", "things", "--format=csv", "--query=sort=-name&limit=3")
@@ -171,7 +171,7 @@ func TestImportIsInterrupted(t *testing.T) {
 		t.Fatal("it does not end")
 	}
 	in.Close()
-	_, from, found := strings.Cut(out.String(), "plural: the standard input: interrupted: go on with --from-row ")
+	_, from, found := strings.Cut(out.String(), "plural: the standard input: interrupted: continue with --from-row ")
 	if !found || command.ProcessState.ExitCode() != 1 {
 		t.Fatalf("got %d\n%s", command.ProcessState.ExitCode(), out.String())
 	}
@@ -231,7 +231,7 @@ func TestServerOfTheEnvironment(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"/users": "plural: " + server.base + "/users is a list of users, and not of the collections of a server: its URL has none of them behind it\n",
-		"/posts": "plural: " + server.base + "/posts shows no collections: it may want a key (PLURAL_KEY), or another URL, without a collection behind it\n",
+		"/posts": "plural: " + server.base + "/posts shows no collections: it may need an API key (PLURAL_KEY), or another URL without a collection at its end\n",
 	} {
 		if out, _ := exits(t, dir, "", nil, "export", "users", "--server", server.base+path); out != want {
 			t.Errorf("%s: got %s", path, out)

@@ -16,18 +16,18 @@ import (
 
 var errInterrupted = errors.New("interrupted")
 
-// input is a file that is read, and how much of it.
+// input is a file that is read, with its progress.
 type input struct {
 	io.Reader
 	name   string
 	format move.Format
 	file   *os.File // nil for the standard input
-	size   int64    // negative if it cannot be known
+	size   int64    // negative if unknown
 	read   atomic.Int64
 }
 
-// openInput opens the file that is to be imported, or takes the standard input. Whether it
-// is compressed is told by how it begins.
+// openInput opens the file to import, or the standard input. Compression is detected by the
+// first bytes.
 func openInput(ctx context.Context, stdin io.Reader, names []string, format move.Format) (*input, error) {
 	in := &input{name: "the standard input", format: format, size: -1}
 	from := stdin
@@ -37,7 +37,7 @@ func openInput(ctx context.Context, stdin io.Reader, names []string, format move
 			in.format = told
 		}
 		if in.format == "" {
-			return nil, fmt.Errorf("the format of %s cannot be told by its ending: give --format %s", in.name, strings.Join(formats, ", "))
+			return nil, fmt.Errorf("the format of %s is not clear from its name: give --format %s", in.name, strings.Join(formats, ", "))
 		}
 		if err := in.open(ctx); err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func openInput(ctx context.Context, stdin io.Reader, names []string, format move
 	if in.format == "" {
 		in.format = move.NDJSON
 	}
-	start := bufio.NewReaderSize(untilDone(ctx, &counting{from, &in.read}), 64<<10)
+	start := bufio.NewReaderSize(untilDone(ctx, &countingReader{from, &in.read}), 64<<10)
 	in.Reader = start
 	if magic, _ := start.Peek(2); string(magic) == "\x1f\x8b" {
 		unzipped, err := gzip.NewReader(start)
@@ -56,12 +56,12 @@ func openInput(ctx context.Context, stdin io.Reader, names []string, format move
 		}
 		in.Reader = unzipped
 	} else if _, zipped := move.FormatOf(in.name); zipped && ctx.Err() == nil {
-		return nil, errors.Join(in.named(errors.New("the name says that it is compressed, but it is not")), in.Close())
+		return nil, errors.Join(in.named(errors.New("the name ends in .gz, but the file is not compressed")), in.Close())
 	}
 	return in, nil
 }
 
-// open opens the file. That of a named pipe lasts until somebody writes to it.
+// open opens the file. A named pipe blocks until it has a writer.
 func (in *input) open(ctx context.Context) error {
 	type result struct {
 		file *os.File
@@ -88,30 +88,30 @@ func (in *input) open(ctx context.Context) error {
 	return nil
 }
 
-// untilDone reads from something that may never give anything, and ends with the context.
+// untilDone reads from a source that may block, and ends with the context.
 func untilDone(ctx context.Context, from io.Reader) io.Reader {
 	out, in := io.Pipe()
 	context.AfterFunc(ctx, func() { _ = in.CloseWithError(ctx.Err()) }) // which never fails
 	go func() {
 		_, err := io.CopyBuffer(in, from, make([]byte, 64<<10))
-		_ = in.CloseWithError(err) // the end, if there is no error
+		_ = in.CloseWithError(err) // EOF, if there is no error
 	}()
 	return out
 }
 
-// counting counts what is read.
-type counting struct {
+// countingReader counts the bytes that are read.
+type countingReader struct {
 	io.Reader
 	read *atomic.Int64
 }
 
-func (c *counting) Read(into []byte) (int, error) {
+func (c *countingReader) Read(into []byte) (int, error) {
 	n, err := c.Reader.Read(into)
 	c.read.Add(int64(n))
 	return n, err
 }
 
-// part is how much of the file was read, negative if it cannot be known.
+// part is the fraction of the file that was read, negative if unknown.
 func (in *input) part() float64 {
 	if in.size <= 0 {
 		return -1

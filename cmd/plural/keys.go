@@ -22,7 +22,7 @@ func newKeysCommand() *cobra.Command {
 be using it, and sees the change with the next request.`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("say what to do with keys: create, list or revoke")
+			return errors.New("name a command: create, list or revoke")
 		},
 	}
 	command.AddCommand(newCreateKeyCommand(), newListKeysCommand(), newRevokeKeyCommand())
@@ -30,7 +30,7 @@ be using it, and sees the change with the next request.`,
 }
 
 func newCreateKeyCommand() *cobra.Command {
-	var key plural.Key
+	var key plural.APIKey
 	var expires time.Duration
 	command := &cobra.Command{
 		Use:   "create --name NAME --role ROLE",
@@ -40,17 +40,17 @@ func newCreateKeyCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&key.Name, "name", "", "what the key is for")
-	flags.StringVar(&key.Role, "role", "", "role of its bearer")
+	flags.StringVar(&key.Role, "role", "", "role of its holder")
 	flags.StringVar(&key.Subject, "sub", "", "what auth.sub is in rules (default the prefix of the key)")
 	flags.Var((*duration)(&expires), "expires", "how long it is valid, for example 90d (default forever)")
-	load := borrowSettings(command, "schema", "database")
+	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		s, err := load()
 		if err != nil {
 			return err
 		}
 		if key.Name == "" || key.Role == "" {
-			return errors.New("give the key a --name and a --role")
+			return errors.New("give --name and --role")
 		}
 		if err := roleExists(s.config.Access, key.Role); err != nil {
 			return err
@@ -58,7 +58,7 @@ func newCreateKeyCommand() *cobra.Command {
 		if expires > 0 {
 			key.Expires = time.Now().Add(expires)
 		}
-		secret, err := plural.CreateKey(command.Context(), s.config.Database, key)
+		secret, err := plural.CreateAPIKey(command.Context(), s.config.Database, key)
 		if err != nil {
 			return err
 		}
@@ -69,10 +69,10 @@ func newCreateKeyCommand() *cobra.Command {
 	return command
 }
 
-// roleExists makes sure that a key is of use.
+// roleExists refuses a role that the schema file does not declare.
 func roleExists(access *schema.Access, role string) error {
 	if access == nil {
-		return errors.New("the schema file has no access, so that keys are of no use: say there who may do what")
+		return errors.New("the schema file has no access, so an API key has no effect: declare access first")
 	}
 	var names []string
 	for i := range access.Roles {
@@ -86,13 +86,13 @@ func roleExists(access *schema.Access, role string) error {
 
 func newListKeysCommand() *cobra.Command {
 	command := &cobra.Command{Use: "list", Short: "List the API keys", Args: noArguments}
-	load := borrowSettings(command, "schema", "database")
+	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		database, err := databaseOf(command, load)
 		if err != nil {
 			return err
 		}
-		keys, err := plural.Keys(command.Context(), database)
+		keys, err := plural.APIKeys(command.Context(), database)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func newListKeysCommand() *cobra.Command {
 	return command
 }
 
-func printKeys(out io.Writer, keys []plural.Key, now time.Time) error {
+func printKeys(out io.Writer, keys []plural.APIKey, now time.Time) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "PREFIX\tNAME\tROLE\tSUB\tCREATED\tSTATE")
 	for _, key := range keys {
@@ -125,13 +125,13 @@ func newRevokeKeyCommand() *cobra.Command {
 		Short: "Revoke an API key, at once and on every server",
 		Args:  cobra.ExactArgs(1),
 	}
-	load := borrowSettings(command, "schema", "database")
+	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		database, err := databaseOf(command, load)
 		if err != nil {
 			return err
 		}
-		prefix, err := plural.RevokeKey(command.Context(), database, args[0])
+		prefix, err := plural.RevokeAPIKey(command.Context(), database, args[0])
 		if err != nil {
 			return err
 		}

@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// logWriter writes lines in the background, many at once when many come: each request has
-// one, and a system call for each would take as long as to answer it. It is at most
-// a moment behind.
+// logWriter writes lines in the background, in batches: a system call for each request would
+// take as long as the request. It is at most a moment late.
 type logWriter struct {
 	out     io.Writer
 	mutex   sync.Mutex
@@ -18,7 +17,7 @@ type logWriter struct {
 	ended   chan struct{}
 }
 
-// maxPending is how much may wait to be written. Whoever has more to say waits too.
+// maxPending bounds the buffer. Writers wait when it is full.
 const maxPending = 1 << 20
 
 func newLogWriter(out io.Writer) *logWriter {
@@ -28,8 +27,7 @@ func newLogWriter(out io.Writer) *logWriter {
 	return w
 }
 
-// Write takes a line. That it could not be written is nobody's business: there is no
-// other place to say so.
+// Write buffers a line. Errors are ignored: there is no other place to report them.
 func (w *logWriter) Write(line []byte) (int, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -57,7 +55,7 @@ func (w *logWriter) loop() {
 			return
 		}
 		w.mutex.Unlock()
-		runtime.Gosched() // on one core, the others who are about to say something must get to run
+		runtime.Gosched() // on one core, let other writers run first
 		w.mutex.Lock()
 		taken, w.pending = w.pending, taken[:0]
 		w.changed.Broadcast()
@@ -66,7 +64,7 @@ func (w *logWriter) loop() {
 	}
 }
 
-// Close writes what is left. Later lines are written at once.
+// Close flushes the buffer. Later lines are written synchronously.
 func (w *logWriter) Close() {
 	w.mutex.Lock()
 	w.closed = true

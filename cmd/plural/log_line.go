@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// lineHandler writes the lines of requests as slog's TextHandler does, in a third of the
-// time: there is one for each answer. Everything else it leaves to that.
+// lineHandler writes the access log as slog's TextHandler does, in a third of the time. It
+// passes all other records on to that.
 type lineHandler struct {
 	*slog.TextHandler
 	out io.Writer

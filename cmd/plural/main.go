@@ -30,9 +30,8 @@ func main() {
 	os.Exit(status)
 }
 
-// untilSignal is a context that ends with the first signal to stop. The second one ends the
-// program at once, also where the shell that started it in the background has it
-// ignore them.
+// untilSignal returns a context that ends with the first signal to stop. The second one ends
+// the program at once, even if the shell that started it in the background ignores signals.
 func untilSignal() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)

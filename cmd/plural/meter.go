@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// meter shows on a terminal how far something has come: a line that fills up, with the
-// rate and the time that is left.
+// meter shows progress on a terminal: a bar, the rate and the remaining time.
 type meter struct {
-	out     io.Writer // nil: nobody looks
+	out     io.Writer // nil: not a terminal
 	what    string
 	started time.Time
 	shown   time.Time
@@ -24,8 +23,8 @@ func newMeter(out io.Writer, what string) *meter {
 	return m
 }
 
-// show shows it now and then. The part is how much of it is done, and negative if
-// that cannot be known.
+// show updates the line from time to time. Part is the fraction that is done, negative if
+// unknown.
 func (m *meter) show(rows int64, part float64) {
 	now := time.Now()
 	if m.out == nil || now.Sub(m.shown) < barPause {
@@ -35,7 +34,7 @@ func (m *meter) show(rows int64, part float64) {
 	fmt.Fprint(m.out, wholeLine+meterLine(m.what, rows, part, now.Sub(m.started)))
 }
 
-// end takes the line away.
+// end clears the line.
 func (m *meter) end() {
 	if m.out != nil && !m.shown.IsZero() {
 		fmt.Fprint(m.out, wholeLine)
@@ -61,7 +60,7 @@ func rateOf(rows int64, took time.Duration) string {
 	return grouped(int64(float64(rows)/max(took.Seconds(), 1e-3))) + "/s"
 }
 
-// pace is how long it took, if it took long enough to be worth a word.
+// pace is how long it took, if long enough to mention.
 func pace(rows int64, took time.Duration) string {
 	if took < time.Second {
 		return ""

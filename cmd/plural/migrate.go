@@ -17,7 +17,7 @@ import (
 	"github.com/plural-go/plural"
 )
 
-// migrateFlags is what the command is told beside the settings.
+// migrateFlags are the flags of the command besides the settings.
 type migrateFlags struct {
 	plan, allowLoss, noBackup bool
 	backup                    string
@@ -39,11 +39,11 @@ way of, are refused unless --allow-loss permits it; a backup comes first then.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&f.plan, "plan", false, "show the steps, and change nothing")
-	flags.BoolVar(&f.allowLoss, "allow-loss", false, "give up what the new schema has no place for")
+	flags.BoolVar(&f.allowLoss, "allow-loss", false, "lose values that the new schema does not allow")
 	flags.StringVar(&f.backup, "backup", "", "write a backup to this `FILE` first (SQLite)")
-	flags.BoolVar(&f.noBackup, "no-backup", false, "lose without a backup")
+	flags.BoolVar(&f.noBackup, "no-backup", false, "lose values without a backup")
 	command.MarkFlagsMutuallyExclusive("backup", "no-backup")
-	load := borrowSettings(command, "schema", "database")
+	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		s, err := load()
 		if err != nil {
@@ -54,9 +54,9 @@ way of, are refused unless --allow-loss permits it; a backup comes first then.`,
 	return command
 }
 
-// borrowSettings gives a command some of the flags of serve. What is not given is
-// completed from the environment and the schema file, as it is there.
-func borrowSettings(command *cobra.Command, names ...string) (load func() (*settings, error)) {
+// addSettings adds some flags of serve to a command. Values that are not given come from the
+// environment and the schema file, as for serve.
+func addSettings(command *cobra.Command, names ...string) (load func() (*settings, error)) {
 	var s settings
 	all := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	s.register(all)
@@ -94,8 +94,8 @@ func migrate(ctx context.Context, config plural.Config, f migrateFlags, in io.Re
 		}
 		decided = true
 	}
-	// Whoever writes meanwhile may make it lose what the plan did not show, and
-	// nobody has decided about a backup of that.
+	// A concurrent write may cause losses that the plan did not show, and nobody has decided about
+	// a backup of that.
 	steps, err = plural.Migrate(ctx, config, plural.MigrateOptions{AllowLoss: f.allowLoss && decided, Backup: f.backup})
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func migrate(ctx context.Context, config plural.Config, f migrateFlags, in io.Re
 	return nil
 }
 
-// shownPlan is the steps for people.
+// shownPlan prints the steps.
 func shownPlan(steps []plural.MigrationStep) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s to fit the schema:\n\n", counted(len(steps), "step"))
@@ -127,12 +127,11 @@ func counted(n int, noun string) string {
 	return fmt.Sprint(n, " ", noun)
 }
 
-// askForBackup offers a backup before something is lost. Nobody there to answer
-// is no permission.
+// askForBackup offers a backup before values are lost. No input is no permission.
 func askForBackup(database string, in io.Reader, out io.Writer) (file string, err error) {
 	name, ok := strings.CutPrefix(database, "sqlite:")
 	if !ok {
-		return "", errors.New("some of this cannot be undone: make a backup with pg_dump, and give --no-backup then")
+		return "", errors.New("some of this cannot be undone: make a backup with pg_dump, then give --no-backup")
 	}
 	proposal := name + "." + time.Now().UTC().Format("20060102T150405Z") + ".backup"
 	fmt.Fprintf(out, "Some of this cannot be undone. Write a backup to which file? [%s, or \"none\"] ", proposal)

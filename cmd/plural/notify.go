@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// tellManager tells systemd, or whoever else started the server and waits for it,
-// how far it has come: sd_notify(3). Without such a manager it does nothing.
-func tellManager(logger *slog.Logger, state string) {
+// notifyManager notifies systemd, or another service manager, of the state of the server:
+// sd_notify(3). Without one it does nothing.
+func notifyManager(logger *slog.Logger, state string) {
 	name := os.Getenv("NOTIFY_SOCKET")
 	if name == "" {
 		return
@@ -19,6 +19,6 @@ func tellManager(logger *slog.Logger, state string) {
 		_, err = connection.Write([]byte(state))
 	}
 	if err != nil {
-		logger.Warn("the service manager could not be told", "state", state, "error", err)
+		logger.Warn("the service manager could not be notified", "state", state, "error", err)
 	}
 }

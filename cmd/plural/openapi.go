@@ -25,7 +25,7 @@ shown; without it the document has everything.`,
 		Args: noArguments,
 	}
 	command.Flags().StringVar(&role, "role", "", "print the document of a `ROLE`")
-	load := borrowSettings(command, "schema")
+	load := addSettings(command, "schema")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		s, err := load()
 		if err != nil {

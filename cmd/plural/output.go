@@ -14,13 +14,13 @@ import (
 	"github.com/plural-go/plural/internal/move"
 )
 
-// destination is a file that is written, or the standard output.
+// destination is a file to write, or the standard output.
 type destination struct {
 	*bufio.Writer
 	format move.Format
 	zipper *gzip.Writer // nil: not compressed
 	file   *os.File     // nil for the standard output
-	name   string       // of the file when it is whole; until then it has another, unless it is a pipe or a device
+	name   string       // of the complete file; until then it has a temporary one, unless it is a pipe or a device
 	given  string       // as it was given, for messages
 }
 
@@ -34,7 +34,7 @@ func openOutput(stdout io.Writer, name string, format move.Format) (*destination
 			out.format = told
 		}
 		if out.format == "" {
-			return nil, fmt.Errorf("the format of %s cannot be told by its ending: give --format", name)
+			return nil, fmt.Errorf("the format of %s is not clear from its name: give --format", name)
 		}
 		if err := out.open(); err != nil {
 			return nil, out.named(err)
@@ -52,8 +52,8 @@ func openOutput(stdout io.Writer, name string, format move.Format) (*destination
 	return out, nil
 }
 
-// open opens what is written to: a file beside the one that is meant, or a pipe or a device
-// itself. A file that is there keeps its mode, and a link stays one.
+// open opens a temporary file next to the target, or the target itself if it is a pipe or a
+// device. An existing file keeps its mode, and a link remains a link.
 func (o *destination) open() error {
 	info, err := os.Stat(o.name)
 	switch {
@@ -68,7 +68,7 @@ func (o *destination) open() error {
 			return err
 		}
 	case errors.Is(err, fs.ErrNotExist):
-		if to, err := os.Readlink(o.name); err == nil { // to what is to be made
+		if to, err := os.Readlink(o.name); err == nil { // a link to a file that does not exist yet
 			if !filepath.IsAbs(to) {
 				to = filepath.Join(filepath.Dir(o.name), to)
 			}
@@ -78,7 +78,7 @@ func (o *destination) open() error {
 		return err
 	}
 	beside := filepath.Join(filepath.Dir(o.name), "."+filepath.Base(o.name)+"."+rand.Text())
-	o.file, err = os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // #nosec G302 G304 -- what others may do with it is for the umask to say
+	o.file, err = os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // #nosec G302 G304 -- the umask decides its mode
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (o *destination) open() error {
 	return nil
 }
 
-// finish gives a file that is whole its name, and takes any other away.
+// finish renames a complete file, and removes any other.
 func (o *destination) finish(failed error) error {
 	err := failed
 	if err == nil {
@@ -123,7 +123,7 @@ func (o *destination) finish(failed error) error {
 	return err
 }
 
-// named is an error with the name that the file was given, in place of the one that it has.
+// named is an error with the given name of the file instead of the temporary one.
 func (o *destination) named(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError

@@ -64,19 +64,19 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 		return errors.Join(err, server.Stop(context.Background()))
 	}
 	fmt.Fprint(out, greeting(s, config.Schema, config.Access, listener.Addr()))
-	tellManager(logger, "READY=1")
+	notifyManager(logger, "READY=1")
 	select {
 	case <-ctx.Done():
 	case err = <-server.Failed():
 	}
-	tellManager(logger, "STOPPING=1")
+	notifyManager(logger, "STOPPING=1")
 	logger.Info("stopping")
 	err = errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
 	logger.Info("stopped")
 	return err
 }
 
-// greeting tells a newcomer where to look.
+// greeting says what is served, and where.
 func greeting(s *settings, c *schema.Schema, access *schema.Access, addr net.Addr) string {
 	var b strings.Builder
 	source := "the collections of " + s.schemaFile
@@ -112,7 +112,7 @@ func reachable(addr net.Addr) string {
 	return addr.String()
 }
 
-// tryLine is a request to begin with: one that needs no key, if there is any.
+// tryLine is a first request: one that needs no API key, if there is any.
 func tryLine(s *settings, c *schema.Schema, access *schema.Access, base string) string {
 	first := base + "/" + c.Collections()[0].Name
 	if access != nil {
@@ -130,7 +130,8 @@ func tryLine(s *settings, c *schema.Schema, access *schema.Access, base string) 
 	return "curl " + first + ` -H 'Content-Type: application/json' -d '{"name":"Ada","email":"ada@example.com"}'`
 }
 
-// listedBy is a collection that can be listed without credentials, or with some, if there is one.
+// listedBy returns a collection that can be listed without credentials, or with some, if there
+// is one.
 func listedBy(access *schema.Access, public bool) string {
 	for _, role := range access.Roles {
 		if public != (role.Name == schema.PublicRole) {
@@ -147,7 +148,7 @@ func listedBy(access *schema.Access, public bool) string {
 
 func (s *settings) logger(out io.Writer) *slog.Logger {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(s.logLevel)) // one of logLevels
+	_ = level.UnmarshalText([]byte(s.logLevel)) // valid by logLevels
 	options := &slog.HandlerOptions{Level: level}
 	if s.logFormat == "json" {
 		return slog.New(slog.NewJSONHandler(out, options))
@@ -155,8 +156,8 @@ func (s *settings) logger(out io.Writer) *slog.Logger {
 	return slog.New(newLineHandler(out, options))
 }
 
-// readSchema reads the schema file. Without a name it is plural.yaml if there
-// is one, and else the built-in example.
+// readSchema reads the schema file: by default plural.yaml if it exists, otherwise the
+// built-in example.
 func (s *settings) readSchema() (*schema.File, error) {
 	name := s.schemaFile
 	if name == "" {
@@ -174,7 +175,7 @@ func (s *settings) readSchema() (*schema.File, error) {
 	return file, inFileOf(name, err)
 }
 
-// inFileOf puts the name of the schema file in front of what is wrong with it.
+// inFileOf prefixes errors with the name of the schema file.
 func inFileOf(name string, err error) error {
 	var problems schema.Problems
 	if name == "" || !errors.As(err, &problems) {

@@ -14,7 +14,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// settings is what can be set by flags, the environment and the schema file.
+// settings are the values of flags, the environment and the schema file.
 type settings struct {
 	addr       string
 	schemaFile string
@@ -23,33 +23,33 @@ type settings struct {
 	config     plural.Config
 }
 
-// register declares the flags. Their names are those of everything else too:
-// see variable and key.
+// register declares the flags. Environment variables and keys of the schema file have the same
+// names: see variable and key.
 func (s *settings) register(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	flags.StringVar(&s.schemaFile, "schema", "", "schema file (default plural.yaml if there is one, else a built-in example)")
-	flags.BoolVar(&s.config.Open, "open", false, "listen on any address although the schema file has no access")
+	flags.BoolVar(&s.config.Open, "open", false, "listen on any address without access rules in the schema file")
 	flags.StringVar(&s.config.Database, "database", "sqlite:plural.db", "database `URL`")
 	s.config.Migrate = plural.MigrateAdditive
-	flags.Var(&choice{(*string)(&s.config.Migrate), migrateModes}, "migrate", "what to do by itself to a database of another schema: additive or off")
+	flags.Var(&choice{(*string)(&s.config.Migrate), migrateModes}, "migrate", "automatic migration of a database with another schema: additive or off")
 	s.logFormat, s.logLevel = "text", "info"
 	flags.Var(&choice{&s.logFormat, logFormats}, "log-format", "text or json")
 	flags.Var(&choice{&s.logLevel, logLevels}, "log-level", "debug, info, warn or error")
 	s.config.DefaultLimit, s.config.MaxBody, s.config.MaxDepth, s.config.MaxItems = 100, 1<<20, 64, 1000
 	flags.Var(count[int64]{&s.config.DefaultLimit, 1}, "default-limit", "resources of a collection when the request gives no limit")
-	flags.Var(count[int64]{&s.config.MaxLimit, 0}, "max-limit", "largest limit a request may give (0 is none)")
+	flags.Var(count[int64]{&s.config.MaxLimit, 0}, "max-limit", "largest limit a request may give (0: no maximum)")
 	flags.Var((*byteSize)(&s.config.MaxBody), "max-body", "largest request body")
 	s.config.MaxBodyMemory = 64 << 20
 	flags.Var((*byteSize)(&s.config.MaxBodyMemory), "max-body-memory", "bytes of all request bodies in flight")
 	flags.Var(count[int]{&s.config.MaxDepth, 1}, "max-depth", "deepest nesting of a request body")
-	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "most resources that one array creates")
+	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "maximum resources in one array")
 	s.config.MinThroughput = 64 << 10
-	flags.Var((*optionalSize)(&s.config.MinThroughput), "min-throughput", "bytes in a second that a client must take of a long list, or off")
+	flags.Var((*optionalSize)(&s.config.MinThroughput), "min-throughput", "bytes per second that a client must receive of a long list, or off")
 	s.config.MaxRequests = 10_000
-	flags.Var(count[int64]{&s.config.MaxRequests, 1}, "max-requests", "requests that are answered at the same time")
+	flags.Var(count[int64]{&s.config.MaxRequests, 1}, "max-requests", "maximum concurrent requests")
 	flags.Var((*rate)(&s.config.RateLimit), "rate-limit", "requests from one address, for example 20/s, 600/m or none")
-	flags.Var((*prefixes)(&s.config.TrustedProxies), "trusted-proxies", "addresses of proxies whose X-Forwarded-For counts, for example 10.0.0.0/8,::1")
+	flags.Var((*prefixes)(&s.config.TrustedProxies), "trusted-proxies", "addresses of proxies whose X-Forwarded-For is used, for example 10.0.0.0/8,::1")
 	flags.Var((*words)(&s.config.AllowedOrigins), "allowed-origins", "origins of pages that may use the API, for example https://app.example.com, or *")
 	flags.StringVar(&s.config.CertFile, "cert-file", "", "certificate for TLS, in PEM")
 	flags.StringVar(&s.config.KeyFile, "key-file", "", "key of the certificate, in PEM")
@@ -61,10 +61,10 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	}{
 		{&s.config.HeaderTimeout, "header-timeout", 10 * time.Second, "time for a client to send the header of a request"},
 		{&s.config.ReadTimeout, "read-timeout", 30 * time.Second, "time for a client to send a whole request"},
-		{&s.config.WriteTimeout, "write-timeout", 30 * time.Second, "time for a client to take each piece of an answer"},
-		{&s.config.QueryTimeout, "query-timeout", 30 * time.Second, "time for the database to find each piece of an answer"},
+		{&s.config.WriteTimeout, "write-timeout", 30 * time.Second, "time for a client to receive each piece of a response"},
+		{&s.config.QueryTimeout, "query-timeout", 30 * time.Second, "time for the database to find each piece of a response"},
 		{&s.config.IdleTimeout, "idle-timeout", 2 * time.Minute, "time to keep an idle connection"},
-		{&s.config.ShutdownTimeout, "shutdown-timeout", 30 * time.Second, "time for accepted requests to finish at the end"},
+		{&s.config.ShutdownTimeout, "shutdown-timeout", 30 * time.Second, "time for accepted requests to finish on shutdown"},
 	}
 	for _, d := range durations {
 		*d.target = d.fallback
@@ -73,11 +73,11 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	s.config.ChangeRetention = 7 * 24 * time.Hour
 	s.config.IdempotencyRetention, s.config.OperationRetention = day, 7*day
 	s.config.Workers, s.config.MaxOperations = 8, 10_000
-	flags.Var(count[int]{&s.config.Workers, 1}, "workers", "asynchronous operations that are carried out at the same time")
-	flags.Var(count[int64]{&s.config.MaxOperations, 1}, "max-operations", "asynchronous operations that may be unfinished")
+	flags.Var(count[int]{&s.config.Workers, 1}, "workers", "maximum concurrent asynchronous operations")
+	flags.Var(count[int64]{&s.config.MaxOperations, 1}, "max-operations", "maximum unfinished asynchronous operations")
 	flags.Var((*retention)(&s.config.OperationRetention), "operation-retention", "how long finished operations are kept, for example 30d, or forever")
-	flags.Var((*retention)(&s.config.IdempotencyRetention), "idempotency-retention", "how long answers are kept to be repeated, for example 2d, or forever")
-	flags.Var((*retention)(&s.config.ChangeRetention), "change-retention", "how long the change log remembers, for example 30d, or forever")
+	flags.Var((*retention)(&s.config.IdempotencyRetention), "idempotency-retention", "how long idempotency records are kept, for example 2d, or forever")
+	flags.Var((*retention)(&s.config.ChangeRetention), "change-retention", "how long the change log keeps changes, for example 30d, or forever")
 }
 
 // variable is the environment variable of a flag: PLURAL_MAX_BODY for max-body.
@@ -88,8 +88,8 @@ func variable(flag string) string {
 // key is the name of a flag in the schema file: max_body for max-body.
 func key(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-// load completes the flags that were not given: from the environment, and then
-// from the schema file, which it returns. All mistakes are reported at once.
+// load sets flags that were not given from the environment, then from the schema file, which
+// it returns. All mistakes are reported at once.
 func (s *settings) load(flags *pflag.FlagSet) (*schema.File, error) {
 	given := map[string]bool{}
 	// Not Visit, which does not see what another command set of flags it borrowed.
@@ -140,7 +140,7 @@ func (s *settings) loadFile(flags *pflag.FlagSet, given map[string]bool, file *s
 	return mistakes
 }
 
-// inFile: a file cannot say which file it is.
+// inFile: a schema file cannot name itself.
 func inFile(flag *pflag.Flag) bool { return flag.Name != "schema" && flag.Name != "help" }
 
 func fileKeys(flags *pflag.FlagSet) []string {
@@ -153,7 +153,7 @@ func fileKeys(flags *pflag.FlagSet) []string {
 	return keys
 }
 
-// shown is a database URL without what is nobody's business.
+// shown is a database URL without credentials and parameters.
 func shown(database string) string {
 	if file, ok := strings.CutPrefix(database, "sqlite:"); ok {
 		return file

@@ -19,7 +19,7 @@ import (
 	"github.com/plural-go/plural/client"
 )
 
-// target is where data is moved to or from: a server, or a database that is opened
+// target is where data is imported to or exported from: a server, or a database that is opened
 // here.
 type target struct {
 	server, key string
@@ -28,16 +28,16 @@ type target struct {
 	file        string // that is imported or exported to; empty or - for none
 }
 
-const keyUsage = "API key or token for the server (better PLURAL_KEY, which nobody sees in a list of processes)"
+const keyUsage = "API key or token for the server (PLURAL_KEY is safer: the process list does not show it)"
 
-// registerTarget declares the flags that say where the data is, and others of plural serve
-// that a command needs for it.
+// registerTarget declares the flags of the target, and other flags of plural serve that a
+// command needs.
 func registerTarget(command *cobra.Command, others ...string) *target {
 	t := &target{}
 	flags := command.Flags()
 	flags.StringVar(&t.server, "server", "", "`URL` of a server, in place of a database (or PLURAL_SERVER)")
 	flags.StringVar(&t.key, "key", "", keyUsage)
-	t.load = borrowSettings(command, append([]string{"schema", "database"}, others...)...)
+	t.load = addSettings(command, append([]string{"schema", "database"}, others...)...)
 	return t
 }
 
@@ -50,11 +50,11 @@ const (
 	toTry // as if it were written to
 )
 
-// open connects to the server, or opens the database, and finds a collection. Whoever gets a
-// client closes it.
+// open connects to the server or opens the database, and finds a collection. The caller closes
+// the client.
 func (t *target) open(command *cobra.Command, what purpose, collection string) (*client.Client, client.Description, func() error, error) {
 	if what != toRead && collection == "operations" {
-		return nil, client.Description{}, nil, errors.New("operations are read only: the server writes them")
+		return nil, client.Description{}, nil, errors.New("operations are read-only: the server writes them")
 	}
 	c, closing, err := t.connect(command, what, collection)
 	if err != nil {
@@ -84,23 +84,22 @@ func (t *target) connect(command *cobra.Command, what purpose, collection string
 		return t.openDatabase(command.Context(), what, collection)
 	}
 	if given {
-		return nil, nil, errors.New("give a --server, which has its own database and schema, or a --database, and not both")
+		return nil, nil, errors.New("give --server or --database, not both")
 	}
 	t.name = server
 	c, err := client.New(server, client.Options{Key: key, Retries: 8})
 	return c, func() error { return nil }, err
 }
 
-// openDatabase serves a database to this process alone. So data goes the way of
-// a request, whether there is a network in between or not: the same validation, change log
-// and totals.
+// openDatabase serves a database to this process alone. So data passes the same validation,
+// change log and totals as requests.
 func (t *target) openDatabase(ctx context.Context, what purpose, collection string) (*client.Client, func() error, error) {
 	s, err := t.load()
 	if err != nil {
 		return nil, nil, err
 	}
 	t.name = shown(s.config.Database)
-	if s.config.Schema.Collection(collection) == nil { // ahead of making a database
+	if s.config.Schema.Collection(collection) == nil { // before a database is created
 		var names []string
 		for _, each := range s.config.Schema.All() {
 			names = append(names, each.Name)
@@ -121,7 +120,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	server, err := plural.Open(ctx, plural.Config{
 		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate,
 		Logger: slog.New(causes{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})}),
-		// Whoever moves data has all the time, and is not a server that keeps house.
+		// No timeouts, and no background work.
 		QueryTimeout: forever, MinThroughput: forever, Workers: forever,
 		ReadTimeout: day, WriteTimeout: day,
 		ChangeRetention: forever, IdempotencyRetention: forever, OperationRetention: forever,
@@ -130,7 +129,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
-	pipes := newPipes()
+	pipes := newPipeListener()
 	within := &http.Server{Handler: server, ReadHeaderTimeout: day}
 	go within.Serve(pipes) // until it is closed
 	transport := &http.Transport{
@@ -148,8 +147,8 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	return c, closing, nil
 }
 
-// refuseOwnFile refuses to import from a file of the database itself, or to export to one: that
-// would take SQLite's locks away, or replace the database.
+// refuseOwnFile refuses to import from a file of the database itself, or to export to one:
+// that would release SQLite's locks, or replace the database.
 func refuseOwnFile(database, name string) error {
 	file, ok := strings.CutPrefix(database, "sqlite:")
 	if !ok || name == "" || name == "-" {
@@ -187,8 +186,8 @@ func isSameFile(a, b string) bool {
 	return err == nil && other == nil && os.SameFile(one, two)
 }
 
-// causes is a log of what no answer tells: why something failed within. Requests that
-// failed, and a full disk, are reported by whoever made them.
+// causes logs errors that no response shows. Failed requests and a full disk are reported by
+// the command.
 type causes struct{ slog.Handler }
 
 // Handle is that of a slog.Handler.
@@ -204,8 +203,8 @@ func (c causes) Handle(ctx context.Context, record slog.Record) error {
 	return c.Handler.Handle(ctx, record)
 }
 
-// databaseFor makes sure that no file comes to be where nothing is to be written: then
-// there is nothing to be read, and trials are made with a database that is removed.
+// databaseFor creates no file where nothing is written: an export fails, and a dry run uses a
+// temporary database.
 func databaseFor(database string, what purpose) (url string, remove func() error, err error) {
 	remove = func() error { return nil }
 	file, ok := strings.CutPrefix(database, "sqlite:")
@@ -213,7 +212,7 @@ func databaseFor(database string, what purpose) (url string, remove func() error
 		return database, remove, nil
 	}
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-		return database, remove, nil // or it is found out what is wrong with it
+		return database, remove, nil // errors are found on opening
 	}
 	if what == toRead {
 		return "", nil, fmt.Errorf("there is no database %s", file)
@@ -225,15 +224,15 @@ func databaseFor(database string, what purpose) (url string, remove func() error
 	return "sqlite:" + filepath.Join(dir, "plural.db"), func() error { return os.RemoveAll(dir) }, nil
 }
 
-// pipes is a listener for connections within the process, which nobody else can reach.
-type pipes struct {
+// pipeListener is a listener for connections within the process.
+type pipeListener struct {
 	connections chan net.Conn
 	closed      chan struct{}
 }
 
-func newPipes() *pipes { return &pipes{make(chan net.Conn), make(chan struct{})} }
+func newPipeListener() *pipeListener { return &pipeListener{make(chan net.Conn), make(chan struct{})} }
 
-func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
+func (p *pipeListener) dial(ctx context.Context) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {
 	case p.connections <- theirs:
@@ -245,7 +244,7 @@ func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // Accept is that of a net.Listener.
-func (p *pipes) Accept() (net.Conn, error) {
+func (p *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case connection := <-p.connections:
 		return connection, nil
@@ -255,19 +254,19 @@ func (p *pipes) Accept() (net.Conn, error) {
 }
 
 // Close is that of a net.Listener; it is called once.
-func (p *pipes) Close() error {
+func (p *pipeListener) Close() error {
 	close(p.closed)
 	return nil
 }
 
 // Addr is that of a net.Listener.
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "database", Net: "pipe"} }
+func (p *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "database", Net: "pipe"} }
 
 // describe finds a collection by its name.
 func (t *target) describe(ctx context.Context, c *client.Client, name string) (client.Description, error) {
 	all, err := c.Collections(ctx)
 	if client.IsNotFound(err) {
-		return client.Description{}, fmt.Errorf("%s does not describe its collections: is it the URL of a server, without a collection behind it? (%w)", t.name, err)
+		return client.Description{}, fmt.Errorf("%s does not describe its collections: is it the URL of a server, without a collection at its end? (%w)", t.name, err)
 	}
 	if err != nil {
 		return client.Description{}, err
@@ -280,7 +279,7 @@ func (t *target) describe(ctx context.Context, c *client.Client, name string) (c
 		names = append(names, each.Name)
 	}
 	if len(names) == 0 {
-		return client.Description{}, fmt.Errorf("%s shows no collections: it may want a key (PLURAL_KEY), or another URL, without a collection behind it", t.name)
+		return client.Description{}, fmt.Errorf("%s shows no collections: it may need an API key (PLURAL_KEY), or another URL without a collection at its end", t.name)
 	}
 	return client.Description{}, noCollection(name, names)
 }
@@ -293,7 +292,7 @@ func noCollection(name string, names []string) error {
 func collectionArgument(most int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) < 1 || len(args) > most {
-			return fmt.Errorf("say what to %s: plural %s", command.Name(), command.Use)
+			return fmt.Errorf("name what to %s: plural %s", command.Name(), command.Use)
 		}
 		return nil
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/plural-go/plural/internal/suggest"
 )
 
-// unknownFlag says which flag was meant by one that there is none of. Other errors stay as
-// they are.
+// unknownFlag suggests a flag for an unknown one. Other errors are unchanged.
 func unknownFlag(command *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -32,8 +31,8 @@ func unknownFlag(command *cobra.Command, err error) error {
 	return fmt.Errorf("unknown flag: %s%s%s; \"%s --help\" lists them", dashes, written, suggest.DidYouMean(written, names), command.CommandPath())
 }
 
-// noArguments refuses arguments of a command that has commands of its own, or none: the first
-// may be one that is misspelt.
+// noArguments refuses arguments of a command that has subcommands or none: the first may be a
+// misspelt subcommand.
 func noArguments(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

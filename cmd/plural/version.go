@@ -22,8 +22,8 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
-// versionText says what this program is. A release is stamped by the linker; what
-// "go install" built knows the version of its module.
+// versionText describes the build. The linker sets the version of a release; "go install" uses
+// that of the module.
 func versionText(info *debug.BuildInfo) string {
 	shown, from := version, commit
 	if info != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// takesMore refuses more requests than there may be, wherever they lead. Those who watch
-// over the server are always answered.
-func (a *API) takesMore(out *response, t *target) error {
+// checkLoad refuses a request when the server or the client has reached a limit. Probes are
+// never refused.
+func (a *API) checkLoad(out *response, t *target) error {
 	if t != nil && t.isProbe() {
 		return nil
 	}
@@ -24,25 +24,24 @@ func (a *API) takesMore(out *response, t *target) error {
 	return a.limitAddress(out)
 }
 
-// isProbe: it is asked whether the server is there, and nothing else.
+// isProbe reports whether the path is a health or readiness check.
 func (t *target) isProbe() bool { return t.system == "health" || t.system == "ready" }
 
-// admit finds out who is calling, from the context if the embedding program has
-// authenticated them, and refuses what they may not do at all. What they
-// may do with certain resources only is decided where these are read. The path has the
-// permit from here on.
+// admit identifies the caller, from the context if the embedding program has authenticated
+// them, and refuses what their role never allows. Rules on single resources are applied where
+// these are read. From here on the path carries the permit.
 func (a *API) admit(r *http.Request, out *response, t *target) error {
 	if t.isProbe() || t.isPage() {
 		return nil
 	}
-	by, handed, err := a.Guard.Handed(r.Context())
+	by, handed, err := a.Guard.FromContext(r.Context())
 	switch {
 	case handed:
-		out.Header().Set("Cache-Control", "private") // only the program knows what the answer depends on
+		out.Header().Set("Cache-Control", "private") // only the program knows what the reply depends on
 	case a.Guard == nil:
 		return nil
 	default:
-		out.Header().Add("Vary", "Authorization") // what is shown, and whether
+		out.Header().Add("Vary", "Authorization") // the reply depends on the caller
 		by, err = a.Guard.Identify(r.Context(), r.Header.Values("Authorization"))
 		if fault.Is(err, fault.CodeInvalidCredentials) {
 			return cmp.Or(a.limitWrong(out), err)
@@ -66,7 +65,7 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 	return nil
 }
 
-// verb is what must be granted for a method.
+// verb is the access verb that a method requires.
 func (t *target) verb(method string) schema.AccessVerb {
 	switch method {
 	case http.MethodPost:

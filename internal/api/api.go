@@ -1,5 +1,5 @@
-// Package api is the HTTP side: routing, negotiation, envelope, headers and
-// limits. It is the only room that writes a response.
+// Package api is the HTTP side: routing, negotiation, envelope, headers and limits. No other
+// package writes a response.
 package api
 
 import (
@@ -21,50 +21,50 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Config is what an API is made of.
+// Config configures an API.
 type Config struct {
 	Schema     *schema.Schema
 	Resources  *resource.Resources
 	Operations *operation.Operations
 	Observer   *observe.Observer
-	Guard      *auth.Guard     // nil: everybody may do everything
-	Document   openapi.Options // of the interface, but for where it is mounted and who asks
+	Guard      *auth.Guard     // nil: no access control
+	Document   openapi.Options // prefix and caller are added per request
 
-	Prefix       string // path under which the API is mounted, without a slash at its end
+	Prefix       string // path under which the API is mounted, without a trailing slash
 	Query        query.Limits
 	MaxBody      int64
 	MaxBodies    int64         // bytes of all bodies in flight
-	WriteTimeout time.Duration // for the client to take each piece of an answer
-	QueryTimeout time.Duration // for the database to find each piece of it; 0 is no bound
-	MaxRequests  int64         // that are answered at the same time; 0 is no bound
+	WriteTimeout time.Duration // for the client to receive each piece of a response
+	QueryTimeout time.Duration // for the database to find each piece of it; 0: no limit
+	MaxRequests  int64         // concurrent requests; 0: no limit
 
 	Rate           schema.Rate            // of requests from one address
 	Rates          map[string]schema.Rate // of requests of one caller, by role
-	TrustedProxies []netip.Prefix         // whose X-Forwarded-For counts
-	Origins        []string               // of pages that may use the API; * is any
+	TrustedProxies []netip.Prefix         // whose X-Forwarded-For is used
+	Origins        []string               // allowed by CORS; *: any
 
-	// Secure says that the server has TLS of its own, and that browsers should use nothing else.
+	// Secure says that the server itself has TLS, so that it sends Strict-Transport-Security.
 	Secure bool
 
-	// MinThroughput is how many bytes of a long list a client must take in a second, on
-	// average and beside WriteTimeout. Zero: any.
+	// MinThroughput is how many bytes per second, on average, a client must receive of a long
+	// list. Zero: no minimum.
 	MinThroughput int64
 
-	// Abandoned is closed when answers that are still being sent must end.
+	// Abandoned is closed when responses that are still being sent must end.
 	Abandoned <-chan struct{}
 
-	// Stopping is closed when no more requests are taken.
+	// Stopping is closed when new requests are refused.
 	Stopping <-chan struct{}
 
-	// Ready reports why requests should go elsewhere, nil when they should not.
+	// Ready returns the reason why the server is not ready, or nil.
 	Ready func(context.Context) error
 }
 
-// API answers requests.
+// API handles requests.
 type API struct {
 	Config
 	metrics  http.Handler
-	keys     *keys
+	keys     *keysInUse
 	buckets  *buckets
 	inFlight *inFlight
 	openapis *documents
@@ -74,19 +74,19 @@ type API struct {
 	local    bool // see Local
 }
 
-// New makes an API.
+// New returns an API.
 func New(config Config) *API {
-	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keys{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: newInFlight(config.MaxRequests), ready: &readiness{now: time.Now}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
+	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keysInUse{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: newInFlight(config.MaxRequests), ready: &readiness{now: time.Now}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP handles one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handle(w, r, nil) }
 
-// Refuse answers a request with an error, and carries nothing out. Health and readiness
-// are told all the same.
+// Refuse replies to a request with an error and does not execute it. Health and readiness
+// checks are still answered.
 func (a *API) Refuse(w http.ResponseWriter, r *http.Request, refusal error) { a.handle(w, r, refusal) }
 
-// handle answers one request, or refuses it. Every answer leaves by out.send.
+// handle handles one request, or refuses it. Every reply is sent by out.send.
 func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a, r = a.asMounted(r)
 	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout, refusal: refusal}
@@ -97,12 +97,12 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 		out.Header()["Strict-Transport-Security"] = onlyTLS
 	}
 	if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
-		// There may have been a Content-Length beside it, which net/http takes away. A proxy
-		// that believed it sees another end of the request (RFC 9112, section 6.1).
+		// net/http removes a Content-Length that came with it. A proxy that used it sees another end
+		// of the request (RFC 9112, section 6.1).
 		out.Header().Set("Connection", "close")
 	}
 	a.crossOrigin(r, out.Header())
-	a.Observer.Arrived()
+	a.Observer.RequestStarted()
 	defer func() {
 		a.inFlight.leave(blockOf(out.remote))
 		out.upload.end()
@@ -114,32 +114,31 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 				reason = nil
 			}
 		}
-		a.Observer.Answered(out.summary(r))
+		a.Observer.RequestFinished(out.summary(r))
 		if reason != nil {
-			panic(http.ErrAbortHandler) // too late to say so: the client must see that it broke off
+			panic(http.ErrAbortHandler) // the response has begun: the client must see that it is incomplete
 		}
 	}()
-	answer, err := a.answer(r, out)
+	reply, err := a.dispatch(r, out)
 	if err != nil {
-		answer = a.refuse(r, out, err)
+		reply = a.refuse(r, out, err)
 	}
-	if err := out.send(r, answer); err != nil {
-		a.Observer.BrokenOff(out.id, err)
+	if err := out.send(r, reply); err != nil {
+		a.Observer.ResponseAborted(out.id, err)
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// answer takes a request through the rooms: where it leads, whether that can be
-// asked so, and what comes of it.
-func (a *API) answer(r *http.Request, out *response) (*reply, error) {
+// dispatch routes a request, checks it and executes it.
+func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	if err := a.checkHost(r); err != nil {
 		return nil, err
 	}
 	target, err := a.route(r)
-	if err := a.takesMore(out, target); err != nil {
+	if err := a.checkLoad(out, target); err != nil {
 		return nil, err
 	}
-	if unknown := (*misspelt)(nil); errors.As(err, &unknown) {
+	if unknown := (*unknownName)(nil); errors.As(err, &unknown) {
 		err = a.nearestPath(r, out, unknown)
 	}
 	if err != nil {
@@ -154,7 +153,7 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 		return refusal, nil
 	}
 	if target.kind == rootPath {
-		if sent := a.toExplorer(r, out); sent != nil {
+		if sent := a.redirectToExplorer(r, out); sent != nil {
 			return sent, nil
 		}
 	}
@@ -167,7 +166,7 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	if err := acceptable(r); err != nil {
 		return nil, err
 	}
-	if err := takesBody(r); err != nil {
+	if err := checkBody(r); err != nil {
 		return nil, err
 	}
 	if target.lists() && isRead(r.Method) {
@@ -186,35 +185,35 @@ func (a *API) answer(r *http.Request, out *response) (*reply, error) {
 	}
 }
 
-// refuse turns an error into a reply, and notes what the reply does not show.
+// refuse turns an error into a reply, and logs what the reply does not show.
 func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
-		// Nobody reads this, and nothing is wrong with the server.
+		// Nobody reads this reply, and the server has no problem.
 		out.gone = true
-		return failure(fault.List{fault.New(fault.CodeUnavailable, "The client went away.")})
+		return failure(fault.List{fault.New(fault.CodeUnavailable, "The client disconnected.")})
 	}
 	faults := fault.From(err)
-	answer := failure(faults)
-	switch answer.status {
+	reply := failure(faults)
+	switch reply.status {
 	case http.StatusInternalServerError:
 		a.Observer.Failed(out.id, err)
 	case http.StatusServiceUnavailable:
 		a.Observer.Unavailable(out.id, err)
 	case http.StatusTooManyRequests:
-		a.Observer.Denied(out.id, out.caller, string(answer.code), err)
-		answer.header.Set("Retry-After", cmp.Or(out.retryAfter, retryAfter))
+		a.Observer.Denied(out.id, out.caller, string(reply.code), err)
+		reply.header.Set("Retry-After", cmp.Or(out.retryAfter, retryAfter))
 	case http.StatusForbidden:
-		a.Observer.Denied(out.id, out.caller, string(answer.code), err)
+		a.Observer.Denied(out.id, out.caller, string(reply.code), err)
 	case http.StatusUnauthorized:
-		a.Observer.Denied(out.id, out.caller, string(answer.code), err)
-		answer.header.Set("WWW-Authenticate", challenge(faults[0].Code))
+		a.Observer.Denied(out.id, out.caller, string(reply.code), err)
+		reply.header.Set("WWW-Authenticate", challenge(faults[0].Code))
 	case http.StatusUnsupportedMediaType:
-		answer.header.Set("Accept", "application/json")
+		reply.header.Set("Accept", "application/json")
 		if r.Method == http.MethodPatch {
-			answer.header.Set("Accept-Patch", "application/json")
+			reply.header.Set("Accept-Patch", "application/json")
 		}
 	}
-	return answer
+	return reply
 }
 
 func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }

@@ -89,7 +89,7 @@ func breakStream(t *testing.T, encoding string, left int) {
 	if err == nil {
 		t.Error("read to its end as if it were complete")
 	}
-	if !strings.Contains(log.String(), "answer broken off") {
+	if !strings.Contains(log.String(), "response aborted") {
 		t.Errorf("the log does not tell: %s", log)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 	if r.ContentLength > a.MaxBody {
-		out.Header().Set("Connection", "close") // what follows is not read
+		out.Header().Set("Connection", "close") // the rest is not read
 		return nil, a.tooLarge()
 	}
 	body, err := a.readAll(r, out)
@@ -31,11 +31,11 @@ func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 	return body, nil
 }
 
-// firstPiece is how much memory a body gets to begin with, unless it says that it is shorter.
+// firstPiece is the initial buffer of a body, unless its Content-Length is smaller.
 const firstPiece = 4 << 10
 
-// readAll reads a body. The memory for it is taken from the budget as it grows, so that
-// who announces much and sends little takes little.
+// readAll reads a body. Its memory is taken from the budget as it grows, so that a client that
+// announces much and sends little takes little.
 func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 	deadline := http.NewResponseController(out.ResponseWriter)
 	out.upload = a.bodies.begin(shareOf(out), func() { _ = deadline.SetReadDeadline(time.Unix(1, 0)) }) // in the past
@@ -43,14 +43,14 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 	if r.ContentLength >= 0 {
 		most = r.ContentLength
 	}
-	most++ // to see that there is no more
+	most++ // to detect a longer body
 	from := http.MaxBytesReader(out, r.Body, a.MaxBody)
 	var body []byte
 	for {
 		if len(body) == cap(body) {
 			size := min(max(firstPiece, 2*int64(cap(body))), most)
 			if size == int64(cap(body)) {
-				size++ // the reader ends it
+				size++ // the reader enforces the limit
 			}
 			if err := out.upload.take(size - int64(cap(body))); err != nil {
 				return nil, err
@@ -59,30 +59,30 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 		}
 		n, err := from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
-		out.upload.came(n)
+		out.upload.received(n)
 		if err == nil {
 			continue
 		}
 		if slow := out.upload.arrived(); err == io.EOF {
 			return body, nil
 		} else if slow {
-			return nil, fault.New(fault.CodeOverloaded, "The body came so slowly that its place was given to others, as there is little memory left for bodies. Try again later.")
+			return nil, fault.New(fault.CodeOverloaded, "The body arrived too slowly while the server was short of memory for bodies. Try again later.")
 		}
 		return nil, err
 	}
 }
 
 func unreadable(err error) error {
-	return &fault.Error{Code: fault.CodeMalformedRequest, Detail: "The body could not be read to its end.", Cause: err}
+	return &fault.Error{Code: fault.CodeMalformedRequest, Detail: "The body could not be read completely.", Cause: err}
 }
 
 func (a *API) tooLarge() error {
-	return fault.New(fault.CodeBodyTooLarge, "A body can have at most %d bytes.", a.MaxBody)
+	return fault.New(fault.CodeBodyTooLarge, "The body is too large. Send at most %d bytes.", a.MaxBody)
 }
 
-// takesBody refuses a body where none is expected, and one that is not JSON
-// where one is.
-func takesBody(r *http.Request) error {
+// checkBody refuses a body where none is expected, and one that is not JSON where one is
+// expected.
+func checkBody(r *http.Request) error {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
 		return checkMediaType(r)
@@ -90,7 +90,7 @@ func takesBody(r *http.Request) error {
 	if r.ContentLength == 0 || r.Body == nil {
 		return nil
 	}
-	if r.ContentLength < 0 { // chunked: there may be nothing in it
+	if r.ContentLength < 0 { // chunked: it may be empty
 		n, err := io.ReadFull(r.Body, make([]byte, 1))
 		if n == 0 && err == io.EOF {
 			return nil
@@ -99,20 +99,20 @@ func takesBody(r *http.Request) error {
 			return unreadable(err)
 		}
 	}
-	return fault.New(fault.CodeUnexpectedBody, "%s takes no body.", r.Method)
+	return fault.New(fault.CodeUnexpectedBody, "%s must not have a body. Send it without one.", r.Method)
 }
 
 func checkMediaType(r *http.Request) error {
 	if encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return fault.Header("Content-Encoding", fault.CodeUnsupportedMediaType, "Bodies are taken without content coding.")
+		return fault.Header("Content-Encoding", fault.CodeUnsupportedMediaType, "Send the body without Content-Encoding.")
 	}
-	// A header given twice says two things at once, and so none that is accepted.
+	// Two values contradict each other, so a repeated header is refused.
 	given := strings.Join(r.Header.Values("Content-Type"), ", ")
 	media, parameters, err := mime.ParseMediaType(given)
 	charset, hasCharset := parameters["charset"]
 	delete(parameters, "charset")
 	if given == "" || err != nil || media != "application/json" || len(parameters) > 0 || hasCharset && !strings.EqualFold(charset, "utf-8") {
-		return fault.Header("Content-Type", fault.CodeUnsupportedMediaType, "A body must be application/json, in UTF-8.")
+		return fault.Header("Content-Type", fault.CodeUnsupportedMediaType, "The body must be JSON in UTF-8. Send Content-Type: application/json.")
 	}
 	return nil
 }

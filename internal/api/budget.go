@@ -7,44 +7,44 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 )
 
-// budget is the memory that the bodies of all requests in flight may take. Each body takes
-// of it as it arrives, and gives it back when its request is answered.
+// budget is the memory that the bodies of all requests in flight may use. Each body reserves
+// memory as it arrives, and releases it when its request is answered.
 //
-// A caller gets half of it at most. Who needs more than is left waits for a moment. Bodies that come slowly then lose theirs,
-// so that clients who stop in the middle of a body do not keep all others from writing.
+// A caller gets at most half of it. A body that needs more than is left waits. Slow bodies are
+// then cancelled, so that clients that stop in the middle of a body do not block all others.
 type budget struct {
 	all  int64
 	most int64 // for one caller
 	now  func() time.Time
-	wait time.Duration // for others to give back what they have
+	wait time.Duration // for others to release memory
 
 	mutex   sync.Mutex
 	left    int64
 	held    map[string]int64 // by caller
 	arrive  map[*upload]bool
-	changed chan struct{} // closed when something is given back
+	changed chan struct{} // closed when memory is released
 }
 
-// upload is a body that arrives.
+// upload is a body that is being received.
 type upload struct {
 	budget *budget
 	who    string
 	held   int64
-	giveUp func() // has the client's sending end; nil: that is not possible
+	giveUp func() // cancels reading the body; nil: not possible
 
-	since    time.Time // when it last had sent slowEach bytes
-	received int       // bytes since then
-	slow     bool      // it has lost its place
+	since    time.Time // start of the current slowEach bytes
+	progress int       // bytes since then
+	slow     bool      // it was cancelled
 }
 
 const (
-	slowEach   = 64 << 10 // bytes that a body must bring
+	slowEach   = 64 << 10 // bytes that must arrive within slowAfter
 	slowAfter  = time.Second
 	budgetWait = 5 * time.Second
-	budgetLook = 100 * time.Millisecond // between two looks for slow bodies
+	budgetLook = 100 * time.Millisecond // between two checks for slow bodies
 )
 
-// newBudget makes a budget. Everybody may have one body of the largest size.
+// newBudget returns a budget. Every caller may have one body of the largest size.
 func newBudget(all, largest int64) *budget {
 	return &budget{all: all, most: max(all/2, largest+1), left: all, held: map[string]int64{}, now: time.Now, wait: budgetWait, arrive: map[*upload]bool{}, changed: make(chan struct{})}
 }
@@ -58,7 +58,7 @@ func (b *budget) begin(who string, giveUp func()) *upload {
 	return u
 }
 
-// take reserves memory ahead of its use.
+// take reserves memory, and waits if there is not enough.
 func (u *upload) take(size int64) error {
 	b := u.budget
 	deadline := time.NewTimer(b.wait)
@@ -72,12 +72,12 @@ func (u *upload) take(size int64) error {
 		case <-changed:
 		case <-time.After(budgetLook):
 		case <-deadline.C:
-			return fault.New(fault.CodeOverloaded, "The bodies of the requests that are being answered take all of the %d bytes that there are for them. Try again later.", b.all)
+			return fault.New(fault.CodeOverloaded, "The request bodies in flight use all of the %d bytes reserved for them. Try again later.", b.all)
 		}
 	}
 }
 
-// tryTake reserves memory, if there is enough. If not, bodies that come slowly lose theirs.
+// tryTake reserves memory if there is enough. If not, it cancels slow bodies.
 func (b *budget) tryTake(u *upload, size int64) (changed <-chan struct{}, ok bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -88,7 +88,7 @@ func (b *budget) tryTake(u *upload, size int64) (changed <-chan struct{}, ok boo
 		return nil, true
 	}
 	now := b.now()
-	u.since, u.received = now, 0 // the wait is not the client's doing
+	u.since, u.progress = now, 0 // the client did not cause the wait
 	for other := range b.arrive {
 		if !other.slow && other.giveUp != nil && other.held > 0 && now.Sub(other.since) > slowAfter {
 			other.slow = true
@@ -98,16 +98,16 @@ func (b *budget) tryTake(u *upload, size int64) (changed <-chan struct{}, ok boo
 	return b.changed, false
 }
 
-// came notes that bytes have arrived.
-func (u *upload) came(count int) {
+// received counts bytes that have arrived.
+func (u *upload) received(count int) {
 	u.budget.mutex.Lock()
 	defer u.budget.mutex.Unlock()
-	if u.received += count; u.received >= slowEach {
-		u.since, u.received = u.budget.now(), 0
+	if u.progress += count; u.progress >= slowEach {
+		u.since, u.progress = u.budget.now(), 0
 	}
 }
 
-// arrived says that all of the body is there, and reports whether it has lost its place.
+// arrived ends the reception of the body, and reports whether it was cancelled as slow.
 func (u *upload) arrived() (slow bool) {
 	u.budget.mutex.Lock()
 	defer u.budget.mutex.Unlock()
@@ -115,7 +115,7 @@ func (u *upload) arrived() (slow bool) {
 	return u.slow
 }
 
-// end gives back what the body took.
+// end releases the memory of the body.
 func (u *upload) end() {
 	if u == nil {
 		return

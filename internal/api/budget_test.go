@@ -30,7 +30,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%q gave up although they are fast", gaveUp)
 	}
 	now = now.Add(slowAfter + 1)
-	second.came(slowEach)
+	second.received(slowEach)
 	expect(third, 1, false)
 	if len(gaveUp) != 1 || gaveUp[0] != "first" || !first.arrived() || second.arrived() {
 		t.Errorf("%q gave up", gaveUp)

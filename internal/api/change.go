@@ -10,8 +10,7 @@ import (
 	"github.com/plural-go/plural/internal/resource"
 )
 
-// change does what a request wants to be written, once or as often as it comes,
-// now or later, and answers with what comes of it.
+// change executes a write: now or asynchronously, with or without an Idempotency-Key.
 func (a *API) change(r *http.Request, out *response, t *target) (*reply, error) {
 	request := resource.Request{
 		Method: r.Method, Path: t.path, ID: t.id,
@@ -26,125 +25,124 @@ func (a *API) change(r *http.Request, out *response, t *target) (*reply, error) 
 	}
 	when := timingOf(r, request)
 	request.Accepting = when.later
-	once, err := a.onceOf(r, request)
+	key, err := a.idempotencyKeyOf(r, request)
 	if err != nil {
 		return nil, err
 	}
-	if once == nil {
+	if key == nil {
 		return a.perform(r.Context(), request, when, nil)
 	}
-	if !a.keys.enter(once) {
+	if !a.keys.enter(key) {
 		return nil, resource.KeyInUse()
 	}
-	defer a.keys.leave(once)
-	kept, err := a.Resources.Recall(r.Context(), *once)
-	if err != nil || kept != nil {
-		return replayed(kept), err
+	defer a.keys.leave(key)
+	record, err := a.Resources.FindRecord(r.Context(), *key)
+	if err != nil || record != nil {
+		return replayOf(record), err
 	}
-	return a.perform(r.Context(), request, when, once)
+	return a.perform(r.Context(), request, when, key)
 }
 
-// perform does a write, in a transaction that also keeps the answer if it is to be
-// done once only.
-func (a *API) perform(ctx context.Context, request resource.Request, when timing, once *resource.Once) (*reply, error) {
+// perform executes a write. With an Idempotency-Key the same transaction stores the
+// idempotency record.
+func (a *API) perform(ctx context.Context, request resource.Request, when timing, key *resource.IdempotencyKey) (*reply, error) {
 	if !when.later {
-		answer, _, err := a.settle(ctx, a.now(ctx, request), once)
-		return answer, err
+		reply, _, err := a.execute(ctx, a.now(ctx, request), key)
+		return reply, err
 	}
 	var accepted operation.Accepted
-	answer, fresh, err := a.settle(ctx, a.later(ctx, request, when, &accepted), once)
-	if err != nil || !fresh || answer.status != http.StatusAccepted {
-		a.Operations.Disregard(accepted)
-		return answer, err
+	reply, fresh, err := a.execute(ctx, a.later(ctx, request, when, &accepted), key)
+	if err != nil || !fresh || reply.status != http.StatusAccepted {
+		a.Operations.StopWaiting(accepted)
+		return reply, err
 	}
 	a.Operations.Wake()
 	if when.wait == 0 {
-		return answer, nil
+		return reply, nil
 	}
-	return a.await(ctx, accepted, answer, when, once)
+	return a.await(ctx, accepted, reply, when, key)
 }
 
-// deed is a write in the making: what has gone wrong ahead of its transaction, how
-// it takes effect there, and what is answered then.
-type deed struct {
+// pendingWrite is a write before its transaction: the error found so far, the function that
+// executes it, and the reply to send afterwards.
+type pendingWrite struct {
 	failed error
 	effect func(*resource.Work) error
-	answer func() *reply
+	reply  func() *reply
 }
 
-// now is the deed of a request that is done at once.
-func (a *API) now(ctx context.Context, request resource.Request) deed {
+// now prepares a write that is executed in this request.
+func (a *API) now(ctx context.Context, request resource.Request) pendingWrite {
 	write, err := a.Resources.Decode(ctx, request)
 	if err == nil {
 		err = a.Resources.Before(ctx, &write)
 	}
 	var results []resource.Resource
-	return deed{
+	return pendingWrite{
 		failed: err,
 		effect: func(w *resource.Work) (err error) {
 			results, err = w.Do(write)
 			return err
 		},
-		answer: func() *reply { return a.written(write, results) },
+		reply: func() *reply { return a.written(write, results) },
 	}
 }
 
-// later is the deed of a request that is accepted, to be done afterwards.
-func (a *API) later(ctx context.Context, request resource.Request, when timing, accepted *operation.Accepted) deed {
+// later prepares a write that is accepted and executed asynchronously.
+func (a *API) later(ctx context.Context, request resource.Request, when timing, accepted *operation.Accepted) pendingWrite {
 	write, err := a.Resources.Decode(ctx, request)
-	return deed{
+	return pendingWrite{
 		failed: err,
 		effect: func(w *resource.Work) (err error) {
-			a.Operations.Disregard(*accepted) // of a transaction that is run again
+			a.Operations.StopWaiting(*accepted) // from an earlier run of the transaction
 			*accepted, err = a.Operations.Accept(w, request, write, when.wait > 0)
 			return err
 		},
-		answer: func() *reply {
-			answer := enveloped(http.StatusAccepted, []byte(`{"id":"`+accepted.Resource.String()+`","type":"`+request.Path.Collection.Name+`"}`))
-			answer.header.Set("Location", a.locate(a.Schema.Operations(), accepted.Operation))
-			answer.header.Set("Preference-Applied", when.applied)
+		reply: func() *reply {
+			reply := enveloped(http.StatusAccepted, []byte(`{"id":"`+accepted.Resource.String()+`","type":"`+request.Path.Collection.Name+`"}`))
+			reply.header.Set("Location", a.locate(a.Schema.Operations(), accepted.Operation))
+			reply.header.Set("Preference-Applied", when.applied)
 			if when.wait > 0 {
-				answer.provisional = when.wait + settleTime
+				reply.provisional = when.wait + settleTime
 			}
-			return answer
+			return reply
 		},
 	}
 }
 
-// settleTime is how much longer than a client waits an answer may take to be final.
+// settleTime is how long, beyond the time the client waits, a reply may remain provisional.
 const settleTime = 10 * time.Second
 
-// await answers with the outcome of an operation, if there is one in time. What the
-// client gets is what it gets again.
-func (a *API) await(ctx context.Context, accepted operation.Accepted, answer *reply, when timing, once *resource.Once) (*reply, error) {
-	wanted, cancel := a.whileWanted(ctx)
+// await waits for the outcome of an operation and replies with it. The idempotency record gets
+// the same reply.
+func (a *API) await(ctx context.Context, accepted operation.Accepted, reply *reply, when timing, key *resource.IdempotencyKey) (*reply, error) {
+	wanted, cancel := a.whileAwaited(ctx)
 	defer cancel()
 	outcome, ok := a.Operations.Wait(wanted, accepted, when.wait)
-	final := answer
+	final := reply
 	switch {
 	case ok && outcome.Err != nil:
-		answer = failure(fault.From(outcome.Err))
+		reply = failure(fault.From(outcome.Err))
 	case ok:
-		answer = a.written(outcome.Write, outcome.Results)
+		reply = a.written(outcome.Write, outcome.Results)
 	}
-	answer.header.Set("Preference-Applied", when.applied)
-	if once == nil {
-		return answer, nil
+	reply.header.Set("Preference-Applied", when.applied)
+	if key == nil {
+		return reply, nil
 	}
 	if outcome.Err == nil || isFinal(outcome.Err) {
-		final = answer
+		final = reply
 	}
 	final.provisional = 0
-	other, err := a.Resources.Revise(ctx, *once, kept(final))
+	other, err := a.Resources.FinalizeRecord(ctx, *key, recordOf(final))
 	if err == nil && other != nil {
-		answer = given(other) // it took so long that a repeated request was answered first
+		reply = replyOf(other) // a repeated request was answered first
 	}
-	return answer, err
+	return reply, err
 }
 
-// whileWanted is a context that ends when nobody waits any more: the client is
-// gone, or the server stops and those who wait must not keep others waiting.
-func (a *API) whileWanted(ctx context.Context) (context.Context, context.CancelFunc) {
+// whileAwaited returns a context that ends when the client disconnects or the server stops.
+func (a *API) whileAwaited(ctx context.Context) (context.Context, context.CancelFunc) {
 	wanted, cancel := context.WithCancel(ctx)
 	client := clientOf(ctx)
 	go func() {
@@ -158,12 +156,14 @@ func (a *API) whileWanted(ctx context.Context) (context.Context, context.CancelF
 	return wanted, cancel
 }
 
-type clientKey struct{}
+type clientContextKey struct{}
 
-// detached is a context that does not end with its request. Whoever wants to know
-// when that ends asks clientOf.
+// detached returns a context that does not end with its request. clientOf returns the context
+// of the request.
 func detached(ctx context.Context) context.Context {
-	return context.WithValue(context.WithoutCancel(ctx), clientKey{}, ctx)
+	return context.WithValue(context.WithoutCancel(ctx), clientContextKey{}, ctx)
 }
 
-func clientOf(ctx context.Context) context.Context { return ctx.Value(clientKey{}).(context.Context) }
+func clientOf(ctx context.Context) context.Context {
+	return ctx.Value(clientContextKey{}).(context.Context)
+}

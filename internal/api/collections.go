@@ -34,17 +34,17 @@ func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) 
 			Total: totals[i], Attributes: c.DescribeSome(by.Visible(c)),
 		}
 	}
-	answer := enveloped(http.StatusOK, marshal(list))
-	answer.header.Set("X-Total-Count", strconv.Itoa(len(all)))
-	return answer, nil
+	reply := enveloped(http.StatusOK, marshal(list))
+	reply.header.Set("X-Total-Count", strconv.Itoa(len(all)))
+	return reply, nil
 }
 
-// mayKnow reports whether a caller is told of a collection: if they may do anything in it.
+// mayKnow reports whether a caller may know of a collection: if any verb in it is granted.
 func (a *API) mayKnow(by *auth.Permit, c *schema.Collection) bool {
 	return slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return by.May(verb, c) })
 }
 
-// collectionNamespace makes the ids of collections ours.
+// collectionNamespace is the UUIDv5 namespace of collection ids.
 var collectionNamespace = [16]byte{0x6e, 0x1f, 0x2b, 0x9c, 0x57, 0x0d, 0x4a, 0x83, 0x9a, 0x41, 0xd2, 0x7c, 0x35, 0xe8, 0x06, 0xb4}
 
 // collectionID is the UUIDv5 of a collection's name.

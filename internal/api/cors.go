@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// What browsers may send and read, from origins that are allowed (the Fetch standard).
+// CORS headers, for origins that are allowed (the Fetch standard).
 const (
-	// Any header, as clients let callers add their own. The wildcard does not cover Authorization, and
-	// older browsers do not know it, so the headers that the interface has are listed too.
+	// Any header is allowed, as clients may add their own. The wildcard does not cover
+	// Authorization, and older browsers do not support it, so the headers of the interface are
+	// listed too.
 	corsHeaders = "*, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id"
 	corsExposed = "Content-Location, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Total-Count"
-	corsMaxAge  = "600" // seconds that a browser need not ask again
+	corsMaxAge  = "600" // seconds that a browser caches the preflight
 )
 
-// crossOrigin tells browsers whether pages of another origin may read the answer.
-// Credentials are sent by code of the page, never by the browser itself.
+// crossOrigin says whether pages of another origin may read the response. Credentials are sent
+// by code of the page, never by the browser itself.
 func (a *API) crossOrigin(r *http.Request, head http.Header) {
 	if len(a.Origins) == 0 {
 		return
@@ -27,7 +28,7 @@ func (a *API) crossOrigin(r *http.Request, head http.Header) {
 	case origin == "":
 		return
 	case slices.Contains(a.Origins, "*"):
-		origin = "*" // no credentials of the browser's are at stake, and the header is never long
+		origin = "*" // the browser sends no credentials, and the header stays short
 	case !slices.Contains(a.Origins, origin):
 		return
 	}
@@ -35,8 +36,7 @@ func (a *API) crossOrigin(r *http.Request, head http.Header) {
 	head.Set("Access-Control-Expose-Headers", corsExposed)
 }
 
-// preflight completes the answer to OPTIONS, if a browser asks whether it may send a
-// request.
+// preflight completes the reply to OPTIONS if it is a CORS preflight.
 func (a *API) preflight(r *http.Request, head http.Header, allowed []string) {
 	if r.Method != http.MethodOptions || head.Get("Access-Control-Allow-Origin") == "" || r.Header.Get("Access-Control-Request-Method") == "" {
 		return

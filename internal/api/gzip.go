@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// minZipped is the length from which on it is worth to compress an answer.
+// minZipped is the smallest body that is worth compressing.
 const minZipped = 1 << 10
 
-// wantsGzip reports whether the client takes answers in gzip (RFC 9110, section 12.5.3).
+// wantsGzip reports whether the client accepts gzip (RFC 9110, section 12.5.3).
 func wantsGzip(r *http.Request) bool {
 	found, weight := false, 0.0
 	for _, line := range r.Header["Accept-Encoding"] {
@@ -27,7 +27,7 @@ func wantsGzip(r *http.Request) bool {
 	return weight > 0
 }
 
-// weightOf is the weight that parameters give to what they follow; 1 if there is none.
+// weightOf returns the q parameter; 1 if there is none.
 func weightOf(parameters string) float64 {
 	for each := range strings.SplitSeq(parameters, ";") {
 		name, given, _ := strings.Cut(each, "=")
@@ -41,14 +41,14 @@ func weightOf(parameters string) float64 {
 	return 1
 }
 
-// zippers are for speed: answers are made as they are sent.
+// zippers prefer speed: responses are compressed as they are sent.
 var zippers = sync.Pool{New: func() any {
-	zipper, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // which is a level
+	zipper, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // a valid level
 	return zipper
 }}
 
-// zip compresses what write writes. If that fails, the end is missing, and whoever unpacks
-// it notices.
+// zip compresses what write writes. If write fails, the gzip trailer is missing, so that the
+// client notices.
 func zip(out *response, write func(*gzip.Writer) error) error {
 	zipper := zippers.Get().(*gzip.Writer)
 	zipper.Reset(out)

@@ -11,36 +11,36 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 )
 
-// Local is the API for a server without access that listens on an address of its own
-// machine: it takes requests to names and addresses of the machine only. A page of the web
-// could let its own name lead there, and a browser would then read and write for it.
+// Local returns the API for a server without access rules that listens on a loopback address.
+// It accepts only requests to loopback names and addresses: otherwise a web page could resolve
+// its own name to this address (DNS rebinding) and use the API through a browser.
 func (a *API) Local() *API {
 	local := *a
 	local.local = true
 	return &local
 }
 
-// checkHost refuses a request that was meant for another host, or comes from a page of one.
+// checkHost refuses a request to another host, or from a page of another host.
 func (a *API) checkHost(r *http.Request) error {
 	if !a.local {
 		return nil
 	}
 	if r.Host != "" && !isLoopback(r.Host) { // browsers always send one
-		return fault.Header("Host", fault.CodeMisdirected, "This server has no access rules, so it takes requests to localhost and loopback addresses only, and not to %s. "+
-			"Say who may do what under access in the schema file, or start it with --open if everybody may do everything.", fault.Quote(r.Host))
+		return fault.Header("Host", fault.CodeMisdirected, "This server has no access rules, so it accepts requests to localhost and loopback addresses only, but the Host is %s. "+
+			"Declare access in the schema file, or start the server with --open to allow everything to everybody.", fault.Quote(r.Host))
 	}
 	origin := r.Header.Get("Origin")
 	if origin == "" || slices.Contains(a.Origins, "*") || slices.Contains(a.Origins, origin) {
 		return nil
 	}
 	if page, err := url.Parse(origin); err != nil || !isLoopback(page.Host) {
-		return fault.Header("Origin", fault.CodeMisdirected, "This server has no access rules, so it takes requests of pages of localhost and loopback addresses only, and not of %s. "+
-			"List the origin under allowed_origins, or say who may do what under access in the schema file.", fault.Quote(origin))
+		return fault.Header("Origin", fault.CodeMisdirected, "This server has no access rules, so it accepts requests from pages of localhost and loopback addresses only, but the Origin is %s. "+
+			"Add the origin to allowed_origins, or declare access in the schema file.", fault.Quote(origin))
 	}
 	return nil
 }
 
-// isLoopback reports whether a host, with or without a port, is this machine for everybody.
+// isLoopback reports whether a host, with or without a port, is a loopback name or address.
 func isLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

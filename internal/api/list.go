@@ -17,7 +17,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// list answers with a range of a collection.
+// list replies with a range of a collection.
 func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	condition, err := conditionOf(r)
 	if err != nil {
@@ -33,7 +33,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	patience := a.patient(r.Context())
+	patience := a.startQueryTimer(r.Context())
 	listing, err := a.Resources.List(patience, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
 	if err != nil {
 		defer patience.end()
@@ -41,9 +41,9 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	}
 	stream := newListStream(listing, t.path.Collection, limits.Visible, a.Abandoned)
 	stream.patience, stream.slowest = patience, a.MinThroughput
-	answer := &reply{status: http.StatusOK, stream: stream}
+	reply := &reply{status: http.StatusOK, stream: stream}
 	defer func() {
-		if answer.header == nil { // an error, or a panic: nobody else will close it
+		if reply.header == nil { // an error or a panic: the stream was not handed over
 			stream.close()
 		}
 	}()
@@ -60,24 +60,24 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	}
 	switch {
 	case stream.ended:
-		stream.endListing() // nothing waits for the client then
+		stream.endListing() // release the snapshot: all rows are in memory
 	case r.Method == http.MethodGet:
 		if err := listing.Extend(); err != nil {
 			return nil, err
 		}
 	}
-	answer.header = head
+	reply.header = head
 	if head["Vary"] != nil && wantsGzip(r) {
-		answer.zipped = true
+		reply.zipped = true
 		head.Set("Content-Encoding", "gzip")
 	}
-	return answer, nil
+	return reply, nil
 }
 
 var acceptEncoding = []string{"Accept-Encoding"}
 
-// listHeader reads the first piece of a stream, or for HEAD the first row, and
-// then knows what the headers say.
+// listHeader reads the first piece of a stream, or for HEAD the first row, and returns the
+// headers.
 func (a *API) listHeader(r *http.Request, t *target, q query.Query, stream *listStream) (http.Header, error) {
 	size := pieceSize
 	if r.Method == http.MethodHead {
@@ -100,18 +100,18 @@ func (a *API) listHeader(r *http.Request, t *target, q query.Query, stream *list
 	return head, nil
 }
 
-// maxEcho is how many bytes of a request a header of its answer may repeat. Proxies take
-// few KiB for all headers of an answer, and blame the server for more.
+// maxEcho is how many bytes of a request one response header may repeat. Many proxies refuse
+// responses with more than a few KiB of headers.
 const maxEcho = 2 << 10
 
-// links is the Link header of a range (RFC 8288). Relations that would make it longer than
-// maxEcho are left out: a client can do without any of them.
+// links returns the Link header of a range (RFC 8288). Relations that would make it longer
+// than maxEcho are left out.
 func links(address string, q query.Query, previous, next *query.Range) string {
 	size := q.Range.Size()
 	if size == 0 {
 		return ""
 	}
-	// In the order in which they are sent. Those with the smallest rank are left out first.
+	// In the order in which they are sent. The smallest rank is left out first.
 	relations := []struct {
 		name string
 		to   *query.Range
@@ -136,8 +136,8 @@ func links(address string, q query.Query, previous, next *query.Range) string {
 	return ""
 }
 
-// pieceSize is how much of a stream is put together before it is sent. A range
-// that fits is sent whole, and what is behind it has been seen by then.
+// pieceSize is how much of a stream is buffered before it is sent. A range that fits is sent
+// whole, and the row after it has been read by then.
 const pieceSize = 32 << 10
 
 // listStream writes a range as it is read.
@@ -146,8 +146,8 @@ type listStream struct {
 	collection *schema.Collection
 	visible    schema.ColumnSet
 	abandoned  <-chan struct{}
-	patience   *patience
-	slowest    int64 // bytes in a second, on average, that a client must take; zero: any
+	patience   *queryTimer
+	slowest    int64 // bytes per second, on average, that a client must receive; zero: no minimum
 	buffer     []byte
 	rows       int
 	ended      bool
@@ -160,7 +160,7 @@ func newListStream(listing *resource.Listing, c *schema.Collection, visible sche
 	return &listStream{listing: listing, collection: c, visible: visible, abandoned: abandoned, buffer: append(buffer[:0], `{"data":[`...)}
 }
 
-// close ends the listing. A buffer that a large resource has blown up is not kept.
+// close ends the listing. A buffer that a large resource has grown is not reused.
 func (s *listStream) close() {
 	s.endListing()
 	if cap(s.buffer) <= 4*pieceSize {
@@ -176,7 +176,7 @@ func (s *listStream) endListing() {
 	}
 }
 
-// fill reads rows until the buffer holds a size, or to the end.
+// fill reads rows until the buffer has the size, or to the end.
 func (s *listStream) fill(size int) error {
 	for {
 		row, err := s.listing.Next()
@@ -199,8 +199,8 @@ func (s *listStream) fill(size int) error {
 	}
 }
 
-// send writes the stream, in gzip if it is to be zipped. An error breaks the answer off,
-// so that nobody takes it for complete.
+// send writes the stream, with gzip if zipped. An error aborts the response, so that the
+// client notices that it is incomplete.
 func (s *listStream) send(out *response, headOnly, zipped bool) error {
 	if s.ended && !headOnly && !zipped {
 		out.Header()["Content-Length"] = []string{strconv.Itoa(len(s.buffer))}
@@ -215,13 +215,13 @@ func (s *listStream) send(out *response, headOnly, zipped bool) error {
 	return s.sendPieces(out, out, func() error { return nil })
 }
 
-// sendPieces writes piece by piece, as fast as the client takes them.
+// sendPieces writes piece by piece, as fast as the client receives them.
 func (s *listStream) sendPieces(out *response, to io.Writer, flush func() error) error {
 	flusher := http.NewResponseController(out.ResponseWriter)
 	for sent := int64(0); ; {
 		sent += int64(len(s.buffer))
 		if s.slowest > 0 && !s.ended {
-			// A client that takes little holds up a snapshot, and with it the log of the database.
+			// A slow client keeps a snapshot open, and with it the log of the database.
 			out.latest = out.started.Add(out.timeout + time.Duration(float64(sent)/float64(s.slowest)*float64(time.Second)))
 		}
 		if _, err := to.Write(s.buffer); err != nil {
@@ -239,7 +239,7 @@ func (s *listStream) sendPieces(out *response, to io.Writer, flush func() error)
 		default:
 		}
 		s.buffer = s.buffer[:0]
-		s.patience.again()
+		s.patience.restart()
 		if err := s.fill(pieceSize); err != nil {
 			return s.patience.explain(err)
 		}
@@ -247,10 +247,10 @@ func (s *listStream) sendPieces(out *response, to io.Writer, flush func() error)
 	}
 }
 
-// tooSlow says what it means that a write took too long.
+// tooSlow explains a write that exceeded its deadline.
 func tooSlow(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("the client took the answer too slowly: %w", err)
+		return fmt.Errorf("the client received the response too slowly: %w", err)
 	}
 	return err
 }

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// asMounted puts back what a handler around this one has taken off the path, as
-// http.StripPrefix does: a Location must be one that the client can follow. It
-// returns the API as it is mounted there, and the request as the client sent it.
+// asMounted undoes http.StripPrefix, so that a Location is a path that the client can follow.
+// It returns the API with that prefix, and the request as the client sent it.
 func (a *API) asMounted(r *http.Request) (*API, *http.Request) {
 	path := r.URL.EscapedPath()
 	if rest, ok := strings.CutPrefix(r.RequestURI, path); ok && path != "" && (rest == "" || rest[0] == '?') {
@@ -20,7 +19,7 @@ func (a *API) asMounted(r *http.Request) (*API, *http.Request) {
 	}
 	stripped, ok := strings.CutSuffix(sent.EscapedPath(), path)
 	if !ok || !isPrefix(stripped) {
-		return a, r // it was changed in another way, or not at all
+		return a, r // the path was changed in another way, or not at all
 	}
 	whole := *r
 	whole.URL = new(*r.URL)
@@ -33,7 +32,7 @@ func (a *API) asMounted(r *http.Request) (*API, *http.Request) {
 	return &mounted, &whole
 }
 
-// isPrefix reports whether paths can begin so, and still lead to this server.
+// isPrefix reports whether a text can be the prefix of a path.
 func isPrefix(path string) bool {
 	return strings.HasPrefix(path, "/") && !strings.HasSuffix(path, "/") && !strings.Contains(path, "//")
 }

@@ -19,11 +19,11 @@ func acceptable(r *http.Request) error {
 	if quality(r, "application/json") > 0 {
 		return nil
 	}
-	return fault.Header("Accept", fault.CodeNotAcceptable, "Answers are application/json, in UTF-8.")
+	return fault.Header("Accept", fault.CodeNotAcceptable, "Responses are JSON in UTF-8. Send Accept: application/json.")
 }
 
-// quality is how much a client wants a media type, by the most specific range of its
-// Accept header that includes it (RFC 9110, section 12.5.1); 0 is not at all.
+// quality returns the weight of a media type by the most specific matching range of the Accept
+// header (RFC 9110, section 12.5.1); 0: not acceptable.
 func quality(r *http.Request, media string) float64 {
 	given := strings.Join(r.Header["Accept"], ",")
 	if given == "*/*" || strings.Trim(given, ", \t") == "" {
@@ -43,7 +43,7 @@ func quality(r *http.Request, media string) float64 {
 		q := 1.0
 		if given, ok := parameters["q"]; ok {
 			if q, err = strconv.ParseFloat(given, 64); err != nil {
-				q = 1 // what is no weight weighs nothing down
+				q = 1 // an invalid weight is ignored
 			}
 		}
 		if specific := slices.Index(ranges, name); specific > best || specific >= 0 && specific == best && q > weight {
@@ -59,8 +59,8 @@ func prefers(r *http.Request, name, value string) bool {
 	return ok && given == value
 }
 
-// preference finds a preference of a Prefer header (RFC 7240), of which the first
-// counts. Those that are not known are no error, by that standard.
+// preference finds a preference in a Prefer header (RFC 7240). The first one counts. Unknown
+// preferences are no error, by that standard.
 func preference(r *http.Request, name string) (value string, found bool) {
 	for _, line := range r.Header.Values("Prefer") {
 		for each := range strings.SplitSeq(line, ",") {
@@ -74,17 +74,17 @@ func preference(r *http.Request, name string) (value string, found bool) {
 	return "", false
 }
 
-// timing is when the client wants a write to be done.
+// timing says when a write is executed.
 type timing struct {
 	later   bool
-	wait    time.Duration // for it to be done after all
-	applied string        // what is said of it
+	wait    time.Duration // for the outcome
+	applied string        // Preference-Applied
 }
 
 // maxWait bounds how long a request waits for its operation.
 const maxWait = 5 * time.Minute
 
-// timingOf finds out whether a write is done later. An array never is.
+// timingOf reads when a write is to be executed. An array is never asynchronous.
 func timingOf(r *http.Request, request resource.Request) timing {
 	_, asked := preference(r, "respond-async")
 	if !asked && !slices.Contains(request.Path.Collection.Async, r.Method) || bytes.HasPrefix(bytes.TrimLeft(request.Body, " \t\r\n"), []byte("[")) {

@@ -11,25 +11,25 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// document is the OpenAPI document for callers of one kind.
+// document is an OpenAPI document for one kind of caller.
 type document struct {
 	body []byte
-	mark string // tells documents apart
+	mark string // its ETag
 }
 
-// documents is those that were asked for. There is one for each kind of caller, and where
-// a program mounts the server in many places one for each of these.
+// documents caches the documents, one for each kind of caller and each prefix under which a
+// program mounts the server.
 type documents struct {
 	mutex sync.Mutex
 	all   map[string]*document
 	size  int // of all bodies
 }
 
-// maxDocuments is how many bytes of them are kept: there can be many places. One is kept in
-// any case.
+// maxDocuments bounds the bytes in the cache, as there can be many prefixes. One document is
+// always cached.
 const maxDocuments = 64 << 20
 
-// of finds a document, or makes it.
+// of returns a document from the cache, or makes it.
 func (d *documents) of(name string, make func() []byte) *document {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -46,7 +46,7 @@ func (d *documents) of(name string, make func() []byte) *document {
 	return d.all[name]
 }
 
-// openAPI answers with the document of what the caller may do.
+// openAPI replies with the document of what the caller may do.
 func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
 	condition, err := conditionOf(r)
 	if err != nil {
@@ -62,8 +62,8 @@ func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	// It changes with the schema or the access, and so with a new start of the server only;
-	// asking again costs next to nothing.
+	// It changes only when the server is restarted with another schema or access, and revalidation
+	// is cheap.
 	head := header("Cache-Control", "private, no-cache")
 	head.Set("ETag", etag)
 	head["Vary"] = acceptEncoding
@@ -77,7 +77,7 @@ func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
 	return &reply{status: http.StatusOK, header: head, body: found.body, zipped: zipped}, nil
 }
 
-// documentOptions is the options of the document for a caller, here.
+// documentOptions returns the options of the document for a caller.
 func (a *API) documentOptions(by *auth.Permit) openapi.Options {
 	options := a.Document
 	options.Prefix = a.Prefix

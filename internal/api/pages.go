@@ -8,13 +8,13 @@ import (
 	"github.com/plural-go/plural/internal/resource"
 )
 
-// page is what browsers are told of a page below /-/.
+// page describes a page below /-/.
 type page struct {
 	policy string // Content-Security-Policy
-	deep   bool   // it has addresses of its own below its path
+	deep   bool   // it has paths of its own
 }
 
-// Whatever a page shows comes from this server, and nobody can put it into a frame.
+// All content comes from this server, and no site can put a page into a frame.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
 
@@ -23,7 +23,7 @@ var pages = map[string]page{
 	"docs":     {policy: pagePolicy},
 }
 
-// pageTarget finds a page, or one of its files, by the segments behind /-/.
+// pageTarget finds a page, or one of its files, by the segments after /-/.
 func pageTarget(segments []string) *target {
 	if len(segments) == 0 {
 		return nil
@@ -45,14 +45,14 @@ func pageTarget(segments []string) *target {
 	return nil
 }
 
-// serve answers with a page or a file. They hold no data, so they are for everybody.
+// serve replies with a page or a file. They contain no data, so they need no credentials.
 func (a *API) serve(r *http.Request, t *target) (*reply, error) {
 	f, caching := t.file, "public, max-age=31536000, immutable"
 	if f == nil {
 		f = explorer.Document(t.page, a.Prefix+"/-/"+t.page)
 	}
 	if !f.Fixed {
-		caching = "no-cache" // but kept, and asked for again
+		caching = "no-cache" // cached, but revalidated
 	}
 	head := http.Header{
 		"Cache-Control":                {caching},
@@ -84,8 +84,8 @@ func (a *API) serve(r *http.Request, t *target) (*reply, error) {
 	return &reply{status: http.StatusOK, header: head, body: body}, nil
 }
 
-// toExplorer sends browsers on from the list of collections, which is for programs.
-func (a *API) toExplorer(r *http.Request, out *response) *reply {
+// redirectToExplorer redirects browsers from the list of collections to the explorer.
+func (a *API) redirectToExplorer(r *http.Request, out *response) *reply {
 	out.Header().Add("Vary", "Accept")
 	if quality(r, "text/html") <= quality(r, "application/json") {
 		return nil
@@ -93,5 +93,5 @@ func (a *API) toExplorer(r *http.Request, out *response) *reply {
 	return &reply{status: http.StatusSeeOther, header: header("Location", a.Prefix+"/-/explorer")}
 }
 
-// isPage: the target is for people, and needs no credentials.
+// isPage reports whether the target is a page, which needs no credentials.
 func (t *target) isPage() bool { return t.page != "" }

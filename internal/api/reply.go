@@ -17,31 +17,31 @@ import (
 	"github.com/plural-go/plural/internal/observe"
 )
 
-// contentType is exactly what the convention says, and jsonType the header's values.
+// contentType is exactly what the convention requires; jsonType is the header value.
 const contentType = "application/json;charset=utf-8"
 
 var jsonType = []string{contentType}
 
-// Browsers must not guess what an answer is, nor come back without TLS for a year.
+// Browsers must not guess the type of a response, and must use TLS for a year.
 var (
 	noSniff = []string{"nosniff"}
 	onlyTLS = []string{"max-age=31536000"}
 )
 
-// retryAfter is how many seconds a client should wait when the store is away.
+// retryAfter is how many seconds a client should wait when the database is unavailable.
 const retryAfter = "5"
 
-// reply is an answer that has not been sent: a body, a stream, a handler, or none.
+// reply is what is to be sent: a body, a stream, a handler, or none of them.
 type reply struct {
 	status  int
 	code    fault.Code // of the first error
 	header  http.Header
 	body    []byte
 	stream  *listStream
-	handler http.Handler // for what is not ours to write
-	zipped  bool         // compressed on its way
+	handler http.Handler // writes the response itself
+	zipped  bool         // send with gzip
 
-	// provisional is how long it may become another one that is kept in its place.
+	// provisional is how long another reply may replace this one in the idempotency record.
 	provisional time.Duration
 }
 
@@ -49,7 +49,7 @@ func header(name, value string) http.Header {
 	return http.Header{http.CanonicalHeaderKey(name): {value}}
 }
 
-// enveloped is the reply with a representation, or several, under data.
+// enveloped returns the reply with one or several representations under data.
 func enveloped(status int, representation []byte) *reply {
 	body := make([]byte, 0, len(representation)+len(`{"data":}`))
 	body = append(body, `{"data":`...)
@@ -57,18 +57,17 @@ func enveloped(status int, representation []byte) *reply {
 	return &reply{status: status, header: http.Header{}, body: append(body, '}')}
 }
 
-// failure is the reply with errors.
+// failure returns the reply with errors.
 func failure(faults fault.List) *reply {
 	body := append([]byte(`{"errors":`), faults.JSON()...)
-	answer := &reply{status: faults[0].Status(), code: faults[0].Code, header: http.Header{}, body: append(body, '}')}
-	if answer.status == http.StatusServiceUnavailable {
-		answer.header.Set("Retry-After", retryAfter)
+	reply := &reply{status: faults[0].Status(), code: faults[0].Code, header: http.Header{}, body: append(body, '}')}
+	if reply.status == http.StatusServiceUnavailable {
+		reply.header.Set("Retry-After", retryAfter)
 	}
-	return answer
+	return reply
 }
 
-// marshal writes what is not a representation: strings, numbers and JSON of our
-// own, with which it cannot fail.
+// marshal encodes strings, numbers and our own types, which cannot fail.
 func marshal(value any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -77,7 +76,7 @@ func marshal(value any) []byte {
 	return bytes.TrimSpace(text.Bytes())
 }
 
-// response is the way out, and remembers what went through it.
+// response wraps the http.ResponseWriter, and records what is logged about the request.
 type response struct {
 	http.ResponseWriter
 	id      string
@@ -91,26 +90,26 @@ type response struct {
 	status  int
 	code    fault.Code
 	bytes   int64
-	gone    bool      // the client went away before it was answered
-	latest  time.Time // for the client to have taken what is being written; zero: none
+	gone    bool      // the client disconnected before the reply
+	latest  time.Time // deadline of the current write; zero: none
 
-	upload     *upload // its body; nil: none
-	retryAfter string  // of a client that sends too many requests
+	upload     *upload // the request body; nil: none
+	retryAfter string  // seconds, if a rate limit is exceeded
 }
 
-// context is that of whatever is done for a request, but for lists. Only a list can go on
-// for as long as a client takes. All else is not given up when the client seems to be gone:
-// one that has only closed its sending side still wants the answer.
+// context returns the context of everything but lists. Only a list can take as long as its
+// client wants. Other requests are not cancelled when the client seems to have disconnected:
+// one that has only closed its sending side still waits for the reply.
 func (out *response) context(r *http.Request) context.Context {
 	return observe.WithRequest(detached(r.Context()), out.id)
 }
 
-// statusGone is what the log says of a request that was given up. It is never sent.
+// statusGone is the logged status of a request whose client disconnected. It is never sent.
 const statusGone = 499
 
 func (out *response) begun() bool { return out.status != 0 }
 
-// WriteHeader notes the status.
+// WriteHeader records the status.
 func (out *response) WriteHeader(status int) {
 	if out.status == 0 {
 		out.status = status
@@ -119,12 +118,12 @@ func (out *response) WriteHeader(status int) {
 	out.ResponseWriter.WriteHeader(status)
 }
 
-// Write counts what is written, and gives the client time to take it.
+// Write counts the bytes, and extends the write deadline.
 func (out *response) Write(p []byte) (int, error) {
 	if out.status == 0 {
 		out.WriteHeader(http.StatusOK)
 	}
-	if out.bytes > 0 { // the time for the first piece began with the header
+	if out.bytes > 0 { // WriteHeader has set the deadline of the first piece
 		out.extend()
 	}
 	n, err := out.ResponseWriter.Write(p)
@@ -135,8 +134,8 @@ func (out *response) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (out *response) Unwrap() http.ResponseWriter { return out.ResponseWriter }
 
-// extend moves the deadline of the client's reading on. Not every
-// ResponseWriter has one: an embedded handler's may be a test's.
+// extend moves the write deadline. Not every ResponseWriter has one: that of an embedding
+// program or a test may not.
 func (out *response) extend() {
 	if out.timeout > 0 {
 		deadline := time.Now().Add(out.timeout)
@@ -147,47 +146,47 @@ func (out *response) extend() {
 	}
 }
 
-// send is the one door by which answers leave.
-func (out *response) send(r *http.Request, answer *reply) error {
-	out.code = answer.code
+// send sends a reply. Every reply goes through it.
+func (out *response) send(r *http.Request, reply *reply) error {
+	out.code = reply.code
 	head := out.Header()
-	for name, values := range answer.header {
-		if name == "Vary" { // there may be other reasons
+	for name, values := range reply.header {
+		if name == "Vary" { // keep what is there already
 			values = slices.Concat(head[name], values)
 		}
 		head[name] = values
 	}
 	head["X-Request-Id"] = []string{out.id}
 	switch {
-	case answer.handler != nil:
-		answer.handler.ServeHTTP(out, r)
+	case reply.handler != nil:
+		reply.handler.ServeHTTP(out, r)
 		return nil
-	case answer.stream != nil:
-		defer answer.stream.close()
+	case reply.stream != nil:
+		defer reply.stream.close()
 		head["Content-Type"] = jsonType
-		return answer.stream.send(out, r.Method == http.MethodHead, answer.zipped)
-	case answer.zipped:
+		return reply.stream.send(out, r.Method == http.MethodHead, reply.zipped)
+	case reply.zipped:
 		delete(head, "Content-Length")
-		out.WriteHeader(answer.status)
+		out.WriteHeader(reply.status)
 		return zip(out, func(zipper *gzip.Writer) error {
-			_, err := zipper.Write(answer.body)
+			_, err := zipper.Write(reply.body)
 			return err
 		})
-	case answer.body != nil:
+	case reply.body != nil:
 		if head["Content-Type"] == nil {
 			head["Content-Type"] = jsonType
 		}
 		if head["Content-Length"] == nil {
-			head["Content-Length"] = []string{strconv.Itoa(len(answer.body))}
+			head["Content-Length"] = []string{strconv.Itoa(len(reply.body))}
 		}
-	case answer.status != http.StatusNoContent && answer.status != http.StatusNotModified:
+	case reply.status != http.StatusNoContent && reply.status != http.StatusNotModified:
 		head["Content-Length"] = []string{"0"}
 	}
-	out.WriteHeader(answer.status)
-	if answer.body == nil || r.Method == http.MethodHead {
+	out.WriteHeader(reply.status)
+	if reply.body == nil || r.Method == http.MethodHead {
 		return nil
 	}
-	_, err := out.Write(answer.body)
+	_, err := out.Write(reply.body)
 	return err
 }
 
@@ -203,7 +202,8 @@ func (out *response) summary(r *http.Request) observe.Request {
 	}
 }
 
-// requestID keeps the id that the client sent if it is sane, and else makes one.
+// requestID returns the X-Request-Id of the client if it is printable and short, and a new one
+// otherwise.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	if id == "" || len(id) > 128 {
@@ -217,7 +217,7 @@ func requestID(r *http.Request) string {
 	return id
 }
 
-// newRequestID makes an id that nobody else has. Nothing is secret about it.
+// newRequestID returns a random id. It is no secret.
 func newRequestID() string {
 	var random [16]byte
 	binary.NativeEndian.PutUint64(random[:8], rand.Uint64()) // #nosec G404 -- ids of requests are no secret

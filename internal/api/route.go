@@ -34,27 +34,27 @@ var methods = map[pathKind][]string{
 	singularPath:   {"GET", "HEAD", "OPTIONS"},
 }
 
-// target is where a request leads.
+// target is what a path refers to.
 type target struct {
 	kind     pathKind
 	pattern  string         // for metrics
-	redirect string         // set when the request should be sent elsewhere
-	system   string         // name below /-/
-	page     string         // the same, of a page for people
-	file     *explorer.File // of that page; nil is its document
+	redirect string         // set for a redirect
+	system   string         // path below /-/
+	page     string         // the same, of an HTML page
+	file     *explorer.File // of that page; nil: its HTML document
 	path     resource.Path
 	id       schema.ID
 }
 
 func (t *target) lists() bool { return t.kind == collectionPath }
 
-// route finds the target of a path, or answers 404.
+// route finds the target of a path, or returns 404.
 func (a *API) route(r *http.Request) (*target, error) {
 	if r.RequestURI == "*" {
 		return &target{kind: serverPath, pattern: "*"}, nil
 	}
 	if len(a.Prefix) > maxPrefix {
-		return nil, fault.New(fault.CodeNotFound, "The path in front of the collections has more than %d bytes.", maxPrefix)
+		return nil, fault.New(fault.CodeNotFound, "The path prefix has more than %d bytes.", maxPrefix)
 	}
 	escaped := r.URL.EscapedPath()
 	path, mounted := strings.CutPrefix(escaped, a.Prefix)
@@ -72,8 +72,7 @@ func (a *API) route(r *http.Request) (*target, error) {
 	for i := range segments {
 		segment, err := url.PathUnescape(segments[i])
 		if err != nil || segment == "" {
-			// An empty segment leads nowhere, and must not become a
-			// redirection to another host either.
+			// An empty segment is no path, and must not become a redirect to another host.
 			return nil, a.unknownPath()
 		}
 		segments[i] = segment
@@ -84,7 +83,7 @@ func (a *API) route(r *http.Request) (*target, error) {
 			location += "?" + r.URL.RawQuery
 		}
 		if len(location) > maxEcho {
-			return nil, fault.New(fault.CodeNotFound, "Paths have no slash at their end, and this request is too long to be redirected. Send it without the slash.")
+			return nil, fault.New(fault.CodeNotFound, "Paths have no trailing slash, and this request is too long to be redirected. Send it without the slash.")
 		}
 		return &target{pattern: "redirect", redirect: location}, nil
 	}
@@ -94,13 +93,13 @@ func (a *API) route(r *http.Request) (*target, error) {
 	return a.resourceTarget(segments)
 }
 
-// maxPrefix bounds the path under which the API is mounted. A program that mounts it may
-// take that from the request, and Location and Link repeat it.
+// maxPrefix bounds the path under which the API is mounted. A program may take it from the
+// request, and Location and Link repeat it.
 const maxPrefix = 1 << 10
 
 func (a *API) unknownPath() error { return a.unknownPathBut("") }
 
-// unknownPathBut also asks for the path that was meant, if that is known.
+// unknownPathBut also suggests a path, if there is one.
 func (a *API) unknownPathBut(path string) error {
 	if path != "" {
 		path = " Did you mean " + a.Prefix + path + "?"
@@ -108,18 +107,19 @@ func (a *API) unknownPathBut(path string) error {
 	return fault.New(fault.CodeNotFound, "Nothing is at this path.%s GET %s/ lists the collections.", path, a.Prefix)
 }
 
-// misspelt is the error of a path that leads to no collection. What it should have been is
-// said to those who may know of the collection.
-type misspelt struct {
+// unknownName is the error of a path to no collection. A similar name is suggested only to
+// callers who may know of that collection.
+type unknownName struct {
 	word  string
-	below *resource.Path // the collection of the parent, if it is to be a sub-collection
+	below *resource.Path // the parent, if the name is that of a sub-collection
 	id    schema.ID      // of the parent
 }
 
-func (e *misspelt) Error() string { return "nothing is at this path" }
+func (e *unknownName) Error() string { return "nothing is at this path" }
 
-// nearestPath finds out who is calling, and answers 404 with the path that they may have meant.
-func (a *API) nearestPath(r *http.Request, out *response, e *misspelt) error {
+// nearestPath identifies the caller, and returns 404 with the most similar path that they may
+// know of.
+func (a *API) nearestPath(r *http.Request, out *response, e *unknownName) error {
 	t := &target{}
 	if err := a.admit(r, out, t); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 	}
 	child := c.Child(segments[2])
 	if child == nil && len(segments) == 3 {
-		return nil, &misspelt{segments[2], &t.path, t.id}
+		return nil, &unknownName{segments[2], &t.path, t.id}
 	}
 	if child == nil || len(segments) > 4 {
 		return nil, a.unknownPath()
@@ -180,7 +180,7 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 	return t, nil
 }
 
-// patterns are what the paths to a collection are called in metrics.
+// patterns are the names of the paths of a collection in metrics.
 type patterns struct{ list, item, singular, children, child string }
 
 func patternsOf(s *schema.Schema) map[*schema.Collection]patterns {
@@ -209,7 +209,7 @@ func (t *target) item(segment, pattern string) error {
 func (a *API) singularTarget(segments []string) (*target, error) {
 	c := a.Schema.Singular(segments[0])
 	if c == nil || len(segments) != 2 {
-		return nil, &misspelt{word: segments[0]}
+		return nil, &unknownName{word: segments[0]}
 	}
 	t := &target{path: resource.Path{Collection: c}}
 	if err := t.item(segments[1], a.patterns[c].singular); err != nil {
@@ -219,7 +219,7 @@ func (a *API) singularTarget(segments []string) (*target, error) {
 	return t, nil
 }
 
-// allowed lists the methods that the target knows, in the order of Allow.
+// allowed lists the methods of the target, in the order of Allow.
 func (t *target) allowed() []string {
 	if c := t.path.Collection; c != nil && c.ReadOnly() {
 		return methods[singularPath]
@@ -227,7 +227,7 @@ func (t *target) allowed() []string {
 	return methods[t.kind]
 }
 
-// refuseMethod answers OPTIONS, and methods that the path does not know.
+// refuseMethod replies to OPTIONS, and to methods that the path does not have.
 func (t *target) refuseMethod(method string) *reply {
 	allowed := t.allowed()
 	if method != http.MethodOptions && t.kind != serverPath && slices.Contains(allowed, method) {
@@ -237,7 +237,7 @@ func (t *target) refuseMethod(method string) *reply {
 	if method == http.MethodOptions {
 		return &reply{status: http.StatusNoContent, header: allow}
 	}
-	refusal := failure(fault.List{fault.New(fault.CodeMethodNotAllowed, "%s is not possible here. Possible are %s.", fault.Quote(method), allow.Get("Allow"))})
+	refusal := failure(fault.List{fault.New(fault.CodeMethodNotAllowed, "The method %s is not allowed here. Use %s.", fault.Quote(method), allow.Get("Allow"))})
 	refusal.header = allow
 	return refusal
 }

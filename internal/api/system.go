@@ -9,7 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/suggest"
 )
 
-// What is not part of the resource interface lives below /-/.
+// Paths below /-/ are not part of the resource interface.
 
 func (a *API) systemTarget(segments []string) (*target, error) {
 	if len(segments) == 1 {
@@ -34,7 +34,7 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 	switch t.system {
 	case "metrics":
 		if by := t.path.By; !by.MaySeeMetrics() {
-			return nil, by.Denied("You may not see what the server measures.")
+			return nil, by.Denied("You may not read the metrics.")
 		}
 		return &reply{handler: a.metrics}, nil
 	case "openapi.json":
@@ -54,7 +54,8 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 	}
 }
 
-// isReady reports why requests should go elsewhere. That the server is stopping is said at once.
+// isReady returns the reason why the server is not ready, or nil. A server that stops says so
+// at once.
 func (a *API) isReady(r *http.Request) error {
 	select {
 	case <-a.Stopping:
@@ -64,7 +65,7 @@ func (a *API) isReady(r *http.Request) error {
 	}
 }
 
-// state tells how the server is, and why if that may be told to everybody.
+// state replies with a status, and with its reason if that is public.
 func state(status int, text string, reason error) *reply {
 	body := struct {
 		Status string `json:"status"`

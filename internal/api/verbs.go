@@ -6,8 +6,8 @@ import (
 	"github.com/plural-go/plural/internal/resource"
 )
 
-// read answers with one resource, also under its singular, or with 304 when the
-// client has it already.
+// read replies with one resource, also under its singular path, or with 304 if the client has
+// it already.
 func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	condition, err := conditionOf(r)
 	if err != nil {
@@ -21,15 +21,15 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := &reply{status: http.StatusNotModified, header: http.Header{}}
+	reply := &reply{status: http.StatusNotModified, header: http.Header{}}
 	if !unchanged {
-		answer = enveloped(http.StatusOK, found.Representation)
+		reply = enveloped(http.StatusOK, found.Representation)
 	}
-	answer.header["Etag"] = []string{found.ETag}
+	reply.header["Etag"] = []string{found.ETag}
 	if t.kind == singularPath {
-		answer.header.Set("Content-Location", a.locate(t.path.Collection, t.id))
+		reply.header.Set("Content-Location", a.locate(t.path.Collection, t.id))
 	}
-	return answer, nil
+	return reply, nil
 }
 
 // conditionOf reads the conditions of a request.
@@ -37,8 +37,8 @@ func conditionOf(r *http.Request) (resource.Condition, error) {
 	return resource.ParseCondition(r.Header.Values("If-Match"), r.Header.Values("If-None-Match"))
 }
 
-// written answers with resources after they were created or changed, or as one
-// last was.
+// written replies with resources after they were created or changed, or with one that was
+// deleted.
 func (a *API) written(write resource.Write, results []resource.Resource) *reply {
 	if write.Many {
 		return enveloped(http.StatusCreated, joined(results))
@@ -47,14 +47,14 @@ func (a *API) written(write resource.Write, results []resource.Resource) *reply 
 	if write.Verb == resource.Create {
 		status = http.StatusCreated
 	}
-	answer := enveloped(status, results[0].Representation)
+	reply := enveloped(status, results[0].Representation)
 	if write.Verb == resource.Create {
-		answer.header.Set("Location", a.locate(write.Path.Collection, results[0].ID))
+		reply.header.Set("Location", a.locate(write.Path.Collection, results[0].ID))
 	}
 	if write.Verb != resource.Delete {
-		answer.header.Set("ETag", results[0].ETag)
+		reply.header.Set("ETag", results[0].ETag)
 	}
-	return answer
+	return reply
 }
 
 func joined(resources []resource.Resource) []byte {

@@ -1,5 +1,5 @@
-// Package auth knows who is calling, and what a role lets them do: which verbs,
-// which attributes, and which resources, as a filter.
+// Package auth identifies callers, and decides what their role allows: which verbs, which
+// attributes, and which resources, as a filter.
 package auth
 
 import (
@@ -13,8 +13,8 @@ import (
 
 // Caller is who sent a request.
 type Caller struct {
-	// ID tells callers apart, in the log and wherever something is kept for one:
-	// "key:…" or "token:…". Empty is whoever sent no credentials.
+	// ID identifies the caller in logs and records: "key:…" or "token:…". It is empty without
+	// credentials.
 	ID      string         `json:"id,omitempty"`
 	Role    string         `json:"role,omitempty"`
 	Subject string         `json:"sub,omitempty"`
@@ -24,8 +24,8 @@ type Caller struct {
 // Anonymous reports whether there were no credentials.
 func (c Caller) Anonymous() bool { return c.ID == "" }
 
-// variables is what rules know of the caller. Whoever is anonymous has no subject, not
-// even an empty one, so that a rule that asks for it denies.
+// variables are the CEL variables of the caller. An anonymous caller has no subject, not even
+// an empty one, so that a rule that uses it denies.
 func (c Caller) variables() map[string]any {
 	variables := map[string]any{"auth.role": c.Role, "auth.claims": plainClaims(c.Claims)}
 	if !c.Anonymous() {
@@ -34,22 +34,21 @@ func (c Caller) variables() map[string]any {
 	return variables
 }
 
-// plainClaims is claims as rules see them. One that CEL cannot hold as it is stays there,
-// and is an error in whatever asks for it, which denies: left out or rounded, it would
-// widen a rule that says what is not allowed.
+// plainClaims converts claims for rules. A claim that CEL cannot represent exactly becomes an
+// error, so that a rule that uses it denies: leaving it out or rounding it could widen a rule.
 func plainClaims(claims map[string]any) map[string]any {
 	plain := make(map[string]any, len(claims))
 	for name, claim := range claims {
 		value, ok := plainClaim(claim)
 		if !ok {
-			value = types.NewErr("the claim %s has a number that cannot be held exactly", name)
+			value = types.NewErr("the claim %s has a number that cannot be represented exactly", name)
 		}
 		plain[name] = value
 	}
 	return plain
 }
 
-// plainClaim is a claim as rules see it. False means that something in it cannot be held.
+// plainClaim converts a claim for rules. False means that it cannot be represented.
 func plainClaim(claim any) (plain any, ok bool) {
 	switch claim := claim.(type) {
 	case json.Number:
@@ -96,10 +95,10 @@ func plainFloat(double float64) (any, bool) {
 	return int64(double), math.Abs(double) < maxExact
 }
 
-// Marshal is the caller as text, to be kept with what is done for them later.
+// Marshal encodes the caller, to be stored with an operation.
 func (c Caller) Marshal() (string, error) {
 	if c.Anonymous() && c.Role == "" {
-		return "", nil // of an open server
+		return "", nil // no access control
 	}
 	text, err := json.Marshal(c)
 	return string(text), err

@@ -11,12 +11,12 @@ import (
 
 // FuzzParseKey: whatever is sent, a key is one that NewKey could have made, or none.
 func FuzzParseKey(f *testing.F) {
-	key, _, _ := NewKey()
+	key, _, _ := NewAPIKey()
 	for _, seed := range []string{key, "", "plural_", "plural__", "plural_aaaaaaaaaa_", strings.ToUpper(key), key + "_", strings.Replace(key, "_", "\x00", 2)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		prefix, secret, ok := ParseKey(text)
+		prefix, secret, ok := ParseAPIKey(text)
 		if ok && text != keyMark+prefix+"_"+secret || ok && (len(prefix) != prefixLength || len(secret) != secretLength) {
 			t.Errorf("%q is taken for %q and %q", text, prefix, secret)
 		}

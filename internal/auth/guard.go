@@ -9,12 +9,12 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Guard finds out who is calling.
+// Guard identifies callers.
 type Guard struct {
 	Policy *Policy
 
-	// Key finds the API key with a prefix, nil if there is none.
-	Key func(ctx context.Context, prefix string) (*Key, error)
+	// FindAPIKey returns the API key with a prefix, nil if there is none.
+	FindAPIKey func(ctx context.Context, prefix string) (*APIKey, error)
 
 	// Tokens checks tokens; nil: none are accepted.
 	Tokens *Tokens
@@ -22,17 +22,17 @@ type Guard struct {
 	now func() time.Time // for tests; nil: the clock
 }
 
-// Key is what is kept of an API key.
-type Key struct {
+// APIKey is an API key as stored.
+type APIKey struct {
 	Hash, Role, Subject string
 	Expires, Revoked    string // in the form of schema.FormatTime; empty: never
 }
 
-// maxCredentials bounds what is looked at.
+// maxCredentials bounds the length of credentials.
 const maxCredentials = 16 << 10
 
-// Identify finds out who is calling by the Authorization header, and what they may
-// do. Credentials that are sent must be right, also for what needs none.
+// Identify identifies the caller by the Authorization header. Credentials that are sent must
+// be valid, even where none are needed.
 func (g *Guard) Identify(ctx context.Context, header []string) (*Permit, error) {
 	if len(header) == 0 {
 		return g.Policy.Permit(Caller{Role: schema.PublicRole}), nil
@@ -40,12 +40,12 @@ func (g *Guard) Identify(ctx context.Context, header []string) (*Permit, error) 
 	scheme, credentials, found := strings.Cut(header[0], " ")
 	credentials = strings.TrimLeft(credentials, " ")
 	if len(header) > 1 || !found || !strings.EqualFold(scheme, "Bearer") || credentials == "" || len(credentials) > maxCredentials {
-		return nil, invalid("Credentials are sent as Authorization: Bearer, followed by an API key or a token, once.")
+		return nil, invalid("Send credentials once, as Authorization: Bearer followed by an API key or a token.")
 	}
 	var caller Caller
 	var err error
-	if IsKey(credentials) {
-		caller, err = g.byKey(ctx, credentials)
+	if IsAPIKey(credentials) {
+		caller, err = g.callerOfAPIKey(ctx, credentials)
 	} else {
 		caller, err = g.Tokens.check(ctx, credentials, g.Policy.names)
 	}
@@ -53,7 +53,7 @@ func (g *Guard) Identify(ctx context.Context, header []string) (*Permit, error) 
 		return nil, err
 	}
 	if !g.Policy.HasRole(caller.Role) {
-		// It is somebody, who has no role here: 403 for everything but what is for all.
+		// A known caller without a declared role: 403 for everything that is not public.
 		caller.Role = ""
 	}
 	return g.Policy.Permit(caller), nil
@@ -63,15 +63,15 @@ func invalid(detail string) *fault.Error {
 	return fault.Header("Authorization", fault.CodeInvalidCredentials, "%s", detail)
 }
 
-// byKey finds the caller of an API key. Whatever is wrong with it, the answer is the
-// same.
-func (g *Guard) byKey(ctx context.Context, credentials string) (Caller, error) {
-	refusal := invalid("The API key is not known, has expired or was revoked.")
-	prefix, secret, ok := ParseKey(credentials)
+// callerOfAPIKey returns the caller of an API key. The error does not say what is wrong with
+// it.
+func (g *Guard) callerOfAPIKey(ctx context.Context, credentials string) (Caller, error) {
+	refusal := invalid("The API key is unknown, expired or revoked.")
+	prefix, secret, ok := ParseAPIKey(credentials)
 	if !ok {
 		return Caller{}, refusal
 	}
-	key, err := g.Key(ctx, prefix)
+	key, err := g.FindAPIKey(ctx, prefix)
 	if err != nil {
 		return Caller{}, err
 	}
@@ -81,11 +81,11 @@ func (g *Guard) byKey(ctx context.Context, credentials string) (Caller, error) {
 	return Caller{ID: keyCaller + prefix, Role: key.Role, Subject: key.Subject}, nil
 }
 
-// keyCaller is what the ids of callers by API key begin with.
+// keyCaller is the prefix of the ids of callers with API keys.
 const keyCaller = "key:"
 
-// StillTrusts refuses what is done later for the bearer of a key that was revoked since.
-func (g *Guard) StillTrusts(ctx context.Context, by *Permit) error {
+// CheckNotRevoked refuses an operation whose API key has been revoked since it was accepted.
+func (g *Guard) CheckNotRevoked(ctx context.Context, by *Permit) error {
 	if g == nil || by == nil {
 		return nil
 	}
@@ -93,9 +93,9 @@ func (g *Guard) StillTrusts(ctx context.Context, by *Permit) error {
 	if !isKey {
 		return nil
 	}
-	key, err := g.Key(ctx, prefix)
+	key, err := g.FindAPIKey(ctx, prefix)
 	if err == nil && (key == nil || key.Revoked != "") {
-		err = invalid("The API key was revoked before this was carried out.")
+		err = invalid("The API key was revoked before the operation was executed.")
 	}
 	return err
 }

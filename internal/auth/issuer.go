@@ -14,14 +14,13 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// issuerKeys is the keys of an issuer. They are fetched anew now and then, so that one
-// that was withdrawn is not trusted for ever, and stay in use while the issuer is
-// down, for a while.
+// issuerKeys caches the public keys of an issuer. They are refreshed regularly, so that a
+// withdrawn key is not trusted forever, and remain in use for a while when the issuer is down.
 type issuerKeys struct {
 	issuer    string
-	transport http.RoundTripper // of all requests to the issuer
-	client    *http.Client      // to ask where the keys are
-	pause     time.Duration     // between two fetches of the same thing
+	transport http.RoundTripper // for all requests to the issuer
+	client    *http.Client      // for discovery
+	pause     time.Duration     // between two fetches of one URL
 
 	mutex   sync.Mutex // of the rest
 	url     string     // of the keys; empty: not discovered
@@ -46,13 +45,13 @@ func newClient(transport http.RoundTripper, pause time.Duration) *http.Client {
 	return &http.Client{Timeout: fetchTime, Transport: newThrottle(transport, pause)}
 }
 
-// newKeySet is a set of keys that are not fetched yet. Each has a client of its own: those
-// who send unknown keys, and so have one set fetched, must not keep us from the next one.
+// newKeySet returns a key set that is not fetched yet. Each has its own client: requests with
+// unknown keys that make one set fetch must not block the next set.
 func (k *issuerKeys) newKeySet(ctx context.Context) *oidc.RemoteKeySet {
 	return oidc.NewRemoteKeySet(oidc.ClientContext(ctx, newClient(k.transport, k.pause)), k.url)
 }
 
-// discover asks the issuer where its keys are.
+// discover asks the issuer for the URL of its keys.
 func (k *issuerKeys) discover(ctx context.Context) error {
 	provider, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), k.client), k.issuer)
 	if err != nil {
@@ -76,24 +75,24 @@ type unreachableKey struct{}
 
 // VerifySignature is that of an oidc.KeySet.
 func (k *issuerKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	// What is fetched meanwhile is there for the next one.
-	waiting, cancel := context.WithTimeout(ctx, patience)
+	// A refresh benefits the next token.
+	waiting, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	k.refresh(waiting, token)
 	keys, age := k.inUse()
 	if age > trustedFor {
-		return nil, k.note(ctx, fmt.Errorf("%w since %s", errUnreachable, age.Round(time.Minute)))
+		return nil, k.markUnreachable(ctx, fmt.Errorf("%w since %s", errUnreachable, age.Round(time.Minute)))
 	}
 	payload, err := keys.VerifySignature(waiting, token)
 	if isUnfetched(err) {
-		return nil, k.note(ctx, err)
+		return nil, k.markUnreachable(ctx, err)
 	}
 	return payload, err
 }
 
-// refresh has the keys fetched anew, if it is time for that.
+// refresh fetches the keys again, if it is time.
 func (k *issuerKeys) refresh(ctx context.Context, token string) {
-	if !k.due() {
+	if !k.shouldRefresh() {
 		return
 	}
 	done := make(chan struct{})
@@ -111,23 +110,22 @@ func (k *issuerKeys) refresh(ctx context.Context, token string) {
 	}
 }
 
-// isUnfetched reports whether the keys that a signature was to be verified with could not
-// be had, in time or in a form that they can be in: then the error wraps why. One that was
-// verified, and is wrong, wraps nothing.
+// isUnfetched reports whether a signature could not be verified because the keys could not be
+// fetched: then the error wraps the cause. A wrong signature wraps nothing.
 func isUnfetched(err error) bool {
 	return errors.Unwrap(err) != nil && !errors.Is(err, errAskedBefore)
 }
 
-// note tells whoever checks the token that it may be a good one.
-func (k *issuerKeys) note(ctx context.Context, err error) error {
+// markUnreachable records in the context that the token may be valid.
+func (k *issuerKeys) markUnreachable(ctx context.Context, err error) error {
 	if unreachable, ok := ctx.Value(unreachableKey{}).(*error); ok {
 		*unreachable = err
 	}
 	return err
 }
 
-// due reports whether it is time to fetch the keys, of which it takes note.
-func (k *issuerKeys) due() bool {
+// shouldRefresh reports whether it is time to fetch the keys, and records the attempt.
+func (k *issuerKeys) shouldRefresh() bool {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	now := time.Now()
@@ -150,13 +148,13 @@ func (k *issuerKeys) inUse() (keys *oidc.RemoteKeySet, age time.Duration) {
 	return k.current, time.Since(k.fetched)
 }
 
-// throttle bounds how often the same thing is fetched, and tells an issuer that is
-// down from one that says no.
+// throttle bounds how often a URL is fetched, and distinguishes an issuer that is down from
+// one that refuses.
 type throttle struct {
 	next   http.RoundTripper
 	mutex  sync.Mutex
 	last   map[string]time.Time
-	failed map[string]error // what came of it then
+	failed map[string]error // result of the last fetch
 	pause  time.Duration
 }
 
@@ -169,7 +167,7 @@ var errAskedBefore = errors.New("the issuer was asked for this a moment ago")
 // RoundTrip is that of an http.RoundTripper.
 func (t *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 	url := r.URL.String()
-	if err := t.enter(url); err != nil {
+	if err := t.begin(url); err != nil {
 		return nil, err
 	}
 	response, err := t.next.RoundTrip(r)
@@ -185,25 +183,25 @@ func (t *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		response, err = nil, fmt.Errorf("%w: %w", errUnreachable, err)
 	}
-	t.leave(url, err)
+	t.end(url, err)
 	return response, err
 }
 
-// maxAnswer is how much an issuer may answer. Keys take some KiB.
+// maxAnswer bounds the response of an issuer. Keys take a few KiB.
 const maxAnswer = 1 << 20
 
-// readBounded reads an answer into memory, if it is not too long.
+// readBounded reads a response into memory, unless it is too long.
 func readBounded(response *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	_ = response.Body.Close()
 	if err == nil && len(body) > maxAnswer {
-		err = fmt.Errorf("its answer has more than %d bytes", maxAnswer)
+		err = fmt.Errorf("its response has more than %d bytes", maxAnswer)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	return err
 }
 
-func (t *throttle) enter(url string) error {
+func (t *throttle) begin(url string) error {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	now := time.Now()
@@ -215,7 +213,7 @@ func (t *throttle) enter(url string) error {
 	return nil
 }
 
-func (t *throttle) leave(url string, failed error) {
+func (t *throttle) end(url string, failed error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.failed[url] = failed

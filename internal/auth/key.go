@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// An API key is plural_<prefix>_<secret>. The prefix finds it, and lets people
-// recognise it; the secret has 256 random bits, and only its hash is kept. Nobody
-// can try so many secrets, so the hash need not be slow.
+// An API key is plural_<prefix>_<secret>. The prefix identifies it. The secret has 256 random
+// bits, and only its hash is stored. Secrets cannot be guessed, so the hash need not be slow.
 
 const (
 	keyMark      = "plural_"
@@ -21,8 +20,8 @@ const (
 
 var keyEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// NewKey makes an API key, and what is kept of it.
-func NewKey() (key, prefix, hash string) {
+// NewAPIKey makes an API key. Its prefix and hash are stored.
+func NewAPIKey() (key, prefix, hash string) {
 	var random [40]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	prefix = keyEncoding.EncodeToString(random[32:])[:prefixLength]
@@ -35,11 +34,11 @@ func hashOf(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// IsKey reports whether credentials look like an API key, and not like a token.
-func IsKey(credentials string) bool { return strings.HasPrefix(credentials, keyMark) }
+// IsAPIKey reports whether credentials look like an API key, and not like a token.
+func IsAPIKey(credentials string) bool { return strings.HasPrefix(credentials, keyMark) }
 
-// ParseKey takes an API key apart. False means that it cannot be one.
-func ParseKey(credentials string) (prefix, secret string, ok bool) {
+// ParseAPIKey splits an API key. False means that it is malformed.
+func ParseAPIKey(credentials string) (prefix, secret string, ok bool) {
 	rest, ok := strings.CutPrefix(credentials, keyMark)
 	if !ok {
 		return "", "", false
@@ -51,8 +50,8 @@ func ParseKey(credentials string) (prefix, secret string, ok bool) {
 	return prefix, secret, true
 }
 
-// PrefixOf is the prefix that somebody gives, or that of the whole key that they give. False
-// means that it cannot be one, and might be a secret.
+// PrefixOf returns the prefix of an API key, given the prefix or the whole key. False means
+// that the text is neither, and might be a secret.
 func PrefixOf(text string) (prefix string, ok bool) {
 	prefix, _, _ = strings.Cut(strings.TrimPrefix(text, keyMark), "_")
 	return prefix, len(prefix) <= prefixLength
@@ -62,8 +61,7 @@ func isBase32(text string) bool {
 	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
-// Matches compares a secret with the hash of the right one. How long it takes tells
-// nothing of the difference.
+// Matches compares a secret with a hash, in constant time.
 func Matches(secret, hash string) bool {
 	return subtle.ConstantTimeCompare([]byte(hashOf(secret)), []byte(hash)) == 1
 }

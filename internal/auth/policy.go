@@ -11,7 +11,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Policy is what each role may do, with its rules compiled. It does not change.
+// Policy is the compiled access rules of each role. It is immutable.
 type Policy struct {
 	names      []string // of the roles, in the order in which they are declared
 	roles      map[string]map[*schema.Collection]*grant
@@ -102,8 +102,8 @@ func (p *Policy) HasRole(name string) bool {
 	return ok
 }
 
-// Permit is what a caller may do. A nil permit may do everything: there is no policy,
-// or the program itself is at work.
+// Permit is the rights of a caller. A nil permit allows everything: there is no policy, or the
+// program itself acts.
 type Permit struct {
 	Caller Caller
 	policy *Policy
@@ -112,7 +112,7 @@ type Permit struct {
 	bound map[*rule]query.Filter
 }
 
-// Permit is what a caller may do by this policy. An undeclared role may do nothing.
+// Permit returns the rights of a caller. An undeclared role has none.
 func (p *Policy) Permit(caller Caller) *Permit {
 	if p == nil {
 		return nil
@@ -128,8 +128,7 @@ func (p *Permit) May(verb schema.AccessVerb, c *schema.Collection) bool {
 	case p == nil:
 		return true
 	case c == p.policy.operations:
-		// Everybody may ask how their own are getting on. Those who are nobody in particular
-		// must know which one they mean.
+		// Every caller may read their own operations. Anonymous callers need the id.
 		return verb == schema.MayRead || verb == schema.MayList && !p.Caller.Anonymous()
 	}
 	g := p.grant(c)
@@ -176,8 +175,7 @@ func (p *Permit) Visible(c *schema.Collection) schema.ColumnSet {
 	return p.grant(c).visible
 }
 
-// Mark tells what the caller may see of a collection from what others may. Empty is
-// everything.
+// Mark identifies what the caller may see of a collection. Empty: everything.
 func (p *Permit) Mark(c *schema.Collection) string {
 	if p == nil || p.grant(c) == nil {
 		return ""
@@ -211,8 +209,8 @@ func (p *Permit) Sees(c *schema.Collection, record schema.Record) bool {
 	return rows == nil || rows.Match(record)
 }
 
-// Denied is the refusal of what the caller may not do: whoever is nobody yet can
-// try again as somebody.
+// Denied is the error for what the caller may not do: 401 if they are anonymous, as
+// credentials may help.
 func (p *Permit) Denied(format string, args ...any) *fault.Error {
 	if p.Caller.Anonymous() {
 		return fault.New(fault.CodeUnauthenticated, "%s Send credentials: Authorization: Bearer and an API key or a token.", fmt.Sprintf(format, args...))
@@ -224,8 +222,8 @@ func (p *Permit) Denied(format string, args ...any) *fault.Error {
 	return fault.New(fault.CodeForbidden, "%s", detail)
 }
 
-// Shape tells permits apart by what they permit, whoever has them: a description of what
-// the caller may do is right for all callers of the same shape.
+// Shape identifies the rights of a permit: callers with the same shape get the same
+// description of the API.
 func (p *Permit) Shape() string {
 	switch {
 	case p == nil:
@@ -236,7 +234,7 @@ func (p *Permit) Shape() string {
 	return "known " + p.Caller.Role
 }
 
-// MaySeeMetrics reports whether the caller may read what the server measures.
+// MaySeeMetrics reports whether the caller may read the metrics.
 func (p *Permit) MaySeeMetrics() bool {
 	return p == nil || slices.Contains(p.policy.metrics, p.Caller.Role)
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Principal is a caller whom the embedding program has authenticated itself.
+// Principal is a caller that the embedding program has authenticated.
 type Principal struct {
-	// Subject is who it is, auth.sub in rules. Callers are told apart by it.
+	// Subject identifies the caller, auth.sub in rules.
 	Subject string
 
-	// Roles are the roles of the caller. Of several, the one counts that Access declares
-	// first, as with the roles of a token.
+	// Roles are the roles of the caller. The one that Access declares first counts, as with the
+	// roles of a token.
 	Roles []string
 
 	// Claims are auth.claims in rules. They must be values that encoding/json can marshal.
@@ -39,17 +39,18 @@ func WithoutCaller(ctx context.Context) context.Context {
 	return context.WithValue(ctx, principalKey{}, (*Principal)(nil))
 }
 
-// principalCaller is what the ids of callers begin with that the program has authenticated.
+// principalCaller is the prefix of the ids of callers that the program has authenticated.
 const principalCaller = "program:"
 
-// Handed is what the principal of a context may do. Found is false if there is none.
-func (g *Guard) Handed(ctx context.Context) (by *Permit, found bool, err error) {
+// FromContext returns the permit of the principal of a context. Found is false if there is
+// none.
+func (g *Guard) FromContext(ctx context.Context) (by *Permit, found bool, err error) {
 	principal, _ := ctx.Value(principalKey{}).(*Principal)
 	if principal == nil {
 		return nil, false, nil
 	}
 	if g == nil {
-		return nil, true, errors.New("the context has a caller, and the server has no rules that could apply to one: set Config.Access")
+		return nil, true, errors.New("the context has a caller, but the server has no access rules: set Config.Access")
 	}
 	caller, err := principal.caller(g.Policy)
 	return g.Policy.Permit(caller), true, err

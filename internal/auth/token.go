@@ -31,23 +31,23 @@ type Tokens struct {
 	keys     *issuerKeys // of an issuer; nil with a key of our own
 	now      func() time.Time
 
-	mutex    sync.Mutex // of the next
-	verifier *oidc.IDTokenVerifier
-	asking   *discovery // under way; nil: nobody has asked, or it failed
+	mutex       sync.Mutex // of the next
+	verifier    *oidc.IDTokenVerifier
+	discovering *discovery // in progress; nil: none
 }
 
-// discovery is the attempt to reach an issuer, which many can wait for.
+// discovery is an attempt to reach an issuer, shared by concurrent requests.
 type discovery struct {
 	done chan struct{}
 	err  error // once it is done
 }
 
 const (
-	startPatience = 3 * time.Second // of a server with an issuer that does not answer
-	patience      = time.Second     // of a request
+	startTimeout   = 3 * time.Second // how long a starting server waits for its issuer
+	requestTimeout = time.Second     // how long a request waits for it
 )
 
-// NewTokens prepares to check tokens. An issuer that cannot be reached is reported, and
+// NewTokens returns a checker of tokens. An issuer that cannot be reached is reported, and
 // asked again when there is a token to check.
 func NewTokens(ctx context.Context, declared schema.Tokens, unreachable func(error)) (*Tokens, error) {
 	return newTokens(ctx, declared, http.DefaultTransport, unreachable)
@@ -70,14 +70,14 @@ func newTokens(ctx context.Context, declared schema.Tokens, transport http.Round
 			return nil, err
 		}
 		if possible := algorithmsOf(key); !slices.ContainsFunc(possible, func(name string) bool { return slices.Contains(declared.Algorithms, name) }) {
-			return nil, fmt.Errorf("the public key of tokens: with the key in %s nothing can be signed by %s, which are the algorithms that are allowed", declared.PublicKey, strings.Join(declared.Algorithms, ", "))
+			return nil, fmt.Errorf("the public key of tokens: the key in %s does not fit the allowed algorithms, %s", declared.PublicKey, strings.Join(declared.Algorithms, ", "))
 		}
 		t.verifier = t.newVerifier(&oidc.StaticKeySet{PublicKeys: []crypto.PublicKey{key}})
 		return t, nil
 	}
 	t.keys = newIssuerKeys(declared.Issuer, transport)
-	if _, err := t.ready(ctx, startPatience); err != nil {
-		unreachable(fmt.Errorf("the issuer of tokens cannot be reached, and none are accepted until it can: %w", err))
+	if _, err := t.ready(ctx, startTimeout); err != nil {
+		unreachable(fmt.Errorf("the issuer of tokens cannot be reached, so no token is accepted: %w", err))
 	}
 	return t, nil
 }
@@ -100,7 +100,7 @@ func readPublicKey(file string) (crypto.PublicKey, error) {
 	}
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("the public key of tokens: %s must hold a PUBLIC KEY or a CERTIFICATE: %w", file, err)
+		return nil, fmt.Errorf("the public key of tokens: %s must contain a PUBLIC KEY or a CERTIFICATE: %w", file, err)
 	}
 	return key, nil
 }
@@ -122,56 +122,54 @@ func (t *Tokens) newVerifier(keys oidc.KeySet) *oidc.IDTokenVerifier {
 	return oidc.NewVerifier(t.declared.Issuer, keys, &oidc.Config{
 		ClientID: t.declared.Audience, SupportedSigningAlgs: t.declared.Algorithms,
 		SkipIssuerCheck: t.declared.Issuer == "",
-		SkipExpiryCheck: true, // it knows no skew: see checkTimes
+		SkipExpiryCheck: true, // it allows no clock skew: see checkTimes
 	})
 }
 
-// ready is the verifier, once the issuer has been reached. Nobody waits for long for one
-// that hangs.
-func (t *Tokens) ready(ctx context.Context, patience time.Duration) (*oidc.IDTokenVerifier, error) {
-	verifier, asking := t.ask(ctx)
+// ready returns the verifier once the issuer has been reached, or an error after a timeout.
+func (t *Tokens) ready(ctx context.Context, timeout time.Duration) (*oidc.IDTokenVerifier, error) {
+	verifier, asking := t.verifierOrDiscovery(ctx)
 	if verifier != nil {
 		return verifier, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	select {
 	case <-asking.done:
 		if asking.err != nil {
 			return nil, asking.err
 		}
-		verifier, _ = t.ask(ctx)
+		verifier, _ = t.verifierOrDiscovery(ctx)
 		return verifier, nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: it has not answered yet", errUnreachable)
 	}
 }
 
-// ask is the verifier, or else the attempt to get one: that which is under way, or a new
-// one.
-func (t *Tokens) ask(ctx context.Context) (*oidc.IDTokenVerifier, *discovery) {
+// verifierOrDiscovery returns the verifier, or else a discovery in progress.
+func (t *Tokens) verifierOrDiscovery(ctx context.Context) (*oidc.IDTokenVerifier, *discovery) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if t.verifier == nil && t.asking == nil {
-		t.asking = &discovery{done: make(chan struct{})}
-		go t.discover(ctx, t.asking)
+	if t.verifier == nil && t.discovering == nil {
+		t.discovering = &discovery{done: make(chan struct{})}
+		go t.discover(ctx, t.discovering)
 	}
-	return t.verifier, t.asking
+	return t.verifier, t.discovering
 }
 
 func (t *Tokens) discover(ctx context.Context, d *discovery) {
 	d.err = t.keys.discover(ctx)
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if t.asking = nil; d.err == nil {
+	if t.discovering = nil; d.err == nil {
 		t.verifier = t.newVerifier(t.keys)
 	}
 	close(d.done)
 }
 
-// looksRight reports whether it is worth asking an issuer about a token. One that says that
-// it is for something else, such as to log somebody out, is none (RFC 8725, section 3.11).
-func (t *Tokens) looksRight(token string) bool {
+// mayBeValid reports whether a token is worth asking the issuer about. A token with another
+// purpose, such as logout, is not (RFC 8725, section 3.11).
+func (t *Tokens) mayBeValid(token string) bool {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return false
@@ -188,18 +186,18 @@ func (t *Tokens) looksRight(token string) bool {
 	return !special || strings.TrimPrefix(purpose, "application/") == "at"
 }
 
-// maxSubject bounds what is kept of a caller with every change.
+// maxSubject bounds the caller id that is stored with every change.
 const maxSubject = 255
 
-// check finds the caller of a token, who has the first of the roles that they are given.
+// check returns the caller of a token, with the first of its roles.
 func (t *Tokens) check(ctx context.Context, token string, roles []string) (Caller, error) {
 	if t == nil {
-		return Caller{}, invalid("This is no API key, and tokens are not accepted here.")
+		return Caller{}, invalid("This is not an API key, and this server does not accept tokens.")
 	}
-	if !t.looksRight(token) {
+	if !t.mayBeValid(token) {
 		return Caller{}, invalid(notValid)
 	}
-	verifier, err := t.ready(ctx, patience)
+	verifier, err := t.ready(ctx, requestTimeout)
 	if err != nil {
 		return Caller{}, cannotCheck(err)
 	}
@@ -226,7 +224,7 @@ func (t *Tokens) check(ctx context.Context, token string, roles []string) (Calle
 	}
 	subject, _ := claims["sub"].(string)
 	if subject == "" || len(subject) > maxSubject || strings.IndexByte(subject, 0) >= 0 {
-		return Caller{}, invalid("The claim sub of the token must say who it is for.")
+		return Caller{}, invalid("The token must have the claim sub.")
 	}
 	role := firstRole(roles, claimAt(claims, t.declared.RoleClaim))
 	return Caller{ID: "token:" + subject, Role: role, Subject: subject, Claims: claims}, nil
@@ -261,7 +259,7 @@ func (t *Tokens) checkTimes(claims map[string]any) string {
 	now, skew := float64(t.now().UnixMilli())/1000, t.declared.ClockSkew.Seconds()
 	expires, ok := timeOf(claims["exp"])
 	if !ok {
-		return "The token must say by the claim exp when it expires."
+		return "The token must have the claim exp."
 	}
 	if now >= expires+skew {
 		return "The token has expired."

@@ -386,7 +386,7 @@ func testBrokenIssuer(t *testing.T) {
 		if code == "" && err != nil || code != "" && !fault.Is(err, code) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if took := time.Since(began); took > patience {
+		if took := time.Since(began); took > requestTimeout {
 			t.Errorf("%s took %s", what, took)
 		}
 	}
@@ -420,7 +420,7 @@ func testBrokenIssuer(t *testing.T) {
 // TestIssuerThatHangs: nobody waits for long for an issuer that does not answer, be it
 // where its keys are or the keys, and what cannot be a token does not wait at all.
 func TestIssuerThatHangs(t *testing.T) {
-	for hanging, start := range map[string]time.Duration{"/.well-known/openid-configuration": startPatience, "/keys": 0} {
+	for hanging, start := range map[string]time.Duration{"/.well-known/openid-configuration": startTimeout, "/keys": 0} {
 		t.Run(hanging, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { testHangingIssuer(t, hanging, start) })
 		})
@@ -456,8 +456,8 @@ func testHangingIssuer(t *testing.T, hanging string, start time.Duration) {
 		t.Errorf("what is no token, after %s: %v", time.Since(began), err)
 	}
 	all.Wait()
-	if took := time.Since(began); took != patience {
-		t.Errorf("20 requests took %s, want %s", took, patience)
+	if took := time.Since(began); took != requestTimeout {
+		t.Errorf("20 requests took %s, want %s", took, requestTimeout)
 	}
 	close(released)
 	synctest.Wait() // until the answer is in use

@@ -1,9 +1,8 @@
-// Package db is the seam between the store and a database: the interfaces that SQLite and
-// PostgreSQL implement, each in a package of its own, and the SQL that both share: names of
-// tables, their definitions, and how they are described.
+// Package db defines the interfaces that SQLite and PostgreSQL implement, each in its own
+// package, and the SQL that both share: names of tables, their definitions and descriptions.
 //
-// Nothing above knows which database it is. What a database does better in one way than in another
-// is a trait; how it does something is in its package.
+// No package above knows which database it uses. Traits state what a database does better one
+// way than another; how it does it is in its package.
 package db
 
 import (
@@ -20,42 +19,38 @@ import (
 type Database interface {
 	Dialect
 
-	// Traits are facts about the database that decide which way of doing something
-	// is the better one.
+	// Traits are facts about the database by which the store chooses between ways to do something.
 	Traits() Traits
 
-	// Read lends a connection on which everything is read from one snapshot,
-	// until release is called. The context ends its queries. Any number of long
-	// reads leave room for short ones. A caller that waits too long for a
-	// connection gets ErrBusy.
+	// Read returns a connection that reads from one snapshot until release is called. The context
+	// cancels its queries. Long reads never use all connections. A caller that waits too long for
+	// a connection gets ErrBusy.
 	Read(ctx context.Context, how Use) (c Conn, release func(), err error)
 
-	// Write runs a task in a transaction and returns nil only when that is committed
-	// and durable. When the task fails nothing of it remains. Several tasks may
-	// share a transaction, so the context can only end the wait for its start.
+	// Write runs a task in a transaction and returns nil only when it is committed and durable. A
+	// failed task leaves nothing. Several tasks may share a transaction, so the context can only
+	// end the wait for its start.
 	Write(ctx context.Context, t *Task) error
 
-	// Migrate runs fn in a transaction of its own, in which nobody else writes and
-	// tables can be changed. Foreign keys hold when it is committed, and need
-	// not hold in between. The context ends it. As with Write, everything is
-	// durable when it returns nil, and nothing has happened when not.
+	// Migrate runs fn in its own transaction, in which nobody else writes and tables can be
+	// changed. Foreign keys are checked at the commit. The context cancels it. As with Write,
+	// everything is durable when it returns nil, and nothing is stored otherwise.
 	Migrate(ctx context.Context, fn func(Conn) error) error
 
 	// Fault translates an error of the database; nil means that it is unexpected.
 	Fault(err error) error
 
-	// Close waits for what is going on. Afterwards everything is refused with ErrClosed.
+	// Close waits for transactions in progress. Later calls fail with ErrClosed.
 	Close() error
 }
 
 // Traits are facts about a database.
 type Traits struct {
-	// Shared: several transactions write at the same time, and those of other servers
-	// as well. Otherwise one server has the database to itself, and one transaction
-	// writes at a time.
+	// Shared: several transactions write concurrently, also those of other servers. Otherwise one
+	// server owns the database, and one transaction writes at a time.
 	Shared bool
-	// RoundTrips: each statement is a round trip to a server, so that one large
-	// statement is better than several small ones. The database knows LATERAL.
+	// RoundTrips: each statement is a round trip to a server, so that one large statement is
+	// better than several small ones. The database supports LATERAL.
 	RoundTrips bool
 	// PageReads is how many pages may be read at the same time, and LongReads how many
 	// reads may go on for as long as a client takes.
@@ -67,15 +62,15 @@ type Options struct {
 	// Finish completes a transaction with the tasks that have succeeded in it, before it
 	// is committed. An error rolls it back. Committed is called after the commit.
 	Finish func(c Conn, tasks []*Task) (committed func(), err error)
-	// Failed is called when nothing can be written any more until the database is opened
-	// again, with the reason.
+	// Failed is called with the reason when nothing can be written until the database is opened
+	// again.
 	Failed func(error)
 	// Trace is called with each statement of a transaction as it is sent, those that begin and end it
 	// included. It may be called by several goroutines at once.
 	Trace func(sql string)
 }
 
-// WithDefaults has no function that is nil.
+// WithDefaults replaces nil functions.
 func (o Options) WithDefaults() Options {
 	if o.Finish == nil {
 		o.Finish = func(Conn, []*Task) (func(), error) { return func() {}, nil }
@@ -89,22 +84,22 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Task is what one caller does in a transaction that writes.
+// Task is the work of one caller in a transaction that writes.
 type Task struct {
-	// Run may be called several times, each time on what the last run left undone.
-	// Earlier are the tasks that have succeeded before it in the same transaction.
+	// Run may be called several times; earlier runs are rolled back. Earlier are the tasks that
+	// have succeeded before it in the same transaction.
 	Run func(c Conn, earlier []*Task) error
 
 	// Run sets the following fields, which are zero before.
 
 	// Value is for Options.Finish, and for the tasks that follow.
 	Value any
-	// Evidence is a condition on the rows of the change log that holds for one of those that
-	// the transaction has written. It shows whether the transaction is committed when
-	// the answer to the commit was lost. Nil: the task may be run a second time.
+	// Evidence is a condition that matches a row of the change log written by the transaction. It
+	// shows whether the transaction was committed when the reply to the commit was lost. Nil: the
+	// task may be run twice.
 	Evidence *Statement
-	// Removed tells that rows were removed from a table that is read often. A database
-	// that keeps removed rows for a while makes room soon after the commit.
+	// Removed says that rows were removed from a table that is read often. A database that keeps
+	// removed rows for a while reclaims their space soon after the commit.
 	Removed struct {
 		Table string
 		Rows  int64
@@ -117,16 +112,16 @@ func (t *Task) Start(c Conn, earlier []*Task) error {
 	return t.Run(c, earlier)
 }
 
-// Use is what a connection is lent for.
+// Use is the purpose of a connection.
 type Use int
 
 // The uses. Those that take as long as a client are bounded in number: see Conn.Extend.
 const (
-	OneQuery Use = iota // a single query
-	Briefly             // several queries, one after the other
-	OnePage             // a single query, whose rows a client reads
-	Pages               // several queries; a client reads the rows of the last one
-	AtLength            // any number of queries that take any time
+	OneQuery    Use = iota // a single query
+	ShortRead              // several queries, one after the other
+	PageQuery              // a single query, whose rows a client reads
+	PageQueries            // several queries; a client reads the rows of the last one
+	LongRead               // any number of queries that take any time
 )
 
 // Errors of Read and Write.
@@ -163,18 +158,18 @@ type Conn interface {
 	// a later statement, the commit, or Lock itself fails, and the task is run again.
 	Lock(collection string, id schema.ID) error
 
-	// Expect makes sure that the schema in force has a version, and that it stays in force
-	// until the transaction ends. If it has another one, the transaction starts
-	// anew with otherwise, and goes on behind it unless that fails. Expect is called
-	// first in a transaction. Its error may be returned by the next statement.
+	// Expect makes sure that the schema has a version, and keeps it until the transaction ends. If
+	// it has another one, the transaction restarts with otherwise, and continues unless that
+	// fails. Expect is called first in a transaction. Its error may be returned by the next
+	// statement.
 	Expect(v Version, otherwise func(Conn) error) error
 
-	// Extend lets a read that was begun for a page go on for as long as its client
-	// takes, so that slow clients do not keep others from their first page.
+	// Extend allows a read that was begun for a page to continue at the speed of its client, so
+	// that slow clients do not block the first pages of others.
 	Extend() error
 
-	// Load puts rows into a table that nobody else sees, until next returns none. The
-	// names are as they are stored. Next may be called on another goroutine.
+	// Load inserts rows into a table that nobody else sees, until next returns none. Names are as
+	// stored. Next may be called on another goroutine.
 	Load(table string, columns []string, next func() (schema.Record, error)) error
 }
 
@@ -197,13 +192,13 @@ type Rows interface {
 	Close()
 }
 
-// InUse explains an error that others have caused who use the database.
+// InUse explains an error caused by other users of the database.
 func InUse(err error) error {
 	return fmt.Errorf("others are using the database, so that it cannot be used for this now: try again, or stop them: %w", err)
 }
 
-// BrokenReference: the server looks for what refers to a resource before it deletes
-// it, but may not know of all that does.
+// BrokenReference: the server looks for references to a resource before it deletes it, but its
+// schema may be outdated.
 func BrokenReference(cause error) error {
 	return &fault.Error{Code: fault.CodeUnavailable, Cause: cause,
 		Detail: "Something refers to this that the server does not know of. If trying again does not help, it must be restarted with the schema of the database."}

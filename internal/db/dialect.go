@@ -14,9 +14,9 @@ const ChangeColumns = "revision, collection, id, kind, at, caller, representatio
 type Dialect interface {
 	// ColumnType is the type of a column of the kind.
 	ColumnType(kind schema.Kind) string
-	// Reserved reports whether the database keeps a name to itself.
+	// Reserved reports whether the database reserves a name.
 	Reserved(name string) bool
-	// TableOptions stands behind the closing parenthesis of a CREATE TABLE.
+	// TableOptions follows the closing parenthesis of a CREATE TABLE.
 	TableOptions() string
 	// RevisionType defines a column that counts up and never gives a number twice.
 	RevisionType() string
@@ -30,20 +30,19 @@ type Dialect interface {
 	// ChangesAfter is a query for what follows a position in the change log: the number of the
 	// transaction and ChangeColumns.
 	ChangesAfter(position Position) (sql string, args []schema.Value)
-	// LastGiven is a query for the highest number that RevisionType gave.
+	// LastGiven is a query for the highest number of RevisionType.
 	LastGiven() string
 	// Loading is run before and after the rows of another database are loaded into
 	// all tables. They are older than every change that comes, and revisions
 	// go on behind the last one that was given there.
 	Loading(last int64) (before, after []string)
-	// NullsFirst and NullsLast stand behind a sort key.
+	// NullsFirst and NullsLast follow a sort key.
 	NullsFirst() string
 	NullsLast() string
 	// Contains is a condition on a text column and a text.
 	Contains(column, text string) string
-	// HoldSchema are statements that keep the schema of the database from being changed
-	// until the transaction ends, if they come first in it. None: a snapshot is
-	// enough.
+	// HoldSchema are statements that lock the schema until the transaction ends, if they come
+	// first in it. None: a snapshot is enough.
 	HoldSchema() []string
 	// InlineReferences: foreign keys are part of CREATE TABLE. Otherwise they
 	// are added when all tables exist.
@@ -52,12 +51,11 @@ type Dialect interface {
 	// wants: those named in moves take over the values of others, those that
 	// nobody wants are gone, and each is required or not as it should be.
 	Reshape(c *schema.Collection, have *TableShape, moves map[string]string) []string
-	// TryLock is a condition that holds if the transaction gets a lock on two texts, which
-	// it keeps to its end, and does not hold if another transaction has it. A
-	// transaction that has the whole database to itself has all locks.
+	// TryLock is a condition that is true if the transaction gets a lock on two texts, which it
+	// keeps until its end, and false if another transaction has it. A transaction that has locked
+	// the whole database has all locks.
 	TryLock(first, second string) string
-	// SkipLocked stands behind a SELECT of rows that are about to be changed, and
-	// passes over those that somebody else is changing.
+	// SkipLocked follows a SELECT of rows to be changed, and skips rows that are locked.
 	SkipLocked() string
 	// Catalogue is how to ask which tables there are.
 	Catalogue() Catalogue

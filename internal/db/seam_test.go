@@ -86,7 +86,7 @@ func keysOf(c db.Conn) (keys []string, err error) {
 
 func expectKeys(t *testing.T, d db.Database, want ...string) {
 	t.Helper()
-	c, release, err := d.Read(context.Background(), db.Briefly)
+	c, release, err := d.Read(context.Background(), db.ShortRead)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,13 +316,13 @@ func TestExpect(t *testing.T) {
 			return asked, keys, err
 		}
 		write(t, d, func(c db.Conn) error { return putMeta(c, "a") })
-		for _, use := range []db.Use{db.OneQuery, db.Briefly, db.OnePage, db.Pages, db.AtLength} {
+		for _, use := range []db.Use{db.OneQuery, db.ShortRead, db.PageQuery, db.PageQueries, db.LongRead} {
 			if asked, keys, err := attempt(use, nil); asked || err != nil || !slices.Equal(keys, []string{"a"}) {
 				t.Errorf("use %d: asked %v, got %q, %v", use, asked, keys, err)
 			}
 		}
 		write(t, d, func(c db.Conn) error { return saveVersion(c, 2) })
-		for _, use := range []db.Use{db.OneQuery, db.Briefly, db.OnePage, db.Pages, db.AtLength} {
+		for _, use := range []db.Use{db.OneQuery, db.ShortRead, db.PageQuery, db.PageQueries, db.LongRead} {
 			if asked, keys, err := attempt(use, nil); !asked || err != nil || !slices.Equal(keys, []string{"a"}) {
 				t.Errorf("use %d, another version: asked %v, got %q, %v", use, asked, keys, err)
 			}
@@ -338,7 +338,7 @@ func TestExpect(t *testing.T) {
 func TestSingleQueries(t *testing.T) {
 	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
 		write(t, d, func(c db.Conn) error { return c.Batch(insertMeta("a"), insertMeta("b"), insertMeta("c")) })
-		for _, use := range []db.Use{db.OneQuery, db.OnePage} {
+		for _, use := range []db.Use{db.OneQuery, db.PageQuery} {
 			for _, c := range []struct{ sql, want string }{
 				{"SELECT key FROM " + db.MetaTable + " ORDER BY key DESC", "c b a "},
 				{"SELECT key FROM " + db.MetaTable + " WHERE key > $1 ORDER BY key LIMIT 1", "b "},
@@ -376,7 +376,7 @@ func TestSingleQueries(t *testing.T) {
 
 func versionOf(t *testing.T, d db.Database) (v db.Version) {
 	t.Helper()
-	c, release, err := d.Read(context.Background(), db.Briefly)
+	c, release, err := d.Read(context.Background(), db.ShortRead)
 	if err == nil {
 		v, err = db.ReadVersion(c)
 		release()
@@ -389,7 +389,7 @@ func versionOf(t *testing.T, d db.Database) (v db.Version) {
 
 func TestReadsSeeOneSnapshot(t *testing.T) {
 	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
-		for i, use := range []db.Use{db.Briefly, db.Pages, db.AtLength} {
+		for i, use := range []db.Use{db.ShortRead, db.PageQueries, db.LongRead} {
 			c, release, err := d.Read(context.Background(), use)
 			if err != nil {
 				t.Fatal(err)
@@ -412,7 +412,7 @@ func TestReadsSeeOneSnapshot(t *testing.T) {
 func TestContextEndsAQuery(t *testing.T) {
 	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
 		ctx, cancel := context.WithCancel(context.Background())
-		c, release, err := d.Read(ctx, db.AtLength)
+		c, release, err := d.Read(ctx, db.LongRead)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -512,7 +512,7 @@ func TestMigrateDoesAllOrNothing(t *testing.T) {
 		}); !errors.Is(err, errOnPurpose) {
 			t.Error(err)
 		}
-		c, release, err := d.Read(context.Background(), db.Briefly)
+		c, release, err := d.Read(context.Background(), db.ShortRead)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -558,7 +558,7 @@ func TestClosedDatabases(t *testing.T) {
 		if err := d.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := d.Read(context.Background(), db.Briefly); !errors.Is(err, db.ErrClosed) {
+		if _, _, err := d.Read(context.Background(), db.ShortRead); !errors.Is(err, db.ErrClosed) {
 			t.Errorf("read: %v", err)
 		}
 		if err := db.Write(context.Background(), d, func(db.Conn) error { return nil }); !errors.Is(err, db.ErrClosed) {
@@ -570,7 +570,7 @@ func TestClosedDatabases(t *testing.T) {
 // TestDescribe: the tables are described as they were defined.
 func TestDescribe(t *testing.T) {
 	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
-		c, release, err := d.Read(context.Background(), db.Briefly)
+		c, release, err := d.Read(context.Background(), db.ShortRead)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// The tables that are ours. No collection's name starts with an underscore.
+// Internal tables. No collection name starts with an underscore.
 const (
 	MetaTable    = "_plural_meta"
 	ChangesTable = "_plural_changes"

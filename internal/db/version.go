@@ -4,8 +4,8 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Version tells the schemas of a database apart, also after a backup has been
-// restored whose history went another way.
+// Version identifies the schema of a database, also after a restored backup has taken another
+// history.
 type Version struct {
 	Number int64
 	at     string

@@ -267,7 +267,7 @@ func TestTLS(t *testing.T) {
 		if got := serial(); got != 2 {
 			t.Fatalf("the certificate is number %d", got)
 		}
-		return len(logged.find(t, "the new certificate cannot be used, and the old one stays")) > 0
+		return len(logged.find(t, "the new certificate cannot be used; the old one remains in use")) > 0
 	})
 	if _, err := plural.Open(t.Context(), plural.Config{CertFile: "x"}); err == nil {
 		t.Error("a certificate without a key is accepted")

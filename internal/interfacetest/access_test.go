@@ -206,14 +206,14 @@ func TestCredentials(t *testing.T) {
 				t.Errorf("%d %s", a.status, a.body)
 			}
 		}
-		keys, err := plural.Keys(context.Background(), h.config.Database)
+		keys, err := plural.APIKeys(context.Background(), h.config.Database)
 		if err != nil || len(keys) != 4 {
 			t.Fatal(keys, err)
 		}
 		other := h.another() // another node
 		for _, key := range keys {
 			if key.Name == "editor" {
-				if _, err := plural.RevokeKey(context.Background(), h.config.Database, key.Prefix); err != nil {
+				if _, err := plural.RevokeAPIKey(context.Background(), h.config.Database, key.Prefix); err != nil {
 					t.Fatal(err)
 				}
 			}

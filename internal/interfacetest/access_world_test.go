@@ -110,7 +110,7 @@ func eachHouse(t *testing.T, test func(t *testing.T, open opener)) {
 // key gives a caller an API key.
 func (h *house) key(caller, role, subject string) {
 	h.t.Helper()
-	secret, err := plural.CreateKey(context.Background(), h.config.Database, plural.Key{Name: caller, Role: role, Subject: subject})
+	secret, err := plural.CreateAPIKey(context.Background(), h.config.Database, plural.APIKey{Name: caller, Role: role, Subject: subject})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func TestHeadersDoNotRepeatLongRequests(t *testing.T) {
 		seedUsers(s, 1)
 		long := strings.Repeat("x", 4000)
 		notFound := fmt.Sprintf(`{"errors":[{"status":404,"code":"not_found","title":"Not found","detail":%q}]}`,
-			"Paths have no slash at their end, and this request is too long to be redirected. Send it without the slash.")
+			"Paths have no trailing slash, and this request is too long to be redirected. Send it without the slash.")
 		for _, c := range []struct {
 			method, path string
 			status       int

@@ -180,7 +180,7 @@ func TestErrorBody(t *testing.T) {
 		s.get("/users?o=x").expect(t, 400,
 			`{"errors":[{"status":400,"code":"invalid_parameter","title":"Invalid query parameter","detail":"Must be an integer that is not negative, such as 30.","source":{"parameter":"o"}}]}`)
 		s.get("/users", "Accept", "text/html").expect(t, 406,
-			`{"errors":[{"status":406,"code":"not_acceptable","title":"Not acceptable","detail":"Answers are application/json, in UTF-8.","source":{"header":"Accept"}}]}`)
+			`{"errors":[{"status":406,"code":"not_acceptable","title":"Not acceptable","detail":"Responses are JSON in UTF-8. Send Accept: application/json.","source":{"header":"Accept"}}]}`)
 		s.get("/users/"+id(5)).expect(t, 404,
 			`{"errors":[{"status":404,"code":"not_found","title":"Not found","detail":"There is no resource `+id(5)+` here in users."}]}`)
 	})

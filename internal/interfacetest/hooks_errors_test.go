@@ -134,7 +134,7 @@ func TestErrorsOfHooks(t *testing.T) {
 				<-ctx.Done()
 				return ctx.Err()
 			},
-			503, `{"errors":[{"status":503,"code":"hook_timeout","title":"A rule of this server took too long","detail":"A rule of this server took too long. Try again later."}]}`, "",
+			503, `{"errors":[{"status":503,"code":"hook_timeout","title":"A rule of this server took too long","detail":"A hook of this server took too long. Try again later."}]}`, "",
 		},
 		"a change to what was read": {
 			func(_ context.Context, tx *plural.Tx, _ *plural.Change) error {
@@ -144,7 +144,7 @@ func TestErrorsOfHooks(t *testing.T) {
 				}
 				return made.Set("line", "y")
 			},
-			500, internalError, " is stored, and Set would change nothing: use Update of the transaction",
+			500, internalError, " is stored, so Set has no effect: use Update of the transaction",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestLogOfAHookThatFailsAfterTheCommit(t *testing.T) {
 			answer := s.do(c.method, c.path, c.body)
 			want := map[string]any{
 				"level": "ERROR", "msg": "hook failed after the commit", "verb": c.verb, "collection": "people", "id": id(1),
-				"error":      "hook_timeout: A rule of this server took too long. Try again later. (a hook took longer than 20ms)",
+				"error":      "hook_timeout: A hook of this server took too long. Try again later. (a hook took longer than 20ms)",
 				"request_id": answer.header.Get("X-Request-Id"),
 			}
 			if got := logged.find(t, "hook failed after the commit"); len(got) != 1 || fmt.Sprint(got[0]) != fmt.Sprint(want) {

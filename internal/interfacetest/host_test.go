@@ -66,7 +66,7 @@ func TestHostIsChecked(t *testing.T) {
 			t.Errorf("Origin null: got %d", got)
 		}
 		s.get("/users", "Origin", "https://example.com").expect(t, 421, `{"errors":[{"status":421,"code":"misdirected","title":"The request is not for this server","detail":"This server has no access rules, `+
-			`so it takes requests of pages of localhost and loopback addresses only, and not of \"https://example.com\". List the origin under allowed_origins, or say who may do what under access in the schema file.","source":{"header":"Origin"}}]}`)
+			`so it accepts requests from pages of localhost and loopback addresses only, but the Origin is \"https://example.com\". Add the origin to allowed_origins, or declare access in the schema file.","source":{"header":"Origin"}}]}`)
 
 		// Mounted in another program, it is up to that.
 		for _, host := range []string{"example.com", "localhost"} {

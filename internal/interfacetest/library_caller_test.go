@@ -201,7 +201,7 @@ access:
 func TestACallerNeedsAccess(t *testing.T) {
 	eachStore(t, journalSchema(t), func(t *testing.T, s *server) {
 		ctx := plural.WithCaller(context.Background(), plural.Principal{Subject: "x"})
-		const want = "the context has a caller, and the server has no rules that could apply to one: set Config.Access"
+		const want = "the context has a caller, but the server has no access rules: set Config.Access"
 		if _, err := of[Person](t, s.opened).List(ctx); err == nil || err.Error() != want {
 			t.Errorf("got %v", err)
 		}

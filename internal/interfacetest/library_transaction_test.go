@@ -28,7 +28,7 @@ func TestWritesThroughTheServerInATransactionAreRefused(t *testing.T) {
 			"Delete":      func() error { _, err := entries.Delete(ctx, id(1)); return err },
 			"Transaction": func() error { return opened.Transaction(ctx, nothing) },
 		} {
-			const want = "conflict: A transaction is open, and a write through the server would wait for its end: write through tx instead, the *plural.Tx that the function was given."
+			const want = "conflict: A write through the server would wait for the open transaction: use the *plural.Tx of this function instead."
 			if err := write(); !errors.Is(err, plural.ErrInTransaction) || err.Error() != want {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -38,7 +38,7 @@ func TestWritesThroughTheServerInATransactionAreRefused(t *testing.T) {
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Prefer", prefer)
 			w := httptest.NewRecorder()
-			if opened.ServeHTTP(w, r); w.Code != 409 || !strings.Contains(w.Body.String(), "write through tx instead, the *plural.Tx") {
+			if opened.ServeHTTP(w, r); w.Code != 409 || !strings.Contains(w.Body.String(), "use the *plural.Tx of this function instead") {
 				t.Errorf("a request: %d %s", w.Code, w.Body)
 			}
 		}

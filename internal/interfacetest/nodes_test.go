@@ -136,7 +136,7 @@ func TestReadinessOfAnOlderServer(t *testing.T) {
 	older.another(func(c *plural.Config) {
 		c.Schema = jobs(schema.Attribute{Name: "s", Type: schema.String, Default: "x"})
 	})
-	const detail = "The database has another schema since the server was started. The server must be restarted with that schema."
+	const detail = "The schema of the database has changed since the server was started. Restart the server with that schema."
 	for older.get("/-/ready").status == 200 { // which is believed for a second
 		time.Sleep(10 * time.Millisecond)
 	}

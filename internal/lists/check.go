@@ -22,7 +22,7 @@ func Check(c db.Conn, d db.Dialect, s *schema.Schema) ([]string, error) {
 	return x.findings, nil
 }
 
-// Rebuild makes the totals and positions of all collections anew.
+// Rebuild computes the totals and positions of all collections again.
 func Rebuild(c db.Conn, d db.Dialect, s *schema.Schema) error {
 	for _, derived := range []string{db.DeltasTable, db.TotalsTable, db.PositionsTable} {
 		if _, err := c.Exec("DELETE FROM " + derived); err != nil {
@@ -135,7 +135,7 @@ func (x *examination) collection(t *db.Table) error {
 		return err
 	}
 	for key := range kept {
-		counted[key] += 0 // what is kept of nothing is examined too
+		counted[key] += 0 // also check totals of empty lists
 	}
 	keys := slices.SortedFunc(maps.Keys(counted), compareLists)
 	for _, key := range keys {
@@ -203,7 +203,7 @@ func (x *examination) level(p *positions, level int, nodes, below []node) error 
 	return nil
 }
 
-// without goes through the deltas that are not in the positions yet.
+// without visits the pending deltas.
 func (x *examination) without(l List, visit func(id schema.ID, change int64)) error {
 	collection, parent := l.values()
 	return db.Each(x.conn, func(row schema.Row) bool {

@@ -11,18 +11,17 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// positions is the directory of a long list, so that a position in it is found as
-// fast at its end as at its beginning: a tree of nodes, each of which says
-// how many resources there are from its first id up to that of the next. Level 0
-// divides the resources, each other level the one below. The first node of every level
-// starts at the zero id. A list that is not long has none.
+// positions is the directory of a long list, which finds a position equally fast anywhere: a
+// tree of nodes, each with the number of resources from its first id up to that of the next.
+// Level 0 divides the resources, each other level the one below. The first node of every level
+// starts at the zero id. A short list has none.
 type positions struct {
 	conn  db.Conn
 	table *db.Table
 	List
 }
 
-// Variables for the tests, which need not make a hundred thousand resources.
+// Variables, so that tests need not create a hundred thousand resources.
 var (
 	BlockSize int64 = 128 // resources of a node of level 0 when it is made; twice as many at the most
 	Fanout          = 16  // likewise, nodes below a node
@@ -71,8 +70,8 @@ func (p *positions) top() (level int, err error) {
 	return level, err
 }
 
-// summit is the highest level with its nodes; the level is -1 if there is none.
-func (p *positions) summit() (level int, nodes []node, err error) {
+// topNodes returns the highest level with its nodes; the level is -1 if there is none.
+func (p *positions) topNodes() (level int, nodes []node, err error) {
 	collection, parent := p.values()
 	level = -1
 	err = db.Each(p.conn, func(row schema.Row) bool {
@@ -102,7 +101,7 @@ type Block struct {
 // find goes down to the node of level 0 that a position is in. Pending are the
 // deltas that were not merged yet, by id.
 func (p *positions) find(position int64, pending []Delta) (block Block, found bool, err error) {
-	level, nodes, err := p.summit()
+	level, nodes, err := p.topNodes()
 	if err != nil || level < 0 {
 		return Block{}, false, err
 	}
@@ -125,7 +124,7 @@ func (p *positions) find(position int64, pending []Delta) (block Block, found bo
 // is pending for it. If the position is behind all of them, it is the last.
 func (block Block) narrow(parts iter.Seq[node], position int64, pending []Delta) (at Block, inside []Delta) {
 	at = Block{Before: block.Before}
-	reach := func(end *schema.ID) { // adds what is pending up to there
+	reach := func(end *schema.ID) { // adds pending deltas up to there
 		n := 0
 		for ; n < len(pending) && (end == nil || CompareIDs(pending[n].ID, *end) < 0); n++ {
 			at.Count += pending[n].Change
@@ -146,8 +145,8 @@ func (block Block) narrow(parts iter.Seq[node], position int64, pending []Delta)
 	return at, inside
 }
 
-// add takes up deltas, which are in the order of their ids, behind which the list
-// has so many resources.
+// add merges deltas, which are in the order of their ids. Total is the new number of resources
+// of the list.
 func (p *positions) add(deltas []Delta, total int64) error {
 	top, err := p.top()
 	if err != nil {
@@ -288,7 +287,7 @@ func (p *positions) splitNode(level int, at node, next *schema.ID) error {
 	return nil
 }
 
-// grow puts another level on top when the highest has become too wide.
+// grow adds a level when the highest has become too wide.
 func (p *positions) grow(top int) error {
 	nodes, err := p.nodes(top, schema.ID{}, nil)
 	if err != nil {

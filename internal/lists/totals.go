@@ -1,5 +1,5 @@
-// Package lists keeps the totals and positions of lists: of the collections, and of what belongs to one
-// parent. Writers record deltas, which are merged later.
+// Package lists stores the totals and positions of lists: of collections, and of the resources
+// of one parent. Writers record deltas, which are merged later.
 package lists
 
 import (
@@ -20,8 +20,7 @@ func (l List) String() string {
 	return l.collection + " of " + l.parent
 }
 
-// List names the resources that totals and positions are kept of: all of a
-// collection, or those of one parent.
+// List identifies a list: all resources of a collection, or those of one parent.
 type List struct {
 	collection string
 	parent     string // the parent's id as text; empty: the whole collection
@@ -92,7 +91,7 @@ func Merge(c db.Conn, s *schema.Schema, tableOf func(*schema.Collection) *db.Tab
 	for _, d := range append(recorded, more...) {
 		byList[d.List] = append(byList[d.List], d)
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(byList), compareLists) { // in one order, whoever does it
+	for _, key := range slices.SortedFunc(maps.Keys(byList), compareLists) { // in a fixed order
 		if err := mergeList(c, tableOf(s.Collection(key.collection)), key, byList[key]); err != nil {
 			return 0, err
 		}
@@ -139,8 +138,7 @@ func mergeList(c db.Conn, t *db.Table, key List, deltas []Delta) error {
 	return (&positions{conn: c, table: t, List: key}).add(deltas, total)
 }
 
-// AllTotals stands in place of the table of totals, for all of them as they are
-// with the deltas that were not merged yet.
+// AllTotals replaces the table of totals in a query, with pending deltas included.
 func AllTotals() string {
 	return "(SELECT collection, parent, CAST(sum(total) AS bigint) AS total FROM (SELECT collection, parent, total FROM " + db.TotalsTable +
 		" UNION ALL SELECT collection, parent, change FROM " + db.DeltasTable + ") AS parts GROUP BY collection, parent" +

@@ -1,4 +1,4 @@
-// Package maintain is what is done to whole databases: backup and restore, copy, examine and repair.
+// Package maintain works on whole databases: backup, restore, copy, examine and repair.
 package maintain
 
 import (
@@ -58,7 +58,7 @@ func Copy(ctx context.Context, from, to string, progress func(Progress)) (*Copie
 		return nil, failedAt(ctx, "from", from, err)
 	}
 	c := &copying{source: s, progress: progress}
-	err = c.into(ctx, to)
+	err = c.copyTo(ctx, to)
 	s.release()
 	if err != nil {
 		return nil, failedAt(ctx, "to", to, err)
@@ -91,27 +91,27 @@ func (c *copying) count() error {
 	for _, table := range c.source.tables {
 		_, err := db.One(c.source, func(row schema.Row) { c.now.Of += 2 * row.Int(0) }, "SELECT count(*) FROM "+table.from(c.source))
 		if err != nil {
-			return unread(err)
+			return sourceError(err)
 		}
 	}
 	return nil
 }
 
-// unread tells an error of the source from one of the target.
-func unread(err error) error { return fmt.Errorf("the source cannot be read: %w", err) }
+// sourceError marks an error as one of the source.
+func sourceError(err error) error { return fmt.Errorf("the source cannot be read: %w", err) }
 
-// into fills the target.
-func (c *copying) into(ctx context.Context, url string) error {
-	if created, err := databases.Create(url, func(url string) error { return c.intoEmpty(ctx, url) }); created || err != nil {
+// copyTo fills the target.
+func (c *copying) copyTo(ctx context.Context, url string) error {
+	if created, err := databases.Create(url, func(url string) error { return c.copyToEmpty(ctx, url) }); created || err != nil {
 		return err
 	}
 	if err := requireNothing(ctx, url); err != nil {
 		return err
 	}
-	return c.intoEmpty(ctx, url)
+	return c.copyToEmpty(ctx, url)
 }
 
-func (c *copying) intoEmpty(ctx context.Context, url string) (err error) {
+func (c *copying) copyToEmpty(ctx context.Context, url string) (err error) {
 	b, err := databases.Open(ctx, url, db.Options{})
 	if err != nil {
 		return err
@@ -132,10 +132,10 @@ func requireNothing(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	return nothing(found)
+	return requireNoTables(found)
 }
 
-func nothing(found map[string]*db.TableShape) error {
+func requireNoTables(found map[string]*db.TableShape) error {
 	if len(found) > 0 {
 		return fmt.Errorf("it is not empty (it has the tables %s), and a copy replaces nothing: give a database without tables", listed(found))
 	}
@@ -144,10 +144,10 @@ func nothing(found map[string]*db.TableShape) error {
 
 // fill makes the tables, fills them, and compares what is in them then.
 func (c *copying) fill(target db.Conn, d db.Dialect) error {
-	// Somebody may have been faster.
+	// Another process may have been faster.
 	found, err := db.Describe(target, d)
 	if err == nil {
-		err = nothing(found)
+		err = requireNoTables(found)
 	}
 	if err != nil {
 		return err
@@ -186,14 +186,14 @@ func (c *copying) fill(target db.Conn, d db.Dialect) error {
 func (c *copying) load(target db.Conn, d db.Dialect, table copiedTable) error {
 	rows, err := c.source.Query(table.selectAll(c.source))
 	if err != nil {
-		return unread(err)
+		return sourceError(err)
 	}
 	defer rows.Close()
 	sum := newChecksum()
 	next := func() (schema.Record, error) {
 		more, err := rows.Next()
 		if err != nil {
-			return nil, unread(err)
+			return nil, sourceError(err)
 		}
 		if !more {
 			return nil, nil
@@ -248,7 +248,7 @@ func (c *copying) checkShape(target db.Conn, d db.Dialect) error {
 	return err
 }
 
-// reportEvery is after how many rows somebody is told.
+// reportEvery is the number of rows between two reports.
 const reportEvery = 1000
 
 func (c *copying) advance(stage, table string, rows int64) {

@@ -9,19 +9,19 @@ import (
 	"github.com/plural-go/plural/internal/migrate"
 )
 
-// Examine compares what is derived from the resources of a database with them: the
-// totals, and the positions of long lists. With repair, what is wrong is made
-// anew, in the same transaction. It returns what was wrong.
+// Examine compares derived data with the resources of a database: the totals, and the
+// positions of long lists. With repair, it rebuilds what is wrong, in the same transaction. It
+// returns what was wrong.
 func Examine(ctx context.Context, url string, repair bool) (findings []string, err error) {
 	err = databases.With(ctx, url, func(b db.Database) error {
 		if repair {
-			// Nobody writes meanwhile, so that what is counted stays so.
+			// Nobody writes during Migrate, so that the counts are exact.
 			return b.Migrate(ctx, func(c db.Conn) error {
 				findings, err = examine(c, b, true)
 				return err
 			})
 		}
-		c, release, err := b.Read(ctx, db.AtLength)
+		c, release, err := b.Read(ctx, db.LongRead)
 		if err != nil {
 			return err
 		}

@@ -1,5 +1,5 @@
-// Package migrate brings the tables of a database from one schema to another: it keeps the schemas,
-// compares them, plans steps, surveys the rows that they concern, and applies them.
+// Package migrate changes the tables of a database from one schema to another: it stores
+// schemas, compares them, plans steps, surveys the affected rows, and applies the steps.
 package migrate
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Plan compares the schema in force with another one and reads what stands in
-// the way of it. It changes nothing. An empty plan means that they are the same.
+// Plan compares the schema of a database with another one, and finds the rows that violate it.
+// It changes nothing. An empty plan means that they are equal.
 func Plan(ctx context.Context, url string, s *schema.Schema) (steps []*Step, err error) {
 	err = databases.With(ctx, url, func(b db.Database) error {
-		c, release, err := b.Read(ctx, db.AtLength)
+		c, release, err := b.Read(ctx, db.LongRead)
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func Plan(ctx context.Context, url string, s *schema.Schema) (steps []*Step, err
 
 // Options says how a database is migrated.
 type Options struct {
-	// AllowLoss permits to give up what the new schema has no place for.
+	// AllowLoss allows to lose values that the new schema does not allow.
 	AllowLoss bool
 	// Before is called before anything is changed, when nobody else writes any more. Its error
 	// ends the migration. Nil: nothing is done.
@@ -108,9 +108,9 @@ func run(ctx context.Context, b db.Database, s *schema.Schema, now time.Time, ac
 // RefusedError says why a migration was not carried out.
 type RefusedError struct {
 	Steps []*Step // that are in the way
-	// Blocked: not even permission to lose something would help.
+	// Blocked: AllowLoss would not help.
 	Blocked bool
-	// Back tells that the schema is an earlier one; empty if it is not.
+	// Back says that the schema is an earlier one; empty if it is not.
 	Back string
 }
 
@@ -163,9 +163,9 @@ func refusal(p *plan, allowLoss bool) error {
 	}
 	switch {
 	case len(blocked) > 0:
-		return &RefusedError{Steps: blocked, Blocked: true, Back: p.goesBack()}
+		return &RefusedError{Steps: blocked, Blocked: true, Back: p.earlierVersion()}
 	case len(losing) > 0 && !allowLoss:
-		return &RefusedError{Steps: losing, Back: p.goesBack()}
+		return &RefusedError{Steps: losing, Back: p.earlierVersion()}
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func misfitOf(p *plan, additive bool) *db.MisfitError {
 		e.Differences = append(e.Differences, fmt.Sprintf("%s (%s)", step.Text, step.Class))
 	}
 	e.Advice = `"plural migrate --plan" shows what it takes to change the database, and "plural migrate" does it.`
-	if back := p.goesBack(); back != "" {
+	if back := p.earlierVersion(); back != "" {
 		e.Advice = back + `: start with that one. "plural migrate" would go back, by the steps above.`
 	} else if !additive && p.additive() {
 		e.Advice = `"plural migrate" changes the database. With "--migrate additive" the server does it by itself.`
@@ -203,7 +203,7 @@ func Fit(ctx context.Context, b db.Database, s *schema.Schema, now time.Time, ap
 	if err := accept(different); err != nil {
 		return err
 	}
-	// It is asked again: somebody else may have been faster.
+	// Compared again: another server may have migrated it.
 	steps, err := run(ctx, b, s, now, accept)
 	if err != nil {
 		return err

@@ -9,11 +9,11 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Class says what a step may do to what is stored.
+// Class is what a step does to stored values.
 type Class string
 
-// The classes. What is additive leaves every stored value as it is; what is
-// rewriting keeps them all, if they are valid; what is losing does not.
+// The classes. Additive steps leave every stored value unchanged; rewriting steps keep all
+// valid ones; losing steps do not.
 const (
 	Additive  Class = "additive"
 	Rewriting Class = "rewriting"
@@ -30,16 +30,16 @@ type Step struct {
 	Violations int64       // resources that the new schema does not allow as they are
 	Examples   []schema.ID // some of them
 	Problem    string      // what is wrong with the first
-	// Blocked: the violations cannot be mended by giving up values.
+	// Blocked: dropping values cannot resolve the violations.
 	Blocked bool
 
 	cost func(*survey) (string, error)
 }
 
-// Loses reports whether the step gives up something that is stored.
+// Loses reports whether the step loses stored values.
 func (s *Step) Loses() bool { return s.Class == Losing || s.Violations > 0 }
 
-// plan is how to come from one schema to another.
+// plan is the difference between two schemas.
 type plan struct {
 	old, now *schema.Schema
 	steps    []*Step
@@ -283,8 +283,8 @@ func (p *pair) carried(group []int) []int {
 	return now
 }
 
-// keepUnique sees to groups that were unique before, and whose values change: two
-// that were different may become the same.
+// keepUnique checks groups that were unique before and whose values change: different values
+// may become equal.
 func (p *pair) keepUnique() {
 	for _, group := range p.now.UniqueGroups() {
 		known := slices.ContainsFunc(p.unique, func(u uniqueChange) bool { return slices.Equal(u.group, group) })

@@ -69,8 +69,8 @@ func planFrom(c db.Conn, stored, now *schema.Schema) (*plan, error) {
 	return p, err
 }
 
-// goesBack tells that the schema of a plan is an earlier one; empty if it is not.
-func (p *plan) goesBack() string {
+// earlierVersion says that the schema of a plan is an earlier one; empty if it is not.
+func (p *plan) earlierVersion() string {
 	if p.earlier == 0 {
 		return ""
 	}
@@ -113,11 +113,11 @@ func ReadSince(c db.Conn, until int64) (map[string]int64, error) {
 // Allows reports what a server may do that knows only the old schema of a database.
 func Allows(old, now *schema.Schema) (reads, writes bool) {
 	p := newPlan(old, now)
-	return readable(p), harmless(p)
+	return readable(p), writable(p)
 }
 
-// readable: whoever knows only the old schema finds everything where it was. The
-// new one is as it is stored, without renamed_from.
+// readable: a server with the old schema can read everything. The new one is as stored,
+// without renamed_from.
 func readable(p *plan) bool {
 	for _, pair := range p.pairs {
 		for from, column := range pair.old.Columns() {
@@ -133,10 +133,9 @@ func readable(p *plan) bool {
 	return len(p.removed) == 0
 }
 
-// harmless: whoever knows only the old schema writes nothing that is wrong in the
-// new one. What has a default would be missing, or have the old one; what is
-// deleted would take other resources with it, or fewer.
-func harmless(p *plan) bool {
+// writable: what a server with the old schema writes is valid in the new one. New defaults
+// would be missing, and deletions would cascade differently.
+func writable(p *plan) bool {
 	if !p.additive() {
 		return false
 	}

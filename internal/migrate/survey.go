@@ -44,7 +44,7 @@ func (s *survey) run() error {
 func (s *survey) operations() error {
 	affected := slices.Clone(s.plan.removed)
 	for _, pair := range s.plan.pairs {
-		if pair.disturbs() {
+		if pair.affectsRequests() {
 			affected = append(affected, pair.old)
 		}
 	}
@@ -63,8 +63,8 @@ func (s *survey) operations() error {
 	return nil
 }
 
-// disturbs: what was a valid request by the old schema may not be one by the new.
-func (p *pair) disturbs() bool {
+// affectsRequests: what was a valid request by the old schema may not be one by the new.
+func (p *pair) affectsRequests() bool {
 	for from, column := range p.old.Columns() {
 		if to := slices.Index(p.source, from); to < 0 || p.now.Columns()[to].Name != column.Name {
 			return true
@@ -98,13 +98,13 @@ func (s *survey) pair(p *pair, hand func(before, after schema.Record) error) err
 	for _, c := range p.changes {
 		for _, step := range []*Step{c.value, c.required, c.link} {
 			if step != nil {
-				step.forget()
+				step.reset()
 			}
 		}
 	}
 	seen := make([]map[[sha256.Size]byte]struct{}, len(p.unique))
 	for i, u := range p.unique {
-		u.step.forget()
+		u.step.reset()
 		seen[i] = map[[sha256.Size]byte]struct{}{}
 	}
 	return s.batches(p.old, func(batch []schema.Record) error {
@@ -229,7 +229,7 @@ func groupKey(group []int, record schema.Record) (key [sha256.Size]byte, ok bool
 	return [sha256.Size]byte(hash.Sum(nil)), true
 }
 
-func (s *Step) forget() { s.Violations, s.Examples, s.Problem, s.Blocked = 0, nil, "", false }
+func (s *Step) reset() { s.Violations, s.Examples, s.Problem, s.Blocked = 0, nil, "", false }
 
 func (s *Step) violate(id schema.ID, problem string, blocked bool) {
 	if s.Violations == 0 {

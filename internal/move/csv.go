@@ -256,7 +256,7 @@ func (r *csvReader) fill(row *Row, record []cell) {
 		case (column.name == "id" || column.name == "type") && len(each.text) == 0:
 			continue
 		case column.name == "id":
-			row.bring(each.text)
+			row.setID(each.text)
 		}
 		if len(body) > 1 {
 			body = append(body, ',')

@@ -11,7 +11,7 @@ import (
 	"github.com/plural-go/plural/client"
 )
 
-// OnError says what becomes of an import when a row is bad.
+// OnError is what an import does at a bad row.
 type OnError string
 
 // Stop ends the import ahead of the first bad row. Skip leaves bad rows out.
@@ -20,7 +20,7 @@ const (
 	SkipOnError OnError = "skip"
 )
 
-// OnConflict says what becomes of a row whose id exists already.
+// OnConflict is what an import does with a row whose id exists.
 type OnConflict string
 
 // Such a row is bad, is left out, or replaces what is there.
@@ -30,9 +30,9 @@ const (
 	ReplaceOnConflict OnConflict = "replace"
 )
 
-// Import puts the rows of a file into a collection. Rows that have no id are given one
-// here, and not by the server: so a request that was lost can be sent again, and is known by
-// its ids if it had come through.
+// Import imports the rows of a file into a collection. Rows without an id get one here, not
+// from the server: so a request whose response was lost can be sent again, and its ids show
+// whether it succeeded.
 type Import struct {
 	Client     *client.Client
 	Collection client.Description
@@ -41,31 +41,31 @@ type Import struct {
 	OnError    OnError
 	OnConflict OnConflict
 
-	// DryRun writes nothing, and goes to the end whatever OnError says: every array of rows is
-	// sent as one that the server must refuse, because the id of its last resource comes twice.
+	// DryRun writes nothing, and goes to the end whatever OnError says: every array is sent with
+	// the id of its last resource twice, so that the server must refuse it.
 	DryRun bool
 
-	// FromRow is the number of the first row that counts; those ahead of it are in already.
+	// FromRow is the number of the first row to import.
 	FromRow int64
 
-	// Bad is told of every bad row.
+	// Bad is called with every bad row.
 	Bad func(row Row, reason string)
 
-	// Progress is told how far it has come, after every request.
+	// Progress is called after every request.
 	Progress func(Imported)
 }
 
-// Imported is what has become of the rows of a file.
+// Imported counts the rows of a file by result.
 type Imported struct {
 	Created, Replaced, Skipped, Bad int64
 
-	// Accepted are those that a server will replace later, as the collection is asynchronous.
+	// Accepted are those that a server will replace asynchronously.
 	Accepted int64
 
-	// Timed: there were times in the file that were left out, as the server sets them.
+	// Timed: the file had created_at or updated_at, which are ignored.
 	Timed bool
 
-	// Next is the number of the first row that is neither in nor left out.
+	// Next is the number of the first row that is neither imported nor skipped.
 	Next int64
 }
 
@@ -100,7 +100,7 @@ type importer struct {
 	passed int64 // the number of the last row that was read
 
 	// Of the one that collects:
-	held *Row // did not fit any more
+	overflow *Row // did not fit into the last batch
 }
 
 // Run imports all rows. If it fails, Imported.Next is where to begin again.
@@ -117,12 +117,12 @@ func (i *Import) Run(ctx context.Context) (Imported, error) {
 			return run.done, ctx.Err()
 		}
 		// A request that was begun is waited for, so that it is known what became of it.
-		err := run.take(context.WithoutCancel(ctx), next)
+		err := run.importBatch(context.WithoutCancel(ctx), next)
 		if err == nil {
 			err = next.err
 		}
 		if err == io.EOF { // itself: a connection that is lost may have one inside
-			return run.done, run.begun()
+			return run.done, run.checkStart()
 		}
 		if err != nil {
 			return run.done, err
@@ -130,9 +130,9 @@ func (i *Import) Run(ctx context.Context) (Imported, error) {
 	}
 }
 
-// begun is an error if there was nothing to begin with. The row behind the last is where an
-// import goes on that had come to the end.
-func (i *importer) begun() error {
+// checkStart returns an error if the file ends before FromRow. The row after the last is
+// accepted: the import was complete.
+func (i *importer) checkStart() error {
 	if i.FromRow > i.passed+1 {
 		return fmt.Errorf("%w %d to begin with: the last one is row %d", ErrNoSuchRow, i.FromRow, i.passed)
 	}
@@ -191,8 +191,8 @@ type readRow struct {
 	err error
 }
 
-// patience is how long rows wait for others that would fit: somebody may be writing them by hand.
-const patience = time.Second
+// batchDelay is how long rows wait for others of the same batch: somebody may be typing them.
+const batchDelay = time.Second
 
 // next collects rows up to a bad one, or as many as fit, or as come in time.
 func (i *importer) next(ctx context.Context, rows <-chan readRow) (next batch) {
@@ -201,11 +201,11 @@ func (i *importer) next(ctx context.Context, rows <-chan readRow) (next batch) {
 		size += len(row.Body) + 1
 		next.rows = append(next.rows, row)
 	}
-	if i.held != nil {
-		add(*i.held)
-		i.held = nil
+	if i.overflow != nil {
+		add(*i.overflow)
+		i.overflow = nil
 	}
-	late := time.NewTimer(patience)
+	late := time.NewTimer(batchDelay)
 	defer late.Stop()
 	for len(next.rows) < batchRows {
 		var read readRow
@@ -215,7 +215,7 @@ func (i *importer) next(ctx context.Context, rows <-chan readRow) (next batch) {
 			if len(next.rows) > 0 {
 				return next
 			}
-			late.Reset(patience)
+			late.Reset(batchDelay)
 			continue
 		case <-ctx.Done():
 			next.err = ctx.Err()
@@ -230,7 +230,7 @@ func (i *importer) next(ctx context.Context, rows <-chan readRow) (next batch) {
 			next.bad = &row
 			return next
 		case len(next.rows) > 0 && size+len(row.Body) > batchBytes:
-			i.held = &row
+			i.overflow = &row
 			return next
 		}
 		add(row)
@@ -252,8 +252,8 @@ func (i *importer) nextRow() (row Row, err error) {
 	return row, nil
 }
 
-// take puts a batch in.
-func (i *importer) take(ctx context.Context, next batch) error {
+// importBatch imports a batch.
+func (i *importer) importBatch(ctx context.Context, next batch) error {
 	for len(next.rows) > 0 {
 		count := min(len(next.rows), i.most)
 		if err := i.send(ctx, next.rows[:count]); err != nil {
@@ -304,7 +304,7 @@ func (i *importer) send(ctx context.Context, rows []Row) error {
 			i.done.Created += int64(len(rows))
 			break
 		}
-		left, stop, err := i.sort(ctx, rows, refused)
+		left, stop, err := i.removeRefused(ctx, rows, refused)
 		if err != nil {
 			return err
 		}

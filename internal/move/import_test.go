@@ -201,7 +201,7 @@ func TestImportSkips(t *testing.T) {
 		done, bad, err := w.take("name,email,age,boss\na,x,1,\nb,x,2,\nc,,-1,\nd,,no,\ne,,5,01936f2e-7d3c-7a4b-9c5d-0123456789ab\nf,y,,\n", CSV, skip)
 		same(t, done, Imported{Created: 2, Bad: 4, Next: 7})
 		same(t, bad, []string{"4: age: Must be at least 0.",
-			"3: email: Another resource, which is stored or in this request, has this email.",
+			"3: email: Another resource, stored or in this request, has this email.",
 			`5: column age: must be a number such as 42 or -1.5, but is "no"`,
 			"6: boss: There is no resource 01936f2e-7d3c-7a4b-9c5d-0123456789ab in people."})
 		same(t, err, nil)
@@ -234,11 +234,11 @@ func TestDryRun(t *testing.T) {
 {"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ac","name":"e","boss":"01936f2e-7d3c-7a4b-9c5d-0123456789ad"}
 {"name":"f"}
 `
-		taken := "email: Another resource, which is stored or in this request, has this email."
+		taken := "email: Another resource, stored or in this request, has this email."
 		done, bad, err := w.take(text, NDJSON, skip, dryRun)
 		same(t, done, Imported{Created: 3, Bad: 4, Next: 8})
 		same(t, bad, []string{"4: name: Must be at least 1 character long, but has 0.", "2: " + taken, "3: " + taken,
-			"5: id: The id 01936f2e-7d3c-7a4b-9c5d-0123456789ab is taken by another resource, which is stored or in this request."})
+			"5: id: Another resource, stored or in this request, has the id 01936f2e-7d3c-7a4b-9c5d-0123456789ab. Send another id, or none."})
 		same(t, err, nil)
 		done, _, err = w.take(text, NDJSON, dryRun) // all are reported, also if the import would end at the first
 		same(t, done, Imported{Created: 3, Bad: 4, Next: 8})
@@ -379,7 +379,7 @@ func TestSmallServer(t *testing.T) {
 		fmt.Fprintf(&text, "{\"name\":\"large\",\"tags\":[%q]}\n", strings.Repeat("x", 3000))
 		done, bad, err := w.take(text.String(), NDJSON, skip)
 		same(t, done, Imported{Created: 100, Bad: 1, Next: 102})
-		same(t, bad, []string{"101: A body can have at most 2048 bytes."})
+		same(t, bad, []string{"101: The body is too large. Send at most 2048 bytes."})
 		same(t, err, nil)
 		if names := w.names(); !strings.HasPrefix(names, "0 1 2 3 4 ") || !strings.HasSuffix(names, " 98 99") {
 			t.Errorf("there are %s", names)

@@ -15,10 +15,9 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// sort takes rows out that were refused, and returns those that are left. Stop is the
-// number of the first bad row, if the import is to end there: then those behind it are
-// neither left nor taken out.
-func (i *importer) sort(ctx context.Context, rows []Row, refused *client.Error) (left []Row, stop int64, err error) {
+// removeRefused removes the refused rows, and returns the others. Stop is the number of the
+// first bad row, if the import ends there: then later rows are not returned.
+func (i *importer) removeRefused(ctx context.Context, rows []Row, refused *client.Error) (left []Row, stop int64, err error) {
 	problems, open := map[int][]client.Problem{}, map[int]bool{}
 	for _, problem := range refused.Problems {
 		item, rest, ok := problem.Source.Item()
@@ -36,8 +35,8 @@ func (i *importer) sort(ctx context.Context, rows []Row, refused *client.Error) 
 		problems[item] = append(problems[item], problem)
 	}
 	if refused.Tries > 1 && allExist(problems, len(rows)) {
-		// A try whose answer was lost may have created them all.
-		return nil, 0, i.lost(rows)
+		// A request whose response was lost may have created them all.
+		return nil, 0, i.resolveLost(rows)
 	}
 	for n, row := range rows {
 		conflict := exists(problems[n]) && i.OnConflict != FailOnConflict
@@ -53,7 +52,7 @@ func (i *importer) sort(ctx context.Context, rows []Row, refused *client.Error) 
 		case conflict:
 			i.replace = append(i.replace, row)
 		case open[n]:
-			i.done.Created++ // as far as can be told
+			i.done.Created++ // probably
 		default:
 			left = append(left, row)
 		}
@@ -101,15 +100,15 @@ func allExist(problems map[int][]client.Problem, count int) bool {
 	return len(problems) == count
 }
 
-// lost decides about rows that all exist after a try whose answer did not come.
-func (i *importer) lost(rows []Row) error {
+// resolveLost handles rows that all exist after a request whose response was lost.
+func (i *importer) resolveLost(rows []Row) error {
 	own := true
 	for _, row := range rows {
 		own = own && row.minted
 	}
 	switch {
 	case own || i.OnConflict == SkipOnConflict:
-		i.done.Created += int64(len(rows)) // nobody else has these ids, or it does not matter
+		i.done.Created += int64(len(rows)) // generated ids, or conflicts are ignored
 	case i.OnConflict == ReplaceOnConflict:
 		i.replace = append(i.replace, rows...)
 	default:
@@ -118,7 +117,7 @@ func (i *importer) lost(rows []Row) error {
 	return nil
 }
 
-// reasons is what is wrong with a row, for people.
+// reasons lists what is wrong with a row.
 func reasons(problems []client.Problem) string {
 	texts := make([]string, len(problems))
 	for n, problem := range problems {
@@ -156,7 +155,7 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 		all.Go(func() {
 			answers[n], failures[n] = i.Client.Do(ctx, client.Request{
 				Method: http.MethodPut, Path: "/" + i.Collection.Name + "/" + row.ID, Body: row.Body, Repeatable: true,
-				Header: http.Header{"If-Match": {"*"}}, // whatever is there: some collections want it to be said
+				Header: http.Header{"If-Match": {"*"}}, // some collections require If-Match
 			})
 			<-free
 		})

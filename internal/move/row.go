@@ -1,5 +1,5 @@
-// Package move takes resources from files into collections, and from collections into
-// files: NDJSON, JSON and CSV, row by row. It talks to a server as any client does.
+// Package move imports resources from files into collections, and exports them to files:
+// NDJSON, JSON and CSV, row by row. It talks to a server as any client does.
 package move
 
 import (
@@ -46,14 +46,14 @@ type Row struct {
 	Number int64 // the first is 1
 	Line   int64 // where it begins
 	Body   []byte
-	ID     string // empty if it has none, or one that is no id
-	given  bool   // it brought one, whatever it is
-	minted bool   // it was given one here
+	ID     string // empty if it has none, or an invalid one
+	given  bool   // the file has an id, valid or not
+	minted bool   // the id was generated
 
 	// Timed: it had created_at or updated_at, which the server sets.
 	Timed bool
 
-	// Bad says why it is no resource, if it is none. The next row can be read all the same.
+	// Bad is why the row is no resource, if it is none. The next row can still be read.
 	Bad error
 }
 
@@ -64,7 +64,7 @@ type Reader interface {
 	Next() (Row, error)
 }
 
-// maxRow bounds what is kept of a row in memory.
+// maxRow bounds the memory of a row.
 const maxRow = 64 << 20
 
 // NewReader reads rows in a format. The attributes are those of the collection: cells of
@@ -150,7 +150,7 @@ func (r *Row) members(decoder *jsontext.Decoder) ([]byte, error) {
 			body = body[:start] // the server gives it one
 			continue
 		case key == `"id"`:
-			r.bring(bytes.Trim(value, `"`))
+			r.setID(bytes.Trim(value, `"`))
 		}
 		body = append(body, value...)
 	}
@@ -158,16 +158,15 @@ func (r *Row) members(decoder *jsontext.Decoder) ([]byte, error) {
 	return append(body, '}'), err
 }
 
-// bring notes the id that a row has. One that is no id is refused by the server, for what
-// it is.
-func (r *Row) bring(text []byte) {
+// setID records the id of a row. The server refuses an invalid one.
+func (r *Row) setID(text []byte) {
 	r.given = true
 	if id, ok := schema.ParseID(text); ok {
 		r.ID = id.String()
 	}
 }
 
-// withID gives a row an id that it did not bring.
+// withID sets a generated id.
 func (r *Row) withID(id schema.ID) {
 	rest := r.Body[1:]
 	body := append(make([]byte, 0, len(r.Body)+46), `{"id":"`...)
@@ -178,7 +177,7 @@ func (r *Row) withID(id schema.ID) {
 	r.Body, r.ID, r.minted = append(body, rest...), id.String(), true
 }
 
-// plain says what is wrong with a text in fewer words.
+// plain shortens an error about JSON.
 func plain(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {

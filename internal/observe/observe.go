@@ -1,5 +1,5 @@
-// Package observe decides what becomes of the things that happen: a log line, a
-// metric, or both. The rest of the program only says that they happened.
+// Package observe turns events into log lines and metrics. The rest of the program only
+// reports events.
 package observe
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Observer takes note of what happens.
+// Observer logs and counts events.
 type Observer struct {
 	log      *slog.Logger
 	registry *prometheus.Registry
@@ -30,8 +30,8 @@ type Observer struct {
 	series map[kind]series
 }
 
-// kind is what requests have in common that are counted together, of which there are
-// few, and series what they are counted by.
+// kind is a group of requests that are counted together, and series their metrics. There are
+// few kinds.
 type kind struct {
 	method, route string
 	status        int
@@ -42,30 +42,30 @@ type series struct {
 	sent     prometheus.Counter
 }
 
-// New makes an observer that logs to a logger and keeps its own metrics.
+// New returns an Observer that writes to a logger and has its own metrics.
 func New(log *slog.Logger) *Observer {
 	o := &Observer{
 		log:      log,
 		series:   map[kind]series{},
 		registry: prometheus.NewRegistry(),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "plural_request_duration_seconds", Help: "Time from the arrival of a request to the end of its answer.",
+			Name: "plural_request_duration_seconds", Help: "Time from the arrival of a request to the end of its response.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"method", "route", "status"}),
 		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plural_response_bytes_total", Help: "Bytes of answer bodies.",
+			Name: "plural_response_bytes_total", Help: "Bytes of response bodies.",
 		}, []string{"method", "route"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "plural_requests_in_flight", Help: "Requests that are being answered.",
+			Name: "plural_requests_in_flight", Help: "Requests being handled.",
 		}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plural_failures_total", Help: "Things that went wrong and are not the client's doing, by kind.",
+			Name: "plural_failures_total", Help: "Failures that the client did not cause, by kind.",
 		}, []string{"kind"}),
 		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plural_operations_total", Help: "Asynchronous operations that this server has finished, by how they ended.",
+			Name: "plural_operations_total", Help: "Asynchronous operations finished by this server, by result.",
 		}, []string{"status"}),
 		denied: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plural_denied_total", Help: "Requests that were not allowed, by the code of the refusal.",
+			Name: "plural_denied_total", Help: "Requests that were denied, by error code.",
 		}, []string{"reason"}),
 	}
 	o.registry.MustRegister(o.duration, o.sent, o.inFlight, o.failures, o.finished, o.denied,
@@ -73,14 +73,14 @@ func New(log *slog.Logger) *Observer {
 	return o
 }
 
-// Request is one request and how it was answered.
+// Request is one request and its response.
 type Request struct {
 	ID       string
 	Method   string
 	Path     string
-	Route    string // the pattern of the path, of which there are few
+	Route    string // pattern of the path; few values
 	Remote   string
-	Caller   string // empty: nobody in particular
+	Caller   string // empty: anonymous
 	Status   int
 	Code     string // of the first error, if it was refused
 	Bytes    int64
@@ -88,11 +88,11 @@ type Request struct {
 	Ended    time.Time
 }
 
-// Arrived notes that a request has come; Answered must follow.
-func (o *Observer) Arrived() { o.inFlight.Inc() }
+// RequestStarted counts a request; RequestFinished must follow.
+func (o *Observer) RequestStarted() { o.inFlight.Inc() }
 
-// Answered notes the end of a request.
-func (o *Observer) Answered(r Request) {
+// RequestFinished logs and counts a request.
+func (o *Observer) RequestFinished(r Request) {
 	o.inFlight.Dec()
 	counted := o.seriesOf(kind{knownMethod(r.Method), r.Route, r.Status})
 	counted.duration.Observe(r.Duration.Seconds())
@@ -105,7 +105,7 @@ func (o *Observer) Answered(r Request) {
 	if !handler.Enabled(context.Background(), level) {
 		return
 	}
-	// Not by the logger, which would find out each time where in the code this is.
+	// Not by the logger, which would look up the source line each time.
 	line := slog.NewRecord(r.Ended, level, "request", 0)
 	line.AddAttrs(
 		slog.String("method", r.Method), slog.String("path", r.Path), slog.Int("status", r.Status),
@@ -118,11 +118,10 @@ func (o *Observer) Answered(r Request) {
 	if r.Code != "" {
 		line.AddAttrs(slog.String("code", r.Code))
 	}
-	_ = handler.Handle(context.Background(), line) // where would one say so?
+	_ = handler.Handle(context.Background(), line) // there is no place to report it
 }
 
-// seriesOf finds what a kind of requests is counted by: to ask Prometheus each time takes
-// longer than to count.
+// seriesOf caches the metrics of a kind: looking them up takes longer than counting.
 func (o *Observer) seriesOf(k kind) series {
 	o.mutex.RLock()
 	found, ok := o.series[k]
@@ -137,7 +136,7 @@ func (o *Observer) seriesOf(k kind) series {
 	return found
 }
 
-// knownMethod keeps clients from making up metrics.
+// knownMethod keeps clients from creating metrics.
 func knownMethod(method string) string {
 	switch method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
@@ -146,47 +145,47 @@ func knownMethod(method string) string {
 	return "other"
 }
 
-// Failed notes the reason of an answer that hides it.
+// Failed logs the reason of a 500, which the response hides.
 func (o *Observer) Failed(requestID string, err error) {
 	o.failures.WithLabelValues("internal").Inc()
 	o.log.Error("request failed", "request_id", requestID, "error", err)
 }
 
-// Unavailable notes that a request could not be carried out, and may be later.
+// Unavailable logs that a request could not be executed, and may succeed later.
 func (o *Observer) Unavailable(requestID string, err error) {
 	o.failures.WithLabelValues("unavailable").Inc()
 	o.log.Error("unavailable", "request_id", requestID, "error", err)
 }
 
-// Denied notes that a request was not allowed, by whom it was sent if that is known,
-// and what the answer does not show.
+// Denied logs a denied request, with its caller if known, and the reason that the response
+// hides.
 func (o *Observer) Denied(requestID, caller, reason string, err error) {
 	o.denied.WithLabelValues(reason).Inc()
 	o.log.Warn("denied", "request_id", requestID, "caller", caller, "reason", reason, "error", err)
 }
 
-// NotReady notes why requests should go elsewhere.
+// NotReady logs why the server is not ready.
 func (o *Observer) NotReady(err error) { o.log.Warn("not ready", "error", err) }
 
-// IssuerUnreachable notes that tokens cannot be checked.
+// IssuerUnreachable logs that tokens cannot be checked.
 func (o *Observer) IssuerUnreachable(err error) { o.log.Warn("tokens cannot be checked", "error", err) }
 
-// AccessWarning notes a declaration of access that is allowed, and hardly meant.
+// AccessWarning logs a declaration of access that is valid but probably a mistake.
 func (o *Observer) AccessWarning(warning string) { o.log.Warn("access", "warning", warning) }
 
-// Panicked notes a panic while a request was answered.
+// Panicked logs a panic of a request handler.
 func (o *Observer) Panicked(requestID string, reason any, stack []byte) {
 	o.failures.WithLabelValues("panic").Inc()
 	o.log.Error("panic", "request_id", requestID, "reason", reason, "stack", string(stack))
 }
 
-// BrokenOff notes an answer that ended in the middle.
-func (o *Observer) BrokenOff(requestID string, err error) {
+// ResponseAborted logs a response that ended before it was complete.
+func (o *Observer) ResponseAborted(requestID string, err error) {
 	o.failures.WithLabelValues("broken_off").Inc()
-	o.log.Warn("answer broken off", "request_id", requestID, "error", err)
+	o.log.Warn("response aborted", "request_id", requestID, "error", err)
 }
 
-// OperationFinished notes that an operation was carried out, or refused with a code.
+// OperationFinished logs an operation that was executed, or refused with a code.
 func (o *Observer) OperationFinished(operation, method, collection, id, code string, attempts int64) {
 	status := "succeeded"
 	if code != "" {
@@ -200,27 +199,27 @@ func (o *Observer) OperationFinished(operation, method, collection, id, code str
 	o.log.Info("operation", attributes...)
 }
 
-// OperationFailed notes that an operation could not be carried out, this time or for
-// good, or what went wrong with the queue if there is no operation.
+// OperationFailed logs a failed attempt of an operation, or a failure of the queue if there is
+// no operation.
 func (o *Observer) OperationFailed(operation string, err error) {
 	o.failures.WithLabelValues("operation").Inc()
 	o.log.Error("operation failed", "operation", operation, "error", err)
 }
 
-// UpkeepFailed notes that what was kept long enough could not be removed, or that
-// totals could not be added up. Both are tried again.
-func (o *Observer) UpkeepFailed(err error) {
+// MaintenanceFailed logs that old rows could not be removed, or deltas not be merged. Both are
+// retried.
+func (o *Observer) MaintenanceFailed(err error) {
 	o.failures.WithLabelValues("upkeep").Inc()
-	o.log.Error("upkeep failed", "error", err)
+	o.log.Error("maintenance failed", "error", err)
 }
 
-// Migrated notes a step of a migration that was taken.
+// Migrated logs a step of a migration.
 func (o *Observer) Migrated(step, cost string) {
 	o.log.Info("database migrated", "step", step, "cost", cost)
 }
 
-// HookFailed notes that a hook failed after its change was committed. The context
-// is that of the request, if there is one.
+// HookFailed logs a hook that failed after the commit, with the request id of the context, if
+// there is one.
 func (o *Observer) HookFailed(ctx context.Context, verb, collection, id string, err error) {
 	o.failures.WithLabelValues("hook").Inc()
 	attributes := []any{"verb", verb, "collection", collection, "id", id, "error", err}
@@ -232,7 +231,7 @@ func (o *Observer) HookFailed(ctx context.Context, verb, collection, id string, 
 
 type requestKey struct{}
 
-// WithRequest lets whatever happens in a context be told from other requests.
+// WithRequest returns a context with a request id, for logs.
 func WithRequest(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestKey{}, id)
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// forgetBatch bounds how long a clean-up keeps other writers waiting.
-const forgetBatch = 200
+// deleteBatch bounds how long a cleanup blocks other writers.
+const deleteBatch = 200
 
-// Forget removes the operations that were finished longer ago than an age.
-func (o *Operations) Forget(ctx context.Context, age time.Duration) error {
+// DeleteOld removes operations that finished longer ago than age.
+func (o *Operations) DeleteOld(ctx context.Context, age time.Duration) error {
 	c := o.schema.Operations()
 	before := schema.TimeValue(schema.FormatTime(time.Now().Add(-age)))
 	old := query.And{
@@ -34,7 +34,7 @@ func (o *Operations) Forget(ctx context.Context, age time.Duration) error {
 			}
 			return nil
 		})
-		if err != nil || removed < forgetBatch {
+		if err != nil || removed < deleteBatch {
 			return err
 		}
 	}
@@ -42,7 +42,7 @@ func (o *Operations) Forget(ctx context.Context, age time.Duration) error {
 
 // finished reads the oldest operations that pass a filter.
 func finished(tx *store.Tx, c *schema.Collection, old query.Filter) (records []schema.Record, err error) {
-	rows, err := tx.Select(c, store.Selection{Filter: old, Order: store.NewOrder(nil), Take: forgetBatch})
+	rows, err := tx.Select(c, store.Selection{Filter: old, Order: store.NewOrder(nil), Take: deleteBatch})
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Package operation does writes later: it accepts them into a durable queue, and
-// its workers carry them out, each exactly once, whatever crashes when.
+// Package operation executes writes asynchronously: it accepts them into a durable queue, and
+// workers execute each exactly once, even across crashes.
 package operation
 
 import (
@@ -17,28 +17,26 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Config says how operations are carried out.
+// Config configures the queue and its workers.
 type Config struct {
-	Workers int   // operations that are worked on at the same time
-	Backlog int64 // operations that may be unfinished
+	Workers int   // concurrent operations
+	Backlog int64 // most unfinished operations
 
-	// Lease is how long an operation stays with a worker that says nothing more.
-	// Default: 15 s.
+	// Lease is how long a claim lasts that its worker does not renew. Default: 15 s.
 	Lease time.Duration
 
-	// Pause is how long an operation rests behind an attempt that failed. Default: a
-	// time that grows with every attempt.
+	// Pause is the delay after a failed attempt. Default: it grows with every attempt.
 	Pause func(attempt int64) time.Duration
 
-	// Guard knows callers and what they may do; nil: everybody may do everything.
+	// Guard identifies callers and their rights; nil: no access control.
 	Guard *auth.Guard
 
-	// Failed is told what went wrong with an attempt of an operation, through no
-	// fault of the request, or with the queue itself if there is no operation.
+	// Failed is called when an attempt fails through no fault of the request, or when the queue
+	// itself fails; then there is no operation.
 	Failed func(operation string, err error)
 
-	// Finished is told of every operation that this server has finished, and why it
-	// was refused, if it was.
+	// Finished is called for every operation that this server has finished, with the error if it
+	// was refused.
 	Finished func(job store.Job, refused error)
 }
 
@@ -48,8 +46,8 @@ type Operations struct {
 	schema    *schema.Schema
 	store     *store.Store
 	resources *resource.Resources
-	wake      chan struct{} // there may be something to do
-	renewal   time.Duration // of a lease, while an operation is worked on
+	wake      chan struct{} // signals new work
+	renewal   time.Duration // interval of lease renewal
 
 	mutex   sync.Mutex
 	waiters map[schema.ID]chan Outcome
@@ -58,7 +56,7 @@ type Operations struct {
 // lease is a variable so that the crash harness can link a shorter one.
 var lease = "15s"
 
-// New gives access to the operations of a store. Nothing is worked on until Run.
+// New returns the operations of a store. No work is done until Run.
 func New(config Config, sch *schema.Schema, st *store.Store, resources *resource.Resources) *Operations {
 	if config.Lease == 0 {
 		var err error
@@ -78,7 +76,7 @@ func New(config Config, sch *schema.Schema, st *store.Store, resources *resource
 	}
 }
 
-// Accepted is an operation that will be carried out.
+// Accepted is an operation that will be executed.
 type Accepted struct {
 	Operation schema.ID
 	Resource  schema.ID
@@ -86,28 +84,27 @@ type Accepted struct {
 	outcome   chan Outcome
 }
 
-// Outcome is what came of an operation: what the request would have been answered
-// with.
+// Outcome is the result of an operation: what the request would have been answered with.
 type Outcome struct {
 	Write   resource.Write
 	Results []resource.Resource
 	Err     error
 }
 
-// errRehearsed ends a rehearsal that went well, so that it is undone.
-var errRehearsed = errors.New("rehearsed")
+// errDryRun rolls back a dry run that succeeded.
+var errDryRun = errors.New("rehearsed")
 
-// Accept checks a request as if it were carried out now, and puts it into the
-// queue. It takes effect with the transaction. Observed keeps its outcome for Wait.
+// Accept checks a request by a dry run, and adds it to the queue. It takes effect when the
+// transaction commits. Observed makes its outcome available to Wait.
 func (o *Operations) Accept(w *resource.Work, request resource.Request, write resource.Write, observed bool) (Accepted, error) {
-	if err := o.room(w.Tx()); err != nil {
+	if err := o.checkBacklog(w.Tx()); err != nil {
 		return Accepted{}, err
 	}
 	id := write.ID
 	if write.Verb == resource.Create {
 		id = w.Identify(&write)
 	}
-	relied, err := o.rehearse(w, write, id)
+	relied, err := o.dryRun(w, write, id)
 	if err != nil {
 		return Accepted{}, err
 	}
@@ -133,37 +130,36 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 	return accepted, nil
 }
 
-// room refuses what would make the queue longer than it may be.
-func (o *Operations) room(tx *store.Tx) error {
+// checkBacklog refuses an operation when the queue is full.
+func (o *Operations) checkBacklog(tx *store.Tx) error {
 	unfinished, err := tx.Backlog(o.Backlog)
 	if err == nil && unfinished >= o.Backlog {
-		err = fault.New(fault.CodeBacklogFull, "%d operations are waiting to be carried out, and no more can be accepted. Try again later.", unfinished)
+		err = fault.New(fault.CodeBacklogFull, "The queue is full: %d operations are pending. Try again later.", unfinished)
 	}
 	return err
 }
 
-// rehearse does a write and undoes it. If its resource does not exist but is about
-// to, the operations ahead are rehearsed first. It returns the operations
-// that create what the write relies on.
-func (o *Operations) rehearse(w *resource.Work, write resource.Write, id schema.ID) (relied []schema.ID, err error) {
+// dryRun executes a write and undoes it. If a pending operation will create its resource, the
+// pending operations are executed first. It returns the operations that the write depends on.
+func (o *Operations) dryRun(w *resource.Work, write resource.Write, id schema.ID) (relied []schema.ID, err error) {
 	err = w.Attempt(func() error {
-		if err := o.rehearseAhead(w, write.Path.Collection, id); err != nil {
+		if err := o.dryRunPending(w, write.Path.Collection, id); err != nil {
 			return err
 		}
-		before := len(w.Relied())
+		before := len(w.DependsOn())
 		if _, err := w.Do(write); err != nil {
 			return err
 		}
-		relied = w.Relied()[before:]
-		return errRehearsed
+		relied = w.DependsOn()[before:]
+		return errDryRun
 	})
-	if errors.Is(err, errRehearsed) {
+	if errors.Is(err, errDryRun) {
 		err = nil
 	}
 	return relied, err
 }
 
-func (o *Operations) rehearseAhead(w *resource.Work, c *schema.Collection, id schema.ID) error {
+func (o *Operations) dryRunPending(w *resource.Work, c *schema.Collection, id schema.ID) error {
 	stored, err := w.Tx().View(c, nil, id, nil)
 	if err != nil || stored {
 		return err
@@ -183,12 +179,12 @@ func (o *Operations) rehearseAhead(w *resource.Work, c *schema.Collection, id sc
 		if err != nil && fault.From(err)[0].Status() >= http.StatusInternalServerError {
 			return err
 		}
-		// One that would be refused has no effect, and those behind it go on.
+		// A refused operation has no effect, and the next ones go on.
 	}
 	return nil
 }
 
-// decode reads the request of an operation again.
+// decode reads the stored request of an operation.
 func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) (resource.Write, error) {
 	c := o.schema.Collection(job.Collection)
 	if c == nil {
@@ -209,13 +205,13 @@ func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) 
 	if err == nil && write.Verb == resource.Create {
 		write.SetID(job.Resource)
 	}
-	// What a client must send was decided when it was accepted, and what it sent is
-	// about what it was shown then.
+	// Whether If-Match is required was decided on acceptance, and ETags are those of the schema at
+	// that time.
 	write.Condition.Required, write.Schema = false, job.Schema
 	return write, err
 }
 
-// callerOf is whose operation a request becomes.
+// callerOf is the caller whose operation a request becomes.
 func callerOf(request resource.Request) auth.Caller {
 	if request.Path.By == nil {
 		return auth.Caller{}
@@ -223,8 +219,7 @@ func callerOf(request resource.Request) auth.Caller {
 	return request.Path.By.Caller
 }
 
-// headerText is a header as it is kept. Its bytes may be any, and those that are no
-// text are in no tag of ours.
+// headerText is a header as stored. Bytes that are not valid UTF-8 occur in no ETag of ours.
 func headerText(values []string) string {
 	return strings.ToValidUTF8(strings.Join(values, ","), "\uFFFD")
 }

@@ -275,7 +275,7 @@ func (w *world) takeOver() (taken store.Job) {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Hold(unfinished[0], -time.Second); err != nil {
+		if _, err := tx.Renew(unfinished[0], -time.Second); err != nil {
 			return err
 		}
 		jobs, err := tx.Claim(1, 0)

@@ -10,7 +10,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// expect makes room for the outcome of an operation.
+// expect registers a channel for the outcome of an operation.
 func (o *Operations) expect(operation schema.ID) chan Outcome {
 	outcome := make(chan Outcome, 1)
 	o.mutex.Lock()
@@ -19,7 +19,7 @@ func (o *Operations) expect(operation schema.ID) chan Outcome {
 	return outcome
 }
 
-// finished hands an outcome to whoever waits for it, and tells of it.
+// finished delivers an outcome to the request that waits for it, and reports it.
 func (o *Operations) finished(job store.Job, outcome Outcome) {
 	o.Finished(job, outcome.Err)
 	o.mutex.Lock()
@@ -30,19 +30,18 @@ func (o *Operations) finished(job store.Job, outcome Outcome) {
 	}
 }
 
-// lookEvery is how often an operation is looked at that another server may have
-// carried out.
-const lookEvery = 100 * time.Millisecond
+// outcomePoll is how often an operation is read that another server may have executed.
+const outcomePoll = 100 * time.Millisecond
 
-// Wait waits for the outcome of an operation that was accepted as observed. False
-// means that there was none in time.
-func (o *Operations) Wait(ctx context.Context, accepted Accepted, patience time.Duration) (Outcome, bool) {
-	defer o.Disregard(accepted)
-	ctx, cancel := context.WithTimeout(ctx, patience) // also of a look at a database that is away
+// Wait waits for the outcome of an operation that was accepted as observed. False means that
+// there was none in time.
+func (o *Operations) Wait(ctx context.Context, accepted Accepted, timeout time.Duration) (Outcome, bool) {
+	defer o.StopWaiting(accepted)
+	ctx, cancel := context.WithTimeout(ctx, timeout) // also bounds reads of an unavailable database
 	defer cancel()
 	var look <-chan time.Time
 	if !o.store.Sole() {
-		ticker := time.NewTicker(lookEvery)
+		ticker := time.NewTicker(outcomePoll)
 		defer ticker.Stop()
 		look = ticker.C
 	}
@@ -51,7 +50,7 @@ func (o *Operations) Wait(ctx context.Context, accepted Accepted, patience time.
 		case outcome := <-accepted.outcome:
 			return outcome, true
 		case <-look:
-			// An error is no outcome, and the next look may tell.
+			// An error is no outcome. The next read may find one.
 			if outcome, done, err := o.outcome(ctx, accepted); err == nil && done {
 				return outcome, true
 			}
@@ -61,7 +60,7 @@ func (o *Operations) Wait(ctx context.Context, accepted Accepted, patience time.
 	}
 }
 
-// outcome reads what came of an operation: its errors, or the resource as it left it.
+// outcome reads the result of an operation: its errors, or the resource as it left it.
 func (o *Operations) outcome(ctx context.Context, accepted Accepted) (outcome Outcome, done bool, err error) {
 	tx, err := o.store.Read(ctx)
 	if err != nil {
@@ -87,8 +86,8 @@ func (o *Operations) outcome(ctx context.Context, accepted Accepted) (outcome Ou
 	return Outcome{}, false, nil
 }
 
-// Disregard gives up an outcome that nobody waits for after all.
-func (o *Operations) Disregard(accepted Accepted) {
+// StopWaiting discards an outcome that no request waits for.
+func (o *Operations) StopWaiting(accepted Accepted) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	delete(o.waiters, accepted.Operation)

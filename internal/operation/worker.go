@@ -18,17 +18,15 @@ import (
 )
 
 const (
-	// poll is how often the queue is looked at without being asked to: another
-	// server may have left something in it.
+	// poll is how often the queue is read without a signal: another server may have added to it.
 	poll = time.Second
-	// breath is how long it takes for the queue to be looked at again when nothing
-	// could be claimed.
-	breath = 50 * time.Millisecond
-	// maxAttempts is how often an operation is tried.
+	// emptyPause is the delay before the queue is read again when nothing could be claimed.
+	emptyPause = 50 * time.Millisecond
+	// maxAttempts bounds the attempts of an operation.
 	maxAttempts = 10
 )
 
-// Wake says that there may be something to do.
+// Wake signals new work.
 func (o *Operations) Wake() {
 	select {
 	case o.wake <- struct{}{}:
@@ -36,10 +34,10 @@ func (o *Operations) Wake() {
 	}
 }
 
-// Run carries operations out until the context ends, and then finishes those
-// that it has begun; abandon ends these too, to be done by another run.
+// Run executes operations until the context ends, and then finishes those that it has begun.
+// Abandon ends these too; another run executes them again.
 func (o *Operations) Run(ctx, abandon context.Context) {
-	if err := o.store.TakeOver(ctx); err != nil && ctx.Err() == nil {
+	if err := o.store.RequeueAll(ctx); err != nil && ctx.Err() == nil {
 		o.Failed("", err)
 	}
 	var workers sync.WaitGroup
@@ -59,29 +57,29 @@ func (o *Operations) Run(ctx, abandon context.Context) {
 			o.Failed("", err)
 		}
 		for range len(jobs) - 1 {
-			<-free // nobody else takes from it
+			<-free // this goroutine is the only receiver
 		}
 		for _, job := range jobs {
 			workers.Go(func() {
 				o.carryOut(abandon, job)
 				free <- struct{}{}
-				o.Wake() // others may have waited for it
+				o.Wake() // followers may be unblocked now
 			})
 		}
 		if len(jobs) > 0 {
 			continue
 		}
 		free <- struct{}{}
-		if !o.rest(ctx, err != nil) {
+		if !o.idle(ctx, err != nil) {
 			return
 		}
 	}
 }
 
-// rest waits until there may be something to do, and longer when the queue could
-// not be looked at. False means that it is over.
-func (o *Operations) rest(ctx context.Context, failed bool) bool {
-	pause := breath
+// idle waits until there may be work, and longer when the queue could not be read. False means
+// that the context ended.
+func (o *Operations) idle(ctx context.Context, failed bool) bool {
+	pause := emptyPause
 	if failed {
 		pause = poll
 	}
@@ -102,9 +100,9 @@ func (o *Operations) rest(ctx context.Context, failed bool) bool {
 	}
 }
 
-// untilNext is how long nothing will be due, as far as can be told.
+// untilNext is the time until the next operation is due.
 func (o *Operations) untilNext(ctx context.Context) time.Duration {
-	tx, err := o.store.Look(ctx)
+	tx, err := o.store.ReadOne(ctx)
 	if err != nil {
 		return poll
 	}
@@ -116,7 +114,7 @@ func (o *Operations) untilNext(ctx context.Context) time.Duration {
 	return min(poll, time.Until(next))
 }
 
-// claim takes operations that can be worked on.
+// claim claims operations that can be executed.
 func (o *Operations) claim(ctx context.Context, most int) (jobs []store.Job, err error) {
 	err = o.store.Write(ctx, func(tx *store.Tx) error {
 		jobs, err = tx.Claim(most, o.Lease)
@@ -133,7 +131,7 @@ func (o *Operations) claim(ctx context.Context, most int) (jobs []store.Job, err
 	return jobs, nil
 }
 
-// update shows clients how far an operation has come.
+// update stores the progress of an operation for clients.
 func (o *Operations) update(tx *store.Tx, job store.Job, status string, faults fault.List) error {
 	c := o.schema.Operations()
 	before, err := tx.Get(c, nil, job.Operation)
@@ -151,11 +149,11 @@ func (o *Operations) update(tx *store.Tx, job store.Job, status string, faults f
 	return err
 }
 
-// errLost: somebody else has the operation.
+// errLost: another worker has claimed the operation.
 var errLost = errors.New("the operation was taken over by another worker")
 
-// carryOut does an operation that was claimed. One that nothing came of is tried
-// again, or given up if it was tried often enough.
+// carryOut executes a claimed operation. A failed one is retried, or given up after
+// maxAttempts.
 func (o *Operations) carryOut(ctx context.Context, job store.Job) {
 	outcome, err := o.attempt(ctx, job)
 	switch {
@@ -164,7 +162,7 @@ func (o *Operations) carryOut(ctx context.Context, job store.Job) {
 		return
 	case errors.Is(err, errLost):
 		return
-	case ctx.Err() != nil: // it was not its fault
+	case ctx.Err() != nil: // the server is stopping
 		err = o.putBack(ctx, job, 0)
 	default:
 		o.Failed(job.Operation.String(), err)
@@ -175,23 +173,23 @@ func (o *Operations) carryOut(ctx context.Context, job store.Job) {
 		}
 	}
 	if err != nil {
-		o.Failed(job.Operation.String(), err) // it comes back when its lease is over
+		o.Failed(job.Operation.String(), err) // it is retried when its lease expires
 	}
 }
 
-// attempt does an operation. An error means that nothing came of it, through no
-// fault of the request.
+// attempt executes an operation. An error means that it had no effect, through no fault of the
+// request.
 func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcome, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic in an operation: %v\n%s", reason, debug.Stack())
 		}
 	}()
-	held, release := o.holding(ctx, job)
+	held, release := o.keepLease(ctx, job)
 	defer release()
 	outcome.Write, outcome.Err = o.decode(held, job, false)
 	if outcome.Err == nil {
-		outcome.Err = o.Guard.StillTrusts(held, outcome.Write.Path.By)
+		outcome.Err = o.Guard.CheckNotRevoked(held, outcome.Write.Path.By)
 	}
 	if outcome.Err == nil {
 		outcome.Err = o.resources.Before(held, &outcome.Write)
@@ -206,7 +204,7 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcom
 	}
 	refused := outcome.Err
 	err = o.resources.Transact(ctx, func(w *resource.Work) error {
-		if err := o.mine(w.Tx(), job); err != nil {
+		if err := o.checkClaim(w.Tx(), job); err != nil {
 			return err
 		}
 		if outcome.Err = refused; refused == nil {
@@ -227,19 +225,19 @@ func transient(err error) bool {
 	return err != nil && fault.From(err)[0].Status() >= http.StatusInternalServerError
 }
 
-// mine makes sure that nobody else has claimed an operation since.
-func (o *Operations) mine(tx *store.Tx, job store.Job) error {
-	mine, err := tx.Hold(job, o.Lease)
+// checkClaim makes sure that no other worker has claimed the operation.
+func (o *Operations) checkClaim(tx *store.Tx, job store.Job) error {
+	mine, err := tx.Renew(job, o.Lease)
 	if err == nil && !mine {
 		err = errLost
 	}
 	return err
 }
 
-// giveUp ends an operation that no attempt brought to an end.
+// giveUp ends an operation that no attempt could finish.
 func (o *Operations) giveUp(ctx context.Context, job store.Job, reason error) error {
 	err := o.store.Write(ctx, func(tx *store.Tx) error {
-		if err := o.mine(tx, job); err != nil {
+		if err := o.checkClaim(tx, job); err != nil {
 			return err
 		}
 		return o.conclude(tx, job, reason)
@@ -250,7 +248,7 @@ func (o *Operations) giveUp(ctx context.Context, job store.Job, reason error) er
 	return err
 }
 
-// conclude ends an operation for good.
+// conclude finishes an operation.
 func (o *Operations) conclude(tx *store.Tx, job store.Job, refused error) error {
 	status, faults := "succeeded", fault.List(nil)
 	if refused != nil {
@@ -262,10 +260,9 @@ func (o *Operations) conclude(tx *store.Tx, job store.Job, refused error) error 
 	return tx.Finish(job)
 }
 
-// holding keeps the lease of an operation alive until it is released, and not a
-// moment longer: whoever puts it back says when it is due. The context ends when the
-// operation is lost.
-func (o *Operations) holding(ctx context.Context, job store.Job) (context.Context, func()) {
+// keepLease renews the lease of an operation until the returned function is called, and no
+// longer: putBack sets the due time. The context ends when the claim is lost.
+func (o *Operations) keepLease(ctx context.Context, job store.Job) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
@@ -280,7 +277,7 @@ func (o *Operations) holding(ctx context.Context, job store.Job) (context.Contex
 			}
 			mine := true
 			err := o.store.Write(ctx, func(tx *store.Tx) (err error) {
-				mine, err = tx.Hold(job, o.Lease)
+				mine, err = tx.Renew(job, o.Lease)
 				return err
 			})
 			if err == nil && !mine {
@@ -294,9 +291,9 @@ func (o *Operations) holding(ctx context.Context, job store.Job) (context.Contex
 	}
 }
 
-// putBack has an operation tried again after a pause, which is shortened at random
-// so that those who failed together do not meet again. If that cannot be written, it
-// goes on trying until the lease is over, which else is what the operation waits for.
+// putBack schedules a retry after a pause, with jitter so that operations that failed together
+// are not retried together. If the database fails, it tries until the lease expires, which
+// otherwise delays the operation.
 func (o *Operations) putBack(ctx context.Context, job store.Job, pause time.Duration) error {
 	over := time.Now().Add(o.Lease)
 	for {
@@ -314,7 +311,7 @@ func (o *Operations) putBack(ctx context.Context, job store.Job, pause time.Dura
 
 func (o *Operations) tryPutBack(ctx context.Context, job store.Job, pause time.Duration) error {
 	return o.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		mine, err := tx.Hold(job, pause/2+rand.N(pause/2+1)) // #nosec G404 -- so that not all come back at once
+		mine, err := tx.Renew(job, pause/2+rand.N(pause/2+1)) // #nosec G404 -- jitter
 		if err != nil || !mine {
 			return err
 		}

@@ -21,8 +21,8 @@ type Request struct {
 	Range      Range
 }
 
-// Build makes the query that Parse makes of the same request as text, with the same checks.
-// Visible is the fields that there are for the caller.
+// Build makes the Query that Parse makes of the same request as text, with the same checks.
+// Visible is the fields that the caller may see.
 func Build(c *schema.Collection, request Request, visible schema.ColumnSet) (Query, error) {
 	p := parser{collection: c, limits: Limits{Visible: visible}, seen: map[string]string{}}
 	p.query.Range = request.Range
@@ -46,7 +46,7 @@ func (p *parser) condition(condition Condition) {
 	isList := condition.Op == "in" || condition.Op == "not_in"
 	switch {
 	case len(condition.Values) == 0, len(condition.Values) > 1 && !isList:
-		p.fail(given, fault.CodeInvalidParameter, "The operator %s does not take %d values.", condition.Op, len(condition.Values))
+		p.fail(given, fault.CodeInvalidParameter, "The operator %s does not allow %d values.", condition.Op, len(condition.Values))
 	case isList && field.Kind != schema.KindJSON:
 		filter = p.listCondition(listFilter{field: field, op: condition.Op, values: p.listValues(given, field, condition.Values)})
 	default:

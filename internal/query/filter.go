@@ -11,8 +11,8 @@ import (
 // In, IsNull and All. It is two-valued: a comparison with null is false, and
 // its negation is true.
 //
-// Query parameters and the scope of a caller are both filters, so that a store
-// knows one language only.
+// Query parameters and the scope of a caller are both filters, so that the store has one
+// language only.
 type Filter interface {
 	// Match decides for one resource in memory. It defines what the SQL of a
 	// filter must select.

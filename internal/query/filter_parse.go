@@ -44,7 +44,7 @@ func (f plainFilter) filter() Filter {
 }
 
 func (p *parser) filterField(given parameter, name string) *schema.Field {
-	p.query.kept = append(p.query.kept, given.encoded)
+	p.query.linkParameters = append(p.query.linkParameters, given.encoded)
 	if p.filters > MaxFilters {
 		if !p.tooManyFilters {
 			p.fail(given, fault.CodeTooManyValues, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
@@ -98,7 +98,7 @@ func (p *parser) addPlain(f *plainFilter, given parameter) {
 }
 
 func (p *parser) failJSON(given parameter, field *schema.Field) {
-	p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which can be filtered by filter[%s][null] only.", field.Name, field.Name)
+	p.fail(given, fault.CodeInvalidParameter, "The field %q has objects or arrays, which can only be filtered by filter[%s][null].", field.Name, field.Name)
 }
 
 func (p *parser) operatorFilter(given parameter, name, op string) {
@@ -141,7 +141,7 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 		p.failJSON(given, field)
 		return nil
 	case (op == "contains" || op == "starts_with") && field.Kind != schema.KindText:
-		p.fail(given, fault.CodeInvalidParameter, "The operator %s is for strings; the field %q holds %s.", op, field.Name, plural(field.Kind))
+		p.fail(given, fault.CodeInvalidParameter, "The operator %s is for strings, but the field %q has %s.", op, field.Name, plural(field.Kind))
 		return nil
 	case op == "in" || op == "not_in":
 		p.addToList(given, field, op)
@@ -162,7 +162,7 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 // isShort bounds what texts are searched for.
 func (p *parser) isShort(given parameter, op string) bool {
 	if count := utf8.RuneCountInString(given.value); count > MaxPart {
-		p.fail(given, fault.CodeInvalidParameter, "The operator %s takes at most %d characters, but these are %d.", op, MaxPart, count)
+		p.fail(given, fault.CodeInvalidParameter, "The operator %s allows at most %d characters, but got %d.", op, MaxPart, count)
 		return false
 	}
 	if op == "contains" {

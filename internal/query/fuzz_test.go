@@ -36,7 +36,7 @@ func FuzzQuery(f *testing.F) {
 			t.Errorf("the link %q has the link %q", link, next)
 		}
 		// What is kept is the text that the links were made of.
-		q.kept, again.kept = nil, nil
+		q.linkParameters, again.linkParameters = nil, nil
 		if !reflect.DeepEqual(again, q) {
 			t.Errorf("%q is %+v, but its link %q is %+v", raw, q, link, again)
 		}

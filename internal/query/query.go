@@ -1,6 +1,5 @@
-// Package query turns the parameters of a URL into a Query on a collection.
-// It is pure: no input or output, and nothing behind it looks at the text of a
-// parameter again.
+// Package query parses the parameters of a URL into a Query on a collection. It is pure: no
+// input or output, and no later code reads the text of a parameter again.
 package query
 
 import (
@@ -18,16 +17,15 @@ import (
 // Query is a checked request for a part of a collection.
 type Query struct {
 	Range  Range
-	Filter Filter // nil: none given
-	Sort   []Key  // empty: by id
+	Filter Filter    // nil: none given
+	Sort   []SortKey // empty: by id
 
-	// kept is the filters and the sort as they go into links to other pages.
-	kept []string
+	// linkParameters is the filters and the sort, for links to other pages.
+	linkParameters []string
 }
 
-// Key is one field to sort by. Null is smallest. What is equal in all keys is
-// ordered by id.
-type Key struct {
+// SortKey is one field to sort by. Null is smallest. Ties are ordered by id.
+type SortKey struct {
 	Column     int
 	Descending bool
 }
@@ -37,18 +35,16 @@ type Limits struct {
 	DefaultLimit int64 // of resources, when none is given
 	MaxLimit     int64 // of resources; 0 is no maximum
 
-	Visible schema.ColumnSet // fields that there are for the caller
+	Visible schema.ColumnSet // fields that the caller may see
 }
 
-// How much a query may hold: more than anybody writes, and less than what a
-// database refuses.
+// Bounds of a query: more than people write, and less than databases refuse.
 const (
 	MaxFilters  = 100  // different parameters that filter
 	MaxValues   = 1000 // values of all filters
 	MaxSortKeys = 16
 
-	// A database looks for a part of a text without a break: the time that it takes for one
-	// resource grows with both lengths, and no time-out ends it.
+	// A substring search cannot be interrupted: its time for one resource grows with both lengths.
 	MaxPart     = 256 // characters of contains and starts_with
 	MaxContains = 10  // filters with contains
 )
@@ -69,14 +65,14 @@ func Parse(c *schema.Collection, raw string, limits Limits) (Query, error) {
 func ParseNone(raw string) error {
 	var p parser
 	for _, parameter := range p.split(raw) {
-		p.faults.Add(fault.Parameter(parameter.name, fault.CodeUnknownParameter, "This request takes no query parameters."))
+		p.faults.Add(fault.Parameter(parameter.name, fault.CodeUnknownParameter, "This request has no query parameters. Leave them out."))
 	}
 	return p.faults.Err()
 }
 
 // Link is the query string of another range with the same filters and sort.
 func (q Query) Link(r Range) string {
-	parts := slices.Clone(q.kept)
+	parts := slices.Clone(q.linkParameters)
 	switch r.Anchor {
 	case AtOffset:
 		parts = append(parts, "offset="+strconv.FormatInt(r.Offset, 10))
@@ -150,7 +146,7 @@ func decode(text string) (decoded, problem string) {
 	case !utf8.ValidString(decoded):
 		return "", "is not valid UTF-8"
 	case strings.IndexByte(decoded, 0) >= 0:
-		return "", "contains U+0000, which no string can hold"
+		return "", "contains U+0000, which is not allowed in strings"
 	}
 	return decoded, ""
 }
@@ -237,7 +233,7 @@ func (p *parser) limit(given parameter) {
 	}
 	p.query.Range.Limit = n
 	if most := p.limits.MaxLimit; most > 0 && p.query.Range.Size() > most {
-		p.fail(given, fault.CodeLimitTooLarge, "This server gives at most %d resources at once.", most)
+		p.fail(given, fault.CodeLimitTooLarge, "The limit is too large. This server allows at most %d.", most)
 	}
 }
 
@@ -268,7 +264,7 @@ func (p *parser) cursor(given parameter) {
 }
 
 func (p *parser) sort(given parameter) {
-	p.query.kept = append(p.query.kept, given.encoded)
+	p.query.linkParameters = append(p.query.linkParameters, given.encoded)
 	if p.sortKeys == nil {
 		p.sortKeys = map[string]bool{}
 	}
@@ -288,17 +284,17 @@ func (p *parser) sort(given parameter) {
 		case field == nil:
 			p.fail(given, fault.CodeInvalidParameter, "The collection %s has no field %s to sort by.%s", p.collection.Name, fault.Quote(name), p.sortHint(text))
 		case field.Kind == schema.KindJSON:
-			p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which have no order.", name)
+			p.fail(given, fault.CodeInvalidParameter, "The field %q has objects or arrays, which cannot be sorted.", name)
 		case p.sortKeys[name]:
 			p.fail(given, fault.CodeInvalidParameter, "The field %q is given twice.", name)
 		case field.Column != schema.NoColumn:
-			p.query.Sort = append(p.query.Sort, Key{Column: field.Column, Descending: descending})
+			p.query.Sort = append(p.query.Sort, SortKey{Column: field.Column, Descending: descending})
 		}
 		p.sortKeys[name] = true
 	}
 }
 
-// finish looks at what concerns several parameters at once.
+// finish checks parameters against each other.
 func (p *parser) finish() {
 	if written, ok := p.seen["cursor"]; ok {
 		if _, both := p.seen["offset"]; both {
@@ -307,7 +303,7 @@ func (p *parser) finish() {
 		p.query.Range.Anchor = AtCursor
 	}
 	// Nothing can differ behind an id, and ascending ids are the order anyway.
-	if at := slices.IndexFunc(p.query.Sort, func(k Key) bool { return k.Column == schema.IDColumn }); at >= 0 {
+	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Column == schema.IDColumn }); at >= 0 {
 		p.query.Sort = p.query.Sort[:at+1]
 		if !p.query.Sort[at].Descending {
 			p.query.Sort = p.query.Sort[:at]

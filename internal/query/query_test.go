@@ -75,21 +75,21 @@ func TestParseSort(t *testing.T) {
 	text, number := column("text"), column("number")
 	tests := []struct {
 		raw  string
-		want []Key
+		want []SortKey
 	}{
-		{"text", []Key{{text, false}}},
-		{"-text,number", []Key{{text, true}, {number, false}}},
-		{"-created_at,updated_at", []Key{{column("created_at"), true}, {column("updated_at"), false}}},
+		{"text", []SortKey{{text, false}}},
+		{"-text,number", []SortKey{{text, true}, {number, false}}},
+		{"-created_at,updated_at", []SortKey{{column("created_at"), true}, {column("updated_at"), false}}},
 		{"id", nil},
-		{"-id", []Key{{schema.IDColumn, true}}},
-		{"text,id", []Key{{text, false}}},
-		{"text,-id", []Key{{text, false}, {schema.IDColumn, true}}},
-		{"-id,text", []Key{{schema.IDColumn, true}}},
+		{"-id", []SortKey{{schema.IDColumn, true}}},
+		{"text,id", []SortKey{{text, false}}},
+		{"text,-id", []SortKey{{text, false}, {schema.IDColumn, true}}},
+		{"-id,text", []SortKey{{schema.IDColumn, true}}},
 		{"id,text", nil},
-		{"-text&sort=number", []Key{{text, true}, {number, false}}},
-		{"-text,integer&sort=number", []Key{{text, true}, {column("integer"), false}, {number, false}}},
+		{"-text&sort=number", []SortKey{{text, true}, {number, false}}},
+		{"-text,integer&sort=number", []SortKey{{text, true}, {column("integer"), false}, {number, false}}},
 		{"type", nil},
-		{"-type,text", []Key{{text, false}}},
+		{"-type,text", []SortKey{{text, false}}},
 	}
 	for _, test := range tests {
 		t.Run(test.raw, func(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 )
 
-// etag is the entity tag of a resource: the revision of its last change, and the
-// version of the schema since which its collection looks as it does, and what the
-// caller may see of it, if that is not everything. No two representations share one.
+// etag is the entity tag of a resource: the revision of its last change, the schema version
+// since which its collection is declared as it is now, and what the caller may see of it, if
+// that is not everything. No two representations share one.
 func (r *Resources) etag(path Path, revision int64) string {
 	return etagOf(revision, r.store.Since(path.Collection), path.By.Mark(path.Collection))
 }
@@ -26,18 +26,17 @@ func etagOf(revision, since int64, mark string) string {
 	return string(append(tag, '"'))
 }
 
-// Condition is what a request demands of the state that it meets (RFC 9110,
-// section 13.1). The zero value demands nothing.
+// Condition is the precondition of a request (RFC 9110, section 13.1). The zero value is none.
 type Condition struct {
 	IfMatch, IfNoneMatch *Tags
-	Required             bool // there must be an If-Match
+	Required             bool // If-Match must be given
 }
 
-// Tags is the value of If-Match or If-None-Match: any state, or certain ones.
+// Tags is the value of If-Match or If-None-Match: * or a list of entity tags.
 type Tags struct {
 	Any    bool
 	Strong []string // with their quotes
-	Weak   []string // without the W/ in front
+	Weak   []string // without W/
 }
 
 // parseTags reads If-Match or If-None-Match, nil if it is not there.
@@ -52,7 +51,7 @@ func parseTags(header string, given []string) (*Tags, error) {
 	tags := &Tags{}
 	rest := text
 	for {
-		rest = strings.TrimLeft(rest, " \t,") // an element of a list may be empty
+		rest = strings.TrimLeft(rest, " \t,") // list elements may be empty
 		if rest == "" {
 			break
 		}
@@ -77,7 +76,7 @@ func parseTags(header string, given []string) (*Tags, error) {
 	return tags, nil
 }
 
-// tagEnd is where the quoted text at the start of a list ends, or -1.
+// tagEnd returns the end of the quoted tag at the start of a list, or -1.
 func tagEnd(text string) int {
 	if text == "" || text[0] != '"' {
 		return -1
@@ -86,7 +85,7 @@ func tagEnd(text string) int {
 		switch c := text[i]; {
 		case c == '"':
 			return i + 1
-		case c < '!' || c == 0x7f: // in an entity tag not even a space is allowed
+		case c < '!' || c == 0x7f: // entity tags contain no spaces
 			return -1
 		}
 	}
@@ -97,21 +96,20 @@ func malformedTags(header string) error {
 	return fault.Header(header, fault.CodeMalformedRequest, `%s must be * or a list of ETags, each in quotes, such as "1a.1".`, header)
 }
 
-// includes compares with the tag of what is there, which is empty for what has
-// none, such as a collection.
+// includes compares with the current ETag, which is empty for a collection.
 func (t *Tags) includes(etag string, weakly bool) bool {
 	return t.Any || etag != "" && (slices.Contains(t.Strong, etag) || weakly && slices.Contains(t.Weak, etag))
 }
 
-// allowsChange reports why a resource in a state must not be changed.
+// allowsChange returns why the condition forbids a change, or nil.
 func (c Condition) allowsChange(etag string) error {
 	switch {
 	case c.IfMatch == nil && c.Required:
-		return fault.Header("If-Match", fault.CodePreconditionRequired, "Changes here must say by If-Match which state they are about: send the ETag that came with it.")
+		return fault.Header("If-Match", fault.CodePreconditionRequired, "This collection requires If-Match. Send the ETag of the resource that you read.")
 	case c.IfMatch != nil && !c.IfMatch.includes(etag, false):
-		return fault.Header("If-Match", fault.CodePreconditionFailed, "It is no longer in a state that If-Match allows%s.", nowAt(etag))
+		return fault.Header("If-Match", fault.CodePreconditionFailed, "The resource does not match If-Match%s. Read it again, and send the new ETag.", nowAt(etag))
 	case c.IfNoneMatch != nil && c.IfNoneMatch.includes(etag, true):
-		return fault.Header("If-None-Match", fault.CodePreconditionFailed, "It is in a state that If-None-Match rules out%s.", nowAt(etag))
+		return fault.Header("If-None-Match", fault.CodePreconditionFailed, "The resource matches If-None-Match%s.", nowAt(etag))
 	}
 	return nil
 }
@@ -123,8 +121,8 @@ func nowAt(etag string) string {
 	return ": its ETag is " + etag
 }
 
-// AllowsReading reports why a state must not be shown. Unchanged means that the
-// client has it already.
+// AllowsReading returns why the condition forbids a read. Unchanged means that the client has
+// this state already.
 func (c Condition) AllowsReading(etag string) (unchanged bool, err error) {
 	if c.IfMatch != nil && !c.IfMatch.includes(etag, false) {
 		return false, Condition{IfMatch: c.IfMatch}.allowsChange(etag)

@@ -10,7 +10,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// inArray is the place of a resource in a body that has several.
+// inArray is the JSON Pointer of an item of an array.
 func inArray(i int) string { return "/" + strconv.Itoa(i) }
 
 func (w *Work) create(write Write) ([]Resource, error) {
@@ -18,14 +18,14 @@ func (w *Work) create(write Write) ([]Resource, error) {
 	if err := w.requireParent(write.Path); err != nil {
 		return nil, err
 	}
-	// What is changed is the collection, which has no ETag.
+	// The write changes the collection, which has no ETag.
 	if err := write.Condition.allowsChange(""); err != nil {
 		return nil, err
 	}
 	records := make([]schema.Record, len(inputs))
 	for i, input := range inputs {
 		records[i] = newRecord(w.tx, c, input)
-		w.coming = append(w.coming, identity{c, records[i].ID(schema.IDColumn)})
+		w.creating = append(w.creating, identity{c, records[i].ID(schema.IDColumn)})
 	}
 	for i, record := range records {
 		if err := w.within(&Change{Verb: Create, Collection: c, After: record}); err != nil {
@@ -34,7 +34,7 @@ func (w *Work) create(write Write) ([]Resource, error) {
 	}
 	for i, record := range records {
 		if !write.Path.By.Allows(schema.MayCreate, c, record) {
-			return nil, at(pointer(i), write.Path.By.Denied("You may not create such a resource in %s.", c.Name))
+			return nil, at(pointer(i), write.Path.By.Denied("You may not create a resource with these values in %s.", c.Name))
 		}
 	}
 	invalid, err := w.checkNew(write.Path, records, pointer)
@@ -47,7 +47,7 @@ func (w *Work) create(write Write) ([]Resource, error) {
 	return w.insert(write.Path, records, pointer)
 }
 
-// insert stores new resources, or reports all that they are in conflict with.
+// insert stores new resources, or reports all their conflicts.
 func (w *Work) insert(path Path, records []schema.Record, pointer func(i int) string) ([]Resource, error) {
 	c := path.Collection
 	representations, refused, err := w.tx.InsertAll(c, records)
@@ -57,7 +57,7 @@ func (w *Work) insert(path Path, records []schema.Record, pointer func(i int) st
 	created := make([]Resource, len(records))
 	var conflicts fault.List
 	for i, record := range records {
-		conflicts = append(conflicts, below(pointer(i), path.discreet(refused[i]))...)
+		conflicts = append(conflicts, below(pointer(i), path.redact(refused[i]))...)
 		created[i] = w.resources.resource(path, record, representations[i])
 		w.written(&Change{Verb: Create, Collection: c, After: record})
 	}
@@ -77,7 +77,7 @@ func newRecord(tx *store.Tx, c *schema.Collection, input schema.Input) schema.Re
 	return record
 }
 
-// at puts a place in front of the places of an error, if it is a fault.
+// at prefixes the JSON Pointers of an error, if it is a fault.
 func at(pointer string, err error) error {
 	var list fault.List
 	var one *fault.Error
@@ -90,9 +90,8 @@ func at(pointer string, err error) error {
 	return err
 }
 
-// below puts a place in front of the places of faults, but for those that no
-// place in the body is to blame for. It leaves the faults themselves alone: a hook
-// may return the same one again and again.
+// below prefixes the JSON Pointers of faults, except those of the server (5xx). It copies the
+// faults: a hook may return the same one repeatedly.
 func below(pointer string, faults fault.List) fault.List {
 	placed := make(fault.List, len(faults))
 	for i, f := range faults {

@@ -12,21 +12,21 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// delete deletes a resource, and does with those that refer to it what the
-// schema says. It returns the resource as it last was.
+// delete deletes a resource, applies on_delete to the resources that refer to it, and returns
+// its last state.
 func (w *Work) delete(write Write) (Resource, error) {
-	record, err := w.meet(write)
+	record, err := w.load(write)
 	if err != nil {
 		return Resource{}, err
 	}
-	d := deletion{work: w, tx: w.tx, by: write.Path.By, doomed: map[identity]bool{}}
+	d := deletion{work: w, tx: w.tx, by: write.Path.By, marked: map[identity]bool{}}
 	if err := d.collect(write.Path.Collection, record); err != nil {
 		return Resource{}, err
 	}
 	if err := d.checkRestricted(); err != nil {
 		return Resource{}, err
 	}
-	if err := d.release(); err != nil {
+	if err := d.setNull(); err != nil {
 		return Resource{}, err
 	}
 	last, representation, err := d.deleteAll()
@@ -36,61 +36,60 @@ func (w *Work) delete(write Write) (Resource, error) {
 	return Resource{ID: write.ID, Representation: write.Path.represent(last, representation)}, nil
 }
 
-// deletion is a resource to be deleted with all that goes with it.
+// deletion is the deletion of a resource with everything that cascades.
 type deletion struct {
 	work   *Work
 	tx     *store.Tx
-	by     *auth.Permit // of the caller, who may see less than what is deleted
-	doomed map[identity]bool
-	order  []victim // the resource itself first
+	by     *auth.Permit // of the caller, who may not see everything that is deleted
+	marked map[identity]bool
+	order  []deletedResource // the requested resource first
 }
 
-type victim struct {
+type deletedResource struct {
 	collection *schema.Collection
 	record     schema.Record
 }
 
-// collect dooms a resource and, from there, all that a cascade reaches. A circle
-// of references ends where it began.
+// collect marks a resource and everything that cascades from it. A cycle of references ends at
+// a marked resource.
 func (d *deletion) collect(c *schema.Collection, record schema.Record) error {
-	d.doom(c, record)
-	for i := 0; i < len(d.order); i++ { // it grows as it is walked
-		victim := d.order[i]
-		for _, link := range victim.collection.Referrers() {
+	d.mark(c, record)
+	for i := 0; i < len(d.order); i++ { // mark appends to it
+		deleted := d.order[i]
+		for _, link := range deleted.collection.Referrers() {
 			if link.OnDelete != schema.Cascade {
 				continue
 			}
-			children, err := d.referring(link, victim.record.ID(schema.IDColumn), everyone)
+			children, err := d.referring(link, deleted.record.ID(schema.IDColumn), noLimit)
 			if err != nil {
 				return err
 			}
 			for _, child := range children {
-				d.doom(link.From, child)
+				d.mark(link.From, child)
 			}
 		}
 	}
 	return nil
 }
 
-func (d *deletion) doom(c *schema.Collection, record schema.Record) {
+func (d *deletion) mark(c *schema.Collection, record schema.Record) {
 	key := identity{c, record.ID(schema.IDColumn)}
-	if !d.doomed[key] {
-		d.doomed[key] = true
-		d.order = append(d.order, victim{c, record})
+	if !d.marked[key] {
+		d.marked[key] = true
+		d.order = append(d.order, deletedResource{c, record})
 	}
 }
 
-// everyone is no bound on how many resources are read at once.
-const everyone = math.MaxInt
+// noLimit reads all resources at once.
+const noLimit = math.MaxInt
 
-// referring reads the resources that refer to an id and are not doomed, or as
-// many of them as asked for.
+// referring reads the unmarked resources that refer to an id, up to a limit.
 func (d *deletion) referring(link schema.Link, id schema.ID, most int) ([]schema.Record, error) {
 	rows, err := d.tx.Select(link.From, store.Selection{
 		Filter: query.Compare{Column: link.Column, Op: query.Equal, Value: schema.IDValue(id)},
 		Order:  store.NewOrder(nil),
-		// No more than asked for stay, if all that are doomed come first.
-		Take: int64(most) + min(int64(len(d.doomed)), math.MaxInt64-int64(most)),
+		// Enough rows, even if all marked resources come first.
+		Take: int64(most) + min(int64(len(d.marked)), math.MaxInt64-int64(most)),
 	})
 	if err != nil {
 		return nil, err
@@ -102,21 +101,21 @@ func (d *deletion) referring(link schema.Link, id schema.ID, most int) ([]schema
 		if err != nil || !more {
 			return records, err
 		}
-		if !d.doomed[identity{link.From, rows.ID(schema.IDColumn)}] {
+		if !d.marked[identity{link.From, rows.ID(schema.IDColumn)}] {
 			records = append(records, link.From.Scan(rows))
 		}
 	}
 	return records, nil
 }
 
-// each calls visit for every kind of reference to every doomed resource.
+// each calls visit for every link of a kind to every marked resource.
 func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, identity) error) error {
-	for _, victim := range d.order {
-		for _, link := range victim.collection.Referrers() {
+	for _, deleted := range d.order {
+		for _, link := range deleted.collection.Referrers() {
 			if link.OnDelete != kind {
 				continue
 			}
-			if err := visit(link, identity{victim.collection, victim.record.ID(schema.IDColumn)}); err != nil {
+			if err := visit(link, identity{deleted.collection, deleted.record.ID(schema.IDColumn)}); err != nil {
 				return err
 			}
 		}
@@ -124,19 +123,19 @@ func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, identity) 
 	return nil
 }
 
-// checkRestricted answers 409 when something that stays refers to what goes and
-// must not lose it.
+// checkRestricted returns 409 if an unmarked resource refers to a marked one with on_delete
+// restrict.
 func (d *deletion) checkRestricted() error {
 	var faults fault.List
-	unseen := false // said once, as how many there are is nobody's business either
-	err := d.each(schema.Restrict, func(link schema.Link, victim identity) error {
-		staying, err := d.referring(link, victim.id, 1)
-		if len(staying) > 0 {
-			if told := d.referenced(link, staying[0], victim); told != nil {
-				faults.Add(told)
+	unseen := false // reported once, to hide how many there are
+	err := d.each(schema.Restrict, func(link schema.Link, deleted identity) error {
+		referrers, err := d.referring(link, deleted.id, 1)
+		if len(referrers) > 0 {
+			if found := d.referenced(link, referrers[0], deleted); found != nil {
+				faults.Add(found)
 			} else if !unseen {
 				unseen = true
-				faults.Add(fault.New(fault.CodeReferenced, "Something that you may not see refers to it, or to what would be deleted with it."))
+				faults.Add(fault.New(fault.CodeReferenced, "A resource that you may not see refers to this one, or to one that would be deleted with it."))
 			}
 		}
 		return err
@@ -147,36 +146,36 @@ func (d *deletion) checkRestricted() error {
 	return faults.Err()
 }
 
-// referenced says what refers to something that cannot be deleted therefore, nil if the
-// caller may not see it.
-func (d *deletion) referenced(link schema.Link, referring schema.Record, victim identity) *fault.Error {
-	told := d.by.Sees(link.From, referring) && d.by.Visible(link.From).Has(link.Column)
+// referenced is the error for a resource that is referred to, nil if the caller may not see
+// the reference.
+func (d *deletion) referenced(link schema.Link, referring schema.Record, deleted identity) *fault.Error {
+	visible := d.by.Sees(link.From, referring) && d.by.Visible(link.From).Has(link.Column)
 	for _, each := range d.order {
-		if each.collection == victim.collection && each.record.ID(schema.IDColumn) == victim.id {
-			told = told && d.by.Sees(each.collection, each.record)
+		if each.collection == deleted.collection && each.record.ID(schema.IDColumn) == deleted.id {
+			visible = visible && d.by.Sees(each.collection, each.record)
 		}
 	}
-	if !told {
+	if !visible {
 		return nil
 	}
 	return fault.New(fault.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
-		link.From.Name, referring.ID(schema.IDColumn), victim.collection.Name, victim.id, link.From.Columns()[link.Column].Name)
+		link.From.Name, referring.ID(schema.IDColumn), deleted.collection.Name, deleted.id, link.From.Columns()[link.Column].Name)
 }
 
-// releaseBatch bounds how many resources are held in memory to be released.
-const releaseBatch = 1000
+// setNullBatch bounds how many resources are in memory.
+const setNullBatch = 1000
 
-// release sets the references to null that are to outlive what they refer to.
-// Those that were released no longer refer to it, so the next batch is others.
-func (d *deletion) release() error {
-	return d.each(schema.SetNull, func(link schema.Link, victim identity) error {
+// setNull sets references with on_delete set_null to null. Updated resources no longer refer
+// to the resource, so the next batch has others.
+func (d *deletion) setNull() error {
+	return d.each(schema.SetNull, func(link schema.Link, deleted identity) error {
 		for {
-			staying, err := d.referring(link, victim.id, releaseBatch)
-			if err != nil || len(staying) == 0 {
+			referrers, err := d.referring(link, deleted.id, setNullBatch)
+			if err != nil || len(referrers) == 0 {
 				return err
 			}
-			for _, before := range staying {
-				if err := d.releaseOne(link, before); err != nil {
+			for _, before := range referrers {
+				if err := d.setNullOne(link, before); err != nil {
 					return err
 				}
 			}
@@ -184,9 +183,9 @@ func (d *deletion) release() error {
 	})
 }
 
-var errKeepsReference = errors.New("a hook gives a resource a reference to what is being deleted")
+var errKeepsReference = errors.New("a hook set a reference to a resource that is being deleted")
 
-func (d *deletion) releaseOne(link schema.Link, before schema.Record) error {
+func (d *deletion) setNullOne(link schema.Link, before schema.Record) error {
 	after := slices.Clone(before)
 	after[link.Column] = schema.Null
 	change := &Change{Verb: Update, Collection: link.From, Before: before, After: after}
@@ -194,7 +193,7 @@ func (d *deletion) releaseOne(link schema.Link, before schema.Record) error {
 		return err
 	}
 	for _, other := range link.From.Links() {
-		if target := after[other.Column]; !target.IsNull() && target != before[other.Column] && d.doomed[identity{other.To, target.ID()}] {
+		if target := after[other.Column]; !target.IsNull() && target != before[other.Column] && d.marked[identity{other.To, target.ID()}] {
 			return errKeepsReference
 		}
 	}
@@ -216,28 +215,28 @@ func (d *deletion) releaseOne(link schema.Link, before schema.Record) error {
 	return nil
 }
 
-// deleteAll deletes what is doomed, the last found first, and returns the resource
-// itself as it last was, with its representation. A hook may have changed or deleted what
-// is still to come, so each is read again if there are hooks.
+// deleteAll deletes the marked resources, the last found first, and returns the last state of
+// the requested one. A hook may have changed or deleted resources that follow, so with hooks
+// each is read again.
 func (d *deletion) deleteAll() (last schema.Record, representation []byte, err error) {
-	for _, victim := range slices.Backward(d.order) {
-		change := &Change{Verb: Delete, Collection: victim.collection, Before: victim.record}
+	for _, deleted := range slices.Backward(d.order) {
+		change := &Change{Verb: Delete, Collection: deleted.collection, Before: deleted.record}
 		if err := d.work.within(change); err != nil {
 			return nil, nil, err
 		}
 		if len(d.work.resources.hooks) > 0 {
-			current, err := d.tx.Get(victim.collection, nil, victim.record.ID(schema.IDColumn))
+			current, err := d.tx.Get(deleted.collection, nil, deleted.record.ID(schema.IDColumn))
 			if err != nil {
 				return nil, nil, err
 			}
 			if current == nil {
-				last, representation = victim.record, victim.collection.Append(nil, victim.record)
+				last, representation = deleted.record, deleted.collection.Append(nil, deleted.record)
 				continue
 			}
 			change.Before = current
 		}
 		last = change.Before
-		if representation, err = d.tx.Delete(victim.collection, last); err != nil {
+		if representation, err = d.tx.Delete(deleted.collection, last); err != nil {
 			return nil, nil, err
 		}
 		d.work.written(change)

@@ -13,7 +13,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Verb is a kind of change.
+// Verb is the kind of a change.
 type Verb string
 
 // The verbs.
@@ -27,33 +27,31 @@ const (
 type Change struct {
 	Verb       Verb
 	Collection *schema.Collection
-	ID         *schema.ID // nil for a new resource without one yet
+	ID         *schema.ID // nil for a new resource that has none yet
 
-	// By is the permit of whoever makes it, or set off what makes it; nil is the program
-	// itself, or anybody.
+	// By is the permit of the caller who caused the change; nil for the program itself, or without
+	// access control.
 	By *auth.Permit
 
-	// Before is the resource as it is stored, nil for a new one, and for a hook
-	// ahead of the transaction, which has not read it.
+	// Before is the stored resource, nil for a new one, and in Hook.Before, which runs before it
+	// is read.
 	Before schema.Record
 
-	// After is the resource as it is to be, nil for a deletion. Ahead of the
-	// transaction it has the columns of Set only. A hook may change it until it
-	// is written.
+	// After is the resource as it will be stored, nil for a deletion. In Hook.Before it has only
+	// the columns of Set. A hook may change it until it is written.
 	After schema.Record
 	Set   []bool
 }
 
-// Hook is code of the embedding program that takes part in changes. Each of its
-// functions may be nil. A function that panics, or takes longer than Timeout,
-// fails its own request only.
+// Hook is code of the embedding program that takes part in changes. Each function may be nil.
+// A function that panics, or exceeds Timeout, fails only its own request.
 type Hook struct {
-	// Before runs ahead of the transaction, and may be slow.
+	// Before runs before the transaction, and may be slow.
 	Before func(context.Context, *Change) error
-	// Within runs inside the transaction, ahead of the write. It may run more
-	// than once, as the transaction may.
+	// Within runs in the transaction, before the write. It runs again when the transaction is
+	// retried.
 	Within func(context.Context, *Handle, *Change) error
-	// After runs once the transaction is committed.
+	// After runs after the commit.
 	After func(context.Context, *Change)
 
 	Timeout time.Duration
@@ -64,34 +62,34 @@ type hookKey struct {
 	verb       Verb
 }
 
-// AddHook adds a hook to a verb of a collection. Hooks run in the order in which
-// they were added. It is not for use once requests are answered.
+// AddHook adds a hook to a verb of a collection. Hooks run in the order in which they were
+// added. It must not be called once requests are handled.
 func (r *Resources) AddHook(c *schema.Collection, verb Verb, hook Hook) {
 	key := hookKey{c, verb}
 	r.hooks[key] = append(r.hooks[key], hook)
 }
 
-// hookTime bounds how long hooks may take together: one that is quick enough by
-// itself is not when there are a thousand of them.
+// hookTime bounds the total time of the hooks of a request: a thousand short hooks are not
+// short together.
 func (r *Resources) hookTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	if r.HookTime == 0 || len(r.hooks) == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, r.HookTime, &overdue{"the hooks of a request", r.HookTime})
+	return context.WithTimeoutCause(ctx, r.HookTime, &hookTimeout{"the hooks of a request", r.HookTime})
 }
 
-// Keys of context values. They name their Resources, as a program may have several servers.
+// Context keys. They contain their Resources, as a program may have several servers.
 type (
 	hookCallKey    struct{ resources *Resources } // the context of a hook
 	transactionKey struct{ resources *Resources } // the context of code that runs inside a transaction
 )
 
-// ErrNested refuses a write that would wait for the transaction it is made in.
-var ErrNested error = fault.New(fault.CodeConflict, "A transaction is open, and a write through the server would wait for its end: "+
-	"write through tx instead, the *plural.Tx that the function was given.")
+// ErrNested is the error of a write that would wait for the transaction it is made in.
+var ErrNested error = fault.New(fault.CodeConflict, "A write through the server would wait for the open transaction: "+
+	"use the *plural.Tx of this function instead.")
 
-// hookContext is the context that a hook gets. What a hook does is done by the program,
-// so the caller of the request is not in it.
+// hookContext is the context of a hook. The program acts in a hook, so the context has no
+// caller.
 func (r *Resources) hookContext(ctx context.Context) context.Context {
 	return auth.WithoutCaller(context.WithValue(ctx, hookCallKey{r}, true))
 }
@@ -101,12 +99,12 @@ func (r *Resources) transactionContext(ctx context.Context) context.Context {
 	return context.WithValue(context.WithValue(ctx, hookCallKey{r}, true), transactionKey{r}, true)
 }
 
-// InHook reports whether a context is that of a hook, or of a function inside a
-// transaction: what it calls is part of a request that was accepted before.
+// InHook reports whether a context is that of a hook or of a function in a transaction: its
+// calls belong to a request that was accepted before.
 func (r *Resources) InHook(ctx context.Context) bool { return ctx.Value(hookCallKey{r}) != nil }
 
-// refuseNested refuses to write while a transaction of the same goroutine is open. SQLite has
-// one writer, so the two would wait for each other; PostgreSQL behaves alike.
+// refuseNested refuses a write inside an open transaction. SQLite has one writer, so the two
+// would wait for each other; PostgreSQL behaves alike.
 func (r *Resources) refuseNested(ctx context.Context) error {
 	if ctx.Value(transactionKey{r}) != nil {
 		return ErrNested
@@ -114,7 +112,7 @@ func (r *Resources) refuseNested(ctx context.Context) error {
 	return nil
 }
 
-// before runs the hooks ahead of a transaction. What they set goes into the input.
+// before runs the hooks before the transaction. Values that they set go into the input.
 func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *schema.ID, input *schema.Input) error {
 	c := path.Collection
 	hooks := r.hooks[hookKey{c, verb}]
@@ -142,7 +140,7 @@ func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *schema
 	return nil
 }
 
-// within runs the hooks inside the transaction.
+// within runs the hooks in the transaction.
 func (w *Work) within(change *Change) error {
 	change.By = w.by
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
@@ -156,16 +154,16 @@ func (w *Work) within(change *Change) error {
 		})
 		handle.end()
 		if err != nil {
-			return w.blame(change, err)
+			return w.hookError(change, err)
 		}
 	}
 	return nil
 }
 
-// blame finds who is to blame when a hook could not do what it wanted within the
-// transaction. References are checked behind the hooks, which may change them:
-// one that led nowhere made the hook stumble, and is the client's mistake.
-func (w *Work) blame(change *Change, err error) error {
+// hookError decides whose error it is when a hook fails in the transaction. References are
+// checked after the hooks, which may change them. If the client sent a reference that does not
+// exist, that is the error.
+func (w *Work) hookError(change *Change, err error) error {
 	if inner := (*fault.Inner)(nil); change.After == nil || !fault.Is(err, fault.CodeInternal) || !errors.As(err, &inner) {
 		return err
 	}
@@ -176,7 +174,7 @@ func (w *Work) blame(change *Change, err error) error {
 	return dangling
 }
 
-// written has the hooks run that follow the commit of a change.
+// written schedules the After hooks of a change.
 func (w *Work) written(change *Change) {
 	change.By = w.by
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
@@ -186,8 +184,7 @@ func (w *Work) written(change *Change) {
 	}
 }
 
-// runAfter runs a hook behind a commit, which nothing can undo: what goes wrong
-// is noted.
+// runAfter runs a hook after the commit. Its errors are only reported.
 func (r *Resources) runAfter(ctx context.Context, hook Hook, change *Change) {
 	err := hook.run(r.hookContext(ctx), func(ctx context.Context) error {
 		hook.After(ctx, change)
@@ -198,34 +195,34 @@ func (r *Resources) runAfter(ctx context.Context, hook Hook, change *Change) {
 	}
 }
 
-// overdue is why a hook, or several, had to end.
-type overdue struct {
+// hookTimeout is the cause of a context that ended a hook.
+type hookTimeout struct {
 	who   string
 	limit time.Duration
 }
 
-func (o *overdue) Error() string { return fmt.Sprintf("%s took longer than %s", o.who, o.limit) }
+func (o *hookTimeout) Error() string { return fmt.Sprintf("%s took longer than %s", o.who, o.limit) }
 
 // run runs a function of a hook.
 func (h Hook) run(ctx context.Context, fn func(context.Context) error) error {
-	late, err := guarded(ctx, "a hook", h.Timeout, fn)
+	late, err := runGuarded(ctx, "a hook", h.Timeout, fn)
 	if late {
 		return err
 	}
 	return hookFaults(err)
 }
 
-// guarded runs code of the embedding program in a goroutine of its own, so that neither a
-// panic nor a hang reaches whoever waits for it. Late means that the context was over
-// first, or the time: the error says so then.
-func guarded(ctx context.Context, who string, limit time.Duration, fn func(context.Context) error) (late bool, err error) {
+// runGuarded runs code of the embedding program in its own goroutine, so that neither a panic
+// nor a hang affects the caller. Late means that the context or the time limit ended first;
+// the error says so.
+func runGuarded(ctx context.Context, who string, limit time.Duration, fn func(context.Context) error) (late bool, err error) {
 	if limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, &overdue{who, limit})
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, &hookTimeout{who, limit})
 		defer cancel()
 	}
-	if ctx.Err() != nil { // others have used up the time
-		return true, ended(ctx)
+	if ctx.Err() != nil { // other hooks have used up the time
+		return true, contextFault(ctx)
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -240,17 +237,16 @@ func guarded(ctx context.Context, who string, limit time.Duration, fn func(conte
 	}()
 	select {
 	case err := <-done:
-		if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // it has seen so itself
-			return true, ended(ctx)
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // the hook returned the error of its context
+			return true, contextFault(ctx)
 		}
 		return false, err
 	case <-ctx.Done():
-		return true, ended(ctx)
+		return true, contextFault(ctx)
 	}
 }
 
-// hookFaults is what a hook returned, as faults that are fit for the client. A
-// list of no errors is none.
+// hookFaults returns the error of a hook as faults for the client. An empty list is no error.
 func hookFaults(err error) error {
 	if list, ok := err.(fault.List); err == nil || ok && len(list) == 0 {
 		return nil
@@ -258,12 +254,12 @@ func hookFaults(err error) error {
 	return fault.From(err)
 }
 
-// ended is the error of a hook whose context is over: it had no more time, or
-// whoever called does not wait any more.
-func ended(ctx context.Context) error {
+// contextFault is the error of a hook whose context ended: its time was over, or the caller no
+// longer waits.
+func contextFault(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	if late := (*overdue)(nil); !errors.As(cause, &late) {
+	if late := (*hookTimeout)(nil); !errors.As(cause, &late) {
 		return cause
 	}
-	return &fault.Error{Code: fault.CodeHookTimeout, Detail: "A rule of this server took too long. Try again later.", Cause: cause}
+	return &fault.Error{Code: fault.CodeHookTimeout, Detail: "A hook of this server took too long. Try again later.", Cause: cause}
 }

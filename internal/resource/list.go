@@ -27,10 +27,10 @@ func (r *Resources) List(ctx context.Context, path Path, q query.Query, options 
 func pageOf(path Path, q query.Query, exact bool) store.PageQuery {
 	page := store.PageQuery{
 		Collection: path.Collection, Parent: path.Parent, Scope: path.scope(), Filter: q.Filter, Sort: q.Sort, Range: q.Range,
-		Whole: q.Filter == nil && path.By.Rows(path.Collection) == nil, Exact: exact,
+		Unfiltered: q.Filter == nil && path.By.Rows(path.Collection) == nil, Exact: exact,
 	}
 	if path.Parent != nil {
-		page.Before = func(tx *store.Tx) error { return (&sight{tx: tx}).requireParent(path) }
+		page.Before = func(tx *store.Tx) error { return (&lookup{tx: tx}).requireParent(path) }
 	}
 	return page
 }

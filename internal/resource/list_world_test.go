@@ -107,7 +107,7 @@ func (w *world) populate(t *rapid.T, most int) {
 	})
 	// What earlier libraries have deleted is not to be remembered.
 	if err == nil {
-		err = w.resources.store.ForgetChanges(ctx, -time.Hour)
+		err = w.resources.store.DeleteOldChanges(ctx, -time.Hour)
 	}
 	w.present, w.deleted = nil, nil
 	if err == nil {

@@ -9,12 +9,12 @@ import (
 
 // Read reads one resource.
 func (r *Resources) Read(ctx context.Context, path Path, id schema.ID) (Resource, error) {
-	tx, err := r.store.Look(ctx)
+	tx, err := r.store.ReadOne(ctx)
 	if err != nil {
 		return Resource{}, err
 	}
 	defer tx.Close()
-	if err := (&sight{tx: tx}).requireParentOfItem(path); err != nil {
+	if err := (&lookup{tx: tx}).requireParentOfItem(path); err != nil {
 		return Resource{}, err
 	}
 	resource, c := Resource{}, path.Collection
@@ -30,9 +30,9 @@ func (r *Resources) Read(ctx context.Context, path Path, id schema.ID) (Resource
 	return resource, nil
 }
 
-// Result reads what a write has left that was done in the transaction of a later
-// revision: the resource as it was then, also if others have changed it since. False
-// means that nobody remembers.
+// Result returns the resource that a write left, as of a later revision of the same
+// transaction, even if others have changed it since. False means that the change log no longer
+// has it.
 func (r *Resources) Result(tx *store.Tx, write Write, id schema.ID, revision int64) (result Resource, found bool, err error) {
 	c := write.Path.Collection
 	change, err := tx.ChangedBefore(revision, c, id)

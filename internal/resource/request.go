@@ -9,32 +9,31 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Request is a write as a client sent it. It can be kept and read again later.
+// Request is a write as a client sent it. It can be stored and decoded later.
 type Request struct {
 	Method string // POST, PUT, PATCH or DELETE
 	Path   Path
-	ID     schema.ID // of what is changed, or an id for what is created without one
-	Body   []byte    // none for DELETE
+	ID     schema.ID // of the resource to change, or the id for a new one without id
+	Body   []byte    // empty for DELETE
 
-	IfMatch, IfNoneMatch []string // the headers, nil if they are not there
+	IfMatch, IfNoneMatch []string // header values, nil if not sent
 
-	Accepting bool // as of Write
+	Accepting bool // see Write
 
-	// Limits bounds the body. Zero: as that of any request.
+	// Limits bounds the body. Zero: that of Resources.
 	Limits Limits
 }
 
-// Limits bounds what the body of a request can be.
+// Limits bounds the body of a request.
 type Limits struct {
 	Depth int // of nested objects and arrays
 	Items int // of an array
 }
 
-// modes is what the body of a method is for.
+// modes is how the body of a method is decoded.
 var modes = map[string]schema.Mode{http.MethodPost: schema.Create, http.MethodPut: schema.Replace, http.MethodPatch: schema.Patch}
 
-// Decode reads what a request wants to be written. Everything that is wrong with
-// a body is reported together.
+// Decode reads a write from a request. All mistakes in the body are reported together.
 func (r *Resources) Decode(ctx context.Context, request Request) (Write, error) {
 	if err := r.refuseNested(ctx); err != nil {
 		return Write{}, err
@@ -48,20 +47,20 @@ func (r *Resources) Decode(ctx context.Context, request Request) (Write, error) 
 		return write, err
 	}
 	defer tx.Close()
-	return write, r.withViolations(&sight{tx: tx, accepted: write.Accepting}, write, invalid)
+	return write, r.withViolations(&lookup{tx: tx, countPending: write.Accepting}, write, invalid)
 }
 
-// Decode reads what is to be written in the transaction.
+// Decode reads a write in the transaction.
 func (w *Work) Decode(request Request) (Write, error) {
 	write, invalid := w.resources.decode(request)
 	if !isInvalid(invalid) {
 		return write, invalid
 	}
-	return write, w.resources.withViolations(&sight{tx: w.tx, coming: slices.Clone(w.coming)}, write, invalid)
+	return write, w.resources.withViolations(&lookup{tx: w.tx, creating: slices.Clone(w.creating)}, write, invalid)
 }
 
-// isInvalid reports whether a body is not valid, so that only the stored resources can
-// tell what else is wrong with it.
+// isInvalid reports whether an error is about the values of a body, so that checks against
+// stored resources can add to it.
 func isInvalid(err error) bool {
 	return err != nil && fault.From(err)[0].Status() == http.StatusUnprocessableEntity
 }
@@ -93,13 +92,13 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 		options.Parent, options.ParentID = c.ParentLink(), *request.Path.Parent
 	}
 	write.Inputs, write.Many, err = c.Decode(request.Body, options)
-	write.setAside(options.Writable)
+	write.separateReadOnly(options.Writable)
 	return write, err
 }
 
-// setAside takes the attributes out of an update that its caller may not change. What
-// hooks make of them later is another matter.
-func (write *Write) setAside(writable schema.ColumnSet) {
+// separateReadOnly moves attributes that the caller may not change out of the input of an
+// update. Hooks may set them.
+func (write *Write) separateReadOnly(writable schema.ColumnSet) {
 	if writable == nil || write.Verb != Update || len(write.Inputs) == 0 || write.Inputs[0].Values == nil {
 		return
 	}
@@ -113,7 +112,7 @@ func (write *Write) setAside(writable schema.ColumnSet) {
 	}
 }
 
-// ParseCondition reads the conditions of a request from its headers.
+// ParseCondition reads the preconditions of a request from its headers.
 func ParseCondition(ifMatch, ifNoneMatch []string) (condition Condition, err error) {
 	if condition.IfMatch, err = parseTags("If-Match", ifMatch); err != nil {
 		return Condition{}, err

@@ -1,6 +1,5 @@
-// Package resource holds the verbs on resources, one file each: create, read,
-// list, update and delete. A verb that writes does so, with all that
-// follows from it, in one transaction of the store.
+// Package resource implements the verbs on resources, one file each: create, read, list,
+// update and delete. A write and all its consequences are one transaction.
 package resource
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Resources is the resources of a store.
+// Resources gives access to the resources of a store.
 type Resources struct {
 	store *store.Store
 	hooks map[hookKey][]Hook
@@ -22,26 +21,25 @@ type Resources struct {
 	// Limits bounds what is decoded.
 	Limits Limits
 
-	// HookTime bounds how long all hooks of a request take together: those ahead of
-	// its transaction, those within, and those behind it. Zero is no bound.
+	// HookTime bounds the total time of all hooks of a request: before, in and after its
+	// transaction. Zero: no limit.
 	HookTime time.Duration
 
-	// AfterFailed, if set, is told of hooks that failed after their commit.
+	// AfterFailed, if not nil, is called with errors of hooks after the commit.
 	AfterFailed func(context.Context, *Change, error)
 }
 
-// New gives access to the resources of a store.
+// New returns the resources of a store.
 func New(s *store.Store) *Resources { return &Resources{store: s, hooks: map[hookKey][]Hook{}} }
 
-// Resource is one resource as it goes to a client.
+// Resource is one resource as sent to a client.
 type Resource struct {
 	ID             schema.ID
 	Representation []byte
-	ETag           string // of a resource that exists
+	ETag           string // empty for a deleted resource
 }
 
-// resource is a record as the caller sees it. The whole representation is that of the
-// change log.
+// resource is a record as the caller sees it. Whole is its representation with all attributes.
 func (r *Resources) resource(path Path, record schema.Record, whole []byte) Resource {
 	c := path.Collection
 	return Resource{
@@ -59,7 +57,7 @@ func (r *Resources) Show(path Path, row schema.Row) Resource {
 	}
 }
 
-// Allowed reports why the caller may not do something in the collection at all.
+// Allowed returns why the caller may not use a verb in the collection at all, or nil.
 func (p Path) Allowed(verb schema.AccessVerb) error {
 	if !p.By.May(verb, p.Collection) {
 		return p.By.Denied("You may not %s resources of %s.", verb, p.Collection.Name)
@@ -67,24 +65,22 @@ func (p Path) Allowed(verb schema.AccessVerb) error {
 	return nil
 }
 
-// identity names a resource.
+// identity identifies a resource.
 type identity struct {
 	collection *schema.Collection
 	id         schema.ID
 }
 
-// Path is where a request looks for resources: in a collection, or among those
-// of one parent.
+// Path is a collection, or the part of it that belongs to one parent.
 type Path struct {
 	Collection *schema.Collection
 	Parent     *schema.ID // set on a sub-collection
 
-	// By is what whoever looks may do and see; nil is everything.
+	// By is the permit of the caller; nil: everything is allowed.
 	By *auth.Permit
 }
 
-// represent is a record as the caller sees it, which is its whole representation
-// for most.
+// represent is a record as the caller sees it, for most callers its whole representation.
 func (p Path) represent(record schema.Record, whole []byte) []byte {
 	if visible := p.By.Visible(p.Collection); visible != nil {
 		return p.Collection.AppendSome(nil, record, visible)
@@ -92,13 +88,13 @@ func (p Path) represent(record schema.Record, whole []byte) []byte {
 	return whole
 }
 
-// IsHidden reports whether the caller may not see the attribute that a sub-collection is
-// made by, so that there is none for them.
+// IsHidden reports whether the caller may not see the attribute of the parent, so that the
+// sub-collection does not exist for them.
 func (p Path) IsHidden() bool {
 	return p.Parent != nil && !p.By.Visible(p.Collection).Has(p.Collection.ParentLink().Column)
 }
 
-// scope is the filter that a path means: what exists there for the caller.
+// scope is the filter of what exists on the path for the caller.
 func (p Path) scope() query.Filter { return query.Both(p.ofParent(), p.By.Rows(p.Collection)) }
 
 func (p Path) ofParent() query.Filter {
@@ -108,7 +104,7 @@ func (p Path) ofParent() query.Filter {
 	return query.Compare{Column: p.Collection.ParentLink().Column, Op: query.Equal, Value: schema.IDValue(*p.Parent)}
 }
 
-// get reads a resource on the path, or answers 404.
+// get reads a resource on the path, or returns 404.
 func (p Path) get(tx *store.Tx, id schema.ID) (schema.Record, error) {
 	record, err := tx.Get(p.Collection, p.scope(), id)
 	if err == nil && record == nil {
@@ -121,9 +117,9 @@ func notFound(c *schema.Collection, id schema.ID) *fault.Error {
 	return fault.New(fault.CodeNotFound, "There is no resource %s here in %s.", id, c.Name)
 }
 
-// Totals gives the number of resources of each collection, from one snapshot. It is nil
-// where the caller may not list the collection, which would tell it, and where a rule decides
-// which resources exist for the caller, as they would have to be counted.
+// Totals returns the number of resources of each collection, from one snapshot: nil where the
+// caller may not list the collection, and where a rule restricts it, as the resources would
+// have to be counted.
 func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*schema.Collection) ([]*int64, error) {
 	tx, err := r.store.Read(ctx)
 	if err != nil {
@@ -147,5 +143,5 @@ func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*
 // Ping reports whether resources can be read.
 func (r *Resources) Ping(ctx context.Context) error { return r.store.Ping(ctx) }
 
-// Health reports why nothing is written until the server is started again.
+// Health returns why nothing can be written until the server is restarted, or nil.
 func (r *Resources) Health() error { return r.store.Health() }

@@ -9,11 +9,11 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// update gives the attributes that the input sets their values: all of them to
-// replace a resource, some to patch it. A change to equal values writes nothing.
+// update sets the attributes of the input: all of them to replace a resource, some to patch
+// it. A change to equal values writes nothing.
 func (w *Work) update(write Write) (Resource, error) {
 	c, input := write.Path.Collection, write.Inputs[0]
-	before, err := w.meet(write)
+	before, err := w.load(write)
 	if err != nil {
 		return Resource{}, err
 	}
@@ -25,7 +25,7 @@ func (w *Work) update(write Write) (Resource, error) {
 		}
 	}
 	if !write.Path.By.Allows(schema.MayUpdate, c, after) {
-		return Resource{}, write.Path.By.Denied("You may not make it such a resource.")
+		return Resource{}, write.Path.By.Denied("You may not give this resource these values.")
 	}
 	dangling, err := w.checkReferences(write.Path.By, c, before, after)
 	if err != nil {
@@ -40,7 +40,7 @@ func (w *Work) update(write Write) (Resource, error) {
 	touch(w.tx, c, before, after)
 	representation, err := w.tx.Update(c, before, after)
 	if conflicts := (fault.List)(nil); errors.As(err, &conflicts) {
-		err = write.Path.discreet(conflicts)
+		err = write.Path.redact(conflicts)
 	}
 	if err != nil {
 		return Resource{}, err
@@ -49,7 +49,7 @@ func (w *Work) update(write Write) (Resource, error) {
 	return w.resources.resource(write.Path, after, representation), nil
 }
 
-// apply puts the attributes that an input sets into a copy of a resource.
+// apply returns a copy of a resource with the attributes of an input.
 func apply(c *schema.Collection, before schema.Record, input schema.Input) schema.Record {
 	after := slices.Clone(before)
 	for column, end := c.AttributeColumns(); column < end; column++ {
@@ -60,15 +60,15 @@ func apply(c *schema.Collection, before schema.Record, input schema.Input) schem
 	return after
 }
 
-// checkUnchanged reports values that cannot be changed, by nobody or not by the
-// caller, and are not those of the resource.
+// checkUnchanged reports changed values of attributes that the caller, or anybody, may not
+// change.
 func checkUnchanged(write Write, before schema.Record) fault.List {
 	c, input := write.Path.Collection, write.Inputs[0]
 	var faults fault.List
 	for column, given := range write.echoedSet {
 		if given && write.echoed[column] != before[column] {
 			name := c.Columns()[column].Name
-			faults.Add(fault.At("/"+name, fault.CodeReadOnly, "You may not change %s. Leave it out, or send back what was read.", name))
+			faults.Add(fault.At("/"+name, fault.CodeReadOnly, "You may not change %s. Leave it out, or send the value that you read.", name))
 		}
 	}
 	for _, column := range []int{c.CreatedColumn(), c.UpdatedColumn()} {
@@ -80,7 +80,7 @@ func checkUnchanged(write Write, before schema.Record) fault.List {
 	return faults
 }
 
-// touch sets updated_at, which never goes back, whatever the clock does.
+// touch sets updated_at, which never decreases, even if the clock does.
 func touch(tx *store.Tx, c *schema.Collection, before, after schema.Record) {
 	if c.NoTimestamps {
 		return

@@ -5,14 +5,12 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// A body that is invalid in itself never gets as far as a write. What the write
-// would have found is looked up here, so that a client is told of everything at
-// once, and of a resource that does not exist before anything else.
+// A write with an invalid body is not executed. These checks find what the write would have
+// found, so that a client gets all errors at once, and 404 before any other.
 
-// withViolations adds what else is wrong with a write whose inputs, if there are any, are not
-// valid. What does not exist, or is not in the state that the write is meant for, is the
-// error alone: no body could change it.
-func (r *Resources) withViolations(s *sight, write Write, invalid error) error {
+// withViolations adds the other errors of a write whose inputs are invalid. A missing resource
+// or a failed precondition is returned alone: no other body could change it.
+func (r *Resources) withViolations(s *lookup, write Write, invalid error) error {
 	var others fault.List
 	var err error
 	if write.Verb == Create {
@@ -26,7 +24,7 @@ func (r *Resources) withViolations(s *sight, write Write, invalid error) error {
 	return append(fault.From(invalid), others...)
 }
 
-func (s *sight) createViolations(write Write) (fault.List, error) {
+func (s *lookup) createViolations(write Write) (fault.List, error) {
 	if err := s.requireParent(write.Path); err != nil {
 		return nil, err
 	}
@@ -37,13 +35,13 @@ func (s *sight) createViolations(write Write) (fault.List, error) {
 	records := make([]schema.Record, len(write.Inputs))
 	for i, input := range write.Inputs {
 		if records[i] = input.Values; records[i] != nil && input.HasID() {
-			s.coming = append(s.coming, identity{c, records[i].ID(schema.IDColumn)})
+			s.creating = append(s.creating, identity{c, records[i].ID(schema.IDColumn)})
 		}
 	}
 	return s.checkNew(write.Path, records, write.pointer)
 }
 
-func (r *Resources) updateViolations(s *sight, write Write) (fault.List, error) {
+func (r *Resources) updateViolations(s *lookup, write Write) (fault.List, error) {
 	if err := s.requireParentOfItem(write.Path); err != nil {
 		return nil, err
 	}
@@ -53,8 +51,8 @@ func (r *Resources) updateViolations(s *sight, write Write) (fault.List, error) 
 		return nil, err
 	}
 	if before == nil {
-		if promised, err := s.promised(write.Path.By, c, write.ID); err != nil || promised {
-			return nil, err // there is nothing to compare with yet
+		if promised, err := s.isPending(write.Path.By, c, write.ID); err != nil || promised {
+			return nil, err // it does not exist yet
 		}
 		return nil, notFound(c, write.ID)
 	}

@@ -11,33 +11,32 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Work is one write in progress: a transaction, and what is to be done once it
-// is committed.
+// Work is one write in progress: a transaction, and the functions that run after its commit.
 type Work struct {
 	resources *Resources
-	ctx       context.Context // of its hooks
-	sight
-	by    *auth.Permit // of whoever set it off
+	ctx       context.Context // of hooks
+	lookup
+	by    *auth.Permit // of the caller
 	after []func(context.Context)
-	depth int // of writes that hooks make within writes
+	depth int // of nested hooks that write
 }
 
-// Transact runs fn in a transaction, and then what it left to be done. It may run
-// more than once.
+// Transact runs fn in a transaction, and then the functions that it scheduled. Fn may run more
+// than once.
 func (r *Resources) Transact(ctx context.Context, fn func(*Work) error) error {
 	if err := r.refuseNested(ctx); err != nil {
 		return err
 	}
-	// What has begun goes on to its end, hooks included, whatever becomes of the caller.
+	// A started transaction is completed, hooks included, even if the caller is cancelled.
 	var within context.Context
 	through, cancel := context.WithoutCancel(ctx), func() {}
 	defer func() { cancel() }()
 	var w *Work
 	err := r.store.Write(ctx, func(tx *store.Tx) error {
-		if within == nil { // the time that it waited for its turn is not its own
+		if within == nil { // waiting for the transaction does not count
 			within, cancel = r.hookTime(through)
 		}
-		w = &Work{resources: r, ctx: within, sight: sight{tx: tx}} // a transaction that is run again starts anew
+		w = &Work{resources: r, ctx: within, lookup: lookup{tx: tx}} // nothing is left of an earlier run
 		return fn(w)
 	})
 	if err != nil || len(w.after) == 0 {
@@ -54,30 +53,29 @@ func (r *Resources) Transact(ctx context.Context, fn func(*Work) error) error {
 // Tx is the transaction.
 func (w *Work) Tx() *store.Tx { return w.tx }
 
-// Context is that of its hooks.
+// Context is the context of hooks.
 func (w *Work) Context() context.Context { return w.ctx }
 
-// Attempt runs fn in a part of the transaction: if it fails, nothing of it remains,
-// and what was to follow it does not.
+// Attempt runs fn in a savepoint: if it fails, its writes and scheduled functions are undone.
 func (w *Work) Attempt(fn func() error) error {
-	after, coming := len(w.after), len(w.coming)
+	after, coming := len(w.after), len(w.creating)
 	err := w.tx.Attempt(fn)
 	if err != nil {
-		w.after, w.coming = w.after[:after], w.coming[:coming]
+		w.after, w.creating = w.after[:after], w.creating[:coming]
 	}
 	return err
 }
 
-// Transaction runs a function of the program in a transaction, with the rights of a
-// caller, and then the hooks that follow its commit. The function may run more than once, and
-// has as much time as hooks have. If it fails, nothing has happened; own tells that the error is
-// that of the function, as it is.
+// Transaction runs a function of the program in a transaction, with the rights of a caller,
+// and then the After hooks. The function may run more than once, and has as much time as hooks
+// have. If it fails, nothing is stored. Own means that the error is that of the function,
+// unchanged.
 func (r *Resources) Transaction(ctx context.Context, by *auth.Permit, fn func(context.Context, *Handle) error) (own bool, err error) {
 	var failed error
 	err = r.Transact(ctx, func(w *Work) error {
 		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, first: true}
 		defer handle.end()
-		_, failed = guarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })
+		_, failed = runGuarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })
 		return failed
 	})
 	if err != nil && failed != nil {
@@ -86,17 +84,17 @@ func (r *Resources) Transaction(ctx context.Context, by *auth.Permit, fn func(co
 	return false, err
 }
 
-// Handle lets a function read and write within a transaction. It is of no use once the
-// function has returned or run out of time.
+// Handle lets a function read and write in a transaction. It fails once the function has
+// returned or exceeded its time.
 type Handle struct {
 	mutex sync.Mutex // held during each use
-	work  *Work      // nil when the function is over
+	work  *Work      // nil after the function has returned
 	ctx   context.Context
-	by    *auth.Permit // what the function may do; nil is everything
-	first bool         // nothing came ahead of the transaction: Before runs with each write
+	by    *auth.Permit // rights of the function; nil: everything
+	first bool         // not in a hook: Before runs with each write
 }
 
-// end takes the transaction away from the hook, when it is not using it.
+// end waits for the current use, and ends the handle.
 func (h *Handle) end() {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -104,11 +102,11 @@ func (h *Handle) end() {
 }
 
 var (
-	errHookOver  = errors.New("the function that the transaction was given to is over, and with it the use of the transaction")
-	errTooNested = errors.New("hooks that write and thereby run hooks are nested too deeply")
+	errHookOver  = errors.New("the transaction was used after its function had returned or timed out")
+	errTooNested = errors.New("hooks that write are nested too deeply")
 )
 
-// maxHookDepth bounds hooks that set each other off.
+// maxHookDepth bounds hooks that trigger each other.
 const maxHookDepth = 8
 
 func (h *Handle) use(fn func(*Work) error) error {
@@ -120,7 +118,7 @@ func (h *Handle) use(fn func(*Work) error) error {
 	if h.work.depth == maxHookDepth {
 		return errTooNested
 	}
-	// Hooks that run because of this one have no more time than it has.
+	// Nested hooks have no more time than this one.
 	outer := h.work.ctx
 	h.work.ctx = h.ctx
 	h.work.depth++
@@ -162,7 +160,7 @@ func (h *Handle) List(c *schema.Collection, wanted query.Request) (all []Resourc
 	return all, err
 }
 
-// Count is the number of resources that a request selects, whatever its range.
+// Count is the number of resources that a request selects, without its range.
 func (h *Handle) Count(c *schema.Collection, wanted query.Request) (total int64, err error) {
 	err = h.list(Path{Collection: c, By: h.by}, wanted, true, func(_ *Work, l *Listing) error {
 		total = l.Total
@@ -189,8 +187,8 @@ func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Wo
 	})
 }
 
-// Do does what a request wants to be written. If it fails, nothing of it remains, and the
-// transaction can go on. An If-Match is never demanded: the function has read what it changes.
+// Do executes a write. If it fails, it is undone and the transaction can go on. If-Match is
+// never required: the function has read what it changes.
 func (h *Handle) Do(request Request) (results []Resource, err error) {
 	request.Path.By = h.by
 	err = h.use(func(w *Work) error {

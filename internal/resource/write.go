@@ -9,33 +9,32 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Write is one write to be done, as data: requests, recorded requests and
-// operations all come down to it.
+// Write is one write as data. Requests and operations all become one.
 type Write struct {
 	Verb Verb
 	Path Path
-	ID   schema.ID // of what is updated or deleted
+	ID   schema.ID // of the resource to update or delete
 
-	Inputs []schema.Input // one, or any number of new resources if Many
-	Many   bool           // they are items of an array
+	Inputs []schema.Input // one, or several if Many
+	Many   bool           // the body is an array
 
 	Condition Condition
 
-	// echoed is what an update sets of the attributes that the caller sees and may not
-	// change, by column: it must be what is stored.
+	// echoed is the values that an update sends of attributes that the caller sees but may not
+	// change, by column. They must equal the stored ones.
 	echoed    schema.Record
 	echoedSet []bool
 
-	// Schema is the version of the schema that its condition is about, if it was
-	// accepted by a server with another one.
+	// Schema is the schema version of the server that accepted the write, for its condition. Zero:
+	// this server's.
 	Schema int64
 
-	// Accepting: it is only to be found out whether it can be accepted, to be
-	// done later. Resources that will exist by then count.
+	// Accepting: check only whether the write can be accepted to be executed later. Resources of
+	// pending operations count as existing.
 	Accepting bool
 }
 
-// pointer is the place of an input in the body.
+// pointer is the JSON Pointer of an input in the body.
 func (write *Write) pointer(i int) string {
 	if write.Many {
 		return inArray(i)
@@ -43,8 +42,8 @@ func (write *Write) pointer(i int) string {
 	return ""
 }
 
-// Do does a write with all that follows from it. It returns the resources as
-// they are now, or as they last were.
+// Do executes a write with its hooks in a transaction. It returns the resources as stored, or
+// their last state if deleted.
 func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, err error) {
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, err
@@ -56,8 +55,8 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 	return results, err
 }
 
-// Identify gives the resource that a write creates an id, if the client brought
-// none, and returns it.
+// Identify sets the id of the resource that a write creates, if the client sent none, and
+// returns it.
 func (w *Work) Identify(write *Write) schema.ID {
 	if !write.Inputs[0].HasID() {
 		write.SetID(w.tx.NewID())
@@ -65,18 +64,18 @@ func (w *Work) Identify(write *Write) schema.ID {
 	return write.Inputs[0].Values.ID(schema.IDColumn)
 }
 
-// SetID sets the id of the resource that a write creates. It leaves the input that
-// it was given alone: a transaction may run again.
+// SetID sets the id of the resource that a write creates. It copies the input: the transaction
+// may run again.
 func (write *Write) SetID(id schema.ID) {
 	input := schema.Input{Values: slices.Clone(write.Inputs[0].Values), Set: slices.Clone(write.Inputs[0].Set)}
 	input.Values[schema.IDColumn], input.Set[schema.IDColumn] = schema.IDValue(id), true
 	write.Inputs = []schema.Input{input}
 }
 
-// Relied lists the operations that will create what writes have relied on.
-func (w *Work) Relied() []schema.ID { return w.relied }
+// DependsOn lists the pending operations that the writes rely on.
+func (w *Work) DependsOn() []schema.ID { return w.dependsOn }
 
-// Before runs the hooks that come ahead of the transaction of a write.
+// Before runs the hooks before the transaction of a write.
 func (r *Resources) Before(ctx context.Context, write *Write) error {
 	if err := r.refuseNested(ctx); err != nil {
 		return err
@@ -92,7 +91,7 @@ func (r *Resources) runBefore(ctx context.Context, write *Write) error {
 		return r.before(ctx, Delete, write.Path, id, nil)
 	}
 	if write.Verb == Create {
-		id = nil // it has none yet, or its input has it
+		id = nil // a new resource has none, or its input has it
 	}
 	for i := range write.Inputs {
 		if err := r.before(ctx, write.Verb, write.Path, id, &write.Inputs[i]); err != nil {
@@ -102,10 +101,10 @@ func (r *Resources) runBefore(ctx context.Context, write *Write) error {
 	return nil
 }
 
-// Do does a write in the transaction.
+// Do executes a write in the transaction.
 func (w *Work) Do(write Write) ([]Resource, error) {
 	if write.Path.Collection.ReadOnly() {
-		return nil, fault.New(fault.CodeMethodNotAllowed, "The %s are written by the server alone.", write.Path.Collection.Name)
+		return nil, fault.New(fault.CodeMethodNotAllowed, "Only the server writes %s. They are read-only.", write.Path.Collection.Name)
 	}
 	if by := write.Path.By; by != nil {
 		if !by.May(verbs[write.Verb], write.Path.Collection) {
@@ -114,7 +113,7 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 		w.by = by
 		w.tx.As(by.Caller.ID)
 	}
-	w.accepted = w.accepted || write.Accepting
+	w.countPending = w.countPending || write.Accepting
 	var result Resource
 	var err error
 	switch write.Verb {
@@ -128,10 +127,10 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 	return []Resource{result}, err
 }
 
-// verbs is what must be granted for a write.
+// verbs is the access verb that a write requires.
 var verbs = map[Verb]schema.AccessVerb{Create: schema.MayCreate, Update: schema.MayUpdate, Delete: schema.MayDelete}
 
-// allowed reports why a caller may not change a resource that they see.
+// allowed returns why a caller may not change a resource that they see, or nil.
 func (write *Write) allowed(before schema.Record) error {
 	if by := write.Path.By; !by.Allows(verbs[write.Verb], write.Path.Collection, before) {
 		return by.Denied("You may not %s this resource.", write.Verb)
@@ -139,9 +138,9 @@ func (write *Write) allowed(before schema.Record) error {
 	return nil
 }
 
-// meet reads the resource that a write is about, and answers 404, 403 when the caller
-// may not change it, or 412 and 428 when it is not in the state that the write is meant for.
-func (w *Work) meet(write Write) (schema.Record, error) {
+// load reads the resource to change. It returns 404, 403 if the caller may not change it, and
+// 412 or 428 if the condition fails.
+func (w *Work) load(write Write) (schema.Record, error) {
 	if err := w.requireParentOfItem(write.Path); err != nil {
 		return nil, err
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// change is a statement that writes to the change log: the representation after the change, or
-// as it last was when the resource is deleted. The number that it gets is the dialect's
-// lastRevision for the statement that follows.
+// change returns the statement that appends to the change log: the representation after the
+// change, or the last one of a deleted resource. The statement that follows gets its number by
+// LastRevision.
 func (t *Tx) change(c *schema.Collection, kind string, id schema.ID, representation []byte) db.Statement {
 	return db.Statement{SQL: insertChange, Args: []schema.Value{
 		schema.TextValue(c.Name), schema.IDValue(id), schema.TextValue(kind), t.at, schema.TextValue(t.caller), schema.TextValue(string(representation))}}
@@ -18,13 +18,13 @@ func (t *Tx) change(c *schema.Collection, kind string, id schema.ID, representat
 
 const insertChange = "INSERT INTO " + db.ChangesTable + " (collection, id, kind, at, caller, representation) VALUES ($1, $2, $3, $4, $5, $6)"
 
-// changed notes a change that has been written.
+// changed records a change that has been written.
 func (t *Tx) changed(c *schema.Collection, kind string, record schema.Record, representation []byte) {
 	t.last = &Change{Collection: c.Name, ID: record.ID(schema.IDColumn), Kind: kind, Representation: representation}
 }
 
-// Deleted finds a resource that has been deleted, as it last was, for as long
-// as the change log remembers it. Nil means that it does not.
+// Deleted returns the last state of a deleted resource, nil if the change log no longer has
+// it.
 func (t *Tx) Deleted(c *schema.Collection, id schema.ID) (record schema.Record, err error) {
 	var representation []byte
 	found, err := db.One(t.conn, func(row schema.Row) { representation = row.AppendText(nil, 0) },
@@ -37,9 +37,9 @@ func (t *Tx) Deleted(c *schema.Collection, id schema.ID) (record schema.Record, 
 	return record, t.fault(err)
 }
 
-// ChangedBefore finds the last change of a resource ahead of a revision. Nil means that
-// the change log does not remember it. Behind a change of a resource nobody else changes
-// it until the transaction is over, so that this is the transaction's own if there is one.
+// ChangedBefore returns the last change of a resource before a revision, nil if the change log
+// no longer has it. Once a transaction has changed a resource, no other can until it ends, so
+// this is the transaction's own change if there is one.
 func (t *Tx) ChangedBefore(revision int64, c *schema.Collection, id schema.ID) (change *Change, err error) {
 	_, err = db.One(t.conn, func(row schema.Row) {
 		change = &Change{Position: db.Position{Revision: row.Int(0)}, Collection: c.Name, ID: id, Kind: string(row.AppendText(nil, 1)), Representation: row.AppendText(nil, 2)}
@@ -48,25 +48,24 @@ func (t *Tx) ChangedBefore(revision int64, c *schema.Collection, id schema.ID) (
 	return change, t.fault(err)
 }
 
-// ForgetChanges removes the changes that are older than an age from the change log.
-func (s *Store) ForgetChanges(ctx context.Context, age time.Duration) error {
-	return s.forget(ctx, db.ChangesTable, "revision", age)
+// DeleteOldChanges removes changes older than age from the change log.
+func (s *Store) DeleteOldChanges(ctx context.Context, age time.Duration) error {
+	return s.deleteOld(ctx, db.ChangesTable, "revision", age)
 }
 
-// Change is one line of the change log.
+// Change is one row of the change log.
 type Change struct {
 	Position       db.Position
 	Collection     string
 	ID             schema.ID
 	Kind           string // create, update or delete
 	At             string
-	Caller         string // who made it; empty: the server itself, or anybody
-	Representation []byte // after the change, or as it last was
+	Caller         string // id of the caller; empty: the server itself, or no access control
+	Representation []byte // after the change, or before the deletion
 }
 
-// Changes reads what follows a position in the change log, in an order in which
-// nothing is ever added in front of what was read: whoever goes on from the last
-// position misses nothing. What such an order cannot tell yet comes later.
+// Changes reads the change log after a position, in an order in which nothing is ever inserted
+// before what was read: a reader that continues from the last position misses nothing.
 func (t *Tx) Changes(after db.Position, most int) (changes []Change, err error) {
 	sql, args := t.store.db.ChangesAfter(after)
 	args = append(args, schema.IntValue(int64(most)))

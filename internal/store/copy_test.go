@@ -92,7 +92,7 @@ func fillForCopy(t *testing.T, url string) {
 		if _, err := tx.Delete(parts, gone); err != nil {
 			return err
 		}
-		if err := tx.KeepRecord(IdempotencyKey{"", "key"}, &IdempotencyRecord{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`}, Body: []byte(`{"data":"ü"}`)}); err != nil {
+		if err := tx.SaveRecord(IdempotencyKey{"", "key"}, &IdempotencyRecord{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`}, Body: []byte(`{"data":"ü"}`)}); err != nil {
 			return err
 		}
 		id := full.ID(schema.IDColumn)

@@ -10,16 +10,16 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// APIKey is an API key as it is kept: everything but its secret.
+// APIKey is an API key as stored, without its secret.
 type APIKey struct {
-	Prefix  string // by which it is found, and recognised by people
+	Prefix  string // identifies the key
 	Hash    string // of its secret
 	Name    string
 	Role    string
 	Subject string
-	At      string // when it was made, in the form of schema.FormatTime
+	At      string // creation time, in the form of schema.FormatTime
 	Expires string // empty: never
-	Revoked string // empty: it was not
+	Revoked string // empty: not revoked
 }
 
 const keyColumns = "prefix, hash, name, role, subject, at, expires, revoked"
@@ -34,9 +34,9 @@ func scanKey(row schema.Row) APIKey {
 	return APIKey{text(0), text(1), text(2), text(3), text(4), text(5), text(6), text(7)}
 }
 
-// APIKey finds the key with a prefix, or nil.
+// APIKey returns the API key with a prefix, or nil.
 func (s *Store) APIKey(ctx context.Context, prefix string) (key *APIKey, err error) {
-	tx, err := s.Look(ctx)
+	tx, err := s.ReadOne(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s *Store) APIKey(ctx context.Context, prefix string) (key *APIKey, err err
 	return key, s.fault(ctx, err)
 }
 
-// AddAPIKey keeps a key in a database that a server may be using.
+// AddAPIKey stores an API key. A server may be using the database.
 func AddAPIKey(ctx context.Context, url string, key APIKey) error {
 	return withKeys(ctx, url, func(c db.Conn) error {
 		expires := schema.Null
@@ -60,10 +60,10 @@ func AddAPIKey(ctx context.Context, url string, key APIKey) error {
 	})
 }
 
-// ListAPIKeys lists the keys of a database, the oldest first.
+// ListAPIKeys lists the API keys of a database, the oldest first.
 func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
 	err = databases.With(ctx, url, func(b db.Database) error {
-		c, release, err := b.Read(ctx, db.AtLength)
+		c, release, err := b.Read(ctx, db.LongRead)
 		if err != nil {
 			return err
 		}
@@ -79,19 +79,19 @@ func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
 	return keys, err
 }
 
-// RevokeAPIKey makes a key useless, from now on and on every server. One that was
-// revoked before stays so since then.
+// RevokeAPIKey revokes an API key, from now on and for every server. A key that was revoked
+// before keeps its time.
 func RevokeAPIKey(ctx context.Context, url, prefix, at string) error {
 	return withKeys(ctx, url, func(c db.Conn) error {
 		changed, err := c.Exec("UPDATE "+db.KeysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", schema.TimeValue(at), schema.TextValue(prefix))
 		if err == nil && changed == 0 {
-			err = fmt.Errorf("there is no key with the prefix %s", prefix)
+			err = fmt.Errorf("there is no API key with the prefix %s", prefix)
 		}
 		return err
 	})
 }
 
-// withKeys runs fn in a transaction on a database of Plural's, whatever its schema.
+// withKeys runs fn in a transaction on a Plural database, whatever its schema.
 func withKeys(ctx context.Context, url string, fn func(db.Conn) error) error {
 	return databases.With(ctx, url, func(b db.Database) error {
 		return db.Write(ctx, b, func(c db.Conn) error {

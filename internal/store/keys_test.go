@@ -24,7 +24,7 @@ func TestKeys(t *testing.T) {
 		if err := AddAPIKey(ctx, url, ci); err == nil {
 			t.Error("a prefix was taken twice")
 		}
-		if err := RevokeAPIKey(ctx, url, "cccccccccc", "2026-11-15T09:00:00.000Z"); err == nil || err.Error() != "there is no key with the prefix cccccccccc" {
+		if err := RevokeAPIKey(ctx, url, "cccccccccc", "2026-11-15T09:00:00.000Z"); err == nil || err.Error() != "there is no API key with the prefix cccccccccc" {
 			t.Errorf("revoking nothing: %v", err)
 		}
 		for _, at := range []string{"2026-11-15T09:00:00.000Z", "2026-11-15T10:00:00.000Z"} { // the first counts

@@ -227,7 +227,7 @@ func dump(t *rapid.T, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, release, err := b.Read(context.Background(), db.Briefly)
+	c, release, err := b.Read(context.Background(), db.ShortRead)
 	if err != nil {
 		t.Fatal(err)
 	}

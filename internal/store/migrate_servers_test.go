@@ -100,7 +100,7 @@ func readShops(st *Store) error {
 func prepareAll(t *testing.T, st *Store) {
 	t.Helper()
 	for range 8 {
-		tx, err := st.Look(context.Background())
+		tx, err := st.ReadOne(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,11 +112,11 @@ func prepareAll(t *testing.T, st *Store) {
 	}
 }
 
-func lookAtShop(st *Store) error { return inside(st.Look, lookAt) }
+func lookAtShop(st *Store) error { return inside(st.ReadOne, lookAt) }
 
 func pageOfShops(st *Store) error { return inside(st.lookAtPage, pageOf) }
 
-func (s *Store) lookAtPage(ctx context.Context) (*Tx, error) { return s.read(ctx, db.OnePage) }
+func (s *Store) lookAtPage(ctx context.Context) (*Tx, error) { return s.read(ctx, db.PageQuery) }
 
 func inside(open func(context.Context) (*Tx, error), fn func(*Tx) error) error {
 	tx, err := open(context.Background())

@@ -11,27 +11,26 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// minter makes UUIDv7 ids, each larger than the one before, whatever the clock
-// does. So that this holds across restarts, a mark is stored that is ahead of
-// the ids that are minted, and moved on about once a second: a server starts
-// from there.
+// minter makes UUIDv7 ids, each larger than the previous one, even if the clock goes back. To
+// guarantee this across restarts, a mark ahead of all ids is stored, and moved about once a
+// second. A server starts from the mark.
 type minter struct {
-	mutex   sync.Mutex
-	last    schema.ID
-	mark    schema.ID // as it is stored: no id behind it may be
-	marking bool      // somebody is about to move it on
+	mutex  sync.Mutex
+	last   schema.ID
+	mark   schema.ID // as stored: ids must not exceed it
+	saving bool      // a transaction is moving it
 }
 
-// next makes an id: 48 bits of milliseconds, 12 bits that count within one
-// millisecond from a random start, 62 random bits. When the count runs over, or
-// the clock stands still or goes back, the milliseconds go on by themselves.
+// next makes an id: 48 bits of milliseconds, 12 bits that count within a millisecond from a
+// random start, 62 random bits. When the count overflows, or the clock stops or goes back, the
+// milliseconds are incremented.
 func (m *minter) next(now time.Time) schema.ID {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	var id schema.ID
 	_, _ = rand.Read(id[:])                                   // it never fails
 	millis := uint64(max(now.UnixMilli(), 0))                 // #nosec G115 -- not negative, even if the clock is before 1970
-	count := uint64(binary.BigEndian.Uint16(id[6:8])) & 0x7ff // the upper half is room to count
+	count := uint64(binary.BigEndian.Uint16(id[6:8])) & 0x7ff // the upper half is left to count
 	lastMillis := millisOf(m.last)
 	if millis <= lastMillis {
 		millis = lastMillis
@@ -46,22 +45,21 @@ func (m *minter) next(now time.Time) schema.ID {
 	return id
 }
 
-// ahead is how far the mark is moved on.
+// ahead is how far the mark is moved.
 const ahead = time.Second
 
 const aheadMillis = uint64(ahead / time.Millisecond)
 
-// due decides whether a transaction has to move the mark on, and to where. One
-// does so when the mark comes near; everyone when it was reached.
-func (m *minter) due() (mark schema.ID, due bool) {
+// nextMark decides whether a transaction must move the mark, and where to. One transaction
+// moves it when it is near, all do once it was reached.
+func (m *minter) nextMark() (mark schema.ID, nextMark bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	// One transaction moves it on when it comes near, all do when it was reached.
 	reached := bytes.Compare(m.last[:], m.mark[:]) > 0
-	if !reached && (m.marking || millisOf(m.mark)-millisOf(m.last) > aheadMillis/2) {
+	if !reached && (m.saving || millisOf(m.mark)-millisOf(m.last) > aheadMillis/2) {
 		return schema.ID{}, false
 	}
-	m.marking = true
+	m.saving = true
 	binary.BigEndian.PutUint64(mark[0:8], (millisOf(m.last)+aheadMillis)<<16|0x7fff)
 	for i := 8; i < len(mark); i++ {
 		mark[i] = 0xff
@@ -69,11 +67,11 @@ func (m *minter) due() (mark schema.ID, due bool) {
 	return mark, true
 }
 
-// marked takes note that the mark was stored, or could not be.
-func (m *minter) marked(mark schema.ID, err error) {
+// saved records that the mark was stored, or could not be.
+func (m *minter) saved(mark schema.ID, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.marking = false
+	m.saving = false
 	if err == nil && bytes.Compare(mark[:], m.mark[:]) > 0 {
 		m.mark = mark
 	}
@@ -81,7 +79,7 @@ func (m *minter) marked(mark schema.ID, err error) {
 
 func millisOf(id schema.ID) uint64 { return binary.BigEndian.Uint64(id[0:8]) >> 16 }
 
-// start continues behind the mark that an earlier run has left.
+// start continues from the mark of an earlier run.
 func (m *minter) start(mark schema.ID) { m.last, m.mark = mark, mark }
 
 func saveMark(c db.Conn, mark schema.ID) error {
@@ -91,6 +89,6 @@ func saveMark(c db.Conn, mark schema.ID) error {
 
 func readMark(c db.Conn) (schema.ID, error) {
 	text, err := db.ReadMeta(c, "last_id")
-	mark, _ := schema.ParseID(text) // empty when nothing was minted yet
+	mark, _ := schema.ParseID(text) // empty when no id was made yet
 	return mark, err
 }

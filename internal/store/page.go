@@ -14,17 +14,17 @@ import (
 type PageQuery struct {
 	Collection *schema.Collection
 	Parent     *schema.ID   // nil: the whole collection
-	Scope      query.Filter // what the path and the rights of the caller leave of the collection; nil: all
+	Scope      query.Filter // of the path and the caller; nil: none
 	Filter     query.Filter // of the query; nil: none
-	Sort       []query.Key
+	Sort       []query.SortKey
 	Range      query.Range
 
-	// Whole: nothing but the parent restricts the collection, so that its total and its
-	// positions are kept.
-	Whole bool
-	// Exact: the total is counted if it is not kept.
+	// Unfiltered: only the parent restricts the collection, so that its total and positions are
+	// stored.
+	Unfiltered bool
+	// Exact: count the total if it is not stored.
 	Exact bool
-	// Caller is who asks, as each has a share of the reads; empty: the program itself.
+	// Caller identifies the quota of reads; empty: the program itself, which has none.
 	Caller string
 	// Before is called in the snapshot before anything is read; nil: nothing is. Its
 	// error is that of the page.
@@ -34,27 +34,26 @@ type PageQuery struct {
 // Page is a range of a collection, read from one snapshot, row by row. It must be
 // closed.
 type Page struct {
-	// Total is the number of resources without the range, Known if it was asked
-	// for or is cheap to know.
+	// Total is the number of resources without the range. Known: it was asked for, or is cheap.
 	Total int64
 	Known bool
 
 	tx        *Tx
-	release   func()  // ends the transaction, if it is the page's own; nil: there is none
-	shared    *shares // of which the page takes one; nil: none
+	release   func()     // ends the transaction, if it is the page's own; nil: there is none
+	quota     *readQuota // that counts the page; nil: none
 	query     PageQuery
 	selection Selection
 	rows      *Rows
 	first     schema.ID
-	wanted    int64 // resources of the range, if there are so many
-	given     int64 // resources handed out
+	wanted    int64 // size of the range
+	given     int64 // resources returned
 	ended     bool
 
 	start     int64 // position of the first resource, of a range by offset
 	hasBefore bool
-	after     schema.ID // first resource behind the range
+	after     schema.ID // first resource after the range
 	hasAfter  bool
-	lookAhead bool // after is not known yet, and is found by reading one row more
+	lookAhead bool // after is found by reading one more row
 }
 
 // Page opens a range of a collection.
@@ -62,14 +61,14 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	p := newPage(q)
 	ready := false
 	defer func() {
-		if !ready { // an error, or a panic: nobody else will close it
+		if !ready { // an error or a panic: the page was not returned
 			p.Close()
 		}
 	}()
-	found, err := p.beginAtOnce(ctx, s)
+	found, err := p.readInOneQuery(ctx, s)
 	if err == nil && !found {
 		p.Close()
-		if err = p.openShared(ctx, s); err == nil {
+		if err = p.openWithQuota(ctx, s); err == nil {
 			err = p.begin()
 		}
 	}
@@ -99,17 +98,17 @@ func (p *Page) open(ctx context.Context, s *Store, how db.Use) (err error) {
 	return err
 }
 
-// openShared opens a snapshot for a page that may take long to find, once the caller has less than
-// its share of them.
-func (p *Page) openShared(ctx context.Context, s *Store) error {
+// openWithQuota opens a snapshot for a page that may take long to find, once the quota of
+// the caller allows it.
+func (p *Page) openWithQuota(ctx context.Context, s *Store) error {
 	if err := s.pages.wait(ctx, p.query.Caller); err != nil {
 		return s.fault(ctx, err)
 	}
-	if err := p.open(ctx, s, db.Pages); err != nil {
-		s.pages.leave(p.query.Caller)
+	if err := p.open(ctx, s, db.PageQueries); err != nil {
+		s.pages.release(p.query.Caller)
 		return err
 	}
-	p.shared = s.pages
+	p.quota = s.pages
 	return nil
 }
 
@@ -127,26 +126,26 @@ func (p *Page) begin() error {
 }
 
 // Extend lets the page be read for as long as its client takes. It is called when the first
-// part was read and there is more. Each caller has a share of such pages.
+// part was read and there is more. Each caller has a quota of such pages.
 func (p *Page) Extend() error {
 	long := p.tx.store.long
-	if !long.enter(p.query.Caller) {
+	if !long.acquire(p.query.Caller) {
 		return fault.New(fault.CodeTooManyRequests, "You are being sent %d long lists, and nobody gets more at the same time. Read them to their end first, or ask for smaller ranges.", long.most)
 	}
 	if err := p.tx.conn.Extend(); err != nil {
-		long.leave(p.query.Caller)
+		long.release(p.query.Caller)
 		return p.tx.fault(err)
 	}
 	p.leave()
-	p.shared = long
+	p.quota = long
 	return nil
 }
 
-// leave gives the caller's share back.
+// leave gives the caller's quota back.
 func (p *Page) leave() {
-	if p.shared != nil {
-		p.shared.leave(p.query.Caller)
-		p.shared = nil
+	if p.quota != nil {
+		p.quota.release(p.query.Caller)
+		p.quota = nil
 	}
 }
 
@@ -196,7 +195,7 @@ func (p *Page) Next() (schema.Row, error) {
 	return p.rows, nil
 }
 
-// read starts to read, one row further than asked for if that is to be known.
+// read starts to read, with one more row if it must find the next range.
 func (p *Page) read() (err error) {
 	selection := p.selection
 	if p.lookAhead && selection.Take < math.MaxInt64 {
@@ -206,8 +205,7 @@ func (p *Page) read() (err error) {
 	return err
 }
 
-// locateEmpty finds where an empty range by offset stands: at the end, which is
-// not known before it is looked for.
+// locateEmpty finds the position of an empty range by offset: the end.
 func (p *Page) locateEmpty() (err error) {
 	if p.given > 0 || p.query.Range.Anchor != query.AtOffset || p.Known || p.start == 0 {
 		return nil
@@ -218,13 +216,12 @@ func (p *Page) locateEmpty() (err error) {
 	return err
 }
 
-// maxProbe is the largest filtered or sorted range for which it is worth
-// finding out what is behind it before it has been read.
+// maxProbe is the largest filtered or sorted range for which the next range is found before it
+// has been read.
 const maxProbe = 1000
 
-// Neighbours gives the ranges before and behind this one, nil where there are
-// none. It can be called at any time after the first Next, while its row is the
-// current one; what is behind the range is looked up if it was not reached yet.
+// Neighbours returns the previous and the next range, nil where there is none. It can be
+// called at any time after the first Next, while its row is current.
 func (p *Page) Neighbours() (previous, next *query.Range, err error) {
 	size := p.query.Range.Size()
 	if size == 0 {
@@ -253,11 +250,11 @@ func (p *Page) Neighbours() (previous, next *query.Range, err error) {
 	return previous, next, nil
 }
 
-// probe finds what is behind the range while it is still being read. The rest
-// is then read by a second query, from behind the current row.
+// probe finds the resource after the range while the range is being read. The rest is then
+// read by a second query, from after the current row.
 func (p *Page) probe() (err error) {
 	p.lookAhead = false
-	if (!p.query.Whole || len(p.query.Sort) > 0) && p.query.Range.Size() > maxProbe {
+	if (!p.query.Unfiltered || len(p.query.Sort) > 0) && p.query.Range.Size() > maxProbe {
 		return nil
 	}
 	rest := &p.selection

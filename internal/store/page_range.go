@@ -10,7 +10,7 @@ import (
 
 func (p *Page) count() (err error) {
 	switch {
-	case p.query.Whole:
+	case p.query.Unfiltered:
 		p.Total, err = p.tx.Total(p.query.Collection, p.query.Parent)
 		p.Known = true
 	case p.query.Exact:
@@ -20,8 +20,8 @@ func (p *Page) count() (err error) {
 	return err
 }
 
-// locate turns the range into a run of rows, and finds out what is before it
-// and, where that is not seen while reading, behind it.
+// locate finds the rows of the range, what precedes it and, unless reading finds it, what
+// follows it.
 func (p *Page) locate() (err error) {
 	r, size := p.query.Range, p.query.Range.Size()
 	switch {
@@ -33,9 +33,9 @@ func (p *Page) locate() (err error) {
 			err = p.locateCursor(place)
 		}
 	case r.Limit < 0 && p.Known && size >= p.Total:
-		// All of it: there is no place to look for.
+		// The whole collection: nothing to locate.
 	case r.Limit < 0:
-		p.selection.From, p.hasBefore, err = p.tx.Back(p.query.Collection, p.selection, size)
+		p.selection.From, p.hasBefore, err = p.tx.Before(p.query.Collection, p.selection, size)
 	default:
 		p.lookAhead = !p.Known || size < p.Total
 	}
@@ -50,10 +50,10 @@ func (p *Page) locateOffset() error {
 		total = p.Total
 	}
 	p.span(total)
-	return p.approach()
+	return p.seek()
 }
 
-// span finds which positions the range has, of so many.
+// span computes the positions of the range, given the total.
 func (p *Page) span(total int64) {
 	from, to := query.Span(p.query.Range.Offset, p.query.Range.Limit, total)
 	p.selection.Skip, p.selection.Take = from, to-from
@@ -61,14 +61,13 @@ func (p *Page) span(total int64) {
 	p.hasAfter, p.lookAhead = to < total && p.Known, !p.Known
 }
 
-// nearEnough is how many resources are as soon skipped as a better place is found.
-const nearEnough = 150
+// maxSkip is how many resources are skipped rather than looking up a position.
+const maxSkip = 150
 
-// approach has a range by offset start near its first resource, if positions are
-// kept of what it is a part of.
-func (p *Page) approach() error {
+// seek starts a range by offset near its first resource, if positions are stored.
+func (p *Page) seek() error {
 	order, skip := p.selection.Order, p.selection.Skip
-	if !p.query.Whole || len(order) > 1 || p.selection.Take == 0 || skip <= nearEnough {
+	if !p.query.Unfiltered || len(order) > 1 || p.selection.Take == 0 || skip <= maxSkip {
 		return nil
 	}
 	position := skip
@@ -96,7 +95,7 @@ func (p *Page) locateCursor(place Place) (err error) {
 		return err
 	}
 	p.selection.Until = place
-	p.selection.From, p.hasBefore, err = p.tx.Back(p.query.Collection, p.selection, p.query.Range.Size())
+	p.selection.From, p.hasBefore, err = p.tx.Before(p.query.Collection, p.selection, p.query.Range.Size())
 	if err == nil {
 		other.From = place
 		p.after, p.hasAfter, err = p.tx.IDAt(p.query.Collection, other)
@@ -104,8 +103,8 @@ func (p *Page) locateCursor(place Place) (err error) {
 	return err
 }
 
-// cursorPlace finds the place of the cursor, also of one that has been deleted
-// since, as long as it is not lost with its sort values.
+// cursorPlace finds the place of the cursor, also of a deleted resource, as long as the change
+// log has its sort values.
 func (p *Page) cursorPlace() (Place, error) {
 	id, scope := p.query.Range.Cursor, p.query.Scope
 	record, err := p.tx.Get(p.query.Collection, scope, id)
@@ -122,9 +121,9 @@ func (p *Page) cursorPlace() (Place, error) {
 		}
 	}
 	if record == nil {
-		detail := "No resource with this id is known here. Start again without a cursor."
+		detail := "There is no resource with this id here. Start again without a cursor."
 		if len(p.query.Sort) > 0 {
-			detail = "No resource with this id is here, and without its values it has no place in a sorted collection. Start again without a cursor."
+			detail = "There is no resource with this id here, so its place in the sort order is unknown. Start again without a cursor."
 		}
 		return nil, fault.Parameter("cursor", fault.CodeUnknownCursor, "%s", detail)
 	}

@@ -105,9 +105,9 @@ func expectPagesAtOnce(t *rapid.T, st *Store, tracks *schema.Collection, model m
 }
 
 func pageAtOnce(t interface{ Fatal(...any) }, st *Store, c *schema.Collection, position, take int64) (ids []schema.ID, total int64, found bool) {
-	page := newPage(PageQuery{Collection: c, Whole: true, Range: query.Range{Anchor: query.AtOffset, Offset: position, Limit: take}})
+	page := newPage(PageQuery{Collection: c, Unfiltered: true, Range: query.Range{Anchor: query.AtOffset, Offset: position, Limit: take}})
 	defer page.Close()
-	found, err := page.beginAtOnce(context.Background(), st)
+	found, err := page.readInOneQuery(context.Background(), st)
 	if err != nil {
 		t.Fatal(err)
 	}

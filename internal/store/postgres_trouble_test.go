@@ -89,9 +89,9 @@ func TestReadsOfCutConnections(t *testing.T) {
 		begin func(context.Context) (*Tx, error)
 		count func(*Tx) (int64, error)
 	}{
-		"one query": {st.Look, count},
+		"one query": {st.ReadOne, count},
 		"several":   {st.Read, count},
-		"at length": {func(ctx context.Context) (*Tx, error) { return st.read(ctx, db.AtLength) }, count},
+		"at length": {func(ctx context.Context) (*Tx, error) { return st.read(ctx, db.LongRead) }, count},
 		"a page": {st.lookAtPage, func(tx *Tx) (total int64, err error) {
 			_, err = db.One(tx.conn, func(row schema.Row) { total = row.Int(len(users.Columns())) }, st.firstPage(users, NewOrder(nil)), schema.IntValue(10))
 			return total, err

@@ -10,8 +10,8 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Job is an operation that is not finished: the request that it carries out, and
-// how far it has come. The queue holds nothing else, so it stays small.
+// Job is an unfinished operation: its request and its progress. The queue has no finished
+// operations, so it stays small.
 type Job struct {
 	Operation  schema.ID
 	Caller     string
@@ -23,12 +23,11 @@ type Job struct {
 
 	IfMatch, IfNoneMatch string // empty: not there
 
-	// Attempt counts the claims. Whoever has claimed it with a lower number
-	// has lost it to another.
+	// Attempt counts the claims. A worker with a lower number has lost the job to another.
 	Attempt int64
 
-	// Schema is the version that it was accepted by. A server with an older one
-	// leaves it alone.
+	// Schema is the version of the server that accepted the job. A server with an older one does
+	// not claim it.
 	Schema int64
 }
 
@@ -55,21 +54,20 @@ func (t *Tx) jobs(sql string, args ...schema.Value) (jobs []Job, err error) {
 	return jobs, t.fault(err)
 }
 
-// Backlog counts the operations that are not finished, as far as most.
+// Backlog counts the unfinished operations, up to most.
 func (t *Tx) Backlog(most int64) (n int64, err error) {
 	_, err = db.One(t.conn, func(row schema.Row) { n = row.Int(0) },
 		"SELECT count(*) FROM (SELECT due FROM "+db.QueueTable+" LIMIT $1) AS unfinished", schema.IntValue(most))
 	return n, t.fault(err)
 }
 
-// Unfinished lists the operations on a resource that are not finished, in the
-// order in which they take effect.
+// Unfinished lists the unfinished operations on a resource, in the order of execution.
 func (t *Tx) Unfinished(c *schema.Collection, id schema.ID) ([]Job, error) {
 	return t.jobs("SELECT "+jobColumns+" FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 ORDER BY turn",
 		schema.TextValue(c.Name), schema.IDValue(id))
 }
 
-// Creating finds the operation that is going to create a resource, and whose it is.
+// Creating finds the pending operation that will create a resource, and its caller.
 func (t *Tx) Creating(c *schema.Collection, id schema.ID) (operation schema.ID, caller string, found bool, err error) {
 	found, err = db.One(t.conn, func(row schema.Row) { operation, caller = row.ID(0), string(row.AppendText(nil, 1)) },
 		"SELECT operation, caller FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 AND method = 'POST' ORDER BY turn LIMIT 1",
@@ -77,8 +75,7 @@ func (t *Tx) Creating(c *schema.Collection, id schema.ID) (operation schema.ID, 
 	return operation, caller, found, t.fault(err)
 }
 
-// Enqueue adds an operation, behind those on the same resource and behind others
-// that it needs.
+// Enqueue adds an operation after those on the same resource and those that it needs.
 func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
 	if err := t.conn.Lock(job.Collection, job.Resource); err != nil {
 		return t.fault(err)
@@ -110,7 +107,7 @@ func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
 	return nil
 }
 
-// distinct leaves each operation once: one can be needed for several reasons.
+// distinct removes duplicates: an operation can be needed for several reasons.
 func distinct(operations []schema.ID) (once []schema.ID) {
 	for _, operation := range operations {
 		if !slices.Contains(once, operation) {
@@ -120,8 +117,8 @@ func distinct(operations []schema.ID) (once []schema.ID) {
 	return once
 }
 
-// follow notes that an operation waits for another. The other's row is written
-// to, so that nobody can finish it at the same time and overlook its follower.
+// follow records that an operation waits for another. It writes the other's row, so that no
+// worker can finish it concurrently and miss the follower.
 func (t *Tx) follow(operation, other schema.ID) error {
 	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET followers = followers + 1 WHERE operation = $1", schema.IDValue(other))
 	if err == nil && changed != 1 {
@@ -133,9 +130,8 @@ func (t *Tx) follow(operation, other schema.ID) error {
 	return t.fault(err)
 }
 
-// Claim takes operations that can be worked on, for the time of a lease. They are
-// looked for once: a plain subquery may be run for each row, and find others each
-// time as those that it has found are locked.
+// Claim claims executable operations for the time of a lease. The CTE is materialized: a plain
+// subquery may run for each row, and find other rows each time as those found are locked.
 func (t *Tx) Claim(most int, lease time.Duration) ([]Job, error) {
 	return t.jobs("WITH ready AS MATERIALIZED (SELECT operation FROM "+db.QueueTable+
 		" WHERE blockers = 0 AND due <= $1 AND accepted_by <= $2 ORDER BY due, operation LIMIT $3"+t.store.db.SkipLocked()+")"+
@@ -147,11 +143,10 @@ func (t *Tx) in(delay time.Duration) schema.Value {
 	return schema.TimeValue(schema.FormatTime(t.store.now().Add(delay)))
 }
 
-// Hold makes sure that an operation is still that of whoever claimed it, and
-// gives them until the end of a delay. False means that another has it, or has
-// finished it.
-func (t *Tx) Hold(job Job, delay time.Duration) (bool, error) {
-	// Those who accept operations on the resource write to the queue as well.
+// Renew checks that a job is still claimed by this worker, and extends its lease. False means
+// that another worker has claimed or finished it.
+func (t *Tx) Renew(job Job, delay time.Duration) (bool, error) {
+	// Requests that enqueue operations on the resource write to the queue as well.
 	if err := t.conn.Lock(job.Collection, job.Resource); err != nil {
 		return false, t.fault(err)
 	}
@@ -160,7 +155,7 @@ func (t *Tx) Hold(job Job, delay time.Duration) (bool, error) {
 	return changed == 1, t.fault(err)
 }
 
-// Finish removes an operation from the queue, and lets those go on that wait for it.
+// Finish removes an operation from the queue, and unblocks those that wait for it.
 func (t *Tx) Finish(job Job) error {
 	operation := schema.IDValue(job.Operation)
 	for _, statement := range []string{
@@ -175,8 +170,7 @@ func (t *Tx) Finish(job Job) error {
 	return nil
 }
 
-// Next is when the next operation can be worked on, if there is one that waits
-// for nothing but its time.
+// Next is when the next unblocked operation is due, if there is one.
 func (t *Tx) Next() (at time.Time, found bool, err error) {
 	var text []byte
 	found, err = db.One(t.conn, func(row schema.Row) { text = row.AppendText(nil, 0) },
@@ -187,14 +181,14 @@ func (t *Tx) Next() (at time.Time, found bool, err error) {
 	return at, found, t.fault(err)
 }
 
-// Sole reports whether no other server works on the database.
+// Sole reports whether no other server uses the database.
 func (s *Store) Sole() bool { return !s.db.Traits().Shared }
 
-// TakeOver makes all operations due that an earlier run of the server left in
-// the middle, if the database has no other server.
-func (s *Store) TakeOver(ctx context.Context) error {
+// RequeueAll makes all operations due that an earlier run of the server left unfinished, if no
+// other server uses the database.
+func (s *Store) RequeueAll(ctx context.Context) error {
 	if !s.Sole() {
-		return nil // their leases run out
+		return nil // their leases expire
 	}
 	return s.Write(ctx, func(t *Tx) error {
 		_, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET due = $1 WHERE due > $2 AND attempt > 0", t.at, t.at)

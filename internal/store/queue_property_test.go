@@ -137,7 +137,7 @@ func (m *queueModel) hold(t *rapid.T) {
 	want := !known.done && known.Attempt == job.Attempt
 	var got bool
 	inTx(t, m.st, func(tx *Tx) (err error) {
-		got, err = tx.Hold(job, delay)
+		got, err = tx.Renew(job, delay)
 		return err
 	})
 	if got != want {

@@ -60,7 +60,7 @@ func claimJobs(t rapid.TB, st *Store, most int, lease time.Duration) (jobs []Job
 func finish(t rapid.TB, st *Store, job Job) (mine bool) {
 	t.Helper()
 	inTx(t, st, func(tx *Tx) (err error) {
-		if mine, err = tx.Hold(job, time.Minute); err != nil || !mine {
+		if mine, err = tx.Renew(job, time.Minute); err != nil || !mine {
 			return err
 		}
 		return tx.Finish(job)
@@ -136,7 +136,7 @@ func TestTakeOver(t *testing.T) {
 		clocked(st)
 		enqueue(t, st, 1, "POST")
 		claimJobs(t, st, 1, time.Hour)
-		if err := st.TakeOver(context.Background()); err != nil {
+		if err := st.RequeueAll(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if got := len(claimJobs(t, st, 1, time.Hour)) == 1; got != st.Sole() {

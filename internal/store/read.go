@@ -8,7 +8,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// View hands the resource with the id to read, if there is one within the scope.
+// View calls read with the resource with the id, if it is in the scope.
 func (t *Tx) View(c *schema.Collection, scope query.Filter, id schema.ID, read func(schema.Row)) (found bool, err error) {
 	sql, args := t.store.tables[c].one, []schema.Value{schema.IDValue(id)}
 	if scope != nil {
@@ -21,13 +21,13 @@ func (t *Tx) View(c *schema.Collection, scope query.Filter, id schema.ID, read f
 	return found, t.fault(err)
 }
 
-// Get reads the resource with the id into memory, if there is one within the scope.
+// Get reads the resource with the id, if it is in the scope.
 func (t *Tx) Get(c *schema.Collection, scope query.Filter, id schema.ID) (record schema.Record, err error) {
 	_, err = t.View(c, scope, id, func(row schema.Row) { record = c.Scan(row) })
 	return record, err
 }
 
-// Count counts the resources that pass a filter, by looking at them.
+// Count counts the resources that pass a filter.
 func (t *Tx) Count(c *schema.Collection, filter query.Filter) (n int64, err error) {
 	s := t.store.statement(c, "SELECT count(*) FROM ", t.store.tables[c].Name)
 	if filter != nil {
@@ -42,17 +42,17 @@ func (t *Tx) Count(c *schema.Collection, filter query.Filter) (n int64, err erro
 type Place []schema.Value
 
 // Order is the total order of a listing: the sort keys, and the id to break ties.
-type Order []query.Key
+type Order []query.SortKey
 
 // NewOrder completes the sort keys of a query.
-func NewOrder(sort []query.Key) Order {
+func NewOrder(sort []query.SortKey) Order {
 	if n := len(sort); n > 0 && sort[n-1].Column == schema.IDColumn {
 		return sort
 	}
-	return append(slices.Clone(sort), query.Key{Column: schema.IDColumn})
+	return append(slices.Clone(sort), query.SortKey{Column: schema.IDColumn})
 }
 
-// PlaceOf is where a resource stands in the order.
+// PlaceOf is the place of a resource in the order.
 func (o Order) PlaceOf(c *schema.Collection, row schema.Row) Place {
 	place := make(Place, len(o))
 	for i, key := range o {

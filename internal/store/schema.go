@@ -7,12 +7,11 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Since is the version of the schema since which a collection has been declared as
-// it is now. Two representations of one revision differ only if it differs.
+// Since is the schema version since which a collection is declared as it is now. Two
+// representations of one revision differ only if it differs.
 func (s *Store) Since(c *schema.Collection) int64 { return s.since[c.Name] }
 
-// SinceOf is what Since was for a server with another version of the schema, from
-// which a client has an ETag.
+// SinceOf is Since for a server with another schema version, from which a client has an ETag.
 func (t *Tx) SinceOf(c *schema.Collection, version int64) (int64, error) {
 	if version == t.store.own {
 		return t.store.Since(c), nil
@@ -21,22 +20,22 @@ func (t *Tx) SinceOf(c *schema.Collection, version int64) (int64, error) {
 	return since[c.Name], t.fault(err)
 }
 
-// compatibility is what a server may still do in a database that has come to another
-// schema than its own.
+// compatibility is what a server may do in a database whose schema has changed since it was
+// started.
 type compatibility struct {
 	db.Version    // of the schema in the database
 	reads, writes bool
 }
 
-// check makes sure, for a transaction that begins, that the server may do what it is
-// about to. Until its end, nobody changes the schema.
+// check makes sure, at the start of a transaction, that the server may use the schema. The
+// schema cannot change until the transaction ends.
 func (s *Store) check(c db.Conn, may func(*compatibility) bool) error {
-	known, expected := s.compatible.Load(), db.Version{} // which no schema has
+	known, expected := s.compatible.Load(), db.Version{} // matches no schema
 	if may(known) {
 		expected = known.Version
 	}
 	return c.Expect(expected, func(c db.Conn) error {
-		found, err := s.reconsider(c)
+		found, err := s.recheck(c)
 		if err == nil && !may(found) {
 			err = otherSchema()
 		}
@@ -44,8 +43,8 @@ func (s *Store) check(c db.Conn, may func(*compatibility) bool) error {
 	})
 }
 
-// reconsider finds what the server may do with the schema that is now in force.
-func (s *Store) reconsider(c db.Conn) (*compatibility, error) {
+// recheck finds what the server may do with the current schema.
+func (s *Store) recheck(c db.Conn) (*compatibility, error) {
 	current, err := db.ReadVersion(c)
 	if known := s.compatible.Load(); err != nil || known.Version == current {
 		return known, err
@@ -61,11 +60,11 @@ func (s *Store) reconsider(c db.Conn) (*compatibility, error) {
 }
 
 func otherSchema() error {
-	return &fault.Error{Code: fault.CodeUnavailable, Detail: "The database has another schema since the server was started. The server must be restarted with that schema."}
+	return &fault.Error{Code: fault.CodeUnavailable, Detail: "The schema of the database has changed since the server was started. Restart the server with that schema."}
 }
 
-// mayRead: everything is still stored as this server knows it. mayWrite: and what
-// this server takes for valid is so.
+// mayRead: everything is stored as this server expects. mayWrite: and what this server
+// validates is valid.
 func mayRead(known *compatibility) bool { return known.reads }
 
 func mayWrite(known *compatibility) bool { return known.writes }

@@ -8,23 +8,22 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Selection is a run of resources in an order.
+// Selection is a range of resources in an order.
 type Selection struct {
 	Filter query.Filter
 	Order  Order
-	From   Place // starts there; nil: at the beginning
-	Behind bool  // starts behind From instead
-	Until  Place // ends before it; nil: goes on to the end
+	From   Place // start; nil: the beginning
+	Behind bool  // start after From instead
+	Until  Place // end, exclusive; nil: the end
 	Skip   int64
 	Take   int64
 
-	// withoutNulls leaves out those that have no value of the first sort key.
+	// withoutNulls excludes resources that have no value of the first sort key.
 	withoutNulls bool
 }
 
-// split divides a selection that no single range of an index can serve: what is
-// behind a value in descending order is the smaller values, and then the nulls.
-// Rest is nil when the selection is one range already.
+// split divides a selection that no single index range can serve: in descending order, the
+// smaller values and then the nulls follow a value. Rest is nil if the selection is one range.
 func (s Selection) split(c *schema.Collection) (first Selection, rest *Selection) {
 	key := s.Order[0]
 	if s.From == nil || s.From[0].IsNull() || !key.Descending || c.Columns()[key.Column].NotNull {
@@ -44,9 +43,9 @@ type Rows struct {
 	rows       db.Rows
 	tx         *Tx
 	collection *schema.Collection
-	left       int64      // that may still be given
-	rest       *Selection // to go on with
-	peeked     bool       // the next one is there already
+	left       int64      // rows that may still be returned
+	rest       *Selection // follows; nil: none
+	peeked     bool       // the next row was read already
 }
 
 // Select starts a stream of a selection.
@@ -65,7 +64,7 @@ func (r *Rows) open(selection Selection) (err error) {
 	return r.tx.fault(err)
 }
 
-// Next goes to the next resource. False means that there is none.
+// Next moves to the next resource. False means that there is none.
 func (r *Rows) Next() (bool, error) {
 	if r.peeked {
 		r.peeked = false
@@ -106,7 +105,7 @@ func (t *Tx) IDAt(c *schema.Collection, selection Selection) (id schema.ID, foun
 	return id, found, t.fault(err)
 }
 
-// Any reports whether a selection has a resource, whichever it is.
+// Any reports whether a selection has a resource.
 func (t *Tx) Any(c *schema.Collection, selection Selection) (found bool, err error) {
 	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].Name)
 	s.where(selection)
@@ -115,16 +114,16 @@ func (t *Tx) Any(c *schema.Collection, selection Selection) (found bool, err err
 	return found, t.fault(err)
 }
 
-// Back finds the place n resources before the end of a selection, n > 0, or nil
-// when there are fewer. More reports whether there is another one before it.
-func (t *Tx) Back(c *schema.Collection, selection Selection, n int64) (place Place, more bool, err error) {
-	// Walk the selection from its end: what it ends before is what the walk starts behind.
+// Before finds the place n resources before the end of a selection, n > 0, or nil when there
+// are fewer. More reports whether another one precedes it.
+func (t *Tx) Before(c *schema.Collection, selection Selection, n int64) (place Place, more bool, err error) {
+	// Read the selection from its end: its exclusive end becomes the start.
 	whole := Selection{
 		Filter: selection.Filter, Order: selection.Order.reversed(),
 		From: selection.Until, Behind: true, Skip: n - 1, Take: 2,
 	}
 	if first, rest := whole.split(c); rest != nil {
-		// Both are mostly found without the nulls, which come last.
+		// Usually found without the nulls, which come last.
 		if place, more, err = t.firstOf(c, first); err != nil || more {
 			return place, more, err
 		}
@@ -132,8 +131,8 @@ func (t *Tx) Back(c *schema.Collection, selection Selection, n int64) (place Pla
 	return t.firstOf(c, whole)
 }
 
-// firstOf gives the place of the first resource of a selection, and whether
-// there is a second one.
+// firstOf returns the place of the first resource of a selection, and whether there is a
+// second one.
 func (t *Tx) firstOf(c *schema.Collection, selection Selection) (place Place, more bool, err error) {
 	s := t.rowsStatement(c, selection)
 	err = db.Each(t.conn, func(row schema.Row) bool {
@@ -147,11 +146,11 @@ func (t *Tx) firstOf(c *schema.Collection, selection Selection) (place Place, mo
 	return place, more, t.fault(err)
 }
 
-// few is how many resources are worth to be found by their ids first.
+// few is how many resources are found by their ids first.
 const few = 1000
 
-// rowsStatement selects whole resources. If many are passed over or sorted for a few, the ids are found
-// first: an index has them, and the resources themselves are looked up for those few only.
+// rowsStatement selects whole resources. If many are skipped or sorted for a few, the ids are
+// found first from an index, and only those few resources are read.
 func (t *Tx) rowsStatement(c *schema.Collection, selection Selection) *statement {
 	table := t.store.tables[c]
 	if len(selection.Order) == 1 || selection.Take > few || selection.Skip == 0 && !selection.Order[0].Descending {

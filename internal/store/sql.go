@@ -8,15 +8,15 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// statement is a piece of SQL about a table.
+// statement is SQL on a table.
 type statement struct {
 	db.Builder
 	dialect db.Dialect
-	table   *table // whose columns the statement names
+	table   *table // of the columns
 }
 
-// condition writes a filter, or its negation. Negations are carried down to the
-// comparisons, because NOT in SQL knows a third value and filters do not.
+// condition writes a filter, or its negation. Negations are pushed down to the comparisons,
+// because NOT in SQL has a third value and filters do not.
 func (s *statement) condition(filter query.Filter, holds bool) {
 	switch f := filter.(type) {
 	case query.Not:
@@ -29,7 +29,7 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 		s.Write(s.table.Columns[f.Column], db.Choose(holds, " IS NULL", " IS NOT NULL"))
 	case query.In:
 		if len(f.Values) == 0 {
-			s.junction(nil, holds, !holds) // of no values it has none, as an Or of nothing
+			s.junction(nil, holds, !holds) // in of no values is false
 			return
 		}
 		s.orNull(f.Column, holds, func(column string) {
@@ -44,7 +44,7 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 	}
 }
 
-// junction joins filters by AND or by OR. Without any, AND holds and OR does not.
+// junction joins filters by AND or OR. Without filters AND is true and OR is false.
 func (s *statement) junction(filters []query.Filter, holds, and bool) {
 	s.Write("(")
 	s.List(len(filters), db.Choose(and, " AND ", " OR "), db.Choose(and, "1=1", "1=0"), func(i int) {
@@ -53,7 +53,7 @@ func (s *statement) junction(filters []query.Filter, holds, and bool) {
 	s.Write(")")
 }
 
-// orNull adds the null values to a comparison that must not hold.
+// orNull adds null values to a negated comparison.
 func (s *statement) orNull(column int, holds bool, comparison func(column string)) {
 	name := s.table.Columns[column]
 	if holds {
@@ -96,8 +96,8 @@ func (s *statement) startsWith(column, prefix string, holds bool) {
 	s.Write(")")
 }
 
-// successor is the smallest string by code point that is larger than every
-// string with the prefix. There is none for a prefix of the largest characters.
+// successor is the smallest string by code point that is larger than every string with the
+// prefix. A prefix of the largest characters has none.
 func successor(prefix string) (string, bool) {
 	runes := []rune(prefix)
 	for len(runes) > 0 {
@@ -107,7 +107,7 @@ func successor(prefix string) (string, bool) {
 			runes = runes[:last]
 			continue
 		case 0xD7FF:
-			runes[last] = 0xE000 // behind the surrogates, which are no characters
+			runes[last] = 0xE000 // after the surrogates, which are no characters
 		default:
 			runes[last]++
 		}
@@ -116,7 +116,7 @@ func successor(prefix string) (string, bool) {
 	return "", false
 }
 
-// where writes which resources a selection is of.
+// where writes the conditions of a selection.
 func (s *statement) where(selection Selection) {
 	separator := " WHERE "
 	and := func() {
@@ -129,16 +129,16 @@ func (s *statement) where(selection Selection) {
 	}
 	if selection.From != nil {
 		and()
-		s.beyond(selection.Order, selection.From, !selection.Behind, selection.withoutNulls)
+		s.after(selection.Order, selection.From, !selection.Behind, selection.withoutNulls)
 	}
 	if selection.Until != nil {
 		and()
-		s.beyond(selection.Order.reversed(), selection.Until, false, false)
+		s.after(selection.Order.reversed(), selection.Until, false, false)
 	}
 }
 
 // order writes an ORDER BY.
-func (s *statement) order(keys []query.Key) {
+func (s *statement) order(keys []query.SortKey) {
 	s.Write(" ORDER BY ")
 	s.List(len(keys), ", ", "", func(i int) {
 		s.Write(s.table.Columns[keys[i].Column], db.Choose(keys[i].Descending, " DESC", ""))
@@ -148,11 +148,10 @@ func (s *statement) order(keys []query.Key) {
 	})
 }
 
-// beyond writes that a row stands behind a place in an order, or, if inclusive,
-// at it. The first keys are bounded by themselves as well, so that an index on
-// them leads to the place: those that go the same way, up to where null is
-// behind a value, which no bound can say.
-func (s *statement) beyond(keys []query.Key, place []schema.Value, inclusive, withoutNulls bool) {
+// after writes that a row follows a place in an order or, if inclusive, is at it. The leading
+// keys are also bounded on their own, so that an index on them finds the place: those with the
+// same direction, up to where null follows a value, which no bound can express.
+func (s *statement) after(keys []query.SortKey, place []schema.Value, inclusive, withoutNulls bool) {
 	bounded := 0
 	for i, key := range keys[:len(keys)-1] {
 		nullsBehind := key.Descending && s.nullable(key) && !(withoutNulls && i == 0)
@@ -167,19 +166,19 @@ func (s *statement) beyond(keys []query.Key, place []schema.Value, inclusive, wi
 		s.tuple(bounded, func(i int) { s.Arg(place[i]) })
 		s.Write(" AND ")
 	}
-	s.behind(keys, place, inclusive)
+	s.afterKeys(keys, place, inclusive)
 }
 
-// tuple writes one thing, or several in parentheses.
+// tuple writes one item, or several in parentheses.
 func (s *statement) tuple(n int, item func(i int)) {
 	s.Write(db.Choose(n > 1, "(", ""))
 	s.List(n, ", ", "", item)
 	s.Write(db.Choose(n > 1, ")", ""))
 }
 
-// behind compares key by key: behind in the first, or equal in it and behind in
-// the rest. Null is smallest.
-func (s *statement) behind(keys []query.Key, place []schema.Value, inclusive bool) {
+// afterKeys compares key by key: after in the first, or equal in it and after in the rest.
+// Null is smallest.
+func (s *statement) afterKeys(keys []query.SortKey, place []schema.Value, inclusive bool) {
 	first, value, last := keys[0], place[0], len(keys) == 1
 	column := s.table.Columns[first.Column]
 	operator := db.Choose(first.Descending, " < ", " > ")
@@ -191,7 +190,7 @@ func (s *statement) behind(keys []query.Key, place []schema.Value, inclusive boo
 	s.Write("(")
 	switch {
 	case value.IsNull() && first.Descending:
-		s.Write("1=0") // nothing stands behind null
+		s.Write("1=0") // nothing follows null
 	case value.IsNull():
 		s.Write(column, " IS NOT NULL")
 	default:
@@ -209,10 +208,10 @@ func (s *statement) behind(keys []query.Key, place []schema.Value, inclusive boo
 		s.Arg(value)
 	}
 	s.Write(" AND ")
-	s.behind(keys[1:], place[1:], inclusive)
+	s.afterKeys(keys[1:], place[1:], inclusive)
 	s.Write(")")
 }
 
-func (s *statement) nullable(key query.Key) bool {
+func (s *statement) nullable(key query.SortKey) bool {
 	return !s.table.Collection.Columns()[key.Column].NotNull
 }

@@ -141,7 +141,7 @@ func (w *sqlWorld) page(t *testing.T, raw string) []string {
 	if err != nil {
 		t.Fatalf("?%s: %v", raw, err)
 	}
-	page, err := w.store.Page(context.Background(), PageQuery{Collection: w.things, Filter: q.Filter, Sort: q.Sort, Range: q.Range, Whole: q.Filter == nil})
+	page, err := w.store.Page(context.Background(), PageQuery{Collection: w.things, Filter: q.Filter, Sort: q.Sort, Range: q.Range, Unfiltered: q.Filter == nil})
 	if err != nil {
 		t.Fatalf("?%s: %v", raw, err)
 	}
@@ -168,7 +168,7 @@ func (w *sqlWorld) run(t *testing.T, name string) []string {
 	}
 	operations := map[string]func() error{
 		"get": func() error {
-			tx, err := w.store.Look(ctx)
+			tx, err := w.store.ReadOne(ctx)
 			if err != nil {
 				return err
 			}
@@ -216,7 +216,7 @@ func (w *sqlWorld) run(t *testing.T, name string) []string {
 					_, err := tx.Insert(w.things, thing(tx, id))
 					return err
 				})
-				return errors.Join(err, tx.KeepRecord(key, &IdempotencyRecord{}))
+				return errors.Join(err, tx.SaveRecord(key, &IdempotencyRecord{}))
 			})
 		},
 		"merge the deltas": func() error { return w.store.MergeDeltas(ctx) },

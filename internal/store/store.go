@@ -1,8 +1,8 @@
-// Package store keeps the resources of a schema in a database.
+// Package store stores the resources of a schema in a database.
 //
-// Every write appends to the change log and keeps the totals in the same
-// transaction. What reads resources takes a filter as its scope; what is
-// written was read, under such a scope, in the same transaction.
+// Every write appends to the change log and updates the totals in the same transaction. Reads
+// take a filter as their scope; what is written was read, under such a scope, in the same
+// transaction.
 package store
 
 import (
@@ -27,11 +27,11 @@ type Store struct {
 	schema     *schema.Schema
 	tables     map[*schema.Collection]*table
 	minter     minter
-	pending    atomic.Int64 // deltas that were recorded and not merged, as far as this server knows
+	pending    atomic.Int64 // pending deltas, as far as this server knows
 	compatible atomic.Pointer[compatibility]
 	failed     atomic.Pointer[error] // why nothing is written any more; nil: it is
-	pages      *shares               // of pages that are read
-	long       *shares               // of pages that are read for as long as a client takes
+	pages      *readQuota            // of pages that are read
+	long       *readQuota            // of pages that are read for as long as a client takes
 	since      map[string]int64      // by collection
 	own        int64                 // version of its schema
 	now        func() time.Time
@@ -45,15 +45,15 @@ type opening struct {
 	trace   func(sql string)
 }
 
-// MigrateAdditive lets Open change a database whose schema is another one, as
-// long as all of that is additive. Each step is reported when all are done.
+// MigrateAdditive allows Open to migrate the database if all steps are additive. Applied is
+// called with each step when all are done.
 func MigrateAdditive(applied func(*migrate.Step)) Option {
 	return func(o *opening) { o.applied = applied }
 }
 
-// Open connects to a database by its URL: sqlite:FILE or postgres://….
-// An empty database gets its tables. One that does not fit the schema is
-// refused with a *MisfitError, unless an option says otherwise.
+// Open opens a database by its URL: sqlite:FILE or postgres://…. An empty database gets its
+// tables. One that does not fit the schema is refused with a *MisfitError, unless an option
+// allows to migrate it.
 func Open(ctx context.Context, url string, s *schema.Schema, given ...Option) (*Store, error) {
 	var o opening
 	for _, option := range given {
@@ -65,7 +65,7 @@ func Open(ctx context.Context, url string, s *schema.Schema, given ...Option) (*
 		return nil, databases.Explain(err)
 	}
 	st.db = b
-	st.pages, st.long = newShares(b.Traits().PageReads*3/4), newShares(b.Traits().LongReads/2)
+	st.pages, st.long = newReadQuota(b.Traits().PageReads*3/4), newReadQuota(b.Traits().LongReads/2)
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
@@ -75,9 +75,9 @@ func Open(ctx context.Context, url string, s *schema.Schema, given ...Option) (*
 	return st, nil
 }
 
-// start is called in a transaction that has found that the database has the schema.
+// start is called in a transaction in which the database has the schema.
 func (s *Store) start(c db.Conn) error {
-	// A write shows now what would else show at the first request.
+	// A write finds now what would otherwise fail the first request.
 	if _, err := c.Exec("UPDATE " + db.MetaTable + " SET value = value WHERE key = 'format'"); err != nil {
 		return fmt.Errorf("the database cannot be written: %w", err)
 	}
@@ -104,29 +104,29 @@ func (s *Store) start(c db.Conn) error {
 	return err
 }
 
-// Close finishes the writes that were accepted and closes the database.
+// Close finishes accepted writes and closes the database.
 func (s *Store) Close() error { return s.db.Close() }
 
 // Tx is a transaction: a snapshot to read from, and inside Write also to write to.
 type Tx struct {
 	store   *Store
 	conn    db.Conn
-	ctx     context.Context // of a snapshot; nil: nothing ends it
+	ctx     context.Context // of a snapshot; nil: none
 	release func()
 	at      schema.Value // time of all changes of the transaction
-	caller  string       // who makes them
+	caller  string       // id of the caller
 	minted  bool
 	deltas  []lists.Delta // of its changes
-	earlier []*db.Task    // that have succeeded before in the transaction
-	mark    schema.ID     // of the minter, if this transaction moves it on
-	last    *Change       // of its changes, nil if there is none
+	earlier []*db.Task    // earlier tasks in the transaction
+	mark    schema.ID     // of the minter, if this transaction moves it
+	last    *Change       // last change, nil if there is none
 }
 
-// Look opens a snapshot for one query. It must be closed.
-func (s *Store) Look(ctx context.Context) (*Tx, error) { return s.read(ctx, db.OneQuery) }
+// ReadOne opens a snapshot for one query. It must be closed.
+func (s *Store) ReadOne(ctx context.Context) (*Tx, error) { return s.read(ctx, db.OneQuery) }
 
-// Read opens a snapshot for a moment. It must be closed.
-func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, db.Briefly) }
+// Read opens a snapshot for a short time. It must be closed.
+func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, db.ShortRead) }
 
 func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 	c, release, err := s.db.Read(ctx, how)
@@ -144,8 +144,8 @@ func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 // Close ends a snapshot.
 func (t *Tx) Close() { t.release() }
 
-// Write runs fn in a transaction. When it returns nil, everything is durable;
-// when not, nothing happened. The context can end only the wait for its start.
+// Write runs fn in a transaction. When it returns nil, everything is durable; otherwise
+// nothing is stored. The context can only end the wait for the start.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	var tx *Tx
 	t := &db.Task{}
@@ -158,12 +158,12 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	}
 	err := s.db.Write(ctx, t)
 	if tx != nil && tx.mark != (schema.ID{}) {
-		s.minter.marked(tx.mark, err)
+		s.minter.saved(tx.mark, err)
 	}
 	return s.fault(ctx, err)
 }
 
-// run runs fn. A panic harms nobody who shares the transaction.
+// run runs fn, and recovers from a panic: others may share the transaction.
 func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -178,7 +178,7 @@ func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, 
 		return tx, err
 	}
 	if tx.minted {
-		if mark, due := s.minter.due(); due {
+		if mark, due := s.minter.nextMark(); due {
 			tx.mark = mark
 			if err := saveMark(c, mark); err != nil {
 				return tx, err
@@ -188,7 +188,8 @@ func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, 
 	return tx, nil
 }
 
-// evidence is a condition that the last change of the transaction meets, nil if there is none.
+// evidence is a condition that matches the last change of the transaction, nil if there is
+// none.
 func (t *Tx) evidence() *db.Statement {
 	last := t.last
 	if last == nil {
@@ -198,22 +199,21 @@ func (t *Tx) evidence() *db.Statement {
 		schema.TextValue(last.Collection), schema.IDValue(last.ID), schema.TextValue(last.Kind), t.at, schema.TextValue(string(last.Representation))}}
 }
 
-// Ping reports whether the database answers, and still has the schema.
+// Ping checks that the database answers and has the expected schema.
 func (s *Store) Ping(ctx context.Context) error {
 	tx, err := s.Read(ctx)
 	if err != nil {
 		return err
 	}
 	defer tx.Close()
-	now, err := s.reconsider(tx.conn)
+	now, err := s.recheck(tx.conn)
 	if err == nil && !now.writes {
 		err = otherSchema()
 	}
 	return s.fault(ctx, err)
 }
 
-// Health reports why nothing is written until the server is started again, nil if
-// that is not so.
+// Health returns why nothing can be written until the server is restarted, or nil.
 func (s *Store) Health() error {
 	if failed := s.failed.Load(); failed != nil {
 		return s.fault(context.Background(), *failed)
@@ -221,8 +221,7 @@ func (s *Store) Health() error {
 	return nil
 }
 
-// fault makes sure that what leaves the store is a fault, or the end of the
-// caller's context.
+// fault turns every error into a fault, except the end of the caller's context.
 func (s *Store) fault(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -239,7 +238,7 @@ func (s *Store) fault(ctx context.Context, err error) error {
 		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The server is shutting down. Try again later.", Cause: err}
 	}
 	if errors.Is(err, db.ErrBusy) {
-		return &fault.Error{Code: fault.CodeUnavailable, Detail: "Too many requests are being answered. Try again later.", Cause: err}
+		return &fault.Error{Code: fault.CodeUnavailable, Detail: "All database connections are in use. Try again later.", Cause: err}
 	}
 	if known := s.db.Fault(err); known != nil {
 		return known

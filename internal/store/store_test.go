@@ -284,13 +284,13 @@ func TestChangeLog(t *testing.T) {
 		})
 
 		now = now.Add(30 * time.Minute)
-		if err := st.ForgetChanges(context.Background(), 90*time.Minute); err != nil {
+		if err := st.DeleteOldChanges(context.Background(), 90*time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		if got := changes(t, st); !slices.Equal(got, want[1:]) {
 			t.Errorf("after forgetting: got\n%s", strings.Join(got, "\n"))
 		}
-		if err := st.ForgetChanges(context.Background(), time.Minute); err != nil {
+		if err := st.DeleteOldChanges(context.Background(), time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		read(t, st, func(tx *Tx) {

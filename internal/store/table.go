@@ -5,14 +5,13 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// table is a collection with the SQL that never changes.
+// table is a collection with its constant SQL.
 type table struct {
 	*db.Table
 	one string // selects the resource with an id
-	// insert takes the values ahead of the revision, and does nothing if there is a
-	// conflict; update takes the same behind the id, then the id and the revision
-	// before. Both set the revision of the last change. Delete takes
-	// the id and the revision before.
+	// insert takes the values before the revision, and does nothing if there is a conflict; update
+	// takes the same after the id, then the id and the previous revision. Both set the revision of
+	// the last change. delete takes the id and the previous revision.
 	insert         string
 	update, delete string
 }
@@ -46,7 +45,7 @@ func newTable(d db.Dialect, c *schema.Collection) *table {
 	return t
 }
 
-// statement starts a piece of SQL on the table.
+// statement starts SQL on the table.
 func (s *Store) statement(c *schema.Collection, parts ...string) *statement {
 	st := &statement{dialect: s.db, table: s.tables[c]}
 	st.Write(parts...)

@@ -8,21 +8,20 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Total is the number of resources of a collection, or of those of one parent.
-// It is kept, not counted.
+// Total is the stored number of resources of a collection, or of those of one parent.
 func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error) {
 	n, err = lists.Total(t.conn, lists.Of(c, parent), t.unrecorded())
 	return n, t.fault(err)
 }
 
-// near finds the part of a list that a position is in, or the last one. False means
-// that the list is not divided.
+// near finds the block of a list that contains a position, or the last one. False means that
+// the list is not divided.
 func (t *Tx) near(c *schema.Collection, parent *schema.ID, position int64) (block lists.Block, found bool, err error) {
 	block, found, err = lists.Find(t.conn, t.store.tables[c].Table, lists.Of(c, parent), position, t.unrecorded())
 	return block, found, t.fault(err)
 }
 
-// unrecorded are the deltas of the transaction, which are recorded at its end.
+// unrecorded returns the deltas of the transaction, which are recorded at its end.
 func (t *Tx) unrecorded() (deltas []lists.Delta) { return append(deltasOf(t.earlier), t.deltas...) }
 
 func deltasOf(tasks []*db.Task) (deltas []lists.Delta) {
@@ -34,34 +33,34 @@ func deltasOf(tasks []*db.Task) (deltas []lists.Delta) {
 	return deltas
 }
 
-// note notes that a resource has come or gone.
-func (t *Tx) note(c *schema.Collection, record schema.Record, change int64) {
+// record adds the delta of a created or deleted resource.
+func (t *Tx) record(c *schema.Collection, record schema.Record, change int64) {
 	t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, nil), ID: record.ID(schema.IDColumn), Change: change})
-	t.noteParent(c, record, change)
+	t.recordParent(c, record, change)
 }
 
-func (t *Tx) noteParent(c *schema.Collection, record schema.Record, change int64) {
+func (t *Tx) recordParent(c *schema.Collection, record schema.Record, change int64) {
 	if link := c.ParentLink(); link != nil && !record.Null(link.Column) {
 		parent := record.ID(link.Column)
 		t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, &parent), ID: record.ID(schema.IDColumn), Change: change})
 	}
 }
 
-// noteMove notes that a resource may have another parent now.
-func (t *Tx) noteMove(c *schema.Collection, before, after schema.Record) {
+// recordMove adds the deltas of a resource that may have another parent now.
+func (t *Tx) recordMove(c *schema.Collection, before, after schema.Record) {
 	if link := c.ParentLink(); link != nil && before[link.Column] != after[link.Column] {
-		t.noteParent(c, before, -1)
-		t.noteParent(c, after, 1)
+		t.recordParent(c, before, -1)
+		t.recordParent(c, after, 1)
 	}
 }
 
 const (
-	mergeAt     = 128 // so many deltas may be pending before a writer merges them
-	mergeAtOnce = 16  // so many of one transaction are merged as soon as recorded
+	mergeAt     = 128 // pending deltas at which a writer merges them
+	mergeAtOnce = 16  // deltas of one transaction at which they are merged at once
 )
 
-// finish records the deltas of a transaction. If no other transaction writes at the same time,
-// it merges them instead, together with those that are pending, when there are many.
+// finish records the deltas of a transaction. If only one transaction writes at a time, and
+// there are many, it merges them instead, together with the pending ones.
 func (s *Store) finish(c db.Conn, tasks []*db.Task) (committed func(), err error) {
 	deltas := deltasOf(tasks)
 	n := int64(len(deltas))
@@ -72,7 +71,7 @@ func (s *Store) finish(c db.Conn, tasks []*db.Task) (committed func(), err error
 	return func() { s.pending.Add(n) }, lists.Record(c, deltas)
 }
 
-// MergeDeltas merges the deltas that writers have recorded.
+// MergeDeltas merges the pending deltas.
 func (s *Store) MergeDeltas(ctx context.Context) error {
 	seen := s.pending.Load()
 	if seen == 0 {

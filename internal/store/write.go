@@ -14,20 +14,20 @@ import (
 // Now is the time of all changes of the transaction.
 func (t *Tx) Now() schema.Value { return t.at }
 
-// As says who makes the changes that follow.
+// As sets the caller of the changes that follow.
 func (t *Tx) As(caller string) { t.caller = caller }
 
-// NewID mints an id that is larger than every one minted before.
+// NewID makes an id that is larger than all before.
 func (t *Tx) NewID() schema.ID {
 	t.minted = true
 	return t.store.minter.next(t.store.now())
 }
 
-// NewID mints an id ahead of the transaction that uses it.
+// NewID makes an id before the transaction that uses it.
 func (s *Store) NewID() schema.ID { return s.minter.next(s.now()) }
 
-// Attempt runs fn in a part of the transaction: what a failed fn has done is
-// undone, and the transaction can go on.
+// Attempt runs fn in a savepoint: if it fails, its writes are undone and the transaction can
+// go on.
 func (t *Tx) Attempt(fn func() error) error {
 	deltas, last := len(t.deltas), t.last
 	var failed error
@@ -44,9 +44,8 @@ func (t *Tx) Attempt(fn func() error) error {
 	return failed
 }
 
-// Insert adds a resource and returns its representation. A conflict with
-// another resource is reported as a fault.List of 409, with pointers into the
-// resource; the transaction can go on then.
+// Insert stores a resource and returns its representation. A conflict with another resource is
+// a fault.List of 409, with pointers into the resource; the transaction can go on.
 func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) {
 	representations, conflicts, err := t.InsertAll(c, []schema.Record{record})
 	if err != nil {
@@ -55,12 +54,12 @@ func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) 
 	return representations[0], conflicts[0].Err()
 }
 
-// InsertAll adds resources in their order, as Insert does, and waits for the
-// database once. Each has a representation or is in conflict.
+// InsertAll stores resources in their order, as Insert does, in one batch. Each has a
+// representation or conflicts.
 func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (representations [][]byte, conflicts []fault.List, err error) {
 	representations, conflicts = make([][]byte, len(records)), make([]fault.List, len(records))
 	revisions, stored := make([]int64, len(records)), make([]bool, len(records))
-	t.minted = true // perhaps ahead of the transaction
+	t.minted = true // perhaps before the transaction
 	batch := make([]db.Statement, 0, 2*len(records))
 	for i, record := range records {
 		id := record.ID(schema.IDColumn)
@@ -81,21 +80,21 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 		if stored[i] {
 			record[c.RevisionColumn()] = schema.IntValue(revisions[i])
 			t.changed(c, "create", record, representations[i])
-			t.note(c, record, 1)
+			t.record(c, record, 1)
 			continue
 		}
 		representations[i] = nil
-		if conflicts[i], err = t.refused(c, record, revisions[i]); err != nil {
+		if conflicts[i], err = t.conflictsOf(c, record, revisions[i]); err != nil {
 			return nil, nil, t.fault(err)
 		}
 	}
 	return representations, conflicts, nil
 }
 
-// refused finds what a resource that could not be inserted is in conflict with. It is
-// looked for only then, so that it costs nothing otherwise; the change is there
-// by then, as it gives the revision, and is taken back.
-func (t *Tx) refused(c *schema.Collection, record schema.Record, revision int64) (fault.List, error) {
+// conflictsOf finds the conflicts of a resource that could not be inserted. It is called only
+// then, so that other inserts cost nothing. The change, which gave the revision, is deleted
+// again.
+func (t *Tx) conflictsOf(c *schema.Collection, record schema.Record, revision int64) (fault.List, error) {
 	if err := t.conn.Defer(db.Statement{SQL: "DELETE FROM " + db.ChangesTable + " WHERE revision = $1", Args: []schema.Value{schema.IntValue(revision)}}); err != nil {
 		return nil, err
 	}
@@ -106,8 +105,8 @@ func (t *Tx) refused(c *schema.Collection, record schema.Record, revision int64)
 	return conflicts, err
 }
 
-// Update replaces a resource that was read in this transaction and returns its
-// new representation. Conflicts are reported as by Insert.
+// Update replaces a resource that was read in this transaction and returns its new
+// representation. Conflicts are reported as by Insert.
 func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, error) {
 	conflicts, err := t.conflicts(c, before, after)
 	if err != nil {
@@ -135,7 +134,7 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 		return nil, t.fault(err)
 	}
 	t.changed(c, "update", after, representation)
-	t.noteMove(c, before, after)
+	t.recordMove(c, before, after)
 	return representation, nil
 }
 
@@ -158,29 +157,28 @@ func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) 
 		return nil, t.fault(err)
 	}
 	t.changed(c, "delete", record, representation)
-	t.note(c, record, -1)
+	t.record(c, record, -1)
 	return representation, nil
 }
 
-// conflicts looks for other resources with the same id or the same values in a
-// unique group. Before is the resource as it was, nil for a new one: what has
-// not changed is in no conflict.
+// conflicts looks for other resources with the same id or the same values in a unique group.
+// Before is the previous state, nil for a new resource: only changed values are checked.
 func (t *Tx) conflicts(c *schema.Collection, before, after schema.Record) (fault.List, error) {
 	var conflicts fault.List
 	if before == nil {
-		taken, err := t.taken(c, []int{schema.IDColumn}, after)
+		taken, err := t.exists(c, []int{schema.IDColumn}, after)
 		if err != nil {
 			return nil, err
 		}
 		if taken {
-			conflicts.Add(fault.At("/id", fault.CodeIDExists, "The id %s is taken by another resource, which is stored or in this request.", after.ID(schema.IDColumn)))
+			conflicts.Add(fault.At("/id", fault.CodeIDExists, "Another resource, stored or in this request, has the id %s. Send another id, or none.", after.ID(schema.IDColumn)))
 		}
 	}
 	for _, group := range c.UniqueGroups() {
 		if before != nil && sameIn(group, before, after) {
 			continue
 		}
-		taken, err := t.taken(c, group, after)
+		taken, err := t.exists(c, group, after)
 		if err != nil {
 			return nil, err
 		}
@@ -200,9 +198,8 @@ func sameIn(group []int, a, b schema.Record) bool {
 	return true
 }
 
-// taken reports whether another resource has the values of a group. Null equals
-// nothing.
-func (t *Tx) taken(c *schema.Collection, group []int, record schema.Record) (bool, error) {
+// exists reports whether another resource has the values of a group. Null equals nothing.
+func (t *Tx) exists(c *schema.Collection, group []int, record schema.Record) (bool, error) {
 	same := query.And{}
 	for _, column := range group {
 		if record[column].IsNull() {
@@ -221,7 +218,7 @@ func conflictOf(c *schema.Collection, group []int) *fault.Error {
 		names[i] = c.Columns()[column].Name
 	}
 	if len(names) == 1 {
-		return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource, which is stored or in this request, has this %s.", names[0])
+		return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource, stored or in this request, has this %s.", names[0])
 	}
-	return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource, which is stored or in this request, has these values of %s.", strings.Join(names, " and "))
+	return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource, stored or in this request, has these values of %s.", strings.Join(names, " and "))
 }

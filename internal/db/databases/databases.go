@@ -71,7 +71,7 @@ func OpenSource(ctx context.Context, url string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{b, func() (db.Conn, func(), error) { return b.Read(ctx, db.AtLength) }, b.Close}, nil
+	return &Source{b, func() (db.Conn, func(), error) { return b.Read(ctx, db.LongRead) }, b.Close}, nil
 }
 
 // Create makes a database by fill, which gets the URL of an empty one. It gets its name once it is

@@ -20,9 +20,9 @@ type canceller struct {
 	done chan struct{} // closed when the database has been asked; nil: it was not
 }
 
-// cancelPatience is how long a database may take to cancel a statement. Beyond it the
-// connection is closed: the database cannot be reached, or does not look whether to cancel.
-const cancelPatience = 10 * time.Second
+// cancelTimeout is how long the database may take to cancel a statement. After that the
+// connection is closed.
+const cancelTimeout = 10 * time.Second
 
 type readingKey struct{}
 
@@ -38,7 +38,7 @@ func (c *canceller) HandleCancel(ended context.Context) {
 		return
 	}
 	c.done = make(chan struct{})
-	deadline := time.Now().Add(cancelPatience)
+	deadline := time.Now().Add(cancelTimeout)
 	_ = c.conn.Conn().SetDeadline(deadline)
 	go func() {
 		defer close(c.done)

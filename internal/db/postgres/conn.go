@@ -16,24 +16,23 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// connection is a transaction on a connection. What need not be answered at once
-// is sent along with the next statement that must be, so that a transaction
-// waits for the database as seldom as can be. pgx keeps prepared statements and asks for
+// connection is a transaction on a connection. Statements whose result is not needed at once
+// are sent with the next one, to save round trips. pgx caches prepared statements and requests
 // results in binary form.
 type connection struct {
-	ctx         context.Context
-	raw         *pgx.Conn
-	trace       func(sql string)
-	isolated    string        // how it begins
-	queued      []deferred    // to be sent with the next statement
-	begun       bool          // something was sent
-	only        bool          // the next statement is the only one, and ends it
-	patience    time.Duration // for each answer; zero: any
-	longer      func() error  // lets a read take its time
-	renew       func() error  // replaces a connection that was lost; nil: that cannot be
-	transaction int64         // its number, to ask what became of it
+	ctx          context.Context
+	raw          *pgx.Conn
+	trace        func(sql string)
+	isolated     string        // how it begins
+	queued       []deferred    // to be sent with the next statement
+	begun        bool          // something was sent
+	only         bool          // the next statement is the whole transaction
+	replyTimeout time.Duration // for each reply; zero: no limit
+	extend       func() error  // allows a read at the speed of a client
+	renew        func() error  // replaces a lost connection; nil: not possible
+	transaction  int64         // its number, to ask for its outcome
 
-	locks   *retryLocks // nil: nobody else writes
+	locks   *retryLocks // nil: no concurrent writers
 	retry   *retryLock  // nil: none
 	about   resource
 	yielded bool
@@ -50,23 +49,22 @@ type deferred struct {
 	look func(schema.Row) error
 }
 
-// errUnmet: the schema has another version than was expected.
-var errUnmet = errors.New("the schema of the database has another version")
+// errOtherVersion: the schema has an unexpected version.
+var errOtherVersion = errors.New("the schema of the database has another version")
 
 // begin makes the connection ready for a transaction. Nothing is sent yet.
 func (c *connection) begin() { c.queued, c.begun = []deferred{{sql: c.isolated}}, false }
 
 // wait is the context of one exchange with the database.
 func (c *connection) wait() (context.Context, context.CancelFunc) {
-	if c.patience == 0 {
+	if c.replyTimeout == 0 {
 		return c.ctx, func() {}
 	}
-	return context.WithTimeout(c.ctx, c.patience)
+	return context.WithTimeout(c.ctx, c.replyTimeout)
 }
 
-// send sends what is queued and then a statement, and reads all answers ahead of
-// that to the last one. Who has read nothing yet and finds the connection lost goes on with
-// another.
+// send sends the queued statements and then a statement, and reads all results before the
+// last. If the connection is lost before anything was read, it retries on another.
 func (c *connection) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
 	first, queued := !c.begun, c.queued
 	results, err := c.sendOnce(ctx, sql, args)
@@ -106,8 +104,8 @@ func (c *connection) sendOnce(ctx context.Context, sql string, args []any) (pgx.
 	for _, q := range ahead {
 		if err := q.read(results); err != nil {
 			_ = results.Close() // what follows from the first error says nothing new
-			if c.otherwise != nil && (errors.Is(err, errUnmet) || isOutdated(err)) {
-				return c.startAnew(ctx, ahead[len(c.opening)+1:], sql, args)
+			if c.otherwise != nil && (errors.Is(err, errOtherVersion) || isOutdated(err)) {
+				return c.restart(ctx, ahead[len(c.opening)+1:], sql, args)
 			}
 			return nil, err
 		}
@@ -123,9 +121,9 @@ func isOutdated(err error) bool {
 	return errors.As(err, &pg) && (pg.Code[:2] == "42" || pg.Code == "0A000")
 }
 
-// startAnew goes back to where the version was to be checked, does what is to be done
-// otherwise, and sends again what came behind.
-func (c *connection) startAnew(ctx context.Context, behind []deferred, sql string, args []any) (pgx.BatchResults, error) {
+// restart rolls back to the check of the version, runs otherwise, and sends again what
+// followed.
+func (c *connection) restart(ctx context.Context, behind []deferred, sql string, args []any) (pgx.BatchResults, error) {
 	only, otherwise := c.only, c.otherwise
 	c.only, c.otherwise = false, nil
 	c.rollback()
@@ -142,7 +140,7 @@ func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
 	c.opening, c.expected, c.otherwise = slices.Clone(c.queued), v, otherwise
 	c.queued = append(c.queued, deferred{sql: db.SelectVersion, look: func(row schema.Row) error {
 		if db.ScanVersion(row) != v {
-			return errUnmet
+			return errOtherVersion
 		}
 		return nil
 	}})
@@ -175,9 +173,9 @@ func (q deferred) read(results pgx.BatchResults) error {
 
 func (c *connection) Query(sql string, args ...schema.Value) (db.Rows, error) {
 	if c.only && c.otherwise != nil {
-		rows, err := c.queryAlone(sql, args)
+		rows, err := c.queryDirectly(sql, args)
 		if c.renewed(err) {
-			rows, err = c.queryAlone(sql, args)
+			rows, err = c.queryDirectly(sql, args)
 		}
 		if rows != nil || err != nil {
 			return rows, err
@@ -241,7 +239,7 @@ func (c *connection) Attempt(fn func() (keep bool)) error {
 	return nil
 }
 
-func (c *connection) Extend() error { return c.longer() }
+func (c *connection) Extend() error { return c.extend() }
 
 // flush sends what is queued, if there is anything.
 func (c *connection) flush() error {
@@ -260,7 +258,7 @@ func (c *connection) flush() error {
 	return firstOf(err, results.Close())
 }
 
-// firstOf is the first error: those behind it only follow from it.
+// firstOf is the first error: later ones follow from it.
 func firstOf(err, behind error) error {
 	if err != nil {
 		return err
@@ -268,11 +266,10 @@ func firstOf(err, behind error) error {
 	return behind
 }
 
-// commit ends the transaction. Sent says that the outcome is unknown if there was
-// an error: the database may have done it.
+// commit ends the transaction. Sent means, with an error, that the outcome is unknown.
 func (c *connection) commit() (sent bool, err error) {
 	if !c.begun && len(c.queued) == 1 {
-		return false, nil // nothing was done
+		return false, nil // nothing was sent
 	}
 	ctx, cancel := c.wait()
 	defer cancel()
@@ -289,20 +286,19 @@ func (c *connection) commit() (sent bool, err error) {
 	case tag.String() == "COMMIT" && warned(c.raw.PgConn()):
 		return true, errUnreplicated
 	case tag.String() == "COMMIT":
-		return false, nil // whatever happens to the connection now
+		return false, nil // committed
 	}
 	return false, errors.Join(fmt.Errorf("a transaction ended with %s", tag), closed)
 }
 
-// isAnswer reports whether an error was the database's answer to a statement. What
-// ends the connection is not: it may come behind a commit.
+// isAnswer reports whether an error is the database's reply to a statement. An error that ends
+// the connection is not: it may follow a commit.
 func isAnswer(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR"
 }
 
-// rollback gives the transaction up. A connection on which that fails is of no
-// more use, and whoever takes it back sees so.
+// rollback rolls the transaction back. If that fails, the pool closes the connection.
 func (c *connection) rollback() {
 	if c.begun && !c.only && !c.raw.IsClosed() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), defaultPatience)
@@ -366,7 +362,7 @@ func (r *result) Next() (bool, error) {
 		r.raw = r.batch.RawValues()
 		return true, nil
 	case r.reader.NextRow():
-		r.raw = r.reader.Values()[aloneColumns:]
+		r.raw = r.reader.Values()[versionColumns:]
 		return true, nil
 	}
 	r.ended = true

@@ -15,20 +15,20 @@ import (
 // the database as it is when it has its locks. So the version of the schema is read by the
 // same statement, and one exchange does all.
 
-// alone is a query with the version of the schema in front of each row, and whether there is
+// withVersion is a query with the version of the schema in front of each row, and whether there is
 // a row of the query: there is at least one row with the version. It names the table of
 // schemas first, so that it is locked first: see lockTables.
-func alone(sql string) string {
+func withVersion(sql string) string {
 	return "SELECT s.version, s.at, q.* FROM (" + db.SelectVersion + ") AS s LEFT JOIN (SELECT true, r.* FROM (" + sql + ") AS r) AS q ON true"
 }
 
-// aloneColumns is how many columns are in front.
-const aloneColumns = 3
+// versionColumns is how many columns are in front.
+const versionColumns = 3
 
-// queryAlone runs a query without a transaction. Nil rows mean that it cannot be answered in
+// queryDirectly runs a query without a transaction. Nil rows mean that it cannot be answered in
 // this way, and is to be sent in a transaction.
-func (c *connection) queryAlone(sql string, args []schema.Value) (db.Rows, error) {
-	sql = alone(sql)
+func (c *connection) queryDirectly(sql string, args []schema.Value) (db.Rows, error) {
+	sql = withVersion(sql)
 	c.trace(sql)
 	ctx, cancel := c.wait()
 	rows := &result{end: cancel}
@@ -63,8 +63,8 @@ func (r *result) first(fields []pgconn.FieldDescription, v db.Version) (expected
 		return false, err // a database that has lost its schema has no row
 	}
 	all := r.reader.Values()
-	r.fields, r.raw = fields[aloneColumns:], all[aloneColumns:]
-	r.peeked, r.ended = all[aloneColumns-1] != nil, all[aloneColumns-1] == nil
+	r.fields, r.raw = fields[versionColumns:], all[versionColumns:]
+	r.peeked, r.ended = all[versionColumns-1] != nil, all[versionColumns-1] == nil
 	return db.ScanVersion(&result{raw: all, fields: fields}) == v, nil
 }
 

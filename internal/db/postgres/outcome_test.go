@@ -184,7 +184,7 @@ func TestCommitsWithoutTheirStandby(t *testing.T) {
 		go func() { done <- write() }()
 		return done
 	}
-	d.patience = time.Second
+	d.replyTimeout = time.Second
 	for name, disturb := range map[string]func(){
 		"patience":   func() {},
 		"cancelled":  func() { waiting("pg_cancel_backend") },
@@ -199,7 +199,7 @@ func TestCommitsWithoutTheirStandby(t *testing.T) {
 			}
 		})
 	}
-	d.patience = defaultPatience
+	d.replyTimeout = defaultPatience
 	for name, c := range map[string]struct {
 		write func() error
 		do    string
@@ -230,7 +230,7 @@ func TestCommitsWithoutTheirStandby(t *testing.T) {
 func TestContendedResource(t *testing.T) {
 	t.Parallel()
 	d := open(t, pgtest.URL(t))
-	d.patience = 500 * time.Millisecond // of somebody who has to wait in vain
+	d.replyTimeout = 500 * time.Millisecond // of somebody who has to wait in vain
 	write := func() error {
 		return db.Write(context.Background(), d, func(c db.Conn) error {
 			_ = c.Lock("users", schema.ID{1})
@@ -245,7 +245,7 @@ func TestContendedResource(t *testing.T) {
 		t.Errorf("others wait: got %v", err)
 	}
 	lock.release()
-	d.patience = defaultPatience
+	d.replyTimeout = defaultPatience
 	if err := write(); err != nil {
 		t.Errorf("nobody waits: got %v", err)
 	}
@@ -257,7 +257,7 @@ func TestServerThatKeepsItsLock(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	d := open(t, url)
-	d.patience = 2 * time.Second
+	d.replyTimeout = 2 * time.Second
 	about := resource{"users", schema.ID{1}}
 	hangs, err := pgx.Connect(context.Background(), url)
 	if err != nil {

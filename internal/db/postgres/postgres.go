@@ -25,11 +25,11 @@ type Database struct {
 	first   chan struct{} // one for each connection that the first piece of a list may be read from
 	long    chan struct{} // likewise, at length
 	locks   retryLocks
-	removed atomic.Int64 // rows that were removed since room was last made
+	removed atomic.Int64 // rows removed since the last VACUUM
 	options db.Options
 	closed  atomic.Bool
 
-	patience time.Duration // how long an answer may take that others may wait for
+	replyTimeout time.Duration // deadline of replies while others may wait
 }
 
 const (
@@ -55,13 +55,13 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Database{pool: pool, options: o.WithDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), patience: defaultPatience}, nil
+	return &Database{pool: pool, options: o.WithDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), replyTimeout: defaultPatience}, nil
 }
 
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	ctx = cancellable(ctx)
 	done := func() {}
-	if slots := map[db.Use]chan struct{}{db.OnePage: b.first, db.Pages: b.first, db.AtLength: b.long}[how]; slots != nil {
+	if slots := map[db.Use]chan struct{}{db.PageQuery: b.first, db.PageQueries: b.first, db.LongRead: b.long}[how]; slots != nil {
 		if err := b.takeSlot(ctx, slots); err != nil {
 			return nil, nil, err
 		}
@@ -72,11 +72,11 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		done()
 		return nil, nil, err
 	}
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.OnePage}
-	if how == db.OneQuery || how == db.Briefly {
-		c.patience = b.patience
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.PageQuery}
+	if how == db.OneQuery || how == db.ShortRead {
+		c.replyTimeout = b.replyTimeout
 	}
-	c.longer = func() error {
+	c.extend = func() error {
 		if err := b.takeSlot(ctx, b.long); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (b *Database) takeSlot(ctx context.Context, slots chan struct{}) error {
 // tooManyConns is the code of a database that takes no more connections.
 const tooManyConns = "53300"
 
-// acquire waits for a connection, but not for ever.
+// acquire waits for a connection, up to db.MaxWait.
 func (b *Database) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if b.closed.Load() {
 		return nil, db.ErrClosed
@@ -132,7 +132,7 @@ func (b *Database) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 			return nil, db.ErrBusy
 		case hasCode(err, tooManyConns) && ctx.Err() == nil:
-			// Others have them all. One of our own may come back, or of theirs.
+			// The server has no more connections. One of ours or of others may become free.
 			select {
 			case <-wait.Done():
 				return nil, errors.Join(db.ErrBusy, err)
@@ -144,11 +144,11 @@ func (b *Database) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	}
 }
 
-// maxRemoved is how many removed rows may be in the way of those who read the table.
+// maxRemoved is how many removed rows may slow down readers of the table.
 const maxRemoved = 500
 
-// reclaim makes room of removed rows. PostgreSQL does so by itself, but minutes later, and
-// until then every query goes past all of them. So an error is no harm.
+// reclaim vacuums removed rows. PostgreSQL does so itself, but minutes later, and until then
+// every query scans them. Errors do no harm.
 func (b *Database) reclaim(ctx context.Context, t *db.Task) {
 	if t.Removed.Rows == 0 || b.removed.Add(t.Removed.Rows) < maxRemoved {
 		return
@@ -160,7 +160,7 @@ func (b *Database) reclaim(ctx context.Context, t *db.Task) {
 	}
 }
 
-// reset has connections replaced: when one was lost, the others go the same way.
+// reset replaces all connections: when one was lost, the others are probably lost too.
 func (b *Database) reset() { b.pool.Reset() }
 
 // Close waits for the connections that are in use.

@@ -35,10 +35,10 @@ type retryQueue struct {
 
 // retryLock is a lock that is held. Nil is none: the transaction has not failed yet.
 type retryLock struct {
-	locks  *retryLocks
-	about  resource
-	locked bool
-	alone  bool // without the lock
+	locks    *retryLocks
+	about    resource
+	locked   bool
+	unlocked bool // without the lock
 }
 
 var (
@@ -115,10 +115,10 @@ func (c resource) key() string { return "\x1f" + c.collection + "\x1f" + c.id.St
 // would be waited for with the snapshot already taken. A server that hangs may keep it for any
 // time, so the wait is short. The lock is no more than a way to fail less often.
 func (t *retryLock) lock(c *connection) error {
-	if t == nil || t.alone {
+	if t == nil || t.unlocked {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, c.patience/4)
+	ctx, cancel := context.WithTimeout(c.ctx, c.replyTimeout/4)
 	defer cancel()
 	t.locked = true
 	_, err := c.raw.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 0))", t.about.key())
@@ -126,7 +126,7 @@ func (t *retryLock) lock(c *connection) error {
 		t.unlock(c)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		t.alone = true
+		t.unlocked = true
 		return errNotLocked
 	}
 	return err

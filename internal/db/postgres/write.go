@@ -18,32 +18,32 @@ import (
 	"github.com/plural-go/plural/internal/db"
 )
 
-// writeAttempts bounds how often a transaction that lost to another, or lost its
-// connection, is run again.
+// writeAttempts bounds how often a transaction is retried after a conflict or a lost
+// connection.
 const writeAttempts = 10
 
 func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
 	var lock *retryLock
 	defer func() { lock.release() }()
-	var patience time.Time // when the wait for locks ends
+	var deadline time.Time // of the wait for locks
 	for attempt := range writeAttempts {
-		if attempt > 0 && lock == nil { // so that those who have failed do not meet again
-			time.Sleep(rand.N(time.Millisecond << attempt)) // #nosec G404 -- chance is enough
+		if attempt > 0 && lock == nil { // jitter
+			time.Sleep(rand.N(time.Millisecond << attempt)) // #nosec G404 -- no secret
 		}
 		acquired, failed := b.acquire(ctx)
 		if failed != nil {
 			return failed
 		}
-		c := &connection{ctx: context.WithoutCancel(ctx), trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, patience: b.patience, locks: &b.locks, retry: lock}
+		c := &connection{ctx: context.WithoutCancel(ctx), trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, replyTimeout: b.replyTimeout, locks: &b.locks, retry: lock}
 		err = b.transact(acquired, c, t)
 		switch {
 		case errors.Is(err, errNotLocked): // the next run goes without it
 		case isLostRace(err):
 			lock.release()
-			if patience.IsZero() {
-				patience = time.Now().Add(b.patience)
+			if deadline.IsZero() {
+				deadline = time.Now().Add(b.replyTimeout)
 			}
-			if lock, failed = b.locks.acquire(ctx, c.about, patience); failed != nil {
+			if lock, failed = b.locks.acquire(ctx, c.about, deadline); failed != nil {
 				return err
 			}
 		case isLostConnection(err), errors.Is(err, errRunAgain):
@@ -58,8 +58,8 @@ func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
 	return err
 }
 
-// transact runs a task in a transaction and commits it. An error means that nothing
-// has happened, or that nobody can tell. The connection is given back.
+// transact runs a task in a transaction and commits it. An error means that nothing is stored,
+// or that the outcome is unknown. It returns the connection to the pool.
 func (b *Database) transact(acquired *pgxpool.Conn, c *connection, t *db.Task) error {
 	defer acquired.Release()
 	if err := c.retry.lock(c); err != nil {
@@ -82,7 +82,7 @@ func (b *Database) transact(acquired *pgxpool.Conn, c *connection, t *db.Task) e
 	unknown, err := c.commit()
 	switch {
 	case unknown:
-		// To ask takes a connection, and there may be no other.
+		// resolve needs a connection, and there may be no other.
 		c.retry.unlock(c)
 		acquired.Release()
 		err = b.resolve(c, t, err)
@@ -106,39 +106,38 @@ var (
 	errUnreplicated = errors.New("the database did not wait for its synchronous standby")
 )
 
-// resolve asks what became of a transaction whose commit was not answered, or not as it
-// should be.
+// resolve finds the outcome of a transaction whose commit had no reply, or an unexpected one.
 func (b *Database) resolve(c *connection, t *db.Task, lost error) error {
 	b.reset()
-	ctx, cancel := context.WithTimeout(c.ctx, min(db.MaxWait, b.patience))
+	ctx, cancel := context.WithTimeout(c.ctx, min(db.MaxWait, b.replyTimeout))
 	defer cancel()
 	for ctx.Err() == nil {
 		outcome, err := b.outcome(ctx, c, t, lost)
 		if err == nil {
 			return outcome
 		}
-		// It is still going on, or the database is still away.
+		// It is still in progress, or the database is still unavailable.
 		time.Sleep(50 * time.Millisecond)
 	}
 	return errors.Join(errUnknownOutcome, lost)
 }
 
-var errGoesOn = errors.New("the transaction is not over")
+var errInProgress = errors.New("the transaction is not over")
 
-// outcome is nil if the transaction is committed, and on every standby that it has to be
-// on. An error of its own means that it cannot be told yet.
+// outcome is nil if the transaction is committed, also on every required standby. Err means
+// that it is not known yet.
 func (b *Database) outcome(ctx context.Context, c *connection, t *db.Task, lost error) (outcome, err error) {
 	number := strconv.FormatInt(c.transaction, 10)
 	if c.transaction != 0 {
 		var status *string
 		err := b.pool.QueryRow(ctx, "SELECT pg_xact_status($1::text::xid8)", number).Scan(&status)
 		switch {
-		case hasCode(err, neverHeardOf), err == nil && status != nil && *status == "aborted":
+		case hasCode(err, unknownTransaction), err == nil && status != nil && *status == "aborted":
 			return lost, nil
 		case err != nil:
 			return nil, err
 		case status == nil || *status != "committed":
-			return nil, errGoesOn
+			return nil, errInProgress
 		}
 	}
 	if err := b.awaitStandby(ctx); err != nil {
@@ -179,8 +178,7 @@ func (b *Database) awaitStandby(ctx context.Context) error {
 
 const warnedKey = "plural.warned"
 
-// noteWarning notes beside a connection what the database says when it ends the wait
-// for a standby, because it was told to, or is told to go.
+// noteWarning records on a connection that the database ended the wait for a standby.
 func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
 	if n.SeverityUnlocalized == "WARNING" && slices.Contains([]string{"01000", "57P01"}, n.Code) {
 		c.CustomData()[warnedKey] = true
@@ -191,9 +189,9 @@ func warned(c *pgconn.PgConn) bool { return c.CustomData()[warnedKey] != nil }
 
 func forgetWarnings(c *pgconn.PgConn) { delete(c.CustomData(), warnedKey) }
 
-// neverHeardOf is what a database says of a transaction that has not taken place
-// there: a standby that was promoted before it had it.
-const neverHeardOf = "22023"
+// unknownTransaction is the code for a transaction that the database does not have: a standby
+// was promoted before it got it.
+const unknownTransaction = "22023"
 
 func hasCode(err error, codes ...string) bool {
 	var pg *pgconn.PgError

@@ -15,10 +15,10 @@ import (
 type connection struct {
 	raw        *sqlite.Conn
 	statements map[string]*sqlite.Stmt
-	writes     bool // has the lock for it whenever it does anything
+	writes     bool // it has the write lock in every transaction
 
 	trace  func(sql string)
-	longer func() error // lets a read take its time
+	extend func() error // allows a read at the speed of a client
 	binder binder       // for one value after the other
 
 	// For writing: whether anything was changed since this was last set, and whether the
@@ -27,12 +27,12 @@ type connection struct {
 	checked bool
 }
 
-// A connection keeps this many statements, and none that is long: a list of a
-// thousand values would be one of its own for each length.
+// Bounds of the prepared statements of a connection. Long ones are not cached: a list of a
+// thousand values has a statement for each length.
 const (
 	maxStatements = 128
 	maxCachedSQL  = 4 << 10
-	maxBound      = 4 << 10 // bytes of a value that a statement may hold on to
+	maxBound      = 4 << 10 // bytes of a value that a cached statement may keep
 )
 
 func (c *connection) Query(sql string, args ...schema.Value) (db.Rows, error) {
@@ -93,8 +93,8 @@ func (c *connection) Attempt(fn func() (keep bool)) error {
 	return err
 }
 
-// Lock makes sure of the lock that a transaction takes when it begins to write: it is one
-// on the whole database.
+// Lock checks for the write lock, which a transaction takes on the whole database when it
+// begins.
 func (c *connection) Lock(string, schema.ID) error {
 	if c.raw.AutocommitEnabled() {
 		return errors.New("there is no transaction that holds the lock")
@@ -102,7 +102,7 @@ func (c *connection) Lock(string, schema.ID) error {
 	return nil
 }
 
-func (c *connection) Extend() error { return c.longer() }
+func (c *connection) Extend() error { return c.extend() }
 
 // Expect checks at once. While a transaction holds the write lock, nobody else can change
 // the schema, so its tasks share one check.
@@ -126,7 +126,7 @@ func (c *connection) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err er
 	if err != nil || len(sql) > maxCachedSQL {
 		return stmt, false, err
 	}
-	for other, old := range c.statements { // any one makes room
+	for other, old := range c.statements { // evict any one
 		if len(c.statements) < maxStatements {
 			break
 		}
@@ -166,19 +166,19 @@ func (b *binder) BindText(v string) { b.stmt.BindText(b.param, v) }
 type result struct {
 	stmt   *sqlite.Stmt
 	cached bool
-	large  bool // something that is bound to it
+	large  bool // it has a large value
 }
 
 func (r result) Next() (bool, error) { return r.stmt.Step() }
 
-// Close gives the statement back. It keeps what is bound to it until it is bound
-// anew, unless that is large: SQLite plans a statement anew whose values were cleared.
+// Close returns the statement to the cache. It keeps its values until it is bound again,
+// unless they are large: SQLite plans a statement again whose values were cleared.
 func (r result) Close() {
 	if !r.cached {
 		_ = r.stmt.Finalize()
 		return
 	}
-	_ = r.stmt.Reset() // it says again what the last step said
+	_ = r.stmt.Reset() // it repeats the error of the last step
 	if r.large {
 		_ = r.stmt.ClearBindings()
 	}
@@ -197,7 +197,7 @@ func (r result) ID(column int) (id schema.ID) {
 	return id
 }
 
-// AppendText asks for the length only if there may be more than there was room for.
+// AppendText asks for the length only if the buffer was filled.
 func (r result) AppendText(dst []byte, column int) []byte {
 	start := len(dst)
 	if n := r.stmt.ColumnBytes(column, dst[start:cap(dst)]); start+n < cap(dst) {

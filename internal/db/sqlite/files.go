@@ -85,7 +85,7 @@ func Create(file string, fill func(partial string) error) error {
 	if err := fill(partial); err != nil {
 		return err
 	}
-	if err := claim(partial, file); err != nil {
+	if err := publish(partial, file); err != nil {
 		return err
 	}
 	return syncDirectory(filepath.Dir(file))
@@ -108,7 +108,7 @@ func BackUp(ctx context.Context, database, file string, check func(db.Conn, db.D
 		if err := copyDatabase(ctx, database, partial); err != nil {
 			return err
 		}
-		if err := settle(ctx, partial); err != nil {
+		if err := makeSingleFile(ctx, partial); err != nil {
 			return err
 		}
 		if err := checkWhole(ctx, partial, check); err != nil {
@@ -143,7 +143,7 @@ func Restore(ctx context.Context, database, file string, check func(db.Conn, db.
 	if err := copyDatabase(ctx, file, partial); err != nil {
 		return err
 	}
-	if err := settle(ctx, partial, newNumbers(time.Now())...); err != nil {
+	if err := makeSingleFile(ctx, partial, newNumbers(time.Now())...); err != nil {
 		return err
 	}
 	return copyDatabase(ctx, partial, database)
@@ -179,10 +179,10 @@ func partialFile(file string) (name string, err error) {
 	return partial.Name(), partial.Close()
 }
 
-// claim gives a file its name, unless there is one of that name. A link fails if
+// publish gives a file its name, unless there is one of that name. A link fails if
 // somebody else made it meanwhile, and a rename would not; but not all file
 // systems have links.
-func claim(partial, file string) error {
+func publish(partial, file string) error {
 	err := os.Link(partial, file)
 	if err != nil && !errors.Is(err, os.ErrExist) {
 		if _, missing := os.Lstat(file); errors.Is(missing, os.ErrNotExist) {
@@ -192,9 +192,9 @@ func claim(partial, file string) error {
 	return err
 }
 
-// settle makes a copy one plain file that can be read from anywhere: a database
+// makeSingleFile makes a copy one plain file that can be read from anywhere: a database
 // with a write-ahead log needs files beside it even to be read.
-func settle(ctx context.Context, file string, more ...string) error {
+func makeSingleFile(ctx context.Context, file string, more ...string) error {
 	c, err := openRaw(ctx, file, sqlite.OpenReadWrite)
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package sqlite is a database in one file: one connection that writes, many that read. Nobody
-// else opens a file of a database.
+// Package sqlite is a database in one file: one connection that writes, many that read. No
+// other package opens the files of a database.
 package sqlite
 
 import (
@@ -27,9 +27,9 @@ type Database struct {
 	file    string
 	trace   func(sql string)
 	writer  *writer
-	short   chan struct{}    // one for each connection that may read at the same time
-	first   chan struct{}    // likewise, the first piece of what may be long
-	long    chan struct{}    // likewise, for long
+	short   chan struct{}    // slots of short reads
+	first   chan struct{}    // slots of first pages
+	long    chan struct{}    // slots of long reads
 	readers chan *connection // idle ones
 	closed  chan struct{}
 	closing sync.Once
@@ -57,7 +57,7 @@ func Open(file string, o db.Options) (*Database, error) {
 		readers: make(chan *connection, maxIdleReaders),
 		closed:  make(chan struct{}),
 	}
-	c, err := b.open(sqlite.OpenReadWrite|sqlite.OpenCreate, "wal_autocheckpoint = 0") // the writer does it
+	c, err := b.open(sqlite.OpenReadWrite|sqlite.OpenCreate, "wal_autocheckpoint = 0") // the writer checkpoints
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func Open(file string, o db.Options) (*Database, error) {
 	return b, nil
 }
 
-// CheckFile says what SQLite would only call "unable to open".
+// CheckFile explains what SQLite would report as "unable to open".
 func CheckFile(file string) error {
 	switch {
 	case file == "":
@@ -112,12 +112,11 @@ func openFile(file string, flags sqlite.OpenFlags) (*sqlite.Conn, error) {
 	return sqlite.OpenConn(file, flags)
 }
 
-// creating is held while a file is created, so that nobody opens it before it is closed.
+// creating is locked while a file is created, so that nobody opens it before it is closed.
 var creating sync.RWMutex
 
-// createPrivate makes the file of a database that is not there yet, so that nobody reads it but
-// the server's own user. SQLite gives the files beside it the same mode. If it fails, SQLite
-// says why.
+// createPrivate creates the file of a new database, readable only by the user of the server.
+// SQLite gives the other files the same mode. If it fails, SQLite reports why.
 func createPrivate(file string) {
 	creating.Lock()
 	defer creating.Unlock()
@@ -141,7 +140,7 @@ var synchronous = "FULL"
 func (b *Database) open(flags sqlite.OpenFlags, more ...string) (*connection, error) {
 	raw, err := openFile(b.file, flags)
 	if err == nil {
-		raw.SetBusyTimeout(busyTimeout) // without one it would wait for ever
+		raw.SetBusyTimeout(busyTimeout) // without one it would wait forever
 		err = useWAL(raw)
 	}
 	for _, pragma := range slices.Concat(pragmas, []string{"synchronous = " + synchronous}, more) {
@@ -172,12 +171,12 @@ func useWAL(raw *sqlite.Conn) error {
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	slots := b.short
 	switch how {
-	case db.OnePage, db.Pages:
+	case db.PageQuery, db.PageQueries:
 		slots = b.first
-	case db.AtLength:
+	case db.LongRead:
 		slots = b.long
 	}
-	if err := b.take(ctx, slots); err != nil {
+	if err := b.acquireSlot(ctx, slots); err != nil {
 		return nil, nil, err
 	}
 	c, err := b.reader()
@@ -193,8 +192,8 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		release()
 		return nil, nil, err
 	}
-	c.longer = func() error {
-		if err := b.take(ctx, b.long); err != nil {
+	c.extend = func() error {
+		if err := b.acquireSlot(ctx, b.long); err != nil {
 			return err
 		}
 		<-slots
@@ -204,8 +203,8 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	return c, release, nil
 }
 
-// take waits for a slot, but not for ever.
-func (b *Database) take(ctx context.Context, slots chan struct{}) error {
+// acquireSlot waits for a slot, up to db.MaxWait.
+func (b *Database) acquireSlot(ctx context.Context, slots chan struct{}) error {
 	select {
 	case <-b.closed:
 		return db.ErrClosed
@@ -236,7 +235,7 @@ func (b *Database) reader() (*connection, error) {
 	}
 }
 
-// release takes a reading connection back.
+// release returns a reading connection.
 func (b *Database) release(c *connection) {
 	if c == nil {
 		return
@@ -257,8 +256,7 @@ func (b *Database) release(c *connection) {
 
 func (b *Database) Write(ctx context.Context, t *db.Task) error { return b.writer.write(ctx, t) }
 
-// Close lets those who read finish, and then the writer, which leaves the
-// database in one file.
+// Close waits for readers and then for the writer, which leaves the database in one file.
 func (b *Database) Close() (err error) {
 	b.closing.Do(func() {
 		close(b.closed)

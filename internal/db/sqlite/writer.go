@@ -15,16 +15,15 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// writer is the one goroutine that writes. Whoever is waiting when it
-// starts a transaction shares that transaction and its sync. One's failure harms no
-// other: see runAll.
+// writer is the one goroutine that writes. Tasks that wait when it starts a transaction share
+// that transaction and its sync. The failure of one does not affect the others: see runAll.
 type writer struct {
 	conn    *connection
 	options db.Options
 	jobs    chan *request
 	stopped chan struct{}
 
-	mutex  sync.RWMutex // held for reading while a job is handed over
+	mutex  sync.RWMutex // read-locked while a job is enqueued
 	closed bool
 
 	failed atomic.Pointer[error] // set when the disk has failed: see diskFailed
@@ -37,7 +36,7 @@ type request struct {
 	done chan struct{}
 }
 
-// maxSharing bounds how long the first of a transaction waits for its commit.
+// maxSharing bounds how many tasks share a transaction.
 const maxSharing = 256
 
 func startWriter(c *connection, o db.Options) *writer {
@@ -48,14 +47,14 @@ func startWriter(c *connection, o db.Options) *writer {
 
 func (w *writer) write(ctx context.Context, t *db.Task) error {
 	job := &request{ctx: ctx, task: t, done: make(chan struct{})}
-	if err := w.hand(job); err != nil {
+	if err := w.enqueue(job); err != nil {
 		return err
 	}
 	<-job.done
 	return job.err
 }
 
-func (w *writer) hand(job *request) error {
+func (w *writer) enqueue(job *request) error {
 	w.mutex.RLock()
 	defer w.mutex.RUnlock()
 	if w.closed {
@@ -75,8 +74,7 @@ func (w *writer) hand(job *request) error {
 func (w *writer) loop() {
 	defer close(w.stopped)
 	for first := range w.jobs {
-		// On one core the others who are about to write must get to run, or
-		// each of them would find the writer alone.
+		// On one core, let others that are about to write run, so that they can share the transaction.
 		runtime.Gosched()
 		batch := []*request{first}
 		for len(batch) < maxSharing && len(w.jobs) > 0 {
@@ -90,12 +88,11 @@ func (w *writer) loop() {
 	}
 }
 
-// maxLog is how many pages the log may have until they are moved into the
-// database: as many as SQLite would take.
+// maxLog is how many pages the log may have before a checkpoint: the default of SQLite.
 const maxLog = 1000
 
-// checkpoint moves the log into the database when it is long. SQLite would do so
-// as a part of a commit, while its clients wait, and tell nobody what went wrong.
+// checkpoint moves a long log into the database. SQLite would do so during a commit, while
+// clients wait, and would not report errors.
 func (w *writer) checkpoint() {
 	if w.failure() != nil {
 		return
@@ -113,17 +110,16 @@ func (w *writer) logged() (pages int64, err error) {
 	return pages, err
 }
 
-// checkDisk remembers that the disk has failed. Any other error of a checkpoint does no
-// harm: what is not moved stays in the log.
+// checkDisk records that the disk has failed. Other errors of a checkpoint do no harm: the log
+// keeps what is not moved.
 func (w *writer) checkDisk(err error) {
 	if diskFailed(err) && w.failed.CompareAndSwap(nil, &err) {
 		w.options.Failed(w.failure())
 	}
 }
 
-// runBatch runs jobs together, or, if their transaction is lost, each alone:
-// what one of them brought about must not be the answer to another, and what
-// one of them saw of another never happened.
+// runBatch runs jobs together or, if their transaction fails, each alone: an error caused by
+// one must not be the result of another, and what one saw of another never happened.
 func (w *writer) runBatch(batch []*request) {
 	err := w.failure()
 	if err == nil {
@@ -143,7 +139,7 @@ func (w *writer) runBatch(batch []*request) {
 	}
 }
 
-// failure is why nothing is written any more, or nil.
+// failure returns why nothing can be written any more, or nil.
 func (w *writer) failure() error {
 	if err := w.failed.Load(); err != nil {
 		return &diskError{*err}
@@ -225,7 +221,7 @@ func (w *writer) commit() error {
 	return err
 }
 
-// rollBack gives the whole transaction up. SQLite may have done so already.
+// rollBack rolls the transaction back. SQLite may have done so already.
 func (w *writer) rollBack() {
 	if !w.conn.raw.AutocommitEnabled() {
 		_, _ = w.conn.Exec("ROLLBACK") // after an error there is nothing that a second one could add
@@ -275,8 +271,7 @@ func (w *writer) lost(job *request) error {
 	return nil
 }
 
-// close takes no more jobs, finishes those it has, and moves the log into the
-// database file.
+// close refuses new jobs, finishes the queued ones, and moves the log into the database file.
 func (w *writer) close() error {
 	w.mutex.Lock()
 	w.closed = true

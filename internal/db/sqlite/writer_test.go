@@ -40,7 +40,7 @@ func open(t *testing.T, o db.Options) *Database {
 
 func things(t *testing.T, d *Database) (names []string) {
 	t.Helper()
-	c, release, err := d.Read(context.Background(), db.Briefly)
+	c, release, err := d.Read(context.Background(), db.ShortRead)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,12 +172,12 @@ func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
 		return c
 	}
 	for range maxLongReaders {
-		if err := read(db.Pages).Extend(); err != nil {
+		if err := read(db.PageQueries).Extend(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range maxFirstReaders {
-		if _, err := read([]db.Use{db.Pages, db.OnePage}[i%2]).Exec("SELECT 1"); err != nil {
+		if _, err := read([]db.Use{db.PageQueries, db.PageQuery}[i%2]).Exec("SELECT 1"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -192,7 +192,7 @@ func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
 // Statements of many shapes, and long ones, do not pile up.
 func TestStatementsAreBounded(t *testing.T) {
 	d := open(t, db.Options{})
-	c, release, err := d.Read(context.Background(), db.Briefly)
+	c, release, err := d.Read(context.Background(), db.ShortRead)
 	if err != nil {
 		t.Fatal(err)
 	}

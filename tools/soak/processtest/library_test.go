@@ -43,7 +43,7 @@ func calls(t *testing.T) []call {
 	return []call{
 		{name: "Keys", do: func(ctx context.Context, config plural.Config, _ string) error {
 			for range 5 {
-				if _, err := plural.Keys(ctx, config.Database); err != nil {
+				if _, err := plural.APIKeys(ctx, config.Database); err != nil {
 					return err
 				}
 				runtime.GC() // closes files that nobody holds
@@ -52,11 +52,11 @@ func calls(t *testing.T) []call {
 		}},
 		{name: "CreateKey and RevokeKey", do: func(ctx context.Context, config plural.Config, _ string) error {
 			for range 3 {
-				secret, err := plural.CreateKey(ctx, config.Database, plural.Key{Name: "a", Role: "reader"})
+				secret, err := plural.CreateAPIKey(ctx, config.Database, plural.APIKey{Name: "a", Role: "reader"})
 				if err != nil {
 					return err
 				}
-				if _, err := plural.RevokeKey(ctx, config.Database, secret); err != nil {
+				if _, err := plural.RevokeAPIKey(ctx, config.Database, secret); err != nil {
 					return err
 				}
 				runtime.GC()
@@ -136,7 +136,7 @@ func calls(t *testing.T) []call {
 // lost its locks is harmed by the next one that opens the database.
 func callsAndCommands(ctx context.Context, config plural.Config, dir string) error {
 	for range 3 {
-		if _, err := plural.Keys(ctx, config.Database); err != nil {
+		if _, err := plural.APIKeys(ctx, config.Database); err != nil {
 			return err
 		}
 		runtime.GC()

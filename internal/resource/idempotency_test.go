@@ -30,20 +30,20 @@ func TestOneAnswerBecomesFinal(t *testing.T) {
 			}
 			defer st.Close()
 			r := New(st)
-			first := Answer{Fingerprint: "x", Status: 202, Header: map[string]string{"Location": "/operations/1"}, Body: []byte("accepted")}
-			second := Answer{Fingerprint: "x", Status: 201, Header: map[string]string{"Location": "/users/1"}, Body: []byte("created")}
-			record := func(key string, until time.Time) Once {
-				once, provisional := Once{Key: key, Fingerprint: "x"}, first
+			first := IdempotencyRecord{Fingerprint: "x", Status: 202, Header: map[string]string{"Location": "/operations/1"}, Body: []byte("accepted")}
+			second := IdempotencyRecord{Fingerprint: "x", Status: 201, Header: map[string]string{"Location": "/users/1"}, Body: []byte("created")}
+			record := func(key string, until time.Time) IdempotencyKey {
+				once, provisional := IdempotencyKey{Key: key, Fingerprint: "x"}, first
 				provisional.Until = schema.FormatTime(until)
-				_, replayed, err := r.Record(ctx, once, func(*Work) error { return nil }, func(error) *Answer { return &provisional })
+				_, replayed, err := r.RunOnce(ctx, once, func(*Work) error { return nil }, func(error) *IdempotencyRecord { return &provisional })
 				if err != nil || replayed {
 					t.Fatal(replayed, err)
 				}
 				return once
 			}
-			recalls := func(once Once, want Answer) {
+			recalls := func(once IdempotencyKey, want IdempotencyRecord) {
 				t.Helper()
-				got, err := r.Recall(ctx, once)
+				got, err := r.FindRecord(ctx, once)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -52,17 +52,17 @@ func TestOneAnswerBecomesFinal(t *testing.T) {
 					t.Errorf("got %+v, want %+v", *got, want)
 				}
 			}
-			revise := func(once Once, want *Answer) {
+			revise := func(once IdempotencyKey, want *IdempotencyRecord) {
 				t.Helper()
 				answer := second
-				if other, err := r.Revise(ctx, once, &answer); err != nil || !reflect.DeepEqual(other, want) {
+				if other, err := r.FinalizeRecord(ctx, once, &answer); err != nil || !reflect.DeepEqual(other, want) {
 					t.Errorf("got %+v, %v, want %+v", other, err, want)
 				}
 			}
 
 			inTime := record("in time", time.Now().Add(time.Hour))
 			var refused *fault.Error
-			if _, err := r.Recall(ctx, inTime); !errors.As(err, &refused) || refused.Code != fault.CodeKeyInUse {
+			if _, err := r.FindRecord(ctx, inTime); !errors.As(err, &refused) || refused.Code != fault.CodeKeyInUse {
 				t.Errorf("got %v", err)
 			}
 			revise(inTime, nil)
@@ -75,7 +75,7 @@ func TestOneAnswerBecomesFinal(t *testing.T) {
 			recalls(late, first)
 
 			later := record("later, and found in a transaction", time.Now().Add(-time.Hour))
-			got, replayed, err := r.Record(ctx, later, nil, nil)
+			got, replayed, err := r.RunOnce(ctx, later, nil, nil)
 			if err != nil || !replayed || got.Status != first.Status {
 				t.Error(got, replayed, err)
 			}

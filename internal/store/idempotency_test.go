@@ -19,23 +19,23 @@ func TestAnswers(t *testing.T) {
 		expect := func(key IdempotencyKey, want *IdempotencyRecord) {
 			t.Helper()
 			read(t, st, func(tx *Tx) {
-				if got, err := tx.Record(key); !reflect.DeepEqual(got, want) || err != nil {
+				if got, err := tx.FindRecord(key); !reflect.DeepEqual(got, want) || err != nil {
 					t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 				}
 			})
 		}
 		expect(mine, nil)
-		write(t, st, func(tx *Tx) error { return tx.KeepRecord(mine, first) })
+		write(t, st, func(tx *Tx) error { return tx.SaveRecord(mine, first) })
 		expect(mine, first)
 		expect(yours, nil)
 		*clock = clock.Add(time.Hour)
-		write(t, st, func(tx *Tx) error { return tx.KeepRecord(yours, second) })
+		write(t, st, func(tx *Tx) error { return tx.SaveRecord(yours, second) })
 		revised := &IdempotencyRecord{Fingerprint: "f", Status: 200, Header: map[string]string{"Etag": `"2.1"`}, Body: []byte(`{"data":1}`)}
-		write(t, st, func(tx *Tx) error { return tx.KeepRecord(mine, revised) })
+		write(t, st, func(tx *Tx) error { return tx.SaveRecord(mine, revised) })
 		expect(mine, revised)
 		expect(yours, second)
 		// It is as old as it was at first.
-		if err := st.ForgetRecords(context.Background(), 30*time.Minute); err != nil {
+		if err := st.DeleteOldRecords(context.Background(), 30*time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		expect(mine, nil)

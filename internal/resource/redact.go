@@ -6,23 +6,23 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 )
 
-// discreet is conflicts with other resources as a caller may be told of them: that
-// there is one cannot be hidden, but the names of attributes can.
-func (p Path) discreet(conflicts fault.List) fault.List {
+// redact hides the names of attributes that the caller may not see. That there is a conflict
+// cannot be hidden.
+func (p Path) redact(conflicts fault.List) fault.List {
 	visible, writable := p.By.Visible(p.Collection), p.By.Writable(p.Collection)
 	if visible == nil {
 		return conflicts
 	}
 	unknown := func(column int) bool { return !visible.Has(column) && !writable.Has(column) }
-	told := make(fault.List, len(conflicts))
+	redacted := make(fault.List, len(conflicts))
 	for i, conflict := range conflicts {
-		told[i] = conflict
+		redacted[i] = conflict
 		for _, group := range p.Collection.UniqueGroups() {
 			first := "/" + p.Collection.Columns()[group[0]].Name
 			if conflict.Code == fault.CodeNotUnique && conflict.Source.Pointer == first && slices.ContainsFunc(group, unknown) {
-				told[i] = fault.New(fault.CodeNotUnique, "Another resource has values that no two can share.")
+				redacted[i] = fault.New(fault.CodeNotUnique, "Another resource has the same values of attributes that must be unique.")
 			}
 		}
 	}
-	return told
+	return redacted
 }

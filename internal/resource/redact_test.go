@@ -32,10 +32,10 @@ access:
 	taken := fault.At("/id", fault.CodeIDExists, "The id is taken.")
 	for role, want := range map[string]string{
 		"all":  "not_unique at /slug: Another resource has these values of slug and tenant.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
-		"some": "not_unique: Another resource has values that no two can share.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
+		"some": "not_unique: Another resource has the same values of attributes that must be unique.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
 	} {
 		path := Path{Collection: file.Schema.Collection("things"), By: policy.Permit(auth.Caller{ID: "x", Role: role})}
-		if got := path.discreet(fault.List{group, single, taken}).Error(); got != want {
+		if got := path.redact(fault.List{group, single, taken}).Error(); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", role, got, want)
 		}
 	}

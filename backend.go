@@ -8,22 +8,22 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// call does something for the program, as if it were a request: Stop waits for it. The path has
-// the rights of the caller of the context, which must be granted a verb.
+// call runs a call of the program like a request: Stop waits for it. The path gets the rights
+// of the caller of the context, which must include a verb.
 func (s *Server) call(ctx context.Context, path *resource.Path, verb schema.AccessVerb, fn func() error) error {
-	if err := s.enter(ctx); err != nil {
-		return called(err)
+	if err := s.beginCall(ctx); err != nil {
+		return callError(err)
 	}
-	defer s.leave()
-	by, _, err := s.guard.Handed(ctx)
+	defer s.endCall()
+	by, _, err := s.guard.FromContext(ctx)
 	if err != nil {
 		return err
 	}
 	path.By = by
 	if err := path.Allowed(verb); err != nil {
-		return called(err)
+		return callError(err)
 	}
-	return called(fn())
+	return callError(fn())
 }
 
 func (s *Server) get(ctx context.Context, c *schema.Collection, id schema.ID) (found resource.Resource, err error) {
@@ -82,7 +82,7 @@ func (s *Server) count(ctx context.Context, c *schema.Collection, request query.
 	return total, err
 }
 
-// verbs is what must be granted for the method of a write.
+// verbs is the access verb that the method of a write requires.
 var verbs = map[string]schema.AccessVerb{"POST": schema.MayCreate, "PUT": schema.MayUpdate, "PATCH": schema.MayUpdate, "DELETE": schema.MayDelete}
 
 func (s *Server) do(ctx context.Context, request resource.Request) (results []resource.Resource, err error) {

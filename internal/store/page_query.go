@@ -10,15 +10,16 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// maxAtOnce is the largest page that one query reads, with the total and what is behind it.
-const maxAtOnce = 100
+// maxOneQuery is the largest page that one query reads, with the total and the resource after
+// it.
+const maxOneQuery = 100
 
-// beginAtOnce finds the range by one query that is all of its transaction, if that is better: each
-// query is a round trip, and the range is a short one of a whole collection in the order of
-// ids. False means that it is to be found in another way.
-func (p *Page) beginAtOnce(ctx context.Context, s *Store) (found bool, err error) {
+// readInOneQuery reads the range by one query without a transaction, if each query is a round
+// trip and the range is a short one of an unfiltered collection in the order of ids. False
+// means that it does not apply.
+func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err error) {
 	r, take, order := p.query.Range, p.selection.Take, p.selection.Order
-	if !s.db.Traits().RoundTrips || r.Limit <= 0 || r.Anchor == query.AtCursor || take > maxAtOnce ||
+	if !s.db.Traits().RoundTrips || r.Limit <= 0 || r.Anchor == query.AtCursor || take > maxOneQuery ||
 		p.query.Parent != nil || p.selection.Filter != nil || len(order) > 1 || r.Offset > 0 && order[0].Descending {
 		return false, nil
 	}
@@ -27,7 +28,7 @@ func (p *Page) beginAtOnce(ctx context.Context, s *Store) (found bool, err error
 	if r.Offset > 0 {
 		sql, args = s.pageAt(c), []schema.Value{schema.IntValue(r.Offset), schema.IntValue(take)}
 	}
-	if err := p.open(ctx, s, db.OnePage); err != nil {
+	if err := p.open(ctx, s, db.PageQuery); err != nil {
 		return false, err
 	}
 	rows, err := p.tx.conn.Query(sql, args...)
@@ -35,7 +36,7 @@ func (p *Page) beginAtOnce(ctx context.Context, s *Store) (found bool, err error
 		return false, p.tx.fault(err)
 	}
 	p.rows = &Rows{Row: rows, rows: rows, tx: p.tx, collection: c, left: take}
-	if _, err := rows.Next(); err != nil { // there is always one
+	if _, err := rows.Next(); err != nil { // there is always a row
 		return false, p.tx.fault(err)
 	}
 	p.rows.peeked = !rows.Null(schema.IDColumn)
@@ -52,14 +53,14 @@ func (p *Page) beginAtOnce(ctx context.Context, s *Store) (found bool, err error
 	return true, nil
 }
 
-// withTotal is a query with the total of a collection behind its columns, and more. There is a
-// row even if the query has none.
+// withTotal adds columns for the total of a collection, and more, to a query. There is a row
+// even if the query has none.
 func (s *Store) withTotal(c *schema.Collection, sql, more string) string {
 	return "SELECT page.*, list.* FROM (SELECT " + lists.TotalSQL("'"+c.Name+"'", "''") + " AS total" + more + ") AS list LEFT JOIN (" + sql + ") AS page ON true"
 }
 
-// firstPage takes the size of the page. Whatever it is, it is a part of the same number of
-// resources: a plan for any number would be one for many.
+// firstPage takes the size of the page. It is a part of a constant number of resources, so
+// that the planner does not plan for many.
 func (s *Store) firstPage(c *schema.Collection, order Order) string {
 	table := s.tables[c]
 	first := func(columns string, n int) string {
@@ -68,21 +69,21 @@ func (s *Store) firstPage(c *schema.Collection, order Order) string {
 		b.Write(" LIMIT ", strconv.Itoa(n), ") AS first")
 		return b.String()
 	}
-	return s.withTotal(c, "SELECT * FROM "+first(table.All, maxAtOnce)+" LIMIT $1",
-		", (SELECT * FROM "+first(table.Columns[schema.IDColumn], maxAtOnce+1)+" LIMIT 1 OFFSET $1) AS after")
+	return s.withTotal(c, "SELECT * FROM "+first(table.All, maxOneQuery)+" LIMIT $1",
+		", (SELECT * FROM "+first(table.Columns[schema.IDColumn], maxOneQuery+1)+" LIMIT 1 OFFSET $1) AS after")
 }
 
-// maxStep is how far behind its place a position is looked for. A block is shorter, unless
+// maxStep bounds how far into a block a position is looked for. A block is shorter, unless
 // many of its deltas are pending.
 const maxStep = 2000
 
-// pageAt takes a position and the size of the page. The place is found by the same query. There are
-// no rows if the position is too far from it.
+// pageAt takes a position and the size of the page, and finds the block in the same query.
+// There are no rows if the position is too far from its start.
 func (s *Store) pageAt(c *schema.Collection) string {
 	table := s.tables[c]
 	id := table.Columns[schema.IDColumn]
-	// Within a fixed number of resources, so that the plan is one for few.
+	// A constant limit, so that the planner expects few rows.
 	return s.withTotal(c, lists.PlaceSQL(s.db, c)+" SELECT near.* FROM place CROSS JOIN LATERAL (SELECT * FROM (SELECT "+table.All+" FROM "+table.Name+
-		" WHERE "+id+" >= place.first ORDER BY "+id+" LIMIT "+strconv.Itoa(maxStep+maxAtOnce)+") AS block OFFSET $1 - place.before) AS near"+
+		" WHERE "+id+" >= place.first ORDER BY "+id+" LIMIT "+strconv.Itoa(maxStep+maxOneQuery)+") AS block OFFSET $1 - place.before) AS near"+
 		" WHERE $1 - place.before <= "+strconv.Itoa(maxStep)+" LIMIT $2", "")
 }

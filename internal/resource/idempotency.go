@@ -1,0 +1,105 @@
+package resource
+
+import (
+	"context"
+	"time"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/schema"
+)
+
+// IdempotencyKey identifies a request that is executed once, however often it is sent.
+type IdempotencyKey struct {
+	Caller, Key string // each caller has its own keys
+	Fingerprint string // of the only request that may use the key
+}
+
+func (k IdempotencyKey) stored() store.IdempotencyKey {
+	return store.IdempotencyKey{Caller: k.Caller, Key: k.Key}
+}
+
+// IdempotencyRecord is the stored reply to a request with an Idempotency-Key.
+type IdempotencyRecord = store.IdempotencyRecord
+
+// FindRecord returns the idempotency record of a request, nil if there is none. A key that was
+// used for another request is an error.
+func (r *Resources) FindRecord(ctx context.Context, key IdempotencyKey) (*IdempotencyRecord, error) {
+	tx, err := r.store.ReadOne(ctx)
+	if err != nil {
+		return nil, err
+	}
+	record, err := tx.FindRecord(key.stored())
+	tx.Close()
+	record, err = key.check(record, err)
+	if err != nil || record == nil || record.Until == "" {
+		return record, err
+	}
+	// It was provisional and is overdue. From now on it is final.
+	final, err := r.FinalizeRecord(ctx, key, record)
+	if final == nil {
+		final = record
+	}
+	return final, err
+}
+
+// KeyInUse is the error of a request whose first copy is still being executed, by this server
+// or another.
+func KeyInUse() error {
+	return fault.Header("Idempotency-Key", fault.CodeKeyInUse, "The first request with this key is still being executed. Try again later.")
+}
+
+// check returns the record if it can be replayed.
+func (k IdempotencyKey) check(record *IdempotencyRecord, err error) (*IdempotencyRecord, error) {
+	switch {
+	case err != nil || record == nil:
+		return nil, err
+	case record.Fingerprint != k.Fingerprint:
+		return nil, fault.Header("Idempotency-Key", fault.CodeKeyReused, "This key was used for another request. Give each request a key of its own, and repeat a request exactly.")
+	case record.Until > schema.FormatTime(time.Now()):
+		return nil, KeyInUse()
+	}
+	return record, nil
+}
+
+// RunOnce runs an effect and stores its idempotency record in the same transaction, unless
+// there is a record already. Render makes the record from the error of the effect; nil means
+// that nothing is stored and the transaction is rolled back. A failed effect is undone even if
+// its record is stored.
+func (r *Resources) RunOnce(ctx context.Context, key IdempotencyKey, effect func(*Work) error, render func(error) *IdempotencyRecord) (record *IdempotencyRecord, replayed bool, err error) {
+	err = r.Transact(ctx, func(w *Work) error {
+		found, claimed, err := w.tx.ClaimRecord(key.stored())
+		if record, err = key.check(found, err); err != nil {
+			return err
+		}
+		if replayed = record != nil; replayed {
+			if record.Until != "" {
+				_, err = w.tx.FinalizeRecord(key.stored(), record)
+			}
+			return err
+		}
+		if !claimed {
+			return KeyInUse()
+		}
+		failed := w.Attempt(func() error { return effect(w) })
+		if record = render(failed); record == nil {
+			return failed
+		}
+		record.Fingerprint = key.Fingerprint
+		return w.tx.SaveRecord(key.stored(), record)
+	})
+	return record, replayed, err
+}
+
+// FinalizeRecord replaces a provisional record by a final one. If another has become final
+// before, it returns that one, which the client must get.
+func (r *Resources) FinalizeRecord(ctx context.Context, key IdempotencyKey, record *IdempotencyRecord) (other *IdempotencyRecord, err error) {
+	err = r.store.Write(ctx, func(tx *store.Tx) error {
+		revised, err := tx.FinalizeRecord(key.stored(), record)
+		if other = nil; err == nil && !revised {
+			other, err = tx.FindRecord(key.stored())
+		}
+		return err
+	})
+	return other, err
+}

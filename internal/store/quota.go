@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/plural-go/plural/internal/db"
+)
+
+// readQuota counts the reads of each caller. Their number is limited, and no caller may have
+// them all: one that sends slow queries, or does not read the responses, would block everybody
+// else. The program itself, which has no name, has no quota.
+type readQuota struct {
+	most int // per caller
+
+	mutex sync.Mutex
+	held  map[string]int
+	freed chan struct{} // closed when a caller has one less
+}
+
+func newReadQuota(most int) *readQuota {
+	return &readQuota{most: max(1, most), held: map[string]int{}, freed: make(chan struct{})}
+}
+
+// acquire counts one more read of a caller, unless its quota is used up. It must be released.
+func (s *readQuota) acquire(caller string) bool {
+	_, acquired := s.tryAcquire(caller)
+	return acquired
+}
+
+func (s *readQuota) tryAcquire(caller string) (freed <-chan struct{}, acquired bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if caller != "" && s.held[caller] >= s.most {
+		return s.freed, false
+	}
+	s.held[caller]++
+	return nil, true
+}
+
+// wait is acquire, but waits until the quota is not used up, for db.MaxWait at most.
+func (s *readQuota) wait(ctx context.Context, caller string) error {
+	freed, acquired := s.tryAcquire(caller)
+	if acquired {
+		return nil
+	}
+	deadline := time.NewTimer(db.MaxWait)
+	defer deadline.Stop()
+	for {
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-deadline.C:
+			return db.ErrBusy
+		}
+		if freed, acquired = s.tryAcquire(caller); acquired {
+			return nil
+		}
+	}
+}
+
+func (s *readQuota) release(caller string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.held[caller]--; s.held[caller] <= 0 {
+		delete(s.held, caller)
+	}
+	close(s.freed)
+	s.freed = make(chan struct{})
+}
