@@ -34,8 +34,8 @@ func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 // firstPiece is the initial buffer of a body, unless its Content-Length is smaller.
 const firstPiece = 4 << 10
 
-// readAll reads a body. Its memory is taken from the budget as it grows, so that a client that
-// announces much and sends little takes little.
+// readAll reads a body. All the memory that it may need is taken from the budget first: bodies that take more as
+// they grow could wait for each other. What was not needed is given back when the body has arrived.
 func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 	deadline := http.NewResponseController(out.ResponseWriter)
 	out.upload = a.bodies.begin(shareOf(out), func() { _ = deadline.SetReadDeadline(time.Unix(1, 0)) }) // in the past
@@ -45,17 +45,13 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 	}
 	most++ // to detect a longer body
 	from := http.MaxBytesReader(out, r.Body, a.MaxBody)
-	var body []byte
+	if err := out.upload.take(most); err != nil {
+		return nil, err
+	}
+	body := make([]byte, 0, min(firstPiece, most))
 	for {
 		if len(body) == cap(body) {
-			size := min(max(firstPiece, 2*int64(cap(body))), most)
-			if size == int64(cap(body)) {
-				size++ // the reader enforces the limit
-			}
-			if err := out.upload.take(size - int64(cap(body))); err != nil {
-				return nil, err
-			}
-			body = append(make([]byte, 0, size), body...)
+			body = append(make([]byte, 0, min(2*int64(cap(body)), most)), body...)
 		}
 		n, err := from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -63,7 +59,7 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 		if err == nil {
 			continue
 		}
-		if slow := out.upload.arrived(); err == io.EOF {
+		if slow := out.upload.arrived(int64(cap(body))); err == io.EOF {
 			return body, nil
 		} else if slow {
 			return nil, fault.New(fault.CodeOverloaded, "The body arrived too slowly while the server was short of memory for bodies. Try again later.")

@@ -107,11 +107,13 @@ func (u *upload) received(count int) {
 	}
 }
 
-// arrived ends the reception of the body, and reports whether it was cancelled as slow.
-func (u *upload) arrived() (slow bool) {
+// arrived ends the reception of a body that needs so much memory, releases the rest, and reports whether it
+// was cancelled as slow.
+func (u *upload) arrived(needed int64) (slow bool) {
 	u.budget.mutex.Lock()
 	defer u.budget.mutex.Unlock()
 	delete(u.budget.arrive, u)
+	u.release(u.held - needed)
 	return u.slow
 }
 
@@ -120,15 +122,20 @@ func (u *upload) end() {
 	if u == nil {
 		return
 	}
+	u.budget.mutex.Lock()
+	defer u.budget.mutex.Unlock()
+	delete(u.budget.arrive, u)
+	u.release(u.held)
+}
+
+// release gives memory back to the budget, whose mutex is held.
+func (u *upload) release(size int64) {
 	b := u.budget
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	delete(b.arrive, u)
-	b.left += u.held
-	if b.held[u.who] -= u.held; b.held[u.who] <= 0 {
+	u.held -= size
+	b.left += size
+	if b.held[u.who] -= size; b.held[u.who] <= 0 {
 		delete(b.held, u.who)
 	}
-	u.held = 0
 	close(b.changed)
 	b.changed = make(chan struct{})
 }

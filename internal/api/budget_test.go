@@ -32,7 +32,7 @@ func TestBudget(t *testing.T) {
 	now = now.Add(slowAfter + 1)
 	second.received(slowEach)
 	expect(third, 1, false)
-	if len(gaveUp) != 1 || gaveUp[0] != "first" || !first.arrived() || second.arrived() {
+	if len(gaveUp) != 1 || gaveUp[0] != "first" || !first.arrived(60) || second.arrived(40) {
 		t.Errorf("%q gave up", gaveUp)
 	}
 	first.end()
@@ -54,7 +54,7 @@ func TestBudget(t *testing.T) {
 	// One whose body is there is not slow, however long its answer takes.
 	fourth := begin("fourth")
 	expect(fourth, 100, true)
-	fourth.arrived()
+	fourth.arrived(100)
 	now = now.Add(time.Hour)
 	expect(begin("fifth"), 1, false)
 	if len(gaveUp) != 1 {

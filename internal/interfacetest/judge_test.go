@@ -204,7 +204,7 @@ func (d *document) judge(e *exchange) []string {
 // judgeOutside judges what no operation describes: other methods, paths that are not
 // there, and requests that could not be read.
 func (d *document) judgeOutside(e *exchange) []string {
-	allowed := []int{400, 404, 405, 417, 429, 431, 500, 501, 503, 505}
+	allowed := []int{400, 404, 405, 417, 421, 429, 431, 500, 501, 503, 505}
 	switch {
 	case e.method == "OPTIONS":
 		allowed = append(allowed, 204)

@@ -118,7 +118,7 @@ func TestRangeRefusals(t *testing.T) {
 			"limit=1&l=1":                          {"duplicate_parameter l"},
 			"o=1&offset=1":                         {"duplicate_parameter offset"},
 			"cursor=" + id(0) + "&cursor=" + id(0): {"duplicate_parameter cursor"},
-			"sort=id&sort=id":                      {"duplicate_parameter sort"},
+			"sort=id&sort=id":                      {"invalid_parameter sort"},
 			"Limit=1":                              {"unknown_parameter Limit"},
 			"page=2&nope&l=x":                      {"unknown_parameter page", "unknown_parameter nope", "invalid_parameter l"},
 		} {
