@@ -207,7 +207,7 @@ func TestIfMatchOfTypedAccess(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if _, err := items.Delete(ctx, first.ID, plural.IfMatch("")); err == nil || !strings.HasPrefix(err.Error(), "IfMatch needs an ETag") {
+		if _, err := items.Delete(ctx, first.ID, plural.IfMatch("")); err == nil || !strings.HasPrefix(err.Error(), "IfMatch needs the ETag") {
 			t.Errorf("got %v", err)
 		}
 		second.Name = "c"

@@ -50,7 +50,7 @@ func calls(t *testing.T) []call {
 			}
 			return nil
 		}},
-		{name: "CreateKey and RevokeKey", do: func(ctx context.Context, config plural.Config, _ string) error {
+		{name: "CreateAPIKey and RevokeAPIKey", do: func(ctx context.Context, config plural.Config, _ string) error {
 			for range 3 {
 				secret, err := plural.CreateAPIKey(ctx, config.Database, plural.APIKey{Name: "a", Role: "reader"})
 				if err != nil {
