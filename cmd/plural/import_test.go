@@ -101,7 +101,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"import users users.txt --format ndjson --from-row 2", "Imported 0 rows into plural.db.\n"},
 		{"import users users.txt --format ndjson --from-row 100", "Imported 0 rows into plural.db.\nplural: users.txt: there is no row 100 to begin with: the last one is row 1\n"},
 		{"import users users.txt --format json", "Imported 0 rows into plural.db.\nplural: users.txt: the file must be a JSON array of objects (for an object in each line, the format is ndjson)\n"},
-		{"import users half.csv --on-error skip", "line 2: email: Must be an email address such as ada@example.com.\nImported 1 row into plural.db.\nplural: half.csv: line 4: the quote that begins here is never closed\n" +
+		{"import users half.csv --on-error skip", "line 2: email \"no\": Must be an email address such as ada@example.com.\nImported 1 row into plural.db.\nplural: half.csv: line 4: the quote that begins here is never closed\n" +
 			"The rows ahead of row 3 are in, apart from those that were left out: go on with --from-row 3\n"},
 		{"import users wrong.json.gz", "Imported 0 rows into plural.db.\nplural: wrong.json.gz: gzip: invalid checksum\n"},
 		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
@@ -132,7 +132,7 @@ func TestImportOfASchemaFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, status = exits(t, dir, "", nil, "import", "things", "more.json.gz", "--on-error=skip")
-	if out != "row 2 (line 1): name: Must be a string, but is a number.\nImported 1 row into plural.db.\nplural: 1 row left out, as reported above\n" || status != 3 {
+	if out != "row 2 (line 1): name 7: Must be a string, but is a number.\nImported 1 row into plural.db.\nplural: 1 row left out, as reported above\n" || status != 3 {
 		t.Errorf("%d: %s", status, out)
 	}
 	out, _ = exits(t, dir, "", nil, "export", "things", "--format=csv", "--query=sort=-name&limit=3")
