@@ -75,7 +75,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"", "import users --server 127.0.0.1", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1\"\n"},
 		{"", "import users --server 127.0.0.1:9801", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1:9801\"\n"},
 		{"", "export a b", 1, "plural: say what to export: plural export COLLECTION\n"},
-		{"", "import nobody", 1, "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
+		{"", "import nobody", 1, "plural: there is no collection \"nobody\": there are users, posts\n"},
 		{"", "import operations", 1, "plural: operations are read only: the server writes them\n"},
 		{"", "export users --migrate auto", 1, "plural: unknown flag: --migrate; \"plural export --help\" lists them\n"},
 		{"", "import users --key secret", 1, "plural: --key is for a --server: a database that is opened here asks nobody\n"},
@@ -104,7 +104,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"import users half.csv --on-error skip", "line 2: email \"no\": Must be an email address such as ada@example.com.\nImported 1 row into plural.db.\nplural: half.csv: line 4: the quote that begins here is never closed\n" +
 			"The rows ahead of row 3 are in, apart from those that were left out: go on with --from-row 3\n"},
 		{"import users wrong.json.gz", "Imported 0 rows into plural.db.\nplural: wrong.json.gz: gzip: invalid checksum\n"},
-		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
+		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts\n"},
 		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], sort, offset, limit and cursor\n"},
 		{"export users --query limit=-2", "plural: the limit of an export cannot be negative: for the last rows, sort the other way round, such as by sort=-id\n"},
 		{"export users --query filter[nope]=1 --output x.csv", "plural: GET /users: 400 unknown_parameter at filter[nope]: The collection users has no field \"nope\" to filter by. Did you mean name?\n"},

@@ -11,12 +11,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // target is where data is moved to or from: a server, or a database that is opened
@@ -60,7 +62,7 @@ func (t *target) open(command *cobra.Command, what purpose, collection string) (
 	if err != nil {
 		return nil, client.Description{}, nil, err
 	}
-	description, err := t.describe(command.Context(), c, collection)
+	description, err := t.describe(command.Context(), c, collection, what)
 	if err != nil {
 		return nil, client.Description{}, nil, cmp.Or(err, closing())
 	}
@@ -105,7 +107,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 		for _, each := range s.config.Schema.All() {
 			names = append(names, each.Name)
 		}
-		return nil, nil, noCollection(collection, names)
+		return nil, nil, noCollection(collection, names, what)
 	}
 	if err := refuseOwnFile(s.config.Database, t.file); err != nil {
 		return nil, nil, err
@@ -252,7 +254,7 @@ func (p *pipes) Close() error {
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "database", Net: "pipe"} }
 
 // describe finds a collection by its name.
-func (t *target) describe(ctx context.Context, c *client.Client, name string) (client.Description, error) {
+func (t *target) describe(ctx context.Context, c *client.Client, name string, what purpose) (client.Description, error) {
 	all, err := c.Collections(ctx)
 	if client.IsNotFound(err) {
 		return client.Description{}, fmt.Errorf("%s does not describe its collections: is it the URL of a server, without a collection behind it? (%w)", t.name, err)
@@ -270,11 +272,16 @@ func (t *target) describe(ctx context.Context, c *client.Client, name string) (c
 	if len(names) == 0 {
 		return client.Description{}, fmt.Errorf("%s shows no collections: it may want a key (PLURAL_KEY), or another URL, without a collection behind it", t.name)
 	}
-	return client.Description{}, noCollection(name, names)
+	return client.Description{}, noCollection(name, names, what)
 }
 
-func noCollection(name string, names []string) error {
-	return fmt.Errorf("there is no collection %q: there are %s", name, strings.Join(names, ", "))
+// noCollection says which collections there are, without operations if they are to be
+// written to.
+func noCollection(name string, names []string, what purpose) error {
+	if what != toRead {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "operations" })
+	}
+	return fmt.Errorf("there is no collection %q%s: there are %s", name, suggest.DidYouMean(name, names), strings.Join(names, ", "))
 }
 
 // collectionArgument checks the number of arguments of a command whose first is a collection.
