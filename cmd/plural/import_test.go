@@ -279,3 +279,13 @@ func TestMeterLine(t *testing.T) {
 		}
 	}
 }
+
+// TestImportShowsMigration: an import prints the additive steps that it takes, and nothing of
+// a database that it creates.
+func TestImportShowsMigration(t *testing.T) {
+	dir := t.TempDir()
+	writeSchema(t, dir, "collections: {things: {attributes: {name: {type: string}}}}")
+	runs(t, dir, `{"name":"a"}`, false, "Imported 1 row into plural.db.\n", "import", "things")
+	writeSchema(t, dir, "collections: {things: {attributes: {name: {type: string}, size: {type: integer}}}}")
+	runs(t, dir, `{"size":1}`, false, "Changed the database: things: new attribute size (integer).\nImported 1 row into plural.db.\n", "import", "things")
+}

@@ -122,7 +122,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	const forever = -1
 	server, err := plural.Open(ctx, plural.Config{
 		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate,
-		Logger: slog.New(causes{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})}),
+		Logger: slog.New(causes{slog.NewTextHandler(os.Stderr, nil)}),
 		// Whoever moves data has all the time, and is not a server that keeps house.
 		QueryTimeout: forever, MinThroughput: forever, Workers: forever,
 		ReadTimeout: day, WriteTimeout: day,
@@ -177,12 +177,24 @@ func isSameFile(a, b string) bool {
 	return err == nil && other == nil && os.SameFile(one, two)
 }
 
-// causes is a log of what no answer tells: why something failed within. Requests that
-// failed, and a full disk, are reported by whoever made them.
+// causes is a log of what no answer tells: why something failed within, and which steps a
+// migration took. Requests that failed, and a full disk, are reported by whoever made them.
 type causes struct{ slog.Handler }
 
 // Handle is that of a slog.Handler.
 func (c causes) Handle(ctx context.Context, record slog.Record) error {
+	if record.Message == "database migrated" {
+		record.Attrs(func(a slog.Attr) bool {
+			if a.Key == "step" {
+				fmt.Fprintf(os.Stderr, "Changed the database: %s.\n", a.Value)
+			}
+			return true
+		})
+		return nil
+	}
+	if record.Level < slog.LevelError {
+		return nil
+	}
 	told := record.Message == "request"
 	record.Attrs(func(a slog.Attr) bool {
 		told = told || a.Key == "error" && strings.HasPrefix(a.Value.String(), string(client.CodeStorageFull))
