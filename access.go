@@ -20,7 +20,7 @@ import (
 
 // ErrOpen refuses to listen without access rules on an address that others can reach.
 var ErrOpen = errors.New("without access, anybody who can reach this address could read and change everything: " +
-	"declare access in the schema file, listen on 127.0.0.1, or give --open to allow this")
+	"set Config.Access, listen on 127.0.0.1, or set Config.Open to allow this")
 
 func isLoopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)

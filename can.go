@@ -96,6 +96,9 @@ func Can(ctx context.Context, config Config, q Question) (decision Decision, rea
 	for _, verb := range rulesFor(q.Verb) {
 		decision = decision.and(explainRule(by, config.Access, q.Role, c, verb, record, say))
 	}
+	if parent := policy.RuledParent(q.Role, config.Schema, c); parent != nil && q.Verb != schema.MayCreate {
+		say("the read rule of %s does not apply to %s: %s sees those of hidden parents too", parent.Name, c.Name, q.Role)
+	}
 	if q.Verb == schema.MayList && record == nil {
 		decision = Yes // the list has those of which the rule is true, be it none
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // Mode says what a body is for.
@@ -384,9 +385,24 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 		d.wrapped = true
 		d.fail(fault.CodeWrapped, "Request bodies are not wrapped in \"data\". Send the attributes themselves.")
 	default:
-		d.fail(fault.CodeUnknownAttribute, "The collection %s has no attribute of this name.", c.Name)
+		d.fail(fault.CodeUnknownAttribute, "The collection %s has no attribute of this name.%s", c.Name, nearestAttribute(c, name, options))
 	}
 	return d.skip(token)
+}
+
+// nearestAttribute asks for the attribute that is nearest to a name, among those that the
+// client may know.
+func nearestAttribute(c *Collection, name string, options DecodeOptions) string {
+	var names []string
+	for i, column := range c.columns {
+		if column.Attribute != nil && (options.Writable.Has(i) || options.Visible.Has(i)) {
+			names = append(names, column.Name)
+		}
+	}
+	if near := suggest.Nearest(name, names); near != "" {
+		return " Did you mean " + near + "?"
+	}
+	return ""
 }
 
 func kindName(kind jsontext.Kind) string {

@@ -34,6 +34,10 @@ func (d *decoder) attribute(a *Attribute) (Value, error) {
 }
 
 func (d *decoder) wrongType(a *Attribute, token jsontext.Token) {
+	if a.kind.IsDecimal() && token.Kind() == '0' {
+		d.fail(fault.CodeType, "Must be a string such as %q, but is a number.", a.kind.decimalExample())
+		return
+	}
 	article := "a"
 	if a.Type == Integer || a.Type == Object || a.Type == Array {
 		article = "an"

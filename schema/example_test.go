@@ -66,6 +66,35 @@ func TestStarterUncommented(t *testing.T) {
 	}
 }
 
+// TestStarterUncommentedOneByOne: each comment that is YAML is right by itself, with the lines
+// that belong to it.
+func TestStarterUncommentedOneByOne(t *testing.T) {
+	lines := strings.SplitAfter(Starter, "\n")
+	isYAML := map[string]bool{}
+	for line := range strings.Lines(uncommentedStarter()) {
+		isYAML[line] = true
+	}
+	tried := 0
+	for first, line := range lines {
+		indentation, comment, found := strings.Cut(line, "# ")
+		if !found || strings.TrimSpace(indentation) != "" || comment[0] == ' ' || !isYAML[indentation+comment] {
+			continue
+		}
+		changed := slices.Clone(lines)
+		changed[first] = indentation + comment
+		for i := first + 1; i < len(lines) && strings.HasPrefix(lines[i], indentation+"#  "); i++ {
+			changed[i] = strings.Replace(lines[i], "# ", "", 1)
+		}
+		tried++
+		if _, err := Parse([]byte(strings.Join(changed, ""))); err != nil {
+			t.Errorf("%s: %v", strings.TrimSpace(comment), err)
+		}
+	}
+	if tried < 10 {
+		t.Errorf("only %d comments were found", tried)
+	}
+}
+
 // uncommentedStarter takes the # from every comment that is YAML. Prose begins
 // with a capital letter, or goes on from a line that does.
 func uncommentedStarter() string {

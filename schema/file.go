@@ -19,8 +19,9 @@ type File struct {
 // Setting is one entry under "server". Whether there is such a setting, and
 // what its values are, is for the server to know.
 type Setting struct {
-	Name, Value  string
-	Line, Column int // of the value, from 1
+	Name, Value          string
+	Line, Column         int // of the value, from 1
+	NameLine, NameColumn int // of its name, from 1
 }
 
 // Parse reads a schema file. All mistakes are reported at once, as Problems with
@@ -79,12 +80,18 @@ func (p *parser) file(data []byte) *File {
 
 func (p *parser) settings(e entry) []Setting {
 	var settings []Setting
+	names := map[string]place{}
+	if e.node.Kind == yaml.MappingNode {
+		for i := 0; i < len(e.node.Content); i += 2 {
+			names[e.node.Content[i].Value] = place{e.node.Content[i].Line, e.node.Content[i].Column}
+		}
+	}
 	for _, e := range p.mapping(e, nil) {
 		if e.node.Kind != yaml.ScalarNode || isNullNode(e.node) {
 			p.wrong(e, "%s must be text, a number or a boolean, but is %s", e.name, describe(e.node))
 			continue
 		}
-		settings = append(settings, Setting{Name: e.name, Value: e.node.Value, Line: e.place.line, Column: e.place.column})
+		settings = append(settings, Setting{Name: e.name, Value: e.node.Value, Line: e.place.line, Column: e.place.column, NameLine: names[e.name].line, NameColumn: names[e.name].column})
 	}
 	return settings
 }

@@ -130,7 +130,7 @@ collections:
 	if got, want := declarations(file.Schema), declarations(want); !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
-	settings := []Setting{{"addr", "127.0.0.1:8080", 3, 9}, {"max_body", "1000", 4, 13}, {"pretty", "true", 5, 11}}
+	settings := []Setting{{"addr", "127.0.0.1:8080", 3, 9, 3, 3}, {"max_body", "1000", 4, 13, 4, 3}, {"pretty", "true", 5, 11, 5, 3}}
 	if !reflect.DeepEqual(file.Settings, settings) {
 		t.Errorf("got %+v, want %+v", file.Settings, settings)
 	}

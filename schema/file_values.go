@@ -195,7 +195,11 @@ func (p *parser) number(e entry) json.Number {
 	if isNumberNode(e.node) && len(e.node.Value) <= maxNumberText && numberSyntax.MatchString(e.node.Value) {
 		return json.Number(e.node.Value)
 	}
-	p.wrong(e, "%s must be a decimal number such as 10 or 0.5, but is %s", e.name, describe(e.node))
+	hint := ""
+	if e.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 && numberSyntax.MatchString(e.node.Value) {
+		hint = ": write it without quotes, " + e.node.Value
+	}
+	p.wrong(e, "%s must be a decimal number such as 10 or 0.5, but is %s%s", e.name, describe(e.node), hint)
 	return ""
 }
 

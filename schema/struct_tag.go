@@ -95,6 +95,9 @@ func (a *Attribute) setTagIn(t reflect.Type, asText bool, tag string, in nesting
 	a.Properties, a.Closed = ofType.Properties, ofType.Closed
 	parent, err = a.setWords(tag)
 	wrong = append(wrong, err)
+	if a.Format == Decimal && isType(a.Type) && a.Type != String {
+		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and a decimal is a string such as \"19.90\": use a string, or a type that writes one, with type=string in its plural tag", t, article(string(a.Type))))
+	}
 	if a.Format == Decimal && !slices.ContainsFunc(tagWords(tag), func(word string) bool { return strings.HasPrefix(word, "scale=") }) {
 		wrong = append(wrong, errors.New("a decimal needs a scale, the number of digits behind the point: add scale=2, for example"))
 	}

@@ -322,6 +322,9 @@ func TestStructsThatAreNoSchema(t *testing.T) {
 		".ETag: an ETag is text: use a string field of the struct itself": Of[struct {
 			ETag int `json:"-" plural:"etag"`
 		}],
+		".A: float64 is a number in JSON, and a decimal is a string such as \"19.90\": use a string, or a type that writes one, with type=string in its plural tag": Of[struct {
+			A float64 `json:"a" plural:"format=decimal,scale=2"`
+		}],
 		".A: there is no keyword \"requird\" for a plural tag": Of[struct {
 			A string `json:"a" plural:"requird"`
 		}],

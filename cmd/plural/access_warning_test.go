@@ -49,6 +49,40 @@ access:
 	}
 }
 
+// TestChildrenOfHiddenParents: the server warns, plural can says so, and it is true: a line
+// of a hidden order is in /lines.
+func TestChildrenOfHiddenParents(t *testing.T) {
+	dir := t.TempDir()
+	writeSchema(t, dir, `
+collections:
+  orders: {attributes: {secret: {type: boolean}}}
+  lines: {parent: orders}
+access:
+  roles:
+    public:
+      orders: {list: true, read: "!resource.secret", create: "true"}
+      lines: [list, read]
+`)
+	const order, line = "01936f2e-7d3c-7a4b-9c5d-0123456789ab", "01936f2e-7d3c-7a4b-9c5d-0123456789ac"
+	runs(t, dir, `{"id":"`+order+`","secret":true}`, false, "Imported 1 row into plural.db.\n", "import", "orders")
+	runs(t, dir, `{"id":"`+line+`","order_id":"`+order+`"}`, false, "Imported 1 row into plural.db.\n", "import", "lines")
+	runs(t, dir, "", false, "- public is granted list in lines\n- read has no rule: every resource\n- the read rule of orders does not apply to lines: public sees those of hidden parents too\nyes\n",
+		"can", "public", "list", "lines")
+	p := serveIn(t, dir)
+	if got := get(t, p.base+"/orders/"+order+"/lines"); !strings.HasPrefix(got, "404 ") {
+		t.Errorf("the lines of the hidden order: %s", got)
+	}
+	if got := get(t, p.base+"/lines"); !strings.HasPrefix(got, "200 ") || !strings.Contains(got, line) {
+		t.Errorf("all lines: %s", got)
+	}
+	if err := p.stop(t, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if want := "public sees only some of orders, by a rule, but all of lines"; !strings.Contains(p.log.String(), want) {
+		t.Errorf("there is no warning %q in\n%s", want, p.log)
+	}
+}
+
 // send posts a body, and returns the status and the body of the answer.
 func send(t *testing.T, url, body string) string {
 	t.Helper()

@@ -16,7 +16,7 @@ func newBackupCommand() *cobra.Command {
 		Long: `Copy an SQLite database into a new file, and check the copy. A server may be
 using the database: the copy is what it was at one moment. A file that exists is
 never overwritten.`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1, "give the file to write the backup to"),
 	}
 	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, args []string) error {
@@ -41,7 +41,7 @@ func newRestoreCommand() *cobra.Command {
 		Long: `Make an SQLite database what a backup is, once that has been checked. A server
 may be using the database: it is replaced in one transaction. A database that has
 resources is refused unless --force is given.`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1, "give the file of the backup"),
 	}
 	command.Flags().BoolVar(&force, "force", false, "replace what is in the database")
 	load := addSettings(command, "schema", "database")

@@ -25,7 +25,7 @@ func newCanCommand() *cobra.Command {
 The verb is list, read, create, update or delete. With an id, the rules are asked
 about the resource as it is stored. The exit status is 1 if it is denied,
 and 3 if that depends on the resource.`,
-		Args: cobra.RangeArgs(3, 4),
+		Args: arguments(3, 4, "give a role, a verb and a collection"),
 	}
 	command.Flags().StringVar(&q.Subject, "sub", "", "what auth.sub is (default: there is none)")
 	command.Flags().StringVar(&claims, "claims", "", "what auth.claims is, as a JSON object")

@@ -28,8 +28,9 @@ func newTypeScriptCommand() *cobra.Command {
 	var out, role string
 	var options ts.Options
 	command := &cobra.Command{
-		Use:   "ts",
-		Short: "Write a TypeScript client, one file without dependencies",
+		Use:        "ts",
+		SuggestFor: []string{"typescript", "TypeScript", "js", "javascript"},
+		Short:      "Write a TypeScript client, one file without dependencies",
 		Long: `Write a TypeScript client for the collections of a schema: one file, without
 dependencies, for browsers, Node 18 or newer, Deno and Bun.
 

@@ -75,7 +75,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"", "import users --server 127.0.0.1", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1\"\n"},
 		{"", "import users --server 127.0.0.1:9801", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1:9801\"\n"},
 		{"", "export a b", 1, "plural: name what to export: plural export COLLECTION\n"},
-		{"", "import nobody", 1, "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
+		{"", "import nobody", 1, "plural: there is no collection \"nobody\": there are users, posts\n"},
 		{"", "import operations", 1, "plural: operations are read-only: the server writes them\n"},
 		{"", "export users --migrate auto", 1, "plural: unknown flag: --migrate; \"plural export --help\" lists them\n"},
 		{"", "import users --key secret", 1, "plural: --key is for a --server: a database that is opened here asks nobody\n"},
@@ -101,10 +101,10 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"import users users.txt --format ndjson --from-row 2", "Imported 0 rows into plural.db.\n"},
 		{"import users users.txt --format ndjson --from-row 100", "Imported 0 rows into plural.db.\nplural: users.txt: there is no row 100 to begin with: the last one is row 1\n"},
 		{"import users users.txt --format json", "Imported 0 rows into plural.db.\nplural: users.txt: the file must be a JSON array of objects (for an object in each line, the format is ndjson)\n"},
-		{"import users half.csv --on-error skip", "line 2: email: Must be an email address such as ada@example.com.\nImported 1 row into plural.db.\nplural: half.csv: line 4: the quote that begins here is never closed\n" +
+		{"import users half.csv --on-error skip", "line 2: email \"no\": Must be an email address such as ada@example.com.\nImported 1 row into plural.db.\nplural: half.csv: line 4: the quote that begins here is never closed\n" +
 			"The rows before row 3 are imported, except skipped ones: continue with --from-row 3\n"},
 		{"import users wrong.json.gz", "Imported 0 rows into plural.db.\nplural: wrong.json.gz: gzip: invalid checksum\n"},
-		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts, operations\n"},
+		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts\n"},
 		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], sort, offset, limit and cursor\n"},
 		{"export users --query limit=-2", "plural: the limit of an export must not be negative: for the last rows, reverse the sort, for example sort=-id\n"},
 		{"export users --query filter[nope]=1 --output x.csv", "plural: GET /users: 400 unknown_parameter at filter[nope]: The collection users has no field \"nope\" to filter by. Did you mean name?\n"},
@@ -132,7 +132,7 @@ func TestImportOfASchemaFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, status = exits(t, dir, "", nil, "import", "things", "more.json.gz", "--on-error=skip")
-	if out != "row 2 (line 1): name: Must be a string, but is a number.\nImported 1 row into plural.db.\nplural: 1 row skipped, as reported above\n" || status != 3 {
+	if out != "row 2 (line 1): name 7: Must be a string, but is a number.\nImported 1 row into plural.db.\nplural: 1 row skipped, as reported above\n" || status != 3 {
 		t.Errorf("%d: %s", status, out)
 	}
 	out, _ = exits(t, dir, "", nil, "export", "things", "--format=csv", "--query=sort=-name&limit=3")
@@ -278,4 +278,14 @@ func TestMeterLine(t *testing.T) {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
 	}
+}
+
+// TestImportShowsMigration: an import prints the additive steps that it takes, and nothing of
+// a database that it creates.
+func TestImportShowsMigration(t *testing.T) {
+	dir := t.TempDir()
+	writeSchema(t, dir, "collections: {things: {attributes: {name: {type: string}}}}")
+	runs(t, dir, `{"name":"a"}`, false, "Imported 1 row into plural.db.\n", "import", "things")
+	writeSchema(t, dir, "collections: {things: {attributes: {name: {type: string}, size: {type: integer}}}}")
+	runs(t, dir, `{"size":1}`, false, "Changed the database: things: new attribute size (integer).\nImported 1 row into plural.db.\n", "import", "things")
 }

@@ -43,6 +43,7 @@ func newCreateKeyCommand() *cobra.Command {
 	flags.StringVar(&key.Role, "role", "", "role of its holder")
 	flags.StringVar(&key.Subject, "sub", "", "what auth.sub is in rules (default the prefix of the key)")
 	flags.Var((*duration)(&expires), "expires", "how long it is valid, for example 90d (default forever)")
+	flags.Lookup("expires").DefValue = "" // the usage says it
 	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		s, err := load()
@@ -123,7 +124,7 @@ func newRevokeKeyCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "revoke PREFIX",
 		Short: "Revoke an API key, at once and on every server",
-		Args:  cobra.ExactArgs(1),
+		Args:  arguments(1, 1, "give the prefix of the key, which \"plural keys list\" shows"),
 	}
 	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, args []string) error {

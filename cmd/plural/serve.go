@@ -52,7 +52,13 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 	logger := s.logger(writer)
 	config := s.config
 	config.Schema, config.Access, config.Logger = file.Schema, file.Access, logger
+	if err := checkAddress(s.addr); err != nil {
+		return err
+	}
 	listener, err := plural.Listen(config, s.addr)
+	if errors.Is(err, plural.ErrOpen) {
+		return errOpen
+	}
 	if err != nil {
 		return err
 	}
@@ -74,6 +80,22 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 	err = errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
 	logger.Info("stopped")
 	return err
+}
+
+// errOpen is plural.ErrOpen in the words of the command.
+var errOpen = errors.New("without access, anybody who can reach this address could read and change everything: " +
+	"declare access in the schema file, listen on 127.0.0.1, or give --open to allow this")
+
+// checkAddress says what to write in place of an address without a port, or of a port alone.
+func checkAddress(addr string) error {
+	_, _, err := net.SplitHostPort(addr)
+	if err == nil {
+		return nil
+	}
+	if _, notNumber := strconv.ParseUint(addr, 10, 16); notNumber == nil {
+		return fmt.Errorf("the address %s has no host: write 127.0.0.1:%s for this machine only, or :%s for every address", addr, addr, addr)
+	}
+	return fmt.Errorf("the address %q must be a host and a port, such as 127.0.0.1:8080 or :8080", addr)
 }
 
 // greeting says what is served, and where.

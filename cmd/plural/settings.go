@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -129,7 +131,8 @@ func (s *settings) loadFile(flags *pflag.FlagSet, given map[string]bool, file *s
 		flag := flags.Lookup(strings.ReplaceAll(setting.Name, "_", "-"))
 		switch {
 		case flag == nil || strings.Contains(setting.Name, "-") || !inFile(flag):
-			mistakes = append(mistakes, fmt.Errorf("%s: there is no setting %s: use %s", place, setting.Name, strings.Join(fileKeys(flags), ", ")))
+			mistakes = append(mistakes, fmt.Errorf("%s:%d:%d: there is no setting %s%s: use %s", s.schemaFile, setting.NameLine, setting.NameColumn,
+				setting.Name, s.settingHint(flags, setting.Name), strings.Join(fileKeys(flags), ", ")))
 		case !given[flag.Name]:
 			given[flag.Name] = true
 			if err := flag.Value.Set(setting.Value); err != nil {
@@ -138,6 +141,16 @@ func (s *settings) loadFile(flags *pflag.FlagSet, given map[string]bool, file *s
 		}
 	}
 	return mistakes
+}
+
+// settingHint is the setting that was meant by one that there is none of.
+func (s *settings) settingHint(flags *pflag.FlagSet, name string) string {
+	for flag, words := range flagHints {
+		if found := flags.Lookup(flag); found != nil && inFile(found) && slices.Contains(strings.Fields(words), name) {
+			return " (use " + key(flag) + ")"
+		}
+	}
+	return suggest.DidYouMean(name, fileKeys(flags))
 }
 
 // inFile: a schema file cannot name itself.

@@ -11,12 +11,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // target is where data is imported to or exported from: a server, or a database that is opened
@@ -60,7 +62,7 @@ func (t *target) open(command *cobra.Command, what purpose, collection string) (
 	if err != nil {
 		return nil, client.Description{}, nil, err
 	}
-	description, err := t.describe(command.Context(), c, collection)
+	description, err := t.describe(command.Context(), c, collection, what)
 	if err != nil {
 		return nil, client.Description{}, nil, cmp.Or(err, closing())
 	}
@@ -104,7 +106,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 		for _, each := range s.config.Schema.All() {
 			names = append(names, each.Name)
 		}
-		return nil, nil, noCollection(collection, names)
+		return nil, nil, noCollection(collection, names, what)
 	}
 	if err := refuseOwnFile(s.config.Database, t.file); err != nil {
 		return nil, nil, err
@@ -119,7 +121,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	const forever = -1
 	server, err := plural.Open(ctx, plural.Config{
 		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate,
-		Logger: slog.New(causes{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})}),
+		Logger: slog.New(causes{slog.NewTextHandler(os.Stderr, nil)}),
 		// No timeouts, and no background work.
 		QueryTimeout: forever, MinThroughput: forever, Workers: forever,
 		ReadTimeout: day, WriteTimeout: day,
@@ -186,12 +188,24 @@ func isSameFile(a, b string) bool {
 	return err == nil && other == nil && os.SameFile(one, two)
 }
 
-// causes logs errors that no response shows. Failed requests and a full disk are reported by
-// the command.
+// causes is a log of what no answer tells: why something failed within, and which steps a
+// migration took. Requests that failed, and a full disk, are reported by whoever made them.
 type causes struct{ slog.Handler }
 
 // Handle is that of a slog.Handler.
 func (c causes) Handle(ctx context.Context, record slog.Record) error {
+	if record.Message == "database migrated" {
+		record.Attrs(func(a slog.Attr) bool {
+			if a.Key == "step" {
+				fmt.Fprintf(os.Stderr, "Changed the database: %s.\n", a.Value)
+			}
+			return true
+		})
+		return nil
+	}
+	if record.Level < slog.LevelError {
+		return nil
+	}
 	told := record.Message == "request"
 	record.Attrs(func(a slog.Attr) bool {
 		told = told || a.Key == "error" && strings.HasPrefix(a.Value.String(), string(client.CodeStorageFull))
@@ -263,7 +277,7 @@ func (p *pipeListener) Close() error {
 func (p *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "database", Net: "pipe"} }
 
 // describe finds a collection by its name.
-func (t *target) describe(ctx context.Context, c *client.Client, name string) (client.Description, error) {
+func (t *target) describe(ctx context.Context, c *client.Client, name string, what purpose) (client.Description, error) {
 	all, err := c.Collections(ctx)
 	if client.IsNotFound(err) {
 		return client.Description{}, fmt.Errorf("%s does not describe its collections: is it the URL of a server, without a collection at its end? (%w)", t.name, err)
@@ -281,11 +295,16 @@ func (t *target) describe(ctx context.Context, c *client.Client, name string) (c
 	if len(names) == 0 {
 		return client.Description{}, fmt.Errorf("%s shows no collections: it may need an API key (PLURAL_KEY), or another URL without a collection at its end", t.name)
 	}
-	return client.Description{}, noCollection(name, names)
+	return client.Description{}, noCollection(name, names, what)
 }
 
-func noCollection(name string, names []string) error {
-	return fmt.Errorf("there is no collection %q: there are %s", name, strings.Join(names, ", "))
+// noCollection says which collections there are, without operations if they are to be
+// written to.
+func noCollection(name string, names []string, what purpose) error {
+	if what != toRead {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "operations" })
+	}
+	return fmt.Errorf("there is no collection %q%s: there are %s", name, suggest.DidYouMean(name, names), strings.Join(names, ", "))
 }
 
 // collectionArgument checks the number of arguments of a command whose first is a collection.

@@ -108,7 +108,11 @@ func checkMediaType(r *http.Request) error {
 	charset, hasCharset := parameters["charset"]
 	delete(parameters, "charset")
 	if given == "" || err != nil || media != "application/json" || len(parameters) > 0 || hasCharset && !strings.EqualFold(charset, "utf-8") {
-		return fault.Header("Content-Type", fault.CodeUnsupportedMediaType, "The body must be JSON in UTF-8. Send Content-Type: application/json.")
+		came := "the request has no Content-Type"
+		if given != "" {
+			came = "the Content-Type is " + fault.Quote(given)
+		}
+		return fault.Header("Content-Type", fault.CodeUnsupportedMediaType, "The body must be JSON in UTF-8, but %s. Send Content-Type: application/json.", came)
 	}
 	return nil
 }

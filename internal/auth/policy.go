@@ -48,6 +48,7 @@ func Compile(s *schema.Schema, access *schema.Access) (*Policy, error) {
 		p.roles[role.Name] = grants
 		p.names = append(p.names, role.Name)
 		p.warnAboutCreates(&role, s)
+		p.warnAboutChildren(&role, s)
 	}
 	if len(problems) > 0 {
 		return nil, problems

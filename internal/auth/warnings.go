@@ -12,8 +12,8 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Warnings lists what is allowed, and hardly meant: a create that always fails, and a rule
-// that null makes true.
+// Warnings lists what is allowed, and hardly meant: a create that always fails, a rule
+// that null makes true, and children that are visible although their parents are not.
 func (p *Policy) Warnings() []string { return p.warnings }
 
 // MustWrite lists the attributes that every create has to give, and that the role may not
@@ -43,6 +43,32 @@ func (p *Policy) warnAboutCreates(role *schema.Role, s *schema.Schema) {
 		for _, name := range p.MustWrite(role.Name, c) {
 			p.warnings = append(p.warnings, fmt.Sprintf("%s is granted create in %s, but every create fails: %s is required, has no default, and is not writable for the role: add it to writable",
 				role.Name, c.Name, name))
+		}
+	}
+}
+
+// RuledParent is the parent of a collection if the role sees only some of its resources, by
+// a rule, but all resources of the collection itself. Nil: there is no such parent. The rule
+// of a parent covers /parents/<id>/children only, and not /children.
+func (p *Policy) RuledParent(role string, s *schema.Schema, c *schema.Collection) *schema.Collection {
+	g := p.roles[role][c]
+	if c.Parent == nil || g == nil || !slices.Contains(g.verbs, schema.MayRead) || g.rules[schema.MayRead] != nil {
+		return nil
+	}
+	parent := s.Collection(c.Parent.Collection)
+	if above := p.roles[role][parent]; above == nil || above.rules[schema.MayRead] == nil {
+		return nil
+	}
+	return parent
+}
+
+// warnAboutChildren warns of roles that see children of parents that they do not see.
+func (p *Policy) warnAboutChildren(role *schema.Role, s *schema.Schema) {
+	for _, granted := range role.Grants {
+		c := s.Collection(granted.Collection)
+		if parent := p.RuledParent(role.Name, s, c); parent != nil {
+			p.warnings = append(p.warnings, fmt.Sprintf("%s sees only some of %s, by a rule, but all of %s: the rule of a parent does not apply to GET /%s: give %s a read rule of its own, for example by a copy of the owner's id in each resource",
+				role.Name, parent.Name, c.Name, c.Name, c.Name))
 		}
 	}
 }

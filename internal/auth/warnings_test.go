@@ -89,3 +89,31 @@ access:
 		}
 	}
 }
+
+// TestChildrenOfHiddenParents: a rule of the parent does not protect children in their own
+// collection, so there is a warning where only the parent has one.
+func TestChildrenOfHiddenParents(t *testing.T) {
+	file, err := schema.Parse([]byte(`
+collections:
+  orders: {attributes: {owner: {type: string}}}
+  lines: {attributes: {owner: {type: string}}, parent: orders}
+access:
+  roles:
+    open: {orders: {read: resource.owner == auth.sub}, lines: [list, read]}
+    ruled: {orders: {read: resource.owner == auth.sub}, lines: {list: true, read: resource.owner == auth.sub}}
+    whole: {orders: [read], lines: [list, read]}
+    writer: {orders: {read: resource.owner == auth.sub}, lines: [create]}
+    below: {lines: [list, read]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := Compile(file.Schema, file.Access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"open sees only some of orders, by a rule, but all of lines: the rule of a parent does not apply to GET /lines: give lines a read rule of its own, for example by a copy of the owner's id in each resource"}
+	if got := policy.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -100,7 +100,7 @@ func Foreign(found map[string]*TableShape) error {
 	return &MisfitError{
 		Problem:     Misfit,
 		Differences: []string{fmt.Sprintf("it has tables that Plural did not make (%s), and none of Plural's own", strings.Join(SortedNames(found), ", "))},
-		Advice:      `It seems to be the database of another program. Give an empty one, or the right one, with "--database".`,
+		Advice:      `It seems to be the database of another program. Give an empty one, or the right one.`,
 	}
 }
 

@@ -112,8 +112,8 @@ func TestFiltersOfBuilders(t *testing.T) {
 		for want, params := range map[string][]plural.Param{
 			`unknown_parameter at filter[nope][eq]: The collection items has no field "nope" to filter by.`: {where("nope").Is(1)},
 			`invalid_parameter at filter[count][eq]: The value "x" must be an integer`:                      {where("count").Is("x")},
-			`invalid_parameter at filter[size][in]: The field "size" has objects or arrays`:               {where("size").In(1)},
-			`invalid_parameter at filter[count][in]: The operator in does not allow 0 values.`:               {where("count").In()},
+			`invalid_parameter at filter[size][in]: The field "size" has objects or arrays`:                 {where("size").In(1)},
+			`invalid_parameter at filter[count][in]: The operator in does not allow 0 values.`:              {where("count").In()},
 			`invalid_parameter at filter[at][eq]: `:                                                         {where("at").Is(between)},
 			"the filter of count: nothing is compared with nil: use Null or NotNull":                        {where("count").Is(nil)},
 			"the filter of count: a []int cannot be compared with a field: use a string, number":            {where("count").Is([]int{1})},

@@ -85,5 +85,5 @@ type NotEmptyError struct {
 
 // Error tells how much is there.
 func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("%s has %s, which would be replaced; --force permits it", e.File, migrate.Counted(e.Resources, "resource"))
+	return fmt.Sprintf("%s has %s, which would be replaced; force permits it", e.File, migrate.Counted(e.Resources, "resource"))
 }

@@ -172,7 +172,7 @@ func (p *plan) compare(pair *pair) {
 		if !slices.Contains(pair.source, column) {
 			name := old.Columns()[column].Name
 			rename := func(a schema.Attribute) (to, from string) { return a.Name, a.RenamedFrom }
-			p.add(Losing, costOf("loses the values of", old, column), "%s: attribute %s is removed%s", now.Name, name, whyRemoved(name, now.Attributes, rename))
+			p.add(Losing, costOf("loses the values of", old, column), "%s: attribute %s is removed%s%s", now.Name, name, whyRemoved(name, now.Attributes, rename), pair.renameAdvice(old.Columns()[column].Attribute))
 		}
 	}
 	if old.NoTimestamps && !now.NoTimestamps {
@@ -207,6 +207,21 @@ func (p *pair) match() {
 		}
 		p.source = append(p.source, source)
 	}
+}
+
+// renameAdvice says how to keep the values of an attribute that is removed, if a new one of
+// the same type could be the same one under another name.
+func (p *pair) renameAdvice(removed *schema.Attribute) string {
+	var names []string
+	for i, column := range p.now.Columns() {
+		if a := column.Attribute; p.source[i] == noSource && a != nil && a.RenamedFrom == "" && typeName(a) == typeName(removed) {
+			names = append(names, a.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; if it is renamed, write renamed_from: %s at %s", removed.Name, strings.Join(names, " or "))
 }
 
 // formerParent: the attribute of the parent may be named after it, and is then

@@ -153,10 +153,9 @@ type csvReader struct {
 
 // column is what a cell is to become.
 type column struct {
-	name     string
-	kind     string // type of JSON Schema
-	required bool
-	free     bool // a text without a format, which can be empty
+	name string
+	kind string // type of JSON Schema
+	free bool   // a text without a format, which can be empty
 }
 
 // Delimiters are what can separate the columns of CSV.
@@ -184,7 +183,7 @@ func (r *csvReader) name(header []cell, attributes []client.Attribute) error {
 	known := map[string]column{}
 	names := []string{"id", "type"}
 	for _, attribute := range attributes {
-		known[attribute.Name] = column{attribute.Name, attribute.Type, attribute.Required, attribute.Type == "string" && attribute.Format == ""}
+		known[attribute.Name] = column{attribute.Name, attribute.Type, attribute.Type == "string" && attribute.Format == ""}
 		names = append(names, attribute.Name)
 	}
 	for _, name := range []string{"id", "type", "created_at", "updated_at"} {
@@ -230,7 +229,7 @@ func (r *csvReader) Next() (Row, error) {
 			row.Bad = bad
 		case err != nil:
 			return Row{}, err
-		case len(record) == 1 && record[0].isNothing() && len(r.columns) > 1:
+		case len(record) == 1 && record[0].isNothing():
 			continue // an empty line
 		default:
 			r.fill(&row, record)
@@ -278,13 +277,14 @@ func cellsOf(n int) string {
 	return fmt.Sprint(n, " cells")
 }
 
-// append appends a cell as JSON.
+// append appends a cell as JSON. A text that is no value of the type of the column becomes a
+// string, which the server refuses together with all else that is wrong with the row.
 func (c column) append(body []byte, from cell) ([]byte, error) {
 	if !utf8.Valid(from.text) {
 		return nil, errors.New("not UTF-8: save the file as CSV UTF-8")
 	}
 	// Some programs put quotes around every cell: "" is a text only where there can be one.
-	if len(from.text) == 0 && !(c.free && (from.quoted || c.required)) {
+	if len(from.text) == 0 && !(c.free && from.quoted) {
 		return append(body, "null"...), nil
 	}
 	value := jsontext.Value(from.text)
@@ -296,15 +296,14 @@ func (c column) append(body []byte, from cell) ([]byte, error) {
 		if lower := strings.ToLower(string(from.text)); lower == "true" || lower == "false" {
 			return append(body, lower...), nil
 		}
-		return nil, fmt.Errorf("must be true or false, but is %.60q", from.text)
 	case "integer", "number":
-		if value.Kind() != '0' || !value.IsValid() || len(bytes.TrimSpace(value)) != len(value) {
-			return nil, fmt.Errorf("must be a number such as 42 or -1.5, but is %.60q", from.text)
+		if value.Kind() == '0' && value.IsValid() && len(bytes.TrimSpace(value)) == len(value) {
+			return append(body, value...), nil
 		}
 	default:
-		if !value.IsValid() {
-			return nil, fmt.Errorf("must be JSON of the type %s, but is %.60q", c.kind, from.text)
+		if value.IsValid() {
+			return append(body, value...), nil
 		}
 	}
-	return append(body, value...), nil
+	return jsontext.AppendQuote(body, from.text)
 }

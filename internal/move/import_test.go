@@ -177,7 +177,7 @@ func TestImportStops(t *testing.T) {
 		text := "{\"name\":\"a\"}\n\n{\"name\":\"b\"}\n{\"name\":\"\",\"age\":-1}\n{\"name\":\"c\"}\n{\"nam\":1}\n"
 		done, bad, err := w.take(text, NDJSON)
 		same(t, done, Imported{Created: 2, Bad: 2, Next: 3})
-		same(t, bad, []string{"4: name: Must be at least 1 character long, but has 0. age: Must be at least 0.", "6: nam: The collection people has no attribute of this name. name: The attribute name is required."})
+		same(t, bad, []string{"4: name \"\": Must be at least 1 character long, but has 0. age -1: Must be at least 0.", "6: nam: The collection people has no attribute of this name. Did you mean name? name: The attribute name is required."})
 		if !errors.Is(err, ErrStopped) {
 			t.Errorf("got %v", err)
 		}
@@ -198,12 +198,13 @@ func TestImportStops(t *testing.T) {
 
 func TestImportSkips(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
-		done, bad, err := w.take("name,email,age,boss\na,x,1,\nb,x,2,\nc,,-1,\nd,,no,\ne,,5,01936f2e-7d3c-7a4b-9c5d-0123456789ab\nf,y,,\n", CSV, skip)
-		same(t, done, Imported{Created: 2, Bad: 4, Next: 7})
-		same(t, bad, []string{"4: age: Must be at least 0.",
-			"3: email: Another resource, stored or in this request, has this email.",
-			`5: column age: must be a number such as 42 or -1.5, but is "no"`,
-			"6: boss: There is no resource 01936f2e-7d3c-7a4b-9c5d-0123456789ab in people."})
+		done, bad, err := w.take("name,email,age,boss,good\na,x,1,,\nb,x,2,,\nc,,-1,,\nd,"+strings.Repeat("1234567890", 10)+"1,no,,\ne,,5,01936f2e-7d3c-7a4b-9c5d-0123456789ab,\nf,y,,,\n,,,,maybe\n\n", CSV, skip)
+		same(t, done, Imported{Created: 2, Bad: 5, Next: 8})
+		same(t, bad, []string{"4: age -1: Must be at least 0.",
+			`5: email "12345678901234567890123456789012345678901234567890123456789…: Must be at most 100 characters long, but has 101. age "no": Must be an integer, but is a string.`,
+			"6: boss: There is no resource 01936f2e-7d3c-7a4b-9c5d-0123456789ab in people.",
+			`8: name: The attribute name is required and cannot be null. good "maybe": Must be a boolean, but is a string.`,
+			`3: email "x": Another resource, stored or in this request, has this email.`})
 		same(t, err, nil)
 		w.expect("a f")
 	})
@@ -213,8 +214,8 @@ func TestBadIDs(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		for _, change := range []func(*Import){skip, func(i *Import) { skip(i); dryRun(i) }} {
 			_, bad, err := w.take("{\"id\":\"1\",\"name\":\"a\"}\n{\"id\":\"\",\"name\":\"b\"}\n{\"id\":7,\"name\":\"c\"}\n", NDJSON, change)
-			wrong := "id: An id must be a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab."
-			same(t, bad, []string{"1: " + wrong, "2: " + wrong, "3: id: An id must be a string, but is a number."})
+			wrong := ": An id must be a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab."
+			same(t, bad, []string{`1: id "1"` + wrong, `2: id ""` + wrong, "3: id 7: An id must be a string, but is a number."})
 			same(t, err, nil)
 		}
 		w.expect("")
@@ -234,10 +235,10 @@ func TestDryRun(t *testing.T) {
 {"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ac","name":"e","boss":"01936f2e-7d3c-7a4b-9c5d-0123456789ad"}
 {"name":"f"}
 `
-		taken := "email: Another resource, stored or in this request, has this email."
+		taken := ": Another resource, stored or in this request, has this email."
 		done, bad, err := w.take(text, NDJSON, skip, dryRun)
 		same(t, done, Imported{Created: 3, Bad: 4, Next: 8})
-		same(t, bad, []string{"4: name: Must be at least 1 character long, but has 0.", "2: " + taken, "3: " + taken,
+		same(t, bad, []string{`4: name "": Must be at least 1 character long, but has 0.`, `2: email "there"` + taken, `3: email "a"` + taken,
 			"5: id: Another resource, stored or in this request, has the id 01936f2e-7d3c-7a4b-9c5d-0123456789ab. Send another id, or none."})
 		same(t, err, nil)
 		done, _, err = w.take(text, NDJSON, dryRun) // all are reported, also if the import would end at the first

@@ -7,9 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/schema"
@@ -42,7 +46,7 @@ func (i *importer) removeRefused(ctx context.Context, rows []Row, refused *clien
 		conflict := exists(problems[n]) && i.OnConflict != FailOnConflict
 		switch {
 		case problems[n] != nil && !conflict:
-			i.refuse(row, reasons(problems[n]))
+			i.refuse(row, reasons(row, problems[n]))
 			if stop == 0 && i.stops() {
 				stop = row.Number
 			}
@@ -117,16 +121,50 @@ func (i *importer) resolveLost(rows []Row) error {
 	return nil
 }
 
-// reasons lists what is wrong with a row.
-func reasons(problems []client.Problem) string {
+// reasons is what is wrong with a row, for people, with the values that are wrong.
+func reasons(row Row, problems []client.Problem) string {
 	texts := make([]string, len(problems))
 	for n, problem := range problems {
 		texts[n] = problem.Detail
 		if place := strings.TrimPrefix(problem.Source.Pointer, "/"); place != "" {
-			texts[n] = place + ": " + problem.Detail
+			texts[n] = place + shownValue(row.Body, problem) + ": " + problem.Detail
 		}
 	}
 	return strings.Join(texts, " ")
+}
+
+// longestShown is how many characters of a value are shown.
+const longestShown = 60
+
+// shownValue is the value that a problem is about, behind a space. It is empty if there is
+// none, if it has many parts, and if the problem shows it already.
+func shownValue(body []byte, problem client.Problem) string {
+	switch problem.Code {
+	case client.CodeUnknownAttribute, client.CodeUnknownReference, client.CodeIDExists:
+		return ""
+	}
+	value := jsontext.Value(body)
+	for token := range jsontext.Pointer(problem.Source.Pointer).Tokens() {
+		var members map[string]jsontext.Value
+		var items []jsontext.Value
+		switch n, err := strconv.Atoi(token); {
+		case json.Unmarshal(value, &members) == nil:
+			value = members[token]
+		case err == nil && json.Unmarshal(value, &items) == nil && n >= 0 && n < len(items):
+			value = items[n]
+		default:
+			return ""
+		}
+	}
+	kind := value.Kind()
+	if kind == '{' || kind == '[' || kind == 'n' || kind == jsontext.KindInvalid {
+		return ""
+	}
+	shown := []rune(string(value))
+	if len(shown) > longestShown {
+		return " " + string(shown[:longestShown]) + "…"
+	}
+	return " " + string(value)
 }
 
 // replacers is how many resources are replaced at the same time.
@@ -170,7 +208,7 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 		case err == nil:
 			i.done.Replaced++
 		case errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusUnauthorized:
-			i.refuse(rows[n], reasons(refused.Problems))
+			i.refuse(rows[n], reasons(rows[n], refused.Problems))
 			stopped = stopped || i.stops()
 		default:
 			return err

@@ -43,7 +43,7 @@ func TestWriteOnly(t *testing.T) {
 		w.people.Attributes = attributes
 		done, bad, err := w.take("name,password,limit\nAda,007,3\nGrace,,x\n", CSV, skip)
 		same(t, done, Imported{Created: 1, Bad: 1, Next: 3})
-		same(t, bad, []string{`3: column limit: must be a number such as 42 or -1.5, but is "x"`})
+		same(t, bad, []string{`3: password: The attribute password is required and cannot be null. limit "x": Must be an integer, but is a string.`})
 		same(t, err, nil)
 		w.expect("Ada")
 		_, err = NewReader(strings.NewReader("name,secret\n"), CSV, attributes)

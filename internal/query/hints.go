@@ -85,10 +85,14 @@ func suggested(name string) string {
 
 // operatorHint says which operator was meant.
 func operatorHint(op string) string {
-	if hint := find(operatorHints, op); hint != "" {
-		return " Use " + hint + "."
+	hint := find(operatorHints, op)
+	switch hint {
+	case "":
+		return suggested(suggest.Nearest(op, operators))
+	case "contains", "starts_with":
+		return " Use " + hint + ", which distinguishes upper and lower case."
 	}
-	return suggested(suggest.Nearest(op, operators))
+	return " Use " + hint + "."
 }
 
 // sortHint says how to write an order that was written as elsewhere: priority:desc,

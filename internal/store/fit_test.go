@@ -186,7 +186,7 @@ func TestForeignTablesAreRefused(t *testing.T) {
 		}
 		_, err = Open(context.Background(), url, schema.Example())
 		want := "the database does not fit the schema:\n  - it has tables that Plural did not make (invoices), and none of Plural's own\n" +
-			`It seems to be the database of another program. Give an empty one, or the right one, with "--database".`
+			`It seems to be the database of another program. Give an empty one, or the right one.`
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v", err)
 		}
