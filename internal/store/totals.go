@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
@@ -59,35 +60,38 @@ const (
 	mergeAtOnce = 16  // deltas of one transaction at which they are merged at once
 )
 
-// finish records the deltas of a transaction. If only one transaction writes at a time, and
-// there are many, it merges them instead, together with the pending ones.
+// mergeRequest is the value of a task that wants pending deltas to be merged.
+type mergeRequest struct{}
+
+// finish records the deltas of a transaction, or merges them together with the pending ones: if a task
+// asks for it, or if only one transaction writes at a time and there are many. Merging reads the
+// resources, so it must count those of all tasks of the transaction, and comes after them.
 func (s *Store) finish(c db.Conn, tasks []*db.Task) (committed func(), err error) {
 	deltas := deltasOf(tasks)
-	n := int64(len(deltas))
-	if !s.db.Traits().Shared && (n >= mergeAtOnce || n > 0 && s.pending.Load()+n >= mergeAt) {
-		_, err := s.merge(c, deltas...)
-		return func() { s.pending.Store(0) }, err
+	n, pending := int64(len(deltas)), s.pending.Load()
+	shared := s.db.Traits().Shared
+	request := slices.IndexFunc(tasks, func(t *db.Task) bool { return t.Value == mergeRequest{} })
+	if request < 0 && (shared || n < mergeAtOnce && (n == 0 || pending+n < mergeAt)) {
+		return func() { s.pending.Add(n) }, lists.Record(c, deltas)
 	}
-	return func() { s.pending.Add(n) }, lists.Record(c, deltas)
+	removed, err := s.merge(c, deltas...)
+	if request >= 0 {
+		tasks[request].Removed.Table, tasks[request].Removed.Rows = db.DeltasTable, removed
+	}
+	return func() { s.pending.Add(-pending) }, err // others may have recorded more
 }
 
 // MergeDeltas merges the pending deltas.
 func (s *Store) MergeDeltas(ctx context.Context) error {
-	seen := s.pending.Load()
-	if seen == 0 {
+	if s.pending.Load() == 0 {
 		return nil
 	}
 	t := &db.Task{}
-	t.Run = func(c db.Conn, _ []*db.Task) (err error) {
-		t.Removed.Table = db.DeltasTable
-		t.Removed.Rows, err = s.merge(c)
-		return err
+	t.Run = func(db.Conn, []*db.Task) error {
+		t.Value = mergeRequest{}
+		return nil
 	}
-	err := s.db.Write(ctx, t)
-	if err == nil {
-		s.pending.Add(-seen)
-	}
-	return s.fault(ctx, err)
+	return s.fault(ctx, s.db.Write(ctx, t))
 }
 
 func (s *Store) merge(c db.Conn, more ...lists.Delta) (removed int64, err error) {
