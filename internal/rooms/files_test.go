@@ -44,8 +44,8 @@ var mayOpen = map[string]string{
 	"internal/auth readPublicKey: os.ReadFile":                      "public keys of tokens",
 	"internal/db/sqlite createPrivate: os.OpenFile":                 "a new database, with O_EXCL, while no connection can be opened",
 	"internal/db/sqlite partialFile: os.CreateTemp":                 "a new database, with O_EXCL and a name that nobody else knows",
-	"internal/db/sqlite publish: os.Link":                             "a database that no connection has open",
-	"internal/db/sqlite publish: os.Rename":                           "a database that no connection has open",
+	"internal/db/sqlite publish: os.Link":                           "a database that no connection has open",
+	"internal/db/sqlite publish: os.Rename":                         "a database that no connection has open",
 	"internal/db/sqlite syncDirectory: os.Open":                     "a directory",
 	"internal/db/sqlite openFile: zombiezen.com/go/sqlite.OpenConn": "SQLite itself",
 }
