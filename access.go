@@ -101,7 +101,7 @@ func CreateAPIKey(ctx context.Context, database string, key APIKey) (secret stri
 		}
 	}
 	if !key.Expires.IsZero() && !key.Expires.After(time.Now()) {
-		return "", errors.New("Expires of an API key must be in the future")
+		return "", errors.New("the expiry of an API key must be in the future")
 	}
 	secret, prefix, hash := auth.NewAPIKey()
 	if key.Subject == "" {
