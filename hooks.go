@@ -8,6 +8,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -63,23 +64,15 @@ type Change struct {
 	Caller Caller
 }
 
-// Error is an error as a client gets it. Its Cause is for the log only.
-type Error = fault.Error
-
-// Errors is what goes wrong with a call, of which there may be several. It is
-// what errors.As finds in every error that has a code, and it finds the first
-// *Error as well.
-type Errors = fault.List
-
 // Invalid is an error for a hook to refuse a change with: the client gets 422,
 // with the JSON Pointer of the attribute that is to blame ("/email"), or "".
 func Invalid(pointer, format string, args ...any) error {
-	return fault.At(rooted(pointer), fault.CodeRefused, format, args...)
+	return fault.At(rooted(pointer), problem.CodeRefused, format, args...)
 }
 
 // Conflict is an error for a hook to refuse a change with: the client gets 409.
 func Conflict(pointer, format string, args ...any) error {
-	return fault.At(rooted(pointer), fault.CodeConflict, format, args...)
+	return fault.At(rooted(pointer), problem.CodeConflict, format, args...)
 }
 
 // rooted makes a pointer of the mere name of an attribute.

@@ -23,6 +23,7 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 )
 
 // Server is an open database behind an HTTP API.
@@ -134,7 +135,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 }
 
 // ErrStopped is the error of calls that begin after Stop was called. It has the code unavailable.
-var ErrStopped error = fault.New(fault.CodeUnavailable, "The server is shutting down. Try again later.")
+var ErrStopped error = fault.New(problem.CodeUnavailable, "The server is shutting down. Try again later.")
 
 // ErrInTransaction is the error of a write through the server that is made inside a Within hook or
 // a Transaction, with the context of that function. Write through its *Tx instead.

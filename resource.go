@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -110,7 +111,7 @@ func (r *Resource) Set(name string, value any) error {
 }
 
 // below puts a place in front of the places of faults.
-func below(pointer string, faults fault.List) fault.List {
+func below(pointer string, faults problem.Errors) problem.Errors {
 	for _, each := range faults {
 		each.Source.Pointer = pointer + each.Source.Pointer
 	}

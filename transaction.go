@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -170,10 +171,10 @@ func called(err error) error {
 	if inner := (*fault.Inner)(nil); err == nil || errors.As(err, &inner) {
 		return err
 	}
-	var list fault.List
-	var one *fault.Error
+	var list problem.Errors
+	var one *problem.Error
 	if !errors.As(err, &list) && errors.As(err, &one) {
-		err = fault.List{one}
+		err = problem.Errors{one}
 	}
 	return &fault.Inner{Err: err}
 }
@@ -190,7 +191,7 @@ func find(s *schema.Schema, collection, id string) (*schema.Collection, schema.I
 func parseID(id string) (schema.ID, error) {
 	key, ok := schema.ParseID(id)
 	if !ok {
-		return schema.ID{}, fault.New(fault.CodeNotFound, "%s is not an id.", fault.Quote(id))
+		return schema.ID{}, fault.New(problem.CodeNotFound, "%s is not an id.", fault.Quote(id))
 	}
 	return key, nil
 }

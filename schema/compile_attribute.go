@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // compiled is what an attribute is checked against, ready for use.
@@ -223,11 +223,11 @@ func (k *checker) constant(a *Attribute, constant any, what string, at path) (Va
 		k.report(at, "%s cannot be null: remove it, as every attribute that is not required can be null and is null by default", what)
 		return Null, false
 	}
-	value, problem := a.decodeConstant(text)
-	if problem == nil {
+	value, wrong := a.decodeConstant(text)
+	if wrong == nil {
 		return value, true
 	}
-	message := constantProblem(what, problem)
+	message := constantProblem(what, wrong)
 	if scalar := text[0] != '"' && text[0] != '{' && text[0] != '['; scalar && a.Type == String {
 		message += `: write it in quotes, "` + string(text) + `"`
 	}
@@ -245,11 +245,11 @@ func marshal(value any) ([]byte, error) {
 
 // constantProblem turns what a client would be told of a value into what the
 // author of the schema is told of a constant.
-func constantProblem(what string, problem *fault.Error) string {
-	if pointer := problem.Source.Pointer; pointer != "" {
+func constantProblem(what string, wrong *problem.Error) string {
+	if pointer := wrong.Source.Pointer; pointer != "" {
 		what += " at " + pointer
 	}
-	detail := strings.TrimSuffix(problem.Detail, ".")
+	detail := strings.TrimSuffix(wrong.Detail, ".")
 	if rest, ok := strings.CutPrefix(detail, "Must "); ok {
 		return what + " must " + rest
 	}
@@ -258,9 +258,9 @@ func constantProblem(what string, problem *fault.Error) string {
 
 // regexpProblem is the error of regexp.Compile without its preamble.
 func regexpProblem(err error) string {
-	var problem *syntax.Error
-	if errors.As(err, &problem) {
-		return string(problem.Code) + ": " + problem.Expr
+	var wrong *syntax.Error
+	if errors.As(err, &wrong) {
+		return string(wrong.Code) + ": " + wrong.Expr
 	}
 	return err.Error()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // DefaultValue is the value of a resource that is created without the
@@ -16,7 +17,7 @@ func (a *Attribute) DefaultValue() Value { return a.fallback }
 // the attribute, if that loses nothing: "12" and 12 become each other, a date is
 // midnight in UTC, a number has all its digits. A value of the attribute's own kind is only checked. The
 // fault says what is wrong with the value otherwise.
-func (a *Attribute) Convert(from Kind, value Value) (Value, *fault.Error) {
+func (a *Attribute) Convert(from Kind, value Value) (Value, *problem.Error) {
 	text := from.appendJSON(nil, Record{value}, 0)
 	if from != a.kind {
 		plain := string(text)
@@ -27,7 +28,7 @@ func (a *Attribute) Convert(from Kind, value Value) (Value, *fault.Error) {
 		}
 		converted, ok := a.kind.fromPlain(from, plain)
 		if !ok {
-			return Null, fault.New(fault.CodeType, "Cannot be converted to %s.", a.kind)
+			return Null, fault.New(problem.CodeType, "Cannot be converted to %s.", a.kind)
 		}
 		text = a.kind.appendJSON(nil, Record{converted}, 0)
 	}
@@ -43,7 +44,7 @@ func (a *Attribute) Convert(from Kind, value Value) (Value, *fault.Error) {
 		return Null, fault.From(err)[0]
 	}
 	if result.IsNull() { // the text null, which is no JSON of an object or array
-		return Null, fault.New(fault.CodeType, "Cannot be converted to %s.", a.kind)
+		return Null, fault.New(problem.CodeType, "Cannot be converted to %s.", a.kind)
 	}
 	return result, nil
 }
@@ -69,8 +70,8 @@ func (k Kind) fromPlain(from Kind, text string) (Value, bool) {
 	case k == KindJSON:
 		return TextValue(text), from == KindText // read by its definition
 	}
-	value, problem := k.Parse(text)
-	return value, problem == ""
+	value, wrong := k.Parse(text)
+	return value, wrong == ""
 }
 
 // decimal is a number without the ways to write it: the digits between the zeros on

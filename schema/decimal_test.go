@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // TestDecimals: what is taken, and how it comes back.
@@ -48,7 +49,7 @@ func TestDecimals(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"1.5", "1", "true", "{}", "[]"} {
-		if _, err := of(2).DecodeJSON([]byte(text)); !fault.Is(err, fault.CodeType) {
+		if _, err := of(2).DecodeJSON([]byte(text)); !fault.Is(err, problem.CodeType) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

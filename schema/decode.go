@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // Mode says what a body is for.
@@ -55,7 +56,7 @@ func (in Input) HasID() bool { return in.Set[IDColumn] }
 
 // Decode reads and validates a body. Many reports that it was an array, which
 // only Create takes. Everything that is wrong with a well-formed body is
-// reported together, as a fault.List.
+// reported together, as a problem.Errors.
 func (c *Collection) Decode(body []byte, options DecodeOptions) (inputs []Input, many bool, err error) {
 	d := newDecoder(body, options.MaxDepth)
 	token, err := d.token()
@@ -71,7 +72,7 @@ func (c *Collection) Decode(body []byte, options DecodeOptions) (inputs []Input,
 		in, err = d.object(c, options)
 		inputs = []Input{in}
 	default:
-		d.fail(fault.CodeNotAnObject, "The body must be a JSON object with the attributes%s, but is %s.", orArray(options.Mode), kindName(token.Kind()))
+		d.fail(problem.CodeNotAnObject, "The body must be a JSON object with the attributes%s, but is %s.", orArray(options.Mode), kindName(token.Kind()))
 		err = d.skip(token)
 	}
 	if err != nil {
@@ -124,16 +125,16 @@ func (c *Collection) Restore(representation []byte) (Record, error) {
 
 // DecodeJSON reads and validates one value of the attribute.
 func (a *Attribute) DecodeJSON(text []byte) (Value, error) {
-	value, problem := a.decodeConstant(text)
-	if problem != nil {
-		return Null, problem
+	value, wrong := a.decodeConstant(text)
+	if wrong != nil {
+		return Null, wrong
 	}
 	return value, nil
 }
 
 // decodeConstant reads a value out of the schema itself: a default or a member
 // of an enumeration.
-func (a *Attribute) decodeConstant(text []byte) (Value, *fault.Error) {
+func (a *Attribute) decodeConstant(text []byte) (Value, *problem.Error) {
 	d := newDecoder(text, maxConstantDepth)
 	value, err := d.attribute(a)
 	if err == nil {
@@ -156,7 +157,7 @@ type decoder struct {
 	json     *jsontext.Decoder
 	body     []byte
 	maxDepth int
-	faults   fault.List
+	faults   problem.Errors
 	wrapped  bool // what is missing then is not missing, but elsewhere
 }
 
@@ -165,16 +166,17 @@ func newDecoder(body []byte, maxDepth int) *decoder {
 }
 
 // fail notes that the value just read, or the object just entered, is invalid.
-func (d *decoder) fail(code fault.Code, format string, args ...any) {
-	if d.faults.Full() {
-		return // before the place is put together, which may be long
+func (d *decoder) fail(code problem.Code, format string, args ...any) {
+	pointer := ""
+	if len(d.faults) < problem.MaxErrors { // an error beyond that is dropped, and its pointer may be long
+		pointer = string(d.json.StackPointer())
 	}
-	d.faults.Add(fault.At(string(d.json.StackPointer()), code, format, args...))
+	d.faults.Add(fault.At(pointer, code, format, args...))
 }
 
 // faulty reports whether something is wrong at a place already.
 func (d *decoder) faulty(pointer string) bool {
-	return slices.ContainsFunc(d.faults, func(f *fault.Error) bool { return f.Source.Pointer == pointer })
+	return slices.ContainsFunc(d.faults, func(f *problem.Error) bool { return f.Source.Pointer == pointer })
 }
 
 func (d *decoder) token() (jsontext.Token, error) {
@@ -183,7 +185,7 @@ func (d *decoder) token() (jsontext.Token, error) {
 		return token, d.malformed(err)
 	}
 	if d.json.StackDepth() > d.maxDepth {
-		return token, fault.At(string(d.json.StackPointer()), fault.CodeTooDeep, "Objects and arrays can be nested at most %d levels deep.", d.maxDepth)
+		return token, fault.At(string(d.json.StackPointer()), problem.CodeTooDeep, "Objects and arrays can be nested at most %d levels deep.", d.maxDepth)
 	}
 	return token, nil
 }
@@ -201,7 +203,7 @@ func (d *decoder) end() error {
 func (d *decoder) malformed(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		if len(bytes.TrimSpace(d.body)) == 0 {
-			return fault.New(fault.CodeMalformedJSON, "The body is empty. It must be a JSON object.")
+			return fault.New(problem.CodeMalformedJSON, "The body is empty. It must be a JSON object.")
 		}
 		return d.at(int64(len(d.body)), "", "the body ends in the middle of a value")
 	}
@@ -229,11 +231,11 @@ func (d *decoder) syntaxProblem(syntax *jsontext.SyntacticError) string {
 	return text
 }
 
-func (d *decoder) at(offset int64, pointer, what string) *fault.Error {
+func (d *decoder) at(offset int64, pointer, what string) *problem.Error {
 	before := d.body[:min(int(offset), len(d.body))]
 	line := bytes.Count(before, []byte("\n")) + 1
 	column := len(before) - bytes.LastIndexByte(before, '\n')
-	return fault.At(pointer, fault.CodeMalformedJSON, "Line %d, column %d: %s.", line, column, what)
+	return fault.At(pointer, problem.CodeMalformedJSON, "Line %d, column %d: %s.", line, column, what)
 }
 
 // skip reads to the end of a value whose first token has been read.
@@ -257,13 +259,13 @@ func (d *decoder) array(c *Collection, options DecodeOptions) ([]Input, error) {
 			return nil, err
 		}
 		if len(inputs) == options.MaxItems {
-			return nil, fault.New(fault.CodeTooManyItems, "An array can create at most %d resources at once.", options.MaxItems)
+			return nil, fault.New(problem.CodeTooManyItems, "An array can create at most %d resources at once.", options.MaxItems)
 		}
 		var in Input
 		if token.Kind() == '{' {
 			in, err = d.object(c, options)
 		} else {
-			d.fail(fault.CodeNotAnObject, "Each item must be a JSON object with the attributes, but this is %s.", kindName(token.Kind()))
+			d.fail(problem.CodeNotAnObject, "Each item must be a JSON object with the attributes, but this is %s.", kindName(token.Kind()))
 			err = d.skip(token)
 		}
 		if err != nil {
@@ -289,7 +291,7 @@ func (d *decoder) object(c *Collection, options DecodeOptions) (Input, error) {
 			in.Values[column], err = d.attribute(c.columns[column].Attribute)
 			in.Set[column] = true
 			if options.Mode == Create && !options.Writable.Has(column) {
-				d.fail(fault.CodeReadOnly, "You may not set %s. Leave it out.", name)
+				d.fail(problem.CodeReadOnly, "You may not set %s. Leave it out.", name)
 			}
 		} else {
 			err = d.ownMember(c, name, options, &in)
@@ -313,11 +315,11 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 	if options.Parent != nil {
 		column, id := options.Parent.Column, IDValue(options.ParentID)
 		if in.Set[column] && in.Values[column] != id && !d.faulty(place+"/"+c.columns[column].Name) {
-			d.faults.Add(fault.At(place+"/"+c.columns[column].Name, fault.CodeParentMismatch, "The path says %s. Leave the attribute out, or give the same.", options.ParentID))
+			d.faults.Add(fault.At(place+"/"+c.columns[column].Name, problem.CodeParentMismatch, "The path says %s. Leave the attribute out, or give the same.", options.ParentID))
 		}
 		if options.Mode == Create && !options.Writable.Has(column) && !in.Set[column] {
 			name := c.columns[column].Name
-			d.faults.Add(fault.At(place+"/"+name, fault.CodeReadOnly, "You may not set %s, which the path does.", name))
+			d.faults.Add(fault.At(place+"/"+name, problem.CodeReadOnly, "You may not set %s, which the path does.", name))
 		}
 		in.Values[column], in.Set[column] = id, true
 	}
@@ -329,7 +331,7 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 		attribute := c.columns[column].Attribute
 		in.Values[column], in.Set[column] = attribute.fallback, true
 		if attribute.Required && attribute.fallback.IsNull() {
-			d.faults.Add(fault.At(place+"/"+attribute.Name, fault.CodeRequired, "The attribute %s is required.", attribute.Name))
+			d.faults.Add(fault.At(place+"/"+attribute.Name, problem.CodeRequired, "The attribute %s is required.", attribute.Name))
 		}
 	}
 }
@@ -357,34 +359,34 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 		if id, ok := ParseID(text); ok {
 			in.Values[IDColumn], in.Set[IDColumn] = IDValue(id), true
 		} else if isText {
-			d.fail(fault.CodeFormat, "An id must be a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.")
+			d.fail(problem.CodeFormat, "An id must be a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.")
 		} else {
-			d.fail(fault.CodeType, "An id must be a string, but is %s.", kindName(token.Kind()))
+			d.fail(problem.CodeType, "An id must be a string, but is %s.", kindName(token.Kind()))
 		}
 	case name == "id":
 		if id, ok := ParseID(text); !ok || id != options.ID {
-			d.fail(fault.CodeReadOnly, "The id of a resource cannot change. Leave it out, or give the one of the path.")
+			d.fail(problem.CodeReadOnly, "The id of a resource cannot change. Leave it out, or give the one of the path.")
 		}
 	case name == "type":
 		if text != c.Name {
-			d.fail(fault.CodeReadOnly, "The type of a resource cannot change. Leave it out, or give %q.", c.Name)
+			d.fail(problem.CodeReadOnly, "The type of a resource cannot change. Leave it out, or give %q.", c.Name)
 		}
 	case timestamp != NoColumn && options.Mode == Create:
-		d.fail(fault.CodeReadOnly, "%s is set by the server. Leave it out.", name)
+		d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out.", name)
 	case timestamp != NoColumn:
 		// PUT takes back what was read, however stale; PATCH is checked against
 		// what is stored by whoever applies it.
-		when, problem := parseDateTime(text)
-		if problem != "" {
-			d.fail(fault.CodeReadOnly, "%s is set by the server. Leave it out, or send back what was read.", name)
+		when, wrong := parseDateTime(text)
+		if wrong != "" {
+			d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out, or send back what was read.", name)
 		} else if options.Mode == Patch {
 			in.Values[timestamp], in.Set[timestamp] = TimeValue(when), true
 		}
 	case name == "data" && (token.Kind() == '{' || token.Kind() == '['):
 		d.wrapped = true
-		d.fail(fault.CodeWrapped, "Request bodies are not wrapped in \"data\". Send the attributes themselves.")
+		d.fail(problem.CodeWrapped, "Request bodies are not wrapped in \"data\". Send the attributes themselves.")
 	default:
-		d.fail(fault.CodeUnknownAttribute, "The collection %s has no attribute of this name.", c.Name)
+		d.fail(problem.CodeUnknownAttribute, "The collection %s has no attribute of this name.", c.Name)
 	}
 	return d.skip(token)
 }

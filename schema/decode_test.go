@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // notes has what the tests of bodies need: required, default, parent.
@@ -64,7 +65,7 @@ func places(t testing.TB, err error) string {
 	t.Helper()
 	var texts []string
 	for _, f := range fault.From(err) {
-		if f.Code == fault.CodeInternal || f.Detail == "" || !strings.HasSuffix(f.Detail, ".") {
+		if f.Code == problem.CodeInternal || f.Detail == "" || !strings.HasSuffix(f.Detail, ".") {
 			t.Errorf("%#v", f)
 		}
 		texts = append(texts, strings.TrimSpace(string(f.Code)+" "+f.Source.Pointer))
@@ -209,8 +210,8 @@ func TestDecodeRefusesWhatIsNoJSON(t *testing.T) {
 	} {
 		for _, mode := range []Mode{Create, Replace, Patch} {
 			_, _, err := notes.Decode([]byte(body), options(mode))
-			var f *fault.Error
-			if !errors.As(err, &f) || f.Code != fault.CodeMalformedJSON || f.Status() != 400 || !strings.HasPrefix(f.Source.Pointer, want) {
+			var f *problem.Error
+			if !errors.As(err, &f) || f.Code != problem.CodeMalformedJSON || f.Status() != 400 || !strings.HasPrefix(f.Source.Pointer, want) {
 				t.Errorf("%q in mode %d: got %v, want malformed_json at %s", body, mode, err, want)
 			}
 		}
@@ -276,13 +277,13 @@ func TestErrorsAreBounded(t *testing.T) {
 	body := `{"meta":{"` + strings.Repeat("n", 50_000) + `":[` + nulls + `]}}`
 	_, _, err := notes.Decode([]byte(body), options(Create))
 	faults := fault.From(err)
-	if len(faults) != fault.Most {
+	if len(faults) != problem.MaxErrors {
 		t.Fatalf("%d errors", len(faults))
 	}
 	if first := faults[0]; first.Source.Pointer != "/meta" || first.Detail != "Strings can hold any character but U+0000." {
 		t.Errorf("got %v", first)
 	}
-	if last := faults[fault.Most-1]; last.Detail != "Strings can hold any character but U+0000. There are more errors than are listed." {
+	if last := faults[problem.MaxErrors-1]; last.Detail != "Strings can hold any character but U+0000. There are more errors than are listed." {
 		t.Errorf("got %v", last)
 	}
 }
@@ -304,7 +305,7 @@ func TestLargeNumbersInFreeJSON(t *testing.T) {
 		}
 	}
 	for _, refused := range []string{"9223372036854775808", "-9223372036854775809", "1e309", "1e-400"} {
-		if _, _, err := notes.Decode([]byte(`{"meta":{"n":`+refused+`}}`), options(Patch)); !fault.Is(err, fault.CodeOutOfRange) {
+		if _, _, err := notes.Decode([]byte(`{"meta":{"n":`+refused+`}}`), options(Patch)); !fault.Is(err, problem.CodeOutOfRange) {
 			t.Errorf("%s: got %v", refused, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // attribute reads the value of an attribute. An invalid value is noted and read
@@ -20,7 +20,7 @@ func (d *decoder) attribute(a *Attribute) (Value, error) {
 	switch {
 	case token.Kind() == 'n':
 		if a.Required {
-			d.fail(fault.CodeRequired, "The attribute %s is required and cannot be null.", a.Name)
+			d.fail(problem.CodeRequired, "The attribute %s is required and cannot be null.", a.Name)
 		}
 		return Null, nil
 	case a.kind == KindJSON:
@@ -38,7 +38,7 @@ func (d *decoder) wrongType(a *Attribute, token jsontext.Token) {
 	if a.Type == Integer || a.Type == Object || a.Type == Array {
 		article = "an"
 	}
-	d.fail(fault.CodeType, "Must be %s %s, but is %s.", article, a.Type, kindName(token.Kind()))
+	d.fail(problem.CodeType, "Must be %s %s, but is %s.", article, a.Type, kindName(token.Kind()))
 }
 
 // scalar converts and checks a string, number or boolean.
@@ -66,12 +66,12 @@ func (d *decoder) scalar(a *Attribute, token jsontext.Token) Value {
 }
 
 func (d *decoder) integer(a *Attribute, text string) Value {
-	n, problem := parseInteger(text)
-	switch problem {
+	n, wrong := parseInteger(text)
+	switch wrong {
 	case fractional:
-		d.fail(fault.CodeType, "Must be an integer, but has a fraction.")
+		d.fail(problem.CodeType, "Must be an integer, but has a fraction.")
 	case tooLarge:
-		d.fail(fault.CodeOutOfRange, "Must be between %d and %d.", math.MinInt64, math.MaxInt64)
+		d.fail(problem.CodeOutOfRange, "Must be between %d and %d.", math.MinInt64, math.MaxInt64)
 	default:
 		d.checkInteger(a, n)
 		return IntValue(n)
@@ -90,27 +90,27 @@ func (d *decoder) number(a *Attribute, text string) Value {
 
 // double reads a number that must be a double, with all its digits.
 func (d *decoder) double(text string) (f float64, ok bool) {
-	f, problem := parseNumber(text)
-	switch problem {
+	f, wrong := parseNumber(text)
+	switch wrong {
 	case tooLarge:
-		d.fail(fault.CodeOutOfRange, "Must be a number that a double can hold.")
+		d.fail(problem.CodeOutOfRange, "Must be a number that a double can hold.")
 	case imprecise:
 		nearest, _ := strconv.ParseFloat(text, 64)
-		d.fail(fault.CodePrecision, "Has more digits than a double can hold, and would become %s. Send fewer digits, or declare a decimal: type string, format decimal.", appendFloat(nil, nearest))
+		d.fail(problem.CodePrecision, "Has more digits than a double can hold, and would become %s. Send fewer digits, or declare a decimal: type string, format decimal.", appendFloat(nil, nearest))
 	}
-	return f, problem == noProblem
+	return f, wrong == noProblem
 }
 
 func (d *decoder) decimal(a *Attribute, text string) Value {
-	n, problem := a.kind.parseDecimal(text)
-	switch problem {
+	n, wrong := a.kind.parseDecimal(text)
+	switch wrong {
 	case noDecimal:
-		d.fail(fault.CodeFormat, "Must be a decimal such as %s.", a.kind.decimalExample())
+		d.fail(problem.CodeFormat, "Must be a decimal such as %s.", a.kind.decimalExample())
 	case tooPrecise:
-		d.fail(fault.CodePrecision, "Must have at most %s behind the decimal point.", counted(a.kind.Scale(), "digit"))
+		d.fail(problem.CodePrecision, "Must have at most %s behind the decimal point.", counted(a.kind.Scale(), "digit"))
 	case tooManyDigits:
 		limit := a.kind.decimalLimit()
-		d.fail(fault.CodeOutOfRange, "Must be between -%s and %s.", limit, limit)
+		d.fail(problem.CodeOutOfRange, "Must be between -%s and %s.", limit, limit)
 	default:
 		d.checkInteger(a, n)
 		return IntValue(n)
@@ -120,9 +120,9 @@ func (d *decoder) decimal(a *Attribute, text string) Value {
 
 func (d *decoder) text(a *Attribute, text string) Value {
 	d.checkText(a, text)
-	parsed, problem := parseFormat(a.Format, text)
-	if problem != "" {
-		d.fail(fault.CodeFormat, "Must be %s.", problem)
+	parsed, wrong := parseFormat(a.Format, text)
+	if wrong != "" {
+		d.fail(problem.CodeFormat, "Must be %s.", wrong)
 	}
 	return parsed
 }
@@ -184,7 +184,7 @@ func (d *decoder) appendObject(dst []byte, a *Attribute) ([]byte, error) {
 		}
 		member := a.property(name)
 		if member == nil && a != nil && a.Closed {
-			d.fail(fault.CodeUnknownAttribute, "No member of this name is allowed here.")
+			d.fail(problem.CodeUnknownAttribute, "No member of this name is allowed here.")
 		}
 		if dst, err = d.appendValue(dst, token, member); err != nil {
 			return dst, err
@@ -229,20 +229,20 @@ func (d *decoder) appendString(dst []byte, text string) []byte {
 }
 
 func (d *decoder) appendNumber(dst []byte, text string) []byte {
-	n, problem := parseInteger(text)
-	if problem == noProblem {
+	n, wrong := parseInteger(text)
+	if wrong == noProblem {
 		return strconv.AppendInt(dst, n, 10)
 	}
-	if problem == tooLarge && !strings.ContainsAny(text, ".eE") {
+	if wrong == tooLarge && !strings.ContainsAny(text, ".eE") {
 		// Written as an integer, it is meant to be exact.
-		d.fail(fault.CodeOutOfRange, "Integers must be between %d and %d.", math.MinInt64, math.MaxInt64)
+		d.fail(problem.CodeOutOfRange, "Integers must be between %d and %d.", math.MinInt64, math.MaxInt64)
 		return dst
 	}
 	f, ok := d.double(text)
 	if !ok {
 		return dst
 	}
-	if problem == tooLarge {
+	if wrong == tooLarge {
 		// Not with all its digits: it would be taken for an integer when it is sent back.
 		return appendExponent(dst, f)
 	}

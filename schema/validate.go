@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 func (d *decoder) checkText(a *Attribute, text string) {
@@ -15,20 +16,20 @@ func (d *decoder) checkText(a *Attribute, text string) {
 	if a.MinLength > 0 || a.MaxLength > 0 {
 		length := utf8.RuneCountInString(text)
 		if length < a.MinLength {
-			d.fail(fault.CodeMinLength, "Must be at least %s long, but has %d.", counted(a.MinLength, "character"), length)
+			d.fail(problem.CodeMinLength, "Must be at least %s long, but has %d.", counted(a.MinLength, "character"), length)
 		}
 		if a.MaxLength > 0 && length > a.MaxLength {
-			d.fail(fault.CodeMaxLength, "Must be at most %s long, but has %d.", counted(a.MaxLength, "character"), length)
+			d.fail(problem.CodeMaxLength, "Must be at most %s long, but has %d.", counted(a.MaxLength, "character"), length)
 		}
 	}
 	if a.pattern != nil && !a.pattern.MatchString(text) {
-		d.fail(fault.CodePattern, "Must match the pattern %s.", a.Pattern)
+		d.fail(problem.CodePattern, "Must match the pattern %s.", a.Pattern)
 	}
 }
 
 func (d *decoder) checkNullCharacter(text string) {
 	if strings.IndexByte(text, 0) >= 0 {
-		d.fail(fault.CodeNullCharacter, "Strings can hold any character but U+0000.")
+		d.fail(problem.CodeNullCharacter, "Strings can hold any character but U+0000.")
 	}
 }
 
@@ -40,7 +41,7 @@ func (d *decoder) checkInteger(a *Attribute, n int64) {
 		d.failMaximum(a)
 	}
 	if a.multiple != nil && !new(big.Rat).Quo(new(big.Rat).SetInt64(n), a.multiple).IsInt() {
-		d.fail(fault.CodeMultipleOf, "Must be a multiple of %s.", a.MultipleOf)
+		d.fail(problem.CodeMultipleOf, "Must be a multiple of %s.", a.MultipleOf)
 	}
 }
 
@@ -55,17 +56,17 @@ func (d *decoder) checkNumber(a *Attribute, f float64) {
 		// The decimal that people read decides, so that 0.3 is a multiple of 0.1.
 		decimal, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
 		if !decimal.Quo(decimal, a.multiple).IsInt() {
-			d.fail(fault.CodeMultipleOf, "Must be a multiple of %s.", a.MultipleOf)
+			d.fail(problem.CodeMultipleOf, "Must be a multiple of %s.", a.MultipleOf)
 		}
 	}
 }
 
 func (d *decoder) failMinimum(a *Attribute) {
-	d.fail(fault.CodeMinimum, "Must be %s.", bounds("at least", a.Minimum.String(), "more than", a.ExclusiveMinimum.String()))
+	d.fail(problem.CodeMinimum, "Must be %s.", bounds("at least", a.Minimum.String(), "more than", a.ExclusiveMinimum.String()))
 }
 
 func (d *decoder) failMaximum(a *Attribute) {
-	d.fail(fault.CodeMaximum, "Must be %s.", bounds("at most", a.Maximum.String(), "less than", a.ExclusiveMaximum.String()))
+	d.fail(problem.CodeMaximum, "Must be %s.", bounds("at most", a.Maximum.String(), "less than", a.ExclusiveMaximum.String()))
 }
 
 func bounds(closed, limit, open, exclusive string) string {
@@ -90,7 +91,7 @@ func (d *decoder) checkEnum(a *Attribute, value Value) {
 		}
 		allowed = a.kind.appendJSON(allowed, Record{choice}, 0)
 	}
-	d.fail(fault.CodeEnum, "Must be one of %s.", allowed)
+	d.fail(problem.CodeEnum, "Must be one of %s.", allowed)
 }
 
 func (d *decoder) checkMembers(a *Attribute, seen []string) {
@@ -100,7 +101,7 @@ func (d *decoder) checkMembers(a *Attribute, seen []string) {
 	for i := range a.Properties {
 		if name := a.Properties[i].Name; a.Properties[i].Required && !slices.Contains(seen, name) {
 			place := string(d.json.StackPointer().AppendToken(name))
-			d.faults.Add(fault.At(place, fault.CodeRequired, "The member %q is required.", name))
+			d.faults.Add(fault.At(place, problem.CodeRequired, "The member %q is required.", name))
 		}
 	}
 }
@@ -110,10 +111,10 @@ func (d *decoder) checkItems(a *Attribute, count int) {
 		return
 	}
 	if count < a.MinItems {
-		d.fail(fault.CodeMinItems, "Must have at least %s, but has %d.", counted(a.MinItems, "item"), count)
+		d.fail(problem.CodeMinItems, "Must have at least %s, but has %d.", counted(a.MinItems, "item"), count)
 	}
 	if a.MaxItems > 0 && count > a.MaxItems {
-		d.fail(fault.CodeMaxItems, "Must have at most %s, but has %d.", counted(a.MaxItems, "item"), count)
+		d.fail(problem.CodeMaxItems, "Must have at most %s, but has %d.", counted(a.MaxItems, "item"), count)
 	}
 }
 

@@ -34,8 +34,8 @@ var methods = []struct {
 }{
 	{schema.MayRead, []string{"get"}},
 	{schema.MayList, []string{"list", "total", "all", "backward"}},
-	{schema.MayCreate, []string{"create", "createAll", "createAsync"}},
-	{schema.MayUpdate, []string{"replace", "replaceAsync", "patch", "patchAsync"}},
+	{schema.MayCreate, []string{"create", "createMany", "createAsync"}},
+	{schema.MayUpdate, []string{"replace", "replaceAsync", "update", "updateAsync"}},
 	{schema.MayDelete, []string{"delete", "deleteAsync"}},
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/internal/move"
+	"github.com/plural-go/plural/problem"
 )
 
 // importFlags is what an import can be told.
@@ -178,7 +179,7 @@ func howToGoOn(err error, done move.Imported, collection string, f importFlags) 
 		return fmt.Errorf("ended at row %d, with the rows ahead of it in and none behind it: correct it and go on with --from-row %d, or leave bad rows out with --on-error skip", next, next)
 	case errors.As(err, &unknown) && unknown.First != "":
 		return fmt.Errorf("%w\nIf there is /%s/%s, all of them are in: go on with --from-row %d, and else with --from-row %d", err, collection, unknown.First, unknown.To+1, next)
-	case client.HasCode(err, client.CodeStorageFull):
+	case client.HasCode(err, problem.CodeStorageFull):
 		return fmt.Errorf("the disk of the database is full: make room, and go on with --from-row %d", next)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("interrupted: go on with --from-row %d", next)

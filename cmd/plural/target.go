@@ -17,6 +17,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/problem"
 )
 
 // target is where data is moved to or from: a server, or a database that is opened
@@ -183,7 +184,7 @@ type causes struct{ slog.Handler }
 func (c causes) Handle(ctx context.Context, record slog.Record) error {
 	told := record.Message == "request"
 	record.Attrs(func(a slog.Attr) bool {
-		told = told || a.Key == "error" && strings.HasPrefix(a.Value.String(), string(client.CodeStorageFull))
+		told = told || a.Key == "error" && strings.HasPrefix(a.Value.String(), string(problem.CodeStorageFull))
 		return true
 	})
 	if told {

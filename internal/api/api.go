@@ -19,6 +19,7 @@ import (
 	"github.com/plural-go/plural/internal/operation"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -111,7 +112,7 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 		if reason != nil && reason != http.ErrAbortHandler {
 			a.Observer.Panicked(out.id, reason, debug.Stack())
 			if !out.begun() {
-				_ = out.send(r, failure(fault.List{fault.Internal(nil)}))
+				_ = out.send(r, failure(problem.Errors{fault.Internal(nil)}))
 				reason = nil
 			}
 		}
@@ -192,7 +193,7 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
 		// Nobody reads this, and nothing is wrong with the server.
 		out.gone = true
-		return failure(fault.List{fault.New(fault.CodeUnavailable, "The client went away.")})
+		return failure(problem.Errors{fault.New(problem.CodeUnavailable, "The client went away.")})
 	}
 	faults := fault.From(err)
 	answer := failure(faults)

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -120,7 +120,7 @@ func TestReadiness(t *testing.T) {
 		{"/-/ready", nil, `200 {"status":"ready"}`},
 		{"/-/health", errors.New("down"), `200 {"status":"ok"}`},
 		{"/-/ready", errors.New("down"), `503 {"status":"unavailable"}`},
-		{"/-/ready", &fault.Error{Code: fault.CodeUnavailable, Detail: "It is away.", Cause: errors.New("a secret")}, `503 {"status":"unavailable","detail":"It is away."}`},
+		{"/-/ready", &problem.Error{Code: problem.CodeUnavailable, Detail: "It is away.", Cause: errors.New("a secret")}, `503 {"status":"unavailable","detail":"It is away."}`},
 	} {
 		down = c.err
 		w := httptest.NewRecorder()

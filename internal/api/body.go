@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
@@ -18,7 +19,7 @@ func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 	}
 	body, err := a.readAll(r, out)
 	var large *http.MaxBytesError
-	var refused *fault.Error
+	var refused *problem.Error
 	switch {
 	case errors.As(err, &large):
 		return nil, a.tooLarge()
@@ -66,18 +67,18 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 		if slow := out.upload.arrived(); err == io.EOF {
 			return body, nil
 		} else if slow {
-			return nil, fault.New(fault.CodeOverloaded, "The body came so slowly that its place was given to others, as there is little memory left for bodies. Try again later.")
+			return nil, fault.New(problem.CodeOverloaded, "The body came so slowly that its place was given to others, as there is little memory left for bodies. Try again later.")
 		}
 		return nil, err
 	}
 }
 
 func unreadable(err error) error {
-	return &fault.Error{Code: fault.CodeMalformedRequest, Detail: "The body could not be read to its end.", Cause: err}
+	return &problem.Error{Code: problem.CodeMalformedRequest, Detail: "The body could not be read to its end.", Cause: err}
 }
 
 func (a *API) tooLarge() error {
-	return fault.New(fault.CodeBodyTooLarge, "A body can have at most %d bytes.", a.MaxBody)
+	return fault.New(problem.CodeBodyTooLarge, "A body can have at most %d bytes.", a.MaxBody)
 }
 
 // takesBody refuses a body where none is expected, and one that is not JSON
@@ -99,12 +100,12 @@ func takesBody(r *http.Request) error {
 			return unreadable(err)
 		}
 	}
-	return fault.New(fault.CodeUnexpectedBody, "%s takes no body.", r.Method)
+	return fault.New(problem.CodeUnexpectedBody, "%s takes no body.", r.Method)
 }
 
 func checkMediaType(r *http.Request) error {
 	if encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return fault.Header("Content-Encoding", fault.CodeUnsupportedMediaType, "Bodies are taken without content coding.")
+		return fault.Header("Content-Encoding", problem.CodeUnsupportedMediaType, "Bodies are taken without content coding.")
 	}
 	// A header given twice says two things at once, and so none that is accepted.
 	given := strings.Join(r.Header.Values("Content-Type"), ", ")
@@ -112,7 +113,7 @@ func checkMediaType(r *http.Request) error {
 	charset, hasCharset := parameters["charset"]
 	delete(parameters, "charset")
 	if given == "" || err != nil || media != "application/json" || len(parameters) > 0 || hasCharset && !strings.EqualFold(charset, "utf-8") {
-		return fault.Header("Content-Type", fault.CodeUnsupportedMediaType, "A body must be application/json, in UTF-8.")
+		return fault.Header("Content-Type", problem.CodeUnsupportedMediaType, "A body must be application/json, in UTF-8.")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // budget is the memory that the bodies of all requests in flight may take. Each body takes
@@ -72,7 +73,7 @@ func (u *upload) take(size int64) error {
 		case <-changed:
 		case <-time.After(budgetLook):
 		case <-deadline.C:
-			return fault.New(fault.CodeOverloaded, "The bodies of the requests that are being answered take all of the %d bytes that there are for them. Try again later.", b.all)
+			return fault.New(problem.CodeOverloaded, "The bodies of the requests that are being answered take all of the %d bytes that there are for them. Try again later.", b.all)
 		}
 	}
 }

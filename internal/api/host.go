@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // Local is the API for a server without access that listens on an address of its own
@@ -26,7 +27,7 @@ func (a *API) checkHost(r *http.Request) error {
 		return nil
 	}
 	if r.Host != "" && !isLoopback(r.Host) { // browsers always send one
-		return fault.Header("Host", fault.CodeMisdirected, "This server has no access rules, so it takes requests to localhost and loopback addresses only, and not to %s. "+
+		return fault.Header("Host", problem.CodeMisdirected, "This server has no access rules, so it takes requests to localhost and loopback addresses only, and not to %s. "+
 			"Say who may do what under access in the schema file, or start it with --open if everybody may do everything.", fault.Quote(r.Host))
 	}
 	origin := r.Header.Get("Origin")
@@ -34,7 +35,7 @@ func (a *API) checkHost(r *http.Request) error {
 		return nil
 	}
 	if page, err := url.Parse(origin); err != nil || !isLoopback(page.Host) {
-		return fault.Header("Origin", fault.CodeMisdirected, "This server has no access rules, so it takes requests of pages of localhost and loopback addresses only, and not of %s. "+
+		return fault.Header("Origin", problem.CodeMisdirected, "This server has no access rules, so it takes requests of pages of localhost and loopback addresses only, and not of %s. "+
 			"List the origin under allowed_origins, or say who may do what under access in the schema file.", fault.Quote(origin))
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/problem"
 )
 
 // acceptable refuses a request whose Accept header rules out JSON.
@@ -19,7 +20,7 @@ func acceptable(r *http.Request) error {
 	if quality(r, "application/json") > 0 {
 		return nil
 	}
-	return fault.Header("Accept", fault.CodeNotAcceptable, "Answers are application/json, in UTF-8.")
+	return fault.Header("Accept", problem.CodeNotAcceptable, "Answers are application/json, in UTF-8.")
 }
 
 // quality is how much a client wants a media type, by the most specific range of its

@@ -13,6 +13,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -27,7 +28,7 @@ func (a *API) onceOf(r *http.Request, request resource.Request) (*resource.Once,
 	key := given[0]
 	printable := func(c rune) bool { return c >= ' ' && c <= '~' }
 	if len(given) > 1 || key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return !printable(c) }) {
-		return nil, fault.Header("Idempotency-Key", fault.CodeMalformedRequest, "An Idempotency-Key must be given once, with 1 to %d printable ASCII characters, such as a UUID.", maxKey)
+		return nil, fault.Header("Idempotency-Key", problem.CodeMalformedRequest, "An Idempotency-Key must be given once, with 1 to %d printable ASCII characters, such as a UUID.", maxKey)
 	}
 	once := &resource.Once{Key: key, Fingerprint: a.fingerprint(request)}
 	if by := request.Path.By; by != nil {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // patience ends the queries of a request that take too long. The time that a client
@@ -53,6 +53,6 @@ func (p *patience) explain(err error) error {
 	if err == nil || !errors.Is(context.Cause(p.Context), errTooExpensive) {
 		return err
 	}
-	return &fault.Error{Code: fault.CodeTooExpensive, Cause: err,
+	return &problem.Error{Code: problem.CodeTooExpensive, Cause: err,
 		Detail: "This takes the database longer than a request may. Ask for less: a smaller range, or a filter and a sort for which there is an index."}
 }

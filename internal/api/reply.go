@@ -15,6 +15,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/observe"
+	"github.com/plural-go/plural/problem"
 )
 
 // contentType is exactly what the convention says, and jsonType the header's values.
@@ -34,7 +35,7 @@ const retryAfter = "5"
 // reply is an answer that has not been sent: a body, a stream, a handler, or none.
 type reply struct {
 	status  int
-	code    fault.Code // of the first error
+	code    problem.Code // of the first error
 	header  http.Header
 	body    []byte
 	stream  *listStream
@@ -58,8 +59,8 @@ func enveloped(status int, representation []byte) *reply {
 }
 
 // failure is the reply with errors.
-func failure(faults fault.List) *reply {
-	body := append([]byte(`{"errors":`), faults.JSON()...)
+func failure(faults problem.Errors) *reply {
+	body := append([]byte(`{"errors":`), fault.JSON(faults)...)
 	answer := &reply{status: faults[0].Status(), code: faults[0].Code, header: http.Header{}, body: append(body, '}')}
 	if answer.status == http.StatusServiceUnavailable {
 		answer.header.Set("Retry-After", retryAfter)
@@ -89,7 +90,7 @@ type response struct {
 	started time.Time
 	timeout time.Duration
 	status  int
-	code    fault.Code
+	code    problem.Code
 	bytes   int64
 	gone    bool      // the client went away before it was answered
 	latest  time.Time // for the client to have taken what is being written; zero: none

@@ -10,6 +10,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/suggest"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -54,7 +55,7 @@ func (a *API) route(r *http.Request) (*target, error) {
 		return &target{kind: serverPath, pattern: "*"}, nil
 	}
 	if len(a.Prefix) > maxPrefix {
-		return nil, fault.New(fault.CodeNotFound, "The path in front of the collections has more than %d bytes.", maxPrefix)
+		return nil, fault.New(problem.CodeNotFound, "The path in front of the collections has more than %d bytes.", maxPrefix)
 	}
 	escaped := r.URL.EscapedPath()
 	path, mounted := strings.CutPrefix(escaped, a.Prefix)
@@ -84,7 +85,7 @@ func (a *API) route(r *http.Request) (*target, error) {
 			location += "?" + r.URL.RawQuery
 		}
 		if len(location) > maxEcho {
-			return nil, fault.New(fault.CodeNotFound, "Paths have no slash at their end, and this request is too long to be redirected. Send it without the slash.")
+			return nil, fault.New(problem.CodeNotFound, "Paths have no slash at their end, and this request is too long to be redirected. Send it without the slash.")
 		}
 		return &target{pattern: "redirect", redirect: location}, nil
 	}
@@ -105,7 +106,7 @@ func (a *API) unknownPathBut(path string) error {
 	if path != "" {
 		path = " Did you mean " + a.Prefix + path + "?"
 	}
-	return fault.New(fault.CodeNotFound, "Nothing is at this path.%s GET %s/ lists the collections.", path, a.Prefix)
+	return fault.New(problem.CodeNotFound, "Nothing is at this path.%s GET %s/ lists the collections.", path, a.Prefix)
 }
 
 // misspelt is the error of a path that leads to no collection. What it should have been is
@@ -200,7 +201,7 @@ func patternsOf(s *schema.Schema) map[*schema.Collection]patterns {
 func (t *target) item(segment, pattern string) error {
 	id, ok := schema.ParseID(segment)
 	if !ok {
-		return fault.New(fault.CodeNotFound, "%s is not an id. Ids are UUIDs such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.", fault.Quote(segment))
+		return fault.New(problem.CodeNotFound, "%s is not an id. Ids are UUIDs such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.", fault.Quote(segment))
 	}
 	t.kind, t.id, t.pattern = itemPath, id, pattern
 	return nil
@@ -237,7 +238,7 @@ func (t *target) refuseMethod(method string) *reply {
 	if method == http.MethodOptions {
 		return &reply{status: http.StatusNoContent, header: allow}
 	}
-	refusal := failure(fault.List{fault.New(fault.CodeMethodNotAllowed, "%s is not possible here. Possible are %s.", fault.Quote(method), allow.Get("Allow"))})
+	refusal := failure(problem.Errors{fault.New(problem.CodeMethodNotAllowed, "%s is not possible here. Possible are %s.", fault.Quote(method), allow.Get("Allow"))})
 	refusal.header = allow
 	return refusal
 }

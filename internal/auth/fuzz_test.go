@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -36,7 +37,7 @@ func FuzzToken(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if caller, err := tokens.check(context.Background(), text, []string{"r"}); !fault.Is(err, fault.CodeInvalidCredentials) {
+		if caller, err := tokens.check(context.Background(), text, []string{"r"}); !fault.Is(err, problem.CodeInvalidCredentials) {
 			t.Errorf("%q is a token of %+v, %v", text, caller, err)
 		}
 	})
@@ -69,9 +70,9 @@ func FuzzRule(f *testing.F) {
 		if (compiled == nil) != (len(problems) > 0) {
 			t.Fatalf("%q: %v and %v", text, compiled, problems)
 		}
-		for _, problem := range problems {
-			if problem.Line < 7 || problem.Column < 1 || problem.Message == "" {
-				t.Errorf("%q: %+v", text, problem)
+		for _, wrong := range problems {
+			if wrong.Line < 7 || wrong.Column < 1 || wrong.Message == "" {
+				t.Errorf("%q: %+v", text, wrong)
 			}
 		}
 		if compiled == nil {

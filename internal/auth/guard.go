@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -59,8 +60,8 @@ func (g *Guard) Identify(ctx context.Context, header []string) (*Permit, error) 
 	return g.Policy.Permit(caller), nil
 }
 
-func invalid(detail string) *fault.Error {
-	return fault.Header("Authorization", fault.CodeInvalidCredentials, "%s", detail)
+func invalid(detail string) *problem.Error {
+	return fault.Header("Authorization", problem.CodeInvalidCredentials, "%s", detail)
 }
 
 // byKey finds the caller of an API key. Whatever is wrong with it, the answer is the

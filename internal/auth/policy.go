@@ -8,6 +8,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -213,15 +214,15 @@ func (p *Permit) Sees(c *schema.Collection, record schema.Record) bool {
 
 // Denied is the refusal of what the caller may not do: whoever is nobody yet can
 // try again as somebody.
-func (p *Permit) Denied(format string, args ...any) *fault.Error {
+func (p *Permit) Denied(format string, args ...any) *problem.Error {
 	if p.Caller.Anonymous() {
-		return fault.New(fault.CodeUnauthenticated, "%s Send credentials: Authorization: Bearer and an API key or a token.", fmt.Sprintf(format, args...))
+		return fault.New(problem.CodeUnauthenticated, "%s Send credentials: Authorization: Bearer and an API key or a token.", fmt.Sprintf(format, args...))
 	}
 	detail := fmt.Sprintf(format, args...)
 	if p.Caller.Role == "" {
 		detail += " Your credentials give you no role that is known here."
 	}
-	return fault.New(fault.CodeForbidden, "%s", detail)
+	return fault.New(problem.CodeForbidden, "%s", detail)
 }
 
 // Shape tells permits apart by what they permit, whoever has them: a description of what

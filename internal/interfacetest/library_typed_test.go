@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -202,7 +203,7 @@ func TestIfMatchOfTypedAccess(t *testing.T) {
 			"none":    {"precondition_required", func() error { _, err := items.Delete(ctx, first.ID); return err }},
 			"no ETag": {"malformed_request", func() error { _, err := items.Delete(ctx, first.ID, plural.IfMatch("x")); return err }},
 		} {
-			var refused *plural.Error
+			var refused *problem.Error
 			if err := c.run(); !errors.As(err, &refused) || string(refused.Code) != c.code {
 				t.Errorf("%s: %v", name, err)
 			}

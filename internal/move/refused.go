@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -19,31 +21,32 @@ import (
 // number of the first bad row, if the import is to end there: then those behind it are
 // neither left nor taken out.
 func (i *importer) sort(ctx context.Context, rows []Row, refused *client.Error) (left []Row, stop int64, err error) {
-	problems, open := map[int][]client.Problem{}, map[int]bool{}
-	for _, problem := range refused.Problems {
-		item, rest, ok := problem.Source.Item()
+	wrong, open := map[int]problem.Errors{}, map[int]bool{}
+	for _, each := range refused.Errors {
+		item, rest, ok := each.Source.Item()
 		if !ok || item >= len(rows) {
 			if len(rows) > 1 {
 				return i.halve(ctx, rows)
 			}
-			item, rest = 0, problem.Source.Pointer
+			item, rest = 0, each.Source.Pointer
 		}
-		if i.isOpen(problem, rest) {
+		if i.isOpen(each, rest) {
 			open[item] = true
 			continue
 		}
-		problem.Source.Pointer = rest
-		problems[item] = append(problems[item], problem)
+		inRow := *each
+		inRow.Source.Pointer = rest
+		wrong[item] = append(wrong[item], &inRow)
 	}
-	if refused.Tries > 1 && allExist(problems, len(rows)) {
+	if refused.Tries > 1 && allExist(wrong, len(rows)) {
 		// A try whose answer was lost may have created them all.
 		return nil, 0, i.lost(rows)
 	}
 	for n, row := range rows {
-		conflict := exists(problems[n]) && i.OnConflict != FailOnConflict
+		conflict := exists(wrong[n]) && i.OnConflict != FailOnConflict
 		switch {
-		case problems[n] != nil && !conflict:
-			i.refuse(row, reasons(problems[n]))
+		case wrong[n] != nil && !conflict:
+			i.refuse(row, reasons(wrong[n]))
 			if stop == 0 && i.stops() {
 				stop = row.Number
 			}
@@ -71,8 +74,8 @@ func (i *importer) halve(ctx context.Context, rows []Row) (left []Row, stop int6
 }
 
 // isOpen: in a dry run nothing is there yet that rows of the same file refer to.
-func (i *importer) isOpen(problem client.Problem, place string) bool {
-	if !i.DryRun || problem.Code != client.CodeUnknownReference {
+func (i *importer) isOpen(refused *problem.Error, place string) bool {
+	if !i.DryRun || refused.Code != problem.CodeUnknownReference {
 		return false
 	}
 	for _, attribute := range i.Collection.Attributes {
@@ -83,22 +86,17 @@ func (i *importer) isOpen(problem client.Problem, place string) bool {
 	return false
 }
 
-func exists(problems []client.Problem) bool {
-	for _, problem := range problems {
-		if problem.Code == client.CodeIDExists {
-			return true
-		}
-	}
-	return false
+func exists(wrong problem.Errors) bool {
+	return slices.ContainsFunc(wrong, func(each *problem.Error) bool { return each.Code == problem.CodeIDExists })
 }
 
-func allExist(problems map[int][]client.Problem, count int) bool {
-	for _, each := range problems {
+func allExist(wrong map[int]problem.Errors, count int) bool {
+	for _, each := range wrong {
 		if !exists(each) {
 			return false
 		}
 	}
-	return len(problems) == count
+	return len(wrong) == count
 }
 
 // lost decides about rows that all exist after a try whose answer did not come.
@@ -119,12 +117,12 @@ func (i *importer) lost(rows []Row) error {
 }
 
 // reasons is what is wrong with a row, for people.
-func reasons(problems []client.Problem) string {
-	texts := make([]string, len(problems))
-	for n, problem := range problems {
-		texts[n] = problem.Detail
-		if place := strings.TrimPrefix(problem.Source.Pointer, "/"); place != "" {
-			texts[n] = place + ": " + problem.Detail
+func reasons(wrong problem.Errors) string {
+	texts := make([]string, len(wrong))
+	for n, each := range wrong {
+		texts[n] = each.Detail
+		if place := strings.TrimPrefix(each.Source.Pointer, "/"); place != "" {
+			texts[n] = place + ": " + each.Detail
 		}
 	}
 	return strings.Join(texts, " ")
@@ -171,7 +169,7 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 		case err == nil:
 			i.done.Replaced++
 		case errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusUnauthorized:
-			i.refuse(rows[n], reasons(refused.Problems))
+			i.refuse(rows[n], reasons(refused.Errors))
 			stopped = stopped || i.stops()
 		default:
 			return err

@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -219,9 +219,9 @@ func (b *builder) components() object {
 }
 
 // allCodes lists every code, by status and then by name.
-func allCodes() []fault.Code {
-	codes := fault.Codes()
-	slices.SortFunc(codes, func(a, b fault.Code) int {
+func allCodes() []problem.Code {
+	codes := problem.Codes()
+	slices.SortFunc(codes, func(a, b problem.Code) int {
 		return cmp.Or(cmp.Compare(a.Status(), b.Status()), cmp.Compare(a, b))
 	})
 	return codes

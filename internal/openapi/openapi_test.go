@@ -12,7 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -186,8 +186,8 @@ func TestEveryCodeIsSomewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, code := range fault.Codes() {
-		if code != fault.CodeMethodNotAllowed && !bytes.Contains(used, []byte(`"`+code+`"`)) {
+	for _, code := range problem.Codes() {
+		if code != problem.CodeMethodNotAllowed && !bytes.Contains(used, []byte(`"`+code+`"`)) {
 			t.Errorf("%s is nowhere", code)
 		}
 	}

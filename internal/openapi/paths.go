@@ -1,7 +1,7 @@
 package openapi
 
 import (
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -116,7 +116,7 @@ type operation struct {
 	parameters               list
 	body                     object
 	responses                object
-	codes                    []fault.Code
+	codes                    []problem.Code
 	headers                  []string // that refusals may have
 }
 

@@ -1,7 +1,7 @@
 package openapi
 
 import (
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -83,7 +83,7 @@ func (b *builder) system() object {
 			}},
 			{"304", b.unchanged("ETag", "Cache-Control")},
 		},
-		codes: append(b.anywhere(), fault.CodePreconditionFailed),
+		codes: append(b.anywhere(), problem.CodePreconditionFailed),
 	})}})
 	return paths
 }
@@ -104,7 +104,7 @@ func (b *builder) probe(id, summary, description, well, unwell string) object {
 		{"security", list{}}, {"parameters", list{b.requestID()}},
 	}
 	responses := object{{"200", state("It is.", well)}}
-	b.refuse(&responses, id, []fault.Code{fault.CodeMalformedRequest, fault.CodeInternal})
+	b.refuse(&responses, id, []problem.Code{problem.CodeMalformedRequest, problem.CodeInternal})
 	responses = append(responses[:len(responses)-1], member{"503", state("It is not.", unwell)}, responses[len(responses)-1])
 	probe.add("responses", responses)
 	return probe

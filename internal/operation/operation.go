@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -137,7 +138,7 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 func (o *Operations) room(tx *store.Tx) error {
 	unfinished, err := tx.Backlog(o.Backlog)
 	if err == nil && unfinished >= o.Backlog {
-		err = fault.New(fault.CodeBacklogFull, "%d operations are waiting to be carried out, and no more can be accepted. Try again later.", unfinished)
+		err = fault.New(problem.CodeBacklogFull, "%d operations are waiting to be carried out, and no more can be accepted. Try again later.", unfinished)
 	}
 	return err
 }
@@ -192,7 +193,7 @@ func (o *Operations) rehearseAhead(w *resource.Work, c *schema.Collection, id sc
 func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) (resource.Write, error) {
 	c := o.schema.Collection(job.Collection)
 	if c == nil {
-		return resource.Write{}, fault.New(fault.CodeNotFound, "There is no collection %s any more.", job.Collection)
+		return resource.Write{}, fault.New(problem.CodeNotFound, "There is no collection %s any more.", job.Collection)
 	}
 	caller, err := auth.UnmarshalCaller(job.Caller)
 	if err != nil {
@@ -203,7 +204,7 @@ func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) 
 		IfMatch: headerOf(job.IfMatch), IfNoneMatch: headerOf(job.IfNoneMatch), Accepting: accepting,
 	}
 	if job.Parent != nil && c.ParentLink() == nil {
-		return resource.Write{}, fault.New(fault.CodeNotFound, "The collection %s is no sub-collection any more.", job.Collection)
+		return resource.Write{}, fault.New(problem.CodeNotFound, "The collection %s is no sub-collection any more.", job.Collection)
 	}
 	write, err := o.resources.Decode(ctx, request)
 	if err == nil && write.Verb == resource.Create {

@@ -16,6 +16,7 @@ import (
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -139,8 +140,8 @@ func (w *world) expect(accepted Accepted, want string) {
 	}
 	got := fmt.Sprintf("%s %d", record[c.Field("status").Column].Text(), record.Int(c.Field("attempts").Column))
 	if outcome.Err != nil {
-		got += " " + string(fault.From(outcome.Err).JSON())
-		if kept := record[c.Field("errors").Column].Text(); kept != string(fault.From(outcome.Err).JSON()) {
+		got += " " + string(fault.JSON(fault.From(outcome.Err)))
+		if kept := record[c.Field("errors").Column].Text(); kept != string(fault.JSON(fault.From(outcome.Err))) {
 			w.t.Errorf("the errors are %s, and the outcome is %s", kept, outcome.Err)
 		}
 	}
@@ -158,7 +159,7 @@ func (w *world) told() (failures, effects int) {
 
 // TestGivesUp: ten attempts are enough, and those behind go on.
 func TestGivesUp(t *testing.T) {
-	unavailable := fault.New(fault.CodeUnavailable, "Not now.")
+	unavailable := fault.New(problem.CodeUnavailable, "Not now.")
 	var rehearsed bool
 	hooks := map[string]resource.Hook{
 		"before": {Before: func(_ context.Context, change *resource.Change) error {
@@ -211,7 +212,7 @@ func TestPutsBackWhenItCan(t *testing.T) {
 			CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 				IF nextval('tries') = 1 THEN RAISE EXCEPTION 'not now' USING ERRCODE = '53000'; END IF; RETURN NEW; END $$;
 			CREATE TRIGGER refusing BEFORE UPDATE ON _plural_queue FOR EACH ROW EXECUTE FUNCTION refuse()`)
-		return errors.Join(err, fault.New(fault.CodeUnavailable, "Not now."))
+		return errors.Join(err, fault.New(problem.CodeUnavailable, "Not now."))
 	}})
 	accepted := w.accept("POST", newUser)
 	w.run()

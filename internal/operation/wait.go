@@ -2,11 +2,12 @@ package operation
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
-	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -76,8 +77,9 @@ func (o *Operations) outcome(ctx context.Context, accepted Accepted) (outcome Ou
 	outcome.Write = accepted.write
 	switch record[operations.Field("status").Column].Text() {
 	case "failed":
-		faults, err := fault.ParseList([]byte(record[operations.Field("errors").Column].Text()))
-		outcome.Err = faults
+		var errors problem.Errors
+		err := json.Unmarshal([]byte(record[operations.Field("errors").Column].Text()), &errors)
+		outcome.Err = errors
 		return outcome, err == nil, err
 	case "succeeded":
 		result, found, err := o.resources.Result(tx, accepted.write, accepted.Resource, record.Int(operations.RevisionColumn()))

@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -134,7 +135,7 @@ func (o *Operations) claim(ctx context.Context, most int) (jobs []store.Job, err
 }
 
 // update shows clients how far an operation has come.
-func (o *Operations) update(tx *store.Tx, job store.Job, status string, faults fault.List) error {
+func (o *Operations) update(tx *store.Tx, job store.Job, status string, faults problem.Errors) error {
 	c := o.schema.Operations()
 	before, err := tx.Get(c, nil, job.Operation)
 	if err != nil || before == nil {
@@ -144,7 +145,7 @@ func (o *Operations) update(tx *store.Tx, job store.Job, status string, faults f
 	after[c.Field("status").Column] = schema.TextValue(status)
 	after[c.Field("attempts").Column] = schema.IntValue(job.Attempt)
 	if len(faults) > 0 {
-		after[c.Field("errors").Column] = schema.TextValue(string(faults.JSON()))
+		after[c.Field("errors").Column] = schema.TextValue(string(fault.JSON(faults)))
 	}
 	after[c.UpdatedColumn()] = tx.Now()
 	_, err = tx.Update(c, before, after)
@@ -252,7 +253,7 @@ func (o *Operations) giveUp(ctx context.Context, job store.Job, reason error) er
 
 // conclude ends an operation for good.
 func (o *Operations) conclude(tx *store.Tx, job store.Job, refused error) error {
-	status, faults := "succeeded", fault.List(nil)
+	status, faults := "succeeded", problem.Errors(nil)
 	if refused != nil {
 		status, faults = "failed", fault.From(refused)
 	}

@@ -3,7 +3,7 @@ package query
 import (
 	"strings"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -46,7 +46,7 @@ func (p *parser) condition(condition Condition) {
 	isList := condition.Op == "in" || condition.Op == "not_in"
 	switch {
 	case len(condition.Values) == 0, len(condition.Values) > 1 && !isList:
-		p.fail(given, fault.CodeInvalidParameter, "The operator %s does not take %d values.", condition.Op, len(condition.Values))
+		p.fail(given, problem.CodeInvalidParameter, "The operator %s does not take %d values.", condition.Op, len(condition.Values))
 	case isList && field.Kind != schema.KindJSON:
 		filter = p.listCondition(listFilter{field: field, op: condition.Op, values: p.listValues(given, field, condition.Values)})
 	default:

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -47,14 +48,14 @@ func (p *parser) filterField(given parameter, name string) *schema.Field {
 	p.query.kept = append(p.query.kept, given.encoded)
 	if p.filters > MaxFilters {
 		if !p.tooManyFilters {
-			p.fail(given, fault.CodeTooManyValues, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
+			p.fail(given, problem.CodeTooManyValues, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
 		}
 		p.tooManyFilters = true
 		return nil
 	}
 	field := p.field(name)
 	if field == nil {
-		p.fail(given, fault.CodeUnknownParameter, "The collection %s has no field %s to filter by.%s", p.collection.Name, fault.Quote(name), p.fieldHint(name))
+		p.fail(given, problem.CodeUnknownParameter, "The collection %s has no field %s to filter by.%s", p.collection.Name, fault.Quote(name), p.fieldHint(name))
 	}
 	return field
 }
@@ -98,7 +99,7 @@ func (p *parser) addPlain(f *plainFilter, given parameter) {
 }
 
 func (p *parser) failJSON(given parameter, field *schema.Field) {
-	p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which can be filtered by filter[%s][null] only.", field.Name, field.Name)
+	p.fail(given, problem.CodeInvalidParameter, "The field %q holds objects or arrays, which can be filtered by filter[%s][null] only.", field.Name, field.Name)
 }
 
 func (p *parser) operatorFilter(given parameter, name, op string) {
@@ -128,12 +129,12 @@ func Operators(kind schema.Kind) []string {
 
 func (p *parser) operatorCondition(given parameter, field *schema.Field, op string) Filter {
 	if !slices.Contains(operators, op) {
-		p.fail(given, fault.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.%s", fault.Quote(op), operatorHint(op))
+		p.fail(given, problem.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.%s", fault.Quote(op), operatorHint(op))
 		return nil
 	}
 	switch {
 	case given.bare:
-		p.fail(given, fault.CodeInvalidParameter, "The operator %s needs a value: filter[%s][%s]=…", op, field.Name, op)
+		p.fail(given, problem.CodeInvalidParameter, "The operator %s needs a value: filter[%s][%s]=…", op, field.Name, op)
 		return nil
 	case op == "null":
 		return p.nullCondition(given, field)
@@ -141,7 +142,7 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 		p.failJSON(given, field)
 		return nil
 	case (op == "contains" || op == "starts_with") && field.Kind != schema.KindText:
-		p.fail(given, fault.CodeInvalidParameter, "The operator %s is for strings; the field %q holds %s.", op, field.Name, plural(field.Kind))
+		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for strings; the field %q holds %s.", op, field.Name, plural(field.Kind))
 		return nil
 	case op == "in" || op == "not_in":
 		p.addToList(given, field, op)
@@ -162,14 +163,14 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 // isShort bounds what texts are searched for.
 func (p *parser) isShort(given parameter, op string) bool {
 	if count := utf8.RuneCountInString(given.value); count > MaxPart {
-		p.fail(given, fault.CodeInvalidParameter, "The operator %s takes at most %d characters, but these are %d.", op, MaxPart, count)
+		p.fail(given, problem.CodeInvalidParameter, "The operator %s takes at most %d characters, but these are %d.", op, MaxPart, count)
 		return false
 	}
 	if op == "contains" {
 		p.contains++
 	}
 	if p.contains > MaxContains {
-		p.fail(given, fault.CodeTooManyValues, "At most %d filters with contains can be given.", MaxContains)
+		p.fail(given, problem.CodeTooManyValues, "At most %d filters with contains can be given.", MaxContains)
 		return false
 	}
 	return true
@@ -182,7 +183,7 @@ func (p *parser) nullCondition(given parameter, field *schema.Field) Filter {
 	case "false":
 		return Not{p.isNull(field)}
 	}
-	p.fail(given, fault.CodeInvalidParameter, "Must be true or false.")
+	p.fail(given, problem.CodeInvalidParameter, "Must be true or false.")
 	return nil
 }
 
@@ -237,9 +238,9 @@ func (p *parser) value(given parameter, field *schema.Field, text string) (schem
 	if !p.countValue(given) {
 		return schema.Null, false
 	}
-	value, problem := field.Kind.Parse(text)
-	if problem != "" {
-		p.fail(given, fault.CodeInvalidParameter, "The value %s must be %s.%s", fault.Quote(text), problem, p.valueHint(field, text))
+	value, wrong := field.Kind.Parse(text)
+	if wrong != "" {
+		p.fail(given, problem.CodeInvalidParameter, "The value %s must be %s.%s", fault.Quote(text), wrong, p.valueHint(field, text))
 		return schema.Null, false
 	}
 	return value, true
@@ -248,7 +249,7 @@ func (p *parser) value(given parameter, field *schema.Field, text string) (schem
 // countValue counts a value of a filter, and reports whether there are not too many.
 func (p *parser) countValue(given parameter) bool {
 	if p.values++; p.values == MaxValues+1 {
-		p.fail(given, fault.CodeTooManyValues, "At most %d filter values can be given.", MaxValues)
+		p.fail(given, problem.CodeTooManyValues, "At most %d filter values can be given.", MaxValues)
 	}
 	return p.values <= MaxValues
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -53,7 +53,7 @@ func TestHints(t *testing.T) {
 		"filter[integer]=" + strings.Repeat("1,", 500) + "x": "",
 	} {
 		_, err := Parse(things, raw, limits)
-		var faults fault.List
+		var faults problem.Errors
 		if !errors.As(err, &faults) || len(faults) != 1 {
 			t.Errorf("%s: %v", raw, err)
 			continue

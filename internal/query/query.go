@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -54,7 +55,7 @@ const (
 )
 
 // Parse reads the raw query string of a request for a collection. All mistakes
-// are reported together, as a fault.List.
+// are reported together, as a problem.Errors.
 func Parse(c *schema.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{collection: c, limits: limits, seen: map[string]string{}}
 	p.query.Range.Limit = limits.DefaultLimit
@@ -69,7 +70,7 @@ func Parse(c *schema.Collection, raw string, limits Limits) (Query, error) {
 func ParseNone(raw string) error {
 	var p parser
 	for _, parameter := range p.split(raw) {
-		p.faults.Add(fault.Parameter(parameter.name, fault.CodeUnknownParameter, "This request takes no query parameters."))
+		p.faults.Add(fault.Parameter(parameter.name, problem.CodeUnknownParameter, "This request takes no query parameters."))
 	}
 	return p.faults.Err()
 }
@@ -97,7 +98,7 @@ type parser struct {
 	collection *schema.Collection
 	limits     Limits
 	query      Query
-	faults     fault.List
+	faults     problem.Errors
 	seen       map[string]string // long name -> name as written
 	plain      []plainFilter
 	lists      []listFilter
@@ -118,19 +119,19 @@ func (p *parser) split(raw string) []parameter {
 			continue
 		}
 		if strings.Contains(piece, ";") {
-			p.faults.Add(fault.Parameter(piece, fault.CodeMalformedQuery, "Parameters are separated by &, not by a semicolon. Write a semicolon within a value as %%3B."))
+			p.faults.Add(fault.Parameter(piece, problem.CodeMalformedQuery, "Parameters are separated by &, not by a semicolon. Write a semicolon within a value as %%3B."))
 			continue
 		}
 		name, value, hasValue := strings.Cut(piece, "=")
-		decodedName, problem := decode(name)
+		decodedName, wrong := decode(name)
 		decodedValue, valueProblem := decode(value)
-		if problem == "" {
-			problem = valueProblem
+		if wrong == "" {
+			wrong = valueProblem
 		} else {
 			decodedName = name
 		}
-		if problem != "" {
-			p.faults.Add(fault.Parameter(decodedName, fault.CodeMalformedQuery, "The parameter %s.", problem))
+		if wrong != "" {
+			p.faults.Add(fault.Parameter(decodedName, problem.CodeMalformedQuery, "The parameter %s.", wrong))
 			continue
 		}
 		encoded := url.QueryEscape(decodedName)
@@ -142,7 +143,7 @@ func (p *parser) split(raw string) []parameter {
 	return parameters
 }
 
-func decode(text string) (decoded, problem string) {
+func decode(text string) (decoded, wrong string) {
 	decoded, err := url.QueryUnescape(text)
 	switch {
 	case err != nil:
@@ -166,7 +167,7 @@ func (p *parser) parameter(given parameter) {
 	field, op, isFilter := filterName(given.name)
 	first, again := p.seen[long]
 	if again && !isList(long, op, isFilter) {
-		p.fail(given, fault.CodeDuplicateParameter, "The parameter %s is given twice%s.", long, asWritten(first, given.name))
+		p.fail(given, problem.CodeDuplicateParameter, "The parameter %s is given twice%s.", long, asWritten(first, given.name))
 		return
 	}
 	p.seen[long] = given.name
@@ -187,7 +188,7 @@ func (p *parser) parameter(given parameter) {
 	case long == "sort":
 		p.sort(given)
 	default:
-		p.fail(given, fault.CodeUnknownParameter, "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator].%s", p.parameterHint(given.name))
+		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator].%s", p.parameterHint(given.name))
 	}
 }
 
@@ -207,7 +208,7 @@ func asWritten(first, second string) string {
 	return ", as " + first + " and as " + second
 }
 
-func (p *parser) fail(given parameter, code fault.Code, format string, args ...any) {
+func (p *parser) fail(given parameter, code problem.Code, format string, args ...any) {
 	p.faults.Add(fault.Parameter(given.name, code, format, args...))
 }
 
@@ -223,7 +224,7 @@ func (p *parser) offset(given parameter) {
 	p.query.Range.Anchor = AtOffset
 	n, ok := parseInt(given.value)
 	if !ok || n < 0 {
-		p.fail(given, fault.CodeInvalidParameter, "Must be an integer that is not negative, such as 30.")
+		p.fail(given, problem.CodeInvalidParameter, "Must be an integer that is not negative, such as 30.")
 		return
 	}
 	p.query.Range.Offset = n
@@ -232,12 +233,12 @@ func (p *parser) offset(given parameter) {
 func (p *parser) limit(given parameter) {
 	n, ok := parseInt(given.value)
 	if !ok {
-		p.fail(given, fault.CodeInvalidParameter, "Must be an integer such as 30, or -30 to count backwards.")
+		p.fail(given, problem.CodeInvalidParameter, "Must be an integer such as 30, or -30 to count backwards.")
 		return
 	}
 	p.query.Range.Limit = n
 	if most := p.limits.MaxLimit; most > 0 && p.query.Range.Size() > most {
-		p.fail(given, fault.CodeLimitTooLarge, "This server gives at most %d resources at once.", most)
+		p.fail(given, problem.CodeLimitTooLarge, "This server gives at most %d resources at once.", most)
 	}
 }
 
@@ -261,7 +262,7 @@ func parseInt(text string) (int64, bool) {
 func (p *parser) cursor(given parameter) {
 	id, ok := schema.ParseID(given.value)
 	if !ok {
-		p.fail(given, fault.CodeInvalidParameter, "Must be the id of a resource, a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.")
+		p.fail(given, problem.CodeInvalidParameter, "Must be the id of a resource, a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.")
 		return
 	}
 	p.query.Range.Cursor = id
@@ -275,7 +276,7 @@ func (p *parser) sort(given parameter) {
 	for text := range strings.SplitSeq(given.value, ",") {
 		if len(p.sortKeys) == MaxSortKeys {
 			if !p.tooManyKeys {
-				p.fail(given, fault.CodeTooManyValues, "At most %d sort keys can be given.", MaxSortKeys)
+				p.fail(given, problem.CodeTooManyValues, "At most %d sort keys can be given.", MaxSortKeys)
 			}
 			p.tooManyKeys = true
 			return
@@ -284,13 +285,13 @@ func (p *parser) sort(given parameter) {
 		field := p.field(name)
 		switch {
 		case name == "":
-			p.fail(given, fault.CodeInvalidParameter, "Must be names of fields, separated by commas, each with a minus before it to sort downwards: -created_at,name.")
+			p.fail(given, problem.CodeInvalidParameter, "Must be names of fields, separated by commas, each with a minus before it to sort downwards: -created_at,name.")
 		case field == nil:
-			p.fail(given, fault.CodeInvalidParameter, "The collection %s has no field %s to sort by.%s", p.collection.Name, fault.Quote(name), p.sortHint(text))
+			p.fail(given, problem.CodeInvalidParameter, "The collection %s has no field %s to sort by.%s", p.collection.Name, fault.Quote(name), p.sortHint(text))
 		case field.Kind == schema.KindJSON:
-			p.fail(given, fault.CodeInvalidParameter, "The field %q holds objects or arrays, which have no order.", name)
+			p.fail(given, problem.CodeInvalidParameter, "The field %q holds objects or arrays, which have no order.", name)
 		case p.sortKeys[name]:
-			p.fail(given, fault.CodeInvalidParameter, "The field %q is given twice.", name)
+			p.fail(given, problem.CodeInvalidParameter, "The field %q is given twice.", name)
 		case field.Column != schema.NoColumn:
 			p.query.Sort = append(p.query.Sort, Key{Column: field.Column, Descending: descending})
 		}
@@ -302,7 +303,7 @@ func (p *parser) sort(given parameter) {
 func (p *parser) finish() {
 	if written, ok := p.seen["cursor"]; ok {
 		if _, both := p.seen["offset"]; both {
-			p.faults.Add(fault.Parameter(written, fault.CodeConflictingRange, "Give either a cursor or an offset: both say where the range starts."))
+			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or an offset: both say where the range starts."))
 		}
 		p.query.Range.Anchor = AtCursor
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -178,9 +178,9 @@ func TestParseRefuses(t *testing.T) {
 // places lists the faults of an error, each as "code parameter".
 func places(t testing.TB, err error) string {
 	t.Helper()
-	var list fault.List
+	var list problem.Errors
 	if err != nil && !errors.As(err, &list) {
-		t.Fatalf("%v is no fault.List", err)
+		t.Fatalf("%v is no problem.Errors", err)
 	}
 	var texts []string
 	for _, f := range list {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // etag is the entity tag of a resource: the revision of its last change, and the
@@ -94,7 +95,7 @@ func tagEnd(text string) int {
 }
 
 func malformedTags(header string) error {
-	return fault.Header(header, fault.CodeMalformedRequest, `%s must be * or a list of ETags, each in quotes, such as "1a.1".`, header)
+	return fault.Header(header, problem.CodeMalformedRequest, `%s must be * or a list of ETags, each in quotes, such as "1a.1".`, header)
 }
 
 // includes compares with the tag of what is there, which is empty for what has
@@ -107,11 +108,11 @@ func (t *Tags) includes(etag string, weakly bool) bool {
 func (c Condition) allowsChange(etag string) error {
 	switch {
 	case c.IfMatch == nil && c.Required:
-		return fault.Header("If-Match", fault.CodePreconditionRequired, "Changes here must say by If-Match which state they are about: send the ETag that came with it.")
+		return fault.Header("If-Match", problem.CodePreconditionRequired, "Changes here must say by If-Match which state they are about: send the ETag that came with it.")
 	case c.IfMatch != nil && !c.IfMatch.includes(etag, false):
-		return fault.Header("If-Match", fault.CodePreconditionFailed, "It is no longer in a state that If-Match allows%s.", nowAt(etag))
+		return fault.Header("If-Match", problem.CodePreconditionFailed, "It is no longer in a state that If-Match allows%s.", nowAt(etag))
 	case c.IfNoneMatch != nil && c.IfNoneMatch.includes(etag, true):
-		return fault.Header("If-None-Match", fault.CodePreconditionFailed, "It is in a state that If-None-Match rules out%s.", nowAt(etag))
+		return fault.Header("If-None-Match", problem.CodePreconditionFailed, "It is in a state that If-None-Match rules out%s.", nowAt(etag))
 	}
 	return nil
 }

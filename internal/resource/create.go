@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -56,7 +56,7 @@ func (w *Work) insert(path Path, records []schema.Record, pointer func(i int) st
 		return nil, err
 	}
 	created := make([]Resource, len(records))
-	var conflicts fault.List
+	var conflicts problem.Errors
 	for i, record := range records {
 		conflicts = append(conflicts, below(pointer(i), path.discreet(refused[i]))...)
 		created[i] = w.resources.resource(path, record, representations[i])
@@ -105,13 +105,13 @@ func (r *Resources) Add(ctx context.Context, write Write) (results []Resource, d
 
 // at puts a place in front of the places of an error, if it is a fault.
 func at(pointer string, err error) error {
-	var list fault.List
-	var one *fault.Error
+	var list problem.Errors
+	var one *problem.Error
 	switch {
 	case errors.As(err, &list):
 		return below(pointer, list)
 	case errors.As(err, &one):
-		return below(pointer, fault.List{one})
+		return below(pointer, problem.Errors{one})
 	}
 	return err
 }
@@ -119,8 +119,8 @@ func at(pointer string, err error) error {
 // below puts a place in front of the places of faults, but for those that no
 // place in the body is to blame for. It leaves the faults themselves alone: a hook
 // may return the same one again and again.
-func below(pointer string, faults fault.List) fault.List {
-	placed := make(fault.List, len(faults))
+func below(pointer string, faults problem.Errors) problem.Errors {
+	placed := make(problem.Errors, len(faults))
 	for i, f := range faults {
 		if placed[i] = f; f.Status() >= 500 {
 			continue

@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -127,7 +128,7 @@ func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, identity) 
 // checkRestricted answers 409 when something that stays refers to what goes and
 // must not lose it.
 func (d *deletion) checkRestricted() error {
-	var faults fault.List
+	var faults problem.Errors
 	unseen := false // said once, as how many there are is nobody's business either
 	err := d.each(schema.Restrict, func(link schema.Link, victim identity) error {
 		staying, err := d.referring(link, victim.id, 1)
@@ -136,7 +137,7 @@ func (d *deletion) checkRestricted() error {
 				faults.Add(told)
 			} else if !unseen {
 				unseen = true
-				faults.Add(fault.New(fault.CodeReferenced, "Something that you may not see refers to it, or to what would be deleted with it."))
+				faults.Add(fault.New(problem.CodeReferenced, "Something that you may not see refers to it, or to what would be deleted with it."))
 			}
 		}
 		return err
@@ -149,7 +150,7 @@ func (d *deletion) checkRestricted() error {
 
 // referenced says what refers to something that cannot be deleted therefore, nil if the
 // caller may not see it.
-func (d *deletion) referenced(link schema.Link, referring schema.Record, victim identity) *fault.Error {
+func (d *deletion) referenced(link schema.Link, referring schema.Record, victim identity) *problem.Error {
 	told := d.by.Sees(link.From, referring) && d.by.Visible(link.From).Has(link.Column)
 	for _, each := range d.order {
 		if each.collection == victim.collection && each.record.ID(schema.IDColumn) == victim.id {
@@ -159,7 +160,7 @@ func (d *deletion) referenced(link schema.Link, referring schema.Record, victim 
 	if !told {
 		return nil
 	}
-	return fault.New(fault.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
+	return fault.New(problem.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
 		link.From.Name, referring.ID(schema.IDColumn), victim.collection.Name, victim.id, link.From.Columns()[link.Column].Name)
 }
 

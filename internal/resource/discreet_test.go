@@ -5,6 +5,7 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -27,15 +28,15 @@ access:
 	if err != nil {
 		t.Fatal(err)
 	}
-	group := fault.At("/slug", fault.CodeNotUnique, "Another resource has these values of slug and tenant.")
-	single := fault.At("/code", fault.CodeNotUnique, "Another resource has this code.")
-	taken := fault.At("/id", fault.CodeIDExists, "The id is taken.")
+	group := fault.At("/slug", problem.CodeNotUnique, "Another resource has these values of slug and tenant.")
+	single := fault.At("/code", problem.CodeNotUnique, "Another resource has this code.")
+	taken := fault.At("/id", problem.CodeIDExists, "The id is taken.")
 	for role, want := range map[string]string{
 		"all":  "not_unique at /slug: Another resource has these values of slug and tenant.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
 		"some": "not_unique: Another resource has values that no two can share.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
 	} {
 		path := Path{Collection: file.Schema.Collection("things"), By: policy.Permit(auth.Caller{ID: "x", Role: role})}
-		if got := path.discreet(fault.List{group, single, taken}).Error(); got != want {
+		if got := path.discreet(problem.Errors{group, single, taken}).Error(); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", role, got, want)
 		}
 	}

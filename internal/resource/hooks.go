@@ -10,6 +10,7 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -87,7 +88,7 @@ type (
 )
 
 // ErrNested refuses a write that would wait for the transaction it is made in.
-var ErrNested error = fault.New(fault.CodeConflict, "A transaction is open, and a write through the server would wait for its end: "+
+var ErrNested error = fault.New(problem.CodeConflict, "A transaction is open, and a write through the server would wait for its end: "+
 	"write through tx instead, the *plural.Tx that the function was given.")
 
 // hookContext is the context that a hook gets. What a hook does is done by the program,
@@ -166,7 +167,7 @@ func (w *Work) within(change *Change) error {
 // transaction. References are checked behind the hooks, which may change them:
 // one that led nowhere made the hook stumble, and is the client's mistake.
 func (w *Work) blame(change *Change, err error) error {
-	if inner := (*fault.Inner)(nil); change.After == nil || !fault.Is(err, fault.CodeInternal) || !errors.As(err, &inner) {
+	if inner := (*fault.Inner)(nil); change.After == nil || !fault.Is(err, problem.CodeInternal) || !errors.As(err, &inner) {
 		return err
 	}
 	dangling, failed := w.checkReferences(nil, change.Collection, change.Before, change.After)
@@ -252,7 +253,7 @@ func guarded(ctx context.Context, who string, limit time.Duration, fn func(conte
 // hookFaults is what a hook returned, as faults that are fit for the client. A
 // list of no errors is none.
 func hookFaults(err error) error {
-	if list, ok := err.(fault.List); err == nil || ok && len(list) == 0 {
+	if list, ok := err.(problem.Errors); err == nil || ok && len(list) == 0 {
 		return nil
 	}
 	return fault.From(err)
@@ -265,5 +266,5 @@ func ended(ctx context.Context) error {
 	if late := (*overdue)(nil); !errors.As(cause, &late) {
 		return cause
 	}
-	return &fault.Error{Code: fault.CodeHookTimeout, Detail: "A rule of this server took too long. Try again later.", Cause: cause}
+	return &problem.Error{Code: problem.CodeHookTimeout, Detail: "A rule of this server took too long. Try again later.", Cause: cause}
 }

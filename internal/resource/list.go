@@ -7,6 +7,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -244,7 +245,7 @@ func (l *Listing) cursorPlace(path Path) (store.Place, error) {
 		if len(l.query.Sort) > 0 {
 			detail = "No resource with this id is here, and without its values it has no place in a sorted collection. Start again without a cursor."
 		}
-		return nil, fault.Parameter("cursor", fault.CodeUnknownCursor, "%s", detail)
+		return nil, fault.Parameter("cursor", problem.CodeUnknownCursor, "%s", detail)
 	}
 	return l.selection.Order.PlaceOf(l.collection, record), nil
 }

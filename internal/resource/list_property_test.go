@@ -12,6 +12,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -174,7 +175,7 @@ func TestListIsWhatAModelSays(t *testing.T) {
 				got, err := w.list(path, q, exact, rapid.IntRange(1, 10).Draw(t, "rows"))
 				want, known := w.model(path, q, exact)
 				if !known {
-					if faults := fault.From(err); err == nil || faults[0].Code != fault.CodeUnknownCursor || faults[0].Source.Parameter != "cursor" {
+					if faults := fault.From(err); err == nil || faults[0].Code != problem.CodeUnknownCursor || faults[0].Source.Parameter != "cursor" {
 						t.Fatalf("%s: an unknown cursor gives %s, %v", raw, got, err)
 					}
 					continue

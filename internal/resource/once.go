@@ -6,6 +6,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -45,7 +46,7 @@ func (r *Resources) Recall(ctx context.Context, once Once) (*Answer, error) {
 // KeyInUse is the refusal of a request that is still being carried out, here or by
 // another server.
 func KeyInUse() error {
-	return fault.Header("Idempotency-Key", fault.CodeKeyInUse, "The first request with this key is being carried out. Try again when it is answered.")
+	return fault.Header("Idempotency-Key", problem.CodeKeyInUse, "The first request with this key is being carried out. Try again when it is answered.")
 }
 
 // recall decides whether an answer that is kept can be given.
@@ -54,7 +55,7 @@ func (o Once) recall(kept *Answer, err error) (*Answer, error) {
 	case err != nil || kept == nil:
 		return nil, err
 	case kept.Fingerprint != o.Fingerprint:
-		return nil, fault.Header("Idempotency-Key", fault.CodeKeyReused, "This key was used for another request. Give each request a key of its own, and repeat a request exactly.")
+		return nil, fault.Header("Idempotency-Key", problem.CodeKeyReused, "This key was used for another request. Give each request a key of its own, and repeat a request exactly.")
 	case kept.Until > schema.FormatTime(time.Now()):
 		return nil, KeyInUse()
 	}

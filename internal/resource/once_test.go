@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -61,8 +61,8 @@ func TestOneAnswerBecomesFinal(t *testing.T) {
 			}
 
 			inTime := record("in time", time.Now().Add(time.Hour))
-			var refused *fault.Error
-			if _, err := r.Recall(ctx, inTime); !errors.As(err, &refused) || refused.Code != fault.CodeKeyInUse {
+			var refused *problem.Error
+			if _, err := r.Recall(ctx, inTime); !errors.As(err, &refused) || refused.Code != problem.CodeKeyInUse {
 				t.Errorf("got %v", err)
 			}
 			revise(inTime, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -117,8 +118,8 @@ func (p Path) get(tx *store.Tx, id schema.ID) (schema.Record, error) {
 	return record, err
 }
 
-func notFound(c *schema.Collection, id schema.ID) *fault.Error {
-	return fault.New(fault.CodeNotFound, "There is no resource %s here in %s.", id, c.Name)
+func notFound(c *schema.Collection, id schema.ID) *problem.Error {
+	return fault.New(problem.CodeNotFound, "There is no resource %s here in %s.", id, c.Name)
 }
 
 // Totals gives the number of resources of each collection, from one snapshot. It is nil

@@ -6,6 +6,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -77,8 +78,8 @@ func (s *sight) requireParentOfItem(p Path) error {
 // what does not exist for the caller.
 // Before is the resource as it was, nil for a new one: only what has changed is
 // looked at.
-func (s *sight) checkReferences(by *auth.Permit, c *schema.Collection, before, after schema.Record) (fault.List, error) {
-	var faults fault.List
+func (s *sight) checkReferences(by *auth.Permit, c *schema.Collection, before, after schema.Record) (problem.Errors, error) {
+	var faults problem.Errors
 	for _, link := range c.Links() {
 		target := after[link.Column]
 		if target.IsNull() || before != nil && before[link.Column] == target {
@@ -89,7 +90,7 @@ func (s *sight) checkReferences(by *auth.Permit, c *schema.Collection, before, a
 			return nil, err
 		}
 		if !found {
-			faults.Add(fault.At("/"+c.Columns()[link.Column].Name, fault.CodeUnknownReference, "There is no resource %s in %s.", target.ID(), link.To.Name))
+			faults.Add(fault.At("/"+c.Columns()[link.Column].Name, problem.CodeUnknownReference, "There is no resource %s in %s.", target.ID(), link.To.Name))
 		}
 	}
 	return faults, nil
@@ -97,8 +98,8 @@ func (s *sight) checkReferences(by *auth.Permit, c *schema.Collection, before, a
 
 // checkNew reports the references of new resources that lead nowhere. A record
 // that is nil could not be read.
-func (s *sight) checkNew(path Path, records []schema.Record, pointer func(i int) string) (fault.List, error) {
-	var invalid fault.List
+func (s *sight) checkNew(path Path, records []schema.Record, pointer func(i int) string) (problem.Errors, error) {
+	var invalid problem.Errors
 	for i, record := range records {
 		if record == nil {
 			continue

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -39,7 +40,7 @@ func (w *Work) update(write Write) (Resource, error) {
 	}
 	touch(w.tx, c, before, after)
 	representation, err := w.tx.Update(c, before, after)
-	if conflicts := (fault.List)(nil); errors.As(err, &conflicts) {
+	if conflicts := (problem.Errors)(nil); errors.As(err, &conflicts) {
 		err = write.Path.discreet(conflicts)
 	}
 	if err != nil {
@@ -62,19 +63,19 @@ func apply(c *schema.Collection, before schema.Record, input schema.Input) schem
 
 // checkUnchanged reports values that cannot be changed, by nobody or not by the
 // caller, and are not those of the resource.
-func checkUnchanged(write Write, before schema.Record) fault.List {
+func checkUnchanged(write Write, before schema.Record) problem.Errors {
 	c, input := write.Path.Collection, write.Inputs[0]
-	var faults fault.List
+	var faults problem.Errors
 	for column, given := range write.echoedSet {
 		if given && write.echoed[column] != before[column] {
 			name := c.Columns()[column].Name
-			faults.Add(fault.At("/"+name, fault.CodeReadOnly, "You may not change %s. Leave it out, or send back what was read.", name))
+			faults.Add(fault.At("/"+name, problem.CodeReadOnly, "You may not change %s. Leave it out, or send back what was read.", name))
 		}
 	}
 	for _, column := range []int{c.CreatedColumn(), c.UpdatedColumn()} {
 		if column != schema.NoColumn && input.Set[column] && input.Values[column] != before[column] {
 			name := c.Columns()[column].Name
-			faults.Add(fault.At("/"+name, fault.CodeReadOnly, "%s is set by the server, and is %s. Leave it out.", name, before[column].Text()))
+			faults.Add(fault.At("/"+name, problem.CodeReadOnly, "%s is set by the server, and is %s. Leave it out.", name, before[column].Text()))
 		}
 	}
 	return faults

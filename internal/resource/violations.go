@@ -2,6 +2,7 @@ package resource
 
 import (
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -13,7 +14,7 @@ import (
 // valid. What does not exist, or is not in the state that the write is meant for, is the
 // error alone: no body could change it.
 func (r *Resources) withViolations(s *sight, write Write, invalid error) error {
-	var others fault.List
+	var others problem.Errors
 	var err error
 	if write.Verb == Create {
 		others, err = s.createViolations(write)
@@ -26,7 +27,7 @@ func (r *Resources) withViolations(s *sight, write Write, invalid error) error {
 	return append(fault.From(invalid), others...)
 }
 
-func (s *sight) createViolations(write Write) (fault.List, error) {
+func (s *sight) createViolations(write Write) (problem.Errors, error) {
 	if err := s.requireParent(write.Path); err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func (s *sight) createViolations(write Write) (fault.List, error) {
 	return s.checkNew(write.Path, records, write.pointer)
 }
 
-func (r *Resources) updateViolations(s *sight, write Write) (fault.List, error) {
+func (r *Resources) updateViolations(s *sight, write Write) (problem.Errors, error) {
 	if err := s.requireParentOfItem(write.Path); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -108,7 +109,7 @@ func (r *Resources) runBefore(ctx context.Context, write *Write) error {
 // Do does a write in the transaction.
 func (w *Work) Do(write Write) ([]Resource, error) {
 	if write.Path.Collection.ReadOnly() {
-		return nil, fault.New(fault.CodeMethodNotAllowed, "The %s are written by the server alone.", write.Path.Collection.Name)
+		return nil, fault.New(problem.CodeMethodNotAllowed, "The %s are written by the server alone.", write.Path.Collection.Name)
 	}
 	if by := write.Path.By; by != nil {
 		if !by.May(verbs[write.Verb], write.Path.Collection) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -75,7 +76,7 @@ func TestServerOfAnOldSchema(t *testing.T) {
 
 func expectAllowed(t *testing.T, what string, allowed bool, err error) {
 	t.Helper()
-	if allowed && err != nil || !allowed && !fault.Is(err, fault.CodeUnavailable) {
+	if allowed && err != nil || !allowed && !fault.Is(err, problem.CodeUnavailable) {
 		t.Errorf("%s: got %v", what, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -36,7 +37,7 @@ func TestCancelledStatements(t *testing.T) {
 	slow := func(tx *Tx) error {
 		return errors.Join(execAll(tx.conn, "SET LOCAL statement_timeout = '20ms'"), tx.fault(execAll(tx.conn, "SELECT pg_sleep(60)")))
 	}
-	if err := st.Write(context.Background(), slow); !fault.Is(err, fault.CodeUnavailable) || !strings.Contains(err.Error(), "57014") {
+	if err := st.Write(context.Background(), slow); !fault.Is(err, problem.CodeUnavailable) || !strings.Contains(err.Error(), "57014") {
 		t.Errorf("a write: got %v", err)
 	}
 	tx, err := st.Read(context.Background())
@@ -44,7 +45,7 @@ func TestCancelledStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Close()
-	if err := slow(tx); !fault.Is(err, fault.CodeUnavailable) || !strings.Contains(err.Error(), "57014") {
+	if err := slow(tx); !fault.Is(err, problem.CodeUnavailable) || !strings.Contains(err.Error(), "57014") {
 		t.Errorf("a read: got %v", err)
 	}
 }
@@ -57,14 +58,14 @@ func TestLostRaces(t *testing.T) {
 	for _, c := range []struct {
 		code, message string
 		runs          int
-		want          fault.Code
+		want          problem.Code
 	}{
-		{"40001", "", writeAttempts, fault.CodeUnavailable},
-		{"40P01", "", writeAttempts, fault.CodeUnavailable},
-		{"23505", "", writeAttempts, fault.CodeUnavailable},
-		{"23503", "", writeAttempts, fault.CodeUnavailable},
-		{"XX000", "new multixact has more than one updating member: 0 2[1 (keysh), 2 (nokeyupd)]", writeAttempts, fault.CodeUnavailable},
-		{"XX000", "something else", 1, fault.CodeInternal},
+		{"40001", "", writeAttempts, problem.CodeUnavailable},
+		{"40P01", "", writeAttempts, problem.CodeUnavailable},
+		{"23505", "", writeAttempts, problem.CodeUnavailable},
+		{"23503", "", writeAttempts, problem.CodeUnavailable},
+		{"XX000", "new multixact has more than one updating member: 0 2[1 (keysh), 2 (nokeyupd)]", writeAttempts, problem.CodeUnavailable},
+		{"XX000", "something else", 1, problem.CodeInternal},
 	} {
 		runs := 0
 		err := st.Write(context.Background(), func(tx *Tx) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -71,7 +72,7 @@ func TestOutOfTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.patience = 500 * time.Millisecond // of somebody who has to wait in vain
-	if err := rename("Out of turn"); !fault.Is(err, fault.CodeUnavailable) {
+	if err := rename("Out of turn"); !fault.Is(err, problem.CodeUnavailable) {
 		t.Errorf("out of turn: got %v", err)
 	}
 	turn.leave()

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -179,13 +179,13 @@ func (s *Store) reconsider(c conn) (*standing, error) {
 }
 
 func otherSchema() error {
-	return &fault.Error{Code: fault.CodeUnavailable, Detail: "The database has another schema since the server was started. The server must be restarted with that schema."}
+	return &problem.Error{Code: problem.CodeUnavailable, Detail: "The database has another schema since the server was started. The server must be restarted with that schema."}
 }
 
 // brokenReference: the server looks for what refers to a resource before it deletes
 // it, but may not know of all that does.
 func brokenReference(cause error) error {
-	return &fault.Error{Code: fault.CodeUnavailable, Cause: cause,
+	return &problem.Error{Code: problem.CodeUnavailable, Cause: cause,
 		Detail: "Something refers to this that the server does not know of. If trying again does not help, it must be restarted with the schema of the database."}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -49,7 +50,7 @@ func TestWritersShareATransactionButNotTheirFailures(t *testing.T) {
 			switch {
 			case err == nil:
 				stored++
-			case fault.Is(err, fault.CodeNotUnique):
+			case fault.Is(err, problem.CodeNotUnique):
 				refused++
 			default:
 				t.Error(err)
@@ -106,10 +107,10 @@ func TestClosedStoreRefusesEverything(t *testing.T) {
 		}
 		closeStore(t, st)
 		err = st.Write(context.Background(), func(*Tx) error { return nil })
-		if !fault.Is(err, fault.CodeUnavailable) {
+		if !fault.Is(err, problem.CodeUnavailable) {
 			t.Error("write:", err)
 		}
-		if _, err = st.Read(context.Background()); !fault.Is(err, fault.CodeUnavailable) {
+		if _, err = st.Read(context.Background()); !fault.Is(err, problem.CodeUnavailable) {
 			t.Error("read:", err)
 		}
 		closeStore(t, st) // once more does no harm
@@ -157,7 +158,7 @@ func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
 	// The second is in conflict with the first, and only with it.
 	batch := []*writeJob{insertion("a"), insertion("a"), insertion("b"), loser}
 	writer.runBatch(batch)
-	if batch[0].err != nil || !fault.Is(batch[1].err, fault.CodeNotUnique) || batch[2].err != nil || !errors.Is(batch[3].err, lost) {
+	if batch[0].err != nil || !fault.Is(batch[1].err, problem.CodeNotUnique) || batch[2].err != nil || !errors.Is(batch[3].err, lost) {
 		t.Errorf("got %v, %v, %v, %v", batch[0].err, batch[1].err, batch[2].err, batch[3].err)
 	}
 	read(t, st, func(tx *Tx) { expectTotals(t, tx, things, 2) })
@@ -185,14 +186,14 @@ func TestDiskErrorEndsAllWriting(t *testing.T) {
 				t.Error(err)
 			}
 			err := st.Write(context.Background(), func(*Tx) error { return code.ToError() })
-			if !fault.Is(err, fault.CodeUnavailable) {
+			if !fault.Is(err, problem.CodeUnavailable) {
 				t.Error(err)
 			}
 			err = st.Write(context.Background(), func(*Tx) error {
 				t.Error("a write was tried")
 				return nil
 			})
-			if !fault.Is(err, fault.CodeUnavailable) || !fault.Is(st.Health(), fault.CodeUnavailable) {
+			if !fault.Is(err, problem.CodeUnavailable) || !fault.Is(st.Health(), problem.CodeUnavailable) {
 				t.Errorf("write: %v, health: %v", err, st.Health())
 			}
 			read(t, st, func(tx *Tx) { expectTotals(t, tx, things, 1) })
@@ -237,7 +238,7 @@ func TestConflictLeavesNoChange(t *testing.T) {
 		write(t, st, func(tx *Tx) error {
 			taken := record(t, things, `{"name":"a"}`)
 			taken[schema.IDColumn] = schema.IDValue(tx.NewID())
-			if _, err := tx.Insert(things, taken); !fault.Is(err, fault.CodeNotUnique) {
+			if _, err := tx.Insert(things, taken); !fault.Is(err, problem.CodeNotUnique) {
 				t.Error(err)
 			}
 			free := record(t, things, `{"name":"b"}`)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -197,7 +198,7 @@ func (s *Store) Stream(ctx context.Context) (*Tx, error) { return s.read(ctx, aP
 // each caller has a share of them; the program itself, which has no name, may have all.
 func (t *Tx) Lengthen(who string) error {
 	if !t.store.shares.enter(who) {
-		return fault.New(fault.CodeTooManyRequests, "You are being sent %d long lists, and nobody gets more at the same time. Read them to their end first, or ask for smaller ranges.", t.store.shares.most)
+		return fault.New(problem.CodeTooManyRequests, "You are being sent %d long lists, and nobody gets more at the same time. Read them to their end first, or ask for smaller ranges.", t.store.shares.most)
 	}
 	if err := t.conn.lengthen(); err != nil {
 		t.store.shares.leave(who)
@@ -301,16 +302,16 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var list fault.List
-	var single *fault.Error
+	var list problem.Errors
+	var single *problem.Error
 	if errors.As(err, &list) || errors.As(err, &single) {
 		return err
 	}
 	if errors.Is(err, errClosed) {
-		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The server is shutting down. Try again later.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "The server is shutting down. Try again later.", Cause: err}
 	}
 	if errors.Is(err, errBusy) {
-		return &fault.Error{Code: fault.CodeUnavailable, Detail: "Too many requests are being answered. Try again later.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "Too many requests are being answered. Try again later.", Cause: err}
 	}
 	if known := s.backend.fault(err); known != nil {
 		return known

@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -186,7 +187,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				}
 				return refusal
 			})
-			if !fault.Is(err, fault.CodeInternal) {
+			if !fault.Is(err, problem.CodeInternal) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -47,7 +48,7 @@ func (t *Tx) Attempt(fn func() error) error {
 }
 
 // Insert adds a resource and returns its representation. A conflict with
-// another resource is reported as a fault.List of 409, with pointers into the
+// another resource is reported as a problem.Errors of 409, with pointers into the
 // resource; the transaction can go on then.
 func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) {
 	representations, conflicts, err := t.InsertAll(c, []schema.Record{record})
@@ -85,8 +86,8 @@ func (s *Store) Add(ctx context.Context, c *schema.Collection, fill func(id sche
 
 // InsertAll adds resources in their order, as Insert does, and waits for the
 // database once. Each has a representation or is in conflict.
-func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (representations [][]byte, conflicts []fault.List, err error) {
-	representations, conflicts = make([][]byte, len(records)), make([]fault.List, len(records))
+func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (representations [][]byte, conflicts []problem.Errors, err error) {
+	representations, conflicts = make([][]byte, len(records)), make([]problem.Errors, len(records))
 	revisions, stored := make([]int64, len(records)), make([]bool, len(records))
 	t.minted = true // perhaps ahead of the transaction
 	for i, record := range records {
@@ -119,7 +120,7 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 // refused finds what a resource that could not be inserted is in conflict with. It is
 // looked for only then, so that it costs nothing otherwise; the change is there
 // by then, as it gives the revision, and is taken back.
-func (t *Tx) refused(c *schema.Collection, record schema.Record, revision int64) (fault.List, error) {
+func (t *Tx) refused(c *schema.Collection, record schema.Record, revision int64) (problem.Errors, error) {
 	if err := t.conn.later(nil, "DELETE FROM "+changesTable+" WHERE revision = $1", schema.IntValue(revision)); err != nil {
 		return nil, err
 	}
@@ -186,15 +187,15 @@ func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) 
 // conflicts looks for other resources with the same id or the same values in a
 // unique group. Before is the resource as it was, nil for a new one: what has
 // not changed is in no conflict.
-func (t *Tx) conflicts(c *schema.Collection, before, after schema.Record) (fault.List, error) {
-	var conflicts fault.List
+func (t *Tx) conflicts(c *schema.Collection, before, after schema.Record) (problem.Errors, error) {
+	var conflicts problem.Errors
 	if before == nil {
 		taken, err := t.taken(c, []int{schema.IDColumn}, after)
 		if err != nil {
 			return nil, err
 		}
 		if taken {
-			conflicts.Add(fault.At("/id", fault.CodeIDExists, "The id %s is taken by another resource, which is stored or in this request.", after.ID(schema.IDColumn)))
+			conflicts.Add(fault.At("/id", problem.CodeIDExists, "The id %s is taken by another resource, which is stored or in this request.", after.ID(schema.IDColumn)))
 		}
 	}
 	for _, group := range c.UniqueGroups() {
@@ -236,13 +237,13 @@ func (t *Tx) taken(c *schema.Collection, group []int, record schema.Record) (boo
 	return one(t.conn, nil, s.String(), s.args...)
 }
 
-func conflictOf(c *schema.Collection, group []int) *fault.Error {
+func conflictOf(c *schema.Collection, group []int) *problem.Error {
 	names := make([]string, len(group))
 	for i, column := range group {
 		names[i] = c.Columns()[column].Name
 	}
 	if len(names) == 1 {
-		return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource, which is stored or in this request, has this %s.", names[0])
+		return fault.At("/"+names[0], problem.CodeNotUnique, "Another resource, which is stored or in this request, has this %s.", names[0])
 	}
-	return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource, which is stored or in this request, has these values of %s.", strings.Join(names, " and "))
+	return fault.At("/"+names[0], problem.CodeNotUnique, "Another resource, which is stored or in this request, has these values of %s.", strings.Join(names, " and "))
 }

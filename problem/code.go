@@ -1,10 +1,13 @@
-package fault
+package problem
+
+import "slices"
 
 // Code is the machine-readable kind of an error. Codes are part of the
-// interface: they are documented in docs/errors.md and never change meaning.
+// interface: docs/errors.md explains each, and none ever changes its meaning.
+// A server of another version may send codes that are not listed here.
 type Code string
 
-// The codes, by the status they answer with.
+// The codes, by the HTTP status of the response.
 const (
 	// 400: the request itself is malformed.
 	CodeMalformedRequest   Code = "malformed_request"
@@ -173,7 +176,7 @@ var meanings = map[Code]meaning{
 	CodeHTTPVersion:    {505, "HTTP version not supported"},
 }
 
-// Status is the HTTP status that the code answers with.
+// Status is the HTTP status of a response with the code; 500 for an unknown code.
 func (c Code) Status() int {
 	if m, ok := meanings[c]; ok {
 		return m.status
@@ -181,20 +184,16 @@ func (c Code) Status() int {
 	return 500
 }
 
-// known reports whether there is such a code.
-func (c Code) known() bool {
-	_, ok := meanings[c]
-	return ok
-}
-
-// Title is a short summary of the code, the same for every error of the code.
+// Title is a short summary, the same for every error of the code. It is empty
+// for an unknown code.
 func (c Code) Title() string { return meanings[c].title }
 
-// Codes lists every code there is, in no order.
+// Codes lists all codes, sorted.
 func Codes() []Code {
 	codes := make([]Code, 0, len(meanings))
 	for code := range meanings {
 		codes = append(codes, code)
 	}
+	slices.Sort(codes)
 	return codes
 }
