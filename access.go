@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
@@ -45,7 +46,7 @@ func newGuard(ctx context.Context, config Config, observer *observe.Observer) (*
 	if config.Access == nil {
 		return nil, nil
 	}
-	policy, err := auth.Compile(config.Schema, config.Access)
+	policy, err := auth.Compile(config.model(), config.Access)
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +110,9 @@ func CreateKey(ctx context.Context, database string, key Key) (secret string, er
 	if key.Subject == "" {
 		key.Subject = prefix
 	}
-	kept := store.APIKey{Prefix: prefix, Hash: hash, Name: key.Name, Role: key.Role, Subject: key.Subject, At: schema.FormatTime(time.Now())}
+	kept := store.APIKey{Prefix: prefix, Hash: hash, Name: key.Name, Role: key.Role, Subject: key.Subject, At: model.FormatTime(time.Now())}
 	if !key.Expires.IsZero() {
-		kept.Expires = schema.FormatTime(key.Expires)
+		kept.Expires = model.FormatTime(key.Expires)
 	}
 	return secret, store.AddAPIKey(ctx, database, kept)
 }
@@ -136,7 +137,7 @@ func RevokeKey(ctx context.Context, database, key string) (prefix string, err er
 	if !ok {
 		return "", errors.New("nothing was revoked: this is not the prefix of a key, which \"plural keys list\" shows")
 	}
-	if err := store.RevokeAPIKey(ctx, database, prefix, schema.FormatTime(time.Now())); err != nil {
+	if err := store.RevokeAPIKey(ctx, database, prefix, model.FormatTime(time.Now())); err != nil {
 		return "", fmt.Errorf("nothing was revoked: %w", err)
 	}
 	return prefix, nil

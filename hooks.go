@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // Verb is a kind of change that a hook takes part in.
@@ -84,7 +84,7 @@ func rooted(pointer string) string {
 }
 
 // addHooks checks the hooks and hands them to the resources.
-func addHooks(resources *resource.Resources, s *schema.Schema, hooks []Hook) {
+func addHooks(resources *resource.Resources, s *model.Schema, hooks []Hook) {
 	for _, hook := range hooks {
 		for _, verb := range hook.verbs() {
 			resources.AddHook(s.Collection(hook.Collection), verb, hook.inner(s))
@@ -101,7 +101,7 @@ func (h Hook) verbs() []Verb {
 }
 
 // checkHooks reports everything that is wrong with hooks.
-func checkHooks(s *schema.Schema, hooks []Hook) error {
+func checkHooks(s *model.Schema, hooks []Hook) error {
 	var problems []error
 	for i, hook := range hooks {
 		c := s.Collection(hook.Collection)
@@ -125,7 +125,7 @@ func checkHooks(s *schema.Schema, hooks []Hook) error {
 }
 
 // inner is the hook as the verbs know it.
-func (h Hook) inner(s *schema.Schema) resource.Hook {
+func (h Hook) inner(s *model.Schema) resource.Hook {
 	inner := resource.Hook{Timeout: orDefault(h.Timeout, 5*time.Second)}
 	if h.Before != nil {
 		inner.Before = func(ctx context.Context, change *resource.Change) error { return h.Before(ctx, outer(change)) }

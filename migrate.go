@@ -61,7 +61,7 @@ func migrationSteps(steps []*store.Step) []MigrationStep {
 // the database has this schema.
 func PlanMigration(ctx context.Context, config Config) ([]MigrationStep, error) {
 	config = config.withDefaults()
-	steps, err := store.Plan(ctx, config.Database, config.Schema)
+	steps, err := store.Plan(ctx, config.Database, config.model())
 	return migrationSteps(steps), err
 }
 
@@ -80,7 +80,7 @@ type MigrateOptions struct {
 // changed. Servers with the old schema must be restarted afterwards.
 func Migrate(ctx context.Context, config Config, options MigrateOptions) ([]MigrationStep, error) {
 	config = config.withDefaults()
-	steps, err := store.Migrate(ctx, config.Database, config.Schema, store.MigrateOptions(options))
+	steps, err := store.Migrate(ctx, config.Database, config.model(), store.MigrateOptions(options))
 	return migrationSteps(steps), err
 }
 

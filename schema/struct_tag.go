@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/plural-go/plural/internal/model"
 )
 
 // tagWords splits a tag at its commas, but for those behind a backslash.
@@ -53,7 +55,7 @@ func eachWord(tag string, flags []string, visit func(keyword, value string) erro
 func (c *Collection) setTag(tag string) error {
 	return eachWord(tag, nil, func(keyword, value string) error {
 		switch keyword {
-		case "name": // see CollectionName
+		case "name": // see collectionName
 		case "singular":
 			c.Singular = value
 		case "renamed_from":
@@ -88,7 +90,7 @@ func (a *Attribute) setTagIn(t reflect.Type, asText bool, tag string, in nesting
 	case unknown != nil:
 		wrong = append(wrong, unknown)
 	case given != "" && given != ofType.Type:
-		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and not %s: leave the word type out", t, article(string(ofType.Type)), article(string(given))))
+		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and not %s: leave the word type out", t, model.Article(string(ofType.Type)), model.Article(string(given))))
 	}
 	a.Type, a.Format, a.Pattern = ofType.Type, ofType.Format, ofType.Pattern
 	a.Items, a.MinItems, a.MaxItems = ofType.Items, ofType.MinItems, ofType.MaxItems
@@ -144,8 +146,8 @@ func (a *Attribute) setWords(tag string) (parent *Parent, err error) {
 		case "default":
 			a.Default = a.constant(value)
 		case "type":
-			if !isType(a.Type) {
-				return fmt.Errorf("type must be %s, but is %q", oneOf(types), value)
+			if !model.IsType(model.Type(a.Type)) {
+				return fmt.Errorf("type must be %s, but is %q", model.OneOf(model.Types), value)
 			}
 		default:
 			return a.setConstraint(keyword, value)

@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
 // grantOf is what a role may do in a collection, and whether that is anything.
 // Everybody has the operations that they asked for.
-func grantOf(role *schema.Role, c *schema.Collection) (*schema.Grant, bool) {
+func grantOf(role *schema.Role, c *model.Collection) (*schema.Grant, bool) {
 	if role == nil || c.ReadOnly() {
 		return nil, true
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -101,9 +102,10 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 		return nil, nil, err
 	}
 	t.name = shown(s.config.Database)
-	if s.config.Schema.Collection(collection) == nil { // ahead of making a database
+	declared := (*model.Schema)(s.config.Schema)
+	if declared.Collection(collection) == nil { // ahead of making a database
 		var names []string
-		for _, each := range s.config.Schema.All() {
+		for _, each := range declared.All() {
 			names = append(names, each.Name)
 		}
 		return nil, nil, noCollection(collection, names)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/openapi"
 	"github.com/plural-go/plural/internal/operation"
@@ -25,7 +26,7 @@ import (
 
 // Config is what an API is made of.
 type Config struct {
-	Schema     *schema.Schema
+	Schema     *model.Schema
 	Resources  *resource.Resources
 	Operations *operation.Operations
 	Observer   *observe.Observer
@@ -70,7 +71,7 @@ type API struct {
 	buckets  *buckets
 	inFlight *atomic.Int64
 	openapis *documents
-	patterns map[*schema.Collection]patterns
+	patterns map[*model.Collection]patterns
 	bodies   *budget
 	ready    *readiness
 	local    bool // see Local

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -22,7 +23,7 @@ import (
 // newAPI makes an API on the example, with a log to look at.
 func newAPI(t *testing.T, ready func(context.Context) error) (*API, *strings.Builder) {
 	t.Helper()
-	example := schema.Example()
+	example := (*model.Schema)(schema.Example())
 	st, err := store.Open(context.Background(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"), example)
 	if err != nil {
 		t.Fatal(err)

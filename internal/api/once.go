@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 const maxKey = 255
@@ -131,7 +131,7 @@ func kept(answer *reply) *resource.Answer {
 		stored.Header[name] = answer.header.Get(name)
 	}
 	if answer.provisional > 0 {
-		stored.Until = schema.FormatTime(time.Now().Add(answer.provisional))
+		stored.Until = model.FormatTime(time.Now().Add(answer.provisional))
 	}
 	return stored
 }

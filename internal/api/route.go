@@ -8,10 +8,10 @@ import (
 
 	"github.com/plural-go/plural/internal/explorer"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 type pathKind int
@@ -44,7 +44,7 @@ type target struct {
 	page     string         // the same, of a page for people
 	file     *explorer.File // of that page; nil is its document
 	path     resource.Path
-	id       schema.ID
+	id       model.ID
 }
 
 func (t *target) lists() bool { return t.kind == collectionPath }
@@ -114,7 +114,7 @@ func (a *API) unknownPathBut(path string) error {
 type misspelt struct {
 	word  string
 	below *resource.Path // the collection of the parent, if it is to be a sub-collection
-	id    schema.ID      // of the parent
+	id    model.ID       // of the parent
 }
 
 func (e *misspelt) Error() string { return "nothing is at this path" }
@@ -171,7 +171,7 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 		return nil, a.unknownPath()
 	}
 	parent := t.id
-	t.kind, t.path, t.id = collectionPath, resource.Path{Collection: child, Parent: &parent}, schema.ID{}
+	t.kind, t.path, t.id = collectionPath, resource.Path{Collection: child, Parent: &parent}, model.ID{}
 	t.pattern = a.patterns[child].children
 	if len(segments) == 4 {
 		if err := t.item(segments[3], a.patterns[child].child); err != nil {
@@ -184,8 +184,8 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 // patterns are what the paths to a collection are called in metrics.
 type patterns struct{ list, item, singular, children, child string }
 
-func patternsOf(s *schema.Schema) map[*schema.Collection]patterns {
-	all := map[*schema.Collection]patterns{}
+func patternsOf(s *model.Schema) map[*model.Collection]patterns {
+	all := map[*model.Collection]patterns{}
 	for _, c := range s.All() {
 		p := patterns{list: "/" + c.Name, item: "/" + c.Name + "/{id}", singular: "/" + c.Singular + "/{id}"}
 		if link := c.ParentLink(); link != nil {
@@ -199,7 +199,7 @@ func patternsOf(s *schema.Schema) map[*schema.Collection]patterns {
 
 // item makes the target one resource.
 func (t *target) item(segment, pattern string) error {
-	id, ok := schema.ParseID(segment)
+	id, ok := model.ParseID(segment)
 	if !ok {
 		return fault.New(problem.CodeNotFound, "%s is not an id. Ids are UUIDs such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.", fault.Quote(segment))
 	}
@@ -244,7 +244,7 @@ func (t *target) refuseMethod(method string) *reply {
 }
 
 // locate is the canonical path of a resource.
-func (a *API) locate(c *schema.Collection, id schema.ID) string {
+func (a *API) locate(c *model.Collection, id model.ID) string {
 	return a.Prefix + "/" + c.Name + "/" + id.String()
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -26,7 +27,7 @@ type Guard struct {
 // Key is what is kept of an API key.
 type Key struct {
 	Hash, Role, Subject string
-	Expires, Revoked    string // in the form of schema.FormatTime; empty: never
+	Expires, Revoked    string // in the form of model.FormatTime; empty: never
 }
 
 // maxCredentials bounds what is looked at.
@@ -76,7 +77,7 @@ func (g *Guard) byKey(ctx context.Context, credentials string) (Caller, error) {
 	if err != nil {
 		return Caller{}, err
 	}
-	if key == nil || !Matches(secret, key.Hash) || key.Revoked != "" || key.Expires != "" && key.Expires <= schema.FormatTime(g.clock()) {
+	if key == nil || !Matches(secret, key.Hash) || key.Revoked != "" || key.Expires != "" && key.Expires <= model.FormatTime(g.clock()) {
 		return Caller{}, refusal
 	}
 	return Caller{ID: keyCaller + prefix, Role: key.Role, Subject: key.Subject}, nil

@@ -24,7 +24,7 @@ func (k *compiler) reported(source schema.Rule, at []string, issues *cel.Issues)
 		} else {
 			message = k.meaning(source.Text, issue.Location, message)
 		}
-		problems = append(problems, source.Problem(at, issue.Location.Line(), max(issue.Location.Column(), 0), message))
+		problems = append(problems, problemIn(source, at, issue.Location.Line(), max(issue.Location.Column(), 0), message))
 		if isSyntax {
 			break
 		}

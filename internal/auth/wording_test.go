@@ -5,14 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
 // TestWordingOfRules: mistakes in rules are told in words of the schema, at their place, each
 // once. What cel-go itself would say shows if it says it otherwise.
 func TestWordingOfRules(t *testing.T) {
-	s, err := schema.New(schema.Collection{Name: "things", Attributes: []schema.Attribute{
-		{Name: "text", Type: schema.String}, {Name: "whole", Type: schema.Integer}, {Name: "flag", Type: schema.Boolean}, {Name: "at", Type: schema.String, Format: schema.DateTime},
+	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{
+		{Name: "text", Type: model.String}, {Name: "whole", Type: model.Integer}, {Name: "flag", Type: model.Boolean}, {Name: "at", Type: model.String, Format: model.DateTime},
 	}})
 	if err != nil {
 		t.Fatal(err)

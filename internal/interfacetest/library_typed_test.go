@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -177,7 +178,7 @@ func TestRangesOfTypedAccess(t *testing.T) {
 // A change is done only in the state that it is meant for. Every way to read has the ETag.
 func TestIfMatchOfTypedAccess(t *testing.T) {
 	declared := itemSchema(t)
-	declared.Collection("items").RequireIfMatch = true
+	(*model.Schema)(declared).Collection("items").RequireIfMatch = true
 	eachStore(t, declared, func(t *testing.T, s *server) {
 		ctx, items := context.Background(), of[Item](t, s.opened)
 		first, err := items.Create(ctx, Item{Name: "a"})

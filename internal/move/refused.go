@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // sort takes rows out that were refused, and returns those that are left. Stop is the
@@ -185,7 +185,7 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 // bits that count within one, 62 random bits.
 type minter struct{ last uint64 }
 
-func (m *minter) next(now time.Time) (id schema.ID) {
+func (m *minter) next(now time.Time) (id model.ID) {
 	_, _ = rand.Read(id[:])                             // which never fails
 	m.last = max(m.last+1, uint64(now.UnixMilli())<<12) // #nosec G115 -- it is after 1970
 	binary.BigEndian.PutUint64(id[:8], m.last>>12<<16|0x7000|m.last&0xfff)

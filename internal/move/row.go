@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/plural-go/plural/client"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Format is how rows are written in a file.
@@ -162,13 +162,13 @@ func (r *Row) members(decoder *jsontext.Decoder) ([]byte, error) {
 // it is.
 func (r *Row) bring(text []byte) {
 	r.given = true
-	if id, ok := schema.ParseID(text); ok {
+	if id, ok := model.ParseID(text); ok {
 		r.ID = id.String()
 	}
 }
 
 // withID gives a row an id that it did not bring.
-func (r *Row) withID(id schema.ID) {
+func (r *Row) withID(id model.ID) {
 	rest := r.Body[1:]
 	body := append(make([]byte, 0, len(r.Body)+46), `{"id":"`...)
 	body = append(id.Append(body), '"')

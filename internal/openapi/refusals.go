@@ -9,8 +9,8 @@ import (
 	"unicode"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 func statusText(status int) string { return strconv.Itoa(status) }
@@ -255,19 +255,19 @@ func (b *builder) ofBody(p place, s shape) []problem.Code {
 }
 
 // ofValue is what can be wrong with a value.
-func ofValue(a *schema.Attribute) []problem.Code {
+func ofValue(a *model.Attribute) []problem.Code {
 	codes := []problem.Code{problem.CodeType}
 	add := func(there bool, code problem.Code) {
 		if there {
 			codes = append(codes, code)
 		}
 	}
-	container := a.Type == schema.Object || a.Type == schema.Array
+	container := a.Type == model.Object || a.Type == model.Array
 	add(a.Required, problem.CodeRequired)
-	decimal := a.Format == schema.Decimal
-	add(container || decimal || a.Type == schema.Integer || a.Type == schema.Number, problem.CodeOutOfRange)
-	add(container || decimal || a.Type == schema.Number, problem.CodePrecision)
-	add(container || a.Type == schema.String, problem.CodeNullCharacter)
+	decimal := a.Format == model.Decimal
+	add(container || decimal || a.Type == model.Integer || a.Type == model.Number, problem.CodeOutOfRange)
+	add(container || decimal || a.Type == model.Number, problem.CodePrecision)
+	add(container || a.Type == model.String, problem.CodeNullCharacter)
 	add(a.Format != "", problem.CodeFormat)
 	add(a.MinLength > 0, problem.CodeMinLength)
 	add(a.MaxLength > 0, problem.CodeMaxLength)

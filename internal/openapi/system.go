@@ -1,8 +1,8 @@
 package openapi
 
 import (
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // serverTag is the tag of what is about no collection. No collection has such a name.
@@ -40,11 +40,11 @@ func (b *builder) exampleCollection() object {
 
 // exampleAttributes describes some attributes of a collection, in their simplest form:
 // linters take an example that looks like a schema for one.
-func (b *builder) exampleAttributes(c *schema.Collection) list {
+func (b *builder) exampleAttributes(c *model.Collection) list {
 	attributes := list{}
 	for i := range c.Attributes {
 		a := &c.Attributes[i]
-		if b.has(c, a.Name, readShape) && a.Type != schema.Object && a.Type != schema.Array && len(attributes) < 3 {
+		if b.has(c, a.Name, readShape) && a.Type != model.Object && a.Type != model.Array && len(attributes) < 3 {
 			attributes = append(attributes, object{{"name", a.Name}, {"required", a.Required}, {"type", string(a.Type)}})
 		}
 	}

@@ -12,10 +12,10 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // Config says how operations are carried out.
@@ -46,21 +46,21 @@ type Config struct {
 // Operations is the queue of a store, and its workers.
 type Operations struct {
 	Config
-	schema    *schema.Schema
+	schema    *model.Schema
 	store     *store.Store
 	resources *resource.Resources
 	wake      chan struct{} // there may be something to do
 	renewal   time.Duration // of a lease, while an operation is worked on
 
 	mutex   sync.Mutex
-	waiters map[schema.ID]chan Outcome
+	waiters map[model.ID]chan Outcome
 }
 
 // lease is a variable so that the crash harness can link a shorter one.
 var lease = "15s"
 
 // New gives access to the operations of a store. Nothing is worked on until Run.
-func New(config Config, sch *schema.Schema, st *store.Store, resources *resource.Resources) *Operations {
+func New(config Config, sch *model.Schema, st *store.Store, resources *resource.Resources) *Operations {
 	if config.Lease == 0 {
 		var err error
 		if config.Lease, err = time.ParseDuration(lease); err != nil {
@@ -75,14 +75,14 @@ func New(config Config, sch *schema.Schema, st *store.Store, resources *resource
 	}
 	return &Operations{
 		Config: config, schema: sch, store: st, resources: resources,
-		wake: make(chan struct{}, 1), renewal: config.Lease / 3, waiters: map[schema.ID]chan Outcome{},
+		wake: make(chan struct{}, 1), renewal: config.Lease / 3, waiters: map[model.ID]chan Outcome{},
 	}
 }
 
 // Accepted is an operation that will be carried out.
 type Accepted struct {
-	Operation schema.ID
-	Resource  schema.ID
+	Operation model.ID
+	Resource  model.ID
 	write     resource.Write
 	outcome   chan Outcome
 }
@@ -146,7 +146,7 @@ func (o *Operations) room(tx *store.Tx) error {
 // rehearse does a write and undoes it. If its resource does not exist but is about
 // to, the operations ahead are rehearsed first. It returns the operations
 // that create what the write relies on.
-func (o *Operations) rehearse(w *resource.Work, write resource.Write, id schema.ID) (relied []schema.ID, err error) {
+func (o *Operations) rehearse(w *resource.Work, write resource.Write, id model.ID) (relied []model.ID, err error) {
 	err = w.Attempt(func() error {
 		if err := o.rehearseAhead(w, write.Path.Collection, id); err != nil {
 			return err
@@ -164,7 +164,7 @@ func (o *Operations) rehearse(w *resource.Work, write resource.Write, id schema.
 	return relied, err
 }
 
-func (o *Operations) rehearseAhead(w *resource.Work, c *schema.Collection, id schema.ID) error {
+func (o *Operations) rehearseAhead(w *resource.Work, c *model.Collection, id model.ID) error {
 	stored, err := w.Tx().View(c, nil, id, nil)
 	if err != nil || stored {
 		return err
@@ -238,15 +238,15 @@ func headerOf(text string) []string {
 }
 
 // record is a new operation as clients see it.
-func (o *Operations) record(tx *store.Tx, accepted Accepted, request resource.Request) schema.Record {
+func (o *Operations) record(tx *store.Tx, accepted Accepted, request resource.Request) model.Record {
 	c := o.schema.Operations()
-	record := make(schema.Record, len(c.Columns()))
-	record[schema.IDColumn] = schema.IDValue(accepted.Operation)
-	record[c.Field("status").Column] = schema.TextValue("pending")
-	record[c.Field("method").Column] = schema.TextValue(request.Method)
-	record[c.Field("resource").Column] = schema.TextValue(`{"id":"` + accepted.Resource.String() + `","type":"` + request.Path.Collection.Name + `"}`)
-	record[c.Field("attempts").Column] = schema.IntValue(0)
-	record[c.CallerColumn()] = schema.TextValue(callerOf(request).ID)
+	record := make(model.Record, len(c.Columns()))
+	record[model.IDColumn] = model.IDValue(accepted.Operation)
+	record[c.Field("status").Column] = model.TextValue("pending")
+	record[c.Field("method").Column] = model.TextValue(request.Method)
+	record[c.Field("resource").Column] = model.TextValue(`{"id":"` + accepted.Resource.String() + `","type":"` + request.Path.Collection.Name + `"}`)
+	record[c.Field("attempts").Column] = model.IntValue(0)
+	record[c.CallerColumn()] = model.TextValue(callerOf(request).ID)
 	record[c.CreatedColumn()], record[c.UpdatedColumn()] = tx.Now(), tx.Now()
 	return record
 }

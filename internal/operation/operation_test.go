@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
@@ -28,7 +29,7 @@ const hung = 5 * time.Minute
 // world is a store of users with operations, and a hook for their creation and change.
 type world struct {
 	t         *testing.T
-	schema    *schema.Schema
+	schema    *model.Schema
 	store     *store.Store
 	resources *resource.Resources
 	*Operations
@@ -54,7 +55,7 @@ func eachWorld(t *testing.T, config Config, hook resource.Hook, test func(*testi
 // newWorld makes one in an empty database.
 func newWorld(t *testing.T, url string, config Config, hook resource.Hook) *world {
 	t.Helper()
-	sch := schema.Example()
+	sch := (*model.Schema)(schema.Example())
 	st, err := store.Open(context.Background(), url, sch)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +82,7 @@ func newWorld(t *testing.T, url string, config Config, hook resource.Hook) *worl
 	return w
 }
 
-func (w *world) users() *schema.Collection { return w.schema.Collection("users") }
+func (w *world) users() *model.Collection { return w.schema.Collection("users") }
 
 // run works until the end of the test.
 func (w *world) run() {
@@ -97,7 +98,7 @@ func (w *world) run() {
 	})
 }
 
-var user = schema.ID{15: 1}
+var user = model.ID{15: 1}
 
 // accept has a request of a user accepted.
 func (w *world) accept(method, body string) (accepted Accepted) {

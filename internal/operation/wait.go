@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // expect makes room for the outcome of an operation.
-func (o *Operations) expect(operation schema.ID) chan Outcome {
+func (o *Operations) expect(operation model.ID) chan Outcome {
 	outcome := make(chan Outcome, 1)
 	o.mutex.Lock()
 	defer o.mutex.Unlock()

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 const (
@@ -142,10 +142,10 @@ func (o *Operations) update(tx *store.Tx, job store.Job, status string, faults p
 		return err
 	}
 	after := slices.Clone(before)
-	after[c.Field("status").Column] = schema.TextValue(status)
-	after[c.Field("attempts").Column] = schema.IntValue(job.Attempt)
+	after[c.Field("status").Column] = model.TextValue(status)
+	after[c.Field("attempts").Column] = model.IntValue(job.Attempt)
 	if len(faults) > 0 {
-		after[c.Field("errors").Column] = schema.TextValue(string(fault.JSON(faults)))
+		after[c.Field("errors").Column] = model.TextValue(string(fault.JSON(faults)))
 	}
 	after[c.UpdatedColumn()] = tx.Now()
 	_, err = tx.Update(c, before, after)

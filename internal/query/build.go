@@ -3,8 +3,8 @@ package query
 import (
 	"strings"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // Condition is one filter as a program states it: filter[Field][Op], with its values as
@@ -23,7 +23,7 @@ type Request struct {
 
 // Build makes the query that Parse makes of the same request as text, with the same checks.
 // Visible is the fields that there are for the caller.
-func Build(c *schema.Collection, request Request, visible schema.ColumnSet) (Query, error) {
+func Build(c *model.Collection, request Request, visible model.ColumnSet) (Query, error) {
 	p := parser{collection: c, limits: Limits{Visible: visible}, seen: map[string]string{}}
 	p.query.Range = request.Range
 	for _, condition := range request.Conditions {
@@ -47,7 +47,7 @@ func (p *parser) condition(condition Condition) {
 	switch {
 	case len(condition.Values) == 0, len(condition.Values) > 1 && !isList:
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s does not take %d values.", condition.Op, len(condition.Values))
-	case isList && field.Kind != schema.KindJSON:
+	case isList && field.Kind != model.KindJSON:
 		filter = p.listCondition(listFilter{field: field, op: condition.Op, values: p.listValues(given, field, condition.Values)})
 	default:
 		given.value = condition.Values[0]

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // TestHints: what other interfaces understand says what to write here, and what it says is right.
@@ -69,7 +69,7 @@ func TestHints(t *testing.T) {
 		}
 	}
 	// What the caller may not see is not suggested.
-	visible := make(schema.ColumnSet, len(things.Columns()))
+	visible := make(model.ColumnSet, len(things.Columns()))
 	_, err := Parse(things, "sort=integr", Limits{DefaultLimit: 1, Visible: visible})
 	if err == nil || strings.Contains(err.Error(), "integer") {
 		t.Errorf("got %v", err)

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // Query is a checked request for a part of a collection.
@@ -38,7 +38,7 @@ type Limits struct {
 	DefaultLimit int64 // of resources, when none is given
 	MaxLimit     int64 // of resources; 0 is no maximum
 
-	Visible schema.ColumnSet // fields that there are for the caller
+	Visible model.ColumnSet // fields that there are for the caller
 }
 
 // How much a query may hold: more than anybody writes, and less than what a
@@ -56,7 +56,7 @@ const (
 
 // Parse reads the raw query string of a request for a collection. All mistakes
 // are reported together, as a problem.Errors.
-func Parse(c *schema.Collection, raw string, limits Limits) (Query, error) {
+func Parse(c *model.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{collection: c, limits: limits, seen: map[string]string{}}
 	p.query.Range.Limit = limits.DefaultLimit
 	for _, parameter := range p.split(raw) {
@@ -95,7 +95,7 @@ type parameter struct {
 }
 
 type parser struct {
-	collection *schema.Collection
+	collection *model.Collection
 	limits     Limits
 	query      Query
 	faults     problem.Errors
@@ -213,7 +213,7 @@ func (p *parser) fail(given parameter, code problem.Code, format string, args ..
 }
 
 // field finds a field by its name. One that the caller may not see does not exist.
-func (p *parser) field(name string) *schema.Field {
+func (p *parser) field(name string) *model.Field {
 	if field := p.collection.Field(name); field != nil && p.limits.Visible.Has(field.Column) {
 		return field
 	}
@@ -260,7 +260,7 @@ func parseInt(text string) (int64, bool) {
 }
 
 func (p *parser) cursor(given parameter) {
-	id, ok := schema.ParseID(given.value)
+	id, ok := model.ParseID(given.value)
 	if !ok {
 		p.fail(given, problem.CodeInvalidParameter, "Must be the id of a resource, a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.")
 		return
@@ -288,11 +288,11 @@ func (p *parser) sort(given parameter) {
 			p.fail(given, problem.CodeInvalidParameter, "Must be names of fields, separated by commas, each with a minus before it to sort downwards: -created_at,name.")
 		case field == nil:
 			p.fail(given, problem.CodeInvalidParameter, "The collection %s has no field %s to sort by.%s", p.collection.Name, fault.Quote(name), p.sortHint(text))
-		case field.Kind == schema.KindJSON:
+		case field.Kind == model.KindJSON:
 			p.fail(given, problem.CodeInvalidParameter, "The field %q holds objects or arrays, which have no order.", name)
 		case p.sortKeys[name]:
 			p.fail(given, problem.CodeInvalidParameter, "The field %q is given twice.", name)
-		case field.Column != schema.NoColumn:
+		case field.Column != model.NoColumn:
 			p.query.Sort = append(p.query.Sort, Key{Column: field.Column, Descending: descending})
 		}
 		p.sortKeys[name] = true
@@ -308,7 +308,7 @@ func (p *parser) finish() {
 		p.query.Range.Anchor = AtCursor
 	}
 	// Nothing can differ behind an id, and ascending ids are the order anyway.
-	if at := slices.IndexFunc(p.query.Sort, func(k Key) bool { return k.Column == schema.IDColumn }); at >= 0 {
+	if at := slices.IndexFunc(p.query.Sort, func(k Key) bool { return k.Column == model.IDColumn }); at >= 0 {
 		p.query.Sort = p.query.Sort[:at+1]
 		if !p.query.Sort[at].Descending {
 			p.query.Sort = p.query.Sort[:at]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -23,10 +24,10 @@ func (w *Work) create(write Write) ([]Resource, error) {
 	if err := write.Condition.allowsChange(""); err != nil {
 		return nil, err
 	}
-	records := make([]schema.Record, len(inputs))
+	records := make([]model.Record, len(inputs))
 	for i, input := range inputs {
 		records[i] = newRecord(w.tx, c, input)
-		w.coming = append(w.coming, identity{c, records[i].ID(schema.IDColumn)})
+		w.coming = append(w.coming, identity{c, records[i].ID(model.IDColumn)})
 	}
 	for i, record := range records {
 		if err := w.within(&Change{Verb: Create, Collection: c, After: record}); err != nil {
@@ -49,7 +50,7 @@ func (w *Work) create(write Write) ([]Resource, error) {
 }
 
 // insert stores new resources, or reports all that they are in conflict with.
-func (w *Work) insert(path Path, records []schema.Record, pointer func(i int) string) ([]Resource, error) {
+func (w *Work) insert(path Path, records []model.Record, pointer func(i int) string) ([]Resource, error) {
 	c := path.Collection
 	representations, refused, err := w.tx.InsertAll(c, records)
 	if err != nil {
@@ -65,17 +66,17 @@ func (w *Work) insert(path Path, records []schema.Record, pointer func(i int) st
 	return created, conflicts.Err()
 }
 
-func newRecord(tx *store.Tx, c *schema.Collection, input schema.Input) schema.Record {
-	id := input.Values[schema.IDColumn]
+func newRecord(tx *store.Tx, c *model.Collection, input model.Input) model.Record {
+	id := input.Values[model.IDColumn]
 	if !input.HasID() {
-		id = schema.IDValue(tx.NewID())
+		id = model.IDValue(tx.NewID())
 	}
 	return recordOf(c, input, id, tx.Now())
 }
 
-func recordOf(c *schema.Collection, input schema.Input, id, now schema.Value) schema.Record {
+func recordOf(c *model.Collection, input model.Input, id, now model.Value) model.Record {
 	record := slices.Clone(input.Values)
-	record[schema.IDColumn] = id
+	record[model.IDColumn] = id
 	if !c.NoTimestamps {
 		record[c.CreatedColumn()], record[c.UpdatedColumn()] = now, now
 	}
@@ -94,8 +95,8 @@ func (r *Resources) Add(ctx context.Context, write Write) (results []Resource, d
 		write.Condition.allowsChange("") != nil {
 		return nil, false, nil
 	}
-	record, representation, done, err := r.store.Add(ctx, c, func(id schema.ID, now schema.Value) schema.Record {
-		return recordOf(c, write.Inputs[0], schema.IDValue(id), now)
+	record, representation, done, err := r.store.Add(ctx, c, func(id model.ID, now model.Value) model.Record {
+		return recordOf(c, write.Inputs[0], model.IDValue(id), now)
 	})
 	if err != nil || !done {
 		return nil, false, err

@@ -7,10 +7,10 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // delete deletes a resource, and does with those that refer to it what the
@@ -47,21 +47,21 @@ type deletion struct {
 }
 
 type victim struct {
-	collection *schema.Collection
-	record     schema.Record
+	collection *model.Collection
+	record     model.Record
 }
 
 // collect dooms a resource and, from there, all that a cascade reaches. A circle
 // of references ends where it began.
-func (d *deletion) collect(c *schema.Collection, record schema.Record) error {
+func (d *deletion) collect(c *model.Collection, record model.Record) error {
 	d.doom(c, record)
 	for i := 0; i < len(d.order); i++ { // it grows as it is walked
 		victim := d.order[i]
 		for _, link := range victim.collection.Referrers() {
-			if link.OnDelete != schema.Cascade {
+			if link.OnDelete != model.Cascade {
 				continue
 			}
-			children, err := d.referring(link, victim.record.ID(schema.IDColumn), everyone)
+			children, err := d.referring(link, victim.record.ID(model.IDColumn), everyone)
 			if err != nil {
 				return err
 			}
@@ -73,8 +73,8 @@ func (d *deletion) collect(c *schema.Collection, record schema.Record) error {
 	return nil
 }
 
-func (d *deletion) doom(c *schema.Collection, record schema.Record) {
-	key := identity{c, record.ID(schema.IDColumn)}
+func (d *deletion) doom(c *model.Collection, record model.Record) {
+	key := identity{c, record.ID(model.IDColumn)}
 	if !d.doomed[key] {
 		d.doomed[key] = true
 		d.order = append(d.order, victim{c, record})
@@ -86,9 +86,9 @@ const everyone = math.MaxInt
 
 // referring reads the resources that refer to an id and are not doomed, or as
 // many of them as asked for.
-func (d *deletion) referring(link schema.Link, id schema.ID, most int) ([]schema.Record, error) {
+func (d *deletion) referring(link model.Link, id model.ID, most int) ([]model.Record, error) {
 	rows, err := d.tx.Select(link.From, store.Selection{
-		Filter: query.Compare{Column: link.Column, Op: query.Equal, Value: schema.IDValue(id)},
+		Filter: query.Compare{Column: link.Column, Op: query.Equal, Value: model.IDValue(id)},
 		Order:  store.NewOrder(nil),
 		// No more than asked for stay, if all that are doomed come first.
 		Take: int64(most) + min(int64(len(d.doomed)), math.MaxInt64-int64(most)),
@@ -97,13 +97,13 @@ func (d *deletion) referring(link schema.Link, id schema.ID, most int) ([]schema
 		return nil, err
 	}
 	defer rows.Close()
-	var records []schema.Record
+	var records []model.Record
 	for len(records) < most {
 		more, err := rows.Next()
 		if err != nil || !more {
 			return records, err
 		}
-		if !d.doomed[identity{link.From, rows.ID(schema.IDColumn)}] {
+		if !d.doomed[identity{link.From, rows.ID(model.IDColumn)}] {
 			records = append(records, link.From.Scan(rows))
 		}
 	}
@@ -111,13 +111,13 @@ func (d *deletion) referring(link schema.Link, id schema.ID, most int) ([]schema
 }
 
 // each calls visit for every kind of reference to every doomed resource.
-func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, identity) error) error {
+func (d *deletion) each(kind model.OnDelete, visit func(model.Link, identity) error) error {
 	for _, victim := range d.order {
 		for _, link := range victim.collection.Referrers() {
 			if link.OnDelete != kind {
 				continue
 			}
-			if err := visit(link, identity{victim.collection, victim.record.ID(schema.IDColumn)}); err != nil {
+			if err := visit(link, identity{victim.collection, victim.record.ID(model.IDColumn)}); err != nil {
 				return err
 			}
 		}
@@ -130,7 +130,7 @@ func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, identity) 
 func (d *deletion) checkRestricted() error {
 	var faults problem.Errors
 	unseen := false // said once, as how many there are is nobody's business either
-	err := d.each(schema.Restrict, func(link schema.Link, victim identity) error {
+	err := d.each(model.Restrict, func(link model.Link, victim identity) error {
 		staying, err := d.referring(link, victim.id, 1)
 		if len(staying) > 0 {
 			if told := d.referenced(link, staying[0], victim); told != nil {
@@ -150,10 +150,10 @@ func (d *deletion) checkRestricted() error {
 
 // referenced says what refers to something that cannot be deleted therefore, nil if the
 // caller may not see it.
-func (d *deletion) referenced(link schema.Link, referring schema.Record, victim identity) *problem.Error {
+func (d *deletion) referenced(link model.Link, referring model.Record, victim identity) *problem.Error {
 	told := d.by.Sees(link.From, referring) && d.by.Visible(link.From).Has(link.Column)
 	for _, each := range d.order {
-		if each.collection == victim.collection && each.record.ID(schema.IDColumn) == victim.id {
+		if each.collection == victim.collection && each.record.ID(model.IDColumn) == victim.id {
 			told = told && d.by.Sees(each.collection, each.record)
 		}
 	}
@@ -161,7 +161,7 @@ func (d *deletion) referenced(link schema.Link, referring schema.Record, victim 
 		return nil
 	}
 	return fault.New(problem.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
-		link.From.Name, referring.ID(schema.IDColumn), victim.collection.Name, victim.id, link.From.Columns()[link.Column].Name)
+		link.From.Name, referring.ID(model.IDColumn), victim.collection.Name, victim.id, link.From.Columns()[link.Column].Name)
 }
 
 // releaseBatch bounds how many resources are held in memory to be released.
@@ -170,7 +170,7 @@ const releaseBatch = 1000
 // release sets the references to null that are to outlive what they refer to.
 // Those that were released no longer refer to it, so the next batch is others.
 func (d *deletion) release() error {
-	return d.each(schema.SetNull, func(link schema.Link, victim identity) error {
+	return d.each(model.SetNull, func(link model.Link, victim identity) error {
 		for {
 			staying, err := d.referring(link, victim.id, releaseBatch)
 			if err != nil || len(staying) == 0 {
@@ -187,9 +187,9 @@ func (d *deletion) release() error {
 
 var errKeepsReference = errors.New("a hook gives a resource a reference to what is being deleted")
 
-func (d *deletion) releaseOne(link schema.Link, before schema.Record) error {
+func (d *deletion) releaseOne(link model.Link, before model.Record) error {
 	after := slices.Clone(before)
-	after[link.Column] = schema.Null
+	after[link.Column] = model.Null
 	change := &Change{Verb: Update, Collection: link.From, Before: before, After: after}
 	if err := d.work.within(change); err != nil {
 		return err
@@ -220,14 +220,14 @@ func (d *deletion) releaseOne(link schema.Link, before schema.Record) error {
 // deleteAll deletes what is doomed, the last found first, and returns the resource
 // itself as it last was, with its representation. A hook may have changed or deleted what
 // is still to come, so each is read again if there are hooks.
-func (d *deletion) deleteAll() (last schema.Record, representation []byte, err error) {
+func (d *deletion) deleteAll() (last model.Record, representation []byte, err error) {
 	for _, victim := range slices.Backward(d.order) {
 		change := &Change{Verb: Delete, Collection: victim.collection, Before: victim.record}
 		if err := d.work.within(change); err != nil {
 			return nil, nil, err
 		}
 		if len(d.work.resources.hooks) > 0 {
-			current, err := d.tx.Get(victim.collection, nil, victim.record.ID(schema.IDColumn))
+			current, err := d.tx.Get(victim.collection, nil, victim.record.ID(model.IDColumn))
 			if err != nil {
 				return nil, nil, err
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -24,7 +25,7 @@ access:
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := auth.Compile(file.Schema, file.Access)
+	policy, err := auth.Compile((*model.Schema)(file.Schema), file.Access)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ access:
 		"all":  "not_unique at /slug: Another resource has these values of slug and tenant.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
 		"some": "not_unique: Another resource has values that no two can share.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
 	} {
-		path := Path{Collection: file.Schema.Collection("things"), By: policy.Permit(auth.Caller{ID: "x", Role: role})}
+		path := Path{Collection: (*model.Schema)(file.Schema).Collection("things"), By: policy.Permit(auth.Caller{ID: "x", Role: role})}
 		if got := path.discreet(problem.Errors{group, single, taken}).Error(); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", role, got, want)
 		}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // Verb is a kind of change.
@@ -27,8 +27,8 @@ const (
 // Change is one resource that is created, updated or deleted.
 type Change struct {
 	Verb       Verb
-	Collection *schema.Collection
-	ID         *schema.ID // nil for a new resource without one yet
+	Collection *model.Collection
+	ID         *model.ID // nil for a new resource without one yet
 
 	// By is the permit of whoever makes it, or set off what makes it; nil is the program
 	// itself, or anybody.
@@ -36,12 +36,12 @@ type Change struct {
 
 	// Before is the resource as it is stored, nil for a new one, and for a hook
 	// ahead of the transaction, which has not read it.
-	Before schema.Record
+	Before model.Record
 
 	// After is the resource as it is to be, nil for a deletion. Ahead of the
 	// transaction it has the columns of Set only. A hook may change it until it
 	// is written.
-	After schema.Record
+	After model.Record
 	Set   []bool
 }
 
@@ -61,13 +61,13 @@ type Hook struct {
 }
 
 type hookKey struct {
-	collection *schema.Collection
+	collection *model.Collection
 	verb       Verb
 }
 
 // AddHook adds a hook to a verb of a collection. Hooks run in the order in which
 // they were added. It is not for use once requests are answered.
-func (r *Resources) AddHook(c *schema.Collection, verb Verb, hook Hook) {
+func (r *Resources) AddHook(c *model.Collection, verb Verb, hook Hook) {
 	key := hookKey{c, verb}
 	r.hooks[key] = append(r.hooks[key], hook)
 }
@@ -116,7 +116,7 @@ func (r *Resources) refuseNested(ctx context.Context) error {
 }
 
 // before runs the hooks ahead of a transaction. What they set goes into the input.
-func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *schema.ID, input *schema.Input) error {
+func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *model.ID, input *model.Input) error {
 	c := path.Collection
 	hooks := r.hooks[hookKey{c, verb}]
 	if len(hooks) == 0 {
@@ -131,7 +131,7 @@ func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *schema
 	if input != nil {
 		input.Values, input.Set = slices.Clone(input.Values), slices.Clone(input.Set)
 		if verb == Create && !input.HasID() {
-			input.Values[schema.IDColumn], input.Set[schema.IDColumn] = schema.IDValue(r.store.NewID()), true
+			input.Values[model.IDColumn], input.Set[model.IDColumn] = model.IDValue(r.store.NewID()), true
 		}
 		change.After, change.Set = input.Values, input.Set
 	}

@@ -5,10 +5,10 @@ import (
 	"math"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // Listing is a range of a collection, read from one snapshot, row by row. It
@@ -20,11 +20,11 @@ type Listing struct {
 	Known bool
 
 	tx         *store.Tx
-	collection *schema.Collection
+	collection *model.Collection
 	query      query.Query
 	selection  store.Selection
 	rows       *store.Rows
-	first      schema.ID
+	first      model.ID
 	wanted     int64 // resources of the range, if there are so many
 	given      int64 // resources handed out
 	ended      bool
@@ -32,7 +32,7 @@ type Listing struct {
 
 	start     int64 // position of the first resource, of a range by offset
 	hasBefore bool
-	after     schema.ID // first resource behind the range
+	after     model.ID // first resource behind the range
 	hasAfter  bool
 	lookAhead bool // after is not known yet, and is found by reading one row more
 }
@@ -198,9 +198,9 @@ func (l *Listing) approach(path Path) error {
 	switch {
 	case err != nil || !found:
 	case !order[0].Descending:
-		l.selection.From, l.selection.Skip = store.Place{schema.IDValue(block.First)}, skip-block.Before
+		l.selection.From, l.selection.Skip = store.Place{model.IDValue(block.First)}, skip-block.Before
 	case block.End != nil:
-		l.selection.From, l.selection.Behind = store.Place{schema.IDValue(*block.End)}, true
+		l.selection.From, l.selection.Behind = store.Place{model.IDValue(*block.End)}, true
 		l.selection.Skip = skip - (l.Total - block.Before - block.Count)
 	}
 	return err
@@ -251,7 +251,7 @@ func (l *Listing) cursorPlace(path Path) (store.Place, error) {
 }
 
 // Next gives the next resource of the range, or nil at its end.
-func (l *Listing) Next() (schema.Row, error) {
+func (l *Listing) Next() (model.Row, error) {
 	if l.ended || l.selection.Take == 0 && !l.lookAhead {
 		l.ended = true
 		return nil, nil
@@ -268,12 +268,12 @@ func (l *Listing) Next() (schema.Row, error) {
 	if !more || l.given == l.wanted {
 		l.ended, l.lookAhead = true, false
 		if more {
-			l.after, l.hasAfter = l.rows.ID(schema.IDColumn), true
+			l.after, l.hasAfter = l.rows.ID(model.IDColumn), true
 		}
 		return nil, l.locateEmpty()
 	}
 	if l.given == 0 {
-		l.first = l.rows.ID(schema.IDColumn)
+		l.first = l.rows.ID(model.IDColumn)
 	}
 	l.given++
 	return l.rows, nil

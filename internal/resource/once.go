@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // Once is the key that a client gave to a request, so that it can send it again
@@ -56,7 +56,7 @@ func (o Once) recall(kept *Answer, err error) (*Answer, error) {
 		return nil, err
 	case kept.Fingerprint != o.Fingerprint:
 		return nil, fault.Header("Idempotency-Key", problem.CodeKeyReused, "This key was used for another request. Give each request a key of its own, and repeat a request exactly.")
-	case kept.Until > schema.FormatTime(time.Now()):
+	case kept.Until > model.FormatTime(time.Now()):
 		return nil, KeyInUse()
 	}
 	return kept, nil

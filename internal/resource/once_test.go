@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
@@ -24,7 +25,7 @@ func TestOneAnswerBecomesFinal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			st, err := store.Open(ctx, url(t), schema.Example())
+			st, err := store.Open(ctx, url(t), (*model.Schema)(schema.Example()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +35,7 @@ func TestOneAnswerBecomesFinal(t *testing.T) {
 			second := Answer{Fingerprint: "x", Status: 201, Header: map[string]string{"Location": "/users/1"}, Body: []byte("created")}
 			record := func(key string, until time.Time) Once {
 				once, provisional := Once{Key: key, Fingerprint: "x"}, first
-				provisional.Until = schema.FormatTime(until)
+				provisional.Until = model.FormatTime(until)
 				_, replayed, err := r.Record(ctx, once, func(*Work) error { return nil }, func(error) *Answer { return &provisional })
 				if err != nil || replayed {
 					t.Fatal(replayed, err)

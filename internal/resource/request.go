@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Request is a write as a client sent it. It can be kept and read again later.
 type Request struct {
 	Method string // POST, PUT, PATCH or DELETE
 	Path   Path
-	ID     schema.ID // of what is changed, or an id for what is created without one
-	Body   []byte    // none for DELETE
+	ID     model.ID // of what is changed, or an id for what is created without one
+	Body   []byte   // none for DELETE
 
 	IfMatch, IfNoneMatch []string // the headers, nil if they are not there
 
@@ -31,7 +31,7 @@ type Limits struct {
 }
 
 // modes is what the body of a method is for.
-var modes = map[string]schema.Mode{http.MethodPost: schema.Create, http.MethodPut: schema.Replace, http.MethodPatch: schema.Patch}
+var modes = map[string]model.Mode{http.MethodPost: model.Create, http.MethodPut: model.Replace, http.MethodPatch: model.Patch}
 
 // Decode reads what a request wants to be written. Everything that is wrong with
 // a body is reported together.
@@ -85,7 +85,7 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 	if limits == (Limits{}) {
 		limits = r.Limits
 	}
-	options := schema.DecodeOptions{
+	options := model.DecodeOptions{
 		Mode: modes[request.Method], ID: request.ID, MaxDepth: limits.Depth, MaxItems: limits.Items,
 		Visible: request.Path.By.Visible(c), Writable: request.Path.By.Writable(c),
 	}
@@ -99,16 +99,16 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 
 // setAside takes the attributes out of an update that its caller may not change. What
 // hooks make of them later is another matter.
-func (write *Write) setAside(writable schema.ColumnSet) {
+func (write *Write) setAside(writable model.ColumnSet) {
 	if writable == nil || write.Verb != Update || len(write.Inputs) == 0 || write.Inputs[0].Values == nil {
 		return
 	}
 	input := write.Inputs[0]
-	write.echoed, write.echoedSet = make(schema.Record, len(input.Values)), make([]bool, len(input.Set))
+	write.echoed, write.echoedSet = make(model.Record, len(input.Values)), make([]bool, len(input.Set))
 	for column, end := write.Path.Collection.AttributeColumns(); column < end; column++ {
 		if input.Set[column] && !writable.Has(column) {
 			write.echoed[column], write.echoedSet[column] = input.Values[column], true
-			input.Values[column], input.Set[column] = schema.Null, false
+			input.Values[column], input.Set[column] = model.Null, false
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
@@ -36,26 +37,26 @@ func New(s *store.Store) *Resources { return &Resources{store: s, hooks: map[hoo
 
 // Resource is one resource as it goes to a client.
 type Resource struct {
-	ID             schema.ID
+	ID             model.ID
 	Representation []byte
 	ETag           string // of a resource that exists
 }
 
 // resource is a record as the caller sees it. The whole representation is that of the
 // change log.
-func (r *Resources) resource(path Path, record schema.Record, whole []byte) Resource {
+func (r *Resources) resource(path Path, record model.Record, whole []byte) Resource {
 	c := path.Collection
 	return Resource{
-		ID: record.ID(schema.IDColumn), Representation: path.represent(record, whole),
+		ID: record.ID(model.IDColumn), Representation: path.represent(record, whole),
 		ETag: r.etag(path, record.Int(c.RevisionColumn())),
 	}
 }
 
 // Show is a row as the caller sees it.
-func (r *Resources) Show(path Path, row schema.Row) Resource {
+func (r *Resources) Show(path Path, row model.Row) Resource {
 	c := path.Collection
 	return Resource{
-		ID: row.ID(schema.IDColumn), Representation: c.AppendSome(nil, row, path.By.Visible(c)),
+		ID: row.ID(model.IDColumn), Representation: c.AppendSome(nil, row, path.By.Visible(c)),
 		ETag: r.etag(path, row.Int(c.RevisionColumn())),
 	}
 }
@@ -70,15 +71,15 @@ func (p Path) Allowed(verb schema.AccessVerb) error {
 
 // identity names a resource.
 type identity struct {
-	collection *schema.Collection
-	id         schema.ID
+	collection *model.Collection
+	id         model.ID
 }
 
 // Path is where a request looks for resources: in a collection, or among those
 // of one parent.
 type Path struct {
-	Collection *schema.Collection
-	Parent     *schema.ID // set on a sub-collection
+	Collection *model.Collection
+	Parent     *model.ID // set on a sub-collection
 
 	// By is what whoever looks may do and see; nil is everything.
 	By *auth.Permit
@@ -86,7 +87,7 @@ type Path struct {
 
 // represent is a record as the caller sees it, which is its whole representation
 // for most.
-func (p Path) represent(record schema.Record, whole []byte) []byte {
+func (p Path) represent(record model.Record, whole []byte) []byte {
 	if visible := p.By.Visible(p.Collection); visible != nil {
 		return p.Collection.AppendSome(nil, record, visible)
 	}
@@ -106,11 +107,11 @@ func (p Path) ofParent() query.Filter {
 	if p.Parent == nil {
 		return nil
 	}
-	return query.Compare{Column: p.Collection.ParentLink().Column, Op: query.Equal, Value: schema.IDValue(*p.Parent)}
+	return query.Compare{Column: p.Collection.ParentLink().Column, Op: query.Equal, Value: model.IDValue(*p.Parent)}
 }
 
 // get reads a resource on the path, or answers 404.
-func (p Path) get(tx *store.Tx, id schema.ID) (schema.Record, error) {
+func (p Path) get(tx *store.Tx, id model.ID) (model.Record, error) {
 	record, err := tx.Get(p.Collection, p.scope(), id)
 	if err == nil && record == nil {
 		err = notFound(p.Collection, id)
@@ -118,14 +119,14 @@ func (p Path) get(tx *store.Tx, id schema.ID) (schema.Record, error) {
 	return record, err
 }
 
-func notFound(c *schema.Collection, id schema.ID) *problem.Error {
+func notFound(c *model.Collection, id model.ID) *problem.Error {
 	return fault.New(problem.CodeNotFound, "There is no resource %s here in %s.", id, c.Name)
 }
 
 // Totals gives the number of resources of each collection, from one snapshot. It is nil
 // where the caller may not list the collection, which would tell it, and where a rule decides
 // which resources exist for the caller, as they would have to be counted.
-func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*schema.Collection) ([]*int64, error) {
+func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*model.Collection) ([]*int64, error) {
 	tx, err := r.store.Read(ctx)
 	if err != nil {
 		return nil, err

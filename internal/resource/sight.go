@@ -5,9 +5,9 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // sight is what exists for a request: what is stored, what it is about to store
@@ -15,12 +15,12 @@ import (
 type sight struct {
 	tx       *store.Tx
 	coming   []identity
-	accepted bool        // resources count whose creation was accepted
-	relied   []schema.ID // operations that will create what was looked for
+	accepted bool       // resources count whose creation was accepted
+	relied   []model.ID // operations that will create what was looked for
 }
 
 // exists reports whether a resource exists for a caller.
-func (s *sight) exists(by *auth.Permit, c *schema.Collection, id schema.ID) (bool, error) {
+func (s *sight) exists(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {
 	if slices.Contains(s.coming, identity{c, id}) {
 		return true, nil
 	}
@@ -33,7 +33,7 @@ func (s *sight) exists(by *auth.Permit, c *schema.Collection, id schema.ID) (boo
 // promised reports whether a resource counts because its creation was accepted. If
 // a rule decides what the caller sees, only their own do: nobody knows yet what the rule
 // will say of others.
-func (s *sight) promised(by *auth.Permit, c *schema.Collection, id schema.ID) (bool, error) {
+func (s *sight) promised(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {
 	if !s.accepted {
 		return false, nil
 	}
@@ -78,7 +78,7 @@ func (s *sight) requireParentOfItem(p Path) error {
 // what does not exist for the caller.
 // Before is the resource as it was, nil for a new one: only what has changed is
 // looked at.
-func (s *sight) checkReferences(by *auth.Permit, c *schema.Collection, before, after schema.Record) (problem.Errors, error) {
+func (s *sight) checkReferences(by *auth.Permit, c *model.Collection, before, after model.Record) (problem.Errors, error) {
 	var faults problem.Errors
 	for _, link := range c.Links() {
 		target := after[link.Column]
@@ -98,7 +98,7 @@ func (s *sight) checkReferences(by *auth.Permit, c *schema.Collection, before, a
 
 // checkNew reports the references of new resources that lead nowhere. A record
 // that is nil could not be read.
-func (s *sight) checkNew(path Path, records []schema.Record, pointer func(i int) string) (problem.Errors, error) {
+func (s *sight) checkNew(path Path, records []model.Record, pointer func(i int) string) (problem.Errors, error) {
 	var invalid problem.Errors
 	for i, record := range records {
 		if record == nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -51,7 +52,7 @@ func (w *Work) update(write Write) (Resource, error) {
 }
 
 // apply puts the attributes that an input sets into a copy of a resource.
-func apply(c *schema.Collection, before schema.Record, input schema.Input) schema.Record {
+func apply(c *model.Collection, before model.Record, input model.Input) model.Record {
 	after := slices.Clone(before)
 	for column, end := c.AttributeColumns(); column < end; column++ {
 		if input.Set[column] {
@@ -63,7 +64,7 @@ func apply(c *schema.Collection, before schema.Record, input schema.Input) schem
 
 // checkUnchanged reports values that cannot be changed, by nobody or not by the
 // caller, and are not those of the resource.
-func checkUnchanged(write Write, before schema.Record) problem.Errors {
+func checkUnchanged(write Write, before model.Record) problem.Errors {
 	c, input := write.Path.Collection, write.Inputs[0]
 	var faults problem.Errors
 	for column, given := range write.echoedSet {
@@ -73,7 +74,7 @@ func checkUnchanged(write Write, before schema.Record) problem.Errors {
 		}
 	}
 	for _, column := range []int{c.CreatedColumn(), c.UpdatedColumn()} {
-		if column != schema.NoColumn && input.Set[column] && input.Values[column] != before[column] {
+		if column != model.NoColumn && input.Set[column] && input.Values[column] != before[column] {
 			name := c.Columns()[column].Name
 			faults.Add(fault.At("/"+name, problem.CodeReadOnly, "%s is set by the server, and is %s. Leave it out.", name, before[column].Text()))
 		}
@@ -82,12 +83,12 @@ func checkUnchanged(write Write, before schema.Record) problem.Errors {
 }
 
 // touch sets updated_at, which never goes back, whatever the clock does.
-func touch(tx *store.Tx, c *schema.Collection, before, after schema.Record) {
+func touch(tx *store.Tx, c *model.Collection, before, after model.Record) {
 	if c.NoTimestamps {
 		return
 	}
 	after[c.UpdatedColumn()] = tx.Now()
-	if last := before[c.UpdatedColumn()]; schema.Compare(last, tx.Now()) > 0 {
+	if last := before[c.UpdatedColumn()]; model.Compare(last, tx.Now()) > 0 {
 		after[c.UpdatedColumn()] = last
 	}
 }

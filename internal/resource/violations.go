@@ -2,8 +2,8 @@ package resource
 
 import (
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // A body that is invalid in itself never gets as far as a write. What the write
@@ -35,10 +35,10 @@ func (s *sight) createViolations(write Write) (problem.Errors, error) {
 		return nil, err
 	}
 	c := write.Path.Collection
-	records := make([]schema.Record, len(write.Inputs))
+	records := make([]model.Record, len(write.Inputs))
 	for i, input := range write.Inputs {
 		if records[i] = input.Values; records[i] != nil && input.HasID() {
-			s.coming = append(s.coming, identity{c, records[i].ID(schema.IDColumn)})
+			s.coming = append(s.coming, identity{c, records[i].ID(model.IDColumn)})
 		}
 	}
 	return s.checkNew(write.Path, records, write.pointer)

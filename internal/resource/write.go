@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -15,16 +16,16 @@ import (
 type Write struct {
 	Verb Verb
 	Path Path
-	ID   schema.ID // of what is updated or deleted
+	ID   model.ID // of what is updated or deleted
 
-	Inputs []schema.Input // one, or any number of new resources if Many
-	Many   bool           // they are items of an array
+	Inputs []model.Input // one, or any number of new resources if Many
+	Many   bool          // they are items of an array
 
 	Condition Condition
 
 	// echoed is what an update sets of the attributes that the caller sees and may not
 	// change, by column: it must be what is stored.
-	echoed    schema.Record
+	echoed    model.Record
 	echoedSet []bool
 
 	// Schema is the version of the schema that its condition is about, if it was
@@ -62,23 +63,23 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 
 // Identify gives the resource that a write creates an id, if the client brought
 // none, and returns it.
-func (w *Work) Identify(write *Write) schema.ID {
+func (w *Work) Identify(write *Write) model.ID {
 	if !write.Inputs[0].HasID() {
 		write.SetID(w.tx.NewID())
 	}
-	return write.Inputs[0].Values.ID(schema.IDColumn)
+	return write.Inputs[0].Values.ID(model.IDColumn)
 }
 
 // SetID sets the id of the resource that a write creates. It leaves the input that
 // it was given alone: a transaction may run again.
-func (write *Write) SetID(id schema.ID) {
-	input := schema.Input{Values: slices.Clone(write.Inputs[0].Values), Set: slices.Clone(write.Inputs[0].Set)}
-	input.Values[schema.IDColumn], input.Set[schema.IDColumn] = schema.IDValue(id), true
-	write.Inputs = []schema.Input{input}
+func (write *Write) SetID(id model.ID) {
+	input := model.Input{Values: slices.Clone(write.Inputs[0].Values), Set: slices.Clone(write.Inputs[0].Set)}
+	input.Values[model.IDColumn], input.Set[model.IDColumn] = model.IDValue(id), true
+	write.Inputs = []model.Input{input}
 }
 
 // Relied lists the operations that will create what writes have relied on.
-func (w *Work) Relied() []schema.ID { return w.relied }
+func (w *Work) Relied() []model.ID { return w.relied }
 
 // Before runs the hooks that come ahead of the transaction of a write.
 func (r *Resources) Before(ctx context.Context, write *Write) error {
@@ -136,7 +137,7 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 var verbs = map[Verb]schema.AccessVerb{Create: schema.MayCreate, Update: schema.MayUpdate, Delete: schema.MayDelete}
 
 // allowed reports why a caller may not change a resource that they see.
-func (write *Write) allowed(before schema.Record) error {
+func (write *Write) allowed(before model.Record) error {
 	if by := write.Path.By; !by.Allows(verbs[write.Verb], write.Path.Collection, before) {
 		return by.Denied("You may not %s this resource.", write.Verb)
 	}
@@ -145,7 +146,7 @@ func (write *Write) allowed(before schema.Record) error {
 
 // meet reads the resource that a write is about, and answers 404, 403 when the caller
 // may not change it, or 412 and 428 when it is not in the state that the write is meant for.
-func (w *Work) meet(write Write) (schema.Record, error) {
+func (w *Work) meet(write Write) (model.Record, error) {
 	if err := w.requireParentOfItem(write.Path); err != nil {
 		return nil, err
 	}
@@ -159,7 +160,7 @@ func (w *Work) meet(write Write) (schema.Record, error) {
 	return record, w.resources.checkState(w.tx, write, record)
 }
 
-func (r *Resources) checkState(tx *store.Tx, write Write, record schema.Record) error {
+func (r *Resources) checkState(tx *store.Tx, write Write, record model.Record) error {
 	c := write.Path.Collection
 	tag := r.etag(write.Path, record.Int(c.RevisionColumn()))
 	if write.Schema != 0 {

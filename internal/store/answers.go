@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // AnswerKey is the key that a caller gave to a request. Callers do not see each
@@ -20,18 +20,18 @@ type Answer struct {
 	Body        []byte
 
 	// Until is how long it may still become another answer, in the form of
-	// schema.FormatTime; empty when it is final.
+	// model.FormatTime; empty when it is final.
 	Until string
 }
 
 // Answer finds the answer that is kept under a key, or nil.
 func (t *Tx) Answer(key AnswerKey) (answer *Answer, err error) {
 	var header []byte
-	_, err = one(t.conn, func(row schema.Row) {
+	_, err = one(t.conn, func(row model.Row) {
 		answer = &Answer{Fingerprint: string(row.AppendText(nil, 0)), Status: int(row.Int(1)), Body: row.AppendText(nil, 3), Until: string(row.AppendText(nil, 4))}
 		header = row.AppendText(nil, 2)
 	}, "SELECT fingerprint, status, header, body, until FROM "+answersTable+" WHERE caller = $1 AND key = $2",
-		schema.TextValue(key.Caller), schema.TextValue(key.Key))
+		model.TextValue(key.Caller), model.TextValue(key.Key))
 	if err == nil && answer != nil {
 		err = json.Unmarshal(header, &answer.Header)
 	}
@@ -48,7 +48,7 @@ func (k AnswerKey) hold(t *Tx, held *bool) error {
 		return nil
 	}
 	*held = false
-	return t.fault(t.conn.later(func(row schema.Row) { *held = row.Bool(0) }, sql, schema.TextValue(k.Caller+"\x1f"+k.Key)))
+	return t.fault(t.conn.later(func(row model.Row) { *held = row.Bool(0) }, sql, model.TextValue(k.Caller+"\x1f"+k.Key)))
 }
 
 // Claim finds the answer that is kept under a key, or nil, and keeps all others from
@@ -67,8 +67,8 @@ func (t *Tx) KeepAnswer(key AnswerKey, answer *Answer) error {
 	if err == nil {
 		_, err = t.conn.exec("INSERT INTO "+answersTable+" (caller, key, fingerprint, status, header, body, at, until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"+
 			" ON CONFLICT (caller, key) DO UPDATE SET status = excluded.status, header = excluded.header, body = excluded.body, until = excluded.until",
-			schema.TextValue(key.Caller), schema.TextValue(key.Key), schema.TextValue(answer.Fingerprint), schema.IntValue(int64(answer.Status)),
-			schema.TextValue(string(header)), schema.TextValue(string(answer.Body)), t.at, schema.TextValue(answer.Until))
+			model.TextValue(key.Caller), model.TextValue(key.Key), model.TextValue(answer.Fingerprint), model.IntValue(int64(answer.Status)),
+			model.TextValue(string(header)), model.TextValue(string(answer.Body)), t.at, model.TextValue(answer.Until))
 	}
 	return t.fault(err)
 }
@@ -81,8 +81,8 @@ func (t *Tx) ReviseAnswer(key AnswerKey, answer *Answer) (revised bool, err erro
 		return false, t.fault(err)
 	}
 	changed, err := t.conn.exec("UPDATE "+answersTable+" SET status = $1, header = $2, body = $3, until = '' WHERE caller = $4 AND key = $5 AND until <> ''",
-		schema.IntValue(int64(answer.Status)), schema.TextValue(string(header)), schema.TextValue(string(answer.Body)),
-		schema.TextValue(key.Caller), schema.TextValue(key.Key))
+		model.IntValue(int64(answer.Status)), model.TextValue(string(header)), model.TextValue(string(answer.Body)),
+		model.TextValue(key.Caller), model.TextValue(key.Key))
 	return changed == 1, t.fault(err)
 }
 
@@ -96,12 +96,12 @@ const forgetBatch = 1000
 
 // forget removes the rows of a table of ours that are older than an age.
 func (s *Store) forget(ctx context.Context, table, key string, age time.Duration) error {
-	before := schema.TimeValue(schema.FormatTime(s.now().Add(-age)))
+	before := model.TimeValue(model.FormatTime(s.now().Add(-age)))
 	for {
 		var removed int
 		err := s.Write(ctx, func(t *Tx) (err error) {
 			removed, err = t.conn.exec("DELETE FROM "+table+" WHERE ("+key+") IN (SELECT "+key+" FROM "+table+
-				" WHERE at < $1 ORDER BY at LIMIT $2)", before, schema.IntValue(forgetBatch))
+				" WHERE at < $1 ORDER BY at LIMIT $2)", before, model.IntValue(forgetBatch))
 			return err
 		})
 		if err != nil || removed < forgetBatch {

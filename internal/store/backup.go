@@ -12,7 +12,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Backup copies an SQLite database into a new file. The database may be in use,
@@ -137,7 +137,7 @@ func newNumbers(now time.Time) []string {
 	first := fmt.Sprint(millis << 20)
 	return []string{
 		fmt.Sprintf("INSERT INTO %s (version, at, document) SELECT max(version + 1, %d), '%s', document FROM %[1]s ORDER BY version DESC LIMIT 1",
-			schemasTable, millis, schema.FormatTime(now)),
+			schemasTable, millis, model.FormatTime(now)),
 		"INSERT INTO sqlite_sequence (name, seq) SELECT '" + changesTable + "', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = '" + changesTable + "')",
 		"UPDATE sqlite_sequence SET seq = max(seq, " + first + ") WHERE name = '" + changesTable + "'",
 	}
@@ -246,7 +246,7 @@ func checkBackup(ctx context.Context, file string) (err error) {
 	c := &sqliteConn{raw: raw, statements: map[string]*sqlite.Stmt{}}
 	defer func() { err = errors.Join(err, c.close()) }()
 	verdict := ""
-	if _, err := one(c, func(row schema.Row) { verdict = string(row.AppendText(nil, 0)) }, "PRAGMA integrity_check"); err != nil {
+	if _, err := one(c, func(row model.Row) { verdict = string(row.AppendText(nil, 0)) }, "PRAGMA integrity_check"); err != nil {
 		return err
 	}
 	if verdict != "ok" {
@@ -269,10 +269,10 @@ func checkBackup(ctx context.Context, file string) (err error) {
 	}
 	for _, collection := range stored.All() {
 		var kept, there int64
-		if _, err := one(c, func(row schema.Row) { kept = row.Int(0) }, "SELECT total FROM "+allTotals()+" WHERE collection = $1 AND parent = ''", schema.TextValue(collection.Name)); err != nil {
+		if _, err := one(c, func(row model.Row) { kept = row.Int(0) }, "SELECT total FROM "+allTotals()+" WHERE collection = $1 AND parent = ''", model.TextValue(collection.Name)); err != nil {
 			return err
 		}
-		if _, err := one(c, func(row schema.Row) { there = row.Int(0) }, "SELECT count(*) FROM "+quote(d, collection.Name)); err != nil {
+		if _, err := one(c, func(row model.Row) { there = row.Int(0) }, "SELECT count(*) FROM "+quote(d, collection.Name)); err != nil {
 			return err
 		}
 		if kept != there {
@@ -301,7 +301,7 @@ func requireEmpty(ctx context.Context, file string) (err error) {
 		return fmt.Errorf("%s has tables that Plural did not make (%s)", file, strings.Join(sortedNames(found), ", "))
 	}
 	var resources int64
-	_, err = one(c, func(row schema.Row) { resources = row.Int(0) }, "SELECT coalesce(sum(total), 0) FROM "+allTotals()+" WHERE parent = ''")
+	_, err = one(c, func(row model.Row) { resources = row.Int(0) }, "SELECT coalesce(sum(total), 0) FROM "+allTotals()+" WHERE parent = ''")
 	if err == nil && resources > 0 {
 		err = &NotEmptyError{File: file, Resources: resources}
 	}

@@ -4,34 +4,34 @@ import (
 	"context"
 	"time"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // change writes to the change log: the representation after the change, or as it
 // last was when the resource is deleted. The number that it gets is the
 // dialect's lastRevision for the statement that follows, and look gets it too.
-func (t *Tx) change(look func(revision int64), c *schema.Collection, kind string, id schema.ID, representation []byte) error {
+func (t *Tx) change(look func(revision int64), c *model.Collection, kind string, id model.ID, representation []byte) error {
 	if err := t.conn.claims(c.Name, id); err != nil {
 		return t.fault(err)
 	}
 	return t.fault(t.conn.put(look, "INSERT INTO "+changesTable+" (collection, id, kind, at, caller, representation) VALUES ($1, $2, $3, $4, $5, $6)"+t.store.backend.returning("revision"),
-		schema.TextValue(c.Name), schema.IDValue(id), schema.TextValue(kind), t.at, schema.TextValue(t.caller), schema.TextValue(string(representation))))
+		model.TextValue(c.Name), model.IDValue(id), model.TextValue(kind), t.at, model.TextValue(t.caller), model.TextValue(string(representation))))
 }
 
 func ignore(int64) {}
 
 // changed notes a change that has been written.
-func (t *Tx) changed(c *schema.Collection, kind string, record schema.Record, representation []byte) {
-	t.last = &Change{Collection: c.Name, ID: record.ID(schema.IDColumn), Kind: kind, Representation: representation}
+func (t *Tx) changed(c *model.Collection, kind string, record model.Record, representation []byte) {
+	t.last = &Change{Collection: c.Name, ID: record.ID(model.IDColumn), Kind: kind, Representation: representation}
 }
 
 // Deleted finds a resource that has been deleted, as it last was, for as long
 // as the change log remembers it. Nil means that it does not.
-func (t *Tx) Deleted(c *schema.Collection, id schema.ID) (record schema.Record, err error) {
+func (t *Tx) Deleted(c *model.Collection, id model.ID) (record model.Record, err error) {
 	var representation []byte
-	found, err := one(t.conn, func(row schema.Row) { representation = row.AppendText(nil, 0) },
+	found, err := one(t.conn, func(row model.Row) { representation = row.AppendText(nil, 0) },
 		"SELECT representation FROM "+changesTable+" WHERE collection = $1 AND id = $2 AND kind = 'delete' ORDER BY revision DESC LIMIT 1",
-		schema.TextValue(c.Name), schema.IDValue(id))
+		model.TextValue(c.Name), model.IDValue(id))
 	if err != nil || !found {
 		return nil, t.fault(err)
 	}
@@ -42,11 +42,11 @@ func (t *Tx) Deleted(c *schema.Collection, id schema.ID) (record schema.Record, 
 // ChangedBefore finds the last change of a resource ahead of a revision. Nil means that
 // the change log does not remember it. Behind a change of a resource nobody else changes
 // it until the transaction is over, so that this is the transaction's own if there is one.
-func (t *Tx) ChangedBefore(revision int64, c *schema.Collection, id schema.ID) (change *Change, err error) {
-	_, err = one(t.conn, func(row schema.Row) {
+func (t *Tx) ChangedBefore(revision int64, c *model.Collection, id model.ID) (change *Change, err error) {
+	_, err = one(t.conn, func(row model.Row) {
 		change = &Change{Position: Position{Revision: row.Int(0)}, Collection: c.Name, ID: id, Kind: string(row.AppendText(nil, 1)), Representation: row.AppendText(nil, 2)}
 	}, "SELECT revision, kind, representation FROM "+changesTable+" WHERE revision < $1 AND collection = $2 AND id = $3 ORDER BY revision DESC LIMIT 1",
-		schema.IntValue(revision), schema.TextValue(c.Name), schema.IDValue(id))
+		model.IntValue(revision), model.TextValue(c.Name), model.IDValue(id))
 	return change, t.fault(err)
 }
 
@@ -59,7 +59,7 @@ func (s *Store) ForgetChanges(ctx context.Context, age time.Duration) error {
 type Change struct {
 	Position       Position
 	Collection     string
-	ID             schema.ID
+	ID             model.ID
 	Kind           string // create, update or delete
 	At             string
 	Caller         string // who made it; empty: the server itself, or anybody
@@ -74,8 +74,8 @@ type Position struct{ Transaction, Revision int64 }
 // position misses nothing. What such an order cannot tell yet comes later.
 func (t *Tx) Changes(after Position, most int) (changes []Change, err error) {
 	sql, args := t.store.backend.changesAfter(after)
-	args = append(args, schema.IntValue(int64(most)))
-	err = each(t.conn, func(row schema.Row) bool {
+	args = append(args, model.IntValue(int64(most)))
+	err = each(t.conn, func(row model.Row) bool {
 		text := func(column int) []byte { return row.AppendText(nil, column) }
 		changes = append(changes, Change{
 			Position: Position{row.Int(0), row.Int(1)}, Collection: string(text(2)), ID: row.ID(3),

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // The seam between the store and a database. It is what SQLite and PostgreSQL
@@ -82,25 +82,25 @@ const maxWait = 5 * time.Second
 // $2, … in the order in which they first appear in the text. At most one rows
 // is open at a time.
 type conn interface {
-	query(sql string, args ...schema.Value) (rows, error)
-	exec(sql string, args ...schema.Value) (changed int, err error)
+	query(sql string, args ...model.Value) (rows, error)
+	exec(sql string, args ...model.Value) (changed int, err error)
 	// later runs a statement ahead of the next one, of a flush, or of the commit.
 	// Look, if there is one, gets its first row, if there is one. An error may be
 	// that of what it is run ahead of.
-	later(look func(schema.Row), sql string, args ...schema.Value) error
+	later(look func(model.Row), sql string, args ...model.Value) error
 	flush() error
 
 	// put runs a statement that stores one row, as later does. It ends with the dialect's returning. Look
 	// gets the number of the last change, if the row was stored.
-	put(look func(revision int64), sql string, args ...schema.Value) error
+	put(look func(revision int64), sql string, args ...model.Value) error
 
 	// claims tells which resource the statements that follow write to. An error means that
 	// the transaction must be given up, and run again later.
-	claims(collection string, id schema.ID) error
+	claims(collection string, id model.ID) error
 
 	// evidence is a condition on the change log that is met only if the transaction is
 	// committed. It may be asked when nobody knows.
-	evidence(condition string, args ...schema.Value)
+	evidence(condition string, args ...model.Value)
 
 	// lengthen has what was begun for a piece go on for as long as a client takes, so that
 	// those who take their time keep nobody from their first piece.
@@ -113,12 +113,12 @@ type conn interface {
 
 	// load puts rows into a table that nobody else sees, until next returns none. The
 	// names are as they are stored. Next may be called on another goroutine.
-	load(table string, columns []string, next func() (schema.Record, error)) error
+	load(table string, columns []string, next func() (model.Record, error)) error
 
 	// assume runs a query ahead of the next statement. If its first row is not as
 	// it should be, the transaction starts anew with otherwise, and goes on
 	// behind it unless that fails. It comes ahead of everything but later.
-	assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error
+	assume(sql string, holds func(model.Row) bool, otherwise func(conn) error) error
 }
 
 // fronter is a connection that can run one query as all of its transaction.
@@ -127,13 +127,13 @@ type fronter interface {
 	// read gets whether the query has rows or not. How many are taken is $1, and more
 	// values follow. The first column
 	// of the query must not be null. Nil rows mean that nothing was done, and the transaction can go on.
-	front(read func(schema.Row), columns []string, sql string, take int64, more ...schema.Value) (rows, error)
+	front(read func(model.Row), columns []string, sql string, take int64, more ...model.Value) (rows, error)
 }
 
 // rows is the result of a query. Its columns are read between a next that
 // returned true and the following one.
 type rows interface {
-	schema.Row
+	model.Row
 	next() (bool, error)
 	close()
 }
@@ -141,7 +141,7 @@ type rows interface {
 // dialect is what differs in the text of SQL.
 type dialect interface {
 	// columnType is the type of a column of the kind.
-	columnType(kind schema.Kind) string
+	columnType(kind model.Kind) string
 	// reserved reports whether the database keeps a name to itself.
 	reserved(name string) bool
 	// tableOptions stands behind the closing parenthesis of a CREATE TABLE.
@@ -158,7 +158,7 @@ type dialect interface {
 	// its last argument. Renumbered is run at each start: the database may
 	// have moved to where transactions have other numbers.
 	changeOrder() (columns string, index []string, renumbered []string)
-	changesAfter(position Position) (sql string, args []schema.Value)
+	changesAfter(position Position) (sql string, args []model.Value)
 	// lastGiven is a query for the highest number that revisionType gave.
 	lastGiven() string
 	// loading is run before and after the rows of another database are loaded into
@@ -179,7 +179,7 @@ type dialect interface {
 	// reshape gives the columns of an existing table the form that the schema
 	// wants: those named in moves take over the values of others, those that
 	// nobody wants are gone, and each is required or not as it should be.
-	reshape(c *schema.Collection, have *tableShape, moves map[string]string) []string
+	reshape(c *model.Collection, have *tableShape, moves map[string]string) []string
 	// tryLock asks for a lock on a text, $1, that the transaction holds to its end, and
 	// gets whether it has it. Empty: there is one server only.
 	tryLock() string
@@ -198,8 +198,8 @@ type catalogue struct {
 }
 
 // one runs a query and hands its first row to read, if there is one.
-func one(c conn, read func(schema.Row), sql string, args ...schema.Value) (found bool, err error) {
-	err = each(c, func(row schema.Row) bool {
+func one(c conn, read func(model.Row), sql string, args ...model.Value) (found bool, err error) {
+	err = each(c, func(row model.Row) bool {
 		found = true
 		if read != nil {
 			read(row)
@@ -210,7 +210,7 @@ func one(c conn, read func(schema.Row), sql string, args ...schema.Value) (found
 }
 
 // each runs a query and hands its rows to read until that returns false.
-func each(c conn, read func(schema.Row) bool, sql string, args ...schema.Value) error {
+func each(c conn, read func(model.Row) bool, sql string, args ...model.Value) error {
 	rows, err := c.query(sql, args...)
 	if err != nil {
 		return err
@@ -225,7 +225,7 @@ func each(c conn, read func(schema.Row) bool, sql string, args ...schema.Value) 
 }
 
 // execEach runs a statement with each list of values, and waits once.
-func execEach(c conn, sql string, lists []schema.Record) error {
+func execEach(c conn, sql string, lists []model.Record) error {
 	for _, values := range lists {
 		if err := c.later(nil, sql, values...); err != nil {
 			return err

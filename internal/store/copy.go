@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // CopyProgress is how far a copy has come. Every row is copied, and then checked.
@@ -88,7 +88,7 @@ type copying struct {
 // count finds how much there is to do.
 func (c *copying) count() error {
 	for _, table := range c.source.tables {
-		_, err := one(c.source, func(row schema.Row) { c.now.Of += 2 * row.Int(0) }, "SELECT count(*) FROM "+table.from(c.source))
+		_, err := one(c.source, func(row model.Row) { c.now.Of += 2 * row.Int(0) }, "SELECT count(*) FROM "+table.from(c.source))
 		if err != nil {
 			return unread(err)
 		}
@@ -210,7 +210,7 @@ func (c *copying) load(target conn, d dialect, table copiedTable) error {
 	}
 	defer rows.close()
 	sum := newChecksum()
-	next := func() (schema.Record, error) {
+	next := func() (model.Record, error) {
 		more, err := rows.next()
 		if err != nil {
 			return nil, unread(err)
@@ -235,7 +235,7 @@ func (c *copying) load(target conn, d dialect, table copiedTable) error {
 // check reads back what was written.
 func (c *copying) check(target conn, d dialect, table copiedTable, want CopiedTable) error {
 	sum := newChecksum()
-	err := each(target, func(row schema.Row) bool {
+	err := each(target, func(row model.Row) bool {
 		sum.add(table.read(row))
 		c.advance("checking", table.name, sum.rows)
 		return true

@@ -6,10 +6,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
-func (c *sqliteConn) load(table string, columns []string, next func() (schema.Record, error)) error {
+func (c *sqliteConn) load(table string, columns []string, next func() (model.Record, error)) error {
 	places := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
 	insert := `INSERT INTO "` + table + `" ("` + strings.Join(columns, `", "`) + `") VALUES (` + places + ")"
 	for {
@@ -36,7 +36,7 @@ func (*sqliteBackend) loading(last int64) (before, after []string) {
 }
 
 // load uses COPY, which also takes numbers for revisionType.
-func (c *postgresConn) load(table string, columns []string, next func() (schema.Record, error)) error {
+func (c *postgresConn) load(table string, columns []string, next func() (model.Record, error)) error {
 	if err := c.flush(); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // place is a database that is looked at and not written to, not even by opening it.
@@ -71,7 +71,7 @@ func (p *place) last() (revision int64, err error) {
 }
 
 func lastGiven(c conn, d dialect) (revision int64, err error) {
-	_, err = one(c, func(row schema.Row) { revision = row.Int(0) }, d.lastGiven())
+	_, err = one(c, func(row model.Row) { revision = row.Int(0) }, d.lastGiven())
 	return revision, err
 }
 
@@ -80,7 +80,7 @@ type snapshot struct {
 	conn
 	dialect
 	release func()
-	schema  *schema.Schema
+	schema  *model.Schema
 	tables  []copiedTable
 	last    int64 // the highest revision that was given
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -64,7 +65,7 @@ func fillForCopy(t *testing.T, url string) {
 	insert(t, before, things, `{}`)
 	full := insert(t, before, things, `{"ctid":"Zürich 🦄 \u0001 \"\\","integer":-9223372036854775808,"number":5e-324,"boolean":true,"uuid":"ffffffff-ffff-ffff-ffff-ffffffffffff",`+
 		`"date":"9999-12-31","moment":"1999-12-31T23:59:59.001+02:00","object":{"b":1,"a":{"c":[null,1.5,"x"]}},"array":[1,[2],{"z":1,"a":9007199254740993}]}`)
-	parent := full.ID(schema.IDColumn).String()
+	parent := full.ID(model.IDColumn).String()
 	empty := insert(t, before, things, `{"ctid":"","integer":0,"number":0,"boolean":false,"date":"0001-01-01","moment":"0000-01-01T00:00:00Z","object":{},"array":[],"next":"`+parent+`"}`)
 	insert(t, before, parts, `{"sqlite_thing_id":"`+parent+`","text":"é"}`)
 	write(t, before, func(tx *Tx) error { _, err := tx.Delete(things, empty); return err })
@@ -78,7 +79,7 @@ func fillForCopy(t *testing.T, url string) {
 	things, parts = now.schema.Collection("sqlite_things"), now.schema.Collection("parts")
 	insert(t, now, now.schema.Collection("spares"), `{"note":"x"}`)
 	gone := insert(t, now, parts, `{"sqlite_thing_id":"`+parent+`"}`)
-	operations := []schema.ID{{15: 1}, {15: 2}}
+	operations := []model.ID{{15: 1}, {15: 2}}
 	if err := AddAPIKey(ctx, url, APIKey{Prefix: "aaaaaaaaaa", Hash: "1", Name: "é", Role: "r", Subject: "s", At: "2026-11-15T08:00:00.000Z", Expires: "2027-11-15T08:00:00.000Z"}); err != nil {
 		t.Fatal(err)
 	}
@@ -90,11 +91,11 @@ func fillForCopy(t *testing.T, url string) {
 		if err := tx.KeepAnswer(AnswerKey{"", "key"}, &Answer{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`}, Body: []byte(`{"data":"ü"}`)}); err != nil {
 			return err
 		}
-		id := full.ID(schema.IDColumn)
+		id := full.ID(model.IDColumn)
 		if err := tx.Enqueue(Job{Operation: operations[0], Method: "DELETE", Collection: things.Name, Resource: id, IfMatch: `"1.1"`}, nil); err != nil {
 			return err
 		}
-		return tx.Enqueue(Job{Operation: operations[1], Caller: "c", Method: "POST", Collection: parts.Name, Resource: schema.ID{15: 9}, Parent: &id, Body: `{"text":"new"}`}, operations[:1])
+		return tx.Enqueue(Job{Operation: operations[1], Caller: "c", Method: "POST", Collection: parts.Name, Resource: model.ID{15: 9}, Parent: &id, Body: `{"text":"new"}`}, operations[:1])
 	})
 	now.now = func() time.Time { return time.Now().Add(time.Hour) }
 	// What was given last is in no table now.
@@ -142,7 +143,7 @@ func contents(t *testing.T, url string) []string {
 		case deltasTable, positionsTable:
 			continue
 		}
-		err := each(c, func(row schema.Row) bool {
+		err := each(c, func(row model.Row) bool {
 			lines = append(lines, name+" "+string(row.AppendText(nil, 0)))
 			return true
 		}, "SELECT "+strings.Join(columns, " || '|' || ")+" AS line FROM "+from+" ORDER BY line")
@@ -208,7 +209,7 @@ func TestCopyGoesOn(t *testing.T) {
 		if got := fmt.Sprint(target.since); got != fmt.Sprint(source.since) || got != "map[parts:1 spares:2 sqlite_things:1]" {
 			t.Errorf("the collections are as they are since %s, and were since %v", got, source.since)
 		}
-		if target.minter.mark != source.minter.mark || target.minter.mark == (schema.ID{}) {
+		if target.minter.mark != source.minter.mark || target.minter.mark == (model.ID{}) {
 			t.Errorf("the mark is %s, and was %s", target.minter.mark, source.minter.mark)
 		}
 		things := s.Collection("sqlite_things")
@@ -268,14 +269,14 @@ func isPostgres(d dialect) bool {
 
 // TestCopyOfLongLists: the positions of a copy are those of its resources.
 func TestCopyOfLongLists(t *testing.T) {
-	s := schema.Example()
+	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
 	eachDatabase(t, func(t *testing.T, url string) {
 		st := openStore(t, url, s)
 		write(t, st, func(tx *Tx) error {
 			for i := range 3 * blockSize {
 				r := record(t, users, fmt.Sprintf(`{"name":"%d","email":"%[1]d@example.com"}`, i))
-				r[schema.IDColumn] = schema.IDValue(tx.NewID())
+				r[model.IDColumn] = model.IDValue(tx.NewID())
 				r[users.CreatedColumn()], r[users.UpdatedColumn()] = tx.Now(), tx.Now()
 				if _, err := tx.Insert(users, r); err != nil {
 					return err
@@ -299,12 +300,12 @@ func TestCopyOfLongLists(t *testing.T) {
 
 // TestChecksumsTellRowsApart: no two tables that differ have one checksum.
 func TestChecksumsTellRowsApart(t *testing.T) {
-	text, null := schema.TextValue, schema.Null
+	text, null := model.TextValue, model.Null
 	seen := map[string]int{}
-	for i, rows := range [][]schema.Record{
+	for i, rows := range [][]model.Record{
 		{}, {{null}}, {{null, null}}, {{null}, {null}}, {{text("")}}, {{null, text("")}}, {{text(""), null}}, {{text("ab"), text("c")}}, {{text("a"), text("bc")}},
-		{{text("a")}, {text("b")}}, {{text("b")}, {text("a")}}, {{text("a"), text("b")}}, {{schema.IntValue(0)}}, {{schema.IntValue(1)}}, {{schema.FloatValue(0)}}, {{schema.BoolValue(false)}},
-		{{schema.BoolValue(true)}}, {{schema.TimeValue("")}}, {{schema.IDValue(schema.ID{})}}, {{text(string(make([]byte, 16)))}},
+		{{text("a")}, {text("b")}}, {{text("b")}, {text("a")}}, {{text("a"), text("b")}}, {{model.IntValue(0)}}, {{model.IntValue(1)}}, {{model.FloatValue(0)}}, {{model.BoolValue(false)}},
+		{{model.BoolValue(true)}}, {{model.TimeValue("")}}, {{model.IDValue(model.ID{})}}, {{text(string(make([]byte, 16)))}},
 	} {
 		sum := newChecksum()
 		for _, row := range rows {

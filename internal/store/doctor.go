@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Examine compares what is derived from the resources of a database with them: the
@@ -58,7 +58,7 @@ func examine(c conn, d dialect, repair bool) ([]string, error) {
 }
 
 // derive makes everything anew that is derived from the resources.
-func derive(c conn, d dialect, s *schema.Schema) error {
+func derive(c conn, d dialect, s *model.Schema) error {
 	for _, derived := range []string{deltasTable, totalsTable, positionsTable} {
 		if _, err := c.exec("DELETE FROM " + derived); err != nil {
 			return err
@@ -72,7 +72,7 @@ func derive(c conn, d dialect, s *schema.Schema) error {
 		}
 		for key, total := range totals {
 			of, parent := key.values()
-			if err := c.later(nil, "INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", of, parent, schema.IntValue(total)); err != nil {
+			if err := c.later(nil, "INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", of, parent, model.IntValue(total)); err != nil {
 				return err
 			}
 		}
@@ -100,13 +100,13 @@ func divide(c conn, t *table, totals map[list]int64) error {
 func countLists(c conn, t *table) (map[list]int64, error) {
 	totals := map[list]int64{}
 	name := t.collection.Name
-	_, err := one(c, func(row schema.Row) { totals[list{name, ""}] = row.Int(0) }, "SELECT count(*) FROM "+t.name)
+	_, err := one(c, func(row model.Row) { totals[list{name, ""}] = row.Int(0) }, "SELECT count(*) FROM "+t.name)
 	link := t.collection.ParentLink()
 	if err != nil || link == nil {
 		return totals, err
 	}
 	column := t.columns[link.Column]
-	err = each(c, func(row schema.Row) bool {
+	err = each(c, func(row model.Row) bool {
 		totals[list{name, row.ID(0).String()}] = row.Int(1)
 		return true
 	}, "SELECT "+column+", count(*) FROM "+t.name+" WHERE "+column+" IS NOT NULL GROUP BY "+column)
@@ -129,10 +129,10 @@ func (x *examination) collection(t *table) error {
 		return err
 	}
 	kept := map[list]int64{}
-	err = each(x.conn, func(row schema.Row) bool {
+	err = each(x.conn, func(row model.Row) bool {
 		kept[list{t.collection.Name, string(row.AppendText(nil, 0))}] = row.Int(1)
 		return true
-	}, "SELECT parent, total FROM "+allTotals()+" WHERE collection = $1", schema.TextValue(t.collection.Name))
+	}, "SELECT parent, total FROM "+allTotals()+" WHERE collection = $1", model.TextValue(t.collection.Name))
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (x *examination) positions(p *positions) error {
 	}
 	var below []node
 	for level := 0; level <= top; level++ {
-		nodes, err := p.nodes(level, schema.ID{}, nil)
+		nodes, err := p.nodes(level, model.ID{}, nil)
 		if err != nil {
 			return err
 		}
@@ -180,13 +180,13 @@ func (x *examination) positions(p *positions) error {
 
 // level compares the nodes of a level with what is below them.
 func (x *examination) level(p *positions, level int, nodes, below []node) error {
-	if len(nodes) == 0 || nodes[0].first != (schema.ID{}) {
+	if len(nodes) == 0 || nodes[0].first != (model.ID{}) {
 		x.found("the positions of %s have no beginning", p.list)
 		return nil
 	}
 	counted := make([]int64, len(nodes))
 	at := 0
-	count := func(id schema.ID, n int64) {
+	count := func(id model.ID, n int64) {
 		for at+1 < len(nodes) && compareIDs(nodes[at+1].first, id) <= 0 {
 			at++
 		}
@@ -197,10 +197,10 @@ func (x *examination) level(p *positions, level int, nodes, below []node) error 
 			count(n.first, n.count)
 		}
 	} else {
-		if _, err := p.ids(func(id schema.ID) { count(id, 1) }, schema.ID{}, 0, math.MaxInt64); err != nil {
+		if _, err := p.ids(func(id model.ID) { count(id, 1) }, model.ID{}, 0, math.MaxInt64); err != nil {
 			return err
 		}
-		if err := x.without(p.list, func(id schema.ID, change int64) { at = 0; count(id, -change) }); err != nil {
+		if err := x.without(p.list, func(id model.ID, change int64) { at = 0; count(id, -change) }); err != nil {
 			return err
 		}
 	}
@@ -213,9 +213,9 @@ func (x *examination) level(p *positions, level int, nodes, below []node) error 
 }
 
 // without goes through the deltas that are not in the positions yet.
-func (x *examination) without(l list, visit func(id schema.ID, change int64)) error {
+func (x *examination) without(l list, visit func(id model.ID, change int64)) error {
 	collection, parent := l.values()
-	return each(x.conn, func(row schema.Row) bool {
+	return each(x.conn, func(row model.Row) bool {
 		visit(row.ID(0), row.Int(1))
 		return true
 	}, "SELECT id, change FROM "+deltasTable+" WHERE collection = $1 AND parent = $2", collection, parent)

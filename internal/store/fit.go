@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // tableShape is what a database says of one of its tables.
@@ -26,9 +26,9 @@ type columnShape struct {
 // gives them.
 func describe(c conn, d dialect) (map[string]*tableShape, error) {
 	tables := map[string]*tableShape{}
-	name := func(row schema.Row, column int) string { return declaredName(d, string(row.AppendText(nil, column))) }
+	name := func(row model.Row, column int) string { return declaredName(d, string(row.AppendText(nil, column))) }
 	ask := d.catalogue()
-	err := each(c, func(row schema.Row) bool {
+	err := each(c, func(row model.Row) bool {
 		table := tables[name(row, 0)]
 		if table == nil {
 			table = &tableShape{references: map[string]string{}, constraints: map[string]string{}}
@@ -41,7 +41,7 @@ func describe(c conn, d dialect) (map[string]*tableShape, error) {
 		return nil, err
 	}
 	lastIndex := ""
-	err = each(c, func(row schema.Row) bool {
+	err = each(c, func(row model.Row) bool {
 		table := tables[name(row, 0)]
 		if table == nil {
 			return true // somebody has made it since the tables were listed
@@ -57,7 +57,7 @@ func describe(c conn, d dialect) (map[string]*tableShape, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = each(c, func(row schema.Row) bool {
+	err = each(c, func(row model.Row) bool {
 		table, column := tables[name(row, 0)], name(row, 1)
 		if table == nil {
 			return true
@@ -72,8 +72,8 @@ func describe(c conn, d dialect) (map[string]*tableShape, error) {
 const storeFormat = "3"
 
 func readMeta(c conn, key string) (value string, err error) {
-	_, err = one(c, func(row schema.Row) { value = string(row.AppendText(nil, 0)) },
-		"SELECT value FROM "+metaTable+" WHERE key = $1", schema.TextValue(key))
+	_, err = one(c, func(row model.Row) { value = string(row.AppendText(nil, 0)) },
+		"SELECT value FROM "+metaTable+" WHERE key = $1", model.TextValue(key))
 	return value, err
 }
 
@@ -115,7 +115,7 @@ func foreign(found map[string]*tableShape) error {
 
 // storedSchema is the schema in force, once it is sure that the tables found are
 // those that Plural made for it.
-func storedSchema(c conn, d dialect, found map[string]*tableShape) (*schema.Schema, error) {
+func storedSchema(c conn, d dialect, found map[string]*tableShape) (*model.Schema, error) {
 	if found[metaTable] == nil || found[schemasTable] == nil {
 		return nil, foreign(found)
 	}
@@ -143,7 +143,7 @@ func storedSchema(c conn, d dialect, found map[string]*tableShape) (*schema.Sche
 }
 
 // compare reports how the tables that were found differ from those of a schema.
-func compare(d dialect, s *schema.Schema, found map[string]*tableShape) []string {
+func compare(d dialect, s *model.Schema, found map[string]*tableShape) []string {
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
 	known := []string{metaTable, changesTable, totalsTable, schemasTable, answersTable, queueTable, followersTable, deltasTable, positionsTable, keysTable}
@@ -166,7 +166,7 @@ func compare(d dialect, s *schema.Schema, found map[string]*tableShape) []string
 	return differences
 }
 
-func compareColumns(d dialect, c *schema.Collection, table *tableShape, differ func(string, ...any)) {
+func compareColumns(d dialect, c *model.Collection, table *tableShape, differ func(string, ...any)) {
 	columns := map[string]columnShape{}
 	for _, column := range table.columns {
 		columns[column.name] = column
@@ -193,7 +193,7 @@ func compareColumns(d dialect, c *schema.Collection, table *tableShape, differ f
 	}
 }
 
-func compareIndexes(c *schema.Collection, table *tableShape, differ func(string, ...any)) {
+func compareIndexes(c *model.Collection, table *tableShape, differ func(string, ...any)) {
 	same := func(a indexShape) func(indexShape) bool {
 		return func(b indexShape) bool { return a.unique == b.unique && slices.Equal(a.columns, b.columns) }
 	}
@@ -210,7 +210,7 @@ func compareIndexes(c *schema.Collection, table *tableShape, differ func(string,
 	}
 }
 
-func compareReferences(c *schema.Collection, table *tableShape, differ func(string, ...any)) {
+func compareReferences(c *model.Collection, table *tableShape, differ func(string, ...any)) {
 	wanted := map[string]string{}
 	for _, link := range c.Links() {
 		wanted[c.Columns()[link.Column].Name] = link.To.Name

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -32,8 +33,8 @@ collections:
 `
 
 func TestReopeningFits(t *testing.T) {
-	for name, s := range map[string]*schema.Schema{
-		"example": schema.Example(), "every kind": parse(t, everyKind), "odd names": parse(t, oddNames),
+	for name, s := range map[string]*model.Schema{
+		"example": (*model.Schema)(schema.Example()), "every kind": parse(t, everyKind), "odd names": parse(t, oddNames),
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDatabase(t, func(t *testing.T, url string) {
@@ -154,7 +155,7 @@ collections:
 
 func TestForeignTablesAreRefused(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
-		st, err := Open(context.Background(), url, schema.Example())
+		st, err := Open(context.Background(), url, (*model.Schema)(schema.Example()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +185,7 @@ func TestForeignTablesAreRefused(t *testing.T) {
 		} else {
 			closeStore(t, st)
 		}
-		_, err = Open(context.Background(), url, schema.Example())
+		_, err = Open(context.Background(), url, (*model.Schema)(schema.Example()))
 		want := "the database does not fit the schema:\n  - it has tables that Plural did not make (invoices), and none of Plural's own\n" +
 			`It seems to be the database of another program. Give an empty one, or the right one, with "--database".`
 		if err == nil || err.Error() != want {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // APIKey is an API key as it is kept: everything but its secret.
@@ -15,14 +15,14 @@ type APIKey struct {
 	Name    string
 	Role    string
 	Subject string
-	At      string // when it was made, in the form of schema.FormatTime
+	At      string // when it was made, in the form of model.FormatTime
 	Expires string // empty: never
 	Revoked string // empty: it was not
 }
 
 const keyColumns = "prefix, hash, name, role, subject, at, expires, revoked"
 
-func scanKey(row schema.Row) APIKey {
+func scanKey(row model.Row) APIKey {
 	text := func(column int) string {
 		if row.Null(column) {
 			return ""
@@ -39,21 +39,21 @@ func (s *Store) APIKey(ctx context.Context, prefix string) (key *APIKey, err err
 		return nil, err
 	}
 	defer tx.Close()
-	_, err = one(tx.conn, func(row schema.Row) { found := scanKey(row); key = &found },
-		"SELECT "+keyColumns+" FROM "+keysTable+" WHERE prefix = $1", schema.TextValue(prefix))
+	_, err = one(tx.conn, func(row model.Row) { found := scanKey(row); key = &found },
+		"SELECT "+keyColumns+" FROM "+keysTable+" WHERE prefix = $1", model.TextValue(prefix))
 	return key, s.fault(ctx, err)
 }
 
 // AddAPIKey keeps a key in a database that a server may be using.
 func AddAPIKey(ctx context.Context, url string, key APIKey) error {
 	return withKeys(ctx, url, func(c conn) error {
-		expires := schema.Null
+		expires := model.Null
 		if key.Expires != "" {
-			expires = schema.TimeValue(key.Expires)
+			expires = model.TimeValue(key.Expires)
 		}
 		_, err := c.exec("INSERT INTO "+keysTable+" ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)",
-			schema.TextValue(key.Prefix), schema.TextValue(key.Hash), schema.TextValue(key.Name), schema.TextValue(key.Role), schema.TextValue(key.Subject),
-			schema.TimeValue(key.At), expires)
+			model.TextValue(key.Prefix), model.TextValue(key.Hash), model.TextValue(key.Name), model.TextValue(key.Role), model.TextValue(key.Subject),
+			model.TimeValue(key.At), expires)
 		return err
 	})
 }
@@ -69,7 +69,7 @@ func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
 		if err := requireSchema(c, b); err != nil {
 			return err
 		}
-		return each(c, func(row schema.Row) bool {
+		return each(c, func(row model.Row) bool {
 			keys = append(keys, scanKey(row))
 			return true
 		}, "SELECT "+keyColumns+" FROM "+keysTable+" ORDER BY at, prefix")
@@ -81,7 +81,7 @@ func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
 // revoked before stays so since then.
 func RevokeAPIKey(ctx context.Context, url, prefix, at string) error {
 	return withKeys(ctx, url, func(c conn) error {
-		changed, err := c.exec("UPDATE "+keysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", schema.TimeValue(at), schema.TextValue(prefix))
+		changed, err := c.exec("UPDATE "+keysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", model.TimeValue(at), model.TextValue(prefix))
 		if err == nil && changed == 0 {
 			err = fmt.Errorf("there is no key with the prefix %s", prefix)
 		}

@@ -11,12 +11,12 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Plan compares the schema in force with another one and reads what stands in
 // the way of it. It changes nothing. An empty plan means that they are the same.
-func Plan(ctx context.Context, url string, s *schema.Schema) (steps []*Step, err error) {
+func Plan(ctx context.Context, url string, s *model.Schema) (steps []*Step, err error) {
 	b, err := connectExisting(ctx, url)
 	if err != nil {
 		return nil, explained(err)
@@ -55,7 +55,7 @@ type MigrateOptions struct {
 // Migrate brings a database to a schema, in one transaction, and returns the
 // steps that it took. Without permission it refuses, with a *RefusedError, to give
 // up anything that is stored.
-func Migrate(ctx context.Context, url string, s *schema.Schema, o MigrateOptions) (steps []*Step, err error) {
+func Migrate(ctx context.Context, url string, s *model.Schema, o MigrateOptions) (steps []*Step, err error) {
 	b, err := connectExisting(ctx, url)
 	if err != nil {
 		return nil, explained(err)
@@ -88,8 +88,8 @@ func inUse(err error) error {
 }
 
 // migrate plans, asks accept, and carries out what it accepts.
-func migrate(ctx context.Context, b backend, s *schema.Schema, now time.Time, accept func(*plan) error) (steps []*Step, err error) {
-	at := schema.TimeValue(schema.FormatTime(now))
+func migrate(ctx context.Context, b backend, s *model.Schema, now time.Time, accept func(*plan) error) (steps []*Step, err error) {
+	at := model.TimeValue(model.FormatTime(now))
 	err = b.migrate(ctx, func(c conn) error {
 		found, err := describe(c, b)
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // migration carries a plan out, in a transaction. Data is changed first, under
@@ -14,7 +14,7 @@ import (
 // look like is asked again after each change, and not remembered.
 type migration struct {
 	survey
-	at schema.Value // the time of the migration
+	at model.Value // the time of the migration
 }
 
 // stageReached is for tests that stop a migration in the middle.
@@ -87,7 +87,7 @@ func (m *migration) addColumns() error {
 
 // takeUp leaves no deltas behind, which would be those of another schema.
 func (m *migration) takeUp() error {
-	return takeUp(m.conn, m.plan.old, func(c *schema.Collection) *table { return newTable(m.dialect, c) })
+	return takeUp(m.conn, m.plan.old, func(c *model.Collection) *table { return newTable(m.dialect, c) })
 }
 
 // recount counts the resources of each parent where parents have changed.
@@ -98,7 +98,7 @@ func (m *migration) recount() error {
 		if p.sameParent() && !changed {
 			continue
 		}
-		name := schema.TextValue(p.now.Name)
+		name := model.TextValue(p.now.Name)
 		for _, derived := range []string{totalsTable, positionsTable} {
 			if _, err := m.conn.exec("DELETE FROM "+derived+" WHERE collection = $1 AND parent <> ''", name); err != nil {
 				return err
@@ -107,10 +107,10 @@ func (m *migration) recount() error {
 		if link == nil {
 			continue
 		}
-		var totals []schema.Record
+		var totals []model.Record
 		column := quote(m.dialect, p.now.Columns()[link.Column].Name)
-		err := each(m.conn, func(row schema.Row) bool {
-			totals = append(totals, schema.Record{name, schema.TextValue(row.ID(0).String()), schema.IntValue(row.Int(1))})
+		err := each(m.conn, func(row model.Row) bool {
+			totals = append(totals, model.Record{name, model.TextValue(row.ID(0).String()), model.IntValue(row.Int(1))})
 			return true
 		}, "SELECT "+column+", count(*) FROM "+quote(m.dialect, p.now.Name)+" WHERE "+column+" IS NOT NULL GROUP BY "+column)
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"hash"
 	"math"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // hashBinder writes values into a hash, each with its length, so that no two
@@ -21,7 +21,7 @@ func (b hashBinder) BindInt(v int64) {
 }
 
 func (b hashBinder) BindFloat(v float64) { b.BindInt(fromBits(math.Float64bits(v))) }
-func (b hashBinder) BindID(v schema.ID)  { b.hash.Write(v[:]) }
+func (b hashBinder) BindID(v model.ID)   { b.hash.Write(v[:]) }
 func (b hashBinder) BindTime(v string)   { b.BindText(v) }
 func (b hashBinder) BindText(v string) {
 	b.BindInt(int64(len(v)))

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // These tests are about those who use a database while somebody migrates it.
@@ -88,7 +88,7 @@ func readShops(st *Store) error {
 	}
 	defer tx.Close()
 	shops := st.schema.Collection("shops")
-	return each(tx.conn, func(row schema.Row) bool {
+	return each(tx.conn, func(row model.Row) bool {
 		shops.Append(nil, row)
 		return true
 	}, "SELECT "+st.tables[shops].all+" FROM "+st.tables[shops].name)
@@ -125,7 +125,7 @@ func inside(open func(context.Context) (*Tx, error), fn func(*Tx) error) error {
 }
 
 func lookAt(tx *Tx) error {
-	_, err := tx.Get(tx.store.schema.Collection("shops"), nil, schema.ID{15: 1})
+	_, err := tx.Get(tx.store.schema.Collection("shops"), nil, model.ID{15: 1})
 	return err
 }
 
@@ -199,7 +199,7 @@ func awaitWaiting(t *testing.T, url string, sessions int64) {
 	defer b.close()
 	for waiting := int64(0); waiting < sessions; {
 		err := b.write(context.Background(), func(c conn) error {
-			_, err := one(c, func(row schema.Row) { waiting = row.Int(0) },
+			_, err := one(c, func(row model.Row) { waiting = row.Int(0) },
 				"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 			return err
 		})
@@ -299,7 +299,7 @@ func TestUnknownReferences(t *testing.T) {
 		other := open(t, url, parse(t, after))
 		insert(t, other, other.schema.Collection("extras"), fmt.Sprintf(`{"id":"%s","shop_id":"%s"}`, id(2), id(1)))
 		shops := st.schema.Collection("shops")
-		key, _ := schema.ParseID(id(1))
+		key, _ := model.ParseID(id(1))
 		err := st.Write(context.Background(), func(tx *Tx) error {
 			record, err := tx.Get(shops, nil, key)
 			if err == nil {

@@ -3,7 +3,7 @@ package store
 import (
 	"slices"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // dropForeignKeys removes the keys that do not stay as they are, where they are
@@ -60,7 +60,7 @@ func (m *migration) dropUnique() error {
 	return nil
 }
 
-func (m *migration) keyStays(old schema.Link) bool {
+func (m *migration) keyStays(old model.Link) bool {
 	for _, p := range m.plan.pairs {
 		if p.old != old.From {
 			continue
@@ -100,7 +100,7 @@ func (m *migration) rename() error {
 			return err
 		}
 		for _, table := range []string{totalsTable, positionsTable, changesTable, queueTable} {
-			_, err := m.conn.exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", schema.TextValue(p.now.Name), schema.TextValue(p.old.Name))
+			_, err := m.conn.exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", model.TextValue(p.now.Name), model.TextValue(p.old.Name))
 			if err != nil {
 				return err
 			}
@@ -116,7 +116,7 @@ func (m *migration) dropTables() error {
 			return err
 		}
 		for _, table := range []string{totalsTable, positionsTable, changesTable} {
-			if _, err := m.conn.exec("DELETE FROM "+table+" WHERE collection = $1", schema.TextValue(c.Name)); err != nil {
+			if _, err := m.conn.exec("DELETE FROM "+table+" WHERE collection = $1", model.TextValue(c.Name)); err != nil {
 				return err
 			}
 		}

@@ -1,7 +1,7 @@
 package store
 
 import (
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 func (m *migration) changeValues() error {
@@ -27,7 +27,7 @@ func (m *migration) changeValues() error {
 // revision and updated_at stay: nobody changed them.
 func (m *migration) fillNewColumns(p *pair) error {
 	update := &statement{dialect: m.dialect}
-	set := func(to int, value schema.Value) {
+	set := func(to int, value model.Value) {
 		update.write(choose(len(update.args) == 0, "", ", "), quote(m.dialect, p.now.Columns()[to].Name), " = ")
 		update.arg(value)
 	}
@@ -55,7 +55,7 @@ type rewriter struct {
 	pair    *pair
 	changes []*change // of columns that there were
 	update  string    // takes a value for each change, and the id
-	rows    []schema.Record
+	rows    []model.Record
 }
 
 func (m *migration) newRewriter(p *pair) *rewriter {
@@ -71,20 +71,20 @@ func (m *migration) newRewriter(p *pair) *rewriter {
 			name = p.old.Columns()[c.from].Name
 		}
 		update.write(choose(len(update.args) == 0, "", ", "), quote(m.dialect, name), " = ")
-		update.arg(schema.Null)
+		update.arg(model.Null)
 	}
 	update.write(" WHERE ", quote(m.dialect, "id"), " = ")
-	update.arg(schema.Null)
+	update.arg(model.Null)
 	w.update = "UPDATE " + quote(m.dialect, p.old.Name) + " SET " + update.String()
 	return w
 }
 
-func (w *rewriter) add(before, after schema.Record) error {
-	row, differs := make(schema.Record, 0, len(w.changes)+1), false
+func (w *rewriter) add(before, after model.Record) error {
+	row, differs := make(model.Record, 0, len(w.changes)+1), false
 	for _, c := range w.changes {
 		was := before[c.from]
 		if _, moved := w.pair.moved(c.to); moved {
-			was = schema.Null // in the new column
+			was = model.Null // in the new column
 		}
 		row = append(row, after[c.to])
 		differs = differs || after[c.to] != was
@@ -92,7 +92,7 @@ func (w *rewriter) add(before, after schema.Record) error {
 	if !differs {
 		return nil
 	}
-	if w.rows = append(w.rows, append(row, before[schema.IDColumn])); len(w.rows) < batchSize {
+	if w.rows = append(w.rows, append(row, before[model.IDColumn])); len(w.rows) < batchSize {
 		return nil
 	}
 	return w.flush()

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // positions is the directory of a long list, so that a position in it is found as
@@ -28,26 +28,26 @@ var (
 )
 
 type node struct {
-	first schema.ID
+	first model.ID
 	count int64
 }
 
-func compareIDs(a, b schema.ID) int { return bytes.Compare(a[:], b[:]) }
+func compareIDs(a, b model.ID) int { return bytes.Compare(a[:], b[:]) }
 
 // eachNode reads the nodes of a level, from one up to another if there is one, until read
 // returns false.
-func (p *positions) eachNode(read func(node) bool, level int, from schema.ID, until *schema.ID) error {
+func (p *positions) eachNode(read func(node) bool, level int, from model.ID, until *model.ID) error {
 	collection, parent := p.values()
 	sql := "SELECT first, count" + fromLevel(level) + ">= $3"
-	args := []schema.Value{collection, parent, schema.IDValue(from)}
+	args := []model.Value{collection, parent, model.IDValue(from)}
 	if until != nil {
 		sql += " AND first < $4"
-		args = append(args, schema.IDValue(*until))
+		args = append(args, model.IDValue(*until))
 	}
-	return each(p.conn, func(row schema.Row) bool { return read(node{row.ID(0), row.Int(1)}) }, sql+" ORDER BY first", args...)
+	return each(p.conn, func(row model.Row) bool { return read(node{row.ID(0), row.Int(1)}) }, sql+" ORDER BY first", args...)
 }
 
-func (p *positions) nodes(level int, from schema.ID, until *schema.ID) (nodes []node, err error) {
+func (p *positions) nodes(level int, from model.ID, until *model.ID) (nodes []node, err error) {
 	err = p.eachNode(func(n node) bool {
 		nodes = append(nodes, n)
 		return true
@@ -65,7 +65,7 @@ func fromLevel(level int) string {
 func (p *positions) top() (level int, err error) {
 	collection, parent := p.values()
 	level = -1
-	_, err = one(p.conn, func(row schema.Row) { level = int(row.Int(0)) },
+	_, err = one(p.conn, func(row model.Row) { level = int(row.Int(0)) },
 		"SELECT level FROM "+positionsTable+" WHERE collection = $1 AND parent = $2 ORDER BY level DESC LIMIT 1", collection, parent)
 	return level, err
 }
@@ -74,7 +74,7 @@ func (p *positions) top() (level int, err error) {
 func (p *positions) summit() (level int, nodes []node, err error) {
 	collection, parent := p.values()
 	level = -1
-	err = each(p.conn, func(row schema.Row) bool {
+	err = each(p.conn, func(row model.Row) bool {
 		if level < 0 {
 			level = int(row.Int(0))
 		}
@@ -92,8 +92,8 @@ func (p *positions) summit() (level int, nodes []node, err error) {
 // Block is a part of a list: the resources from an id up to another, or to the
 // end, with the number of those before them.
 type Block struct {
-	First  schema.ID
-	End    *schema.ID
+	First  model.ID
+	End    *model.ID
 	Count  int64
 	Before int64
 }
@@ -124,7 +124,7 @@ func (p *positions) find(position int64, waiting []delta) (block Block, found bo
 // is waiting for it. If the position is behind all of them, it is the last.
 func (block Block) narrow(parts iter.Seq[node], position int64, waiting []delta) (at Block, inside []delta) {
 	at = Block{Before: block.Before}
-	reach := func(end *schema.ID) { // adds what is waiting up to there
+	reach := func(end *model.ID) { // adds what is waiting up to there
 		n := 0
 		for ; n < len(waiting) && (end == nil || compareIDs(waiting[n].id, *end) < 0); n++ {
 			at.Count += waiting[n].change
@@ -197,14 +197,14 @@ func (p *positions) addTo(level int, deltas []delta) error {
 }
 
 // around finds the node of a level that an id is in, and where the next one starts.
-func (p *positions) around(level int, id schema.ID) (at node, next *schema.ID, err error) {
+func (p *positions) around(level int, id model.ID) (at node, next *model.ID, err error) {
 	collection, parent := p.values()
-	args := []schema.Value{collection, parent, schema.IDValue(id)}
-	if _, err = one(p.conn, func(row schema.Row) { at = node{row.ID(0), row.Int(1)} },
+	args := []model.Value{collection, parent, model.IDValue(id)}
+	if _, err = one(p.conn, func(row model.Row) { at = node{row.ID(0), row.Int(1)} },
 		"SELECT first, count"+fromLevel(level)+"<= $3 ORDER BY first DESC LIMIT 1", args...); err != nil {
 		return node{}, nil, err
 	}
-	_, err = one(p.conn, func(row schema.Row) {
+	_, err = one(p.conn, func(row model.Row) {
 		first := row.ID(0)
 		next = &first
 	}, "SELECT first"+fromLevel(level)+"> $3 ORDER BY first LIMIT 1", args...)
@@ -216,14 +216,14 @@ func (p *positions) set(level int, n node) error {
 	collection, parent := p.values()
 	return p.conn.later(nil, "INSERT INTO "+positionsTable+" (collection, parent, level, first, count) VALUES ($1, $2, $3, $4, $5)"+
 		" ON CONFLICT (collection, parent, level, first) DO UPDATE SET count = excluded.count",
-		collection, parent, schema.IntValue(int64(level)), schema.IDValue(n.first), schema.IntValue(n.count))
+		collection, parent, model.IntValue(int64(level)), model.IDValue(n.first), model.IntValue(n.count))
 }
 
 // splitBlock divides a node of level 0 as long as it has too many resources.
 func (p *positions) splitBlock(at node) error {
 	for at.count > 2*blockSize {
-		var middle schema.ID
-		found, err := p.ids(func(id schema.ID) { middle = id }, at.first, blockSize, 1)
+		var middle model.ID
+		found, err := p.ids(func(id model.ID) { middle = id }, at.first, blockSize, 1)
 		if err != nil || !found {
 			return err
 		}
@@ -241,28 +241,28 @@ func (p *positions) splitBlock(at node) error {
 }
 
 // ids reads ids of the list, from one on.
-func (p *positions) ids(read func(schema.ID), from schema.ID, skip, take int64) (found bool, err error) {
+func (p *positions) ids(read func(model.ID), from model.ID, skip, take int64) (found bool, err error) {
 	c := p.table.collection
-	id := p.table.columns[schema.IDColumn]
+	id := p.table.columns[model.IDColumn]
 	sql := "SELECT " + id + " FROM " + p.table.name + " WHERE " + id + " >= $1"
-	args := []schema.Value{schema.IDValue(from)}
+	args := []model.Value{model.IDValue(from)}
 	if p.parent != "" {
-		parent, _ := schema.ParseID(p.parent) // it was written by us
+		parent, _ := model.ParseID(p.parent) // it was written by us
 		sql += " AND " + p.table.columns[c.ParentLink().Column] + " = $2 ORDER BY " + id + " LIMIT $3 OFFSET $4"
-		args = append(args, schema.IDValue(parent))
+		args = append(args, model.IDValue(parent))
 	} else {
 		sql += " ORDER BY " + id + " LIMIT $2 OFFSET $3"
 	}
-	err = each(p.conn, func(row schema.Row) bool {
+	err = each(p.conn, func(row model.Row) bool {
 		found = true
 		read(row.ID(0))
 		return true
-	}, sql, append(args, schema.IntValue(take), schema.IntValue(skip))...)
+	}, sql, append(args, model.IntValue(take), model.IntValue(skip))...)
 	return found, err
 }
 
 // splitNode divides a node of a higher level as long as too many are below it.
-func (p *positions) splitNode(level int, at node, next *schema.ID) error {
+func (p *positions) splitNode(level int, at node, next *model.ID) error {
 	below, err := p.nodes(level-1, at.first, next)
 	if err != nil {
 		return err
@@ -287,7 +287,7 @@ func (p *positions) splitNode(level int, at node, next *schema.ID) error {
 
 // grow puts another level on top when the highest has become too wide.
 func (p *positions) grow(top int) error {
-	nodes, err := p.nodes(top, schema.ID{}, nil)
+	nodes, err := p.nodes(top, model.ID{}, nil)
 	if err != nil {
 		return err
 	}
@@ -316,17 +316,17 @@ func (p *positions) build() error {
 	}
 	var blocks []node
 	var n int64
-	_, err := p.ids(func(id schema.ID) {
+	_, err := p.ids(func(id model.ID) {
 		if n%blockSize == 0 {
 			blocks = append(blocks, node{first: id})
 		}
 		blocks[len(blocks)-1].count++
 		n++
-	}, schema.ID{}, 0, math.MaxInt64)
+	}, model.ID{}, 0, math.MaxInt64)
 	if err != nil || n <= 2*blockSize {
 		return err
 	}
-	blocks[0].first = schema.ID{}
+	blocks[0].first = model.ID{}
 	for i, block := range blocks {
 		if err := p.set(0, block); err != nil {
 			return err
@@ -349,11 +349,11 @@ func (p *positions) drop() error {
 
 // Near finds the part of a list that a position is in, or the last one. False means
 // that the list is not divided.
-func (t *Tx) Near(c *schema.Collection, parent *schema.ID, position int64) (block Block, found bool, err error) {
+func (t *Tx) Near(c *model.Collection, parent *model.ID, position int64) (block Block, found bool, err error) {
 	key := listOf(c, parent)
 	collection, of := key.values()
 	var waiting []delta
-	err = each(t.conn, func(row schema.Row) bool {
+	err = each(t.conn, func(row model.Row) bool {
 		waiting = append(waiting, delta{key, row.ID(0), row.Int(1)})
 		return true
 	}, "SELECT id, change FROM "+deltasTable+" WHERE collection = $1 AND parent = $2", collection, of)

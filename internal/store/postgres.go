@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // postgresBackend is a PostgreSQL database behind a pool of connections.
@@ -214,20 +214,20 @@ func (b *postgresBackend) fault(err error) error {
 	return nil
 }
 
-func (*postgresBackend) columnType(kind schema.Kind) string {
+func (*postgresBackend) columnType(kind model.Kind) string {
 	if kind.IsDecimal() {
 		return "bigint"
 	}
 	switch kind {
-	case schema.KindUUID:
+	case model.KindUUID:
 		return "uuid"
-	case schema.KindInteger:
+	case model.KindInteger:
 		return "bigint"
-	case schema.KindNumber:
+	case model.KindNumber:
 		return "double precision"
-	case schema.KindBoolean:
+	case model.KindBoolean:
 		return "boolean"
-	case schema.KindDateTime:
+	case model.KindDateTime:
 		return "timestamp(3) with time zone"
 	default:
 		return `text COLLATE "C"`
@@ -268,11 +268,11 @@ func (*postgresBackend) changeOrder() (string, []string, []string) {
 		[]string{"UPDATE " + changesTable + " SET transaction = '0' WHERE transaction > pg_current_xact_id()"}
 }
 
-func (*postgresBackend) changesAfter(position Position) (string, []schema.Value) {
+func (*postgresBackend) changesAfter(position Position) (string, []model.Value) {
 	return "SELECT transaction::text::bigint, " + changeColumns + " FROM " + changesTable +
 			" WHERE transaction < pg_snapshot_xmin(pg_current_snapshot()) AND (transaction, revision) > ($1::text::xid8, $2::bigint)" +
 			" ORDER BY transaction, revision LIMIT $3",
-		[]schema.Value{schema.TextValue(strconv.FormatInt(position.Transaction, 10)), schema.IntValue(position.Revision)}
+		[]model.Value{model.TextValue(strconv.FormatInt(position.Transaction, 10)), model.IntValue(position.Revision)}
 }
 
 func (*postgresBackend) catalogue() catalogue {

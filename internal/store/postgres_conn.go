@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // postgresConn is a transaction on a connection. What need not be answered at once
@@ -41,7 +41,7 @@ type postgresConn struct {
 
 	opening   []postgresQuery // what comes ahead of an assumption
 	known     string          // version of the schema that is assumed
-	holds     func(schema.Row) bool
+	holds     func(model.Row) bool
 	otherwise func(conn) error // nil, or what to do if the assumption does not hold
 }
 
@@ -49,7 +49,7 @@ type postgresConn struct {
 type postgresQuery struct {
 	sql  string
 	args []any
-	look func(schema.Row) error
+	look func(model.Row) error
 }
 
 // errUnmet: what was assumed when the transaction began does not hold.
@@ -135,16 +135,16 @@ func (c *postgresConn) startAnew(ctx context.Context, behind []postgresQuery, sq
 	return c.send(ctx, sql, args)
 }
 
-func (c *postgresConn) assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error {
+func (c *postgresConn) assume(sql string, holds func(model.Row) bool, otherwise func(conn) error) error {
 	c.opening, c.holds, c.otherwise = slices.Clone(c.queued), holds, otherwise
-	c.queued = append(c.queued, postgresQuery{sql: sql, look: func(row schema.Row) error {
+	c.queued = append(c.queued, postgresQuery{sql: sql, look: func(row model.Row) error {
 		if !holds(row) {
 			return errUnmet
 		}
 		return nil
 	}})
 	if c.isolated == beginWrite {
-		c.queued = append(c.queued, postgresQuery{sql: "SELECT pg_current_xact_id()::text::bigint", look: func(row schema.Row) error {
+		c.queued = append(c.queued, postgresQuery{sql: "SELECT pg_current_xact_id()::text::bigint", look: func(row model.Row) error {
 			c.transaction = row.Int(0)
 			return nil
 		}})
@@ -170,7 +170,7 @@ func (q postgresQuery) read(results pgx.BatchResults) error {
 	return err
 }
 
-func (c *postgresConn) query(sql string, args ...schema.Value) (rows, error) {
+func (c *postgresConn) query(sql string, args ...model.Value) (rows, error) {
 	if c.only && c.otherwise != nil {
 		rows, err := c.lookOne(sql, args)
 		if c.renewed(err) {
@@ -193,7 +193,7 @@ func (c *postgresConn) query(sql string, args ...schema.Value) (rows, error) {
 	return nil, err
 }
 
-func (c *postgresConn) exec(sql string, args ...schema.Value) (int, error) {
+func (c *postgresConn) exec(sql string, args ...model.Value) (int, error) {
 	ctx, cancel := c.wait()
 	defer cancel()
 	results, err := c.send(ctx, sql, postgresArgs(args))
@@ -204,10 +204,10 @@ func (c *postgresConn) exec(sql string, args ...schema.Value) (int, error) {
 	return int(tag.RowsAffected()), firstOf(err, results.Close())
 }
 
-func (c *postgresConn) later(look func(schema.Row), sql string, args ...schema.Value) error {
+func (c *postgresConn) later(look func(model.Row), sql string, args ...model.Value) error {
 	q := postgresQuery{sql: sql, args: postgresArgs(args)}
 	if look != nil {
-		q.look = func(row schema.Row) error {
+		q.look = func(row model.Row) error {
 			look(row)
 			return nil
 		}
@@ -216,11 +216,11 @@ func (c *postgresConn) later(look func(schema.Row), sql string, args ...schema.V
 	return nil
 }
 
-func (c *postgresConn) put(look func(revision int64), sql string, args ...schema.Value) error {
-	return c.later(func(row schema.Row) { look(row.Int(0)) }, sql, args...)
+func (c *postgresConn) put(look func(revision int64), sql string, args ...model.Value) error {
+	return c.later(func(row model.Row) { look(row.Int(0)) }, sql, args...)
 }
 
-func (c *postgresConn) evidence(condition string, args ...schema.Value) {
+func (c *postgresConn) evidence(condition string, args ...model.Value) {
 	c.committed = &postgresQuery{sql: condition, args: postgresArgs(args)}
 }
 
@@ -299,7 +299,7 @@ func (c *postgresConn) rollback() {
 	c.queued, c.begun = nil, false
 }
 
-func postgresArgs(values []schema.Value) []any {
+func postgresArgs(values []model.Value) []any {
 	bound := make(postgresBinder, 0, len(values))
 	for _, value := range values {
 		value.Bind(&bound)
@@ -313,7 +313,7 @@ func (b *postgresBinder) BindNull()           { *b = append(*b, nil) }
 func (b *postgresBinder) BindBool(v bool)     { *b = append(*b, v) }
 func (b *postgresBinder) BindInt(v int64)     { *b = append(*b, v) }
 func (b *postgresBinder) BindFloat(v float64) { *b = append(*b, v) }
-func (b *postgresBinder) BindID(v schema.ID)  { *b = append(*b, [16]byte(v)) }
+func (b *postgresBinder) BindID(v model.ID)   { *b = append(*b, [16]byte(v)) }
 func (b *postgresBinder) BindText(v string)   { *b = append(*b, v) }
 func (b *postgresBinder) BindTime(formatted string) {
 	*b = append(*b, time.UnixMicro(postgresTime(formatted)+postgresEpoch))
@@ -382,7 +382,7 @@ func (r *postgresRows) Float(column int) float64 {
 	return math.Float64frombits(binary.BigEndian.Uint64(r.raw[column]))
 }
 
-func (r *postgresRows) ID(column int) schema.ID { return schema.ID(r.raw[column]) }
+func (r *postgresRows) ID(column int) model.ID { return model.ID(r.raw[column]) }
 
 func (r *postgresRows) AppendText(dst []byte, column int) []byte {
 	raw := r.raw[column]
@@ -390,7 +390,7 @@ func (r *postgresRows) AppendText(dst []byte, column int) []byte {
 		r.fields = r.batch.FieldDescriptions()
 	}
 	if r.fields[column].DataTypeOID == timestamptzOID {
-		return schema.AppendTime(dst, time.UnixMicro(fromBits(binary.BigEndian.Uint64(raw))+postgresEpoch))
+		return model.AppendTime(dst, time.UnixMicro(fromBits(binary.BigEndian.Uint64(raw))+postgresEpoch))
 	}
 	return append(dst, raw...)
 }

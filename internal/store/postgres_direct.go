@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // A query that is all of its transaction needs none: it is a snapshot by itself, and sees
@@ -27,7 +27,7 @@ func (c *postgresConn) knows(version int64) { c.known = strconv.FormatInt(versio
 
 // lookOne runs a query that has one row at the most, whose first column is not null. Nil
 // means that it cannot be answered in this way: it is to be sent in a transaction.
-func (c *postgresConn) lookOne(sql string, args []schema.Value) (*postgresRows, error) {
+func (c *postgresConn) lookOne(sql string, args []model.Value) (*postgresRows, error) {
 	rows, err := c.direct(0, c.beside("", sql)+" >= "+c.known, args)
 	if rows == nil || err != nil {
 		return nil, err
@@ -44,13 +44,13 @@ func (c *postgresConn) lookOne(sql string, args []schema.Value) (*postgresRows, 
 
 // front runs a query that has any number of rows, in their order: s is one row, and they are
 // gone through for it.
-func (c *postgresConn) front(read func(schema.Row), columns []string, sql string, take int64, more ...schema.Value) (rows, error) {
+func (c *postgresConn) front(read func(model.Row), columns []string, sql string, take int64, more ...model.Value) (rows, error) {
 	if c.begun || c.isolated != beginRead || c.otherwise == nil {
 		return nil, nil
 	}
 	sql = c.beside(strings.Join(columns, ", ")+", ", sql) + " = " + c.known +
 		" AND NOT EXISTS (SELECT FROM " + schemasTable + " WHERE version > " + c.known + ") LIMIT $1"
-	args := append([]schema.Value{schema.IntValue(take)}, more...)
+	args := append([]model.Value{model.IntValue(take)}, more...)
 	rows, err := c.direct(len(columns), sql, args)
 	if c.renewed(err) {
 		rows, err = c.direct(len(columns), sql, args)
@@ -63,7 +63,7 @@ func (c *postgresConn) front(read func(schema.Row), columns []string, sql string
 }
 
 // direct sends a query that was put beside a number of columns, and goes to its first row.
-func (c *postgresConn) direct(columns int, sql string, args []schema.Value) (*postgresRows, error) {
+func (c *postgresConn) direct(columns int, sql string, args []model.Value) (*postgresRows, error) {
 	ctx, cancel := c.wait()
 	rows := &postgresRows{end: cancel, ahead: 2 + columns}
 	prepared, err := c.raw.Prepare(ctx, sql, sql)
@@ -153,7 +153,7 @@ func (p *postgresParams) BindFloat(v float64) {
 	p.add(binary.BigEndian.AppendUint64(nil, math.Float64bits(v)), float8OID)
 }
 
-func (p *postgresParams) BindID(v schema.ID) { p.add(v[:], uuidOID) }
+func (p *postgresParams) BindID(v model.ID) { p.add(v[:], uuidOID) }
 
 func (p *postgresParams) BindText(v string) { p.add([]byte(v), textOID) }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // postgresGroup is the writers who wait to have one new resource each stored in the
@@ -58,9 +58,9 @@ func groupConfig(config *pgxpool.Config) *pgxpool.Config {
 type creation struct {
 	ctx            context.Context
 	known          version // of the schema that it was made by
-	record         schema.Record
+	record         model.Record
 	representation []byte
-	at             schema.Value
+	at             model.Value
 
 	stored   bool
 	revision int64
@@ -196,12 +196,12 @@ func (g *postgresGroup) send(acquired *pgxpool.Conn, batch []*creation) (sentBy 
 	if err != nil {
 		return nil, err
 	}
-	revisions := make(map[schema.ID]int64, len(batch))
+	revisions := make(map[model.ID]int64, len(batch))
 	forgetWarnings(c.PgConn())
 	rows := c.PgConn().ExecStatement(ctx, prepared, g.arguments(batch), binaryFormat, binaryFormat)
 	for rows.NextRow() {
 		values := rows.Values()
-		revisions[schema.ID(values[0])] = fromBits(binary.BigEndian.Uint64(values[1]))
+		revisions[model.ID(values[0])] = fromBits(binary.BigEndian.Uint64(values[1]))
 	}
 	if _, err := rows.Close(); err != nil {
 		return by, err
@@ -210,7 +210,7 @@ func (g *postgresGroup) send(acquired *pgxpool.Conn, batch []*creation) (sentBy 
 		return by, errUnreplicated
 	}
 	for _, wanted := range batch {
-		wanted.revision, wanted.stored = revisions[wanted.record.ID(schema.IDColumn)]
+		wanted.revision, wanted.stored = revisions[wanted.record.ID(model.IDColumn)]
 	}
 	return by, nil
 }
@@ -246,7 +246,7 @@ func (g *postgresGroup) find(ctx context.Context, batch []*creation) error {
 	for _, wanted := range batch {
 		at, _ := time.Parse(time.RFC3339, wanted.at.Text()) // FormatTime wrote it
 		err := g.backend.pool.QueryRow(ctx, "SELECT revision FROM "+changesTable+" WHERE at = $1 AND collection = $2 AND id = $3 AND kind = 'create'",
-			at, g.table.collection.Name, [16]byte(wanted.record.ID(schema.IDColumn))).Scan(&wanted.revision)
+			at, g.table.collection.Name, [16]byte(wanted.record.ID(model.IDColumn))).Scan(&wanted.revision)
 		if wanted.stored = err == nil; err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
@@ -267,11 +267,11 @@ func groupStatement(d dialect, t *table) string {
 		names = append(names, "c"+strconv.Itoa(i))
 		values = append(values, "u.c"+strconv.Itoa(i))
 	}
-	id, revision := t.columns[schema.IDColumn], t.columns[c.RevisionColumn()]
+	id, revision := t.columns[model.IDColumn], t.columns[c.RevisionColumn()]
 	conditions := ""
 	for _, link := range c.Links() {
 		column := values[link.Column]
-		conditions += " AND (" + column + " IS NULL OR EXISTS (SELECT FROM " + quote(d, link.To.Name) + " r WHERE r." + quote(d, link.To.Columns()[schema.IDColumn].Name) + " = " + column + "))"
+		conditions += " AND (" + column + " IS NULL OR EXISTS (SELECT FROM " + quote(d, link.To.Name) + " r WHERE r." + quote(d, link.To.Columns()[model.IDColumn].Name) + " = " + column + "))"
 	}
 	parent, ofParent := "NULL", ""
 	if link := c.ParentLink(); link != nil {
@@ -298,7 +298,7 @@ const groupArguments = 4
 // representations of all resources, and then each of their columns.
 func (g *postgresGroup) arguments(batch []*creation) [][]byte {
 	c := g.table.collection
-	list := func(kind schema.Kind, value func(*creation) schema.Value) []byte {
+	list := func(kind model.Kind, value func(*creation) model.Value) []byte {
 		_, oid := postgresElement(kind)
 		array := newPostgresArray(oid, len(batch))
 		for _, wanted := range batch {
@@ -310,11 +310,11 @@ func (g *postgresGroup) arguments(batch []*creation) [][]byte {
 	arguments := [][]byte{
 		binary.BigEndian.AppendUint64(nil, bitsOf(known.number)),
 		binary.BigEndian.AppendUint64(nil, bitsOf(postgresTime(known.at))),
-		list(schema.KindDateTime, func(wanted *creation) schema.Value { return wanted.at }),
-		list(schema.KindText, func(wanted *creation) schema.Value { return schema.TextValue(string(wanted.representation)) }),
+		list(model.KindDateTime, func(wanted *creation) model.Value { return wanted.at }),
+		list(model.KindText, func(wanted *creation) model.Value { return model.TextValue(string(wanted.representation)) }),
 	}
 	for i, column := range c.Columns()[:c.RevisionColumn()] {
-		arguments = append(arguments, list(column.Kind, func(wanted *creation) schema.Value { return wanted.record[i] }))
+		arguments = append(arguments, list(column.Kind, func(wanted *creation) model.Value { return wanted.record[i] }))
 	}
 	return arguments
 }
@@ -322,20 +322,20 @@ func (g *postgresGroup) arguments(batch []*creation) [][]byte {
 var binaryFormat = []int16{1}
 
 // postgresElement is the type of the elements of an array of values of a kind.
-func postgresElement(kind schema.Kind) (name string, oid uint32) {
+func postgresElement(kind model.Kind) (name string, oid uint32) {
 	if kind.IsDecimal() {
 		return "bigint", int8OID
 	}
 	switch kind {
-	case schema.KindUUID:
+	case model.KindUUID:
 		return "uuid", uuidOID
-	case schema.KindInteger:
+	case model.KindInteger:
 		return "bigint", int8OID
-	case schema.KindNumber:
+	case model.KindNumber:
 		return "double precision", float8OID
-	case schema.KindBoolean:
+	case model.KindBoolean:
 		return "boolean", boolOID
-	case schema.KindDateTime:
+	case model.KindDateTime:
 		return "timestamptz", timestamptzOID
 	default:
 		return "text", textOID
@@ -376,7 +376,7 @@ func (a *postgresArray) BindInt(v int64) {
 
 func (a *postgresArray) BindFloat(v float64) { a.BindInt(fromBits(math.Float64bits(v))) }
 
-func (a *postgresArray) BindID(v schema.ID) {
+func (a *postgresArray) BindID(v model.ID) {
 	a.length(len(v))
 	a.bytes = append(a.bytes, v[:]...)
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
-	"github.com/plural-go/plural/schema"
 )
 
 const familySchema = `
@@ -36,8 +36,8 @@ type family struct {
 	*testing.T
 	url      string
 	store    *Store
-	children *schema.Collection
-	parent   schema.ID
+	children *model.Collection
+	parent   model.ID
 	group    *postgresGroup
 }
 
@@ -46,23 +46,23 @@ func newFamily(t *testing.T) *family {
 	s := parse(t, familySchema)
 	f := &family{T: t, url: pgtest.URL(t), children: s.Collection("children")}
 	f.store = open(t, f.url, s)
-	f.parent = insert(t, f.store, s.Collection("parents"), `{"name":"Ada"}`).ID(schema.IDColumn)
+	f.parent = insert(t, f.store, s.Collection("parents"), `{"name":"Ada"}`).ID(model.IDColumn)
 	b, table := f.store.backend.(*postgresBackend), f.store.tables[f.children]
 	f.group = &postgresGroup{backend: b, table: table, sql: groupStatement(b, table)}
 	return f
 }
 
 // child is one that is to be stored, of a parent if there is one.
-func (f *family) child(name string, parent *schema.ID) *creation {
+func (f *family) child(name string, parent *model.ID) *creation {
 	f.Helper()
 	wanted := &creation{
-		ctx: context.Background(), known: f.store.standing.Load().version, at: schema.TimeValue(schema.FormatTime(f.store.now())),
+		ctx: context.Background(), known: f.store.standing.Load().version, at: model.TimeValue(model.FormatTime(f.store.now())),
 		record: record(f.T, f.children, `{"name":"`+name+`","size":-7,"weight":0.5,"born":"1815-12-10T01:02:03.456Z","words":["a","\"b\""]}`),
 	}
-	wanted.record[schema.IDColumn] = schema.IDValue(f.store.minter.next(f.store.now()))
+	wanted.record[model.IDColumn] = model.IDValue(f.store.minter.next(f.store.now()))
 	wanted.record[f.children.CreatedColumn()], wanted.record[f.children.UpdatedColumn()] = wanted.at, wanted.at
 	if parent != nil {
-		wanted.record[f.children.ParentLink().Column] = schema.IDValue(*parent)
+		wanted.record[f.children.ParentLink().Column] = model.IDValue(*parent)
 	}
 	wanted.representation = f.children.Append(nil, wanted.record)
 	return wanted
@@ -83,7 +83,7 @@ func (f *family) expect(batch []*creation, stored ...bool) {
 			f.Errorf("the revision %d comes behind %d", wanted.revision, last)
 		}
 		last = wanted.revision
-		wanted.record[f.children.RevisionColumn()] = schema.IntValue(wanted.revision)
+		wanted.record[f.children.RevisionColumn()] = model.IntValue(wanted.revision)
 		if !wanted.record[f.children.ParentLink().Column].IsNull() {
 			ofParent++
 		}
@@ -98,7 +98,7 @@ func (f *family) expect(batch []*creation, stored ...bool) {
 			f.Errorf("%d of the parent, want %d: %v", total, ofParent, err)
 		}
 		for i, wanted := range batch {
-			id := wanted.record.ID(schema.IDColumn)
+			id := wanted.record.ID(model.IDColumn)
 			found, err := tx.Get(f.children, nil, id)
 			if stored[i] && err == nil {
 				var change *Change
@@ -136,7 +136,7 @@ func TestGroups(t *testing.T) {
 			f.expect(batch, true, false, true, false, true)
 		},
 		"but those without their parent": func(f *family) {
-			batch := []*creation{f.child("a", &schema.ID{1}), f.child("b", &f.parent)}
+			batch := []*creation{f.child("a", &model.ID{1}), f.child("b", &f.parent)}
 			f.group.storeAll(batch)
 			f.expect(batch, false, true)
 		},
@@ -246,13 +246,13 @@ func TestGroupOnAConnectionThatIsGone(t *testing.T) {
 func TestAddByManyAndByOne(t *testing.T) {
 	f := newFamily(t)
 	write(t, f.store, func(tx *Tx) error { // a mark that no id comes near in this test
-		f.store.minter.mark = schema.ID{0xff}
+		f.store.minter.mark = model.ID{0xff}
 		return nil
 	})
 	add := func(name string) bool {
-		_, _, stored, err := f.store.Add(context.Background(), f.children, func(id schema.ID, now schema.Value) schema.Record {
+		_, _, stored, err := f.store.Add(context.Background(), f.children, func(id model.ID, now model.Value) model.Record {
 			wanted := f.child(name, nil)
-			wanted.record[schema.IDColumn] = schema.IDValue(id)
+			wanted.record[model.IDColumn] = model.IDValue(id)
 			return wanted.record
 		})
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // migrate sees, statement by statement, what is committed: once the tables are
@@ -103,9 +103,9 @@ func (*postgresBackend) holdSchema() []string {
 	return []string{"LOCK TABLE " + schemasTable + " IN ACCESS SHARE MODE"}
 }
 
-func (b *postgresBackend) reshape(c *schema.Collection, have *tableShape, moves map[string]string) []string {
+func (b *postgresBackend) reshape(c *model.Collection, have *tableShape, moves map[string]string) []string {
 	alter := "ALTER TABLE " + quote(b, c.Name) + " "
-	wanted := map[string]schema.Column{}
+	wanted := map[string]model.Column{}
 	for _, column := range c.Columns() {
 		wanted[column.Name] = column
 	}

@@ -3,24 +3,24 @@ package store
 import (
 	"strconv"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // FrontAt is a Front that starts at a position of a collection in the order of ids: the place is found
 // by the same query. Nil means, as there, that the database cannot do it faster.
-func (t *Tx) FrontAt(c *schema.Collection, position, take int64) (*Front, error) {
+func (t *Tx) FrontAt(c *model.Collection, position, take int64) (*Front, error) {
 	direct, ok := t.conn.(fronter)
 	if !ok {
 		return nil, nil
 	}
 	table := t.store.tables[c]
-	id := table.columns[schema.IDColumn]
+	id := table.columns[model.IDColumn]
 	// Within a fixed number of resources, so that the plan is one for few.
 	sql := placeOf(c) + " SELECT near.* FROM place CROSS JOIN LATERAL (SELECT * FROM (SELECT " + table.all + " FROM " + table.name + " WHERE " + id + " >= place.first ORDER BY " + id +
 		" LIMIT " + strconv.Itoa(maxStep+MaxFront) + ") AS block OFFSET $2 - place.before) AS near WHERE $2 - place.before <= " + strconv.Itoa(maxStep)
 	front := &Front{}
-	rows, err := direct.front(func(row schema.Row) { front.Total = row.Int(0) },
-		[]string{totalOf("'"+c.Name+"'", "''")}, sql, take, schema.IntValue(position))
+	rows, err := direct.front(func(row model.Row) { front.Total = row.Int(0) },
+		[]string{totalOf("'"+c.Name+"'", "''")}, sql, take, model.IntValue(position))
 	if err != nil || rows == nil {
 		return nil, t.fault(err)
 	}
@@ -40,7 +40,7 @@ const maxStep = 2000
 // in, and how many resources are before it. At each level the nodes and what waits to be taken
 // up are summed up in one order, so that a node begins behind all that is before it. If there
 // are no positions, the place is the beginning.
-func placeOf(c *schema.Collection) string {
+func placeOf(c *model.Collection) string {
 	of := " WHERE collection = '" + c.Name + "' AND parent = ''"
 	const zero = "'00000000-0000-0000-0000-000000000000'::uuid"
 	in := func(column string) string {

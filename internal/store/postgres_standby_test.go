@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -16,9 +17,9 @@ func TestCommitsWithoutTheirStandby(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Cluster(t, "synchronous_commit=on")
 	// With one connection, who asks for the outcome must have given back the one that was lost.
-	st := open(t, with(t, url, "pool_max_conns", "1"), schema.Example())
+	st := open(t, with(t, url, "pool_max_conns", "1"), (*model.Schema)(schema.Example()))
 	b := st.backend.(*postgresBackend)
-	st.minter.mark = schema.ID{0xff} // no id comes near
+	st.minter.mark = model.ID{0xff} // no id comes near
 	users := st.schema.Collection("users")
 	standby := func(names string) {
 		execute(t, url, "ALTER SYSTEM SET synchronous_standby_names = '"+names+"'")
@@ -37,9 +38,9 @@ func TestCommitsWithoutTheirStandby(t *testing.T) {
 		for execute(t, url, "SELECT "+do+"(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == 0 {
 		}
 	}
-	user := func(id schema.ID, now schema.Value) schema.Record {
+	user := func(id model.ID, now model.Value) model.Record {
 		user := record(t, users, `{"name":"Ada","email":"`+id.String()+`@example.com"}`)
-		user[schema.IDColumn], user[users.CreatedColumn()], user[users.UpdatedColumn()] = schema.IDValue(id), now, now
+		user[model.IDColumn], user[users.CreatedColumn()], user[users.UpdatedColumn()] = model.IDValue(id), now, now
 		return user
 	}
 	alone := func() error {

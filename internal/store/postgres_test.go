@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -19,14 +20,14 @@ import (
 // answered. A database that has crashed gives its number to another.
 func TestOutcomeOfACommit(t *testing.T) {
 	t.Parallel()
-	s := schema.Example()
+	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
 	st := open(t, pgtest.URL(t), s)
 	b := st.backend.(*postgresBackend)
 	ctx := context.Background()
 	create := func(tx *Tx, name string) error {
 		user := record(t, users, `{"name":"`+name+`","email":"`+name+`@example.com"}`)
-		user[schema.IDColumn] = schema.IDValue(tx.NewID())
+		user[model.IDColumn] = model.IDValue(tx.NewID())
 		user[users.CreatedColumn()], user[users.UpdatedColumn()] = tx.Now(), tx.Now()
 		_, err := tx.Insert(users, user)
 		return err
@@ -87,7 +88,7 @@ func TestOutcomeOfACommit(t *testing.T) {
 				return err
 			}
 			conn := *tx.conn.(*postgresConn)
-			conn.evidence("collection = $1", schema.TextValue("users"))
+			conn.evidence("collection = $1", model.TextValue("users"))
 			go func() { outcome <- b.resolve(&conn, errLost) }()
 			return nil
 		}); err != nil {
@@ -102,7 +103,7 @@ func TestOutcomeOfACommit(t *testing.T) {
 // TestConnectionsEndUnderTransactions: these are run again.
 func TestConnectionsEndUnderTransactions(t *testing.T) {
 	t.Parallel()
-	s := schema.Example()
+	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
 	for name, end := range map[string]func(*testing.T, *Tx, string){
 		"terminated": func(t *testing.T, tx *Tx, url string) {

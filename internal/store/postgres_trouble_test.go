@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -33,7 +34,7 @@ func with(t *testing.T, database, name, value string) string {
 // TestCancelledStatements: the database ends a statement, not the caller, who may try again.
 func TestCancelledStatements(t *testing.T) {
 	t.Parallel()
-	st := open(t, pgtest.URL(t), schema.Example())
+	st := open(t, pgtest.URL(t), (*model.Schema)(schema.Example()))
 	slow := func(tx *Tx) error {
 		return errors.Join(execAll(tx.conn, "SET LOCAL statement_timeout = '20ms'"), tx.fault(execAll(tx.conn, "SELECT pg_sleep(60)")))
 	}
@@ -54,7 +55,7 @@ func TestCancelledStatements(t *testing.T) {
 // server.
 func TestLostRaces(t *testing.T) {
 	t.Parallel()
-	st := open(t, pgtest.URL(t), schema.Example())
+	st := open(t, pgtest.URL(t), (*model.Schema)(schema.Example()))
 	for _, c := range []struct {
 		code, message string
 		runs          int
@@ -82,7 +83,7 @@ func TestLostRaces(t *testing.T) {
 func TestReadsOfCutConnections(t *testing.T) {
 	t.Parallel()
 	database := pgtest.URL(t)
-	st := open(t, database, schema.Example())
+	st := open(t, database, (*model.Schema)(schema.Example()))
 	users := st.schema.Collection("users")
 	count := func(tx *Tx) (int64, error) { return tx.Count(users, nil) }
 	for name, c := range map[string]struct {
@@ -137,7 +138,7 @@ func TestFewerConnectionsThanThePoolWouldHave(t *testing.T) {
 	database := pgtest.URL(t)
 	role, asRole := limited(t, database, "CONNECTION LIMIT 2")
 	execute(t, database, "GRANT ALL ON SCHEMA public TO "+role)
-	st, err := Open(context.Background(), asRole, schema.Example())
+	st, err := Open(context.Background(), asRole, (*model.Schema)(schema.Example()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,14 +180,14 @@ func TestRolesThatMayNotDoEnough(t *testing.T) {
 			t.Parallel()
 			database := pgtest.URL(t)
 			if !c.empty {
-				open(t, database, schema.Example())
+				open(t, database, (*model.Schema)(schema.Example()))
 			}
 			execute(t, database, "REVOKE CREATE ON SCHEMA public FROM PUBLIC") // as it is since version 15
 			role, asRole := limited(t, database, "")
 			if c.grant != "" {
 				execute(t, database, fmt.Sprintf(c.grant, role))
 			}
-			if _, err := Open(context.Background(), asRole, schema.Example()); err == nil || err.Error() != c.want {
+			if _, err := Open(context.Background(), asRole, (*model.Schema)(schema.Example())); err == nil || err.Error() != c.want {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
 		})
@@ -204,7 +205,7 @@ func TestEncodings(t *testing.T) {
 	const text = "Ada é 世界 😀"
 	execute(t, database, "ALTER DATABASE "+u.Path[1:]+" SET client_encoding = 'LATIN1'")
 	for i, given := range []string{database, with(t, database, "client_encoding", "utf-8")} {
-		st := open(t, given, schema.Example())
+		st := open(t, given, (*model.Schema)(schema.Example()))
 		users := st.schema.Collection("users")
 		insert(t, st, users, fmt.Sprintf(`{"name":"%s","email":"%d@example.com"}`, text, i))
 	}
@@ -215,7 +216,7 @@ func TestEncodings(t *testing.T) {
 	execute(t, database, "CREATE DATABASE "+latin+" ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
 	defer execute(t, database, "DROP DATABASE "+latin+" WITH (FORCE)")
 	u.Path = "/" + latin
-	_, err = Open(context.Background(), u.String(), schema.Example())
+	_, err = Open(context.Background(), u.String(), (*model.Schema)(schema.Example()))
 	const want = "the database has the encoding LATIN1, which cannot keep every text. It must have UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
@@ -236,7 +237,7 @@ func TestWrongURLs(t *testing.T) {
 		"postgres://ada:hunter2 3@db/plural":                                            "the user or the password has a character that must be escaped, such as @ as %40",
 		"postgres://ada:hunter2@db/plural?password=hunter2`:%20x&connect_timeout=often": "invalid connect_timeout (strconv.ParseInt: parsing \"often\": invalid syntax)",
 	} {
-		_, err := Open(context.Background(), database, schema.Example())
+		_, err := Open(context.Background(), database, (*model.Schema)(schema.Example()))
 		if full := "the database URL cannot be used: " + want + ". It should be like postgres://user@host/database"; err == nil || err.Error() != full {
 			t.Errorf("%s:\ngot  %v\nwant %s", database, err, full)
 		}

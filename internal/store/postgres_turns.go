@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Those who write to one resource at the same time cannot all succeed at once: a transaction
@@ -23,7 +23,7 @@ type turns struct {
 // contested is a resource that several write to.
 type contested struct {
 	collection string
-	id         schema.ID
+	id         model.ID
 }
 
 // line is all who wait for their turn or have it.
@@ -148,7 +148,7 @@ func (t *turn) unlock(c *postgresConn) {
 
 // claims tells which resource is about to be written to. Who has not lost yet leaves it to
 // those who have.
-func (c *postgresConn) claims(collection string, id schema.ID) error {
+func (c *postgresConn) claims(collection string, id model.ID) error {
 	if c.turns == nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -18,7 +19,7 @@ import (
 // TestTurns: one has it, the others wait for as long as they may.
 func TestTurns(t *testing.T) {
 	var all turns
-	about := contested{"users", schema.ID{1}}
+	about := contested{"users", model.ID{1}}
 	never, ended := context.WithCancel(context.Background())
 	ended()
 	first, err := all.join(context.Background(), about, time.Now().Add(time.Minute))
@@ -50,19 +51,19 @@ func TestTurns(t *testing.T) {
 // nobody looks at the error.
 func TestOutOfTurn(t *testing.T) {
 	t.Parallel()
-	st := open(t, pgtest.URL(t), schema.Example())
+	st := open(t, pgtest.URL(t), (*model.Schema)(schema.Example()))
 	users := st.schema.Collection("users")
 	b := st.backend.(*postgresBackend)
 	insert(t, st, users, `{"id":"`+id(1)+`","name":"Ada","email":"ada@example.com"}`)
-	key, _ := schema.ParseID(id(1))
+	key, _ := model.ParseID(id(1))
 	rename := func(name string) error {
 		return st.Write(context.Background(), func(tx *Tx) error {
 			before, err := tx.Get(users, nil, key)
 			if err != nil {
 				return err
 			}
-			after := append(schema.Record{}, before...)
-			after[users.Field("name").Column] = schema.TextValue(name)
+			after := append(model.Record{}, before...)
+			after[users.Field("name").Column] = model.TextValue(name)
 			_, _ = tx.Update(users, before, after)
 			return nil
 		})
@@ -82,7 +83,7 @@ func TestOutOfTurn(t *testing.T) {
 	}
 	read(t, st, func(tx *Tx) {
 		user, err := tx.Get(users, nil, key)
-		if err != nil || user[users.Field("name").Column] != schema.TextValue("In turn") {
+		if err != nil || user[users.Field("name").Column] != model.TextValue("In turn") {
 			t.Errorf("got %v, %v", user, err)
 		}
 	})
@@ -93,8 +94,8 @@ func TestOutOfTurn(t *testing.T) {
 func TestServerThatKeepsItsTurn(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	st := open(t, url, schema.Example())
-	about := contested{"users", schema.ID{1}}
+	st := open(t, url, (*model.Schema)(schema.Example()))
+	about := contested{"users", model.ID{1}}
 	hangs, err := pgx.Connect(context.Background(), url)
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // The schema in force is kept in the database, with those before it: what the
@@ -15,16 +15,16 @@ import (
 // types than there are kinds.
 
 // saveSchema makes a schema the one in force.
-func saveSchema(c conn, s *schema.Schema, at schema.Value) error {
+func saveSchema(c conn, s *model.Schema, at model.Value) error {
 	_, err := c.exec("INSERT INTO "+schemasTable+" (version, at, document) SELECT coalesce(max(version), 0) + 1, $1, $2 FROM "+schemasTable,
-		at, schema.TextValue(string(s.Document())))
+		at, model.TextValue(string(s.Document())))
 	return err
 }
 
 // readSchema reads the schema in force.
-func readSchema(c conn) (*schema.Schema, error) {
+func readSchema(c conn) (*model.Schema, error) {
 	var document []byte
-	found, err := one(c, func(row schema.Row) { document = row.AppendText(nil, 0) },
+	found, err := one(c, func(row model.Row) { document = row.AppendText(nil, 0) },
 		"SELECT document FROM "+schemasTable+" ORDER BY version DESC LIMIT 1")
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func readSchema(c conn) (*schema.Schema, error) {
 	if !found {
 		return nil, fmt.Errorf("the database has lost its schema: %s is empty", schemasTable)
 	}
-	s, err := schema.FromDocument(document)
+	s, err := model.FromDocument(document)
 	if err != nil {
 		return nil, fmt.Errorf("the schema in the database cannot be used, perhaps as a newer version of Plural wrote it: %w", err)
 	}
@@ -41,16 +41,16 @@ func readSchema(c conn) (*schema.Schema, error) {
 
 // planFrom is how to come from the schema in force to another one, which may be one that the
 // database has had before.
-func planFrom(c conn, stored, now *schema.Schema) (*plan, error) {
+func planFrom(c conn, stored, now *model.Schema) (*plan, error) {
 	p := newPlan(stored, now)
 	current, err := readVersion(c)
 	if err != nil {
 		return nil, err
 	}
 	p.version = current.number
-	err = each(c, func(row schema.Row) bool {
+	err = each(c, func(row model.Row) bool {
 		// One that a newer version of Plural wrote is none that this one has.
-		before, err := schema.FromDocument(row.AppendText(nil, 1))
+		before, err := model.FromDocument(row.AppendText(nil, 1))
 		if err == nil && bytes.Equal(before.Document(), now.Document()) {
 			p.earlier = row.Int(0)
 		}
@@ -77,9 +77,9 @@ func readSince(c conn, until int64) (map[string]int64, error) {
 	collections := map[string]declared{}
 	var last int64
 	var failed error
-	err := each(c, func(row schema.Row) bool {
+	err := each(c, func(row model.Row) bool {
 		last = row.Int(0)
-		failed = schema.EachDocument(row.AppendText(nil, 1), func(name, document string) {
+		failed = model.EachDocument(row.AppendText(nil, 1), func(name, document string) {
 			since := last
 			if before, ok := collections[name]; ok && before.seen == last-1 && before.document == document {
 				since = before.since
@@ -87,7 +87,7 @@ func readSince(c conn, until int64) (map[string]int64, error) {
 			collections[name] = declared{since, last, document}
 		})
 		return failed == nil
-	}, "SELECT version, document FROM "+schemasTable+" WHERE version <= $1 ORDER BY version", schema.IntValue(until))
+	}, "SELECT version, document FROM "+schemasTable+" WHERE version <= $1 ORDER BY version", model.IntValue(until))
 	if err != nil || failed != nil {
 		return nil, errors.Join(err, failed)
 	}
@@ -102,11 +102,11 @@ func readSince(c conn, until int64) (map[string]int64, error) {
 
 // Since is the version of the schema since which a collection has been declared as
 // it is now. Two representations of one revision differ only if it differs.
-func (s *Store) Since(c *schema.Collection) int64 { return s.since[c.Name] }
+func (s *Store) Since(c *model.Collection) int64 { return s.since[c.Name] }
 
 // SinceOf is what Since was for a server with another version of the schema, from
 // which a client has an ETag.
-func (t *Tx) SinceOf(c *schema.Collection, version int64) (int64, error) {
+func (t *Tx) SinceOf(c *model.Collection, version int64) (int64, error) {
 	if version == t.store.own {
 		return t.store.Since(c), nil
 	}
@@ -123,10 +123,10 @@ type version struct {
 
 const selectVersion = "SELECT version, at FROM " + schemasTable + " ORDER BY version DESC LIMIT 1"
 
-func scanVersion(row schema.Row) version { return version{row.Int(0), string(row.AppendText(nil, 1))} }
+func scanVersion(row model.Row) version { return version{row.Int(0), string(row.AppendText(nil, 1))} }
 
 func readVersion(c conn) (v version, err error) {
-	_, err = one(c, func(row schema.Row) { v = scanVersion(row) }, selectVersion)
+	_, err = one(c, func(row model.Row) { v = scanVersion(row) }, selectVersion)
 	return v, err
 }
 
@@ -159,7 +159,7 @@ func (s *Store) check(c conn, may func(*standing) bool) error {
 	if !may(known) {
 		return reconsidered(c)
 	}
-	return c.assume(selectVersion, func(row schema.Row) bool { return scanVersion(row) == known.version }, reconsidered)
+	return c.assume(selectVersion, func(row model.Row) bool { return scanVersion(row) == known.version }, reconsidered)
 }
 
 // reconsider finds what the server may do with the schema that is now in force.
@@ -224,7 +224,7 @@ func harmless(p *plan) bool {
 			if a == nil {
 				continue
 			}
-			before := schema.Null
+			before := model.Null
 			if from := pair.source[to]; from != noSource {
 				old := pair.old.Columns()[from].Attribute
 				if before = old.DefaultValue(); onDelete(old) != onDelete(a) {

@@ -4,8 +4,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // Selection is a run of resources in an order.
@@ -25,7 +25,7 @@ type Selection struct {
 // split divides a selection that no single range of an index can serve: what is
 // behind a value in descending order is the smaller values, and then the nulls.
 // Rest is nil when the selection is one range already.
-func (s Selection) split(c *schema.Collection) (first Selection, rest *Selection) {
+func (s Selection) split(c *model.Collection) (first Selection, rest *Selection) {
 	key := s.Order[0]
 	if s.From == nil || s.From[0].IsNull() || !key.Descending || c.Columns()[key.Column].NotNull {
 		return s, nil
@@ -42,13 +42,13 @@ func (s Selection) split(c *schema.Collection) (first Selection, rest *Selection
 type Rows struct {
 	rows
 	tx         *Tx
-	collection *schema.Collection
+	collection *model.Collection
 	left       int64      // that may still be given
 	rest       *Selection // to go on with
 }
 
 // Select starts a stream of a selection.
-func (t *Tx) Select(c *schema.Collection, selection Selection) (*Rows, error) {
+func (t *Tx) Select(c *model.Collection, selection Selection) (*Rows, error) {
 	r := &Rows{tx: t, collection: c, left: selection.Take}
 	if selection.Skip == 0 {
 		selection, r.rest = selection.split(c)
@@ -95,7 +95,7 @@ func (r *Rows) Close() {
 type Front struct {
 	Rows     *Rows
 	Total    int64
-	After    schema.ID // the first resource behind it
+	After    model.ID // the first resource behind it
 	HasAfter bool
 }
 
@@ -105,7 +105,7 @@ const MaxFront = 100
 // Front reads a beginning of a collection, if the database can do so faster than by a query
 // for each thing that is to be known of it. Nil means that it cannot. Whatever is taken, it
 // is a part of the same number of resources: a plan for any number would be one for many.
-func (t *Tx) Front(c *schema.Collection, order Order, take int64) (*Front, error) {
+func (t *Tx) Front(c *model.Collection, order Order, take int64) (*Front, error) {
 	direct, ok := t.conn.(fronter)
 	if !ok {
 		return nil, nil
@@ -118,14 +118,14 @@ func (t *Tx) Front(c *schema.Collection, order Order, take int64) (*Front, error
 		return s.String()
 	}
 	front := &Front{}
-	rows, err := direct.front(func(row schema.Row) {
+	rows, err := direct.front(func(row model.Row) {
 		front.Total = row.Int(0)
 		if front.HasAfter = !row.Null(1); front.HasAfter {
 			front.After = row.ID(1)
 		}
 	}, []string{
 		totalOf("'"+c.Name+"'", "''"),
-		"(SELECT * FROM (" + first(table.columns[schema.IDColumn], MaxFront+1) + ") AS f LIMIT 1 OFFSET $1)",
+		"(SELECT * FROM (" + first(table.columns[model.IDColumn], MaxFront+1) + ") AS f LIMIT 1 OFFSET $1)",
 	}, first(table.all, MaxFront), take)
 	if err != nil || rows == nil {
 		return nil, t.fault(err)
@@ -135,15 +135,15 @@ func (t *Tx) Front(c *schema.Collection, order Order, take int64) (*Front, error
 }
 
 // IDAt is the id of the resource at Skip of a selection, if there is one.
-func (t *Tx) IDAt(c *schema.Collection, selection Selection) (id schema.ID, found bool, err error) {
+func (t *Tx) IDAt(c *model.Collection, selection Selection) (id model.ID, found bool, err error) {
 	selection.Take = 1
-	s := t.selectStatement(c, t.store.tables[c].columns[schema.IDColumn], selection)
-	found, err = one(t.conn, func(row schema.Row) { id = row.ID(0) }, s.String(), s.args...)
+	s := t.selectStatement(c, t.store.tables[c].columns[model.IDColumn], selection)
+	found, err = one(t.conn, func(row model.Row) { id = row.ID(0) }, s.String(), s.args...)
 	return id, found, t.fault(err)
 }
 
 // Any reports whether a selection has a resource, whichever it is.
-func (t *Tx) Any(c *schema.Collection, selection Selection) (found bool, err error) {
+func (t *Tx) Any(c *model.Collection, selection Selection) (found bool, err error) {
 	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].name)
 	s.where(selection)
 	s.write(" LIMIT 1")
@@ -153,7 +153,7 @@ func (t *Tx) Any(c *schema.Collection, selection Selection) (found bool, err err
 
 // Back finds the place n resources before the end of a selection, n > 0, or nil
 // when there are fewer. More reports whether there is another one before it.
-func (t *Tx) Back(c *schema.Collection, selection Selection, n int64) (place Place, more bool, err error) {
+func (t *Tx) Back(c *model.Collection, selection Selection, n int64) (place Place, more bool, err error) {
 	// Walk the selection from its end: what it ends before is what the walk starts behind.
 	whole := Selection{
 		Filter: selection.Filter, Order: selection.Order.reversed(),
@@ -170,9 +170,9 @@ func (t *Tx) Back(c *schema.Collection, selection Selection, n int64) (place Pla
 
 // firstOf gives the place of the first resource of a selection, and whether
 // there is a second one.
-func (t *Tx) firstOf(c *schema.Collection, selection Selection) (place Place, more bool, err error) {
+func (t *Tx) firstOf(c *model.Collection, selection Selection) (place Place, more bool, err error) {
 	s := t.rowsStatement(c, selection)
-	err = each(t.conn, func(row schema.Row) bool {
+	err = each(t.conn, func(row model.Row) bool {
 		if place != nil {
 			more = true
 			return false
@@ -188,12 +188,12 @@ const few = 1000
 
 // rowsStatement selects whole resources. If many are passed over or sorted for a few, the ids are found
 // first: an index has them, and the resources themselves are looked up for those few only.
-func (t *Tx) rowsStatement(c *schema.Collection, selection Selection) *statement {
+func (t *Tx) rowsStatement(c *model.Collection, selection Selection) *statement {
 	table := t.store.tables[c]
 	if len(selection.Order) == 1 || selection.Take > few || selection.Skip == 0 && !selection.Order[0].Descending {
 		return t.selectStatement(c, table.all, selection)
 	}
-	id := table.columns[schema.IDColumn]
+	id := table.columns[model.IDColumn]
 	s := t.store.statement(c, "SELECT ", table.all, " FROM ", table.name, " WHERE ", id, " IN (")
 	s.selection(id, selection)
 	s.write(")")
@@ -201,7 +201,7 @@ func (t *Tx) rowsStatement(c *schema.Collection, selection Selection) *statement
 	return s
 }
 
-func (t *Tx) selectStatement(c *schema.Collection, columns string, selection Selection) *statement {
+func (t *Tx) selectStatement(c *model.Collection, columns string, selection Selection) *statement {
 	s := t.store.statement(c)
 	s.selection(columns, selection)
 	return s
@@ -214,10 +214,10 @@ func (s *statement) selection(columns string, selection Selection) {
 	s.order(selection.Order)
 	if selection.Take < math.MaxInt64 || selection.Skip > 0 {
 		s.write(" LIMIT ")
-		s.arg(schema.IntValue(selection.Take))
+		s.arg(model.IntValue(selection.Take))
 	}
 	if selection.Skip > 0 {
 		s.write(" OFFSET ")
-		s.arg(schema.IntValue(selection.Skip))
+		s.arg(model.IntValue(selection.Skip))
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // statement is a piece of SQL under construction with its arguments. Names come
@@ -13,7 +13,7 @@ import (
 // becomes SQL.
 type statement struct {
 	strings.Builder
-	args    []schema.Value
+	args    []model.Value
 	dialect dialect
 	table   *table // whose columns the statement names
 }
@@ -24,12 +24,12 @@ func (s *statement) write(parts ...string) {
 	}
 }
 
-func (s *statement) arg(value schema.Value) {
+func (s *statement) arg(value model.Value) {
 	s.args = append(s.args, value)
 	s.write("$", strconv.Itoa(len(s.args)))
 }
 
-func (s *statement) placeholder(value schema.Value) string {
+func (s *statement) placeholder(value model.Value) string {
 	s.args = append(s.args, value)
 	return "$" + strconv.Itoa(len(s.args))
 }
@@ -121,10 +121,10 @@ func (s *statement) compare(column string, f query.Compare, holds bool) {
 // startsWith is a range of strings, so that an index can serve it.
 func (s *statement) startsWith(column, prefix string, holds bool) {
 	s.write(choose(holds, "", "NOT "), "(", column, " >= ")
-	s.arg(schema.TextValue(prefix))
+	s.arg(model.TextValue(prefix))
 	if end, ok := successor(prefix); ok {
 		s.write(" AND ", column, " < ")
-		s.arg(schema.TextValue(end))
+		s.arg(model.TextValue(end))
 	}
 	s.write(")")
 }
@@ -175,7 +175,7 @@ func (s *statement) order(keys []query.Key) {
 	s.write(" ORDER BY ")
 	s.list(len(keys), ", ", "", func(i int) {
 		s.write(s.table.columns[keys[i].Column], choose(keys[i].Descending, " DESC", ""))
-		if keys[i].Column != schema.IDColumn {
+		if keys[i].Column != model.IDColumn {
 			s.write(choose(keys[i].Descending, s.dialect.nullsLast(), s.dialect.nullsFirst()))
 		}
 	})
@@ -185,7 +185,7 @@ func (s *statement) order(keys []query.Key) {
 // at it. The first keys are bounded by themselves as well, so that an index on
 // them leads to the place: those that go the same way, up to where null is
 // behind a value, which no bound can say.
-func (s *statement) beyond(keys []query.Key, place []schema.Value, inclusive, withoutNulls bool) {
+func (s *statement) beyond(keys []query.Key, place []model.Value, inclusive, withoutNulls bool) {
 	bounded := 0
 	for i, key := range keys[:len(keys)-1] {
 		nullsBehind := key.Descending && s.nullable(key) && !(withoutNulls && i == 0)
@@ -212,7 +212,7 @@ func (s *statement) tuple(n int, item func(i int)) {
 
 // behind compares key by key: behind in the first, or equal in it and behind in
 // the rest. Null is smallest.
-func (s *statement) behind(keys []query.Key, place []schema.Value, inclusive bool) {
+func (s *statement) behind(keys []query.Key, place []model.Value, inclusive bool) {
 	first, value, last := keys[0], place[0], len(keys) == 1
 	column := s.table.columns[first.Column]
 	operator := choose(first.Descending, " < ", " > ")

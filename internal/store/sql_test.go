@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -43,20 +43,20 @@ func TestQueriesBecomeSQL(t *testing.T) {
 
 // selectSQL is the SQL of a query's page. A cursor stands at a resource that has
 // no values but an integer and its timestamps.
-func selectSQL(t *testing.T, b backend, c *schema.Collection, raw string) string {
+func selectSQL(t *testing.T, b backend, c *model.Collection, raw string) string {
 	t.Helper()
 	q, err := query.Parse(c, raw, query.Limits{DefaultLimit: 100})
 	if err != nil {
 		t.Fatalf("?%s: %v", raw, err)
 	}
-	tx := &Tx{store: &Store{backend: b, tables: map[*schema.Collection]*table{c: newTable(b, c)}}}
+	tx := &Tx{store: &Store{backend: b, tables: map[*model.Collection]*table{c: newTable(b, c)}}}
 	selection := Selection{Filter: q.Filter, Order: NewOrder(q.Sort), Skip: q.Range.Offset, Take: q.Range.Size()}
 	if q.Range.Anchor == query.AtCursor {
-		cursor := make(schema.Record, len(c.Columns()))
-		cursor[schema.IDColumn] = schema.IDValue(q.Range.Cursor)
-		cursor[c.Field("integer").Column] = schema.IntValue(7)
-		cursor[c.CreatedColumn()] = schema.TimeValue("2026-01-01T00:00:00.000Z")
-		cursor[c.UpdatedColumn()] = schema.TimeValue("2026-01-02T00:00:00.000Z")
+		cursor := make(model.Record, len(c.Columns()))
+		cursor[model.IDColumn] = model.IDValue(q.Range.Cursor)
+		cursor[c.Field("integer").Column] = model.IntValue(7)
+		cursor[c.CreatedColumn()] = model.TimeValue("2026-01-01T00:00:00.000Z")
+		cursor[c.UpdatedColumn()] = model.TimeValue("2026-01-02T00:00:00.000Z")
 		place := selection.Order.PlaceOf(c, cursor)
 		if q.Range.Limit < 0 {
 			selection.Until = place

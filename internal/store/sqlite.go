@@ -14,8 +14,8 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // sqliteBackend is a database in one file: one connection that writes, many
@@ -290,16 +290,16 @@ func (b *sqliteBackend) fault(err error) error {
 	return nil
 }
 
-func (*sqliteBackend) columnType(kind schema.Kind) string {
+func (*sqliteBackend) columnType(kind model.Kind) string {
 	if kind.IsDecimal() {
 		return "INTEGER"
 	}
 	switch kind {
-	case schema.KindUUID:
+	case model.KindUUID:
 		return "BLOB"
-	case schema.KindInteger, schema.KindBoolean:
+	case model.KindInteger, model.KindBoolean:
 		return "INTEGER"
-	case schema.KindNumber:
+	case model.KindNumber:
 		return "REAL"
 	default:
 		return "TEXT"
@@ -329,9 +329,9 @@ func (*sqliteBackend) contains(column, text string) string {
 // One transaction writes at a time, so revisions are committed in their order.
 func (*sqliteBackend) changeOrder() (string, []string, []string) { return "", nil, nil }
 
-func (*sqliteBackend) changesAfter(position Position) (string, []schema.Value) {
+func (*sqliteBackend) changesAfter(position Position) (string, []model.Value) {
 	return "SELECT 0, " + changeColumns + " FROM " + changesTable + " WHERE revision > $1 ORDER BY revision LIMIT $2",
-		[]schema.Value{schema.IntValue(position.Revision)}
+		[]model.Value{model.IntValue(position.Revision)}
 }
 
 func (*sqliteBackend) catalogue() catalogue {

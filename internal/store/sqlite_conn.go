@@ -6,7 +6,7 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // sqliteConn is a connection with the statements it has prepared.
@@ -36,7 +36,7 @@ const (
 	maxBound      = 4 << 10 // bytes of a value that a statement may hold on to
 )
 
-func (c *sqliteConn) query(sql string, args ...schema.Value) (rows, error) {
+func (c *sqliteConn) query(sql string, args ...model.Value) (rows, error) {
 	stmt, cached, err := c.prepare(sql)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (c *sqliteConn) query(sql string, args ...schema.Value) (rows, error) {
 	return sqliteRows{stmt, cached, large}, nil
 }
 
-func (c *sqliteConn) exec(sql string, args ...schema.Value) (int, error) {
+func (c *sqliteConn) exec(sql string, args ...model.Value) (int, error) {
 	rows, err := c.query(sql, args...)
 	if err != nil {
 		return 0, err
@@ -64,12 +64,12 @@ func (c *sqliteConn) exec(sql string, args ...schema.Value) (int, error) {
 }
 
 // later has nothing to wait for.
-func (c *sqliteConn) later(look func(schema.Row), sql string, args ...schema.Value) error {
+func (c *sqliteConn) later(look func(model.Row), sql string, args ...model.Value) error {
 	_, err := one(c, look, sql, args...)
 	return err
 }
 
-func (c *sqliteConn) put(look func(revision int64), sql string, args ...schema.Value) error {
+func (c *sqliteConn) put(look func(revision int64), sql string, args ...model.Value) error {
 	changed, err := c.exec(sql, args...)
 	if changed > 0 {
 		look(c.raw.LastInsertRowID())
@@ -79,10 +79,10 @@ func (c *sqliteConn) put(look func(revision int64), sql string, args ...schema.V
 
 func (c *sqliteConn) flush() error { return nil }
 
-func (c *sqliteConn) evidence(string, ...schema.Value) {} // its commits are always answered
+func (c *sqliteConn) evidence(string, ...model.Value) {} // its commits are always answered
 
 // One writes at a time.
-func (c *sqliteConn) claims(string, schema.ID) error { return nil }
+func (c *sqliteConn) claims(string, model.ID) error { return nil }
 
 func (c *sqliteConn) lengthen() error { return c.longer() }
 
@@ -95,12 +95,12 @@ func (c *sqliteConn) unwritten() []delta { return c.noted }
 
 // assume checks at once. While a transaction holds the write lock, nobody else can change
 // what was checked, so its jobs share one check.
-func (c *sqliteConn) assume(sql string, holds func(schema.Row) bool, otherwise func(conn) error) error {
+func (c *sqliteConn) assume(sql string, holds func(model.Row) bool, otherwise func(conn) error) error {
 	if c.writes && c.checked {
 		return nil
 	}
 	var held bool
-	_, err := one(c, func(row schema.Row) { held = holds(row) }, sql)
+	_, err := one(c, func(row model.Row) { held = holds(row) }, sql)
 	if err == nil && !held {
 		err = otherwise(c)
 	}
@@ -143,7 +143,7 @@ func (b *sqliteBinder) BindNull()           { b.stmt.BindNull(b.param) }
 func (b *sqliteBinder) BindBool(v bool)     { b.stmt.BindBool(b.param, v) }
 func (b *sqliteBinder) BindInt(v int64)     { b.stmt.BindInt64(b.param, v) }
 func (b *sqliteBinder) BindFloat(v float64) { b.stmt.BindFloat(b.param, v) }
-func (b *sqliteBinder) BindID(v schema.ID)  { b.stmt.BindBytes(b.param, v[:]) }
+func (b *sqliteBinder) BindID(v model.ID)   { b.stmt.BindBytes(b.param, v[:]) }
 func (b *sqliteBinder) BindTime(v string)   { b.stmt.BindText(b.param, v) }
 func (b *sqliteBinder) BindText(v string)   { b.stmt.BindText(b.param, v) }
 
@@ -173,7 +173,7 @@ func (r sqliteRows) Bool(column int) bool     { return r.stmt.ColumnInt64(column
 func (r sqliteRows) Int(column int) int64     { return r.stmt.ColumnInt64(column) }
 func (r sqliteRows) Float(column int) float64 { return r.stmt.ColumnFloat(column) }
 
-func (r sqliteRows) ID(column int) (id schema.ID) {
+func (r sqliteRows) ID(column int) (id model.ID) {
 	r.stmt.ColumnBytes(column, id[:])
 	return id
 }

@@ -11,7 +11,7 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // migrate uses a connection without foreign keys: with them, dropping a table
@@ -46,7 +46,7 @@ func (b *sqliteBackend) migrate(ctx context.Context, fn func(conn) error) (err e
 
 func checkForeignKeys(c conn) error {
 	var table string
-	broken, err := one(c, func(row schema.Row) { table = string(row.AppendText(nil, 0)) }, "PRAGMA foreign_key_check")
+	broken, err := one(c, func(row model.Row) { table = string(row.AppendText(nil, 0)) }, "PRAGMA foreign_key_check")
 	if err == nil && broken {
 		err = fmt.Errorf("a resource of %s refers to one that does not exist", table)
 	}
@@ -73,7 +73,7 @@ func keepTriggers(c conn, fn func(conn) error) error {
 }
 
 func triggers(c conn) (names []string, err error) {
-	err = each(c, func(row schema.Row) bool {
+	err = each(c, func(row model.Row) bool {
 		names = append(names, string(row.AppendText(nil, 0)))
 		return true
 	}, "SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name")
@@ -106,7 +106,7 @@ const rebuilt = "_plural_rebuilt"
 
 // reshape makes a new table and takes the rows over: SQLite cannot change
 // whether a column is required, nor what it refers to.
-func (b *sqliteBackend) reshape(c *schema.Collection, have *tableShape, moves map[string]string) []string {
+func (b *sqliteBackend) reshape(c *model.Collection, have *tableShape, moves map[string]string) []string {
 	wanted := map[string]columnShape{}
 	var into, from []string
 	for _, column := range c.Columns() {

@@ -11,7 +11,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // sqliteWriter is the one goroutine that writes. Whoever is waiting when it
@@ -112,7 +112,7 @@ func (w *sqliteWriter) checkpoint() {
 
 // logged is how many pages the log has.
 func (w *sqliteWriter) logged() (pages int64, err error) {
-	_, err = one(w.conn, func(row schema.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
+	_, err = one(w.conn, func(row model.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
 	return pages, err
 }
 

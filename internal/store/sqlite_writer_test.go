@@ -12,9 +12,9 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 const uniqueNames = `
@@ -38,7 +38,7 @@ func TestWritersShareATransactionButNotTheirFailures(t *testing.T) {
 			r := record(t, things, fmt.Sprintf(`{"name":"name %d"}`, i%names))
 			wait.Go(func() {
 				results[i] = st.Write(context.Background(), func(tx *Tx) error {
-					r[schema.IDColumn] = schema.IDValue(tx.NewID())
+					r[model.IDColumn] = model.IDValue(tx.NewID())
 					_, err := tx.Insert(things, r)
 					return err
 				})
@@ -90,7 +90,7 @@ func TestContextDoesNotEndAWriteThatHasBegun(t *testing.T) {
 		// the transaction went on to its end.
 		_ = st.Write(ctx, func(tx *Tx) error {
 			cancel()
-			r[schema.IDColumn] = schema.IDValue(tx.NewID())
+			r[model.IDColumn] = model.IDValue(tx.NewID())
 			_, err := tx.Insert(things, r)
 			return err
 		})
@@ -143,7 +143,7 @@ func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
 		r := record(t, things, `{"name":"`+name+`"}`)
 		return &writeJob{ctx: context.Background(), run: func(c conn) error {
 			_, err := st.run(c, func(tx *Tx) error {
-				r[schema.IDColumn] = schema.IDValue(tx.NewID())
+				r[model.IDColumn] = model.IDValue(tx.NewID())
 				_, err := tx.Insert(things, r)
 				return err
 			})
@@ -237,12 +237,12 @@ func TestConflictLeavesNoChange(t *testing.T) {
 		insert(t, st, things, `{"name":"a"}`)
 		write(t, st, func(tx *Tx) error {
 			taken := record(t, things, `{"name":"a"}`)
-			taken[schema.IDColumn] = schema.IDValue(tx.NewID())
+			taken[model.IDColumn] = model.IDValue(tx.NewID())
 			if _, err := tx.Insert(things, taken); !fault.Is(err, problem.CodeNotUnique) {
 				t.Error(err)
 			}
 			free := record(t, things, `{"name":"b"}`)
-			free[schema.IDColumn] = schema.IDValue(tx.NewID())
+			free[model.IDColumn] = model.IDValue(tx.NewID())
 			_, err := tx.Insert(things, free)
 			return err
 		})
@@ -284,9 +284,9 @@ func TestStatementsAreBounded(t *testing.T) {
 	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
 	read(t, st, func(tx *Tx) {
 		for n := 0; n < 1000; n += 7 {
-			values := make([]schema.Value, n)
+			values := make([]model.Value, n)
 			for i := range values {
-				values[i] = schema.TextValue("x")
+				values[i] = model.TextValue("x")
 			}
 			if _, err := tx.Count(things, query.In{Column: 1, Values: values}); err != nil {
 				t.Fatal(err)

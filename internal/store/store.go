@@ -17,15 +17,15 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // Store is a database with the tables of a schema.
 type Store struct {
 	backend  backend
-	schema   *schema.Schema
-	tables   map[*schema.Collection]*table
+	schema   *model.Schema
+	tables   map[*model.Collection]*table
 	minter   minter
 	waiting  atomic.Int64 // deltas that were written down, as far as this server knows
 	standing atomic.Pointer[standing]
@@ -51,7 +51,7 @@ func MigrateAdditive(applied func(*Step)) Option {
 // Open connects to a database by its URL: sqlite:FILE or postgres://….
 // An empty database gets its tables. One that does not fit the schema is
 // refused with a *MisfitError, unless an option says otherwise.
-func Open(ctx context.Context, url string, s *schema.Schema, options ...Option) (*Store, error) {
+func Open(ctx context.Context, url string, s *model.Schema, options ...Option) (*Store, error) {
 	var o opening
 	for _, option := range options {
 		option(&o)
@@ -60,7 +60,7 @@ func Open(ctx context.Context, url string, s *schema.Schema, options ...Option) 
 	if err != nil {
 		return nil, explained(err)
 	}
-	st := &Store{backend: b, shares: newShares(b.longReads()), schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
+	st := &Store{backend: b, shares: newShares(b.longReads()), schema: s, tables: map[*model.Collection]*table{}, now: time.Now}
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c)
 	}
@@ -134,7 +134,7 @@ func (s *Store) fit(ctx context.Context) (different *plan, err error) {
 				return err
 			}
 		}
-		if _, err := one(c, func(row schema.Row) { s.waiting.Store(row.Int(0)) }, "SELECT count(*) FROM "+deltasTable); err != nil {
+		if _, err := one(c, func(row model.Row) { s.waiting.Store(row.Int(0)) }, "SELECT count(*) FROM "+deltasTable); err != nil {
 			return err
 		}
 		mark, err := readMark(c)
@@ -176,12 +176,12 @@ type Tx struct {
 	conn    conn
 	ctx     context.Context // of a snapshot; nil: nothing ends it
 	release func()
-	at      schema.Value // time of all changes of the transaction
-	caller  string       // who makes them
+	at      model.Value // time of all changes of the transaction
+	caller  string      // who makes them
 	minted  bool
-	deltas  []delta   // not yet written down
-	mark    schema.ID // of the minter, if this transaction moves it on
-	last    *Change   // of its changes, nil if there is none
+	deltas  []delta  // not yet written down
+	mark    model.ID // of the minter, if this transaction moves it on
+	last    *Change  // of its changes, nil if there is none
 }
 
 // Look opens a snapshot for one query. It must be closed.
@@ -236,7 +236,7 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 		tx, err = s.run(c, fn)
 		return err
 	})
-	if tx != nil && tx.mark != (schema.ID{}) {
+	if tx != nil && tx.mark != (model.ID{}) {
 		s.minter.marked(tx.mark, err)
 	}
 	if err == nil {
@@ -256,13 +256,13 @@ func (s *Store) run(c conn, fn func(*Tx) error) (tx *Tx, err error) {
 	if err := s.check(c, mayWrite); err != nil {
 		return nil, err
 	}
-	tx = &Tx{store: s, conn: c, at: schema.TimeValue(schema.FormatTime(s.now()))}
+	tx = &Tx{store: s, conn: c, at: model.TimeValue(model.FormatTime(s.now()))}
 	if err := fn(tx); err != nil {
 		return tx, err
 	}
 	if last := tx.last; last != nil {
-		c.evidence("collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", schema.TextValue(last.Collection),
-			schema.IDValue(last.ID), schema.TextValue(last.Kind), tx.at, schema.TextValue(string(last.Representation)))
+		c.evidence("collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", model.TextValue(last.Collection),
+			model.IDValue(last.ID), model.TextValue(last.Kind), tx.at, model.TextValue(string(last.Representation)))
 	}
 	if tx.minted {
 		if mark, due := s.minter.due(); due {

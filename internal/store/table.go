@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // table is a collection with the SQL that never changes.
 type table struct {
-	collection *schema.Collection
+	collection *model.Collection
 	name       string   // quoted
 	columns    []string // quoted
 	all        string   // all columns, separated by commas
@@ -23,19 +23,19 @@ type table struct {
 	update, delete string
 }
 
-func newTable(d dialect, c *schema.Collection) *table {
+func newTable(d dialect, c *model.Collection) *table {
 	t := &table{collection: c, name: quote(d, c.Name)}
 	for _, column := range c.Columns() {
 		t.columns = append(t.columns, quote(d, column.Name))
 	}
 	t.all = strings.Join(t.columns, ", ")
-	id, revision := t.columns[schema.IDColumn], t.columns[c.RevisionColumn()]
+	id, revision := t.columns[model.IDColumn], t.columns[c.RevisionColumn()]
 
 	t.one = "SELECT " + t.all + " FROM " + t.name + " WHERE " + id + " = $1"
 
 	insert := &statement{dialect: d}
 	insert.write("INSERT INTO ", t.name, " (", t.all, ") VALUES (")
-	insert.list(len(t.columns)-1, ", ", "", func(int) { insert.arg(schema.Null) })
+	insert.list(len(t.columns)-1, ", ", "", func(int) { insert.arg(model.Null) })
 	insert.write(", ", d.lastRevision(), ") ON CONFLICT DO NOTHING", d.returning(revision))
 	t.insert = insert.String()
 
@@ -43,13 +43,13 @@ func newTable(d dialect, c *schema.Collection) *table {
 	update.write("UPDATE ", t.name, " SET ")
 	for _, column := range t.columns[1:c.RevisionColumn()] {
 		update.write(column, " = ")
-		update.arg(schema.Null)
+		update.arg(model.Null)
 		update.write(", ")
 	}
 	update.write(revision, " = ", d.lastRevision(), " WHERE ", id, " = ")
-	update.arg(schema.Null)
+	update.arg(model.Null)
 	update.write(" AND ", revision, " = ")
-	update.arg(schema.Null)
+	update.arg(model.Null)
 	update.write(d.returning(revision))
 	t.update = update.String()
 
@@ -78,7 +78,7 @@ func declaredName(d dialect, stored string) string {
 }
 
 // statement starts a piece of SQL on the table.
-func (s *Store) statement(c *schema.Collection, parts ...string) *statement {
+func (s *Store) statement(c *model.Collection, parts ...string) *statement {
 	st := &statement{dialect: s.backend, table: s.tables[c]}
 	st.write(parts...)
 	return st
@@ -102,7 +102,7 @@ const (
 )
 
 // createTables makes all tables and indexes of a schema.
-func createTables(c conn, d dialect, s *schema.Schema, at schema.Value) error {
+func createTables(c conn, d dialect, s *model.Schema, at model.Value) error {
 	tables, additions := definitions(d, s)
 	if err := execAll(c, append(tables, additions...)...); err != nil {
 		return err
@@ -115,8 +115,8 @@ func createTables(c conn, d dialect, s *schema.Schema, at schema.Value) error {
 
 // definitions make the tables of a schema, and then what can be added when they
 // have rows: indexes, and foreign keys that are not part of the tables.
-func definitions(d dialect, s *schema.Schema) (tables, additions []string) {
-	text, id, when, number := d.columnType(schema.KindText), d.columnType(schema.KindUUID), d.columnType(schema.KindDateTime), d.columnType(schema.KindInteger)
+func definitions(d dialect, s *model.Schema) (tables, additions []string) {
+	text, id, when, number := d.columnType(model.KindText), d.columnType(model.KindUUID), d.columnType(model.KindDateTime), d.columnType(model.KindInteger)
 	order, orderIndex, _ := d.changeOrder()
 	tables = []string{
 		"CREATE TABLE " + metaTable + " (key " + text + " NOT NULL PRIMARY KEY, value " + text + " NOT NULL)" + d.tableOptions(),
@@ -174,14 +174,14 @@ func execAll(c conn, statements ...string) error {
 }
 
 // createTable makes the table of a collection, under a name.
-func createTable(d dialect, c *schema.Collection, name string) string {
+func createTable(d dialect, c *model.Collection, name string) string {
 	t := newTable(d, c)
 	var b strings.Builder
 	b.WriteString("CREATE TABLE " + quote(d, name) + " (")
 	for i, column := range c.Columns() {
 		b.WriteString(t.columns[i] + " " + d.columnType(column.Kind) + choose(column.NotNull, " NOT NULL", "") + ", ")
 	}
-	b.WriteString("PRIMARY KEY (" + t.columns[schema.IDColumn] + ")")
+	b.WriteString("PRIMARY KEY (" + t.columns[model.IDColumn] + ")")
 	if d.inlineReferences() {
 		for _, link := range c.Links() {
 			b.WriteString(", " + foreignKey(d, link))
@@ -190,14 +190,14 @@ func createTable(d dialect, c *schema.Collection, name string) string {
 	return b.String() + ")" + d.tableOptions()
 }
 
-func foreignKey(d dialect, link schema.Link) string {
+func foreignKey(d dialect, link model.Link) string {
 	return "FOREIGN KEY (" + quote(d, link.From.Columns()[link.Column].Name) + ") REFERENCES " + quote(d, link.To.Name) + " (" +
-		quote(d, link.To.Columns()[schema.IDColumn].Name) + ") DEFERRABLE INITIALLY DEFERRED"
+		quote(d, link.To.Columns()[model.IDColumn].Name) + ") DEFERRABLE INITIALLY DEFERRED"
 }
 
 // indexes lists what a collection's table must have beside its primary key. The
 // id stands behind the columns of an index, as it does in every order.
-func indexes(c *schema.Collection) []indexShape {
+func indexes(c *model.Collection) []indexShape {
 	var indexes []indexShape
 	add := func(unique bool, columns ...int) {
 		index := indexShape{unique: unique}
@@ -211,15 +211,15 @@ func indexes(c *schema.Collection) []indexShape {
 		add(true, group...)
 	}
 	for _, link := range c.Links() {
-		add(false, link.Column, schema.IDColumn)
+		add(false, link.Column, model.IDColumn)
 	}
 	for _, group := range c.IndexGroups() {
-		add(false, append(group[:len(group):len(group)], schema.IDColumn)...)
+		add(false, append(group[:len(group):len(group)], model.IDColumn)...)
 	}
 	return indexes
 }
 
-func createIndex(d dialect, c *schema.Collection, index indexShape) string {
+func createIndex(d dialect, c *model.Collection, index indexShape) string {
 	columns := make([]string, len(index.columns))
 	for i, name := range index.columns {
 		// In the order of ORDER BY, or no sorted list could use it.
@@ -231,7 +231,7 @@ func createIndex(d dialect, c *schema.Collection, index indexShape) string {
 
 // indexName starts with an underscore, as no collection does, and is cut to
 // what every database can hold.
-func indexName(c *schema.Collection, index indexShape) string {
+func indexName(c *model.Collection, index indexShape) string {
 	name := choose(index.unique, "_unique.", "_index.") + c.Name + "." + strings.Join(index.columns, ".")
 	if len(name) > 63 {
 		sum := sha256.Sum256([]byte(name))

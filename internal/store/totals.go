@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // list names the resources that totals and positions are kept of: all of a
@@ -18,7 +18,7 @@ type list struct {
 	parent     string // the parent's id as text; empty: the whole collection
 }
 
-func listOf(c *schema.Collection, parent *schema.ID) list {
+func listOf(c *model.Collection, parent *model.ID) list {
 	if parent == nil {
 		return list{collection: c.Name}
 	}
@@ -29,8 +29,8 @@ func compareLists(a, b list) int {
 	return cmp.Or(cmp.Compare(a.collection, b.collection), cmp.Compare(a.parent, b.parent))
 }
 
-func (l list) values() (collection, parent schema.Value) {
-	return schema.TextValue(l.collection), schema.TextValue(l.parent)
+func (l list) values() (collection, parent model.Value) {
+	return model.TextValue(l.collection), model.TextValue(l.parent)
 }
 
 // delta is a resource that has come to a list, or has left it. Writers only note
@@ -38,16 +38,16 @@ func (l list) values() (collection, parent schema.Value) {
 // totals and positions later. A snapshot has each in one place or the other.
 type delta struct {
 	list
-	id     schema.ID
+	id     model.ID
 	change int64 // 1 or -1
 }
 
 // Total is the number of resources of a collection, or of those of one parent.
 // It is kept, not counted.
-func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error) {
+func (t *Tx) Total(c *model.Collection, parent *model.ID) (n int64, err error) {
 	key := listOf(c, parent)
 	collection, of := key.values()
-	_, err = one(t.conn, func(row schema.Row) { n = row.Int(0) },
+	_, err = one(t.conn, func(row model.Row) { n = row.Int(0) },
 		"SELECT "+totalOf("$1", "$2"), collection, of)
 	for _, d := range t.unwritten() {
 		if d.list == key {
@@ -67,20 +67,20 @@ func totalOf(collection, parent string) string {
 func (t *Tx) unwritten() []delta { return append(slices.Clip(t.conn.unwritten()), t.deltas...) }
 
 // note notes that a resource has come or gone.
-func (t *Tx) note(c *schema.Collection, record schema.Record, change int64) {
-	t.deltas = append(t.deltas, delta{listOf(c, nil), record.ID(schema.IDColumn), change})
+func (t *Tx) note(c *model.Collection, record model.Record, change int64) {
+	t.deltas = append(t.deltas, delta{listOf(c, nil), record.ID(model.IDColumn), change})
 	t.noteParent(c, record, change)
 }
 
-func (t *Tx) noteParent(c *schema.Collection, record schema.Record, change int64) {
+func (t *Tx) noteParent(c *model.Collection, record model.Record, change int64) {
 	if link := c.ParentLink(); link != nil && !record.Null(link.Column) {
 		parent := record.ID(link.Column)
-		t.deltas = append(t.deltas, delta{listOf(c, &parent), record.ID(schema.IDColumn), change})
+		t.deltas = append(t.deltas, delta{listOf(c, &parent), record.ID(model.IDColumn), change})
 	}
 }
 
 // noteMove notes that a resource may have another parent now.
-func (t *Tx) noteMove(c *schema.Collection, before, after schema.Record) {
+func (t *Tx) noteMove(c *model.Collection, before, after model.Record) {
 	if link := c.ParentLink(); link != nil && before[link.Column] != after[link.Column] {
 		t.noteParent(c, before, -1)
 		t.noteParent(c, after, 1)
@@ -105,7 +105,7 @@ func writeDeltas(c conn, deltas []delta) error {
 	for _, d := range deltas {
 		collection, parent := d.values()
 		if err := c.later(nil, "INSERT INTO "+deltasTable+" (collection, parent, id, change) VALUES ($1, $2, $3, $4)",
-			collection, parent, schema.IDValue(d.id), schema.IntValue(d.change)); err != nil {
+			collection, parent, model.IDValue(d.id), model.IntValue(d.change)); err != nil {
 			return err
 		}
 	}
@@ -147,11 +147,11 @@ func (s *Store) TakeUp(ctx context.Context) error {
 }
 
 func (s *Store) takeUp(c conn, more ...delta) error {
-	return takeUp(c, s.schema, func(collection *schema.Collection) *table { return s.tables[collection] }, more...)
+	return takeUp(c, s.schema, func(collection *model.Collection) *table { return s.tables[collection] }, more...)
 }
 
 // takeUp takes up the deltas that wait, and more.
-func takeUp(c conn, s *schema.Schema, tableOf func(*schema.Collection) *table, more ...delta) error {
+func takeUp(c conn, s *model.Schema, tableOf func(*model.Collection) *table, more ...delta) error {
 	waiting, err := takeDeltas(c, s)
 	if err != nil {
 		return err
@@ -170,14 +170,14 @@ func takeUp(c conn, s *schema.Schema, tableOf func(*schema.Collection) *table, m
 
 // takeDeltas removes the deltas of the collections of a schema. Those of a newer one
 // are for its servers.
-func takeDeltas(c conn, s *schema.Schema) (deltas []delta, err error) {
-	var names []schema.Value
+func takeDeltas(c conn, s *model.Schema) (deltas []delta, err error) {
+	var names []model.Value
 	var places []string
 	for i, collection := range s.All() {
-		names = append(names, schema.TextValue(collection.Name))
+		names = append(names, model.TextValue(collection.Name))
 		places = append(places, "$"+strconv.Itoa(i+1))
 	}
-	err = each(c, func(row schema.Row) bool {
+	err = each(c, func(row model.Row) bool {
 		text := func(column int) string { return string(row.AppendText(nil, column)) }
 		deltas = append(deltas, delta{list{text(0), text(1)}, row.ID(2), row.Int(3)})
 		return true
@@ -192,9 +192,9 @@ func takeUpList(c conn, t *table, key list, deltas []delta) error {
 	for _, d := range deltas {
 		change += d.change
 	}
-	_, err := one(c, func(row schema.Row) { total = row.Int(0) },
+	_, err := one(c, func(row model.Row) { total = row.Int(0) },
 		"INSERT INTO "+totalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+
-			" ON CONFLICT (collection, parent) DO UPDATE SET total = "+totalsTable+".total + excluded.total RETURNING total", collection, parent, schema.IntValue(change))
+			" ON CONFLICT (collection, parent) DO UPDATE SET total = "+totalsTable+".total + excluded.total RETURNING total", collection, parent, model.IntValue(change))
 	if err != nil {
 		return err
 	}
