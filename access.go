@@ -22,7 +22,7 @@ import (
 // ErrOpen is the refusal to let everybody in who can reach the machine, unless that
 // is said to be meant.
 var ErrOpen = errors.New("without access, anybody who can reach this address could read and change everything: " +
-	"say who may do what under access in the schema file, listen on 127.0.0.1, or give --open if this is meant")
+	"declare access, listen on 127.0.0.1, or set Open if this is meant")
 
 func isLoopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)

@@ -13,13 +13,13 @@ import (
 )
 
 // Verb is a kind of change that a hook takes part in.
-type Verb = resource.Verb
+type Verb string
 
 // The verbs.
 const (
-	Create = resource.Create
-	Update = resource.Update // PUT, PATCH, and a reference that is set to null
-	Delete = resource.Delete // DELETE, and what a cascade takes along
+	Create Verb = "create"
+	Update Verb = "update" // PUT, PATCH, and a reference that is set to null
+	Delete Verb = "delete" // DELETE, and what a cascade takes along
 )
 
 // Hook is code of yours that takes part in the changes of a collection. A
@@ -87,7 +87,7 @@ func rooted(pointer string) string {
 func addHooks(resources *resource.Resources, s *model.Schema, hooks []Hook) {
 	for _, hook := range hooks {
 		for _, verb := range hook.verbs() {
-			resources.AddHook(s.Collection(hook.Collection), verb, hook.inner(s))
+			resources.AddHook(s.Collection(hook.Collection), resource.Verb(verb), hook.inner(s))
 		}
 	}
 }
@@ -147,11 +147,11 @@ func (h Hook) inner(s *model.Schema) resource.Hook {
 
 func outer(change *resource.Change) *Change {
 	c := &Change{
-		Verb: change.Verb, Collection: change.Collection.Name,
+		Verb: Verb(change.Verb), Collection: change.Collection.Name,
 		Before: stored(newResource(change.Collection, change.Before, nil)), After: newResource(change.Collection, change.After, change.Set),
 	}
 	if change.By != nil {
-		c.Caller = change.By.Caller
+		c.Caller = Caller(change.By.Caller)
 	}
 	switch {
 	case change.ID != nil:

@@ -91,9 +91,15 @@ func Backup(ctx context.Context, database, file string) error {
 	return store.Backup(ctx, database, file)
 }
 
-// Restore makes an SQLite database what a backup is, once that has been checked.
-// The database may be in use: whoever reads it sees the old or the new. One that
-// holds anything is refused unless force is set.
-func Restore(ctx context.Context, database, file string, force bool) error {
-	return store.Restore(ctx, database, file, force)
+// RestoreOptions says what Restore may do.
+type RestoreOptions struct {
+	// Overwrite replaces a database that has tables. Without it such a database is
+	// refused.
+	Overwrite bool
+}
+
+// Restore makes an SQLite database what a backup is, once the backup has been
+// checked. The database may be in use: a reader sees the old state or the new one.
+func Restore(ctx context.Context, database, file string, options RestoreOptions) error {
+	return store.Restore(ctx, database, file, options.Overwrite)
 }

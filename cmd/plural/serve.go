@@ -54,6 +54,9 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 	config := s.config
 	config.Schema, config.Access, config.Logger = file.Schema, file.Access, logger
 	listener, err := plural.Listen(config, s.addr)
+	if errors.Is(err, plural.ErrOpen) {
+		return errOpen
+	}
 	if err != nil {
 		return err
 	}
@@ -110,6 +113,10 @@ func grantsAnything(access *schema.Access) bool {
 		return slices.ContainsFunc(role.Grants, func(grant schema.Grant) bool { return len(grant.Verbs) > 0 })
 	})
 }
+
+// errOpen is plural.ErrOpen in the words of the command.
+var errOpen = errors.New("without access, anybody who can reach this address could read and change everything: " +
+	"say who may do what under access in the schema file, listen on 127.0.0.1, or give --open if this is meant")
 
 // reachable is an address that a client on this machine can use.
 func reachable(addr net.Addr) string {
