@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
@@ -43,7 +44,7 @@ func newGuard(ctx context.Context, config Config, observer *observe.Observer) (*
 	if config.Access == nil {
 		return nil, nil
 	}
-	policy, err := auth.Compile(config.Schema, config.Access)
+	policy, err := auth.Compile(config.model(), config.Access)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +108,9 @@ func CreateAPIKey(ctx context.Context, database string, key APIKey) (secret stri
 	if key.Subject == "" {
 		key.Subject = prefix
 	}
-	kept := store.APIKey{Prefix: prefix, Hash: hash, Name: key.Name, Role: key.Role, Subject: key.Subject, At: schema.FormatTime(time.Now())}
+	kept := store.APIKey{Prefix: prefix, Hash: hash, Name: key.Name, Role: key.Role, Subject: key.Subject, At: model.FormatTime(time.Now())}
 	if !key.Expires.IsZero() {
-		kept.Expires = schema.FormatTime(key.Expires)
+		kept.Expires = model.FormatTime(key.Expires)
 	}
 	return secret, store.AddAPIKey(ctx, database, kept)
 }
@@ -134,7 +135,7 @@ func RevokeAPIKey(ctx context.Context, database, key string) (prefix string, err
 	if !ok {
 		return "", errors.New("nothing was revoked: this is not the prefix of an API key; \"plural keys list\" shows the prefixes")
 	}
-	if err := store.RevokeAPIKey(ctx, database, prefix, schema.FormatTime(time.Now())); err != nil {
+	if err := store.RevokeAPIKey(ctx, database, prefix, model.FormatTime(time.Now())); err != nil {
 		return "", fmt.Errorf("nothing was revoked: %w", err)
 	}
 	return prefix, nil

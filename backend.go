@@ -3,6 +3,7 @@ package plural
 import (
 	"context"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/schema"
@@ -26,7 +27,7 @@ func (s *Server) call(ctx context.Context, path *resource.Path, verb schema.Acce
 	return callError(fn())
 }
 
-func (s *Server) get(ctx context.Context, c *schema.Collection, id schema.ID) (found resource.Resource, err error) {
+func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID) (found resource.Resource, err error) {
 	path := resource.Path{Collection: c}
 	err = s.call(ctx, &path, schema.MayRead, func() (err error) {
 		found, err = s.resources.Read(ctx, path, id)
@@ -35,7 +36,7 @@ func (s *Server) get(ctx context.Context, c *schema.Collection, id schema.ID) (f
 	return found, err
 }
 
-func (s *Server) list(ctx context.Context, c *schema.Collection, request query.Request, visit func(resource.Resource) error) error {
+func (s *Server) list(ctx context.Context, c *model.Collection, request query.Request, visit func(resource.Resource) error) error {
 	path := resource.Path{Collection: c}
 	return s.call(ctx, &path, schema.MayList, func() error {
 		q, err := query.Build(c, request, path.By.Visible(c))
@@ -65,7 +66,7 @@ func (s *Server) list(ctx context.Context, c *schema.Collection, request query.R
 	})
 }
 
-func (s *Server) count(ctx context.Context, c *schema.Collection, request query.Request) (total int64, err error) {
+func (s *Server) count(ctx context.Context, c *model.Collection, request query.Request) (total int64, err error) {
 	path := resource.Path{Collection: c}
 	err = s.call(ctx, &path, schema.MayList, func() error {
 		q, err := query.Build(c, request, path.By.Visible(c))

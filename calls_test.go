@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/problem"
 )
 
 // inBubble runs a test on a clock that moves only when everybody waits.
@@ -165,7 +166,7 @@ func TestLoopsWithinLoops(t *testing.T) {
 			return depth, nil
 		}
 		depth, err := nest(0)
-		var busy *plural.Error
+		var busy *problem.Error
 		if depth != 96 || !errors.As(err, &busy) || busy.Code != "unavailable" || time.Since(began) != 5*time.Second {
 			t.Errorf("after %s, %d loops deep: %v", time.Since(began), depth, err)
 		}
@@ -209,9 +210,9 @@ func TestHooksOfARequestHaveATotalTime(t *testing.T) {
 				if ran.Load() != 8 {
 					t.Errorf("%d hooks ran", ran.Load())
 				}
-				total, problem := authors.Total(ctx)
-				if problem != nil {
-					t.Fatal(problem)
+				total, wrong := authors.Total(ctx)
+				if wrong != nil {
+					t.Fatal(wrong)
 				}
 				want := "hook_timeout: A hook of this server took too long. Try again later. (the hooks of a request took longer than 30s)"
 				if moment == "after" { // when nothing can be undone

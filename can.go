@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
@@ -49,7 +50,7 @@ func (d Decision) and(other Decision) Decision {
 // database. The reasons are in the order of evaluation.
 func Can(ctx context.Context, config Config, q Question) (decision Decision, reasons []string, err error) {
 	config = config.withDefaults()
-	c := config.Schema.Collection(q.Collection)
+	c := config.model().Collection(q.Collection)
 	if c == nil {
 		return No, nil, unknownCollection(q.Collection)
 	}
@@ -58,11 +59,11 @@ func Can(ctx context.Context, config Config, q Question) (decision Decision, rea
 		say("the schema file has no access: everybody may do everything")
 		return Yes, reasons, nil
 	}
-	policy, err := auth.Compile(config.Schema, config.Access)
+	policy, err := auth.Compile(config.model(), config.Access)
 	if err != nil {
 		return No, nil, err
 	}
-	if c == config.Schema.Operations() {
+	if c == config.model().Operations() {
 		decision = ownOperations(q, say)
 		return decision, reasons, nil
 	}
@@ -80,7 +81,7 @@ func Can(ctx context.Context, config Config, q Question) (decision Decision, rea
 		return No, reasons, nil
 	}
 	say("%s is granted %s in %s", q.Role, q.Verb, c.Name)
-	var record schema.Record
+	var record model.Record
 	if q.ID != "" {
 		if record, err = readOne(ctx, config, c, q.ID); err != nil {
 			return No, reasons, err
@@ -96,7 +97,7 @@ func Can(ctx context.Context, config Config, q Question) (decision Decision, rea
 	for _, verb := range rulesFor(q.Verb) {
 		decision = decision.and(explainRule(by, config.Access, q.Role, c, verb, record, say))
 	}
-	if parent := policy.RuledParent(q.Role, config.Schema, c); parent != nil && q.Verb != schema.MayCreate {
+	if parent := policy.RuledParent(q.Role, config.model(), c); parent != nil && q.Verb != schema.MayCreate {
 		say("the read rule of %s does not apply to %s: %s sees those of hidden parents too", parent.Name, c.Name, q.Role)
 	}
 	if q.Verb == schema.MayList && record == nil {
@@ -132,7 +133,7 @@ func rulesFor(verb schema.AccessVerb) []schema.AccessVerb {
 }
 
 // explainRule evaluates a rule for a resource, or for resources in general.
-func explainRule(by *auth.Permit, access *schema.Access, role string, c *schema.Collection, verb schema.AccessVerb, record schema.Record, say func(string, ...any)) Decision {
+func explainRule(by *auth.Permit, access *schema.Access, role string, c *model.Collection, verb schema.AccessVerb, record model.Record, say func(string, ...any)) Decision {
 	text, ruled := ruleText(access, role, c.Name, verb)
 	switch {
 	case !ruled:
@@ -170,12 +171,12 @@ func ruleText(access *schema.Access, role, collection string, verb schema.Access
 	return "", false
 }
 
-func readOne(ctx context.Context, config Config, c *schema.Collection, id string) (record schema.Record, err error) {
-	_, key, err := find(config.Schema, c.Name, id)
+func readOne(ctx context.Context, config Config, c *model.Collection, id string) (record model.Record, err error) {
+	_, key, err := find(config.model(), c.Name, id)
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.Open(ctx, config.Database, config.Schema)
+	st, err := store.Open(ctx, config.Database, config.model())
 	if err != nil {
 		return nil, err
 	}

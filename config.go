@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -134,6 +135,9 @@ type Config struct {
 	// Negative: forever.
 	OperationRetention time.Duration
 }
+
+// model is the compiled form of Schema.
+func (c *Config) model() *model.Schema { return (*model.Schema)(c.Schema) }
 
 // withDefaults sets the defaults.
 func (c Config) withDefaults() Config {

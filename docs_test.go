@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -26,7 +26,7 @@ func TestErrorsAreDocumented(t *testing.T) {
 	for _, cells := range row.FindAllStringSubmatch(text, -1) {
 		documented[cells[1]] = cells[2] + " " + cells[3]
 	}
-	for _, code := range fault.Codes() {
+	for _, code := range problem.Codes() {
 		name := string(code)
 		if got, want := documented[name], strconv.Itoa(code.Status())+" "+code.Title(); got != want {
 			t.Errorf("%s is documented as %q, and is %q", name, got, want)
@@ -42,7 +42,7 @@ func TestErrorsAreDocumented(t *testing.T) {
 	// Not every example can be run; all of them can be compared with the table.
 	example := regexp.MustCompile(`"status":(\d+),"code":"([^"]*)","title":"([^"]*)"`)
 	for _, parts := range example.FindAllStringSubmatch(text, -1) {
-		code := fault.Code(parts[2])
+		code := problem.Code(parts[2])
 		if parts[1] != strconv.Itoa(code.Status()) || parts[3] != code.Title() {
 			t.Errorf("an example of %s has the status %s and the title %q", code, parts[1], parts[3])
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -102,12 +103,12 @@ func ExampleErrors() {
 	must(err)
 
 	_, err = authors.Create(ctx, Author{Name: "George Eliot"})
-	var first *plural.Error
+	var first *problem.Error
 	if errors.As(err, &first) {
 		fmt.Println(first.Status(), first.Code, first.Source.Pointer)
 	}
 	_, err = authors.CreateMany(ctx, []Author{{Name: strings.Repeat("x", 51)}, {Name: strings.Repeat("y", 60)}})
-	var all plural.Errors
+	var all problem.Errors
 	if errors.As(err, &all) {
 		for _, each := range all {
 			fmt.Println(each.Status(), each.Code, each.Source.Pointer)

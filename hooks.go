@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 // Verb is a kind of change that a hook takes part in.
-type Verb = resource.Verb
+type Verb string
 
 // The verbs.
 const (
-	Create = resource.Create
-	Update = resource.Update // PUT, PATCH, and a reference that is set to null
-	Delete = resource.Delete // DELETE, and what cascades
+	Create Verb = "create"
+	Update Verb = "update" // PUT, PATCH, and a reference that is set to null
+	Delete Verb = "delete" // DELETE, and what cascades
 )
 
 // Hook is your code that takes part in the changes of a collection. A function that panics, or
@@ -60,22 +61,15 @@ type Change struct {
 	Caller Caller
 }
 
-// Error is an error as a client gets it. Its Cause is only logged.
-type Error = fault.Error
-
-// Errors are the errors of a call. errors.As finds them in every error that has a code, and
-// the first *Error as well.
-type Errors = fault.List
-
 // Invalid is an error for a hook to refuse a change: the client gets 422, with the JSON
 // Pointer of the attribute ("/email"), or "".
 func Invalid(pointer, format string, args ...any) error {
-	return fault.At(rooted(pointer), fault.CodeRefused, format, args...)
+	return fault.At(rooted(pointer), problem.CodeRefused, format, args...)
 }
 
 // Conflict is an error for a hook to refuse a change: the client gets 409.
 func Conflict(pointer, format string, args ...any) error {
-	return fault.At(rooted(pointer), fault.CodeConflict, format, args...)
+	return fault.At(rooted(pointer), problem.CodeConflict, format, args...)
 }
 
 // rooted makes a JSON Pointer of the name of an attribute.
@@ -87,10 +81,10 @@ func rooted(pointer string) string {
 }
 
 // addHooks checks the hooks and hands them to the resources.
-func addHooks(resources *resource.Resources, s *schema.Schema, hooks []Hook) {
+func addHooks(resources *resource.Resources, s *model.Schema, hooks []Hook) {
 	for _, hook := range hooks {
 		for _, verb := range hook.verbs() {
-			resources.AddHook(s.Collection(hook.Collection), verb, hook.inner(s))
+			resources.AddHook(s.Collection(hook.Collection), resource.Verb(verb), hook.inner(s))
 		}
 	}
 }
@@ -104,7 +98,7 @@ func (h Hook) verbs() []Verb {
 }
 
 // checkHooks reports everything that is wrong with hooks.
-func checkHooks(s *schema.Schema, hooks []Hook) error {
+func checkHooks(s *model.Schema, hooks []Hook) error {
 	var problems []error
 	for i, hook := range hooks {
 		c := s.Collection(hook.Collection)
@@ -128,7 +122,7 @@ func checkHooks(s *schema.Schema, hooks []Hook) error {
 }
 
 // inner converts the hook for internal/resource.
-func (h Hook) inner(s *schema.Schema) resource.Hook {
+func (h Hook) inner(s *model.Schema) resource.Hook {
 	inner := resource.Hook{Timeout: orDefault(h.Timeout, 5*time.Second)}
 	if h.Before != nil {
 		inner.Before = func(ctx context.Context, change *resource.Change) error { return h.Before(ctx, outer(change)) }
@@ -150,11 +144,11 @@ func (h Hook) inner(s *schema.Schema) resource.Hook {
 
 func outer(change *resource.Change) *Change {
 	c := &Change{
-		Verb: change.Verb, Collection: change.Collection.Name,
+		Verb: Verb(change.Verb), Collection: change.Collection.Name,
 		Before: stored(newResource(change.Collection, change.Before, nil)), After: newResource(change.Collection, change.After, change.Set),
 	}
 	if change.By != nil {
-		c.Caller = change.By.Caller
+		c.Caller = Caller(change.By.Caller)
 	}
 	switch {
 	case change.ID != nil:

@@ -58,7 +58,7 @@ func migrationSteps(steps []*migrate.Step) []MigrationStep {
 // changes nothing. No steps means that the database has this schema.
 func PlanMigration(ctx context.Context, config Config) ([]MigrationStep, error) {
 	config = config.withDefaults()
-	steps, err := migrate.Plan(ctx, config.Database, config.Schema)
+	steps, err := migrate.Plan(ctx, config.Database, config.model())
 	return migrationSteps(steps), err
 }
 
@@ -80,7 +80,7 @@ func Migrate(ctx context.Context, config Config, options MigrateOptions) ([]Migr
 	if options.Backup != "" {
 		o.Before = func() error { return maintain.Backup(ctx, config.Database, options.Backup) }
 	}
-	steps, err := migrate.Run(ctx, config.Database, config.Schema, o)
+	steps, err := migrate.Run(ctx, config.Database, config.model(), o)
 	return migrationSteps(steps), err
 }
 
@@ -91,9 +91,14 @@ func Backup(ctx context.Context, database, file string) error {
 	return maintain.Backup(ctx, database, file)
 }
 
+// RestoreOptions says what Restore may do.
+type RestoreOptions struct {
+	// Overwrite replaces a database that is not empty. Without it such a database is refused.
+	Overwrite bool
+}
+
 // Restore replaces an SQLite database by a backup, which is checked first. The database may be
-// in use: readers see the old or the new state. A database that is not empty is refused unless
-// force is set.
-func Restore(ctx context.Context, database, file string, force bool) error {
-	return maintain.Restore(ctx, database, file, force)
+// in use: readers see the old or the new state.
+func Restore(ctx context.Context, database, file string, options RestoreOptions) error {
+	return maintain.Restore(ctx, database, file, options.Overwrite)
 }

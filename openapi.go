@@ -22,9 +22,9 @@ func OpenAPI(config Config, role string) ([]byte, error) {
 		if role != "" {
 			return nil, fmt.Errorf("there is no role %q: the schema file has no access", role)
 		}
-		return openapi.Document(config.Schema, options), nil
+		return openapi.Document(config.model(), options), nil
 	}
-	policy, err := auth.Compile(config.Schema, config.Access)
+	policy, err := auth.Compile(config.model(), config.Access)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func OpenAPI(config Config, role string) ([]byte, error) {
 	case role != "":
 		options.By = policy.Permit(auth.Caller{ID: "role:" + role, Role: role})
 	}
-	return openapi.Document(config.Schema, options), nil
+	return openapi.Document(config.model(), options), nil
 }
 
 // documentOptions is what the document depends on in every place and for every caller.

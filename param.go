@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // Param is a part of what a list is asked for: a Filter, or what Sort, Limit, Offset and
@@ -139,7 +139,7 @@ func Offset(position int64) Param {
 // of it.
 func Cursor(id string) Param {
 	return param(func(p *parameters) error {
-		key, ok := schema.ParseID(id)
+		key, ok := model.ParseID(id)
 		switch {
 		case !ok:
 			return fmt.Errorf("a Cursor is the id of a resource, but is %q", id)

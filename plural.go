@@ -23,6 +23,7 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 )
 
 // Server is an open database behind an HTTP API.
@@ -59,7 +60,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	}
 	observer := observe.New(config.Logger)
 	// Check everything before the database is created.
-	if err := checkHooks(config.Schema, config.Hooks); err != nil {
+	if err := checkHooks(config.model(), config.Hooks); err != nil {
 		return nil, err
 	}
 	guard, err := newGuard(ctx, config, observer)
@@ -71,7 +72,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 			observer.AccessWarning(warning)
 		}
 	}
-	st, err := store.Open(ctx, config.Database, config.Schema, migrateOptions(config, observer)...)
+	st, err := store.Open(ctx, config.Database, config.model(), migrateOptions(config, observer)...)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)
 	}
-	addHooks(resources, config.Schema, config.Hooks)
+	addHooks(resources, config.model(), config.Hooks)
 	s.resources = resources
 	operations := operation.New(operation.Config{
 		Workers: config.Workers, Backlog: config.MaxOperations, Guard: guard, Failed: observer.OperationFailed,
@@ -96,9 +97,9 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 			}
 			observer.OperationFinished(job.Operation.String(), job.Method, job.Collection, job.Resource.String(), code, job.Attempt)
 		},
-	}, config.Schema, st, resources)
+	}, config.model(), st, resources)
 	s.api = api.New(api.Config{
-		Schema:       config.Schema,
+		Schema:       config.model(),
 		Resources:    resources,
 		Operations:   operations,
 		Observer:     s.observer,
@@ -134,7 +135,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 }
 
 // ErrStopped is the error of calls that begin after Stop was called. It has the code unavailable.
-var ErrStopped error = fault.New(fault.CodeUnavailable, "The server is shutting down. Try again later.")
+var ErrStopped error = fault.New(problem.CodeUnavailable, "The server is shutting down. Try again later.")
 
 // ErrInTransaction is the error of a write through the server that is made inside a Within hook or
 // a Transaction, with the context of that function. Write through its *Tx instead.

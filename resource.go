@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // Resource is one resource in memory, by the names of its attributes.
 type Resource struct {
-	collection *schema.Collection
-	record     schema.Record
+	collection *model.Collection
+	record     model.Record
 	set        []bool // nil: everything is set
 	stored     bool   // and cannot be changed here
 	etag       string
@@ -25,7 +26,7 @@ func stored(r *Resource) *Resource {
 	return r
 }
 
-func newResource(c *schema.Collection, record schema.Record, set []bool) *Resource {
+func newResource(c *model.Collection, record model.Record, set []bool) *Resource {
 	if record == nil {
 		return nil
 	}
@@ -34,10 +35,10 @@ func newResource(c *schema.Collection, record schema.Record, set []bool) *Resour
 
 // ID is the id, or empty if it has none yet.
 func (r *Resource) ID() string {
-	if r.record.Null(schema.IDColumn) {
+	if r.record.Null(model.IDColumn) {
 		return ""
 	}
-	return r.record.ID(schema.IDColumn).String()
+	return r.record.ID(model.IDColumn).String()
 }
 
 // ETag identifies the state of a resource that was read or written through Tx: see IfMatch. It
@@ -48,7 +49,7 @@ func (r *Resource) ETag() string { return r.etag }
 // request sets, elsewhere a resource has all fields of its collection.
 func (r *Resource) Has(name string) bool {
 	field := r.collection.Field(name)
-	return field != nil && (r.set == nil || field.Column != schema.NoColumn && r.set[field.Column])
+	return field != nil && (r.set == nil || field.Column != model.NoColumn && r.set[field.Column])
 }
 
 // Get is the value of a field: nil, string, int64, float64, bool, or
@@ -58,7 +59,7 @@ func (r *Resource) Get(name string) any {
 	switch {
 	case field == nil:
 		return nil
-	case field.Column == schema.NoColumn:
+	case field.Column == model.NoColumn:
 		return r.collection.Name
 	case r.record.Null(field.Column):
 		return nil
@@ -68,15 +69,15 @@ func (r *Resource) Get(name string) any {
 		return field.Kind.DecimalText(value)
 	}
 	switch field.Kind {
-	case schema.KindBoolean:
+	case model.KindBoolean:
 		return value.Bool()
-	case schema.KindInteger:
+	case model.KindInteger:
 		return value.Int()
-	case schema.KindNumber:
+	case model.KindNumber:
 		return value.Float()
-	case schema.KindUUID:
+	case model.KindUUID:
 		return value.ID().String()
-	case schema.KindJSON:
+	case model.KindJSON:
 		return json.RawMessage(value.Text())
 	default:
 		return value.Text()
@@ -90,7 +91,7 @@ func (r *Resource) Set(name string, value any) error {
 		return fmt.Errorf("%s/%s is stored, so Set has no effect: use Update of the transaction", r.collection.Name, r.ID())
 	}
 	field := r.collection.Field(name)
-	if field == nil || field.Column == schema.NoColumn || r.collection.Columns()[field.Column].Attribute == nil {
+	if field == nil || field.Column == model.NoColumn || r.collection.Columns()[field.Column].Attribute == nil {
 		return fmt.Errorf("%s has no attribute %q", r.collection.Name, name)
 	}
 	text, err := json.Marshal(value)
@@ -109,7 +110,7 @@ func (r *Resource) Set(name string, value any) error {
 }
 
 // below prefixes the JSON Pointers of faults.
-func below(pointer string, faults fault.List) fault.List {
+func below(pointer string, faults problem.Errors) problem.Errors {
 	for _, each := range faults {
 		each.Source.Pointer = pointer + each.Source.Pointer
 	}
@@ -118,7 +119,7 @@ func below(pointer string, faults fault.List) fault.List {
 
 // MarshalJSON is the representation of the resource, as a client gets it.
 func (r *Resource) MarshalJSON() ([]byte, error) {
-	if r.record.Null(schema.IDColumn) {
+	if r.record.Null(model.IDColumn) {
 		return nil, fmt.Errorf("a resource of %s that has no id yet has no representation", r.collection.Name)
 	}
 	return r.collection.Append(nil, r.record), nil

@@ -7,9 +7,10 @@ import (
 	"net/http"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 // Transaction runs a function in one transaction: what it writes through tx is stored when it
@@ -28,7 +29,7 @@ func (s *Server) Transaction(ctx context.Context, fn func(ctx context.Context, t
 		return err
 	}
 	own, err := s.resources.Transaction(ctx, by, func(ctx context.Context, handle *resource.Handle) error {
-		return fn(ctx, &Tx{handle: handle, schema: s.config.Schema})
+		return fn(ctx, &Tx{handle: handle, schema: s.config.model()})
 	})
 	if own {
 		return err
@@ -47,7 +48,7 @@ func (s *Server) Transaction(ctx context.Context, fn func(ctx context.Context, t
 // if the client is to blame.
 type Tx struct {
 	handle *resource.Handle
-	schema *schema.Schema
+	schema *model.Schema
 }
 
 // Get reads one resource.
@@ -86,7 +87,7 @@ func (t *Tx) Create(collection string, attributes any) (*Resource, error) {
 	if c == nil {
 		return nil, callError(unknownCollection(collection))
 	}
-	return t.write(c, http.MethodPost, schema.ID{}, attributes, nil)
+	return t.write(c, http.MethodPost, model.ID{}, attributes, nil)
 }
 
 // Update changes the attributes that are given, as PATCH does.
@@ -113,7 +114,7 @@ func (t *Tx) change(collection, method, id string, attributes any, conditions []
 	return t.write(c, method, key, attributes, conditions)
 }
 
-func (t *Tx) write(c *schema.Collection, method string, id schema.ID, attributes any, conditions []Condition) (*Resource, error) {
+func (t *Tx) write(c *model.Collection, method string, id model.ID, attributes any, conditions []Condition) (*Resource, error) {
 	request, err := requestOf(c, method, id, attributes, conditions)
 	if err != nil {
 		return nil, callError(err)
@@ -127,12 +128,12 @@ func (t *Tx) write(c *schema.Collection, method string, id schema.ID, attributes
 
 // These four methods implement backend. The context is that of the transaction already.
 
-func (t *Tx) get(_ context.Context, c *schema.Collection, id schema.ID) (resource.Resource, error) {
+func (t *Tx) get(_ context.Context, c *model.Collection, id model.ID) (resource.Resource, error) {
 	found, err := t.handle.Read(c, id)
 	return found, callError(err)
 }
 
-func (t *Tx) list(_ context.Context, c *schema.Collection, request query.Request, visit func(resource.Resource) error) error {
+func (t *Tx) list(_ context.Context, c *model.Collection, request query.Request, visit func(resource.Resource) error) error {
 	all, err := t.handle.List(c, request)
 	for i := 0; i < len(all) && err == nil; i++ {
 		err = visit(all[i])
@@ -140,7 +141,7 @@ func (t *Tx) list(_ context.Context, c *schema.Collection, request query.Request
 	return callError(err)
 }
 
-func (t *Tx) count(_ context.Context, c *schema.Collection, request query.Request) (int64, error) {
+func (t *Tx) count(_ context.Context, c *model.Collection, request query.Request) (int64, error) {
 	total, err := t.handle.Count(c, request)
 	return total, callError(err)
 }
@@ -151,7 +152,7 @@ func (t *Tx) do(_ context.Context, request resource.Request) ([]resource.Resourc
 }
 
 // restored is a resource in memory, read back from its representation.
-func restored(c *schema.Collection, found resource.Resource, err error) (*Resource, error) {
+func restored(c *model.Collection, found resource.Resource, err error) (*Resource, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -170,27 +171,27 @@ func callError(err error) error {
 	if inner := (*fault.Inner)(nil); err == nil || errors.As(err, &inner) {
 		return err
 	}
-	var list fault.List
-	var one *fault.Error
+	var list problem.Errors
+	var one *problem.Error
 	if !errors.As(err, &list) && errors.As(err, &one) {
-		err = fault.List{one}
+		err = problem.Errors{one}
 	}
 	return &fault.Inner{Err: err}
 }
 
-func find(s *schema.Schema, collection, id string) (*schema.Collection, schema.ID, error) {
+func find(s *model.Schema, collection, id string) (*model.Collection, model.ID, error) {
 	c := s.Collection(collection)
 	if c == nil {
-		return nil, schema.ID{}, unknownCollection(collection)
+		return nil, model.ID{}, unknownCollection(collection)
 	}
 	key, err := parseID(id)
 	return c, key, err
 }
 
-func parseID(id string) (schema.ID, error) {
-	key, ok := schema.ParseID(id)
+func parseID(id string) (model.ID, error) {
+	key, ok := model.ParseID(id)
 	if !ok {
-		return schema.ID{}, fault.New(fault.CodeNotFound, "%s is not an id.", fault.Quote(id))
+		return model.ID{}, fault.New(problem.CodeNotFound, "%s is not an id.", fault.Quote(id))
 	}
 	return key, nil
 }

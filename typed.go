@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"reflect"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/schema"
@@ -23,7 +24,7 @@ import (
 // A string field of T with the tags `json:"-" plural:"etag"` has the ETag of what is read.
 type Collection[T any] struct {
 	reach      backend
-	collection *schema.Collection
+	collection *model.Collection
 	limit      int64 // of a list
 	depth      int   // of a body
 	etag       []int // index of the field, nil if there is none
@@ -31,9 +32,9 @@ type Collection[T any] struct {
 
 // backend executes the calls of a Collection: a Server or a Tx.
 type backend interface {
-	get(ctx context.Context, c *schema.Collection, id schema.ID) (resource.Resource, error)
-	list(ctx context.Context, c *schema.Collection, request query.Request, visit func(resource.Resource) error) error
-	count(ctx context.Context, c *schema.Collection, request query.Request) (int64, error)
+	get(ctx context.Context, c *model.Collection, id model.ID) (resource.Resource, error)
+	list(ctx context.Context, c *model.Collection, request query.Request, visit func(resource.Resource) error) error
+	count(ctx context.Context, c *model.Collection, request query.Request) (int64, error)
 	do(ctx context.Context, request resource.Request) ([]resource.Resource, error)
 }
 
@@ -46,13 +47,13 @@ func Of[T any](server *Server) (*Collection[T], error) {
 		return nil, err
 	}
 	t := reflect.TypeFor[T]()
-	c := server.config.Schema.Collection(declared.Name)
+	c := server.config.model().Collection(declared.Name)
 	if c == nil {
 		return nil, fmt.Errorf("the server has no collection %q for %s", declared.Name, t)
 	}
 	var wrong []error
 	for _, attribute := range declared.Attributes {
-		wrong = append(wrong, checkAttribute(c, attribute, t))
+		wrong = append(wrong, checkAttribute(c, attribute.Name, model.Type(attribute.Type), t))
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return nil, err
@@ -67,17 +68,17 @@ func Of[T any](server *Server) (*Collection[T], error) {
 }
 
 // checkAttribute compares what a struct declares with what the server has.
-func checkAttribute(c *schema.Collection, declared schema.Attribute, t reflect.Type) error {
+func checkAttribute(c *model.Collection, name string, declared model.Type, t reflect.Type) error {
 	for _, column := range c.Columns() {
-		if column.Attribute == nil || column.Name != declared.Name {
+		if column.Attribute == nil || column.Name != name {
 			continue
 		}
-		if column.Attribute.Type != declared.Type {
-			return fmt.Errorf("the attribute %s of %s is declared as %s, and is %s in %s", declared.Name, c.Name, column.Attribute.Type, declared.Type, t)
+		if column.Attribute.Type != declared {
+			return fmt.Errorf("the attribute %s of %s is declared as %s, and is %s in %s", name, c.Name, column.Attribute.Type, declared, t)
 		}
 		return nil
 	}
-	return fmt.Errorf("the collection %s has no attribute %s, which %s has", c.Name, declared.Name, t)
+	return fmt.Errorf("the collection %s has no attribute %s, which %s has", c.Name, name, t)
 }
 
 // In is the collection within a transaction. Its methods read and write there, whatever context they
@@ -185,7 +186,7 @@ func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error)
 		}
 		bodies[i] = body
 	}
-	request, err := requestOf(c.collection, http.MethodPost, schema.ID{}, bodies, nil)
+	request, err := requestOf(c.collection, http.MethodPost, model.ID{}, bodies, nil)
 	if err != nil {
 		return nil, callError(err)
 	}
@@ -221,7 +222,7 @@ func (c *Collection[T]) Delete(ctx context.Context, id string, conditions ...Con
 
 // write does a write of one resource, and reads what it returns into a value.
 func (c *Collection[T]) write(ctx context.Context, method, id string, attributes any, conditions []Condition) (value T, err error) {
-	var key schema.ID
+	var key model.ID
 	if method != http.MethodPost {
 		if key, err = parseID(id); err != nil {
 			return value, callError(err)
@@ -275,7 +276,7 @@ func members(value any) (map[string]json.RawMessage, error) {
 }
 
 // requestOf is a write as a client would send it.
-func requestOf(c *schema.Collection, method string, id schema.ID, attributes any, conditions []Condition) (resource.Request, error) {
+func requestOf(c *model.Collection, method string, id model.ID, attributes any, conditions []Condition) (resource.Request, error) {
 	request := resource.Request{Method: method, Path: resource.Path{Collection: c}, ID: id}
 	for _, condition := range conditions {
 		if condition.etag == "" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/problem"
 )
 
 func TestTypedAccess(t *testing.T) {
@@ -61,8 +62,8 @@ func TestTypedAccess(t *testing.T) {
 		}, 400, "unknown_parameter"},
 	} {
 		err := c.run()
-		var list plural.Errors
-		var first *plural.Error
+		var list problem.Errors
+		var first *problem.Error
 		if !errors.As(err, &list) || !errors.As(err, &first) || list[0] != first {
 			t.Errorf("%s: %v has no list, or another first error", name, err)
 			continue
@@ -96,7 +97,7 @@ func TestCreateManyReportsEverything(t *testing.T) {
 	server, end := openLibrary()
 	defer end()
 	_, err := of[Book](server).CreateMany(context.Background(), []Book{{AuthorID: "x"}, {Title: "T", AuthorID: "01936f2e-7d3c-7a4b-9c5d-0123456789ab"}, {AuthorID: "y"}})
-	var list plural.Errors
+	var list problem.Errors
 	errors.As(err, &list)
 	var got []string
 	for _, each := range list {

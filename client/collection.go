@@ -99,7 +99,8 @@ func (c *Collection[T]) Create(ctx context.Context, value T, options ...WriteOpt
 	return c.resource(ctx, answer, err)
 }
 
-// Replace gives every attribute of a resource the value that it has here.
+// Replace gives every attribute of a resource the value that it has here, as PUT
+// does.
 func (c *Collection[T]) Replace(ctx context.Context, id string, value T, options ...WriteOption) (Resource[T], error) {
 	body, err := attributes(value, false)
 	if err != nil {
@@ -109,9 +110,9 @@ func (c *Collection[T]) Replace(ctx context.Context, id string, value T, options
 	return c.resource(ctx, answer, err)
 }
 
-// Patch changes the attributes that are given: a map by their names, or a struct that
+// Update changes the attributes that are given, as PATCH does: a map by their names, or a struct that
 // leaves the others out.
-func (c *Collection[T]) Patch(ctx context.Context, id string, changes any, options ...WriteOption) (Resource[T], error) {
+func (c *Collection[T]) Update(ctx context.Context, id string, changes any, options ...WriteOption) (Resource[T], error) {
 	body, err := marshal(changes)
 	if err != nil {
 		return Resource[T]{}, err

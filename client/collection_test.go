@@ -12,6 +12,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -28,12 +29,12 @@ func TestOneResource(t *testing.T) {
 		if got := must(users.Get(ctx, ada.ID))(t); !reflect.DeepEqual(got, ada) {
 			t.Errorf("got  %+v\nwant %+v", got, ada)
 		}
-		patched := must(users.Patch(ctx, ada.ID, map[string]any{"name": "Ada Lovelace"}, client.IfMatch(ada.ETag)))(t)
+		patched := must(users.Update(ctx, ada.ID, map[string]any{"name": "Ada Lovelace"}, client.IfMatch(ada.ETag)))(t)
 		if patched.Value.Name != "Ada Lovelace" || patched.ETag == ada.ETag {
 			t.Errorf("got %+v", patched)
 		}
-		_, err := users.Patch(ctx, ada.ID, map[string]any{"name": "Someone"}, client.IfMatch(ada.ETag))
-		if !client.IsChanged(err) || !client.HasCode(err, client.CodePreconditionFailed) {
+		_, err := users.Update(ctx, ada.ID, map[string]any{"name": "Someone"}, client.IfMatch(ada.ETag))
+		if !client.IsChanged(err) || !client.HasCode(err, problem.CodePreconditionFailed) {
 			t.Errorf("got %v", err)
 		}
 		no := false
@@ -60,17 +61,21 @@ func TestErrors(t *testing.T) {
 		if !errors.As(err, &refused) || !client.IsInvalid(err) {
 			t.Fatalf("got %v", err)
 		}
-		second := client.Problem{Status: 422, Code: client.CodeType, Title: "Wrong type", Detail: "Must be a string, but is a number.", Source: client.Source{Pointer: "/name"}}
-		first := client.Problem{Status: 422, Code: client.CodeFormat, Title: "Wrong format", Detail: "Must be an email address such as ada@example.com.", Source: client.Source{Pointer: "/email"}}
-		want := &client.Error{Problem: first, Problems: []client.Problem{first, second}, Request: "POST /users", RequestID: "mine", Tries: 1}
+		second := &problem.Error{Code: problem.CodeType, Detail: "Must be a string, but is a number.", Source: problem.Source{Pointer: "/name"}}
+		first := &problem.Error{Code: problem.CodeFormat, Detail: "Must be an email address such as ada@example.com.", Source: problem.Source{Pointer: "/email"}}
+		want := &client.Error{Status: 422, Errors: problem.Errors{first, second}, Request: "POST /users", RequestID: "mine", Tries: 1}
 		if !reflect.DeepEqual(refused, want) {
 			t.Errorf("got  %+v\nwant %+v", refused, want)
+		}
+		var found *problem.Error
+		if !errors.As(err, &found) || !reflect.DeepEqual(found, first) {
+			t.Errorf("the first error is %v", found)
 		}
 		if got, want := err.Error(), "POST /users: 422 format at /email: Must be an email address such as ada@example.com.; type at /name: Must be a string, but is a number."; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		_, err = users.List(ctx, client.Is("nope", 1))
-		if !errors.As(err, &refused) || refused.Status != 400 || refused.Source.Parameter != "filter[nope][eq]" {
+		if !errors.As(err, &refused) || refused.Status != 400 || refused.Errors[0].Source.Parameter != "filter[nope][eq]" {
 			t.Errorf("got %v", err)
 		}
 		_, err = client.Of[User](connect(t, url), "nothing").Get(ctx, noID)
@@ -133,7 +138,7 @@ func TestList(t *testing.T) {
 		for _, title := range titles {
 			values = append(values, Post{Title: title})
 		}
-		must(posts.CreateAll(ctx, values))(t)
+		must(posts.CreateMany(ctx, values))(t)
 		for _, test := range []struct {
 			params []client.Param
 			want   string
@@ -220,7 +225,7 @@ func TestSubCollection(t *testing.T) {
 	})
 }
 
-func TestCreateAll(t *testing.T) {
+func TestCreateMany(t *testing.T) {
 	eachStore(t, func(t *testing.T, url string) {
 		ctx := context.Background()
 		posts := client.Of[Post](connect(t, url), "posts")
@@ -228,22 +233,22 @@ func TestCreateAll(t *testing.T) {
 		for i := range values {
 			values[i].Title = fmt.Sprint(i)
 		}
-		created := must(posts.CreateAll(ctx, values))(t)
+		created := must(posts.CreateMany(ctx, values))(t)
 		for i, post := range created {
 			if post.Title != fmt.Sprint(i) || post.ID == "" {
 				t.Fatalf("number %d is %+v", i, post)
 			}
 		}
 		values[25].ID = created[0].ID
-		created, err := posts.CreateAll(ctx, values)
+		created, err := posts.CreateMany(ctx, values)
 		var refused *client.Error
-		if len(created) == 0 || len(created) >= 25 || !errors.As(err, &refused) || refused.Code != client.CodeIDExists || refused.Source.Pointer != "/25/id" {
+		if len(created) == 0 || len(created) >= 25 || !errors.As(err, &refused) || refused.Code() != problem.CodeIDExists || refused.Errors[0].Source.Pointer != "/25/id" {
 			t.Errorf("got %d and %v", len(created), err)
 		}
 		if total := must(posts.Total(ctx))(t); total != 30+int64(len(created)) {
 			t.Errorf("there are %d, of which %d are known", total, 30+len(created))
 		}
-		if made := must(posts.CreateAll(ctx, nil))(t); len(made) != 0 {
+		if made := must(posts.CreateMany(ctx, nil))(t); len(made) != 0 {
 			t.Errorf("got %v", made)
 		}
 	}, func(c *plural.Config) { c.MaxItems = 7 })
@@ -266,7 +271,7 @@ func TestOperations(t *testing.T) {
 		if _, err := client.Of[Post](connect(t, url), "posts").Operation(ctx, accepted.ID); err == nil {
 			t.Error("an operation of users is taken for one of posts")
 		}
-		must(must(users.Async().Patch(ctx, ada.ID, map[string]any{"name": "A"}))(t).Wait(ctx))(t)
+		must(must(users.Async().Update(ctx, ada.ID, map[string]any{"name": "A"}))(t).Wait(ctx))(t)
 		replaced := must(must(users.Async().Replace(ctx, ada.ID, User{Name: "B", Email: "b@example.com"}))(t).Wait(ctx))(t)
 		if replaced.Value.Name != "B" {
 			t.Errorf("got %+v", replaced)
@@ -292,7 +297,7 @@ func TestFailedOperation(t *testing.T) {
 		users := client.Of[User](connect(t, url), "users")
 		_, err := must(users.Async().Create(ctx, User{Name: "Ada", Email: "ada@example.com"}))(t).Wait(ctx)
 		var refused *client.Error
-		if !errors.As(err, &refused) || refused.Status != 422 || refused.Detail != "Not today." || refused.Source.Pointer != "/name" {
+		if !errors.As(err, &refused) || refused.Status != 422 || refused.Errors[0].Detail != "Not today." || refused.Errors[0].Source.Pointer != "/name" {
 			t.Errorf("got %v", err)
 		}
 	}, func(c *plural.Config) { c.Hooks = []plural.Hook{refuse} })

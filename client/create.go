@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 )
 
 // An array has no more resources and bytes than a server takes by default. One that
@@ -17,10 +16,10 @@ const (
 	maxBytes = 1 << 20
 )
 
-// CreateAll creates any number of resources, in arrays, each of which is created as a
+// CreateMany creates any number of resources, in arrays, each of which is created as a
 // whole or not at all. If one is refused, the resources of those ahead of it are returned
 // with the error, whose places begin with the number of the value: "/1207/email".
-func (c *Collection[T]) CreateAll(ctx context.Context, values []T) ([]T, error) {
+func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error) {
 	created := make([]T, 0, len(values))
 	items, most := make([]json.RawMessage, len(values)), maxItems
 	for i, value := range values {
@@ -71,23 +70,10 @@ func moved(err error, by int) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	for i := range refused.Problems {
-		source := &refused.Problems[i].Source
-		if at, rest, ok := source.Item(); ok {
-			source.Pointer = "/" + strconv.Itoa(at+by) + rest
+	for _, each := range refused.Errors {
+		if at, rest, ok := each.Source.Item(); ok {
+			each.Source.Pointer = "/" + strconv.Itoa(at+by) + rest
 		}
 	}
-	refused.Problem = refused.Problems[0]
 	return err
-}
-
-// Item takes a place in the array of CreateAll apart: the number of the value, and the
-// place in it.
-func (s Source) Item() (item int, rest string, ok bool) {
-	number, found := strings.CutPrefix(s.Pointer, "/")
-	if end := strings.IndexByte(number, '/'); end >= 0 {
-		number, rest = number[:end], number[end:]
-	}
-	item, err := strconv.Atoi(number)
-	return item, rest, found && err == nil && item >= 0
 }

@@ -54,7 +54,7 @@ func document(ctx context.Context, url string) error {
 		fmt.Println(post.Title)
 	}
 
-	ada, err = users.Patch(ctx, ada.ID, map[string]any{"active": false}, client.IfMatch(ada.ETag))
+	ada, err = users.Update(ctx, ada.ID, map[string]any{"active": false}, client.IfMatch(ada.ETag))
 	if client.IsChanged(err) {
 		ada, err = users.Get(ctx, ada.ID) // and decide again
 	}
@@ -66,7 +66,7 @@ func document(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	ada, err = users.Patch(ctx, ada.ID, map[string]any{"name": "Ada Lovelace"})
+	ada, err = users.Update(ctx, ada.ID, map[string]any{"name": "Ada Lovelace"})
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func document(ctx context.Context, url string) error {
 	}
 	fmt.Println(ada.Value.Email)
 
-	created, err := users.CreateAll(ctx, []User{{Name: "Grace", Email: "grace@example.com"}, {Name: "Alan", Email: "alan@example.com"}})
+	created, err := users.CreateMany(ctx, []User{{Name: "Grace", Email: "grace@example.com"}, {Name: "Alan", Email: "alan@example.com"}})
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func document(ctx context.Context, url string) error {
 	_, err = users.Create(ctx, User{Name: "Ada", Email: "nobody"})
 	var refused *client.Error
 	if errors.As(err, &refused) {
-		for _, problem := range refused.Problems {
-			fmt.Println(problem.Status, problem.Code, problem.Source.Pointer, problem.Detail)
+		for _, each := range refused.Errors {
+			fmt.Println(refused.Status, each.Code, each.Source.Pointer, each.Detail)
 		}
 	}
 	return nil

@@ -6,36 +6,21 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/plural-go/plural/problem"
 )
 
-// Problem is one thing that is wrong with a request.
-type Problem struct {
-	Status int    `json:"status"`
-	Code   Code   `json:"code"`   // for programs
-	Title  string `json:"title"`  // the same for every problem of the code
-	Detail string `json:"detail"` // for people
-	Source Source `json:"source"`
-}
-
-// Source says which part of a request a problem is about. At most one of its members
-// is set.
-type Source struct {
-	Pointer   string `json:"pointer,omitempty"`   // JSON Pointer into the body: "/email"
-	Parameter string `json:"parameter,omitempty"` // query parameter: "filter[nope]"
-	Header    string `json:"header,omitempty"`
-}
-
-func (s Source) String() string { return s.Pointer + s.Parameter + s.Header }
-
-// Error is an answer that is no success. Its own members are those of the first
-// problem, which decides the status.
+// Error is a response that is no success. errors.As also finds the first
+// *problem.Error in it, and all of them as problem.Errors.
 type Error struct {
-	Problem
+	Status int // of the response; for an operation that failed, of its first error
 
-	// Problems are all that the server lists, the first one included.
-	Problems []Problem
+	// Errors are what the server lists: at least one. If the response is not the
+	// server's, but that of a proxy for example, it is one error without a Code.
+	Errors problem.Errors
 
 	Request    string        // method and path
 	RequestID  string        // by which the server's log has it
@@ -43,10 +28,10 @@ type Error struct {
 	Tries      int           // how often the request was sent
 }
 
-// Error says what is wrong, problem by problem.
+// Error says what is wrong, error by error.
 func (e *Error) Error() string {
-	texts := make([]string, len(e.Problems))
-	for i, each := range e.Problems {
+	texts := make([]string, len(e.Errors))
+	for i, each := range e.Errors {
 		texts[i] = string(each.Code)
 		if place := each.Source.String(); place != "" {
 			texts[i] += " at " + place
@@ -58,14 +43,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %d %s", e.Request, e.Status, strings.Join(texts, "; "))
 }
 
-// Has reports whether one of the problems has a code.
-func (e *Error) Has(code Code) bool {
-	for _, each := range e.Problems {
-		if each.Code == code {
-			return true
-		}
-	}
-	return false
+// Unwrap gives Errors.
+func (e *Error) Unwrap() error { return e.Errors }
+
+// Code is the code of the first error.
+func (e *Error) Code() problem.Code { return e.Errors[0].Code }
+
+// Has reports whether one of the errors has a code.
+func (e *Error) Has(code problem.Code) bool {
+	return slices.ContainsFunc(e.Errors, func(each *problem.Error) bool { return each.Code == code })
 }
 
 // maxErrorBody bounds what is read of a failure.
@@ -75,29 +61,28 @@ const maxErrorBody = 1 << 20
 // from something in between, and has the status alone.
 func readError(r *http.Request, answer *http.Response) error {
 	e := &Error{
+		Status:  answer.StatusCode,
 		Request: r.Method + " " + r.URL.Path, RequestID: answer.Header.Get("X-Request-Id"),
 		RetryAfter: retryAfter(answer.Header.Get("Retry-After"), time.Now()),
 	}
 	if e.RequestID == "" {
 		e.RequestID = r.Header.Get("X-Request-Id")
 	}
-	var envelope struct{ Errors []Problem }
+	var envelope struct{ Errors problem.Errors }
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
 	if err != nil {
 		return &lostError{err} // with the reason, which decides whether to try again
 	}
-	if json.Unmarshal(body, &envelope) == nil && len(envelope.Errors) > 0 {
-		e.Problems = envelope.Errors
+	if json.Unmarshal(body, &envelope) == nil && len(envelope.Errors) > 0 && !slices.Contains(envelope.Errors, nil) {
+		e.Errors = envelope.Errors
 	} else {
-		e.Problems = []Problem{{Code: CodeNone, Title: http.StatusText(answer.StatusCode), Detail: http.StatusText(answer.StatusCode) + "."}}
+		e.Errors = problem.Errors{{Detail: http.StatusText(answer.StatusCode) + "."}}
 	}
-	e.Problems[0].Status = answer.StatusCode
-	e.Problem = e.Problems[0]
 	return e
 }
 
-// HasCode reports whether an error is the server's, with a problem of the code.
-func HasCode(err error, code Code) bool {
+// HasCode reports whether an error is the server's, and has a code.
+func HasCode(err error, code problem.Code) bool {
 	var refused *Error
 	return errors.As(err, &refused) && refused.Has(code)
 }
@@ -117,7 +102,7 @@ func IsConflict(err error) bool { return hasStatus(err, http.StatusConflict) }
 // IsChanged reports whether a resource is no longer in the state that IfMatch said.
 func IsChanged(err error) bool { return hasStatus(err, http.StatusPreconditionFailed) }
 
-// IsInvalid reports whether attributes are not valid. Error.Problems has their places.
+// IsInvalid reports whether attributes are not valid. Error.Errors has their places.
 func IsInvalid(err error) bool { return hasStatus(err, http.StatusUnprocessableEntity) }
 
 // IsUnauthenticated reports whether the key or token is missing or not valid.

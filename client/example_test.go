@@ -51,7 +51,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Only if nobody has changed it since.
-	ada, err = users.Patch(ctx, ada.ID, map[string]any{"name": "Ada Lovelace"}, client.IfMatch(ada.ETag))
+	ada, err = users.Update(ctx, ada.ID, map[string]any{"name": "Ada Lovelace"}, client.IfMatch(ada.ETag))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -74,8 +74,8 @@ func ExampleError() {
 	_, err = client.Of[User](c, "users").Create(context.Background(), User{Name: "Ada", Email: "nobody"})
 	var refused *client.Error
 	if errors.As(err, &refused) {
-		for _, problem := range refused.Problems {
-			fmt.Println(problem.Status, problem.Code, problem.Source.Pointer, problem.Detail)
+		for _, each := range refused.Errors {
+			fmt.Println(refused.Status, each.Code, each.Source.Pointer, each.Detail)
 		}
 	}
 	// Output: 422 format /email Must be an email address such as ada@example.com.
@@ -90,7 +90,7 @@ func ExampleCollection_Backward() {
 		log.Fatal(err)
 	}
 	posts := client.Of[Post](c, "posts")
-	if _, err := posts.CreateAll(ctx, []Post{{Title: "one"}, {Title: "two"}, {Title: "three"}}); err != nil {
+	if _, err := posts.CreateMany(ctx, []Post{{Title: "one"}, {Title: "two"}, {Title: "three"}}); err != nil {
 		log.Fatal(err)
 	}
 	for post, err := range posts.Backward(ctx, client.Limit(2)) {

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/plural-go/plural/problem"
 )
 
 // pageSize is how many resources are asked for at once where a range cannot come in one
@@ -24,7 +26,7 @@ const pageSize = 1000
 //
 // A stream that breaks is taken up again behind the last resource that came, so that
 // none is given twice or left out; the rest is then as it is by then. A sort needs that
-// resource for it: if it was deleted meanwhile, the loop ends with CodeUnknownCursor.
+// resource for it: if it was deleted meanwhile, the loop ends with problem.CodeUnknownCursor.
 func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		q, err := c.begin(params)
@@ -85,7 +87,7 @@ func (f *forward[T]) run(ctx context.Context, yield func(T, error) bool) error {
 		if err == nil {
 			continue
 		}
-		if HasCode(err, CodeLimitTooLarge) && f.page > 1 {
+		if HasCode(err, problem.CodeLimitTooLarge) && f.page > 1 {
 			f.page = f.collection.client.atOnce(f.page)
 			continue
 		}
@@ -272,7 +274,7 @@ func (c *Collection[T]) backward(ctx context.Context, q *query, yield func(T, er
 		limit := -min(left, page)
 		q.limit = &limit
 		items, err := c.items(ctx, c.listing(q.encode(), false))
-		if HasCode(err, CodeLimitTooLarge) && page > 1 {
+		if HasCode(err, problem.CodeLimitTooLarge) && page > 1 {
 			page = c.client.atOnce(page)
 			continue
 		}

@@ -68,7 +68,7 @@ func checkLoops(t *testing.T, server string) {
 		body := fmt.Sprint(i % 3)
 		all = append(all, Post{Title: fmt.Sprintf("%02d", i), Body: &body})
 	}
-	all = must(posts.CreateAll(ctx, all))(t)
+	all = must(posts.CreateMany(ctx, all))(t)
 	cut.Store(true)
 	rapid.Check(t, func(t *rapid.T) {
 		model, params := slices.Clone(all), []client.Param{}
@@ -141,7 +141,7 @@ func TestLoopAmongWriters(t *testing.T) {
 		for i := range 10 {
 			values = append(values, Post{Title: fmt.Sprint(i)})
 		}
-		must(direct.CreateAll(ctx, values))(t)
+		must(direct.CreateMany(ctx, values))(t)
 		got := ""
 		for post, err := range client.Of[Post](connect(t, url), "posts").All(ctx) {
 			if err != nil {
@@ -166,7 +166,7 @@ func TestPagesAmongWriters(t *testing.T) {
 		for i := range 10 {
 			values = append(values, Post{Title: fmt.Sprint(i)})
 		}
-		must(posts.CreateAll(ctx, values))(t)
+		must(posts.CreateMany(ctx, values))(t)
 		got := ""
 		for post, err := range posts.All(ctx, client.Offset(2)) {
 			if err != nil {
@@ -186,7 +186,7 @@ func TestLeavingALoop(t *testing.T) {
 	eachStore(t, func(t *testing.T, url string) {
 		ctx := context.Background()
 		posts := client.Of[Post](connect(t, url), "posts")
-		must(posts.CreateAll(ctx, make([]Post, 2000)))(t)
+		must(posts.CreateMany(ctx, make([]Post, 2000)))(t)
 		for _, loop := range []iter.Seq2[Post, error]{posts.All(ctx), posts.Backward(ctx)} {
 			seen := 0
 			for _, err := range loop {

@@ -36,7 +36,7 @@ func TestLargeIntegers(t *testing.T) {
 		same("create", created.Value)
 		same("get", must(all.Get(ctx, created.ID))(t).Value)
 		same("replace", must(all.Replace(ctx, created.ID, created.Value))(t).Value)
-		same("create all", must(all.CreateAll(ctx, []map[string]any{{"count": large}}))(t)[0])
+		same("create all", must(all.CreateMany(ctx, []map[string]any{{"count": large}}))(t)[0])
 		same("list", must(all.List(ctx, client.Is("count", large)))(t).Items[0])
 		for value, err := range all.All(ctx) {
 			same("all", must(value, err)(t))
@@ -68,7 +68,7 @@ func TestTimesOfNow(t *testing.T) {
 			t.Errorf("created at %v, and the time is now %v", got, at)
 		}
 		for _, changes := range []any{map[string]any{"at": at}, map[string]*time.Time{"at": &at}, embedded{&at}, &embedded{&at}} {
-			if got := must(all.Patch(ctx, created.ID, changes))(t).Value.At; !got.Equal(want) {
+			if got := must(all.Update(ctx, created.ID, changes))(t).Value.At; !got.Equal(want) {
 				t.Errorf("%T: changed to %v", changes, got)
 			}
 		}

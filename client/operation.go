@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"path"
 	"time"
+
+	"github.com/plural-go/plural/problem"
 )
 
 // Async is a collection whose writes are accepted, and done afterwards.
@@ -35,8 +37,8 @@ func (a Async[T]) Replace(ctx context.Context, id string, value T, options ...Wr
 	return a.send(ctx, http.MethodPut, id, body, options)
 }
 
-// Patch has attributes of a resource changed.
-func (a Async[T]) Patch(ctx context.Context, id string, changes any, options ...WriteOption) (*Operation[T], error) {
+// Update has attributes of a resource changed, as PATCH does.
+func (a Async[T]) Update(ctx context.Context, id string, changes any, options ...WriteOption) (*Operation[T], error) {
 	body, err := marshal(changes)
 	if err != nil {
 		return nil, err
@@ -106,10 +108,10 @@ type OperationState struct {
 		ID   string `json:"id"`
 		Type string `json:"type"`
 	} `json:"resource"`
-	Errors    []Problem `json:"errors"` // why it failed
-	Attempts  int64     `json:"attempts"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	Errors    problem.Errors `json:"errors"` // why it failed
+	Attempts  int64          `json:"attempts"`
+	CreatedAt time.Time      `json:"created_at"`
+	UpdatedAt time.Time      `json:"updated_at"`
 }
 
 // State asks how far the operation has come.
@@ -147,10 +149,10 @@ func (o *Operation[T]) Wait(ctx context.Context) (Resource[T], error) {
 }
 
 func (o *Operation[T]) failure(state OperationState) error {
-	failed := &Error{Problems: state.Errors, Request: state.Method + " /" + o.collection.name + "/" + o.ResourceID + " (operation " + o.ID + ")"}
-	if len(failed.Problems) == 0 {
-		failed.Problems = []Problem{{Detail: "The operation failed, and does not say why."}}
+	failed := &Error{Errors: state.Errors, Request: state.Method + " /" + o.collection.name + "/" + o.ResourceID + " (operation " + o.ID + ")"}
+	if len(failed.Errors) == 0 {
+		failed.Errors = problem.Errors{{Detail: "The operation failed, and does not say why."}}
 	}
-	failed.Problem = failed.Problems[0]
+	failed.Status = failed.Errors[0].Status()
 	return failed
 }

@@ -22,7 +22,7 @@ func TestPagesWithoutLinks(t *testing.T) {
 			want = append(want, fmt.Sprint(i))
 			all = append(all, Post{Title: fmt.Sprint(i)})
 		}
-		all = must(posts.CreateAll(ctx, all))(t)
+		all = must(posts.CreateMany(ctx, all))(t)
 		shown := func(p *client.Page[Post], err error) (titles string) {
 			if err != nil {
 				t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/plural-go/plural/problem"
 )
 
 // lostError is that of a request or an answer that did not arrive. Nobody knows
@@ -99,9 +101,9 @@ func isPassing(err error) bool {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true
 	case http.StatusServiceUnavailable:
-		return refused.Code != CodeTooExpensive && refused.Code != CodeStorageFull // it will be as expensive, or as full
+		return refused.Code() != problem.CodeTooExpensive && refused.Code() != problem.CodeStorageFull // it will be as expensive, or as full
 	}
-	return refused.Code == CodeKeyInUse // an earlier try is still being carried out
+	return refused.Code() == problem.CodeKeyInUse // an earlier try is still being carried out
 }
 
 // sleep waits, unless the context ends first.

@@ -69,8 +69,8 @@ func TestLostAnswers(t *testing.T) {
 		if first := p.keys[0]; first == "" || !slices.Equal(p.keys, []string{first, first, first}) {
 			t.Errorf("the keys are %q", p.keys)
 		}
-		must(users.CreateAll(ctx, []User{{Name: "B", Email: "b@example.com"}, {Name: "C", Email: "c@example.com"}}))(t)
-		patched := must(users.Patch(ctx, ada.ID, map[string]any{"name": "A"}, client.IfMatch(ada.ETag)))(t)
+		must(users.CreateMany(ctx, []User{{Name: "B", Email: "b@example.com"}, {Name: "C", Email: "c@example.com"}}))(t)
+		patched := must(users.Update(ctx, ada.ID, map[string]any{"name": "A"}, client.IfMatch(ada.ETag)))(t)
 		if patched.Value.Name != "A" {
 			t.Errorf("got %+v", patched)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
 )
 
@@ -72,18 +73,6 @@ type Rule struct {
 	Line, Column int // of its first character, from 1, if it came from a file
 }
 
-// Problem is what is wrong at a line, from 1, and a column, from 0, of a rule.
-func (r Rule) Problem(at []string, line, column int, message string) Problem {
-	problem := Problem{Path: at, Message: message}
-	if r.Line > 0 {
-		problem.Line, problem.Column = r.Line, r.Column+column
-		if line > 1 {
-			problem.Line, problem.Column = r.Line+line-1, 1
-		}
-	}
-	return problem
-}
-
 // Tokens is the source of JSON Web Tokens, and what they must say.
 type Tokens struct {
 	// Issuer is the URL of an OpenID Connect provider, from which its keys are
@@ -103,59 +92,55 @@ type Tokens struct {
 	ClockSkew time.Duration
 }
 
-// SigningAlgorithms lists those that can be allowed: none that is symmetric, as a
+// signingAlgorithms lists those that can be allowed: none that is symmetric, as a
 // public key must never be taken for a secret.
-func SigningAlgorithms() []string {
+func signingAlgorithms() []string {
 	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }
 
-var roleName = nameRule{
-	what:    "role",
-	pattern: regexp.MustCompile(`^[a-z]([a-z0-9_-]*[a-z0-9_])?$`),
-	allowed: "a lower-case letter, then lower-case letters, digits, _ and (not at the end) -",
+var roleName = model.NameRule{
+	What:    "role",
+	Pattern: regexp.MustCompile(`^[a-z]([a-z0-9_-]*[a-z0-9_])?$`),
+	Allowed: "a lower-case letter, then lower-case letters, digits, _ and (not at the end) -",
 }
 
 // Check reports what is wrong with the declarations. Rules are only compiled by
 // the server.
 func (a *Access) Check(s *Schema) Problems {
-	k := checker{reported: map[string]bool{}}
-	root := path{"access"}
+	k := accessChecker{}
+	root := model.Path{"access"}
 	for i := range a.Roles {
 		role := &a.Roles[i]
-		at := root.to("roles", role.Name)
-		if problem := nameProblem(roleName, role.Name); problem != "" {
-			k.report(at, "%s", problem)
+		at := root.To("roles", role.Name)
+		if problem := roleName.Problem(role.Name); problem != "" {
+			k.Report(at, "%s", problem)
 		}
 		if slices.ContainsFunc(a.Roles[:i], func(other Role) bool { return other.Name == role.Name }) {
-			k.report(at, "the role %s is declared twice: remove one of them, or rename it", role.Name)
+			k.Report(at, "the role %s is declared twice: remove one of them, or rename it", role.Name)
 		}
 		for j := range role.Grants {
-			k.grant(s, role, j, at.to(role.Grants[j].Collection))
+			k.grant((*model.Schema)(s), role, j, at.To(role.Grants[j].Collection))
 		}
 	}
 	for i, name := range a.Metrics {
 		if !slices.ContainsFunc(a.Roles, func(role Role) bool { return role.Name == name }) && name != PublicRole {
-			k.report(root.to("metrics").item(i), "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
+			k.Report(root.To("metrics").Item(i), "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
 		}
 	}
 	for name, rate := range a.Rates {
 		if !slices.Contains(a.roleNames(), name) && name != PublicRole {
-			k.report(root.to("rates", name), "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
+			k.Report(root.To("rates", name), "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
 		} else if rate.Requests <= 0 || rate.Per <= 0 {
-			k.report(root.to("rates", name), "a rate must be of some requests in some time")
+			k.Report(root.To("rates", name), "a rate must be of some requests in some time")
 		}
 	}
 	if a.Tokens != nil {
-		k.tokens(a.Tokens, root.to("tokens"))
+		k.tokens(a.Tokens, root.To("tokens"))
 	}
-	return k.problems
-}
-
-// GrantsAnything reports whether any role may do anything with resources.
-func (a *Access) GrantsAnything() bool {
-	return slices.ContainsFunc(a.Roles, func(role Role) bool {
-		return slices.ContainsFunc(role.Grants, func(grant Grant) bool { return len(grant.Verbs) > 0 })
-	})
+	if len(k.Problems) == 0 {
+		return nil
+	}
+	return problemsOf(k.Problems)
 }
 
 func (a *Access) roleNames() []string {
@@ -166,82 +151,85 @@ func (a *Access) roleNames() []string {
 	return names
 }
 
-func (k *checker) grant(s *Schema, role *Role, index int, at path) {
+// accessChecker collects what is wrong with an Access.
+type accessChecker struct{ model.Checker }
+
+func (k *accessChecker) grant(s *model.Schema, role *Role, index int, at model.Path) {
 	g := &role.Grants[index]
-	c := s.byName[g.Collection]
+	c := s.Collection(g.Collection)
 	switch {
 	case c == nil:
 		var names []string
-		for _, c := range s.collections {
+		for _, c := range s.Collections() {
 			names = append(names, c.Name)
 		}
-		k.report(at, "there is no collection %q%s", g.Collection, suggest.DidYouMean(g.Collection, names))
+		k.Report(at, "there is no collection %q%s", g.Collection, suggest.DidYouMean(g.Collection, names))
 		return
 	case c.ReadOnly():
-		k.report(at, "every caller sees their own %s: remove this", c.Name)
+		k.Report(at, "every caller sees their own %s: remove this", c.Name)
 		return
 	case slices.ContainsFunc(role.Grants[:index], func(other Grant) bool { return other.Collection == g.Collection }):
-		k.report(at, "%s is here twice: remove one of them", g.Collection)
+		k.Report(at, "%s is here twice: remove one of them", g.Collection)
 	}
 	k.verbs(g, at)
-	k.names(c, g.Visible, at.to("visible"))
-	k.names(c, g.Writable, at.to("writable"))
+	k.names(c, g.Visible, at.To("visible"))
+	k.names(c, g.Writable, at.To("writable"))
 	if slices.Contains(g.Verbs, MayCreate) {
 		for _, attribute := range c.Attributes {
-			isParent := c.Parent != nil && c.Parent.Attribute == attribute.Name // which the path can give
+			isParent := c.Parent != nil && c.Parent.Attribute == attribute.Name // which the model.Path can give
 			if attribute.Required && attribute.Default == nil && !isParent && !g.MayWrite(attribute.Name) {
-				k.report(at, "%s is required and has no default, so whoever may create must be able to write it: add it to writable", attribute.Name)
+				k.Report(at, "%s is required and has no default, so whoever may create must be able to write it: add it to writable", attribute.Name)
 			}
 		}
 	}
 }
 
-func (k *checker) verbs(g *Grant, at path) {
+func (k *accessChecker) verbs(g *Grant, at model.Path) {
 	for i, verb := range g.Verbs {
 		switch {
 		case !slices.Contains(AccessVerbs(), verb):
-			k.report(at.item(i), "there is no verb %q%s", verb, instead(string(verb), keyHints[grantKeys[0].name], AccessVerbs()))
+			k.Report(at.Item(i), "there is no verb %q%s", verb, model.Instead(string(verb), keyHints[grantKeys[0].Name], AccessVerbs()))
 		case slices.Contains(g.Verbs[:i], verb):
-			k.report(at.item(i), "%s is listed twice: remove one of them", verb)
+			k.Report(at.Item(i), "%s is listed twice: remove one of them", verb)
 		case verb != MayRead && verb != MayCreate && !slices.Contains(g.Verbs, MayRead):
-			k.report(at, "%s needs read: what cannot be seen cannot be listed, changed or deleted", verb)
+			k.Report(at, "%s needs read: what cannot be seen cannot be listed, changed or deleted", verb)
 		}
 	}
 	for verb := range g.Rules {
 		switch {
 		case verb == MayList:
-			k.report(at.to(string(verb)), "what is listed is what can be read: write true here, and the rule under read")
+			k.Report(at.To(string(verb)), "what is listed is what can be read: write true here, and the rule under read")
 		case !slices.Contains(g.Verbs, verb):
-			k.report(at.to(string(verb)), "there is a rule for %s, which is not granted", verb)
+			k.Report(at.To(string(verb)), "there is a rule for %s, which is not granted", verb)
 		}
 	}
 }
 
-func (k *checker) names(c *Collection, names []string, at path) {
+func (k *accessChecker) names(c *model.Collection, names []string, at model.Path) {
 	for i, name := range names {
 		switch {
-		case slices.Contains(attributeName.reserved, name):
-			k.report(at.item(i), "%s is always visible and never writable: remove it", name)
-		case c.attribute(name) == nil:
-			k.report(at.item(i), "%s has no attribute %q%s", c.Name, name, suggest.DidYouMean(name, attributeNames(c)))
+		case slices.Contains(model.AttributeNames.Reserved, name):
+			k.Report(at.Item(i), "%s is always visible and never writable: remove it", name)
+		case c.Declared(name) == nil:
+			k.Report(at.Item(i), "%s has no attribute %q%s", c.Name, name, suggest.DidYouMean(name, c.AttributeNames()))
 		case slices.Contains(names[:i], name):
-			k.report(at.item(i), "%s is listed twice: remove one of them", name)
+			k.Report(at.Item(i), "%s is listed twice: remove one of them", name)
 		}
 	}
 }
 
-func (k *checker) tokens(t *Tokens, at path) {
+func (k *accessChecker) tokens(t *Tokens, at model.Path) {
 	switch {
 	case t.Issuer == "" && t.PublicKey == "":
-		k.report(at, "say where tokens come from: an issuer, or a public_key")
+		k.Report(at, "say where tokens come from: an issuer, or a public_key")
 	case t.Audience == "":
-		k.report(at, "say for whom tokens must be meant: audience, the name of this API at the issuer")
+		k.Report(at, "say for whom tokens must be meant: audience, the name of this API at the issuer")
 	case t.ClockSkew < 0:
-		k.report(at.to("clock_skew"), "clock_skew must not be negative")
+		k.Report(at.To("clock_skew"), "clock_skew must not be negative")
 	}
 	for i, algorithm := range t.Algorithms {
-		if !slices.Contains(SigningAlgorithms(), algorithm) {
-			k.report(at.to("algorithms").item(i), "%q cannot be allowed: use %s", algorithm, oneOf(SigningAlgorithms()))
+		if !slices.Contains(signingAlgorithms(), algorithm) {
+			k.Report(at.To("algorithms").Item(i), "%q cannot be allowed: use %s", algorithm, model.OneOf(signingAlgorithms()))
 		}
 	}
 }

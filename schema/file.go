@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
 )
 
@@ -49,7 +50,7 @@ func (p *parser) file(data []byte) *File {
 		return nil
 	}
 	file := &File{}
-	var declared []Collection
+	var declared []model.Collection
 	for _, e := range p.mapping(entry{name: "the file", node: root, place: place{root.Line, root.Column}}, rootKeys) {
 		switch e.name {
 		case "collections":
@@ -63,11 +64,14 @@ func (p *parser) file(data []byte) *File {
 		}
 	}
 	// The attributes of parents must be there before they can be required.
-	fillIn(declared)
+	model.FillIn(declared)
 	p.require(declared)
-	p.adopt(complete(declared))
+	compiled, err := model.New(declared...)
+	if err != nil {
+		p.adopt(problemsOf(err))
+	}
 	if len(p.problems) == 0 {
-		file.Schema = compile(declared)
+		file.Schema = (*Schema)(compiled)
 		if file.Access != nil {
 			p.adopt(file.Access.Check(file.Schema))
 		}
@@ -96,8 +100,8 @@ func (p *parser) settings(e entry) []Setting {
 	return settings
 }
 
-func (p *parser) collection(e entry, index int) Collection {
-	c := Collection{Name: e.name}
+func (p *parser) collection(e entry, index int) model.Collection {
+	c := model.Collection{Name: e.name}
 	for _, e := range p.mapping(e, collectionKeys) {
 		switch e.name {
 		case "description":
@@ -145,7 +149,7 @@ func (p *parser) methods(e entry) []string {
 		return nil
 	}
 	if p.boolean(e) {
-		return WriteMethods()
+		return model.WriteMethods()
 	}
 	return nil
 }
@@ -157,14 +161,14 @@ type requirement struct {
 	entry      entry
 }
 
-func (p *parser) require(declared []Collection) {
+func (p *parser) require(declared []model.Collection) {
 	for _, r := range p.required {
 		c := &declared[r.collection]
-		a := c.attribute(r.name)
+		a := c.Declared(r.name)
 		switch {
 		case p.isHidden(r.entry.at):
 		case a == nil:
-			p.wrong(r.entry, "%s has no attribute %q%s", c.Name, r.name, suggest.DidYouMean(r.name, attributeNames(c)))
+			p.wrong(r.entry, "%s has no attribute %q%s", c.Name, r.name, suggest.DidYouMean(r.name, c.AttributeNames()))
 		case a.Required:
 			p.wrong(r.entry, "%s is listed twice: remove one of them", r.name)
 		default:
@@ -196,15 +200,15 @@ func (p *parser) groups(e entry) [][]string {
 
 // parent reads the name of a collection, or a mapping that says more. A
 // reference is read the same way, with fewer keys.
-func (p *parser) parent(e entry, keys []key) *Parent {
+func (p *parser) parent(e entry, keys []model.Keyword) *model.Parent {
 	if isTextNode(e.node) {
-		return &Parent{Collection: e.node.Value}
+		return &model.Parent{Collection: e.node.Value}
 	}
 	if e.node.Kind != yaml.MappingNode {
-		p.wrong(e, "%s must be the name of a collection, or a mapping with %s, but is %s", e.name, oneOf(keyNames(keys)), describe(e.node))
+		p.wrong(e, "%s must be the name of a collection, or a mapping with %s, but is %s", e.name, model.OneOf(model.KeywordNames(keys)), describe(e.node))
 		return nil
 	}
-	parent := &Parent{}
+	parent := &model.Parent{}
 	for _, e := range p.mapping(e, keys) {
 		switch e.name {
 		case "collection":
@@ -212,7 +216,7 @@ func (p *parser) parent(e entry, keys []key) *Parent {
 		case "attribute":
 			parent.Attribute = p.text(e)
 		case "on_delete":
-			parent.OnDelete = OnDelete(p.text(e))
+			parent.OnDelete = model.OnDelete(p.text(e))
 		}
 	}
 	return parent

@@ -1,24 +1,28 @@
 package schema
 
-import "go.yaml.in/yaml/v3"
+import (
+	"go.yaml.in/yaml/v3"
+
+	"github.com/plural-go/plural/internal/model"
+)
 
 // attribute reads the definition of an attribute or, nested, of a value inside
 // one. The same keys are known in both, so that one in the wrong place is
 // reported as that.
-func (p *parser) attribute(e entry, nested bool) Attribute {
-	a := Attribute{Name: e.name}
-	if isTextNode(e.node) && isType(Type(e.node.Value)) {
+func (p *parser) attribute(e entry, nested bool) model.Attribute {
+	a := model.Attribute{Name: e.name}
+	if isTextNode(e.node) && model.IsType(model.Type(e.node.Value)) {
 		p.wrong(e, "%s must be a mapping with a type: write {type: %s}", e.name, e.node.Value)
 		return a
 	}
 	var required *entry
 	scaled := false
-	for _, e := range p.mapping(e, attributeKeys) {
+	for _, e := range p.mapping(e, model.AttributeKeywords) {
 		switch e.name {
 		case "type":
 			a.Type = p.typeName(e)
 		case "format":
-			a.Format = Format(p.text(e))
+			a.Format = model.Format(p.text(e))
 		case "description":
 			a.Description = p.text(e)
 		case "minLength":
@@ -50,7 +54,7 @@ func (p *parser) attribute(e entry, nested bool) Attribute {
 		case "maxItems":
 			a.MaxItems = p.count(e, 1)
 		case "properties":
-			a.Properties = []Attribute{}
+			a.Properties = []model.Attribute{}
 			for _, e := range p.mapping(e, nil) {
 				a.Properties = append(a.Properties, p.attribute(e, true))
 			}
@@ -67,14 +71,14 @@ func (p *parser) attribute(e entry, nested bool) Attribute {
 		case "renamed_from":
 			a.RenamedFrom = p.text(e)
 		case "references":
-			if link := p.parent(e, referenceKeys); link != nil {
-				a.References = &Reference{Collection: link.Collection, OnDelete: link.OnDelete}
+			if link := p.parent(e, model.ReferenceKeywords); link != nil {
+				a.References = &model.Reference{Collection: link.Collection, OnDelete: link.OnDelete}
 			} else {
-				p.hide(e.at[:len(e.at)-1].to("type")) // which a reference need not have
+				p.hide(e.at[:len(e.at)-1].To("type")) // which a reference need not have
 			}
 		}
 	}
-	if a.Format == Decimal && !scaled {
+	if a.Format == model.Decimal && !scaled {
 		p.wrong(e, "%s is a decimal and needs a scale, the number of digits behind the point: add scale: 2, for example", e.name)
 	}
 	if required != nil {
@@ -83,12 +87,12 @@ func (p *parser) attribute(e entry, nested bool) Attribute {
 	return a
 }
 
-func (p *parser) typeName(e entry) Type {
+func (p *parser) typeName(e entry) model.Type {
 	if e.node.Kind == yaml.SequenceNode {
 		p.wrong(e, "type must be one type, but is a list: every attribute that is not required can be null anyway, so null need not be listed")
 		return ""
 	}
-	return Type(p.text(e))
+	return model.Type(p.text(e))
 }
 
 func (p *parser) enum(e entry) []any {
@@ -100,7 +104,7 @@ func (p *parser) enum(e entry) []any {
 	if len(p.problems) > before {
 		// The positions in the list would not be those in the file.
 		p.hide(e.at)
-		p.hide(e.at[:len(e.at)-1].to("default"))
+		p.hide(e.at[:len(e.at)-1].To("default"))
 		return nil
 	}
 	return values
@@ -108,7 +112,7 @@ func (p *parser) enum(e entry) []any {
 
 // requireProperties applies the list of required members of an object. In JSON
 // Schema it is in the definition around a property, never in its own.
-func (p *parser) requireProperties(a *Attribute, e entry, nested bool) {
+func (p *parser) requireProperties(a *model.Attribute, e entry, nested bool) {
 	around := "collection"
 	if nested {
 		around = "object around it"
@@ -117,15 +121,15 @@ func (p *parser) requireProperties(a *Attribute, e entry, nested bool) {
 		p.wrong(e, "required is a list in JSON Schema: to make %s required, list it in the required of the %s", a.Name, around)
 		return
 	}
-	if a.Type != Object && isType(a.Type) {
-		p.wrong(e, "required belongs to objects, and this is %s: to make %s itself required, list it in the required of the %s", article(string(a.Type)), a.Name, around)
+	if a.Type != model.Object && model.IsType(a.Type) {
+		p.wrong(e, "required belongs to objects, and this is %s: to make %s itself required, list it in the required of the %s", model.Article(string(a.Type)), a.Name, around)
 		return
 	}
 	for _, e := range p.list(e, "properties") {
 		name := p.text(e)
-		property := a.property(name)
+		property := a.Property(name)
 		switch {
-		case p.isHidden(e.at) || p.hidden[e.at[:len(e.at)-2].to("properties").key()]:
+		case p.isHidden(e.at) || p.hidden[e.at[:len(e.at)-2].To("properties").Key()]:
 		case property == nil:
 			p.wrong(e, "there is no property %q: declare it in properties", name)
 		case property.Required:

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
 )
 
@@ -30,12 +31,12 @@ type place struct{ line, column int }
 type entry struct {
 	name  string // "this item" in a list
 	node  *yaml.Node
-	at    path
+	at    model.Path
 	place place
 }
 
 // reportAt notes a problem at a position.
-func (p *parser) reportAt(at path, where place, format string, args ...any) {
+func (p *parser) reportAt(at model.Path, where place, format string, args ...any) {
 	p.problems = append(p.problems, Problem{Path: at, Line: where.line, Column: where.column, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -45,19 +46,19 @@ func (p *parser) wrong(e entry, format string, args ...any) {
 	p.reportAt(e.at, e.place, format, args...)
 }
 
-// hide keeps quiet about problems at a path, and below it.
-func (p *parser) hide(at path) {
-	p.hidden[at.key()] = true
+// hide keeps quiet about problems at a model.Path, and below it.
+func (p *parser) hide(at model.Path) {
+	p.hidden[at.Key()] = true
 	// Without its attributes, most of a collection would seem to be wrong; the
 	// parent is one of them.
 	if len(at) == 3 && (at[2] == "attributes" || at[2] == "parent") {
-		p.hidden[at[:2].key()] = true
+		p.hidden[at[:2].Key()] = true
 	}
 }
 
-func (p *parser) isHidden(at path) bool {
+func (p *parser) isHidden(at model.Path) bool {
 	for end := range len(at) + 1 {
-		if p.hidden[at[:end].key()] {
+		if p.hidden[at[:end].Key()] {
 			return true
 		}
 	}
@@ -65,7 +66,7 @@ func (p *parser) isHidden(at path) bool {
 }
 
 // adopt gives problems that were found in the declarations their positions in
-// the file: of the path itself or, if something is missing there, of the
+// the file: of the model.Path itself or, if something is missing there, of the
 // nearest thing around it.
 func (p *parser) adopt(problems Problems) {
 	for _, problem := range problems {
@@ -74,7 +75,7 @@ func (p *parser) adopt(problems Problems) {
 		}
 		where := place{1, 1}
 		for end := len(problem.Path); end > 0; end-- {
-			if known, ok := p.places[path(problem.Path[:end]).key()]; ok {
+			if known, ok := p.places[model.Path(problem.Path[:end]).Key()]; ok {
 				where = known
 				break
 			}
@@ -85,7 +86,7 @@ func (p *parser) adopt(problems Problems) {
 
 // mapping lists the entries of a mapping in their order. With keys, it can have
 // those and no others. An empty value is an empty mapping.
-func (p *parser) mapping(e entry, keys []key) []entry {
+func (p *parser) mapping(e entry, keys []model.Keyword) []entry {
 	if isNullNode(e.node) {
 		return nil
 	}
@@ -102,33 +103,33 @@ func (p *parser) mapping(e entry, keys []key) []entry {
 			p.reportAt(e.at, here, "a key must be a name, but this is %s", describe(name))
 			continue
 		}
-		at := e.at.to(name.Value)
+		at := e.at.To(name.Value)
 		if first, ok := lines[name.Value]; ok {
 			p.reportAt(at, here, "the key %s is here twice, first in line %d: remove one of them", name.Value, first)
 			continue
 		}
 		lines[name.Value] = name.Line
-		if keys != nil && findKey(keys, name.Value) == nil {
+		if keys != nil && model.FindKeyword(keys, name.Value) == nil {
 			p.unknownKey(e, name.Value, here, keys)
 			continue
 		}
 		if value.Kind == yaml.ScalarNode && !(isNullNode(value) && value.Value == "") {
 			here = place{value.Line, value.Column}
 		}
-		p.places[at.key()] = here
+		p.places[at.Key()] = here
 		entries = append(entries, entry{name.Value, value, at, here})
 	}
 	return entries
 }
 
 // unknownKey also hides that the key which was meant is missing.
-func (p *parser) unknownKey(e entry, name string, here place, keys []key) {
-	known := keyNames(keys)
+func (p *parser) unknownKey(e entry, name string, here place, keys []model.Keyword) {
+	known := model.KeywordNames(keys)
 	table := keyHints[known[0]]
-	if near := suggest.Nearest(name, known); near != "" && table.find(name) == "" {
-		p.hide(e.at.to(near))
+	if near := suggest.Nearest(name, known); near != "" && table.Find(name) == "" {
+		p.hide(e.at.To(near))
 	}
-	p.reportAt(e.at.to(name), here, "there is no key %q here%s", name, instead(name, table, known))
+	p.reportAt(e.at.To(name), here, "there is no key %q here%s", name, model.Instead(name, table, known))
 }
 
 // list lists the items of a list.
@@ -139,8 +140,8 @@ func (p *parser) list(e entry, of string) []entry {
 	}
 	entries := make([]entry, len(e.node.Content))
 	for i, item := range e.node.Content {
-		entries[i] = entry{"this item", item, e.at.item(i), place{item.Line, item.Column}}
-		p.places[entries[i].at.key()] = entries[i].place
+		entries[i] = entry{"this item", item, e.at.Item(i), place{item.Line, item.Column}}
+		p.places[entries[i].at.Key()] = entries[i].place
 	}
 	return entries
 }
@@ -167,7 +168,7 @@ func (p *parser) boolean(e entry) bool {
 			return value
 		}
 	}
-	hint := booleanHints.find(e.node.Value)
+	hint := booleanHints.Find(e.node.Value)
 	if hint != "" {
 		hint = ": " + hint
 	}
@@ -177,7 +178,7 @@ func (p *parser) boolean(e entry) bool {
 
 // count reads a length, which has a least value.
 func (p *parser) count(e entry, least int) int {
-	if e.node.Kind == yaml.ScalarNode && e.node.ShortTag() == "!!int" && numberSyntax.MatchString(e.node.Value) {
+	if e.node.Kind == yaml.ScalarNode && e.node.ShortTag() == "!!int" && model.NumberSyntax.MatchString(e.node.Value) {
 		if value, err := strconv.ParseInt(e.node.Value, 10, 32); err == nil && int(value) >= least {
 			return int(value)
 		}
@@ -192,11 +193,11 @@ func isNumberNode(n *yaml.Node) bool {
 
 // number keeps the decimal text, so that no digit is lost.
 func (p *parser) number(e entry) json.Number {
-	if isNumberNode(e.node) && len(e.node.Value) <= maxNumberText && numberSyntax.MatchString(e.node.Value) {
+	if isNumberNode(e.node) && len(e.node.Value) <= model.MaxNumberText && model.NumberSyntax.MatchString(e.node.Value) {
 		return json.Number(e.node.Value)
 	}
 	hint := ""
-	if e.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 && numberSyntax.MatchString(e.node.Value) {
+	if e.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 && model.NumberSyntax.MatchString(e.node.Value) {
 		hint = ": write it without quotes, " + e.node.Value
 	}
 	p.wrong(e, "%s must be a decimal number such as 10 or 0.5, but is %s%s", e.name, describe(e.node), hint)
@@ -251,7 +252,7 @@ func (p *parser) appendJSON(dst []byte, e entry) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(appendQuoted(dst, member.name), ':')
+			dst = append(model.AppendQuoted(dst, member.name), ':')
 			dst = p.appendJSON(dst, member)
 		}
 		return append(dst, '}')
@@ -265,7 +266,7 @@ func (p *parser) appendJSON(dst []byte, e entry) []byte {
 		}
 		return append(dst, ']')
 	}
-	text, err := marshal(p.scalar(e))
+	text, err := model.Marshal(p.scalar(e))
 	if err != nil {
 		panic(err) // a string, boolean or number that was checked
 	}

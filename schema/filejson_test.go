@@ -7,6 +7,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/plural-go/plural/internal/model"
 )
 
 var testSettings = []SettingDoc{{"addr", "Where to listen."}, {"log_format", "The form of the log."}}
@@ -50,8 +52,6 @@ func TestFileSchemaAccepts(t *testing.T) {
 	compiled := compileFileSchema(t)
 	for name, text := range map[string]string{
 		"example":     string(exampleFile),
-		"starter":     Starter,
-		"uncommented": uncommentedStarter(),
 		"short forms": "{collections: {users: , posts: {attributes: , unique: a, index: [a, [b, c]], parent: users}, tags: {attributes: {post: {references: posts}, user_id: }}}, server: }",
 		"access": "{collections: {users: {}}, access: {roles: {public: , editor: {users: [list, read]}, author: {users: {list: true, read: \"resource.id == auth.sub\", visible: [], writable: [a]}}}, " +
 			"rates: {public: 10/s}, metrics: [editor], tokens: {issuer: x, audience: y, algorithms: [ES256], clock_skew: 1m}}}",
@@ -143,10 +143,10 @@ func TestFileSchemaIsStable(t *testing.T) {
 }
 
 func TestFileSchemaDescribesEveryKey(t *testing.T) {
-	for _, keys := range [][]key{rootKeys, collectionKeys, parentKeys, referenceKeys, attributeKeys} {
+	for _, keys := range [][]model.Keyword{rootKeys, collectionKeys, parentKeys, model.ReferenceKeywords, model.AttributeKeywords} {
 		for _, k := range keys {
-			if k.description == "" || k.shape == nil {
-				t.Errorf("%s has no description or no shape", k.name)
+			if k.Description == "" || k.Shape == nil {
+				t.Errorf("%s has no description or no shape", k.Name)
 			}
 		}
 	}

@@ -1,39 +1,16 @@
 package schema
 
-import (
-	"strings"
-
-	"github.com/plural-go/plural/internal/suggest"
-)
-
-// typeHints says what to write in place of the types of other languages and databases.
-var typeHints = hints{
-	"datetime timestamp date-time time": "write type: string and format: date-time",
-	"date":                              "write type: string and format: date",
-	"uuid guid":                         "write type: string and format: uuid",
-	"email mail":                        "write type: string and format: email",
-	"uri url link":                      "write type: string and format: uri",
-	"enum":                              "write type: string and enum: [a, b]",
-	"text str varchar char":             "write type: string",
-	"int int32 int64 long bigint":       "write type: integer",
-	"float float64 double real":         "write type: number",
-	"decimal numeric money currency":    "write type: string, format: decimal and scale: 2",
-	"bool":                              "write type: boolean",
-	"json jsonb map dict hash struct":   "write type: object",
-	"list slice set":                    "write type: array",
-	"ref reference relation":            "write references: and the name of a collection, without a type",
-	"null":                              "write the type of the values that are not null; what is not in required can be null",
-}
+import "github.com/plural-go/plural/internal/model"
 
 // keyHints says what to write in place of keys that other tools have, by the first of the keys
 // that are known at a place.
-var keyHints = map[string]hints{
-	rootKeys[0].name: {
+var keyHints = map[string]model.Hints{
+	rootKeys[0].Name: {
 		"tables models entities resources":      "write collections",
 		"permissions policies rules roles auth": "write access",
 		"settings config":                       "write server",
 	},
-	collectionKeys[0].name: {
+	collectionKeys[0].Name: {
 		"fields columns properties props":   "write attributes",
 		"indexes indices":                   "write index",
 		"belongs_to":                        "write parent",
@@ -43,7 +20,7 @@ var keyHints = map[string]hints{
 		"name plural table":                 "remove it: the name is the key of the collection",
 		"created_at updated_at":             "write timestamps",
 	},
-	attributeKeys[0].name: {
+	model.AttributeKeywords[0].Name: {
 		"min gte ge":                     "write minimum for a number, minLength for a string, minItems for an array",
 		"max lte le":                     "write maximum for a number, maxLength for a string, maxItems for an array",
 		"gt":                             "write exclusiveMinimum",
@@ -62,7 +39,7 @@ var keyHints = map[string]hints{
 		"element of":                                               "write items",
 		"initial":                                                  "write default",
 	},
-	grantKeys[0].name: {
+	grantKeys[0].Name: {
 		"get view show select find": "write read",
 		"index browse":              "write list",
 		"post add insert new":       "write create",
@@ -76,27 +53,4 @@ var keyHints = map[string]hints{
 }
 
 // booleanHints are the words for booleans that YAML has no more.
-var booleanHints = hints{"yes on y": "write true", "no off n": "write false"}
-
-// hints are what to write, by the words that people write instead.
-type hints map[string]string
-
-// find is what to write in place of a word, "" if nothing is known of it.
-func (h hints) find(word string) string {
-	for words, hint := range h {
-		for each := range strings.FieldsSeq(words) {
-			if suggest.Bare(each) == suggest.Bare(word) {
-				return hint
-			}
-		}
-	}
-	return ""
-}
-
-// instead is what to write in place of a word: by the hints, or else one of the choices.
-func instead[T ~string](word string, h hints, choices []T) string {
-	if hint := h.find(word); hint != "" {
-		return ": " + hint
-	}
-	return suggest.DidYouMean(word, choices) + ": use " + oneOf(choices)
-}
+var booleanHints = model.Hints{"yes on y": "write true", "no off n": "write false"}

@@ -4,21 +4,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/plural-go/plural/internal/model"
 )
 
 // TestHintsAreRight: no word of a table is right by itself, or there twice, and what the hints
 // on types say to write is valid.
 func TestHintsAreRight(t *testing.T) {
 	tables := map[string]struct {
-		hints hints
+		hints model.Hints
 		known []string
-	}{"types": {typeHints, []string{"string", "integer", "number", "boolean", "object", "array"}}, "booleans": {booleanHints, []string{"true", "false"}}}
-	for _, keys := range [][]key{rootKeys, collectionKeys, attributeKeys, grantKeys} {
-		name := keys[0].name
+	}{"types": {model.TypeHints, []string{"string", "integer", "number", "boolean", "object", "array"}}, "booleans": {booleanHints, []string{"true", "false"}}}
+	for _, keys := range [][]model.Keyword{rootKeys, collectionKeys, model.AttributeKeywords, grantKeys} {
+		name := keys[0].Name
 		tables[name] = struct {
-			hints hints
+			hints model.Hints
 			known []string
-		}{keyHints[name], keyNames(keys)}
+		}{keyHints[name], model.KeywordNames(keys)}
 	}
 	if len(tables) != 2+len(keyHints) {
 		t.Errorf("there are %d tables of hints for keys, and some are never used", len(keyHints))
@@ -31,13 +33,13 @@ func TestHintsAreRight(t *testing.T) {
 					t.Errorf("%s: %s is right, or there twice", name, word)
 				}
 				seen[word] = true
-				if table.hints.find(strings.ToUpper(word)) != hint {
+				if table.hints.Find(strings.ToUpper(word)) != hint {
 					t.Errorf("%s: %s in capitals has another hint", name, word)
 				}
 			}
 		}
 	}
-	for _, hint := range typeHints {
+	for _, hint := range model.TypeHints {
 		written, ok := strings.CutPrefix(hint, "write type: ")
 		if !ok {
 			continue

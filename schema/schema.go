@@ -1,11 +1,15 @@
-// Package schema describes collections: what attributes their resources have,
-// what is valid, and how one resource is read from JSON and written back.
+// Package schema declares what a server serves: collections of resources, their
+// attributes and what is valid, and who may do what.
 //
-// A schema comes from a YAML file (Parse) or from Go code (New); both end in
-// the same checks and the same compiled form.
+// A schema comes from a YAML file (Parse), from Go code (New), or from the
+// structs of a program (Of, then New). All go through the same checks.
 package schema
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/plural-go/plural/internal/model"
+)
 
 // Type is a JSON Schema type.
 type Type string
@@ -94,8 +98,6 @@ type Attribute struct {
 	// RenamedFrom is the name that the attribute had before. A migration keeps
 	// its values then; it means nothing once that is done.
 	RenamedFrom string
-
-	compiled
 }
 
 // Reference points to another collection.
@@ -139,27 +141,21 @@ type Collection struct {
 	// RenamedFrom is the name that the collection had before. A migration keeps
 	// its resources then; it means nothing once that is done.
 	RenamedFrom string
-
-	layout
 }
 
-// WriteMethods lists the methods that change resources.
-func WriteMethods() []string { return []string{"POST", "PUT", "PATCH", "DELETE"} }
+// Schema is a checked set of collections, for plural.Config. It does not change.
+type Schema model.Schema
 
-// Schema is a checked and compiled set of collections. It does not change.
-type Schema struct {
-	collections []*Collection
-	byName      map[string]*Collection
-	bySingular  map[string]*Collection
-	operations  *Collection
+// New checks collections that were declared in Go code. All mistakes are reported
+// at once, as Problems. The arguments are not changed.
+func New(collections ...Collection) (*Schema, error) {
+	declared := make([]model.Collection, len(collections))
+	for i := range collections {
+		declared[i] = collections[i].model()
+	}
+	compiled, err := model.New(declared...)
+	if err != nil {
+		return nil, problemsOf(err)
+	}
+	return (*Schema)(compiled), nil
 }
-
-// Collections lists the collections that are declared, in that order.
-func (s *Schema) Collections() []*Collection { return s.collections }
-
-// Collection finds a collection by its name, or returns nil. The operations are
-// one too.
-func (s *Schema) Collection(name string) *Collection { return s.byName[name] }
-
-// Singular finds a collection by the singular of its name, or returns nil.
-func (s *Schema) Singular(name string) *Collection { return s.bySingular[name] }

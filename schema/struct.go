@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Of declares a collection by a Go struct. Each exported field is an attribute
@@ -59,7 +61,7 @@ func declare(t reflect.Type) (Collection, error) {
 	for _, field := range fields {
 		wrong.add(t.String()+"."+field.Name, c.addField(field))
 	}
-	if c.Name, err = CollectionName(t); err != nil {
+	if c.Name, err = collectionName(t); err != nil {
 		wrong = append(wrong, err)
 	}
 	if len(wrong) > 0 {
@@ -109,8 +111,8 @@ func checkStruct(t reflect.Type) error {
 	return nil
 }
 
-// CollectionName is the name of the collection that a struct declares.
-func CollectionName(t reflect.Type) (string, error) {
+// collectionName is the name of the collection that a struct declares.
+func collectionName(t reflect.Type) (string, error) {
 	if err := checkStruct(t); err != nil {
 		return "", err
 	}
@@ -127,7 +129,7 @@ func CollectionName(t reflect.Type) (string, error) {
 	if !token.IsIdentifier(t.Name()) { // it has none, or type parameters in it
 		return "", fmt.Errorf("%s has no name to make that of a collection of: give it a field _ struct{} `plural:\"name=…\"`", t)
 	}
-	return english.Plural(snakeCase(t.Name())), nil
+	return model.English.Plural(snakeCase(t.Name())), nil
 }
 
 // snakeCase makes order_item of OrderItem, and http_server of HTTPServer.

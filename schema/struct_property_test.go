@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/plural-go/plural/internal/model"
 )
 
 // drawType draws a type that an attribute can be declared by, or a field inside one.
@@ -98,7 +100,7 @@ func fill(t *rapid.T, value reflect.Value) {
 }
 
 // collectionOfFields declares a collection by the fields of a struct without a name.
-func collectionOfFields(t *rapid.T, of reflect.Type) *Collection {
+func collectionOfFields(t *rapid.T, of reflect.Type) *model.Collection {
 	c := Collection{Name: "things", NoTimestamps: true}
 	fields, err := fieldsOf(of, nil)
 	if err != nil {
@@ -113,17 +115,17 @@ func collectionOfFields(t *rapid.T, of reflect.Type) *Collection {
 	if err != nil {
 		t.Fatalf("%s: %v", of, err)
 	}
-	return s.Collection("things")
+	return (*model.Schema)(s).Collection("things")
 }
 
 // stored is what is stored of a body, if it is valid.
-func stored(c *Collection, body []byte) (representation []byte, err error) {
-	inputs, many, err := c.Decode(body, DecodeOptions{Mode: Create, MaxDepth: 64, MaxItems: 1})
+func stored(c *model.Collection, body []byte) (representation []byte, err error) {
+	inputs, many, err := c.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: 64, MaxItems: 1})
 	if err != nil || many {
 		return nil, errors.Join(err, errors.New("not one resource"))
 	}
 	record := inputs[0].Values
-	record[IDColumn] = IDValue(ID{1})
+	record[model.IDColumn] = model.IDValue(model.ID{1})
 	return c.Append(nil, record), nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/plural-go/plural/internal/model"
 )
 
 // tagWords splits a tag at its commas, but for those behind a backslash.
@@ -53,7 +55,7 @@ func eachWord(tag string, flags []string, visit func(keyword, value string) erro
 func (c *Collection) setTag(tag string) error {
 	return eachWord(tag, nil, func(keyword, value string) error {
 		switch keyword {
-		case "name": // see CollectionName
+		case "name": // see collectionName
 		case "singular":
 			c.Singular = value
 		case "renamed_from":
@@ -88,15 +90,15 @@ func (a *Attribute) setTagIn(t reflect.Type, asText bool, tag string, in nesting
 	case unknown != nil:
 		wrong = append(wrong, unknown)
 	case given != "" && given != ofType.Type:
-		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and not %s: leave the word type out", t, article(string(ofType.Type)), article(string(given))))
+		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and not %s: leave the word type out", t, model.Article(string(ofType.Type)), model.Article(string(given))))
 	}
 	a.Type, a.Format, a.Pattern = ofType.Type, ofType.Format, ofType.Pattern
 	a.Items, a.MinItems, a.MaxItems = ofType.Items, ofType.MinItems, ofType.MaxItems
 	a.Properties, a.Closed = ofType.Properties, ofType.Closed
 	parent, err = a.setWords(tag)
 	wrong = append(wrong, err)
-	if a.Format == Decimal && isType(a.Type) && a.Type != String {
-		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and a decimal is a string such as \"19.90\": use a string, or a type that writes one, with type=string in its plural tag", t, article(string(a.Type))))
+	if a.Format == Decimal && model.IsType(model.Type(a.Type)) && a.Type != String {
+		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and a decimal is a string such as \"19.90\": use a string, or a type that writes one, with type=string in its plural tag", t, model.Article(string(a.Type))))
 	}
 	if a.Format == Decimal && !slices.ContainsFunc(tagWords(tag), func(word string) bool { return strings.HasPrefix(word, "scale=") }) {
 		wrong = append(wrong, errors.New("a decimal needs a scale, the number of digits behind the point: add scale=2, for example"))
@@ -147,8 +149,8 @@ func (a *Attribute) setWords(tag string) (parent *Parent, err error) {
 		case "default":
 			a.Default = a.constant(value)
 		case "type":
-			if !isType(a.Type) {
-				return fmt.Errorf("type must be %s, but is %q", oneOf(types), value)
+			if !model.IsType(model.Type(a.Type)) {
+				return fmt.Errorf("type must be %s, but is %q", model.OneOf(model.Types), value)
 			}
 		default:
 			return a.setConstraint(keyword, value)

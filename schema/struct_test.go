@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/plural-go/plural/internal/model"
 )
 
 type Everything struct {
@@ -134,13 +136,13 @@ func TestNumbersHaveTheBoundsOfTheirType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sized := s.Collection("sizeds")
+	sized := (*model.Schema)(s).Collection("sizeds")
 	for body, fits := range map[string]bool{
 		`{"i8":-128,"i16":32767,"i32":-2147483648,"u":9223372036854775807,"u8":0,"u16":65535,"u32":4294967295,"f32":-3.4028234663852886e+38,"four":[0,1,2,255]}`: true,
 		`{"i8":128}`: false, `{"i8":-129}`: false, `{"u8":-1}`: false, `{"u16":-1}`: false, `{"u16":65536}`: false, `{"u":-1}`: false, `{"u64":-1}`: false,
 		`{"f32":3.5e38}`: false, `{"list":[128]}`: false, `{"four":[1,2,3]}`: false, `{"four":[1,2,3,4,5]}`: false,
 	} {
-		_, _, err := sized.Decode([]byte(body), DecodeOptions{Mode: Create, MaxDepth: 8, MaxItems: 1})
+		_, _, err := sized.Decode([]byte(body), model.DecodeOptions{Mode: model.Create, MaxDepth: 8, MaxItems: 1})
 		if (err == nil) != fits {
 			t.Errorf("%s: %v", body, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // TestErrorCodes: the client knows every code that a server has, and no other.
@@ -17,7 +17,7 @@ func TestErrorCodes(t *testing.T) {
 	for _, match := range regexp.MustCompile(`"([a-z_]+)"`).FindAllStringSubmatch(text, -1) {
 		known = append(known, match[1])
 	}
-	for _, code := range fault.Codes() {
+	for _, code := range problem.Codes() {
 		want = append(want, string(code))
 	}
 	slices.Sort(known)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -31,7 +32,7 @@ type Options struct {
 func Generate(s *schema.Schema, options Options) string {
 	fixed := fixedPart()
 	g := &generator{options: options, names: newNames(fixed)}
-	for _, c := range s.All() {
+	for _, c := range (*model.Schema)(s).All() {
 		if grant, granted := grantOf(options.Role, c); granted {
 			g.families = append(g.families, family{c, g.names.of(c), grant})
 		}
@@ -72,7 +73,7 @@ var (
 
 // family is a collection with the names of its types.
 type family struct {
-	*schema.Collection
+	*model.Collection
 	name  string        // of one resource, and the beginning of the other names
 	grant *schema.Grant // nil: everything
 }
@@ -145,7 +146,7 @@ func (g *generator) specs() {
 		add("async", f.Async)
 		add("children", g.children(f))
 		add("bigints", g.paths(f, g.isBigInt))
-		add("doubles", g.paths(f, func(a *schema.Attribute) bool { return a.Type == schema.Number }))
+		add("doubles", g.paths(f, func(a *model.Attribute) bool { return a.Type == model.Number }))
 		if len(facts) == 0 {
 			g.line("  %s: {},", member(f.Name))
 			continue
@@ -167,10 +168,10 @@ func (g *generator) children(of family) []string {
 }
 
 // paths finds attributes, and values within them, as the runtime names them.
-func (g *generator) paths(f family, wanted func(*schema.Attribute) bool) []string {
+func (g *generator) paths(f family, wanted func(*model.Attribute) bool) []string {
 	var found []string
-	var walk func(a *schema.Attribute, path string)
-	walk = func(a *schema.Attribute, path string) {
+	var walk func(a *model.Attribute, path string)
+	walk = func(a *model.Attribute, path string) {
 		if wanted(a) {
 			found = append(found, path)
 		}

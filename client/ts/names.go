@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // names gives out names of types. No name is given twice, and none that the
@@ -31,7 +31,7 @@ var suffixes = []string{"", "Create", "Replace", "Patch", "Filter", "Sort", "Sha
 
 // of is the name for one resource of a collection: BlogPost of blog-posts, and
 // where a name is taken DateResource of dates.
-func (n names) of(c *schema.Collection) string {
+func (n names) of(c *model.Collection) string {
 	base := pascal(c.Singular)
 	name := base
 	for i := 1; !n.free(name); i++ {

@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
 // grantOf is what a role may do in a collection, and whether that is anything.
 // Everybody has the operations that they asked for.
-func grantOf(role *schema.Role, c *schema.Collection) (*schema.Grant, bool) {
+func grantOf(role *schema.Role, c *model.Collection) (*schema.Grant, bool) {
 	if role == nil || c.ReadOnly() {
 		return nil, true
 	}
@@ -34,8 +35,8 @@ var methods = []struct {
 }{
 	{schema.MayRead, []string{"get"}},
 	{schema.MayList, []string{"list", "total", "all", "backward"}},
-	{schema.MayCreate, []string{"create", "createAll", "createAsync"}},
-	{schema.MayUpdate, []string{"replace", "replaceAsync", "patch", "patchAsync"}},
+	{schema.MayCreate, []string{"create", "createMany", "createAsync"}},
+	{schema.MayUpdate, []string{"replace", "replaceAsync", "update", "updateAsync"}},
 	{schema.MayDelete, []string{"delete", "deleteAsync"}},
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // collection writes the types of one collection: what is read, what each write
@@ -36,7 +36,7 @@ func (g *generator) collection(f family) {
 }
 
 // attributeComment says of an attribute what its type does not.
-func (g *generator) attributeComment(a *schema.Attribute) {
+func (g *generator) attributeComment(a *model.Attribute) {
 	var facts []string
 	if a.References != nil {
 		facts = append(facts, "The id of a resource of "+a.References.Collection+".")
@@ -54,23 +54,23 @@ func (g *generator) writes(f family) {
 	g.line("\n/** What it takes to create one of %s. */\nexport interface %sCreate {", f.Name, f.name)
 	g.comment("  ", "A UUID of your own. Default: the server makes one.")
 	g.line("  id?: string;")
-	g.attributes(f, func(a *schema.Attribute) bool { return a.Required && a.Default == nil })
+	g.attributes(f, func(a *model.Attribute) bool { return a.Required && a.Default == nil })
 	g.line("}")
 
 	g.line("\n/** What it takes to replace one of %s. What was read can be sent back. */\nexport interface %sReplace {", f.Name, f.name)
 	g.line("  readonly id?: string;\n  readonly type?: %s;", quoted(f.Name))
-	g.attributes(f, func(a *schema.Attribute) bool { return a.Required && a.Default == nil })
+	g.attributes(f, func(a *model.Attribute) bool { return a.Required && a.Default == nil })
 	if !f.NoTimestamps {
 		g.line("  readonly created_at?: string;\n  readonly updated_at?: string;")
 	}
 	g.line("}")
 
 	g.line("\n/** What can be changed of one of %s. */\nexport interface %sPatch {", f.Name, f.name)
-	g.attributes(f, func(*schema.Attribute) bool { return false })
+	g.attributes(f, func(*model.Attribute) bool { return false })
 	g.line("}")
 }
 
-func (g *generator) attributes(f family, required func(*schema.Attribute) bool) {
+func (g *generator) attributes(f family, required func(*model.Attribute) bool) {
 	for i := range f.Attributes {
 		a := &f.Attributes[i]
 		if !f.mayWrite(a.Name) {
@@ -98,16 +98,16 @@ func (g *generator) filter(f family) {
 	g.line("}")
 }
 
-func (g *generator) condition(a *schema.Attribute) string {
+func (g *generator) condition(a *model.Attribute) string {
 	value := g.typeOf(a, true)
 	switch {
-	case a.Type == schema.Object || a.Type == schema.Array:
+	case a.Type == model.Object || a.Type == model.Array:
 		return "NullCondition"
-	case a.Type == schema.Boolean:
+	case a.Type == model.Boolean:
 		return "EqualCondition<" + value + ">"
-	case value == "string" && (a.Format == "" || a.Format == schema.Email || a.Format == schema.URI):
+	case value == "string" && (a.Format == "" || a.Format == model.Email || a.Format == model.URI):
 		return "TextCondition"
-	case a.Type == schema.String && (a.Format == "" || a.Format == schema.Email || a.Format == schema.URI):
+	case a.Type == model.String && (a.Format == "" || a.Format == model.Email || a.Format == model.URI):
 		return "TextCondition<" + value + ">"
 	default:
 		return "OrderedCondition<" + value + ">"
@@ -118,7 +118,7 @@ func (g *generator) condition(a *schema.Attribute) string {
 func (g *generator) sortable(f family) []string {
 	names := []string{"id"}
 	for i := range f.Attributes {
-		if a := &f.Attributes[i]; a.Type != schema.Object && a.Type != schema.Array && f.maySee(a.Name) {
+		if a := &f.Attributes[i]; a.Type != model.Object && a.Type != model.Array && f.maySee(a.Name) {
 			names = append(names, a.Name)
 		}
 	}
@@ -158,7 +158,7 @@ func (g *generator) shape(f family) {
 	g.line("  children: %s;\n}", children)
 }
 
-func (g *generator) nullable(a *schema.Attribute, value string) string {
+func (g *generator) nullable(a *model.Attribute, value string) string {
 	if a.Required {
 		return value
 	}
@@ -166,7 +166,7 @@ func (g *generator) nullable(a *schema.Attribute, value string) string {
 }
 
 // typeIn is the type of an attribute as it is read.
-func (g *generator) typeIn(f family, a *schema.Attribute) string {
+func (g *generator) typeIn(f family, a *model.Attribute) string {
 	if f.ReadOnly() && a.Name == "errors" {
 		return "readonly ApiProblem[]" // the schema does not say of what it is an array
 	}
@@ -174,16 +174,16 @@ func (g *generator) typeIn(f family, a *schema.Attribute) string {
 }
 
 // typeOf is the type of a value, as it is read or as it can be written.
-func (g *generator) typeOf(a *schema.Attribute, written bool) string {
+func (g *generator) typeOf(a *model.Attribute, written bool) string {
 	if values := g.literals(a); values != nil {
 		return union(values)
 	}
 	switch a.Type {
-	case schema.Boolean:
+	case model.Boolean:
 		return "boolean"
-	case schema.Number:
+	case model.Number:
 		return "number"
-	case schema.Integer:
+	case model.Integer:
 		switch {
 		case !g.isBigInt(a):
 			return "number"
@@ -191,7 +191,7 @@ func (g *generator) typeOf(a *schema.Attribute, written bool) string {
 			return "bigint | number"
 		}
 		return "bigint"
-	case schema.Array:
+	case model.Array:
 		if a.Items == nil {
 			return "unknown[]"
 		}
@@ -200,16 +200,16 @@ func (g *generator) typeOf(a *schema.Attribute, written bool) string {
 			item = "(" + item + ")"
 		}
 		return item + "[]"
-	case schema.Object:
+	case model.Object:
 		return g.objectType(a, written)
 	}
-	if a.Format == schema.DateTime && written {
+	if a.Format == model.DateTime && written {
 		return "string | Date"
 	}
 	return "string"
 }
 
-func (g *generator) objectType(a *schema.Attribute, written bool) string {
+func (g *generator) objectType(a *model.Attribute, written bool) string {
 	var members []string
 	for i := range a.Properties {
 		p := &a.Properties[i]
@@ -229,14 +229,14 @@ func (g *generator) objectType(a *schema.Attribute, written bool) string {
 }
 
 // literals are the values of an enum, if TypeScript can write them all.
-func (g *generator) literals(a *schema.Attribute) []string {
-	if a.Type == schema.Object || a.Type == schema.Array || g.isBigInt(a) || a.Format == schema.DateTime || a.Format == schema.Decimal {
+func (g *generator) literals(a *model.Attribute) []string {
+	if a.Type == model.Object || a.Type == model.Array || g.isBigInt(a) || a.Format == model.DateTime || a.Format == model.Decimal {
 		return nil
 	}
 	var values []string
 	for _, constant := range a.Enum {
 		value := literal(constant)
-		if a.Type == schema.Integer && !isSafe(json.Number(value)) {
+		if a.Type == model.Integer && !isSafe(json.Number(value)) {
 			return nil
 		}
 		values = append(values, value)
@@ -245,8 +245,8 @@ func (g *generator) literals(a *schema.Attribute) []string {
 }
 
 // isBigInt reports whether values can be integers that a number would round, and are not to be.
-func (g *generator) isBigInt(a *schema.Attribute) bool {
-	if !g.options.BigInt || a.Type != schema.Integer {
+func (g *generator) isBigInt(a *model.Attribute) bool {
+	if !g.options.BigInt || a.Type != model.Integer {
 		return false
 	}
 	if len(a.Enum) > 0 && !slices.ContainsFunc(a.Enum, func(constant any) bool { return !isSafe(json.Number(literal(constant))) }) {

@@ -50,7 +50,7 @@ resources is refused unless --force is given.`,
 		if err != nil {
 			return err
 		}
-		if err := plural.Restore(command.Context(), database, args[0], force); err != nil {
+		if err := plural.Restore(command.Context(), database, args[0], plural.RestoreOptions{Overwrite: force}); err != nil {
 			return err
 		}
 		fmt.Fprintf(command.OutOrStdout(), "Restored %s.\n", args[0])

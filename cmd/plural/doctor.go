@@ -27,7 +27,7 @@ the database. The exit status is 1 if something is wrong and was not repaired.`,
 		if err != nil {
 			return err
 		}
-		findings, err := plural.Examine(command.Context(), database, repair)
+		findings, err := plural.Examine(command.Context(), database, plural.ExamineOptions{Repair: repair})
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/internal/move"
+	"github.com/plural-go/plural/problem"
 )
 
 // importFlags are the flags of an import.
@@ -177,7 +178,7 @@ func resumeHint(err error, done move.Imported, collection string, f importFlags)
 		return fmt.Errorf("stopped at row %d; all rows before it are imported: correct it and continue with --from-row %d, or skip bad rows with --on-error skip", next, next)
 	case errors.As(err, &unknown) && unknown.First != "":
 		return fmt.Errorf("%w\nIf /%s/%s exists, all of them are imported: continue with --from-row %d, otherwise with --from-row %d", err, collection, unknown.First, unknown.To+1, next)
-	case client.HasCode(err, client.CodeStorageFull):
+	case client.HasCode(err, problem.CodeStorageFull):
 		return fmt.Errorf("the disk of the database is full: free some space, and continue with --from-row %d", next)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("interrupted: continue with --from-row %d", next)

@@ -1,14 +1,19 @@
 package main
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
-
-	"github.com/plural-go/plural/schema"
 )
+
+// starter is a commented schema file to begin with. It declares what schema.Example
+// declares, and shows the rest in comments.
+//
+//go:embed starter.yaml
+var starter string
 
 func newInitCommand() *cobra.Command {
 	return &cobra.Command{
@@ -28,7 +33,7 @@ func newInitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = file.WriteString(schema.Starter)
+			_, err = file.WriteString(starter)
 			if err := errors.Join(err, file.Close()); err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -118,11 +119,18 @@ func greeting(s *settings, c *schema.Schema, access *schema.Access, addr net.Add
 	switch {
 	case access == nil:
 		fmt.Fprintf(&b, "  Open  anybody who can reach %s may do everything: see docs/security.md\n", reachable(addr))
-	case !access.GrantsAnything():
+	case !grantsAnything(access):
 		b.WriteString("  Shut  nobody may do anything yet: say under access in the schema file who may do what\n")
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// grantsAnything reports whether any role may do anything with resources.
+func grantsAnything(access *schema.Access) bool {
+	return slices.ContainsFunc(access.Roles, func(role schema.Role) bool {
+		return slices.ContainsFunc(role.Grants, func(grant schema.Grant) bool { return len(grant.Verbs) > 0 })
+	})
 }
 
 // reachable is an address that a client on this machine can use.
@@ -136,7 +144,7 @@ func reachable(addr net.Addr) string {
 
 // tryLine is a first request: one that needs no API key, if there is any.
 func tryLine(s *settings, c *schema.Schema, access *schema.Access, base string) string {
-	first := base + "/" + c.Collections()[0].Name
+	first := base + "/" + (*model.Schema)(c).Collections()[0].Name
 	if access != nil {
 		if public := listedBy(access, true); public != "" {
 			return "curl " + base + "/" + public

@@ -18,7 +18,9 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
+	"github.com/plural-go/plural/problem"
 )
 
 // target is where data is imported to or exported from: a server, or a database that is opened
@@ -101,9 +103,10 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 		return nil, nil, err
 	}
 	t.name = shown(s.config.Database)
-	if s.config.Schema.Collection(collection) == nil { // before a database is created
+	declared := (*model.Schema)(s.config.Schema)
+	if declared.Collection(collection) == nil { // before a database is created
 		var names []string
-		for _, each := range s.config.Schema.All() {
+		for _, each := range declared.All() {
 			names = append(names, each.Name)
 		}
 		return nil, nil, noCollection(collection, names, what)
@@ -208,7 +211,7 @@ func (c causes) Handle(ctx context.Context, record slog.Record) error {
 	}
 	told := record.Message == "request"
 	record.Attrs(func(a slog.Attr) bool {
-		told = told || a.Key == "error" && strings.HasPrefix(a.Value.String(), string(client.CodeStorageFull))
+		told = told || a.Key == "error" && strings.HasPrefix(a.Value.String(), string(problem.CodeStorageFull))
 		return true
 	})
 	if told {

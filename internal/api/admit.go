@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -43,7 +44,7 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 	default:
 		out.Header().Add("Vary", "Authorization") // the reply depends on the caller
 		by, err = a.Guard.Identify(r.Context(), r.Header.Values("Authorization"))
-		if fault.Is(err, fault.CodeInvalidCredentials) {
+		if fault.Is(err, problem.CodeInvalidCredentials) {
 			return cmp.Or(a.limitWrong(out), err)
 		}
 	}
@@ -82,8 +83,8 @@ func (t *target) verb(method string) schema.AccessVerb {
 }
 
 // challenge says how to authenticate (RFC 6750, section 3).
-func challenge(code fault.Code) string {
-	if code == fault.CodeInvalidCredentials {
+func challenge(code problem.Code) string {
+	if code == problem.CodeInvalidCredentials {
 		return `Bearer realm="plural", error="invalid_token"`
 	}
 	return `Bearer realm="plural"`

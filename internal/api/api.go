@@ -13,17 +13,19 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/openapi"
 	"github.com/plural-go/plural/internal/operation"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
 // Config configures an API.
 type Config struct {
-	Schema     *schema.Schema
+	Schema     *model.Schema
 	Resources  *resource.Resources
 	Operations *operation.Operations
 	Observer   *observe.Observer
@@ -68,7 +70,7 @@ type API struct {
 	buckets  *buckets
 	inFlight *inFlight
 	openapis *documents
-	patterns map[*schema.Collection]patterns
+	patterns map[*model.Collection]patterns
 	bodies   *budget
 	ready    *readiness
 	local    bool // see Local
@@ -110,7 +112,7 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 		if reason != nil && reason != http.ErrAbortHandler {
 			a.Observer.Panicked(out.id, reason, debug.Stack())
 			if !out.begun() {
-				_ = out.send(r, failure(fault.List{fault.Internal(nil)}))
+				_ = out.send(r, failure(problem.Errors{fault.Internal(nil)}))
 				reason = nil
 			}
 		}
@@ -190,7 +192,7 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
 		// Nobody reads this reply, and the server has no problem.
 		out.gone = true
-		return failure(fault.List{fault.New(fault.CodeUnavailable, "The client disconnected.")})
+		return failure(problem.Errors{fault.New(problem.CodeUnavailable, "The client disconnected.")})
 	}
 	faults := fault.From(err)
 	reply := failure(faults)

@@ -12,18 +12,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
 // newAPI makes an API on the example, with a log to look at.
 func newAPI(t *testing.T, ready func(context.Context) error) (*API, *strings.Builder) {
 	t.Helper()
-	example := schema.Example()
+	example := (*model.Schema)(schema.Example())
 	st, err := store.Open(context.Background(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"), example)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +124,7 @@ func TestReadiness(t *testing.T) {
 		{"/-/ready", nil, `200 {"status":"ready"}`},
 		{"/-/health", errors.New("down"), `200 {"status":"ok"}`},
 		{"/-/ready", errors.New("down"), `503 {"status":"unavailable"}`},
-		{"/-/ready", &fault.Error{Code: fault.CodeUnavailable, Detail: "It is away.", Cause: errors.New("a secret")}, `503 {"status":"unavailable","detail":"It is away."}`},
+		{"/-/ready", &problem.Error{Code: problem.CodeUnavailable, Detail: "It is away.", Cause: errors.New("a secret")}, `503 {"status":"unavailable","detail":"It is away."}`},
 	} {
 		down = c.err
 		clock = clock.Add(readyFor) // what was found before is no longer believed

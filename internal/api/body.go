@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
@@ -18,7 +19,7 @@ func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 	}
 	body, err := a.readAll(r, out)
 	var large *http.MaxBytesError
-	var refused *fault.Error
+	var refused *problem.Error
 	switch {
 	case errors.As(err, &large):
 		return nil, a.tooLarge()
@@ -62,18 +63,18 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 		if slow := out.upload.arrived(int64(cap(body))); err == io.EOF {
 			return body, nil
 		} else if slow {
-			return nil, fault.New(fault.CodeOverloaded, "The body arrived too slowly while the server was short of memory for bodies. Try again later.")
+			return nil, fault.New(problem.CodeOverloaded, "The body arrived too slowly while the server was short of memory for bodies. Try again later.")
 		}
 		return nil, err
 	}
 }
 
 func unreadable(err error) error {
-	return &fault.Error{Code: fault.CodeMalformedRequest, Detail: "The body could not be read completely.", Cause: err}
+	return &problem.Error{Code: problem.CodeMalformedRequest, Detail: "The body could not be read completely.", Cause: err}
 }
 
 func (a *API) tooLarge() error {
-	return fault.New(fault.CodeBodyTooLarge, "The body is too large. Send at most %d bytes.", a.MaxBody)
+	return fault.New(problem.CodeBodyTooLarge, "The body is too large. Send at most %d bytes.", a.MaxBody)
 }
 
 // checkBody refuses a body where none is expected, and one that is not JSON where one is
@@ -95,12 +96,12 @@ func checkBody(r *http.Request) error {
 			return unreadable(err)
 		}
 	}
-	return fault.New(fault.CodeUnexpectedBody, "%s must not have a body. Send it without one.", r.Method)
+	return fault.New(problem.CodeUnexpectedBody, "%s must not have a body. Send it without one.", r.Method)
 }
 
 func checkMediaType(r *http.Request) error {
 	if encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return fault.Header("Content-Encoding", fault.CodeUnsupportedMediaType, "Send the body without Content-Encoding.")
+		return fault.Header("Content-Encoding", problem.CodeUnsupportedMediaType, "Send the body without Content-Encoding.")
 	}
 	// Two values contradict each other, so a repeated header is refused.
 	given := strings.Join(r.Header.Values("Content-Type"), ", ")
@@ -112,7 +113,7 @@ func checkMediaType(r *http.Request) error {
 		if given != "" {
 			came = "the Content-Type is " + fault.Quote(given)
 		}
-		return fault.Header("Content-Type", fault.CodeUnsupportedMediaType, "The body must be JSON in UTF-8, but %s. Send Content-Type: application/json.", came)
+		return fault.Header("Content-Type", problem.CodeUnsupportedMediaType, "The body must be JSON in UTF-8, but %s. Send Content-Type: application/json.", came)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // budget is the memory that the bodies of all requests in flight may use. Each body reserves
@@ -72,7 +73,7 @@ func (u *upload) take(size int64) error {
 		case <-changed:
 		case <-time.After(budgetLook):
 		case <-deadline.C:
-			return fault.New(fault.CodeOverloaded, "The request bodies in flight use all of the %d bytes reserved for them. Try again later.", b.all)
+			return fault.New(problem.CodeOverloaded, "The request bodies in flight use all of the %d bytes reserved for them. Try again later.", b.all)
 		}
 	}
 }

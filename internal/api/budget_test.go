@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // TestBudget: bodies take what is there, and those that come slowly lose theirs to others.
@@ -18,7 +19,7 @@ func TestBudget(t *testing.T) {
 	expect := func(u *upload, size int64, want bool) {
 		t.Helper()
 		err := u.take(size)
-		if (err == nil) != want || err != nil && !fault.Is(err, fault.CodeOverloaded) {
+		if (err == nil) != want || err != nil && !fault.Is(err, problem.CodeOverloaded) {
 			t.Errorf("taking %d: %v", size, err)
 		}
 	}

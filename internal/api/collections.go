@@ -9,12 +9,13 @@ import (
 	"strconv"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
 // collections answers GET /: the collections as resources.
 func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) {
-	all := slices.DeleteFunc(a.Schema.All(), func(c *schema.Collection) bool { return !a.mayKnow(by, c) })
+	all := slices.DeleteFunc(a.Schema.All(), func(c *model.Collection) bool { return !a.mayKnow(by, c) })
 	totals, err := a.Resources.Totals(ctx, by, all)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) 
 }
 
 // mayKnow reports whether a caller may know of a collection: if any verb in it is granted.
-func (a *API) mayKnow(by *auth.Permit, c *schema.Collection) bool {
+func (a *API) mayKnow(by *auth.Permit, c *model.Collection) bool {
 	return slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return by.May(verb, c) })
 }
 
@@ -48,9 +49,9 @@ func (a *API) mayKnow(by *auth.Permit, c *schema.Collection) bool {
 var collectionNamespace = [16]byte{0x6e, 0x1f, 0x2b, 0x9c, 0x57, 0x0d, 0x4a, 0x83, 0x9a, 0x41, 0xd2, 0x7c, 0x35, 0xe8, 0x06, 0xb4}
 
 // collectionID is the UUIDv5 of a collection's name.
-func collectionID(name string) schema.ID {
+func collectionID(name string) model.ID {
 	sum := sha1.Sum(append(collectionNamespace[:], name...)) // #nosec G401 -- see the import
-	id := schema.ID(sum[:16])
+	id := model.ID(sum[:16])
 	id[6] = id[6]&0x0f | 0x50
 	id[8] = id[8]&0x3f | 0x80
 	return id

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // Local returns the API for a server without access rules that listens on a loopback address.
@@ -26,7 +27,7 @@ func (a *API) checkHost(r *http.Request) error {
 		return nil
 	}
 	if r.Host != "" && !isLoopback(r.Host) { // browsers always send one
-		return fault.Header("Host", fault.CodeMisdirected, "This server has no access rules, so it accepts requests to localhost and loopback addresses only, but the Host is %s. "+
+		return fault.Header("Host", problem.CodeMisdirected, "This server has no access rules, so it accepts requests to localhost and loopback addresses only, but the Host is %s. "+
 			"Declare access in the schema file, or start the server with --open to allow everything to everybody.", fault.Quote(r.Host))
 	}
 	origin := r.Header.Get("Origin")
@@ -34,7 +35,7 @@ func (a *API) checkHost(r *http.Request) error {
 		return nil
 	}
 	if page, err := url.Parse(origin); err != nil || !isLoopback(page.Host) {
-		return fault.Header("Origin", fault.CodeMisdirected, "This server has no access rules, so it accepts requests from pages of localhost and loopback addresses only, but the Origin is %s. "+
+		return fault.Header("Origin", problem.CodeMisdirected, "This server has no access rules, so it accepts requests from pages of localhost and loopback addresses only, but the Origin is %s. "+
 			"Add the origin to allowed_origins, or declare access in the schema file.", fault.Quote(origin))
 	}
 	return nil

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 const maxIdempotencyKey = 255
@@ -27,7 +28,7 @@ func (a *API) idempotencyKeyOf(r *http.Request, request resource.Request) (*reso
 	key := given[0]
 	printable := func(c rune) bool { return c >= ' ' && c <= '~' }
 	if len(given) > 1 || key == "" || len(key) > maxIdempotencyKey || strings.ContainsFunc(key, func(c rune) bool { return !printable(c) }) {
-		return nil, fault.Header("Idempotency-Key", fault.CodeMalformedRequest, "Send one Idempotency-Key with 1 to %d printable ASCII characters, such as a UUID.", maxIdempotencyKey)
+		return nil, fault.Header("Idempotency-Key", problem.CodeMalformedRequest, "Send one Idempotency-Key with 1 to %d printable ASCII characters, such as a UUID.", maxIdempotencyKey)
 	}
 	found := &resource.IdempotencyKey{Key: key, Fingerprint: a.fingerprint(request)}
 	if by := request.Path.By; by != nil {
@@ -123,7 +124,7 @@ func recordOf(reply *reply) *resource.IdempotencyRecord {
 		stored.Header[name] = reply.header.Get(name)
 	}
 	if reply.provisional > 0 {
-		stored.Until = schema.FormatTime(time.Now().Add(reply.provisional))
+		stored.Until = model.FormatTime(time.Now().Add(reply.provisional))
 	}
 	return stored
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // inFlight counts the requests in progress, in all and by address. An address may have half of them, so that
@@ -28,9 +29,9 @@ func (f *inFlight) enter(address string) error {
 	case f.most <= 0:
 		return nil
 	case f.all > f.most:
-		return fault.New(fault.CodeOverloaded, "More than %d requests are being answered. Try again later.", f.most)
+		return fault.New(problem.CodeOverloaded, "More than %d requests are being answered. Try again later.", f.most)
 	case f.by[address] > share:
-		return fault.New(fault.CodeTooManyRequests, "More than %d requests from your address are being answered. Wait until some are finished.", share)
+		return fault.New(problem.CodeTooManyRequests, "More than %d requests from your address are being answered. Wait until some are finished.", share)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // TestNobodyHasAllRequests: an address gets half of the requests, and all together no more than there may be.
@@ -11,9 +12,9 @@ func TestNobodyHasAllRequests(t *testing.T) {
 	f := newInFlight(4)
 	for i, step := range []struct {
 		address string
-		want    fault.Code
+		want    problem.Code
 	}{
-		{"a", ""}, {"a", ""}, {"a", fault.CodeTooManyRequests}, {"b", ""}, {"b", fault.CodeOverloaded},
+		{"a", ""}, {"a", ""}, {"a", problem.CodeTooManyRequests}, {"b", ""}, {"b", problem.CodeOverloaded},
 	} {
 		err := f.enter(step.address)
 		if step.want == "" && err != nil || step.want != "" && !fault.Is(err, step.want) {

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
-	"github.com/plural-go/plural/schema"
 )
 
 // list replies with a range of a collection.
@@ -143,8 +143,8 @@ const pieceSize = 32 << 10
 // listStream writes a range as it is read.
 type listStream struct {
 	listing    *resource.Listing
-	collection *schema.Collection
-	visible    schema.ColumnSet
+	collection *model.Collection
+	visible    model.ColumnSet
 	abandoned  <-chan struct{}
 	patience   *queryTimer
 	slowest    int64 // bytes per second, on average, that a client must receive; zero: no minimum
@@ -155,7 +155,7 @@ type listStream struct {
 
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize+4<<10)) }}
 
-func newListStream(listing *resource.Listing, c *schema.Collection, visible schema.ColumnSet, abandoned <-chan struct{}) *listStream {
+func newListStream(listing *resource.Listing, c *model.Collection, visible model.ColumnSet, abandoned <-chan struct{}) *listStream {
 	buffer := *buffers.Get().(*[]byte)
 	return &listStream{listing: listing, collection: c, visible: visible, abandoned: abandoned, buffer: append(buffer[:0], `{"data":[`...)}
 }

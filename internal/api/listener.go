@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // Listener makes net/http speak our language: what it refuses before any
@@ -36,12 +37,12 @@ var plainHeader = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnect
 var expectationFailed = []byte("HTTP/1.1 417 Expectation Failed\r\n")
 
 // refusals says in our words what net/http refuses.
-var refusals = map[int]*fault.Error{
-	400: fault.New(fault.CodeMalformedRequest, "The request line, the path or a header is not valid HTTP."),
-	417: fault.Header("Expect", fault.CodeExpectationFailed, "The only expectation that can be met is 100-continue."),
-	431: fault.New(fault.CodeHeadersTooLarge, "The request line and the headers are larger than this server takes."),
-	501: fault.Header("Transfer-Encoding", fault.CodeNotImplemented, "The only transfer coding is chunked."),
-	505: fault.New(fault.CodeHTTPVersion, "The versions spoken here are HTTP/1.0 and HTTP/1.1."),
+var refusals = map[int]*problem.Error{
+	400: fault.New(problem.CodeMalformedRequest, "The request line, the path or a header is not valid HTTP."),
+	417: fault.Header("Expect", problem.CodeExpectationFailed, "The only expectation that can be met is 100-continue."),
+	431: fault.New(problem.CodeHeadersTooLarge, "The request line and the headers are larger than this server takes."),
+	501: fault.Header("Transfer-Encoding", problem.CodeNotImplemented, "The only transfer coding is chunked."),
+	505: fault.New(problem.CodeHTTPVersion, "The versions spoken here are HTTP/1.0 and HTTP/1.1."),
 }
 
 // Write passes everything on but the answers that are not ours.
@@ -50,7 +51,7 @@ func (c *connection) Write(p []byte) (int, error) {
 	if refusal == nil {
 		return c.Conn.Write(p)
 	}
-	answer := failure(fault.List{refusal})
+	answer := failure(problem.Errors{refusal})
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: %s\r\nContent-Length: %d\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: %s\r\n\r\n%s",
 		answer.status, http.StatusText(answer.status), contentType, len(answer.body), newRequestID(), answer.body)
@@ -60,7 +61,7 @@ func (c *connection) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func refusalFor(p []byte) *fault.Error {
+func refusalFor(p []byte) *problem.Error {
 	if !bytes.HasPrefix(p, []byte("HTTP/1.1 ")) {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/problem"
 )
 
 // acceptable refuses a request whose Accept header rules out JSON.
@@ -19,7 +20,7 @@ func acceptable(r *http.Request) error {
 	if quality(r, "application/json") > 0 {
 		return nil
 	}
-	return fault.Header("Accept", fault.CodeNotAcceptable, "Responses are JSON in UTF-8. Send Accept: application/json.")
+	return fault.Header("Accept", problem.CodeNotAcceptable, "Responses are JSON in UTF-8. Send Accept: application/json.")
 }
 
 // quality returns the weight of a media type by the most specific matching range of the Accept

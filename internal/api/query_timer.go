@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // queryTimer cancels the queries of a request that take too long. Time spent waiting for the
@@ -53,6 +53,6 @@ func (p *queryTimer) explain(err error) error {
 	if err == nil || !errors.Is(context.Cause(p.Context), errTooExpensive) {
 		return err
 	}
-	return &fault.Error{Code: fault.CodeTooExpensive, Cause: err,
+	return &problem.Error{Code: problem.CodeTooExpensive, Cause: err,
 		Detail: "The database takes too long for this request. Ask for a smaller range, or filter and sort by indexed fields."}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -133,7 +134,7 @@ func (a *API) limit(out *response, policy, who string, allowed schema.Rate) erro
 		return nil
 	}
 	out.retryAfter = strconv.FormatInt(seconds(level.wait), 10)
-	return fault.New(fault.CodeTooManyRequests, "At most %s are taken here, and there have been more. Try again in %s s.", allowed, out.retryAfter)
+	return fault.New(problem.CodeTooManyRequests, "At most %s are taken here, and there have been more. Try again in %s s.", allowed, out.retryAfter)
 }
 
 // seconds rounds up, so that nobody comes back too early.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/observe"
+	"github.com/plural-go/plural/problem"
 )
 
 // contentType is exactly what the convention requires; jsonType is the header value.
@@ -34,7 +35,7 @@ const retryAfter = "5"
 // reply is what is to be sent: a body, a stream, a handler, or none of them.
 type reply struct {
 	status  int
-	code    fault.Code // of the first error
+	code    problem.Code // of the first error
 	header  http.Header
 	body    []byte
 	stream  *listStream
@@ -58,8 +59,8 @@ func enveloped(status int, representation []byte) *reply {
 }
 
 // failure returns the reply with errors.
-func failure(faults fault.List) *reply {
-	body := append([]byte(`{"errors":`), faults.JSON()...)
+func failure(faults problem.Errors) *reply {
+	body := append([]byte(`{"errors":`), fault.JSON(faults)...)
 	reply := &reply{status: faults[0].Status(), code: faults[0].Code, header: http.Header{}, body: append(body, '}')}
 	if reply.status == http.StatusServiceUnavailable {
 		reply.header.Set("Retry-After", retryAfter)
@@ -88,7 +89,7 @@ type response struct {
 	started time.Time
 	timeout time.Duration
 	status  int
-	code    fault.Code
+	code    problem.Code
 	bytes   int64
 	gone    bool      // the client disconnected before the reply
 	latest  time.Time // deadline of the current write; zero: none

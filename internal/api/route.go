@@ -8,9 +8,10 @@ import (
 
 	"github.com/plural-go/plural/internal/explorer"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/suggest"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 type pathKind int
@@ -43,7 +44,7 @@ type target struct {
 	page     string         // the same, of an HTML page
 	file     *explorer.File // of that page; nil: its HTML document
 	path     resource.Path
-	id       schema.ID
+	id       model.ID
 }
 
 func (t *target) lists() bool { return t.kind == collectionPath }
@@ -54,7 +55,7 @@ func (a *API) route(r *http.Request) (*target, error) {
 		return &target{kind: serverPath, pattern: "*"}, nil
 	}
 	if len(a.Prefix) > maxPrefix {
-		return nil, fault.New(fault.CodeNotFound, "The path prefix has more than %d bytes.", maxPrefix)
+		return nil, fault.New(problem.CodeNotFound, "The path prefix has more than %d bytes.", maxPrefix)
 	}
 	escaped := r.URL.EscapedPath()
 	path, mounted := strings.CutPrefix(escaped, a.Prefix)
@@ -83,7 +84,7 @@ func (a *API) route(r *http.Request) (*target, error) {
 			location += "?" + r.URL.RawQuery
 		}
 		if len(location) > maxEcho {
-			return nil, fault.New(fault.CodeNotFound, "Paths have no trailing slash, and this request is too long to be redirected. Send it without the slash.")
+			return nil, fault.New(problem.CodeNotFound, "Paths have no trailing slash, and this request is too long to be redirected. Send it without the slash.")
 		}
 		return &target{pattern: "redirect", redirect: location}, nil
 	}
@@ -104,7 +105,7 @@ func (a *API) unknownPathBut(path string) error {
 	if path != "" {
 		path = " Did you mean " + a.Prefix + path + "?"
 	}
-	return fault.New(fault.CodeNotFound, "Nothing is at this path.%s GET %s/ lists the collections.", path, a.Prefix)
+	return fault.New(problem.CodeNotFound, "Nothing is at this path.%s GET %s/ lists the collections.", path, a.Prefix)
 }
 
 // unknownName is the error of a path to no collection. A similar name is suggested only to
@@ -112,7 +113,7 @@ func (a *API) unknownPathBut(path string) error {
 type unknownName struct {
 	word  string
 	below *resource.Path // the parent, if the name is that of a sub-collection
-	id    schema.ID      // of the parent
+	id    model.ID       // of the parent
 }
 
 func (e *unknownName) Error() string { return "nothing is at this path" }
@@ -170,7 +171,7 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 		return nil, a.unknownPath()
 	}
 	parent := t.id
-	t.kind, t.path, t.id = collectionPath, resource.Path{Collection: child, Parent: &parent}, schema.ID{}
+	t.kind, t.path, t.id = collectionPath, resource.Path{Collection: child, Parent: &parent}, model.ID{}
 	t.pattern = a.patterns[child].children
 	if len(segments) == 4 {
 		if err := t.item(segments[3], a.patterns[child].child); err != nil {
@@ -183,8 +184,8 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 // patterns are the names of the paths of a collection in metrics.
 type patterns struct{ list, item, singular, children, child string }
 
-func patternsOf(s *schema.Schema) map[*schema.Collection]patterns {
-	all := map[*schema.Collection]patterns{}
+func patternsOf(s *model.Schema) map[*model.Collection]patterns {
+	all := map[*model.Collection]patterns{}
 	for _, c := range s.All() {
 		p := patterns{list: "/" + c.Name, item: "/" + c.Name + "/{id}", singular: "/" + c.Singular + "/{id}"}
 		if link := c.ParentLink(); link != nil {
@@ -198,9 +199,9 @@ func patternsOf(s *schema.Schema) map[*schema.Collection]patterns {
 
 // item makes the target one resource.
 func (t *target) item(segment, pattern string) error {
-	id, ok := schema.ParseID(segment)
+	id, ok := model.ParseID(segment)
 	if !ok {
-		return fault.New(fault.CodeNotFound, "%s is not an id. Ids are UUIDs such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.", fault.Quote(segment))
+		return fault.New(problem.CodeNotFound, "%s is not an id. Ids are UUIDs such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.", fault.Quote(segment))
 	}
 	t.kind, t.id, t.pattern = itemPath, id, pattern
 	return nil
@@ -237,13 +238,13 @@ func (t *target) refuseMethod(method string) *reply {
 	if method == http.MethodOptions {
 		return &reply{status: http.StatusNoContent, header: allow}
 	}
-	refusal := failure(fault.List{fault.New(fault.CodeMethodNotAllowed, "The method %s is not allowed here. Use %s.", fault.Quote(method), allow.Get("Allow"))})
+	refusal := failure(problem.Errors{fault.New(problem.CodeMethodNotAllowed, "The method %s is not allowed here. Use %s.", fault.Quote(method), allow.Get("Allow"))})
 	refusal.header = allow
 	return refusal
 }
 
 // locate is the canonical path of a resource.
-func (a *API) locate(c *schema.Collection, id schema.ID) string {
+func (a *API) locate(c *model.Collection, id model.ID) string {
 	return a.Prefix + "/" + c.Name + "/" + id.String()
 }
 

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/suggest"
+	"github.com/plural-go/plural/problem"
 )
 
 // Paths below /-/ are not part of the resource interface.
@@ -71,7 +71,7 @@ func state(status int, text string, reason error) *reply {
 		Status string `json:"status"`
 		Detail string `json:"detail,omitempty"`
 	}{Status: text}
-	var known *fault.Error
+	var known *problem.Error
 	if errors.As(reason, &known) {
 		body.Detail = known.Detail
 	}

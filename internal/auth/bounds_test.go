@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
 // TestClaimsThatAreLong: a token has room for thousands of values. What rules make of them is
 // bounded, and what is beyond the bounds denies, also where a rule says what is not allowed.
 func TestClaimsThatAreLong(t *testing.T) {
-	s, err := schema.New(schema.Collection{Name: "things", Attributes: []schema.Attribute{{Name: "whole", Type: schema.Integer}}})
+	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{{Name: "whole", Type: model.Integer}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,9 +28,9 @@ func TestClaimsThatAreLong(t *testing.T) {
 		return list
 	}
 	caller := Caller{ID: "x", Claims: map[string]any{"same": numbers(5500, 10), "most": numbers(1000, 1000), "more": numbers(1001, 1001)}}
-	record := make(schema.Record, len(s.Collection("things").Columns()))
+	record := make(model.Record, len(s.Collection("things").Columns()))
 	column, _ := s.Collection("things").AttributeColumns()
-	record[column] = schema.IntValue(7)
+	record[column] = model.IntValue(7)
 	for rule, want := range map[string]bool{
 		"resource.whole in auth.claims.same": true, "resource.whole in auth.claims.most": true, "resource.whole in auth.claims.more": false,
 		"!(resource.whole in auth.claims.same)": false, "!(resource.whole in auth.claims.more)": false,
@@ -52,7 +53,7 @@ func TestClaimsThatAreLong(t *testing.T) {
 // TestTextsThatAreLong: a rule looks for short texts only, as it takes the database too long
 // to look for others.
 func TestTextsThatAreLong(t *testing.T) {
-	s, err := schema.New(schema.Collection{Name: "things", Attributes: []schema.Attribute{{Name: "text", Type: schema.String}}})
+	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{{Name: "text", Type: model.String}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,9 +62,9 @@ func TestTextsThatAreLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	caller := Caller{ID: "x", Claims: map[string]any{"most": strings.Repeat("ü", 256), "more": strings.Repeat("ü", 257)}}
-	record := make(schema.Record, len(s.Collection("things").Columns()))
+	record := make(model.Record, len(s.Collection("things").Columns()))
 	column, _ := s.Collection("things").AttributeColumns()
-	record[column] = schema.TextValue(strings.Repeat("ü", 1000))
+	record[column] = model.TextValue(strings.Repeat("ü", 1000))
 	for rule, want := range map[string]bool{
 		"resource.text.contains(auth.claims.most)": true, "resource.text.startsWith(auth.claims.most)": true,
 		"resource.text.contains(auth.claims.more)": false, "resource.text.startsWith(auth.claims.more)": false,

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -36,7 +38,7 @@ func FuzzToken(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if caller, err := tokens.check(context.Background(), text, []string{"r"}); !fault.Is(err, fault.CodeInvalidCredentials) {
+		if caller, err := tokens.check(context.Background(), text, []string{"r"}); !fault.Is(err, problem.CodeInvalidCredentials) {
 			t.Errorf("%q is a token of %+v, %v", text, caller, err)
 		}
 	})
@@ -45,9 +47,9 @@ func FuzzToken(f *testing.F) {
 // FuzzRule: whatever the text of a rule is, it is refused with a place in the file, or
 // becomes a filter that can be asked.
 func FuzzRule(f *testing.F) {
-	s, err := schema.New(schema.Collection{Name: "things", Attributes: []schema.Attribute{
-		{Name: "text", Type: schema.String}, {Name: "whole", Type: schema.Integer}, {Name: "flag", Type: schema.Boolean},
-		{Name: "owner", Type: schema.String, Format: schema.UUID}, {Name: "at", Type: schema.String, Format: schema.DateTime},
+	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{
+		{Name: "text", Type: model.String}, {Name: "whole", Type: model.Integer}, {Name: "flag", Type: model.Boolean},
+		{Name: "owner", Type: model.String, Format: model.UUID}, {Name: "at", Type: model.String, Format: model.DateTime},
 	}})
 	if err != nil {
 		f.Fatal(err)
@@ -69,15 +71,15 @@ func FuzzRule(f *testing.F) {
 		if (compiled == nil) != (len(problems) > 0) {
 			t.Fatalf("%q: %v and %v", text, compiled, problems)
 		}
-		for _, problem := range problems {
-			if problem.Line < 7 || problem.Column < 1 || problem.Message == "" {
-				t.Errorf("%q: %+v", text, problem)
+		for _, wrong := range problems {
+			if wrong.Line < 7 || wrong.Column < 1 || wrong.Message == "" {
+				t.Errorf("%q: %+v", text, wrong)
 			}
 		}
 		if compiled == nil {
 			return
 		}
-		record := make(schema.Record, len(things.Columns()))
+		record := make(model.Record, len(things.Columns()))
 		for _, caller := range []Caller{{Role: "public"}, {ID: "x", Role: "r", Subject: "s", Claims: map[string]any{"a": 1.5, "xs": []any{nil}}}} {
 			if filter := compiled.bind(caller); filter != nil {
 				filter.Match(record)

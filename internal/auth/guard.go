@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -25,7 +27,7 @@ type Guard struct {
 // APIKey is an API key as stored.
 type APIKey struct {
 	Hash, Role, Subject string
-	Expires, Revoked    string // in the form of schema.FormatTime; empty: never
+	Expires, Revoked    string // in the form of model.FormatTime; empty: never
 }
 
 // maxCredentials bounds the length of credentials.
@@ -59,8 +61,8 @@ func (g *Guard) Identify(ctx context.Context, header []string) (*Permit, error) 
 	return g.Policy.Permit(caller), nil
 }
 
-func invalid(detail string) *fault.Error {
-	return fault.Header("Authorization", fault.CodeInvalidCredentials, "%s", detail)
+func invalid(detail string) *problem.Error {
+	return fault.Header("Authorization", problem.CodeInvalidCredentials, "%s", detail)
 }
 
 // callerOfAPIKey returns the caller of an API key. The error does not say what is wrong with
@@ -75,7 +77,7 @@ func (g *Guard) callerOfAPIKey(ctx context.Context, credentials string) (Caller,
 	if err != nil {
 		return Caller{}, err
 	}
-	if key == nil || !Matches(secret, key.Hash) || key.Revoked != "" || key.Expires != "" && key.Expires <= schema.FormatTime(g.clock()) {
+	if key == nil || !Matches(secret, key.Hash) || key.Revoked != "" || key.Expires != "" && key.Expires <= model.FormatTime(g.clock()) {
 		return Caller{}, refusal
 	}
 	return Caller{ID: keyCaller + prefix, Role: key.Role, Subject: key.Subject}, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // unknown is the error of CEL: neither true nor false.
@@ -65,8 +65,8 @@ func (n fact) bind(b *binding) (isTrue, isFalse query.Filter) {
 type flag struct{ column int }
 
 func (n flag) bind(*binding) (isTrue, isFalse query.Filter) {
-	return query.Compare{Column: n.column, Op: query.Equal, Value: schema.BoolValue(true)},
-		query.Compare{Column: n.column, Op: query.Equal, Value: schema.BoolValue(false)}
+	return query.Compare{Column: n.column, Op: query.Equal, Value: model.BoolValue(true)},
+		query.Compare{Column: n.column, Op: query.Equal, Value: model.BoolValue(false)}
 }
 
 // junction is && or ||. Either side alone can decide it, whatever the other is.
@@ -104,10 +104,10 @@ func (n choice) bind(b *binding) (isTrue, isFalse query.Filter) {
 // attribute is a column that is compared.
 type attribute struct {
 	column int
-	kind   schema.Kind
+	kind   model.Kind
 }
 
-func (a attribute) compare(op query.Op, value schema.Value) query.Filter {
+func (a attribute) compare(op query.Op, value model.Value) query.Filter {
 	return query.Compare{Column: a.column, Op: op, Value: value}
 }
 
@@ -212,8 +212,8 @@ func (n membership) bind(b *binding) (isTrue, isFalse query.Filter) {
 	if !ok {
 		return unknown()
 	}
-	var values []schema.Value
-	isIn, seen := query.None, map[schema.Value]bool{}
+	var values []model.Value
+	isIn, seen := query.None, map[model.Value]bool{}
 	for _, item := range items {
 		if item == types.NullValue {
 			isIn = n.isNull()

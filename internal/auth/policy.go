@@ -7,37 +7,39 @@ import (
 	"sync"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
 // Policy is the compiled access rules of each role. It is immutable.
 type Policy struct {
 	names      []string // of the roles, in the order in which they are declared
-	roles      map[string]map[*schema.Collection]*grant
+	roles      map[string]map[*model.Collection]*grant
 	metrics    []string
 	warnings   []string
-	operations *schema.Collection
+	operations *model.Collection
 }
 
 // grant is what a role may do in a collection.
 type grant struct {
 	verbs             []schema.AccessVerb
-	visible, writable schema.ColumnSet
+	visible, writable model.ColumnSet
 	mark              string // of what is visible
 	rules             map[schema.AccessVerb]*rule
 }
 
 // Compile checks declarations and compiles their rules. What is wrong is reported as
 // schema.Problems.
-func Compile(s *schema.Schema, access *schema.Access) (*Policy, error) {
-	if problems := access.Check(s); len(problems) > 0 {
+func Compile(s *model.Schema, access *schema.Access) (*Policy, error) {
+	if problems := access.Check((*schema.Schema)(s)); len(problems) > 0 {
 		return nil, problems
 	}
-	p := &Policy{roles: map[string]map[*schema.Collection]*grant{}, metrics: access.Metrics, operations: s.Operations()}
+	p := &Policy{roles: map[string]map[*model.Collection]*grant{}, metrics: access.Metrics, operations: s.Operations()}
 	var problems schema.Problems
 	for _, role := range access.Roles {
-		grants := map[*schema.Collection]*grant{}
+		grants := map[*model.Collection]*grant{}
 		for i := range role.Grants {
 			declared := &role.Grants[i]
 			c := s.Collection(declared.Collection)
@@ -56,7 +58,7 @@ func Compile(s *schema.Schema, access *schema.Access) (*Policy, error) {
 	return p, nil
 }
 
-func (p *Policy) compileGrant(c *schema.Collection, declared *schema.Grant, at []string) (*grant, schema.Problems) {
+func (p *Policy) compileGrant(c *model.Collection, declared *schema.Grant, at []string) (*grant, schema.Problems) {
 	g := &grant{
 		verbs: declared.Verbs, visible: columnsOf(c, declared.MaySee), writable: columnsOf(c, declared.MayWrite),
 		rules: map[schema.AccessVerb]*rule{},
@@ -85,8 +87,8 @@ func (p *Policy) compileGrant(c *schema.Collection, declared *schema.Grant, at [
 }
 
 // columnsOf is the columns whose attributes pass, nil if all do.
-func columnsOf(c *schema.Collection, passes func(attribute string) bool) schema.ColumnSet {
-	set, whole := make(schema.ColumnSet, len(c.Columns())), true
+func columnsOf(c *model.Collection, passes func(attribute string) bool) model.ColumnSet {
+	set, whole := make(model.ColumnSet, len(c.Columns())), true
 	for i, column := range c.Columns() {
 		set[i] = column.Attribute == nil || passes(column.Name)
 		whole = whole && set[i]
@@ -121,10 +123,10 @@ func (p *Policy) Permit(caller Caller) *Permit {
 	return &Permit{Caller: caller, policy: p, bound: map[*rule]query.Filter{}}
 }
 
-func (p *Permit) grant(c *schema.Collection) *grant { return p.policy.roles[p.Caller.Role][c] }
+func (p *Permit) grant(c *model.Collection) *grant { return p.policy.roles[p.Caller.Role][c] }
 
 // May reports whether a verb is granted in a collection at all.
-func (p *Permit) May(verb schema.AccessVerb, c *schema.Collection) bool {
+func (p *Permit) May(verb schema.AccessVerb, c *model.Collection) bool {
 	switch {
 	case p == nil:
 		return true
@@ -137,12 +139,12 @@ func (p *Permit) May(verb schema.AccessVerb, c *schema.Collection) bool {
 }
 
 // Rows is the filter of the resources that exist for the caller. Nil is all of them.
-func (p *Permit) Rows(c *schema.Collection) query.Filter {
+func (p *Permit) Rows(c *model.Collection) query.Filter {
 	switch {
 	case p == nil:
 		return nil
 	case c == p.policy.operations:
-		return query.Compare{Column: c.CallerColumn(), Op: query.Equal, Value: schema.TextValue(p.Caller.ID)}
+		return query.Compare{Column: c.CallerColumn(), Op: query.Equal, Value: model.TextValue(p.Caller.ID)}
 	case !p.May(schema.MayRead, c):
 		return query.None
 	}
@@ -150,7 +152,7 @@ func (p *Permit) Rows(c *schema.Collection) query.Filter {
 }
 
 // Rule is the filter that a resource must pass for a verb, nil if there is none.
-func (p *Permit) Rule(verb schema.AccessVerb, c *schema.Collection) query.Filter {
+func (p *Permit) Rule(verb schema.AccessVerb, c *model.Collection) query.Filter {
 	if p == nil || p.grant(c) == nil {
 		return nil
 	}
@@ -169,7 +171,7 @@ func (p *Permit) Rule(verb schema.AccessVerb, c *schema.Collection) query.Filter
 }
 
 // Visible is the columns that the caller may see, nil for all of them.
-func (p *Permit) Visible(c *schema.Collection) schema.ColumnSet {
+func (p *Permit) Visible(c *model.Collection) model.ColumnSet {
 	if p == nil || p.grant(c) == nil {
 		return nil
 	}
@@ -177,7 +179,7 @@ func (p *Permit) Visible(c *schema.Collection) schema.ColumnSet {
 }
 
 // Mark identifies what the caller may see of a collection. Empty: everything.
-func (p *Permit) Mark(c *schema.Collection) string {
+func (p *Permit) Mark(c *model.Collection) string {
 	if p == nil || p.grant(c) == nil {
 		return ""
 	}
@@ -185,7 +187,7 @@ func (p *Permit) Mark(c *schema.Collection) string {
 }
 
 // Writable is the columns that the caller may set, nil for all of them.
-func (p *Permit) Writable(c *schema.Collection) schema.ColumnSet {
+func (p *Permit) Writable(c *model.Collection) model.ColumnSet {
 	if p == nil || p.grant(c) == nil {
 		return nil
 	}
@@ -193,34 +195,34 @@ func (p *Permit) Writable(c *schema.Collection) schema.ColumnSet {
 }
 
 // Allows reports whether a resource passes the rule of a verb.
-func (p *Permit) Allows(verb schema.AccessVerb, c *schema.Collection, record schema.Record) bool {
+func (p *Permit) Allows(verb schema.AccessVerb, c *model.Collection, record model.Record) bool {
 	rule := p.Rule(verb, c)
 	return rule == nil || rule.Match(record)
 }
 
 // AllowsNothing reports whether the rule of a verb is true of no resource at all for the
 // caller.
-func (p *Permit) AllowsNothing(verb schema.AccessVerb, c *schema.Collection) bool {
+func (p *Permit) AllowsNothing(verb schema.AccessVerb, c *model.Collection) bool {
 	return isNone(p.Rule(verb, c))
 }
 
 // Sees reports whether a resource exists for the caller.
-func (p *Permit) Sees(c *schema.Collection, record schema.Record) bool {
+func (p *Permit) Sees(c *model.Collection, record model.Record) bool {
 	rows := p.Rows(c)
 	return rows == nil || rows.Match(record)
 }
 
 // Denied is the error for what the caller may not do: 401 if they are anonymous, as
 // credentials may help.
-func (p *Permit) Denied(format string, args ...any) *fault.Error {
+func (p *Permit) Denied(format string, args ...any) *problem.Error {
 	if p.Caller.Anonymous() {
-		return fault.New(fault.CodeUnauthenticated, "%s Send credentials: Authorization: Bearer and an API key or a token.", fmt.Sprintf(format, args...))
+		return fault.New(problem.CodeUnauthenticated, "%s Send credentials: Authorization: Bearer and an API key or a token.", fmt.Sprintf(format, args...))
 	}
 	detail := fmt.Sprintf(format, args...)
 	if p.Caller.Role == "" {
 		detail += " Your credentials give you no role that is known here."
 	}
-	return fault.New(fault.CodeForbidden, "%s", detail)
+	return fault.New(problem.CodeForbidden, "%s", detail)
 }
 
 // Shape identifies the rights of a permit: callers with the same shape get the same

@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
@@ -53,14 +54,14 @@ func (b *binding) value(p cel.Program) (ref.Val, bool) {
 
 // compiler makes filters of the rules on a collection.
 type compiler struct {
-	collection *schema.Collection
+	collection *model.Collection
 	env        *cel.Env
 	columns    map[string]int // by the name of the variable: "resource.title"
 }
 
 const resourceName = "resource"
 
-func newCompiler(c *schema.Collection) (*compiler, error) {
+func newCompiler(c *model.Collection) (*compiler, error) {
 	k := &compiler{collection: c, columns: map[string]int{}}
 	options := []cel.EnvOption{
 		cel.Variable("auth.sub", cel.StringType),
@@ -69,7 +70,7 @@ func newCompiler(c *schema.Collection) (*compiler, error) {
 	}
 	for column, declared := range c.Columns() {
 		kind := celTypes[declared.Kind]
-		if declared.Name == schema.RevisionName || kind == nil {
+		if declared.Name == model.RevisionName || kind == nil {
 			continue
 		}
 		if !declared.NotNull {
@@ -86,16 +87,16 @@ func newCompiler(c *schema.Collection) (*compiler, error) {
 
 // celTypes is how a column looks to a rule. Objects, arrays and decimals cannot be looked at:
 // CEL has no exact decimals.
-var celTypes = map[schema.Kind]*cel.Type{
-	schema.KindText: cel.StringType, schema.KindUUID: cel.StringType, schema.KindDate: cel.StringType, schema.KindInteger: cel.IntType,
-	schema.KindNumber: cel.DoubleType, schema.KindBoolean: cel.BoolType, schema.KindDateTime: cel.TimestampType,
+var celTypes = map[model.Kind]*cel.Type{
+	model.KindText: cel.StringType, model.KindUUID: cel.StringType, model.KindDate: cel.StringType, model.KindInteger: cel.IntType,
+	model.KindNumber: cel.DoubleType, model.KindBoolean: cel.BoolType, model.KindDateTime: cel.TimestampType,
 }
 
 // compile checks a rule and makes a filter of it. What is wrong with it is
 // reported at its place.
 func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Problems) {
 	if strings.TrimSpace(source.Text) == "" {
-		return nil, schema.Problems{source.Problem(at, 1, 0, "the rule is empty: write true if everything is allowed")}
+		return nil, schema.Problems{problemIn(source, at, 1, 0, "the rule is empty: write true if everything is allowed")}
 	}
 	parsed, issues := k.env.Parse(source.Text)
 	if issues.Err() != nil {
@@ -112,7 +113,7 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 			"and compares values of one type, times as in timestamp('2026-12-01T00:00:00Z')")
 	}
 	if kind := checked.OutputType(); !kind.IsAssignableType(cel.BoolType) && !kind.IsExactType(cel.DynType) {
-		return nil, schema.Problems{source.Problem(at, 1, 0, "a rule must be true or false, but the type of this one is "+kind.String())}
+		return nil, schema.Problems{problemIn(source, at, 1, 0, "a rule must be true or false, but the type of this one is "+kind.String())}
 	}
 	t.tree = checked.NativeRep()
 	if t.wholeClaims(t.tree.Expr()); len(t.problems) > 0 {
@@ -129,7 +130,7 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 func reported(source schema.Rule, at []string, issues []*cel.Error, hint string) (problems schema.Problems) {
 	for _, issue := range issues {
 		message, _, _ := strings.Cut(issue.Message, "\n")
-		problems = append(problems, source.Problem(at, issue.Location.Line(), max(issue.Location.Column(), 0), message+" ("+hint+")"))
+		problems = append(problems, problemIn(source, at, issue.Location.Line(), max(issue.Location.Column(), 0), message+" ("+hint+")"))
 	}
 	return problems
 }
@@ -146,7 +147,7 @@ type translation struct {
 // refuse reports what cannot be done with an expression.
 func (t *translation) refuse(e ast.Expr, message string) node {
 	where := t.tree.SourceInfo().GetStartLocation(e.ID())
-	t.problems = append(t.problems, t.source.Problem(t.at, max(where.Line(), 1), max(where.Column(), 0), message))
+	t.problems = append(t.problems, problemIn(t.source, t.at, max(where.Line(), 1), max(where.Column(), 0), message))
 	return nil
 }
 
@@ -166,7 +167,7 @@ func (t *translation) unknownFields(root ast.Expr) {
 			t.refuse(e, "every resource has every attribute: in place of has(), compare with null")
 		case t.collection.Field(field) == nil:
 			t.refuse(e, t.collection.Name+" has no attribute "+field)
-		case t.collection.Field(field).Kind == schema.KindJSON:
+		case t.collection.Field(field).Kind == model.KindJSON:
 			t.refuse(e, field+" is an object or array, which a rule cannot look at")
 		case t.collection.Field(field).Kind.IsDecimal():
 			t.refuse(e, field+" is a decimal, which a rule cannot look at")
@@ -346,7 +347,7 @@ func (t *translation) order(e ast.Expr, op query.Op, args []ast.Expr) node {
 	if !ok {
 		return nil
 	}
-	if column.kind == schema.KindUUID {
+	if column.kind == model.KindUUID {
 		return t.refuse(e, "ids can be equal or not, and have no order here")
 	}
 	if flipped {
@@ -357,7 +358,7 @@ func (t *translation) order(e ast.Expr, op query.Op, args []ast.Expr) node {
 
 func (t *translation) part(e ast.Expr, op query.Op, call ast.CallExpr) node {
 	column, ok := t.columnOf(call.Target())
-	if !ok || !t.isFree(call.Args()[0]) || t.attribute(column).kind != schema.KindText {
+	if !ok || !t.isFree(call.Args()[0]) || t.attribute(column).kind != model.KindText {
 		return t.refuse(e, "startsWith and contains are for an attribute that is a string without a format of its own, and take a value")
 	}
 	if text := call.Args()[0]; text.Kind() == ast.LiteralKind && len([]rune(fmt.Sprint(text.AsLiteral().Value()))) > query.MaxPart {
@@ -368,4 +369,16 @@ func (t *translation) part(e ast.Expr, op query.Op, call ast.CallExpr) node {
 
 func (t *translation) attribute(column int) attribute {
 	return attribute{column, t.collection.Columns()[column].Kind}
+}
+
+// problemIn is what is wrong at a line, from 1, and a column, from 0, of a rule.
+func problemIn(source schema.Rule, at []string, line, column int, message string) schema.Problem {
+	problem := schema.Problem{Path: at, Message: message}
+	if source.Line > 0 {
+		problem.Line, problem.Column = source.Line, source.Column+column
+		if line > 1 {
+			problem.Line, problem.Column = source.Line+line-1, 1
+		}
+	}
+	return problem
 }

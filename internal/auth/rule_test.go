@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -14,8 +15,8 @@ func TestMistakesInRules(t *testing.T) {
 		syntax = " (rules are written in CEL, with ==, !=, <, in, &&, || and !)"
 		names  = " (a rule knows resource.ATTRIBUTE, auth.sub, auth.role and auth.claims, and compares values of one type, times as in timestamp('2026-12-01T00:00:00Z'))"
 	)
-	s, err := schema.New(schema.Collection{Name: "things", Attributes: []schema.Attribute{
-		{Name: "text", Type: schema.String}, {Name: "whole", Type: schema.Integer}, {Name: "flag", Type: schema.Boolean}, {Name: "at", Type: schema.String, Format: schema.DateTime},
+	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{
+		{Name: "text", Type: model.String}, {Name: "whole", Type: model.Integer}, {Name: "flag", Type: model.Boolean}, {Name: "at", Type: model.String, Format: model.DateTime},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -251,7 +251,7 @@ func claimsOf(verified *oidc.IDToken) (claims map[string]any, err error) {
 }
 
 func cannotCheck(cause error) error {
-	return &fault.Error{Code: fault.CodeUnavailable, Detail: "Tokens cannot be checked at the moment. Try again later.", Cause: cause}
+	return &problem.Error{Code: problem.CodeUnavailable, Detail: "Tokens cannot be checked at the moment. Try again later.", Cause: cause}
 }
 
 // checkTimes says what is wrong with the time of a token, or nothing.

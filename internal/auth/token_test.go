@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -166,11 +167,11 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	for what, token := range wrong {
-		if _, err := tokens.check(context.Background(), token, nil); !fault.Is(err, fault.CodeInvalidCredentials) {
+		if _, err := tokens.check(context.Background(), token, nil); !fault.Is(err, problem.CodeInvalidCredentials) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := (*Tokens)(nil).check(context.Background(), good, nil); !fault.Is(err, fault.CodeInvalidCredentials) {
+	if _, err := (*Tokens)(nil).check(context.Background(), good, nil); !fault.Is(err, problem.CodeInvalidCredentials) {
 		t.Errorf("where no tokens are accepted: %v", err)
 	}
 }
@@ -314,20 +315,20 @@ func testIssuer(t *testing.T) {
 		t.Fatalf("a start without the issuer was reported %d times", reported)
 	}
 	tokens.keys.client, tokens.keys.pause = newClient(i, 0), 0
-	expect := func(what string, s *signer, code fault.Code) {
+	expect := func(what string, s *signer, code problem.Code) {
 		t.Helper()
 		_, err := tokens.check(t.Context(), s.token(t), nil)
 		if code == "" && err != nil || code != "" && !fault.Is(err, code) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	expect("not discovered yet", first, fault.CodeUnavailable)
+	expect("not discovered yet", first, problem.CodeUnavailable)
 	i.down.Store(false)
 	expect("discovered", first, "")
-	expect("an unknown key", second, fault.CodeInvalidCredentials)
+	expect("an unknown key", second, problem.CodeInvalidCredentials)
 	i.down.Store(true)
 	expect("down, with a key that is known", first, "")
-	expect("down, with a key that is not", second, fault.CodeUnavailable)
+	expect("down, with a key that is not", second, problem.CodeUnavailable)
 	i.down.Store(false)
 	i.have(t, first, second)
 	expect("a new key", second, "")
@@ -343,11 +344,11 @@ func testIssuer(t *testing.T) {
 	expect("nobody to ask, and trusted still", first, "")
 	time.Sleep(retryAfter + time.Second)
 	i.down.Store(false)
-	expect("withdrawn", first, fault.CodeInvalidCredentials)
+	expect("withdrawn", first, problem.CodeInvalidCredentials)
 	expect("the other", second, "")
 	i.down.Store(true)
 	time.Sleep(trustedFor + time.Hour)
-	expect("nobody to ask for too long", second, fault.CodeUnavailable)
+	expect("nobody to ask for too long", second, problem.CodeUnavailable)
 
 	// Anybody can send unknown keys, and must not make us trouble the issuer.
 	i.down.Store(false)
@@ -356,7 +357,7 @@ func testIssuer(t *testing.T) {
 	expect("back", second, "")
 	fetches = i.fetches.Load()
 	for range 5 {
-		expect("unknown again and again", newSigner(t, "3"), fault.CodeInvalidCredentials)
+		expect("unknown again and again", newSigner(t, "3"), problem.CodeInvalidCredentials)
 	}
 	if i.fetches.Load() > fetches+1 {
 		t.Errorf("the keys were fetched %d times", i.fetches.Load()-fetches)
@@ -364,8 +365,8 @@ func testIssuer(t *testing.T) {
 	// Nor must they keep us from what is due.
 	i.have(t, first)
 	time.Sleep(freshFor + time.Second)
-	expect("unknown, when it is time", newSigner(t, "3"), fault.CodeInvalidCredentials)
-	expect("withdrawn meanwhile", second, fault.CodeInvalidCredentials)
+	expect("unknown, when it is time", newSigner(t, "3"), problem.CodeInvalidCredentials)
+	expect("withdrawn meanwhile", second, problem.CodeInvalidCredentials)
 	expect("the new one", first, "")
 }
 
@@ -379,7 +380,7 @@ func testBrokenIssuer(t *testing.T) {
 	i.have(t, known)
 	tokens := i.tokens(t, func(err error) { t.Error(err) })
 	tokens.keys.pause = 0
-	expect := func(what string, s *signer, code fault.Code) {
+	expect := func(what string, s *signer, code problem.Code) {
 		t.Helper()
 		began := time.Now()
 		_, err := tokens.check(t.Context(), s.token(t), nil)
@@ -408,11 +409,11 @@ func testBrokenIssuer(t *testing.T) {
 		i.broken.Store(&broken)
 		time.Sleep(freshFor + time.Second)
 		expect(what, known, "")
-		expect(what+", to a key that is not known", unknown, fault.CodeUnavailable)
+		expect(what+", to a key that is not known", unknown, problem.CodeUnavailable)
 		i.broken.Store(nil)
 		time.Sleep(retryAfter + time.Second)
 		expect("works again after "+what, known, "")
-		expect("works again after "+what, unknown, fault.CodeInvalidCredentials)
+		expect("works again after "+what, unknown, problem.CodeInvalidCredentials)
 	}
 	close(released)
 }
@@ -447,12 +448,12 @@ func testHangingIssuer(t *testing.T, hanging string, start time.Duration) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			if _, err := tokens.check(t.Context(), token, nil); !fault.Is(err, fault.CodeUnavailable) {
+			if _, err := tokens.check(t.Context(), token, nil); !fault.Is(err, problem.CodeUnavailable) {
 				t.Errorf("while it hangs: %v", err)
 			}
 		})
 	}
-	if _, err := tokens.check(t.Context(), "not.a.token", nil); !fault.Is(err, fault.CodeInvalidCredentials) || time.Since(began) != 0 {
+	if _, err := tokens.check(t.Context(), "not.a.token", nil); !fault.Is(err, problem.CodeInvalidCredentials) || time.Since(began) != 0 {
 		t.Errorf("what is no token, after %s: %v", time.Since(began), err)
 	}
 	all.Wait()

@@ -9,7 +9,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // fitting is how a value goes with a column.
@@ -25,79 +25,79 @@ const (
 const maxExact = 1 << 53
 
 // fit turns a value of CEL into one of the column.
-func (a attribute) fit(given ref.Val) (schema.Value, fitting) {
+func (a attribute) fit(given ref.Val) (model.Value, fitting) {
 	switch value := given.(type) {
 	case types.String:
 		return a.fitText(string(value))
 	case types.Bool:
-		if a.kind == schema.KindBoolean {
-			return schema.BoolValue(bool(value)), fits
+		if a.kind == model.KindBoolean {
+			return model.BoolValue(bool(value)), fits
 		}
 	case types.Int:
 		switch {
-		case a.kind == schema.KindInteger:
-			return schema.IntValue(int64(value)), fits
-		case a.kind == schema.KindNumber:
-			return schema.FloatValue(float64(value)), fits // as CEL does, and as the column was set
+		case a.kind == model.KindInteger:
+			return model.IntValue(int64(value)), fits
+		case a.kind == model.KindNumber:
+			return model.FloatValue(float64(value)), fits // as CEL does, and as the column was set
 		}
 	case types.Double:
 		return a.fitDouble(float64(value))
 	case types.Uint:
-		if a.kind == schema.KindNumber || a.kind == schema.KindInteger {
-			return schema.Null, clashes
+		if a.kind == model.KindNumber || a.kind == model.KindInteger {
+			return model.Null, clashes
 		}
 	case types.Timestamp:
-		if a.kind == schema.KindDateTime && value.Truncate(time.Millisecond).Equal(value.Time) {
-			return schema.TimeValue(schema.FormatTime(value.Time)), fits
+		if a.kind == model.KindDateTime && value.Truncate(time.Millisecond).Equal(value.Time) {
+			return model.TimeValue(model.FormatTime(value.Time)), fits
 		}
 	}
-	return schema.Null, differs
+	return model.Null, differs
 }
 
-func (a attribute) fitDouble(value float64) (schema.Value, fitting) {
+func (a attribute) fitDouble(value float64) (model.Value, fitting) {
 	switch {
-	case a.kind != schema.KindNumber && a.kind != schema.KindInteger:
-		return schema.Null, differs
+	case a.kind != model.KindNumber && a.kind != model.KindInteger:
+		return model.Null, differs
 	case math.IsNaN(value) || math.IsInf(value, 0):
-		return schema.Null, clashes
-	case a.kind == schema.KindNumber:
-		return schema.FloatValue(value), fits
+		return model.Null, clashes
+	case a.kind == model.KindNumber:
+		return model.FloatValue(value), fits
 	case value != math.Trunc(value):
-		return schema.Null, differs
+		return model.Null, differs
 	case math.Abs(value) < maxExact:
-		return schema.IntValue(int64(value)), fits
+		return model.IntValue(int64(value)), fits
 	}
-	return schema.Null, clashes
+	return model.Null, clashes
 }
 
 // floor is the value of the column just below one that lies between two of them. False
 // means that this one does not.
-func (a attribute) floor(given ref.Val) (schema.Value, bool) {
+func (a attribute) floor(given ref.Val) (model.Value, bool) {
 	switch value := given.(type) {
 	case types.Timestamp:
-		return schema.TimeValue(schema.FormatTime(value.Time)), a.kind == schema.KindDateTime
+		return model.TimeValue(model.FormatTime(value.Time)), a.kind == model.KindDateTime
 	case types.Double:
-		return schema.IntValue(int64(math.Floor(float64(value)))), a.kind == schema.KindInteger
+		return model.IntValue(int64(math.Floor(float64(value)))), a.kind == model.KindInteger
 	}
-	return schema.Null, false
+	return model.Null, false
 }
 
 // fitText is a text as a column of texts, ids or dates has it: in one form only, and
 // without what no database holds.
-func (a attribute) fitText(text string) (schema.Value, fitting) {
+func (a attribute) fitText(text string) (model.Value, fitting) {
 	switch a.kind {
-	case schema.KindText:
+	case model.KindText:
 		if utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 {
-			return schema.TextValue(text), fits
+			return model.TextValue(text), fits
 		}
-	case schema.KindUUID:
-		if id, ok := schema.ParseID(text); ok && id.String() == text {
-			return schema.IDValue(id), fits
+	case model.KindUUID:
+		if id, ok := model.ParseID(text); ok && id.String() == text {
+			return model.IDValue(id), fits
 		}
-	case schema.KindDate:
+	case model.KindDate:
 		if value, problem := a.kind.Parse(text); problem == "" {
 			return value, fits
 		}
 	}
-	return schema.Null, differs
+	return model.Null, differs
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -19,7 +20,7 @@ func (p *Policy) Warnings() []string { return p.warnings }
 // MustWrite lists the attributes that every create has to give, and that the role may not
 // write. If there are any, the role can create nothing. It is that of the parent: others are
 // refused as mistakes of the schema.
-func (p *Policy) MustWrite(role string, c *schema.Collection) []string {
+func (p *Policy) MustWrite(role string, c *model.Collection) []string {
 	g := p.roles[role][c]
 	if g == nil {
 		return nil
@@ -34,7 +35,7 @@ func (p *Policy) MustWrite(role string, c *schema.Collection) []string {
 }
 
 // warnAboutCreates warns of roles that are granted create, and can create nothing.
-func (p *Policy) warnAboutCreates(role *schema.Role, s *schema.Schema) {
+func (p *Policy) warnAboutCreates(role *schema.Role, s *model.Schema) {
 	for _, granted := range role.Grants {
 		c := s.Collection(granted.Collection)
 		if !slices.Contains(granted.Verbs, schema.MayCreate) {
@@ -50,7 +51,7 @@ func (p *Policy) warnAboutCreates(role *schema.Role, s *schema.Schema) {
 // RuledParent is the parent of a collection if the role sees only some of its resources, by
 // a rule, but all resources of the collection itself. Nil: there is no such parent. The rule
 // of a parent covers /parents/<id>/children only, and not /children.
-func (p *Policy) RuledParent(role string, s *schema.Schema, c *schema.Collection) *schema.Collection {
+func (p *Policy) RuledParent(role string, s *model.Schema, c *model.Collection) *model.Collection {
 	g := p.roles[role][c]
 	if c.Parent == nil || g == nil || !slices.Contains(g.verbs, schema.MayRead) || g.rules[schema.MayRead] != nil {
 		return nil
@@ -63,7 +64,7 @@ func (p *Policy) RuledParent(role string, s *schema.Schema, c *schema.Collection
 }
 
 // warnAboutChildren warns of roles that see children of parents that they do not see.
-func (p *Policy) warnAboutChildren(role *schema.Role, s *schema.Schema) {
+func (p *Policy) warnAboutChildren(role *schema.Role, s *model.Schema) {
 	for _, granted := range role.Grants {
 		c := s.Collection(granted.Collection)
 		if parent := p.RuledParent(role.Name, s, c); parent != nil {

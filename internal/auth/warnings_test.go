@@ -5,14 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
 // TestNullWarnings: a claim that is null must not match resources that belong to nobody
 // without anybody knowing.
 func TestNullWarnings(t *testing.T) {
-	s, err := schema.New(schema.Collection{Name: "things", Attributes: []schema.Attribute{
-		{Name: "org", Type: schema.String}, {Name: "team", Type: schema.String, Required: true}, {Name: "flag", Type: schema.Boolean},
+	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{
+		{Name: "org", Type: model.String}, {Name: "team", Type: model.String, Required: true}, {Name: "flag", Type: model.Boolean},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +75,7 @@ access:
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := Compile(file.Schema, file.Access)
+	policy, err := Compile((*model.Schema)(file.Schema), file.Access)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ access:
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for role, want := range map[string]string{"clerk": "user_id", "author": "", "editor": "", "nobody": ""} {
-		if got := strings.Join(policy.MustWrite(role, file.Schema.Collection("notes")), " "); got != want {
+		if got := strings.Join(policy.MustWrite(role, (*model.Schema)(file.Schema).Collection("notes")), " "); got != want {
 			t.Errorf("%s must write %q, want %q", role, got, want)
 		}
 	}
@@ -108,7 +109,7 @@ access:
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := Compile(file.Schema, file.Access)
+	policy, err := Compile((*model.Schema)(file.Schema), file.Access)
 	if err != nil {
 		t.Fatal(err)
 	}

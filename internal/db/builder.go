@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Builder is a piece of SQL under construction with its arguments. Names come
@@ -12,7 +12,7 @@ import (
 // becomes SQL.
 type Builder struct {
 	strings.Builder
-	Args []schema.Value
+	Args []model.Value
 }
 
 // Write adds text.
@@ -23,13 +23,13 @@ func (s *Builder) Write(parts ...string) {
 }
 
 // Arg adds a placeholder for a value.
-func (s *Builder) Arg(value schema.Value) {
+func (s *Builder) Arg(value model.Value) {
 	s.Args = append(s.Args, value)
 	s.Write("$", strconv.Itoa(len(s.Args)))
 }
 
 // Placeholder is a placeholder for a value, which must be added next.
-func (s *Builder) Placeholder(value schema.Value) string {
+func (s *Builder) Placeholder(value model.Value) string {
 	s.Args = append(s.Args, value)
 	return "$" + strconv.Itoa(len(s.Args))
 }

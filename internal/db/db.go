@@ -11,8 +11,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // Database is an open database. It is used by many goroutines at once.
@@ -138,8 +138,8 @@ const MaxWait = 5 * time.Second
 // After an error that is not one of Attempt, the transaction is of no more use.
 type Conn interface {
 	// Query returns rows that must be closed. Exec returns how many rows were changed.
-	Query(sql string, args ...schema.Value) (Rows, error)
-	Exec(sql string, args ...schema.Value) (changed int, err error)
+	Query(sql string, args ...model.Value) (Rows, error)
+	Exec(sql string, args ...model.Value) (changed int, err error)
 
 	// Batch runs statements in their order, and returns when all are done, with the first
 	// error. Where each statement is a round trip, the batch is one.
@@ -156,7 +156,7 @@ type Conn interface {
 	// Lock makes sure that no other transaction writes to a resource until this one ends.
 	// Where transactions do not wait for each other, another one may win; then
 	// a later statement, the commit, or Lock itself fails, and the task is run again.
-	Lock(collection string, id schema.ID) error
+	Lock(collection string, id model.ID) error
 
 	// Expect makes sure that the schema has a version, and keeps it until the transaction ends. If
 	// it has another one, the transaction restarts with otherwise, and continues unless that
@@ -170,13 +170,13 @@ type Conn interface {
 
 	// Load inserts rows into a table that nobody else sees, until next returns none. Names are as
 	// stored. Next may be called on another goroutine.
-	Load(table string, columns []string, next func() (schema.Record, error)) error
+	Load(table string, columns []string, next func() (model.Record, error)) error
 }
 
 // Statement is an SQL statement with its values, for Batch and Defer.
 type Statement struct {
 	SQL  string
-	Args []schema.Value
+	Args []model.Value
 	// Stored is called, if it is not nil, when the statement has stored a row, with the
 	// revision that the last change of the transaction got. The statement is an INSERT
 	// or an UPDATE of one row.
@@ -186,7 +186,7 @@ type Statement struct {
 // Rows is the result of a query. Its columns are read between a Next that
 // returned true and the following one.
 type Rows interface {
-	schema.Row
+	model.Row
 	// Next goes to the next row. False means that there is none, or an error.
 	Next() (bool, error)
 	Close()
@@ -200,6 +200,6 @@ func InUse(err error) error {
 // BrokenReference: the server looks for references to a resource before it deletes it, but its
 // schema may be outdated.
 func BrokenReference(cause error) error {
-	return &fault.Error{Code: fault.CodeUnavailable, Cause: cause,
+	return &problem.Error{Code: problem.CodeUnavailable, Cause: cause,
 		Detail: "Something refers to this that the server does not know of. If trying again does not help, it must be restarted with the schema of the database."}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // TableShape is what a database says of one of its tables.
@@ -26,9 +26,9 @@ type ColumnShape struct {
 // gives them.
 func Describe(c Conn, d Dialect) (map[string]*TableShape, error) {
 	tables := map[string]*TableShape{}
-	name := func(row schema.Row, column int) string { return declaredName(d, string(row.AppendText(nil, column))) }
+	name := func(row model.Row, column int) string { return declaredName(d, string(row.AppendText(nil, column))) }
 	ask := d.Catalogue()
-	err := Each(c, func(row schema.Row) bool {
+	err := Each(c, func(row model.Row) bool {
 		table := tables[name(row, 0)]
 		if table == nil {
 			table = &TableShape{References: map[string]string{}, Constraints: map[string]string{}}
@@ -41,7 +41,7 @@ func Describe(c Conn, d Dialect) (map[string]*TableShape, error) {
 		return nil, err
 	}
 	lastIndex := ""
-	err = Each(c, func(row schema.Row) bool {
+	err = Each(c, func(row model.Row) bool {
 		table := tables[name(row, 0)]
 		if table == nil {
 			return true // somebody has made it since the tables were listed
@@ -57,7 +57,7 @@ func Describe(c Conn, d Dialect) (map[string]*TableShape, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = Each(c, func(row schema.Row) bool {
+	err = Each(c, func(row model.Row) bool {
 		table, column := tables[name(row, 0)], name(row, 1)
 		if table == nil {
 			return true

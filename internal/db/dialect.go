@@ -1,7 +1,7 @@
 package db
 
 import (
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Position is a place in the change log. The zero value is its beginning.
@@ -13,7 +13,7 @@ const ChangeColumns = "revision, collection, id, kind, at, caller, representatio
 // Dialect is what differs in the text of SQL. A text may be empty.
 type Dialect interface {
 	// ColumnType is the type of a column of the kind.
-	ColumnType(kind schema.Kind) string
+	ColumnType(kind model.Kind) string
 	// Reserved reports whether the database reserves a name.
 	Reserved(name string) bool
 	// TableOptions follows the closing parenthesis of a CREATE TABLE.
@@ -29,7 +29,7 @@ type Dialect interface {
 	ChangeOrder() (columns string, index []string, renumbered []string)
 	// ChangesAfter is a query for what follows a position in the change log: the number of the
 	// transaction and ChangeColumns.
-	ChangesAfter(position Position) (sql string, args []schema.Value)
+	ChangesAfter(position Position) (sql string, args []model.Value)
 	// LastGiven is a query for the highest number of RevisionType.
 	LastGiven() string
 	// Loading is run before and after the rows of another database are loaded into
@@ -50,7 +50,7 @@ type Dialect interface {
 	// Reshape gives the columns of an existing table the form that the schema
 	// wants: those named in moves take over the values of others, those that
 	// nobody wants are gone, and each is required or not as it should be.
-	Reshape(c *schema.Collection, have *TableShape, moves map[string]string) []string
+	Reshape(c *model.Collection, have *TableShape, moves map[string]string) []string
 	// TryLock is a condition that is true if the transaction gets a lock on two texts, which it
 	// keeps until its end, and false if another transaction has it. A transaction that has locked
 	// the whole database has all locks.

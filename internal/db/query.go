@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Write runs fn in a transaction of a database.
@@ -13,8 +13,8 @@ func Write(ctx context.Context, b Database, fn func(Conn) error) error {
 }
 
 // One runs a query and hands its first row to read, if there is one.
-func One(c Conn, read func(schema.Row), sql string, args ...schema.Value) (found bool, err error) {
-	err = Each(c, func(row schema.Row) bool {
+func One(c Conn, read func(model.Row), sql string, args ...model.Value) (found bool, err error) {
+	err = Each(c, func(row model.Row) bool {
 		found = true
 		if read != nil {
 			read(row)
@@ -25,7 +25,7 @@ func One(c Conn, read func(schema.Row), sql string, args ...schema.Value) (found
 }
 
 // Each runs a query and hands its rows to read until that returns false.
-func Each(c Conn, read func(schema.Row) bool, sql string, args ...schema.Value) error {
+func Each(c Conn, read func(model.Row) bool, sql string, args ...model.Value) error {
 	rows, err := c.Query(sql, args...)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func Each(c Conn, read func(schema.Row) bool, sql string, args ...schema.Value) 
 }
 
 // ExecEach runs a statement with each list of values, in batches.
-func ExecEach(c Conn, sql string, lists []schema.Record) error {
+func ExecEach(c Conn, sql string, lists []model.Record) error {
 	for chunk := range slices.Chunk(lists, maxBatch) {
 		batch := make([]Statement, len(chunk))
 		for i, values := range chunk {
@@ -58,8 +58,8 @@ const maxBatch = 500
 
 // ReadMeta reads a value of the meta table, empty if there is none.
 func ReadMeta(c Conn, key string) (value string, err error) {
-	_, err = One(c, func(row schema.Row) { value = string(row.AppendText(nil, 0)) },
-		"SELECT value FROM "+MetaTable+" WHERE key = $1", schema.TextValue(key))
+	_, err = One(c, func(row model.Row) { value = string(row.AppendText(nil, 0)) },
+		"SELECT value FROM "+MetaTable+" WHERE key = $1", model.TextValue(key))
 	return value, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -38,7 +39,7 @@ func eachDatabase(t *testing.T, o db.Options, test func(t *testing.T, d db.Datab
 				}
 			})
 			err = d.Migrate(context.Background(), func(c db.Conn) error {
-				tables, additions := db.Definitions(d, schema.Example())
+				tables, additions := db.Definitions(d, (*model.Schema)(schema.Example()))
 				if err := db.ExecAll(c, append(tables, additions...)...); err != nil {
 					return err
 				}
@@ -53,7 +54,7 @@ func eachDatabase(t *testing.T, o db.Options, test func(t *testing.T, d db.Datab
 }
 
 func saveVersion(c db.Conn, version int64) error {
-	_, err := c.Exec("INSERT INTO "+db.SchemasTable+" (version, at, document) VALUES ($1, $2, '')", schema.IntValue(version), schema.TimeValue("2026-01-01T00:00:00.000Z"))
+	_, err := c.Exec("INSERT INTO "+db.SchemasTable+" (version, at, document) VALUES ($1, $2, '')", model.IntValue(version), model.TimeValue("2026-01-01T00:00:00.000Z"))
 	return err
 }
 
@@ -66,7 +67,7 @@ func write(t *testing.T, d db.Database, fn func(db.Conn) error) {
 
 // insertMeta is a statement that stores a key.
 func insertMeta(key string) db.Statement {
-	return db.Statement{SQL: "INSERT INTO " + db.MetaTable + " (key, value) VALUES ($1, '')", Args: []schema.Value{schema.TextValue(key)}}
+	return db.Statement{SQL: "INSERT INTO " + db.MetaTable + " (key, value) VALUES ($1, '')", Args: []model.Value{model.TextValue(key)}}
 }
 
 func putMeta(c db.Conn, key string) error {
@@ -77,7 +78,7 @@ func putMeta(c db.Conn, key string) error {
 
 // keysOf lists the keys of the meta table.
 func keysOf(c db.Conn) (keys []string, err error) {
-	err = db.Each(c, func(row schema.Row) bool {
+	err = db.Each(c, func(row model.Row) bool {
 		keys = append(keys, string(row.AppendText(nil, 0)))
 		return true
 	}, "SELECT key FROM "+db.MetaTable+" ORDER BY key")
@@ -220,7 +221,7 @@ func TestTasksSeeEarlierOnes(t *testing.T) {
 
 func insertChange(stored func(int64)) db.Statement {
 	return db.Statement{SQL: "INSERT INTO " + db.ChangesTable + " (collection, id, kind, at, caller, representation) VALUES ('users', $1, 'create', $2, '', '{}')",
-		Args: []schema.Value{schema.IDValue(schema.ID{1}), schema.TimeValue("2026-01-01T00:00:00.000Z")}, Stored: stored}
+		Args: []model.Value{model.IDValue(model.ID{1}), model.TimeValue("2026-01-01T00:00:00.000Z")}, Stored: stored}
 }
 
 // TestBatch: statements run in their order, those that store a row tell so with the revision of
@@ -352,12 +353,12 @@ func TestSingleQueries(t *testing.T) {
 				if err := conn.Expect(versionOf(t, d), func(db.Conn) error { return errOnPurpose }); err != nil {
 					t.Fatal(err)
 				}
-				var args []schema.Value
+				var args []model.Value
 				if strings.Contains(c.sql, "$1") {
-					args = append(args, schema.TextValue("a"))
+					args = append(args, model.TextValue("a"))
 				}
 				var got strings.Builder
-				err = db.Each(conn, func(row schema.Row) bool {
+				err = db.Each(conn, func(row model.Row) bool {
 					text := []byte("null")
 					if !row.Null(0) {
 						text = row.AppendText(nil, 0)
@@ -417,7 +418,7 @@ func TestContextEndsAQuery(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := 0
-		err = db.Each(c, func(schema.Row) bool {
+		err = db.Each(c, func(model.Row) bool {
 			if rows++; rows == 1000 {
 				cancel()
 			}
@@ -444,12 +445,12 @@ func TestLock(t *testing.T) {
 		for i := range writers {
 			all.Go(func() {
 				errs[i] = db.Write(context.Background(), d, func(c db.Conn) error {
-					if err := c.Lock("users", schema.ID{1}); err != nil {
+					if err := c.Lock("users", model.ID{1}); err != nil {
 						return err
 					}
 					value, err := db.ReadMeta(c, "n")
 					if err == nil {
-						_, err = c.Exec("UPDATE "+db.MetaTable+" SET value = $1 WHERE key = 'n'", schema.TextValue(value+"x"))
+						_, err = c.Exec("UPDATE "+db.MetaTable+" SET value = $1 WHERE key = 'n'", model.TextValue(value+"x"))
 					}
 					return err
 				})
@@ -471,8 +472,8 @@ func TestLock(t *testing.T) {
 func TestTryLock(t *testing.T) {
 	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
 		try := func(c db.Conn, key string) (held bool) {
-			_, err := db.One(c, func(row schema.Row) { held = row.Int(0) == 1 },
-				"SELECT CAST("+d.TryLock("$1", "$2")+" AS integer) FROM "+db.SchemasTable+" WHERE $1 <> '' AND $2 <> ''", schema.TextValue("caller"), schema.TextValue(key))
+			_, err := db.One(c, func(row model.Row) { held = row.Int(0) == 1 },
+				"SELECT CAST("+d.TryLock("$1", "$2")+" AS integer) FROM "+db.SchemasTable+" WHERE $1 <> '' AND $2 <> ''", model.TextValue("caller"), model.TextValue(key))
 			if err != nil {
 				t.Error(err)
 			}
@@ -531,11 +532,11 @@ func TestLoad(t *testing.T) {
 		const n = 1234
 		i := 0
 		err := d.Migrate(context.Background(), func(c db.Conn) error {
-			return c.Load(db.MetaTable, []string{"key", "value"}, func() (schema.Record, error) {
+			return c.Load(db.MetaTable, []string{"key", "value"}, func() (model.Record, error) {
 				if i++; i > n {
 					return nil, nil
 				}
-				return schema.Record{schema.TextValue(fmt.Sprintf("%04d", i)), schema.TextValue("'\"\\\t\n\x1fü")}, nil
+				return model.Record{model.TextValue(fmt.Sprintf("%04d", i)), model.TextValue("'\"\\\t\n\x1fü")}, nil
 			})
 		})
 		if err != nil {
@@ -547,7 +548,7 @@ func TestLoad(t *testing.T) {
 		}
 		defer release()
 		var count int64
-		if _, err := db.One(c, func(row schema.Row) { count = row.Int(0) }, "SELECT count(*) FROM "+db.MetaTable+" WHERE value = $1", schema.TextValue("'\"\\\t\n\x1fü")); err != nil || count != n {
+		if _, err := db.One(c, func(row model.Row) { count = row.Int(0) }, "SELECT count(*) FROM "+db.MetaTable+" WHERE value = $1", model.TextValue("'\"\\\t\n\x1fü")); err != nil || count != n {
 			t.Errorf("%d rows, %v", count, err)
 		}
 	})
@@ -579,7 +580,7 @@ func TestDescribe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, collection := range schema.Example().All() {
+		for _, collection := range (*model.Schema)(schema.Example()).All() {
 			table := found[collection.Name]
 			if table == nil {
 				t.Fatalf("there is no table %s", collection.Name)

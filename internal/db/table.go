@@ -3,19 +3,19 @@ package db
 import (
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Table is the table of a collection, with its names as they are in SQL.
 type Table struct {
-	Collection *schema.Collection
+	Collection *model.Collection
 	Name       string   // quoted
 	Columns    []string // quoted
 	All        string   // all columns, separated by commas
 }
 
 // NewTable is the table of a collection.
-func NewTable(d Dialect, c *schema.Collection) *Table {
+func NewTable(d Dialect, c *model.Collection) *Table {
 	t := &Table{Collection: c, Name: Quote(d, c.Name)}
 	for _, column := range c.Columns() {
 		t.Columns = append(t.Columns, Quote(d, column.Name))

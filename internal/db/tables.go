@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Internal tables. No collection name starts with an underscore.
@@ -27,8 +27,8 @@ const (
 
 // Definitions make the tables of a schema, and then what can be added when they
 // have rows: indexes, and foreign keys that are not part of the tables.
-func Definitions(d Dialect, s *schema.Schema) (tables, additions []string) {
-	text, id, when, number := d.ColumnType(schema.KindText), d.ColumnType(schema.KindUUID), d.ColumnType(schema.KindDateTime), d.ColumnType(schema.KindInteger)
+func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
+	text, id, when, number := d.ColumnType(model.KindText), d.ColumnType(model.KindUUID), d.ColumnType(model.KindDateTime), d.ColumnType(model.KindInteger)
 	order, orderIndex, _ := d.ChangeOrder()
 	tables = []string{
 		"CREATE TABLE " + MetaTable + " (key " + text + " NOT NULL PRIMARY KEY, value " + text + " NOT NULL)" + d.TableOptions(),
@@ -77,14 +77,14 @@ func Definitions(d Dialect, s *schema.Schema) (tables, additions []string) {
 }
 
 // CreateTable makes the table of a collection, under a name.
-func CreateTable(d Dialect, c *schema.Collection, name string) string {
+func CreateTable(d Dialect, c *model.Collection, name string) string {
 	t := NewTable(d, c)
 	var b strings.Builder
 	b.WriteString("CREATE TABLE " + Quote(d, name) + " (")
 	for i, column := range c.Columns() {
 		b.WriteString(t.Columns[i] + " " + d.ColumnType(column.Kind) + Choose(column.NotNull, " NOT NULL", "") + ", ")
 	}
-	b.WriteString("PRIMARY KEY (" + t.Columns[schema.IDColumn] + ")")
+	b.WriteString("PRIMARY KEY (" + t.Columns[model.IDColumn] + ")")
 	if d.InlineReferences() {
 		for _, link := range c.Links() {
 			b.WriteString(", " + ForeignKey(d, link))
@@ -93,14 +93,14 @@ func CreateTable(d Dialect, c *schema.Collection, name string) string {
 	return b.String() + ")" + d.TableOptions()
 }
 
-func ForeignKey(d Dialect, link schema.Link) string {
+func ForeignKey(d Dialect, link model.Link) string {
 	return "FOREIGN KEY (" + Quote(d, link.From.Columns()[link.Column].Name) + ") REFERENCES " + Quote(d, link.To.Name) + " (" +
-		Quote(d, link.To.Columns()[schema.IDColumn].Name) + ") DEFERRABLE INITIALLY DEFERRED"
+		Quote(d, link.To.Columns()[model.IDColumn].Name) + ") DEFERRABLE INITIALLY DEFERRED"
 }
 
 // Indexes lists what a collection's table must have besides its primary key. The
 // id stands behind the columns of an index, as it does in every order.
-func Indexes(c *schema.Collection) []IndexShape {
+func Indexes(c *model.Collection) []IndexShape {
 	var indexes []IndexShape
 	add := func(unique bool, columns ...int) {
 		index := IndexShape{Unique: unique}
@@ -114,15 +114,15 @@ func Indexes(c *schema.Collection) []IndexShape {
 		add(true, group...)
 	}
 	for _, link := range c.Links() {
-		add(false, link.Column, schema.IDColumn)
+		add(false, link.Column, model.IDColumn)
 	}
 	for _, group := range c.IndexGroups() {
-		add(false, append(group[:len(group):len(group)], schema.IDColumn)...)
+		add(false, append(group[:len(group):len(group)], model.IDColumn)...)
 	}
 	return indexes
 }
 
-func CreateIndex(d Dialect, c *schema.Collection, index IndexShape) string {
+func CreateIndex(d Dialect, c *model.Collection, index IndexShape) string {
 	columns := make([]string, len(index.Columns))
 	for i, name := range index.Columns {
 		// In the order of ORDER BY, or no sorted list could use it.
@@ -134,7 +134,7 @@ func CreateIndex(d Dialect, c *schema.Collection, index IndexShape) string {
 
 // indexName starts with an underscore, as no collection does, and is cut to
 // what every database can hold.
-func indexName(c *schema.Collection, index IndexShape) string {
+func indexName(c *model.Collection, index IndexShape) string {
 	name := Choose(index.Unique, "_unique.", "_index.") + c.Name + "." + strings.Join(index.Columns, ".")
 	if len(name) > 63 {
 		sum := sha256.Sum256([]byte(name))

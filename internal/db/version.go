@@ -1,7 +1,7 @@
 package db
 
 import (
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Version identifies the schema of a database, also after a restored backup has taken another
@@ -15,10 +15,10 @@ type Version struct {
 const SelectVersion = "SELECT version, at FROM " + SchemasTable + " ORDER BY version DESC LIMIT 1"
 
 // ScanVersion reads a row of SelectVersion.
-func ScanVersion(row schema.Row) Version { return Version{row.Int(0), string(row.AppendText(nil, 1))} }
+func ScanVersion(row model.Row) Version { return Version{row.Int(0), string(row.AppendText(nil, 1))} }
 
 // ReadVersion reads the version of the schema in force.
 func ReadVersion(c Conn) (v Version, err error) {
-	_, err = One(c, func(row schema.Row) { v = ScanVersion(row) }, SelectVersion)
+	_, err = One(c, func(row model.Row) { v = ScanVersion(row) }, SelectVersion)
 	return v, err
 }

@@ -1,6 +1,5 @@
-// Package fault holds the one error type of the program: a stable code that a
-// client can act on, a detail that is safe to show, the place in the request
-// that is to blame, and a cause that only the log sees.
+// Package fault makes the errors of package problem, and finds them in other
+// errors.
 package fault
 
 import (
@@ -9,126 +8,37 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/plural-go/plural/problem"
 )
 
-// Source says which part of a request an error is about. At most one of its
-// members is set.
-type Source struct {
-	Pointer   string // JSON Pointer into the body, for example "/email"
-	Parameter string // query parameter as the client wrote it, for example "filter[nope]"
-	Header    string // name of a request header
-}
-
-// Error is one thing that is wrong with a request, or with us.
-type Error struct {
-	Code   Code
-	Detail string // for people; never SQL, stack traces or file names
-	Source Source
-	Cause  error // for the log only
-}
-
 // New makes an error without a place.
-func New(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Detail: fmt.Sprintf(format, args...)}
+func New(code problem.Code, format string, args ...any) *problem.Error {
+	return &problem.Error{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
 // At makes an error about the member of the body at a JSON Pointer. A pointer
 // that is too long to repeat becomes that of the object or array around it.
-func At(pointer string, code Code, format string, args ...any) *Error {
+func At(pointer string, code problem.Code, format string, args ...any) *problem.Error {
 	if len(pointer) > longest {
 		pointer = pointer[:max(0, strings.LastIndexByte(pointer[:longest], '/'))]
 	}
-	return &Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: Source{Pointer: pointer}}
+	return &problem.Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: problem.Source{Pointer: pointer}}
 }
 
 // Parameter makes an error about a query parameter.
-func Parameter(name string, code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: Source{Parameter: shorten(name, longest)}}
+func Parameter(name string, code problem.Code, format string, args ...any) *problem.Error {
+	return &problem.Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: problem.Source{Parameter: shorten(name, longest)}}
 }
 
 // Header makes an error about a request header.
-func Header(name string, code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: Source{Header: name}}
+func Header(name string, code problem.Code, format string, args ...any) *problem.Error {
+	return &problem.Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: problem.Source{Header: name}}
 }
 
 // Internal hides an unexpected error behind a detail that tells nothing.
-func Internal(cause error) *Error {
-	return &Error{Code: CodeInternal, Detail: "The server failed to answer this request. The log has the reason under this request id.", Cause: cause}
-}
-
-// Error describes the fault for logs; clients are given Detail alone.
-func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(string(e.Code))
-	if place := e.Source.Pointer + e.Source.Parameter + e.Source.Header; place != "" {
-		b.WriteString(" at " + place)
-	}
-	b.WriteString(": " + e.Detail)
-	if e.Cause != nil {
-		b.WriteString(" (" + e.Cause.Error() + ")")
-	}
-	return b.String()
-}
-
-// Unwrap gives the hidden cause.
-func (e *Error) Unwrap() error { return e.Cause }
-
-// Status is the HTTP status of the error's code.
-func (e *Error) Status() int { return e.Code.Status() }
-
-// List is several errors that are reported together. The status of the first
-// is the status of the answer.
-type List []*Error
-
-// Unwrap gives the errors, so that errors.As finds the first of them.
-func (l List) Unwrap() []error {
-	all := make([]error, len(l))
-	for i, e := range l {
-		all[i] = e
-	}
-	return all
-}
-
-// Error joins the descriptions of all errors.
-func (l List) Error() string {
-	texts := make([]string, len(l))
-	for i, e := range l {
-		texts[i] = e.Error()
-	}
-	return strings.Join(texts, "; ")
-}
-
-// Most is how many errors are listed. A request of a megabyte can hold a hundred
-// thousand mistakes, and nobody reads so many.
-const Most = 100
-
-const more = " There are more errors than are listed."
-
-// Full reports whether no more errors are listed, and has the last one say so:
-// it is called when there is another.
-func (l List) Full() bool {
-	if len(l) < Most {
-		return false
-	}
-	if last := l[len(l)-1]; !strings.HasSuffix(last.Detail, more) {
-		last.Detail += more
-	}
-	return true
-}
-
-// Add appends an error unless the list is full.
-func (l *List) Add(e *Error) {
-	if !l.Full() {
-		*l = append(*l, e)
-	}
-}
-
-// Err is the list as an error: nil when nothing was added.
-func (l List) Err() error {
-	if len(l) == 0 {
-		return nil
-	}
-	return l
+func Internal(cause error) *problem.Error {
+	return &problem.Error{Code: problem.CodeInternal, Detail: "The server failed to answer this request. The log has the reason under this request id.", Cause: cause}
 }
 
 // Inner is the outcome of a call that code inside the server made while it was
@@ -147,8 +57,8 @@ func (e *Inner) Unwrap() error { return e.Err }
 // that were joined. Those that are the client's come alone. An error without
 // any becomes "internal", with itself as the hidden cause, and so does a fault
 // whose code nobody knows.
-func From(err error) List {
-	var clients, own List
+func From(err error) problem.Errors {
+	var clients, own problem.Errors
 	collect(err, &clients, &own)
 	switch {
 	case len(clients) > 0:
@@ -156,17 +66,17 @@ func From(err error) List {
 	case len(own) > 0:
 		return own
 	}
-	return List{Internal(err)}
+	return problem.Errors{Internal(err)}
 }
 
 // collect sorts the faults in an error by whose they are.
-func collect(err error, clients, own *List) {
+func collect(err error, clients, own *problem.Errors) {
 	switch err := err.(type) {
-	case *Error:
+	case *problem.Error:
 		switch {
 		case err == nil: // in an interface, where it is an error all the same
 			*own = append(*own, Internal(errors.New("an error that is nil")))
-		case !err.Code.known():
+		case err.Code.Title() == "": // an unknown code
 			*own = append(*own, Internal(err))
 		case err.Status() < 500:
 			*clients = append(*clients, err)
@@ -174,7 +84,7 @@ func collect(err error, clients, own *List) {
 			*own = append(*own, err)
 		}
 	case *Inner:
-		var others List
+		var others problem.Errors
 		if collect(err.Err, &others, own); len(others) > 0 {
 			*own = append(*own, Internal(err))
 		}
@@ -188,7 +98,7 @@ func collect(err error, clients, own *List) {
 }
 
 // Is reports whether the first fault of err has the code.
-func Is(err error, code Code) bool {
+func Is(err error, code problem.Code) bool {
 	return err != nil && From(err)[0].Code == code
 }
 

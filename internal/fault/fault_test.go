@@ -5,23 +5,24 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"regexp"
 	"testing"
+
+	"github.com/plural-go/plural/problem"
 )
 
 func TestErrorTellsTheLogEverything(t *testing.T) {
 	cause := errors.New("disk on fire")
 	tests := []struct {
-		err    *Error
+		err    *problem.Error
 		want   string
-		source Source
+		source problem.Source
 		status int
 	}{
-		{New(CodeNotFound, "no %s", "user"), "not_found: no user", Source{}, 404},
-		{At("/email", CodeRequired, "needed"), "required at /email: needed", Source{Pointer: "/email"}, 422},
-		{Parameter("filter[nope]", CodeUnknownParameter, "what?"), "unknown_parameter at filter[nope]: what?", Source{Parameter: "filter[nope]"}, 400},
-		{Header("Accept", CodeNotAcceptable, "only JSON"), "not_acceptable at Accept: only JSON", Source{Header: "Accept"}, 406},
-		{&Error{Code: CodeStorageFull, Detail: "full", Cause: cause}, "storage_full: full (disk on fire)", Source{}, 503},
+		{New(problem.CodeNotFound, "no %s", "user"), "not_found: no user", problem.Source{}, 404},
+		{At("/email", problem.CodeRequired, "needed"), "required at /email: needed", problem.Source{Pointer: "/email"}, 422},
+		{Parameter("filter[nope]", problem.CodeUnknownParameter, "what?"), "unknown_parameter at filter[nope]: what?", problem.Source{Parameter: "filter[nope]"}, 400},
+		{Header("Accept", problem.CodeNotAcceptable, "only JSON"), "not_acceptable at Accept: only JSON", problem.Source{Header: "Accept"}, 406},
+		{&problem.Error{Code: problem.CodeStorageFull, Detail: "full", Cause: cause}, "storage_full: full (disk on fire)", problem.Source{}, 503},
 	}
 	for _, test := range tests {
 		if got := test.err.Error(); got != test.want || test.err.Source != test.source || test.err.Status() != test.status {
@@ -31,31 +32,31 @@ func TestErrorTellsTheLogEverything(t *testing.T) {
 }
 
 func TestFromFindsFaults(t *testing.T) {
-	one, two, away := New(CodeNotFound, "one"), New(CodeRequired, "two"), New(CodeUnavailable, "away")
-	inner, made := &Inner{List{one}}, New("teapot", "what the client must not see")
+	one, two, away := New(problem.CodeNotFound, "one"), New(problem.CodeRequired, "two"), New(problem.CodeUnavailable, "away")
+	inner, made := &Inner{problem.Errors{one}}, New("teapot", "what the client must not see")
 	wrapped := fmt.Errorf("outside: %w", inner)
 	tests := []struct {
 		name string
 		err  error
-		want List
+		want problem.Errors
 	}{
-		{"one", one, List{one}},
-		{"a list", List{one, two}, List{one, two}},
-		{"one inside", fmt.Errorf("outside: %w", one), List{one}},
-		{"a list inside", fmt.Errorf("outside: %w", List{one, two}), List{one, two}},
-		{"joined", errors.Join(one, fmt.Errorf("more: %w", two)), List{one, two}},
-		{"joined lists", errors.Join(List{one}, List{two, one}), List{one, two, one}},
-		{"joined with what is no fault", errors.Join(errors.New("other"), two), List{two}},
-		{"joined with what is ours", errors.Join(away, two), List{two}},
-		{"ours", fmt.Errorf("outside: %w", away), List{away}},
-		{"of an inner call", inner, List{Internal(inner)}},
-		{"of an inner call, wrapped", wrapped, List{Internal(inner)}},
-		{"of an inner call, and a refusal", errors.Join(two, inner), List{two}},
-		{"of an inner call, and ours", &Inner{away}, List{away}},
-		{"of an inner call, and none", &Inner{io.EOF}, List{Internal(&Inner{io.EOF})}},
-		{"an unknown code", made, List{Internal(made)}},
-		{"an empty list", List{}, List{Internal(List{})}},
-		{"nil in an interface", (*Error)(nil), List{Internal(errors.New("an error that is nil"))}},
+		{"one", one, problem.Errors{one}},
+		{"a list", problem.Errors{one, two}, problem.Errors{one, two}},
+		{"one inside", fmt.Errorf("outside: %w", one), problem.Errors{one}},
+		{"a list inside", fmt.Errorf("outside: %w", problem.Errors{one, two}), problem.Errors{one, two}},
+		{"joined", errors.Join(one, fmt.Errorf("more: %w", two)), problem.Errors{one, two}},
+		{"joined lists", errors.Join(problem.Errors{one}, problem.Errors{two, one}), problem.Errors{one, two, one}},
+		{"joined with what is no fault", errors.Join(errors.New("other"), two), problem.Errors{two}},
+		{"joined with what is ours", errors.Join(away, two), problem.Errors{two}},
+		{"ours", fmt.Errorf("outside: %w", away), problem.Errors{away}},
+		{"of an inner call", inner, problem.Errors{Internal(inner)}},
+		{"of an inner call, wrapped", wrapped, problem.Errors{Internal(inner)}},
+		{"of an inner call, and a refusal", errors.Join(two, inner), problem.Errors{two}},
+		{"of an inner call, and ours", &Inner{away}, problem.Errors{away}},
+		{"of an inner call, and none", &Inner{io.EOF}, problem.Errors{Internal(&Inner{io.EOF})}},
+		{"an unknown code", made, problem.Errors{Internal(made)}},
+		{"an empty list", problem.Errors{}, problem.Errors{Internal(problem.Errors{})}},
+		{"nil in an interface", (*problem.Error)(nil), problem.Errors{Internal(errors.New("an error that is nil"))}},
 	}
 	for _, test := range tests {
 		if got := From(test.err); !reflect.DeepEqual(got, test.want) {
@@ -67,11 +68,11 @@ func TestFromFindsFaults(t *testing.T) {
 // Whoever has an error asks for a list or for its first fault, as they like.
 func TestFaultsAreFoundByTheirType(t *testing.T) {
 	cause := errors.New("disk on fire")
-	one, two := New(CodeNotFound, "one"), &Error{Code: CodeUnavailable, Cause: cause}
-	for _, err := range []error{List{one, two}, &Inner{List{one, two}}} {
-		var list List
-		var first *Error
-		if !errors.As(err, &list) || !reflect.DeepEqual(list, List{one, two}) {
+	one, two := New(problem.CodeNotFound, "one"), &problem.Error{Code: problem.CodeUnavailable, Cause: cause}
+	for _, err := range []error{problem.Errors{one, two}, &Inner{problem.Errors{one, two}}} {
+		var list problem.Errors
+		var first *problem.Error
+		if !errors.As(err, &list) || !reflect.DeepEqual(list, problem.Errors{one, two}) {
 			t.Errorf("%T: the list is %v", err, list)
 		}
 		if !errors.As(err, &first) || first != one {
@@ -91,24 +92,12 @@ func TestFaultsAreFoundByTheirType(t *testing.T) {
 func TestUnknownErrorsAreHidden(t *testing.T) {
 	cause := errors.New("secret path /etc/x")
 	got := From(cause)
-	want := List{{Code: CodeInternal, Detail: Internal(nil).Detail, Cause: cause}}
+	want := problem.Errors{{Code: problem.CodeInternal, Detail: Internal(nil).Detail, Cause: cause}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %#v, want %#v", got, want)
 	}
 	if !errors.Is(got[0], cause) {
 		t.Error("the cause is lost")
-	}
-}
-
-func TestListIsAnErrorOnlyWithFaults(t *testing.T) {
-	var list List
-	if err := list.Err(); err != nil {
-		t.Errorf("an empty list is the error %v", err)
-	}
-	list.Add(New(CodeNotFound, "one"))
-	list.Add(New(CodeRequired, "two"))
-	if got, want := fmt.Sprint(list.Err()), "not_found: one; required: two"; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -119,26 +108,14 @@ func TestIs(t *testing.T) {
 	}{
 		{nil, false},
 		{errors.New("other"), false},
-		{New(CodeNotFound, ""), true},
-		{New(CodeRequired, ""), false},
-		{List{New(CodeNotFound, ""), New(CodeRequired, "")}, true},
-		{List{New(CodeRequired, ""), New(CodeNotFound, "")}, false},
+		{New(problem.CodeNotFound, ""), true},
+		{New(problem.CodeRequired, ""), false},
+		{problem.Errors{New(problem.CodeNotFound, ""), New(problem.CodeRequired, "")}, true},
+		{problem.Errors{New(problem.CodeRequired, ""), New(problem.CodeNotFound, "")}, false},
 	}
 	for _, test := range tests {
-		if got := Is(test.err, CodeNotFound); got != test.want {
+		if got := Is(test.err, problem.CodeNotFound); got != test.want {
 			t.Errorf("Is(%v) = %v", test.err, got)
 		}
-	}
-}
-
-func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
-	name := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
-	for _, code := range Codes() {
-		if !name.MatchString(string(code)) || code.Status() < 400 || code.Status() > 599 || code.Title() == "" {
-			t.Errorf("%q has the status %d and the title %q", code, code.Status(), code.Title())
-		}
-	}
-	if got := Code("nobody_knows").Status(); got != 500 {
-		t.Errorf("an unknown code has the status %d", got)
 	}
 }

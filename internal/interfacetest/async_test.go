@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -67,7 +68,7 @@ func (s *server) later(method, path, body string, headers ...string) string {
 func (a answer) operation(t testing.TB) string {
 	t.Helper()
 	operation, ok := strings.CutPrefix(a.header.Get("Location"), "/operations/")
-	if _, valid := schema.ParseID(operation); !ok || !valid {
+	if _, valid := model.ParseID(operation); !ok || !valid {
 		t.Fatalf("%d %s has the Location %q", a.status, a.body, a.header.Get("Location"))
 	}
 	return operation

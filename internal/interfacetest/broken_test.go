@@ -15,6 +15,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/conform"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -132,7 +133,7 @@ func TestEveryCheckCanFail(t *testing.T) {
 func checkBehind(t *testing.T, options conform.Options, answer func(serve, *http.Request) *broken) *conform.Report {
 	t.Helper()
 	s := schema.Example()
-	if s.Collection(options.Collection) == nil {
+	if (*model.Schema)(s).Collection(options.Collection) == nil {
 		s = large(t)
 	}
 	options.BaseURL, options.Client = "http://conform.test", openBehind(t, s, answer)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/problem"
 )
 
 const internalError = `{"errors":[{"status":500,"code":"internal","title":"Internal error","detail":"The server failed to answer this request. The log has the reason under this request id."}]}`
@@ -56,7 +57,7 @@ func (l *log) find(t *testing.T, message string) []map[string]any {
 func TestErrorsOfHooks(t *testing.T) {
 	foreign := func(tx *plural.Tx) error {
 		_, err := tx.Create("entries", map[string]any{"line": 5})
-		var first *plural.Error
+		var first *problem.Error
 		if !errors.As(err, &first) || first.Code != "type" || first.Source.Pointer != "/line" {
 			t.Errorf("the hook itself sees %v", err)
 		}
@@ -117,16 +118,16 @@ func TestErrorsOfHooks(t *testing.T) {
 		},
 		"a code that nobody knows": {
 			func(context.Context, *plural.Tx, *plural.Change) error {
-				return &plural.Error{Code: "teapot", Detail: "for the log"}
+				return &problem.Error{Code: "teapot", Detail: "for the log"}
 			},
 			500, internalError, "teapot: for the log",
 		},
 		"a list of none": {
-			func(context.Context, *plural.Tx, *plural.Change) error { return plural.Errors{} },
+			func(context.Context, *plural.Tx, *plural.Change) error { return problem.Errors{} },
 			201, `{"data":{"id":"` + id(1) + `","type":"people","name":"Ada","slug":null}}`, "",
 		},
 		"nil in an interface": {
-			func(context.Context, *plural.Tx, *plural.Change) error { return (*plural.Error)(nil) },
+			func(context.Context, *plural.Tx, *plural.Change) error { return (*problem.Error)(nil) },
 			500, internalError, "an error that is nil",
 		},
 		"the end of its time": {

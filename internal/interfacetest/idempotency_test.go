@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/problem"
 )
 
 // expectReplay compares a repeated answer with the first, byte for byte.
@@ -145,7 +146,7 @@ func TestIdempotencyKeyIsNotUsedUp(t *testing.T) {
 			away.Lock()
 			defer away.Unlock()
 			if failing["before"] {
-				return &plural.Error{Code: "unavailable", Detail: "Not now."}
+				return &problem.Error{Code: "unavailable", Detail: "Not now."}
 			}
 			return nil
 		},

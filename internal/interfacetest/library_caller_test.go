@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -138,7 +139,7 @@ func TestTypedCallsOfACaller(t *testing.T) {
 				})
 			}},
 		} {
-			var refused *plural.Error
+			var refused *problem.Error
 			if err := c.run(); !errors.As(err, &refused) || string(refused.Code) != c.code {
 				t.Errorf("%s: %v", name, err)
 			}

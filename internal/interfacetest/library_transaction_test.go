@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/problem"
 )
 
 // A write through the server would wait for the transaction that it is made in, until its time is
@@ -146,7 +147,7 @@ func TestTransaction(t *testing.T) {
 				return err
 			}
 			_, err = people.In(tx).Create(ctx, Person{Name: "Nobody"})
-			var refused *plural.Error
+			var refused *problem.Error
 			if !errors.As(err, &refused) || refused.Code != "refused" {
 				t.Errorf("got %v", err)
 			}

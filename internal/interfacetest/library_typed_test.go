@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -176,7 +178,7 @@ func TestRangesOfTypedAccess(t *testing.T) {
 // A change is done only in the state that it is meant for. Every way to read has the ETag.
 func TestIfMatchOfTypedAccess(t *testing.T) {
 	declared := itemSchema(t)
-	declared.Collection("items").RequireIfMatch = true
+	(*model.Schema)(declared).Collection("items").RequireIfMatch = true
 	eachStore(t, declared, func(t *testing.T, s *server) {
 		ctx, items := context.Background(), of[Item](t, s.opened)
 		first, err := items.Create(ctx, Item{Name: "a"})
@@ -202,7 +204,7 @@ func TestIfMatchOfTypedAccess(t *testing.T) {
 			"none":    {"precondition_required", func() error { _, err := items.Delete(ctx, first.ID); return err }},
 			"no ETag": {"malformed_request", func() error { _, err := items.Delete(ctx, first.ID, plural.IfMatch("x")); return err }},
 		} {
-			var refused *plural.Error
+			var refused *problem.Error
 			if err := c.run(); !errors.As(err, &refused) || string(refused.Code) != c.code {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/problem"
 )
 
 // TestOperationsAreACollection: they are read as everything is.
@@ -133,7 +134,7 @@ func TestOperationsAreReadOnly(t *testing.T) {
 		_, updated := tx.Update("operations", made[0].ID(), map[string]any{"status": "failed"})
 		_, deleted := tx.Delete("operations", made[0].ID())
 		for _, err := range []error{created, updated, deleted} {
-			var first plural.Errors
+			var first problem.Errors
 			if errors.As(err, &first) {
 				refusals = append(refusals, string(first[0].Code))
 			}

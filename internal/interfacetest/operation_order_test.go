@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/problem"
 )
 
 // TestOperationsTakeEffectInOrder: those on one resource in the order in which
@@ -142,7 +143,7 @@ func TestTransientFailures(t *testing.T) {
 			case 0:
 				rehearsals.Add(1)
 			case 1:
-				return &plural.Error{Code: "unavailable", Detail: "Not now."}
+				return &problem.Error{Code: "unavailable", Detail: "Not now."}
 			case 2:
 				return errors.New("not yet")
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -119,7 +120,7 @@ func TestAsyncCollections(t *testing.T) {
 
 // TestArraysAreSynchronous: an array is done at once, whatever is preferred.
 func TestArraysAreSynchronous(t *testing.T) {
-	snails := mustSchema(t, schema.Collection{Name: "snails", NoTimestamps: true, Async: schema.WriteMethods()})
+	snails := mustSchema(t, schema.Collection{Name: "snails", NoTimestamps: true, Async: model.WriteMethods()})
 	eachStore(t, snails, func(t *testing.T, s *server) {
 		for i, body := range []string{`[{"id":"` + id(0) + `"}]`, "\r\n\t [{\"id\":\"" + id(1) + "\"}]"} {
 			created := s.do("POST", "/snails", body, "Prefer", "respond-async, wait=300")

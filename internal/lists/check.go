@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Check compares the totals and positions of all collections with their resources, and
 // returns what is wrong.
-func Check(c db.Conn, d db.Dialect, s *schema.Schema) ([]string, error) {
+func Check(c db.Conn, d db.Dialect, s *model.Schema) ([]string, error) {
 	x := &examination{conn: c}
 	for _, collection := range s.All() {
 		if err := x.collection(db.NewTable(d, collection)); err != nil {
@@ -23,7 +23,7 @@ func Check(c db.Conn, d db.Dialect, s *schema.Schema) ([]string, error) {
 }
 
 // Rebuild computes the totals and positions of all collections again.
-func Rebuild(c db.Conn, d db.Dialect, s *schema.Schema) error {
+func Rebuild(c db.Conn, d db.Dialect, s *model.Schema) error {
 	for _, derived := range []string{db.DeltasTable, db.TotalsTable, db.PositionsTable} {
 		if _, err := c.Exec("DELETE FROM " + derived); err != nil {
 			return err
@@ -46,7 +46,7 @@ func Rebuild(c db.Conn, d db.Dialect, s *schema.Schema) error {
 func RecountParents(c db.Conn, t *db.Table) error {
 	name := t.Collection.Name
 	for _, derived := range []string{db.TotalsTable, db.PositionsTable} {
-		if _, err := c.Exec("DELETE FROM "+derived+" WHERE collection = $1 AND parent <> ''", schema.TextValue(name)); err != nil {
+		if _, err := c.Exec("DELETE FROM "+derived+" WHERE collection = $1 AND parent <> ''", model.TextValue(name)); err != nil {
 			return err
 		}
 	}
@@ -60,10 +60,10 @@ func RecountParents(c db.Conn, t *db.Table) error {
 
 // storeTotals stores totals, of which there are none, and makes the positions of long lists.
 func storeTotals(c db.Conn, t *db.Table, totals map[List]int64) error {
-	var rows []schema.Record
+	var rows []model.Record
 	for key, total := range totals {
 		of, parent := key.values()
-		rows = append(rows, schema.Record{of, parent, schema.IntValue(total)})
+		rows = append(rows, model.Record{of, parent, model.IntValue(total)})
 	}
 	err := db.ExecEach(c, "INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", rows)
 	if err != nil {
@@ -98,13 +98,13 @@ func divide(c db.Conn, t *db.Table, totals map[List]int64) error {
 func countLists(c db.Conn, t *db.Table) (map[List]int64, error) {
 	totals := map[List]int64{}
 	name := t.Collection.Name
-	_, err := db.One(c, func(row schema.Row) { totals[List{name, ""}] = row.Int(0) }, "SELECT count(*) FROM "+t.Name)
+	_, err := db.One(c, func(row model.Row) { totals[List{name, ""}] = row.Int(0) }, "SELECT count(*) FROM "+t.Name)
 	link := t.Collection.ParentLink()
 	if err != nil || link == nil {
 		return totals, err
 	}
 	column := t.Columns[link.Column]
-	err = db.Each(c, func(row schema.Row) bool {
+	err = db.Each(c, func(row model.Row) bool {
 		totals[List{name, row.ID(0).String()}] = row.Int(1)
 		return true
 	}, "SELECT "+column+", count(*) FROM "+t.Name+" WHERE "+column+" IS NOT NULL GROUP BY "+column)
@@ -127,10 +127,10 @@ func (x *examination) collection(t *db.Table) error {
 		return err
 	}
 	kept := map[List]int64{}
-	err = db.Each(x.conn, func(row schema.Row) bool {
+	err = db.Each(x.conn, func(row model.Row) bool {
 		kept[List{t.Collection.Name, string(row.AppendText(nil, 0))}] = row.Int(1)
 		return true
-	}, "SELECT parent, total FROM "+AllTotals()+" WHERE collection = $1", schema.TextValue(t.Collection.Name))
+	}, "SELECT parent, total FROM "+AllTotals()+" WHERE collection = $1", model.TextValue(t.Collection.Name))
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (x *examination) positions(p *positions) error {
 	}
 	var below []node
 	for level := 0; level <= top; level++ {
-		nodes, err := p.nodes(level, schema.ID{}, nil)
+		nodes, err := p.nodes(level, model.ID{}, nil)
 		if err != nil {
 			return err
 		}
@@ -171,13 +171,13 @@ func (x *examination) positions(p *positions) error {
 
 // level compares the nodes of a level with what is below them.
 func (x *examination) level(p *positions, level int, nodes, below []node) error {
-	if len(nodes) == 0 || nodes[0].first != (schema.ID{}) {
+	if len(nodes) == 0 || nodes[0].first != (model.ID{}) {
 		x.found("the positions of %s have no beginning", p.List)
 		return nil
 	}
 	counted := make([]int64, len(nodes))
 	at := 0
-	count := func(id schema.ID, n int64) {
+	count := func(id model.ID, n int64) {
 		for at+1 < len(nodes) && CompareIDs(nodes[at+1].first, id) <= 0 {
 			at++
 		}
@@ -188,10 +188,10 @@ func (x *examination) level(p *positions, level int, nodes, below []node) error 
 			count(n.first, n.count)
 		}
 	} else {
-		if _, err := p.ids(func(id schema.ID) { count(id, 1) }, schema.ID{}, 0, math.MaxInt64); err != nil {
+		if _, err := p.ids(func(id model.ID) { count(id, 1) }, model.ID{}, 0, math.MaxInt64); err != nil {
 			return err
 		}
-		if err := x.without(p.List, func(id schema.ID, change int64) { at = 0; count(id, -change) }); err != nil {
+		if err := x.without(p.List, func(id model.ID, change int64) { at = 0; count(id, -change) }); err != nil {
 			return err
 		}
 	}
@@ -204,9 +204,9 @@ func (x *examination) level(p *positions, level int, nodes, below []node) error 
 }
 
 // without visits the pending deltas.
-func (x *examination) without(l List, visit func(id schema.ID, change int64)) error {
+func (x *examination) without(l List, visit func(id model.ID, change int64)) error {
 	collection, parent := l.values()
-	return db.Each(x.conn, func(row schema.Row) bool {
+	return db.Each(x.conn, func(row model.Row) bool {
 		visit(row.ID(0), row.Int(1))
 		return true
 	}, "SELECT id, change FROM "+db.DeltasTable+" WHERE collection = $1 AND parent = $2", collection, parent)

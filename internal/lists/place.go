@@ -2,26 +2,26 @@ package lists
 
 import (
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // PlaceSQL is positions.find as a part of a query: the block of a collection that position $1 is
 // in, and how many resources are before it. At each level the nodes and the deltas that are
 // pending are summed up in one order, so that a node begins behind all that is before it. If there
 // are no positions, the place is the beginning.
-func PlaceSQL(d db.Dialect, c *schema.Collection) string {
+func PlaceSQL(d db.Dialect, c *model.Collection) string {
 	of := " WHERE collection = '" + c.Name + "' AND parent = ''"
 	id := func(value string) string {
-		return "CAST(" + value + " AS " + d.ColumnType(schema.KindUUID) + ")"
+		return "CAST(" + value + " AS " + d.ColumnType(model.KindUUID) + ")"
 	}
 	number := func(value string) string {
-		return "CAST(" + value + " AS " + d.ColumnType(schema.KindInteger) + ")"
+		return "CAST(" + value + " AS " + d.ColumnType(model.KindInteger) + ")"
 	}
 	in := func(column string) string {
 		return " AND " + column + " >= w.first AND (w.until IS NULL OR " + column + " < w.until)"
 	}
 	return "WITH RECURSIVE walk (level, first, until, before) AS (" +
-		"SELECT coalesce(max(level) + 1, 0), " + id("'"+schema.ID{}.String()+"'") + ", " + id("NULL") + ", " + number("0") + " FROM " + db.PositionsTable + of +
+		"SELECT coalesce(max(level) + 1, 0), " + id("'"+model.ID{}.String()+"'") + ", " + id("NULL") + ", " + number("0") + " FROM " + db.PositionsTable + of +
 		" UNION ALL SELECT n.level, n.first, n.until, n.before FROM walk w CROSS JOIN LATERAL (" +
 		"SELECT level, first, until, before FROM (" +
 		"SELECT level, first, coalesce(until, w.until) AS until, w.before + " + number("sum(count) OVER (ORDER BY first, level DESC ROWS UNBOUNDED PRECEDING)") + " - count AS before FROM (" +

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // positions is the directory of a long list, which finds a position equally fast anywhere: a
@@ -28,26 +28,26 @@ var (
 )
 
 type node struct {
-	first schema.ID
+	first model.ID
 	count int64
 }
 
-func CompareIDs(a, b schema.ID) int { return bytes.Compare(a[:], b[:]) }
+func CompareIDs(a, b model.ID) int { return bytes.Compare(a[:], b[:]) }
 
 // eachNode reads the nodes of a level, from one up to another if there is one, until read
 // returns false.
-func (p *positions) eachNode(read func(node) bool, level int, from schema.ID, until *schema.ID) error {
+func (p *positions) eachNode(read func(node) bool, level int, from model.ID, until *model.ID) error {
 	collection, parent := p.values()
 	sql := "SELECT first, count" + fromLevel(level) + ">= $3"
-	args := []schema.Value{collection, parent, schema.IDValue(from)}
+	args := []model.Value{collection, parent, model.IDValue(from)}
 	if until != nil {
 		sql += " AND first < $4"
-		args = append(args, schema.IDValue(*until))
+		args = append(args, model.IDValue(*until))
 	}
-	return db.Each(p.conn, func(row schema.Row) bool { return read(node{row.ID(0), row.Int(1)}) }, sql+" ORDER BY first", args...)
+	return db.Each(p.conn, func(row model.Row) bool { return read(node{row.ID(0), row.Int(1)}) }, sql+" ORDER BY first", args...)
 }
 
-func (p *positions) nodes(level int, from schema.ID, until *schema.ID) (nodes []node, err error) {
+func (p *positions) nodes(level int, from model.ID, until *model.ID) (nodes []node, err error) {
 	err = p.eachNode(func(n node) bool {
 		nodes = append(nodes, n)
 		return true
@@ -65,7 +65,7 @@ func fromLevel(level int) string {
 func (p *positions) top() (level int, err error) {
 	collection, parent := p.values()
 	level = -1
-	_, err = db.One(p.conn, func(row schema.Row) { level = int(row.Int(0)) },
+	_, err = db.One(p.conn, func(row model.Row) { level = int(row.Int(0)) },
 		"SELECT level FROM "+db.PositionsTable+" WHERE collection = $1 AND parent = $2 ORDER BY level DESC LIMIT 1", collection, parent)
 	return level, err
 }
@@ -74,7 +74,7 @@ func (p *positions) top() (level int, err error) {
 func (p *positions) topNodes() (level int, nodes []node, err error) {
 	collection, parent := p.values()
 	level = -1
-	err = db.Each(p.conn, func(row schema.Row) bool {
+	err = db.Each(p.conn, func(row model.Row) bool {
 		if level < 0 {
 			level = int(row.Int(0))
 		}
@@ -92,8 +92,8 @@ func (p *positions) topNodes() (level int, nodes []node, err error) {
 // Block is a part of a list: the resources from an id up to another, or to the
 // end, with the number of those before them.
 type Block struct {
-	First  schema.ID
-	End    *schema.ID
+	First  model.ID
+	End    *model.ID
 	Count  int64
 	Before int64
 }
@@ -124,7 +124,7 @@ func (p *positions) find(position int64, pending []Delta) (block Block, found bo
 // is pending for it. If the position is behind all of them, it is the last.
 func (block Block) narrow(parts iter.Seq[node], position int64, pending []Delta) (at Block, inside []Delta) {
 	at = Block{Before: block.Before}
-	reach := func(end *schema.ID) { // adds pending deltas up to there
+	reach := func(end *model.ID) { // adds pending deltas up to there
 		n := 0
 		for ; n < len(pending) && (end == nil || CompareIDs(pending[n].ID, *end) < 0); n++ {
 			at.Count += pending[n].Change
@@ -197,14 +197,14 @@ func (p *positions) addTo(level int, deltas []Delta) error {
 }
 
 // around finds the node of a level that an id is in, and where the next one starts.
-func (p *positions) around(level int, id schema.ID) (at node, next *schema.ID, err error) {
+func (p *positions) around(level int, id model.ID) (at node, next *model.ID, err error) {
 	collection, parent := p.values()
-	args := []schema.Value{collection, parent, schema.IDValue(id)}
-	if _, err = db.One(p.conn, func(row schema.Row) { at = node{row.ID(0), row.Int(1)} },
+	args := []model.Value{collection, parent, model.IDValue(id)}
+	if _, err = db.One(p.conn, func(row model.Row) { at = node{row.ID(0), row.Int(1)} },
 		"SELECT first, count"+fromLevel(level)+"<= $3 ORDER BY first DESC LIMIT 1", args...); err != nil {
 		return node{}, nil, err
 	}
-	_, err = db.One(p.conn, func(row schema.Row) {
+	_, err = db.One(p.conn, func(row model.Row) {
 		first := row.ID(0)
 		next = &first
 	}, "SELECT first"+fromLevel(level)+"> $3 ORDER BY first LIMIT 1", args...)
@@ -214,8 +214,8 @@ func (p *positions) around(level int, id schema.ID) (at node, next *schema.ID, e
 // set stores the number of a node.
 func (p *positions) set(level int, n node) error {
 	collection, parent := p.values()
-	return p.conn.Defer(db.Statement{SQL: insertNode, Args: []schema.Value{
-		collection, parent, schema.IntValue(int64(level)), schema.IDValue(n.first), schema.IntValue(n.count)}})
+	return p.conn.Defer(db.Statement{SQL: insertNode, Args: []model.Value{
+		collection, parent, model.IntValue(int64(level)), model.IDValue(n.first), model.IntValue(n.count)}})
 }
 
 const insertNode = "INSERT INTO " + db.PositionsTable + " (collection, parent, level, first, count) VALUES ($1, $2, $3, $4, $5)" +
@@ -224,8 +224,8 @@ const insertNode = "INSERT INTO " + db.PositionsTable + " (collection, parent, l
 // splitBlock divides a node of level 0 as long as it has too many resources.
 func (p *positions) splitBlock(at node) error {
 	for at.count > 2*BlockSize {
-		var middle schema.ID
-		found, err := p.ids(func(id schema.ID) { middle = id }, at.first, BlockSize, 1)
+		var middle model.ID
+		found, err := p.ids(func(id model.ID) { middle = id }, at.first, BlockSize, 1)
 		if err != nil || !found {
 			return err
 		}
@@ -243,28 +243,28 @@ func (p *positions) splitBlock(at node) error {
 }
 
 // ids reads ids of the list, from one on.
-func (p *positions) ids(read func(schema.ID), from schema.ID, skip, take int64) (found bool, err error) {
+func (p *positions) ids(read func(model.ID), from model.ID, skip, take int64) (found bool, err error) {
 	c := p.table.Collection
-	id := p.table.Columns[schema.IDColumn]
+	id := p.table.Columns[model.IDColumn]
 	sql := "SELECT " + id + " FROM " + p.table.Name + " WHERE " + id + " >= $1"
-	args := []schema.Value{schema.IDValue(from)}
+	args := []model.Value{model.IDValue(from)}
 	if p.parent != "" {
-		parent, _ := schema.ParseID(p.parent) // it was written by us
+		parent, _ := model.ParseID(p.parent) // it was written by us
 		sql += " AND " + p.table.Columns[c.ParentLink().Column] + " = $2 ORDER BY " + id + " LIMIT $3 OFFSET $4"
-		args = append(args, schema.IDValue(parent))
+		args = append(args, model.IDValue(parent))
 	} else {
 		sql += " ORDER BY " + id + " LIMIT $2 OFFSET $3"
 	}
-	err = db.Each(p.conn, func(row schema.Row) bool {
+	err = db.Each(p.conn, func(row model.Row) bool {
 		found = true
 		read(row.ID(0))
 		return true
-	}, sql, append(args, schema.IntValue(take), schema.IntValue(skip))...)
+	}, sql, append(args, model.IntValue(take), model.IntValue(skip))...)
 	return found, err
 }
 
 // splitNode divides a node of a higher level as long as too many are below it.
-func (p *positions) splitNode(level int, at node, next *schema.ID) error {
+func (p *positions) splitNode(level int, at node, next *model.ID) error {
 	below, err := p.nodes(level-1, at.first, next)
 	if err != nil {
 		return err
@@ -289,7 +289,7 @@ func (p *positions) splitNode(level int, at node, next *schema.ID) error {
 
 // grow adds a level when the highest has become too wide.
 func (p *positions) grow(top int) error {
-	nodes, err := p.nodes(top, schema.ID{}, nil)
+	nodes, err := p.nodes(top, model.ID{}, nil)
 	if err != nil {
 		return err
 	}
@@ -318,21 +318,21 @@ func (p *positions) build() error {
 	}
 	var blocks []node
 	var n int64
-	_, err := p.ids(func(id schema.ID) {
+	_, err := p.ids(func(id model.ID) {
 		if n%BlockSize == 0 {
 			blocks = append(blocks, node{first: id})
 		}
 		blocks[len(blocks)-1].count++
 		n++
-	}, schema.ID{}, 0, math.MaxInt64)
+	}, model.ID{}, 0, math.MaxInt64)
 	if err != nil || n <= 2*BlockSize {
 		return err
 	}
-	blocks[0].first = schema.ID{}
+	blocks[0].first = model.ID{}
 	collection, parent := p.values()
-	rows := make([]schema.Record, len(blocks))
+	rows := make([]model.Record, len(blocks))
 	for i, block := range blocks {
-		rows[i] = schema.Record{collection, parent, schema.IntValue(0), schema.IDValue(block.first), schema.IntValue(block.count)}
+		rows[i] = model.Record{collection, parent, model.IntValue(0), model.IDValue(block.first), model.IntValue(block.count)}
 	}
 	if err := db.ExecEach(p.conn, insertNode, rows); err != nil {
 		return err
@@ -352,7 +352,7 @@ func (p *positions) drop() error {
 func Find(c db.Conn, t *db.Table, key List, position int64, unrecorded []Delta) (block Block, found bool, err error) {
 	collection, of := key.values()
 	var pending []Delta
-	err = db.Each(c, func(row schema.Row) bool {
+	err = db.Each(c, func(row model.Row) bool {
 		pending = append(pending, Delta{key, row.ID(0), row.Int(1)})
 		return true
 	}, "SELECT id, change FROM "+db.DeltasTable+" WHERE collection = $1 AND parent = $2", collection, of)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 func (l List) String() string {
@@ -26,7 +26,7 @@ type List struct {
 	parent     string // the parent's id as text; empty: the whole collection
 }
 
-func Of(c *schema.Collection, parent *schema.ID) List {
+func Of(c *model.Collection, parent *model.ID) List {
 	if parent == nil {
 		return List{collection: c.Name}
 	}
@@ -37,8 +37,8 @@ func compareLists(a, b List) int {
 	return cmp.Or(cmp.Compare(a.collection, b.collection), cmp.Compare(a.parent, b.parent))
 }
 
-func (l List) values() (collection, parent schema.Value) {
-	return schema.TextValue(l.collection), schema.TextValue(l.parent)
+func (l List) values() (collection, parent model.Value) {
+	return model.TextValue(l.collection), model.TextValue(l.parent)
 }
 
 // Delta is a resource that was added to a list, or removed from it. Writers only record
@@ -46,14 +46,14 @@ func (l List) values() (collection, parent schema.Value) {
 // positions later. A snapshot has each in one place or the other.
 type Delta struct {
 	List
-	ID     schema.ID
+	ID     model.ID
 	Change int64 // 1 or -1
 }
 
 // Total is the number of resources of a list. Unrecorded are deltas of the transaction.
 func Total(c db.Conn, key List, unrecorded []Delta) (n int64, err error) {
 	collection, of := key.values()
-	_, err = db.One(c, func(row schema.Row) { n = row.Int(0) }, "SELECT "+TotalSQL("$1", "$2"), collection, of)
+	_, err = db.One(c, func(row model.Row) { n = row.Int(0) }, "SELECT "+TotalSQL("$1", "$2"), collection, of)
 	for _, d := range unrecorded {
 		if d.List == key {
 			n += d.Change
@@ -71,7 +71,7 @@ func TotalSQL(collection, parent string) string {
 func Record(c db.Conn, deltas []Delta) error {
 	for _, d := range deltas {
 		collection, parent := d.values()
-		if err := c.Defer(db.Statement{SQL: insertDelta, Args: []schema.Value{collection, parent, schema.IDValue(d.ID), schema.IntValue(d.Change)}}); err != nil {
+		if err := c.Defer(db.Statement{SQL: insertDelta, Args: []model.Value{collection, parent, model.IDValue(d.ID), model.IntValue(d.Change)}}); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ const insertDelta = "INSERT INTO " + db.DeltasTable + " (collection, parent, id,
 
 // Merge merges the deltas that are recorded, and more, and returns how many were
 // recorded.
-func Merge(c db.Conn, s *schema.Schema, tableOf func(*schema.Collection) *db.Table, more ...Delta) (removed int64, err error) {
+func Merge(c db.Conn, s *model.Schema, tableOf func(*model.Collection) *db.Table, more ...Delta) (removed int64, err error) {
 	recorded, err := removeDeltas(c, s)
 	if err != nil {
 		return 0, err
@@ -101,14 +101,14 @@ func Merge(c db.Conn, s *schema.Schema, tableOf func(*schema.Collection) *db.Tab
 
 // removeDeltas removes the deltas of the collections of a schema. Those of a newer one
 // are for its servers.
-func removeDeltas(c db.Conn, s *schema.Schema) (deltas []Delta, err error) {
-	var names []schema.Value
+func removeDeltas(c db.Conn, s *model.Schema) (deltas []Delta, err error) {
+	var names []model.Value
 	var places []string
 	for i, collection := range s.All() {
-		names = append(names, schema.TextValue(collection.Name))
+		names = append(names, model.TextValue(collection.Name))
 		places = append(places, "$"+strconv.Itoa(i+1))
 	}
-	err = db.Each(c, func(row schema.Row) bool {
+	err = db.Each(c, func(row model.Row) bool {
 		text := func(column int) string { return string(row.AppendText(nil, column)) }
 		deltas = append(deltas, Delta{List{text(0), text(1)}, row.ID(2), row.Int(3)})
 		return true
@@ -123,9 +123,9 @@ func mergeList(c db.Conn, t *db.Table, key List, deltas []Delta) error {
 	for _, d := range deltas {
 		change += d.Change
 	}
-	_, err := db.One(c, func(row schema.Row) { total = row.Int(0) },
+	_, err := db.One(c, func(row model.Row) { total = row.Int(0) },
 		"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+
-			" ON CONFLICT (collection, parent) DO UPDATE SET total = "+db.TotalsTable+".total + excluded.total RETURNING total", collection, parent, schema.IntValue(change))
+			" ON CONFLICT (collection, parent) DO UPDATE SET total = "+db.TotalsTable+".total + excluded.total RETURNING total", collection, parent, model.IntValue(change))
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/migrate"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Backup copies an SQLite database into a new file. The database may be in use,
@@ -47,10 +47,10 @@ func checkBackup(c db.Conn, d db.Dialect) error {
 	}
 	for _, collection := range stored.All() {
 		var kept, there int64
-		if _, err := db.One(c, func(row schema.Row) { kept = row.Int(0) }, "SELECT total FROM "+lists.AllTotals()+" WHERE collection = $1 AND parent = ''", schema.TextValue(collection.Name)); err != nil {
+		if _, err := db.One(c, func(row model.Row) { kept = row.Int(0) }, "SELECT total FROM "+lists.AllTotals()+" WHERE collection = $1 AND parent = ''", model.TextValue(collection.Name)); err != nil {
 			return err
 		}
-		if _, err := db.One(c, func(row schema.Row) { there = row.Int(0) }, "SELECT count(*) FROM "+db.Quote(d, collection.Name)); err != nil {
+		if _, err := db.One(c, func(row model.Row) { there = row.Int(0) }, "SELECT count(*) FROM "+db.Quote(d, collection.Name)); err != nil {
 			return err
 		}
 		if kept != there {
@@ -70,7 +70,7 @@ func requireEmpty(c db.Conn, d db.Dialect, name string) error {
 		return fmt.Errorf("%s has tables that Plural did not make (%s)", name, strings.Join(db.SortedNames(found), ", "))
 	}
 	var resources int64
-	_, err = db.One(c, func(row schema.Row) { resources = row.Int(0) }, "SELECT coalesce(sum(total), 0) FROM "+lists.AllTotals()+" WHERE parent = ''")
+	_, err = db.One(c, func(row model.Row) { resources = row.Int(0) }, "SELECT coalesce(sum(total), 0) FROM "+lists.AllTotals()+" WHERE parent = ''")
 	if err == nil && resources > 0 {
 		err = &NotEmptyError{File: name, Resources: resources}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/migrate"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Progress is how far a copy has come. Every row is copied, and then checked.
@@ -89,7 +89,7 @@ type copying struct {
 // count finds how much there is to do.
 func (c *copying) count() error {
 	for _, table := range c.source.tables {
-		_, err := db.One(c.source, func(row schema.Row) { c.now.Of += 2 * row.Int(0) }, "SELECT count(*) FROM "+table.from(c.source))
+		_, err := db.One(c.source, func(row model.Row) { c.now.Of += 2 * row.Int(0) }, "SELECT count(*) FROM "+table.from(c.source))
 		if err != nil {
 			return sourceError(err)
 		}
@@ -190,7 +190,7 @@ func (c *copying) load(target db.Conn, d db.Dialect, table copiedTable) error {
 	}
 	defer rows.Close()
 	sum := newChecksum()
-	next := func() (schema.Record, error) {
+	next := func() (model.Record, error) {
 		more, err := rows.Next()
 		if err != nil {
 			return nil, sourceError(err)
@@ -215,7 +215,7 @@ func (c *copying) load(target db.Conn, d db.Dialect, table copiedTable) error {
 // check reads back what was written.
 func (c *copying) check(target db.Conn, d db.Dialect, table copiedTable, want CopiedTable) error {
 	sum := newChecksum()
-	err := db.Each(target, func(row schema.Row) bool {
+	err := db.Each(target, func(row model.Row) bool {
 		sum.add(table.read(row))
 		c.advance("checking", table.name, sum.rows)
 		return true

@@ -8,7 +8,7 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/migrate"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 func tablesOf(p *databases.Source) (map[string]*db.TableShape, error) {
@@ -31,7 +31,7 @@ func lastOf(p *databases.Source) (revision int64, err error) {
 }
 
 func lastGiven(c db.Conn, d db.Dialect) (revision int64, err error) {
-	_, err = db.One(c, func(row schema.Row) { revision = row.Int(0) }, d.LastGiven())
+	_, err = db.One(c, func(row model.Row) { revision = row.Int(0) }, d.LastGiven())
 	return revision, err
 }
 
@@ -40,7 +40,7 @@ type snapshot struct {
 	db.Conn
 	db.Dialect
 	release func()
-	schema  *schema.Schema
+	schema  *model.Schema
 	tables  []copiedTable
 	last    int64 // the highest revision that was given
 }

@@ -12,27 +12,27 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // copiedTable is a table as every database has it: what a row of it is, and in
 // which order they come.
 type copiedTable struct {
 	name    string
-	columns []schema.Column // name and kind
-	key     int             // as many of the columns are its primary key
+	columns []model.Column // name and kind
+	key     int            // as many of the columns are its primary key
 }
 
 // copiedTables lists the tables of a database with a schema. All that is stored is
 // in one of them: see isCovered.
-func copiedTables(s *schema.Schema) []copiedTable {
-	columns := func(kind schema.Kind, names ...string) (columns []schema.Column) {
+func copiedTables(s *model.Schema) []copiedTable {
+	columns := func(kind model.Kind, names ...string) (columns []model.Column) {
 		for _, name := range names {
-			columns = append(columns, schema.Column{Name: name, Kind: kind})
+			columns = append(columns, model.Column{Name: name, Kind: kind})
 		}
 		return columns
 	}
-	const text, id, when, number = schema.KindText, schema.KindUUID, schema.KindDateTime, schema.KindInteger
+	const text, id, when, number = model.KindText, model.KindUUID, model.KindDateTime, model.KindInteger
 	tables := []copiedTable{
 		{db.MetaTable, columns(text, "key", "value"), 1},
 		{db.SchemasTable, slices.Concat(columns(number, "version"), columns(when, "at"), columns(text, "document")), 1},
@@ -101,8 +101,8 @@ func (t copiedTable) storedNames(d db.Dialect) (name string, columns []string) {
 	return db.StoredName(d, t.name), columns
 }
 
-func (t copiedTable) read(row schema.Row) schema.Record {
-	record := make(schema.Record, len(t.columns))
+func (t copiedTable) read(row model.Row) model.Record {
+	record := make(model.Record, len(t.columns))
 	for i, column := range t.columns {
 		record[i] = column.Kind.Read(row, i)
 	}
@@ -119,7 +119,7 @@ type checksum struct {
 
 func newChecksum() *checksum { return &checksum{hash: sha256.New()} }
 
-func (s *checksum) add(record schema.Record) {
+func (s *checksum) add(record model.Record) {
 	s.rows++
 	s.row = s.row[:0]
 	for _, value := range record {
@@ -139,7 +139,7 @@ func (s *checksum) text(form byte, v string) {
 	s.row = append(s.row, v...)
 }
 
-// BindNull and the others are those of a schema.Binder.
+// BindNull and the others are those of a model.Binder.
 func (s *checksum) BindNull() { s.row = append(s.row, 'z') }
 
 func (s *checksum) BindBool(v bool) { s.number('b', map[bool]uint64{true: 1}[v]) }
@@ -148,7 +148,7 @@ func (s *checksum) BindInt(v int64) { s.number('i', db.BitsOf(v)) }
 
 func (s *checksum) BindFloat(v float64) { s.number('f', math.Float64bits(v)) }
 
-func (s *checksum) BindID(v schema.ID) { s.row = append(append(s.row, 'u'), v[:]...) }
+func (s *checksum) BindID(v model.ID) { s.row = append(append(s.row, 'u'), v[:]...) }
 
 func (s *checksum) BindTime(v string) { s.text('t', v) }
 

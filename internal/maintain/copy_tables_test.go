@@ -3,17 +3,17 @@ package maintain
 import (
 	"testing"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // TestChecksumsTellRowsApart: no two tables that differ have one checksum.
 func TestChecksumsTellRowsApart(t *testing.T) {
-	text, null := schema.TextValue, schema.Null
+	text, null := model.TextValue, model.Null
 	seen := map[string]int{}
-	for i, rows := range [][]schema.Record{
+	for i, rows := range [][]model.Record{
 		{}, {{null}}, {{null, null}}, {{null}, {null}}, {{text("")}}, {{null, text("")}}, {{text(""), null}}, {{text("ab"), text("c")}}, {{text("a"), text("bc")}},
-		{{text("a")}, {text("b")}}, {{text("b")}, {text("a")}}, {{text("a"), text("b")}}, {{schema.IntValue(0)}}, {{schema.IntValue(1)}}, {{schema.FloatValue(0)}}, {{schema.BoolValue(false)}},
-		{{schema.BoolValue(true)}}, {{schema.TimeValue("")}}, {{schema.IDValue(schema.ID{})}}, {{text(string(make([]byte, 16)))}},
+		{{text("a")}, {text("b")}}, {{text("b")}, {text("a")}}, {{text("a"), text("b")}}, {{model.IntValue(0)}}, {{model.IntValue(1)}}, {{model.FloatValue(0)}}, {{model.BoolValue(false)}},
+		{{model.BoolValue(true)}}, {{model.TimeValue("")}}, {{model.IDValue(model.ID{})}}, {{text(string(make([]byte, 16)))}},
 	} {
 		sum := newChecksum()
 		for _, row := range rows {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // migration carries a plan out, in a transaction. Data is changed first, under
@@ -16,7 +16,7 @@ import (
 // look like is asked again after each change, and not remembered.
 type migration struct {
 	survey
-	at schema.Value // the time of the migration
+	at model.Value // the time of the migration
 }
 
 // StageReached is for tests that stop a migration in the middle.
@@ -89,7 +89,7 @@ func (m *migration) addColumns() error {
 
 // mergeDeltas leaves no deltas behind, which would be those of another schema.
 func (m *migration) mergeDeltas() error {
-	_, err := lists.Merge(m.conn, m.plan.old, func(c *schema.Collection) *db.Table { return db.NewTable(m.dialect, c) })
+	_, err := lists.Merge(m.conn, m.plan.old, func(c *model.Collection) *db.Table { return db.NewTable(m.dialect, c) })
 	return err
 }
 

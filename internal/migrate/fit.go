@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Format changes when the tables that are ours do.
@@ -13,7 +13,7 @@ const Format = "3"
 
 // StoredSchema is the schema in force, once it is sure that the tables found are
 // those that Plural made for it.
-func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (*schema.Schema, error) {
+func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (*model.Schema, error) {
 	if found[db.MetaTable] == nil || found[db.SchemasTable] == nil {
 		return nil, db.Foreign(found)
 	}
@@ -41,7 +41,7 @@ func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (*sc
 }
 
 // Compare reports how the tables that were found differ from those of a schema.
-func Compare(d db.Dialect, s *schema.Schema, found map[string]*db.TableShape) []string {
+func Compare(d db.Dialect, s *model.Schema, found map[string]*db.TableShape) []string {
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
 	known := []string{db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.RecordsTable, db.QueueTable, db.FollowersTable, db.DeltasTable, db.PositionsTable, db.KeysTable}
@@ -64,7 +64,7 @@ func Compare(d db.Dialect, s *schema.Schema, found map[string]*db.TableShape) []
 	return differences
 }
 
-func compareColumns(d db.Dialect, c *schema.Collection, table *db.TableShape, differ func(string, ...any)) {
+func compareColumns(d db.Dialect, c *model.Collection, table *db.TableShape, differ func(string, ...any)) {
 	columns := map[string]db.ColumnShape{}
 	for _, column := range table.Columns {
 		columns[column.Name] = column
@@ -91,7 +91,7 @@ func compareColumns(d db.Dialect, c *schema.Collection, table *db.TableShape, di
 	}
 }
 
-func compareIndexes(c *schema.Collection, table *db.TableShape, differ func(string, ...any)) {
+func compareIndexes(c *model.Collection, table *db.TableShape, differ func(string, ...any)) {
 	same := func(a db.IndexShape) func(db.IndexShape) bool {
 		return func(b db.IndexShape) bool { return a.Unique == b.Unique && slices.Equal(a.Columns, b.Columns) }
 	}
@@ -108,7 +108,7 @@ func compareIndexes(c *schema.Collection, table *db.TableShape, differ func(stri
 	}
 }
 
-func compareReferences(c *schema.Collection, table *db.TableShape, differ func(string, ...any)) {
+func compareReferences(c *model.Collection, table *db.TableShape, differ func(string, ...any)) {
 	wanted := map[string]string{}
 	for _, link := range c.Links() {
 		wanted[c.Columns()[link.Column].Name] = link.To.Name

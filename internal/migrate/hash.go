@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // hashBinder writes values into a hash, each with its length, so that no two
@@ -23,7 +23,7 @@ func (b hashBinder) BindInt(v int64) {
 
 func (b hashBinder) BindFloat(v float64) { b.BindInt(db.FromBits(math.Float64bits(v))) }
 
-func (b hashBinder) BindID(v schema.ID) { b.hash.Write(v[:]) }
+func (b hashBinder) BindID(v model.ID) { b.hash.Write(v[:]) }
 
 func (b hashBinder) BindTime(v string) { b.BindText(v) }
 

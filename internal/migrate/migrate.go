@@ -11,12 +11,12 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Plan compares the schema of a database with another one, and finds the rows that violate it.
 // It changes nothing. An empty plan means that they are equal.
-func Plan(ctx context.Context, url string, s *schema.Schema) (steps []*Step, err error) {
+func Plan(ctx context.Context, url string, s *model.Schema) (steps []*Step, err error) {
 	err = databases.With(ctx, url, func(b db.Database) error {
 		c, release, err := b.Read(ctx, db.LongRead)
 		if err != nil {
@@ -54,7 +54,7 @@ type Options struct {
 // Run brings a database to a schema, in one transaction, and returns the
 // steps that it took. Without permission it refuses, with a *RefusedError, to give
 // up anything that is stored.
-func Run(ctx context.Context, url string, s *schema.Schema, o Options) (steps []*Step, err error) {
+func Run(ctx context.Context, url string, s *model.Schema, o Options) (steps []*Step, err error) {
 	err = databases.With(ctx, url, func(b db.Database) error {
 		steps, err = run(ctx, b, s, time.Now(), func(p *plan) error {
 			err := refusal(p, o.AllowLoss)
@@ -69,8 +69,8 @@ func Run(ctx context.Context, url string, s *schema.Schema, o Options) (steps []
 }
 
 // run plans, asks accept, and carries out what it accepts.
-func run(ctx context.Context, b db.Database, s *schema.Schema, now time.Time, accept func(*plan) error) (steps []*Step, err error) {
-	at := schema.TimeValue(schema.FormatTime(now))
+func run(ctx context.Context, b db.Database, s *model.Schema, now time.Time, accept func(*plan) error) (steps []*Step, err error) {
+	at := model.TimeValue(model.FormatTime(now))
 	err = b.Migrate(ctx, func(c db.Conn) error {
 		found, err := db.Describe(c, b)
 		if err != nil {
@@ -189,7 +189,7 @@ func misfitOf(p *plan, additive bool) *db.MisfitError {
 // migrates them if that is additive and applied is not nil, and reports each step to that; else it
 // refuses them with a *MisfitError. Ready is called in a transaction that has found that
 // the database has the schema; it may be called more than once.
-func Fit(ctx context.Context, b db.Database, s *schema.Schema, now time.Time, applied func(*Step), ready func(db.Conn) error) error {
+func Fit(ctx context.Context, b db.Database, s *model.Schema, now time.Time, applied func(*Step), ready func(db.Conn) error) error {
 	different, err := differences(ctx, b, s, ready)
 	if err != nil || different == nil {
 		return err
@@ -220,7 +220,7 @@ func Fit(ctx context.Context, b db.Database, s *schema.Schema, now time.Time, ap
 }
 
 // differences finds how the schema of the database differs, nil if it does not and is ready.
-func differences(ctx context.Context, b db.Database, s *schema.Schema, ready func(db.Conn) error) (different *plan, err error) {
+func differences(ctx context.Context, b db.Database, s *model.Schema, ready func(db.Conn) error) (different *plan, err error) {
 	err = db.Write(ctx, b, func(c db.Conn) error {
 		different = nil
 		found, err := db.Describe(c, b)

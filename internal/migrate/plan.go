@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Class is what a step does to stored values.
@@ -26,10 +26,10 @@ type Step struct {
 	Text  string // for people
 
 	// What follows is known after a survey of the data.
-	Cost       string      // for people: how many resources are read or written
-	Violations int64       // resources that the new schema does not allow as they are
-	Examples   []schema.ID // some of them
-	Problem    string      // what is wrong with the first
+	Cost       string     // for people: how many resources are read or written
+	Violations int64      // resources that the new schema does not allow as they are
+	Examples   []model.ID // some of them
+	Problem    string     // what is wrong with the first
 	// Blocked: dropping values cannot resolve the violations.
 	Blocked bool
 
@@ -41,11 +41,11 @@ func (s *Step) Loses() bool { return s.Class == Losing || s.Violations > 0 }
 
 // plan is the difference between two schemas.
 type plan struct {
-	old, now *schema.Schema
+	old, now *model.Schema
 	steps    []*Step
 	pairs    []*pair
-	added    []*schema.Collection // of now
-	removed  []*schema.Collection // of old
+	added    []*model.Collection // of now
+	removed  []*model.Collection // of old
 
 	version int64 // of old
 	earlier int64 // version of now, if the database has had it before; 0 if not
@@ -53,7 +53,7 @@ type plan struct {
 
 // pair is a collection in both schemas.
 type pair struct {
-	old, now *schema.Collection
+	old, now *model.Collection
 	source   []int // the column of old for each column of now; noSource for a new one
 	changes  []*change
 	unique   []uniqueChange
@@ -64,12 +64,12 @@ const noSource = -1
 // change is a column of both schemas whose values must be looked at.
 type change struct {
 	from, to  int // the column of old, and of now
-	attribute *schema.Attribute
+	attribute *model.Attribute
 
 	value    *Step // the definition changed: values are converted and checked
 	required *Step // null is no longer allowed; a default takes its place
 	link     *Step // what is referred to must exist in target
-	target   *schema.Collection
+	target   *model.Collection
 }
 
 // uniqueChange is a group of columns of now that must become unique.
@@ -79,9 +79,9 @@ type uniqueChange struct {
 }
 
 // newPlan compares two schemas. Nothing is read: the same pair gives the same plan.
-func newPlan(old, now *schema.Schema) *plan {
+func newPlan(old, now *model.Schema) *plan {
 	p := &plan{old: old, now: now}
-	paired := map[*schema.Collection]bool{}
+	paired := map[*model.Collection]bool{}
 	for _, c := range now.Collections() {
 		before := old.Collection(c.Name)
 		if before == nil && c.RenamedFrom != "" {
@@ -103,7 +103,7 @@ func newPlan(old, now *schema.Schema) *plan {
 	for _, c := range old.Collections() {
 		if !paired[c] {
 			p.removed = append(p.removed, c)
-			rename := func(c *schema.Collection) (to, from string) { return c.Name, c.RenamedFrom }
+			rename := func(c *model.Collection) (to, from string) { return c.Name, c.RenamedFrom }
 			p.add(Losing, costOf("loses", c, noSource), "collection %s is removed%s", c.Name, whyRemoved(c.Name, now.Collections(), rename))
 		}
 	}
@@ -114,7 +114,7 @@ func newPlan(old, now *schema.Schema) *plan {
 }
 
 // firstPlan is how to come to a schema from an empty database.
-func firstPlan(now *schema.Schema) *plan { return newPlan(&schema.Schema{}, now) }
+func firstPlan(now *model.Schema) *plan { return newPlan(&model.Schema{}, now) }
 
 // first reports whether there was no schema before.
 func (p *plan) first() bool { return len(p.old.Collections()) == 0 }
@@ -141,7 +141,7 @@ func (p *plan) additive() bool {
 }
 
 // pairOf finds the pair of a collection of now, or returns nil.
-func (p *plan) pairOf(now *schema.Collection) *pair {
+func (p *plan) pairOf(now *model.Collection) *pair {
 	for _, pair := range p.pairs {
 		if pair.now == now {
 			return pair
@@ -171,7 +171,7 @@ func (p *plan) compare(pair *pair) {
 	for column := from; column < to; column++ {
 		if !slices.Contains(pair.source, column) {
 			name := old.Columns()[column].Name
-			rename := func(a schema.Attribute) (to, from string) { return a.Name, a.RenamedFrom }
+			rename := func(a model.Attribute) (to, from string) { return a.Name, a.RenamedFrom }
 			p.add(Losing, costOf("loses the values of", old, column), "%s: attribute %s is removed%s%s", now.Name, name, whyRemoved(name, now.Attributes, rename), pair.renameAdvice(old.Columns()[column].Attribute))
 		}
 	}
@@ -211,7 +211,7 @@ func (p *pair) match() {
 
 // renameAdvice says how to keep the values of an attribute that is removed, if a new one of
 // the same type could be the same one under another name.
-func (p *pair) renameAdvice(removed *schema.Attribute) string {
+func (p *pair) renameAdvice(removed *model.Attribute) string {
 	var names []string
 	for i, column := range p.now.Columns() {
 		if a := column.Attribute; p.source[i] == noSource && a != nil && a.RenamedFrom == "" && typeName(a) == typeName(removed) {
@@ -226,7 +226,7 @@ func (p *pair) renameAdvice(removed *schema.Attribute) string {
 
 // formerParent: the attribute of the parent may be named after it, and is then
 // renamed with it.
-func (p *pair) formerParent(a *schema.Attribute, stays func(string) bool) (int, bool) {
+func (p *pair) formerParent(a *model.Attribute, stays func(string) bool) (int, bool) {
 	old, now := p.old.ParentLink(), p.now.ParentLink()
 	if old == nil || now == nil || p.now.Parent.Attribute != a.Name || stays(p.old.Parent.Attribute) {
 		return 0, false
@@ -243,7 +243,7 @@ func (p *pair) formerParent(a *schema.Attribute, stays func(string) bool) (int, 
 }
 
 func (p *plan) compareIndexes(pair *pair) {
-	named := func(c *schema.Collection, group []int) string {
+	named := func(c *model.Collection, group []int) string {
 		names := make([]string, len(group))
 		for i, column := range group {
 			names[i] = c.Columns()[column].Name

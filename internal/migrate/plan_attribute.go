@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // newAttribute plans an attribute that there was not.
@@ -76,7 +76,7 @@ func (p *plan) compareLinks(pair *pair, c *change, values func(*survey) (string,
 	}
 }
 
-func linkAt(c *schema.Collection, column int) *schema.Link {
+func linkAt(c *model.Collection, column int) *model.Link {
 	for i, link := range c.Links() {
 		if link.Column == column {
 			return &c.Links()[i]
@@ -86,11 +86,11 @@ func linkAt(c *schema.Collection, column int) *schema.Link {
 }
 
 // typeName is what people call the type of an attribute.
-func typeName(a *schema.Attribute) string {
+func typeName(a *model.Attribute) string {
 	switch a.Format {
-	case schema.Decimal:
+	case model.Decimal:
 		return fmt.Sprintf("decimal with scale %d", a.Scale)
-	case schema.UUID, schema.Date, schema.DateTime:
+	case model.UUID, model.Date, model.DateTime:
 		return string(a.Format)
 	}
 	return string(a.Type)
@@ -98,11 +98,11 @@ func typeName(a *schema.Attribute) string {
 
 // sameAttribute compares what is declared of an attribute alone; its indexes
 // are compared with those of the collection.
-func sameAttribute(a, b *schema.Attribute) bool {
+func sameAttribute(a, b *model.Attribute) bool {
 	return bytes.Equal(a.Definition(), b.Definition()) && a.Required == b.Required && onDelete(a) == onDelete(b)
 }
 
-func onDelete(a *schema.Attribute) schema.OnDelete {
+func onDelete(a *model.Attribute) model.OnDelete {
 	if a.References == nil {
 		return ""
 	}
@@ -110,7 +110,7 @@ func onDelete(a *schema.Attribute) schema.OnDelete {
 }
 
 // differingKeywords names the keywords that people would look for first.
-func differingKeywords(before, a *schema.Attribute) string {
+func differingKeywords(before, a *model.Attribute) string {
 	var names []string
 	note := func(name string, differs bool) {
 		if differs {
@@ -120,7 +120,7 @@ func differingKeywords(before, a *schema.Attribute) string {
 	note("on_delete", onDelete(before) != onDelete(a))
 	note("description", before.Description != a.Description)
 	note("default", before.DefaultValue() != a.DefaultValue())
-	plain := func(x schema.Attribute) string {
+	plain := func(x model.Attribute) string {
 		x.Description, x.Default = "", nil
 		return string(x.Definition())
 	}
@@ -130,14 +130,14 @@ func differingKeywords(before, a *schema.Attribute) string {
 
 // costOf tells how many resources a step reads or writes: those with a value in
 // a column, or all of the collection.
-func costOf(verb string, c *schema.Collection, column int) func(*survey) (string, error) {
+func costOf(verb string, c *model.Collection, column int) func(*survey) (string, error) {
 	return func(s *survey) (string, error) {
 		n, err := s.count(c, column, false)
 		return fmt.Sprintf("%s %s", verb, Counted(n, "resource")), err
 	}
 }
 
-func costOfNulls(verb string, c *schema.Collection, column int) func(*survey) (string, error) {
+func costOfNulls(verb string, c *model.Collection, column int) func(*survey) (string, error) {
 	return func(s *survey) (string, error) {
 		n, err := s.count(c, column, true)
 		return fmt.Sprintf("%s %s", verb, Counted(n, "resource")), err

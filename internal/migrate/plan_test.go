@@ -8,18 +8,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
 var updatePlans = flag.Bool("update-plans", false, "write the golden files anew")
 
-func parseSchema(t *testing.T, yaml string) *schema.Schema {
+func parseSchema(t *testing.T, yaml string) *model.Schema {
 	t.Helper()
 	file, err := schema.Parse([]byte(yaml))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return file.Schema
+	return (*model.Schema)(file.Schema)
 }
 
 // TestPlans compares plans with those in testdata/migrations: a schema, the one

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // RequireSchema refuses a database that Plural has not made.
@@ -25,16 +25,16 @@ func RequireSchema(c db.Conn, d db.Dialect) error {
 // types than there are kinds.
 
 // saveSchema makes a schema the one in force.
-func saveSchema(c db.Conn, s *schema.Schema, at schema.Value) error {
+func saveSchema(c db.Conn, s *model.Schema, at model.Value) error {
 	_, err := c.Exec("INSERT INTO "+db.SchemasTable+" (version, at, document) SELECT coalesce(max(version), 0) + 1, $1, $2 FROM "+db.SchemasTable,
-		at, schema.TextValue(string(s.Document())))
+		at, model.TextValue(string(s.Document())))
 	return err
 }
 
 // ReadSchema reads the schema in force.
-func ReadSchema(c db.Conn) (*schema.Schema, error) {
+func ReadSchema(c db.Conn) (*model.Schema, error) {
 	var document []byte
-	found, err := db.One(c, func(row schema.Row) { document = row.AppendText(nil, 0) },
+	found, err := db.One(c, func(row model.Row) { document = row.AppendText(nil, 0) },
 		"SELECT document FROM "+db.SchemasTable+" ORDER BY version DESC LIMIT 1")
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func ReadSchema(c db.Conn) (*schema.Schema, error) {
 	if !found {
 		return nil, fmt.Errorf("the database has lost its schema: %s is empty", db.SchemasTable)
 	}
-	s, err := schema.FromDocument(document)
+	s, err := model.FromDocument(document)
 	if err != nil {
 		return nil, fmt.Errorf("the schema in the database cannot be used, perhaps as a newer version of Plural wrote it: %w", err)
 	}
@@ -51,16 +51,16 @@ func ReadSchema(c db.Conn) (*schema.Schema, error) {
 
 // planFrom is how to come from the schema in force to another one, which may be one that the
 // database has had before.
-func planFrom(c db.Conn, stored, now *schema.Schema) (*plan, error) {
+func planFrom(c db.Conn, stored, now *model.Schema) (*plan, error) {
 	p := newPlan(stored, now)
 	current, err := db.ReadVersion(c)
 	if err != nil {
 		return nil, err
 	}
 	p.version = current.Number
-	err = db.Each(c, func(row schema.Row) bool {
+	err = db.Each(c, func(row model.Row) bool {
 		// One that a newer version of Plural wrote is none that this one has.
-		before, err := schema.FromDocument(row.AppendText(nil, 1))
+		before, err := model.FromDocument(row.AppendText(nil, 1))
 		if err == nil && bytes.Equal(before.Document(), now.Document()) {
 			p.earlier = row.Int(0)
 		}
@@ -87,9 +87,9 @@ func ReadSince(c db.Conn, until int64) (map[string]int64, error) {
 	collections := map[string]declared{}
 	var last int64
 	var failed error
-	err := db.Each(c, func(row schema.Row) bool {
+	err := db.Each(c, func(row model.Row) bool {
 		last = row.Int(0)
-		failed = schema.EachDocument(row.AppendText(nil, 1), func(name, document string) {
+		failed = model.EachDocument(row.AppendText(nil, 1), func(name, document string) {
 			since := last
 			if before, ok := collections[name]; ok && before.seen == last-1 && before.document == document {
 				since = before.since
@@ -97,7 +97,7 @@ func ReadSince(c db.Conn, until int64) (map[string]int64, error) {
 			collections[name] = declared{since, last, document}
 		})
 		return failed == nil
-	}, "SELECT version, document FROM "+db.SchemasTable+" WHERE version <= $1 ORDER BY version", schema.IntValue(until))
+	}, "SELECT version, document FROM "+db.SchemasTable+" WHERE version <= $1 ORDER BY version", model.IntValue(until))
 	if err != nil || failed != nil {
 		return nil, errors.Join(err, failed)
 	}
@@ -111,7 +111,7 @@ func ReadSince(c db.Conn, until int64) (map[string]int64, error) {
 }
 
 // Allows reports what a server may do that knows only the old schema of a database.
-func Allows(old, now *schema.Schema) (reads, writes bool) {
+func Allows(old, now *model.Schema) (reads, writes bool) {
 	p := newPlan(old, now)
 	return readable(p), writable(p)
 }
@@ -145,7 +145,7 @@ func writable(p *plan) bool {
 			if a == nil {
 				continue
 			}
-			before := schema.Null
+			before := model.Null
 			if from := pair.source[to]; from != noSource {
 				old := pair.old.Columns()[from].Attribute
 				if before = old.DefaultValue(); onDelete(old) != onDelete(a) {

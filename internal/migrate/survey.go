@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // survey reads what a plan would meet in the data. It changes nothing.
@@ -50,8 +50,8 @@ func (s *survey) operations() error {
 	}
 	for _, c := range affected {
 		var waiting int64
-		_, err := db.One(s.conn, func(row schema.Row) { waiting = row.Int(0) },
-			"SELECT count(*) FROM "+db.QueueTable+" WHERE collection = $1", schema.TextValue(c.Name))
+		_, err := db.One(s.conn, func(row model.Row) { waiting = row.Int(0) },
+			"SELECT count(*) FROM "+db.QueueTable+" WHERE collection = $1", model.TextValue(c.Name))
 		if err != nil {
 			return err
 		}
@@ -75,13 +75,13 @@ func (p *pair) affectsRequests() bool {
 
 // count counts the resources of a collection of old: all, or those with a value
 // in a column, or those without one.
-func (s *survey) count(c *schema.Collection, column int, nulls bool) (n int64, err error) {
+func (s *survey) count(c *model.Collection, column int, nulls bool) (n int64, err error) {
 	t := db.NewTable(s.dialect, c)
 	sql := "SELECT count(*) FROM " + t.Name
 	if column != noSource {
 		sql += " WHERE " + t.Columns[column] + db.Choose(nulls, " IS NULL", " IS NOT NULL")
 	}
-	_, err = db.One(s.conn, func(row schema.Row) { n = row.Int(0) }, sql)
+	_, err = db.One(s.conn, func(row model.Row) { n = row.Int(0) }, sql)
 	return n, err
 }
 
@@ -91,7 +91,7 @@ const batchSize = 500
 // pair goes through the resources of a pair, as far as it has to look at them, and
 // notes in its steps which are in the way. In a second run each is handed on, as it
 // was and as it becomes.
-func (s *survey) pair(p *pair, hand func(before, after schema.Record) error) error {
+func (s *survey) pair(p *pair, hand func(before, after model.Record) error) error {
 	if len(p.changes) == 0 && len(p.unique) == 0 {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (s *survey) pair(p *pair, hand func(before, after schema.Record) error) err
 		u.step.reset()
 		seen[i] = map[[sha256.Size]byte]struct{}{}
 	}
-	return s.batches(p.old, func(batch []schema.Record) error {
+	return s.batches(p.old, func(batch []model.Record) error {
 		for _, before := range batch {
 			after, err := s.transform(p, before)
 			if err != nil {
@@ -125,7 +125,7 @@ func (s *survey) pair(p *pair, hand func(before, after schema.Record) error) err
 					continue
 				}
 				if _, taken := seen[i][key]; taken {
-					u.step.violate(before.ID(schema.IDColumn), "another resource has the same", true)
+					u.step.violate(before.ID(model.IDColumn), "another resource has the same", true)
 				}
 				seen[i][key] = struct{}{}
 			}
@@ -136,19 +136,19 @@ func (s *survey) pair(p *pair, hand func(before, after schema.Record) error) err
 
 // batches reads a collection of old in the order of ids. No rows are open while
 // a batch is worked on, so that this may read and write, too.
-func (s *survey) batches(c *schema.Collection, work func([]schema.Record) error) error {
+func (s *survey) batches(c *model.Collection, work func([]model.Record) error) error {
 	t := db.NewTable(s.dialect, c)
-	id := t.Columns[schema.IDColumn]
-	var last schema.Value
+	id := t.Columns[model.IDColumn]
+	var last model.Value
 	for {
-		condition, args := "", []schema.Value{}
+		condition, args := "", []model.Value{}
 		if !last.IsNull() {
 			condition, args = " WHERE "+id+" > $1", append(args, last)
 		}
-		args = append(args, schema.IntValue(batchSize))
+		args = append(args, model.IntValue(batchSize))
 		limit := db.Choose(len(args) == 1, "$1", "$2")
-		var batch []schema.Record
-		err := db.Each(s.conn, func(row schema.Row) bool {
+		var batch []model.Record
+		err := db.Each(s.conn, func(row model.Row) bool {
 			batch = append(batch, c.Scan(row))
 			return true
 		}, "SELECT "+t.All+" FROM "+t.Name+condition+" ORDER BY "+id+" LIMIT "+limit, args...)
@@ -158,15 +158,15 @@ func (s *survey) batches(c *schema.Collection, work func([]schema.Record) error)
 		if err := work(batch); err != nil {
 			return err
 		}
-		last = batch[len(batch)-1][schema.IDColumn]
+		last = batch[len(batch)-1][model.IDColumn]
 	}
 }
 
 // transform is a resource as it becomes. What cannot be kept is null, and noted
 // in the step that refuses it.
-func (s *survey) transform(p *pair, before schema.Record) (schema.Record, error) {
-	id := before.ID(schema.IDColumn)
-	after := make(schema.Record, len(p.source))
+func (s *survey) transform(p *pair, before model.Record) (model.Record, error) {
+	id := before.ID(model.IDColumn)
+	after := make(model.Record, len(p.source))
 	for to, from := range p.source {
 		if from != noSource {
 			after[to] = before[from]
@@ -198,7 +198,7 @@ func (s *survey) transform(p *pair, before schema.Record) (schema.Record, error)
 			}
 			if !exists {
 				c.link.violate(id, "it refers to "+value.ID().String()+", which is not in "+c.target.Name, c.attribute.Required)
-				value = schema.Null
+				value = model.Null
 			}
 		}
 		after[c.to] = value
@@ -207,18 +207,18 @@ func (s *survey) transform(p *pair, before schema.Record) (schema.Record, error)
 }
 
 // exists looks for a resource of a collection of now among those of old.
-func (s *survey) exists(c *schema.Collection, id schema.Value) (bool, error) {
+func (s *survey) exists(c *model.Collection, id model.Value) (bool, error) {
 	pair := s.plan.pairOf(c)
 	if pair == nil {
 		return false, nil // a new collection
 	}
 	t := db.NewTable(s.dialect, pair.old)
-	return db.One(s.conn, nil, "SELECT 1 FROM "+t.Name+" WHERE "+t.Columns[schema.IDColumn]+" = $1", id)
+	return db.One(s.conn, nil, "SELECT 1 FROM "+t.Name+" WHERE "+t.Columns[model.IDColumn]+" = $1", id)
 }
 
 // groupKey stands for the values of a group. Null equals nothing, and has none.
 // A hash of each is kept, so that many long ones fit into memory.
-func groupKey(group []int, record schema.Record) (key [sha256.Size]byte, ok bool) {
+func groupKey(group []int, record model.Record) (key [sha256.Size]byte, ok bool) {
 	hash := sha256.New()
 	for _, column := range group {
 		if record[column].IsNull() {
@@ -231,7 +231,7 @@ func groupKey(group []int, record schema.Record) (key [sha256.Size]byte, ok bool
 
 func (s *Step) reset() { s.Violations, s.Examples, s.Problem, s.Blocked = 0, nil, "", false }
 
-func (s *Step) violate(id schema.ID, problem string, blocked bool) {
+func (s *Step) violate(id model.ID, problem string, blocked bool) {
 	if s.Violations == 0 {
 		s.Problem = problem
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // dropForeignKeys removes the keys that do not stay as they are, where they are
@@ -61,7 +61,7 @@ func (m *migration) dropUnique() error {
 	return nil
 }
 
-func (m *migration) keyStays(old schema.Link) bool {
+func (m *migration) keyStays(old model.Link) bool {
 	for _, p := range m.plan.pairs {
 		if p.old != old.From {
 			continue
@@ -101,7 +101,7 @@ func (m *migration) rename() error {
 			return err
 		}
 		for _, table := range []string{db.TotalsTable, db.PositionsTable, db.ChangesTable, db.QueueTable} {
-			_, err := m.conn.Exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", schema.TextValue(p.now.Name), schema.TextValue(p.old.Name))
+			_, err := m.conn.Exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", model.TextValue(p.now.Name), model.TextValue(p.old.Name))
 			if err != nil {
 				return err
 			}
@@ -117,7 +117,7 @@ func (m *migration) dropTables() error {
 			return err
 		}
 		for _, table := range []string{db.TotalsTable, db.PositionsTable, db.ChangesTable} {
-			if _, err := m.conn.Exec("DELETE FROM "+table+" WHERE collection = $1", schema.TextValue(c.Name)); err != nil {
+			if _, err := m.conn.Exec("DELETE FROM "+table+" WHERE collection = $1", model.TextValue(c.Name)); err != nil {
 				return err
 			}
 		}
@@ -204,7 +204,7 @@ func (m *migration) addForeignKeys() error {
 }
 
 // createAll makes all tables and indexes of a schema.
-func createAll(c db.Conn, d db.Dialect, s *schema.Schema, at schema.Value) error {
+func createAll(c db.Conn, d db.Dialect, s *model.Schema, at model.Value) error {
 	tables, additions := db.Definitions(d, s)
 	if err := db.ExecAll(c, append(tables, additions...)...); err != nil {
 		return err

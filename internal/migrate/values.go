@@ -2,7 +2,7 @@ package migrate
 
 import (
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 func (m *migration) changeValues() error {
@@ -28,7 +28,7 @@ func (m *migration) changeValues() error {
 // revision and updated_at stay: nobody changed them.
 func (m *migration) fillNewColumns(p *pair) error {
 	update := &db.Builder{}
-	set := func(to int, value schema.Value) {
+	set := func(to int, value model.Value) {
 		update.Write(db.Choose(len(update.Args) == 0, "", ", "), db.Quote(m.dialect, p.now.Columns()[to].Name), " = ")
 		update.Arg(value)
 	}
@@ -56,7 +56,7 @@ type rewriter struct {
 	pair    *pair
 	changes []*change // of columns that there were
 	update  string    // takes a value for each change, and the id
-	rows    []schema.Record
+	rows    []model.Record
 }
 
 func (m *migration) newRewriter(p *pair) *rewriter {
@@ -72,20 +72,20 @@ func (m *migration) newRewriter(p *pair) *rewriter {
 			name = p.old.Columns()[c.from].Name
 		}
 		update.Write(db.Choose(len(update.Args) == 0, "", ", "), db.Quote(m.dialect, name), " = ")
-		update.Arg(schema.Null)
+		update.Arg(model.Null)
 	}
 	update.Write(" WHERE ", db.Quote(m.dialect, "id"), " = ")
-	update.Arg(schema.Null)
+	update.Arg(model.Null)
 	w.update = "UPDATE " + db.Quote(m.dialect, p.old.Name) + " SET " + update.String()
 	return w
 }
 
-func (w *rewriter) add(before, after schema.Record) error {
-	row, differs := make(schema.Record, 0, len(w.changes)+1), false
+func (w *rewriter) add(before, after model.Record) error {
+	row, differs := make(model.Record, 0, len(w.changes)+1), false
 	for _, c := range w.changes {
 		was := before[c.from]
 		if _, moved := w.pair.moved(c.to); moved {
-			was = schema.Null // in the new column
+			was = model.Null // in the new column
 		}
 		row = append(row, after[c.to])
 		differs = differs || after[c.to] != was
@@ -93,7 +93,7 @@ func (w *rewriter) add(before, after schema.Record) error {
 	if !differs {
 		return nil
 	}
-	if w.rows = append(w.rows, append(row, before[schema.IDColumn])); len(w.rows) < batchSize {
+	if w.rows = append(w.rows, append(row, before[model.IDColumn])); len(w.rows) < batchSize {
 		return nil
 	}
 	return w.flush()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/problem"
 )
 
 // OnError is what an import does at a bad row.
@@ -337,7 +338,7 @@ func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error,
 		return nil, nil
 	case i.DryRun && !errors.As(err, &refused):
 		return nil, err
-	case client.HasCode(err, client.CodeStorageFull) && errors.As(err, &refused) && refused.Tries == 1:
+	case client.HasCode(err, problem.CodeStorageFull) && errors.As(err, &refused) && refused.Tries == 1:
 		return nil, err // nothing of it was stored
 	case !errors.As(err, &refused) || refused.Status >= 500:
 		return nil, &UnknownError{rows[0].Number, rows[len(rows)-1].Number, rows[0].ID, err}
@@ -351,7 +352,7 @@ func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error,
 	case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity:
 	default:
 		// A rule of the server's may be about one row; otherwise no row would be taken.
-		if _, _, ok := refused.Source.Item(); !ok {
+		if _, _, ok := refused.Errors[0].Source.Item(); !ok {
 			return nil, err
 		}
 	}
@@ -383,16 +384,16 @@ func (i *importer) body(rows []Row) []byte {
 
 // withoutItem leaves out what is wrong with an item, and is nil if that is all.
 func withoutItem(refused *client.Error, item int) *client.Error {
-	var others []client.Problem
-	for _, problem := range refused.Problems {
-		if at, _, ok := problem.Source.Item(); !ok || at != item {
-			others = append(others, problem)
+	var others problem.Errors
+	for _, each := range refused.Errors {
+		if at, _, ok := each.Source.Item(); !ok || at != item {
+			others = append(others, each)
 		}
 	}
 	if len(others) == 0 {
 		return nil
 	}
 	left := *refused
-	left.Problems = others
+	left.Errors = others
 	return &left
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,37 +17,39 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/plural-go/plural/client"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // removeRefused removes the refused rows, and returns the others. Stop is the number of the
 // first bad row, if the import ends there: then later rows are not returned.
 func (i *importer) removeRefused(ctx context.Context, rows []Row, refused *client.Error) (left []Row, stop int64, err error) {
-	problems, open := map[int][]client.Problem{}, map[int]bool{}
-	for _, problem := range refused.Problems {
-		item, rest, ok := problem.Source.Item()
+	wrong, open := map[int]problem.Errors{}, map[int]bool{}
+	for _, each := range refused.Errors {
+		item, rest, ok := each.Source.Item()
 		if !ok || item >= len(rows) {
 			if len(rows) > 1 {
 				return i.halve(ctx, rows)
 			}
-			item, rest = 0, problem.Source.Pointer
+			item, rest = 0, each.Source.Pointer
 		}
-		if i.isOpen(problem, rest) {
+		if i.isOpen(each, rest) {
 			open[item] = true
 			continue
 		}
-		problem.Source.Pointer = rest
-		problems[item] = append(problems[item], problem)
+		inRow := *each
+		inRow.Source.Pointer = rest
+		wrong[item] = append(wrong[item], &inRow)
 	}
-	if refused.Tries > 1 && allExist(problems, len(rows)) {
+	if refused.Tries > 1 && allExist(wrong, len(rows)) {
 		// A request whose response was lost may have created them all.
 		return nil, 0, i.resolveLost(rows)
 	}
 	for n, row := range rows {
-		conflict := exists(problems[n]) && i.OnConflict != FailOnConflict
+		conflict := exists(wrong[n]) && i.OnConflict != FailOnConflict
 		switch {
-		case problems[n] != nil && !conflict:
-			i.refuse(row, reasons(row, problems[n]))
+		case wrong[n] != nil && !conflict:
+			i.refuse(row, reasons(row, wrong[n]))
 			if stop == 0 && i.stops() {
 				stop = row.Number
 			}
@@ -74,8 +77,8 @@ func (i *importer) halve(ctx context.Context, rows []Row) (left []Row, stop int6
 }
 
 // isOpen: in a dry run nothing is there yet that rows of the same file refer to.
-func (i *importer) isOpen(problem client.Problem, place string) bool {
-	if !i.DryRun || problem.Code != client.CodeUnknownReference {
+func (i *importer) isOpen(refused *problem.Error, place string) bool {
+	if !i.DryRun || refused.Code != problem.CodeUnknownReference {
 		return false
 	}
 	for _, attribute := range i.Collection.Attributes {
@@ -86,22 +89,17 @@ func (i *importer) isOpen(problem client.Problem, place string) bool {
 	return false
 }
 
-func exists(problems []client.Problem) bool {
-	for _, problem := range problems {
-		if problem.Code == client.CodeIDExists {
-			return true
-		}
-	}
-	return false
+func exists(wrong problem.Errors) bool {
+	return slices.ContainsFunc(wrong, func(each *problem.Error) bool { return each.Code == problem.CodeIDExists })
 }
 
-func allExist(problems map[int][]client.Problem, count int) bool {
-	for _, each := range problems {
+func allExist(wrong map[int]problem.Errors, count int) bool {
+	for _, each := range wrong {
 		if !exists(each) {
 			return false
 		}
 	}
-	return len(problems) == count
+	return len(wrong) == count
 }
 
 // resolveLost handles rows that all exist after a request whose response was lost.
@@ -122,12 +120,12 @@ func (i *importer) resolveLost(rows []Row) error {
 }
 
 // reasons is what is wrong with a row, for people, with the values that are wrong.
-func reasons(row Row, problems []client.Problem) string {
-	texts := make([]string, len(problems))
-	for n, problem := range problems {
-		texts[n] = problem.Detail
-		if place := strings.TrimPrefix(problem.Source.Pointer, "/"); place != "" {
-			texts[n] = place + shownValue(row.Body, problem) + ": " + problem.Detail
+func reasons(row Row, wrong problem.Errors) string {
+	texts := make([]string, len(wrong))
+	for n, each := range wrong {
+		texts[n] = each.Detail
+		if place := strings.TrimPrefix(each.Source.Pointer, "/"); place != "" {
+			texts[n] = place + shownValue(row.Body, each) + ": " + each.Detail
 		}
 	}
 	return strings.Join(texts, " ")
@@ -138,13 +136,13 @@ const longestShown = 60
 
 // shownValue is the value that a problem is about, behind a space. It is empty if there is
 // none, if it has many parts, and if the problem shows it already.
-func shownValue(body []byte, problem client.Problem) string {
-	switch problem.Code {
-	case client.CodeUnknownAttribute, client.CodeUnknownReference, client.CodeIDExists:
+func shownValue(body []byte, wrong *problem.Error) string {
+	switch wrong.Code {
+	case problem.CodeUnknownAttribute, problem.CodeUnknownReference, problem.CodeIDExists:
 		return ""
 	}
 	value := jsontext.Value(body)
-	for token := range jsontext.Pointer(problem.Source.Pointer).Tokens() {
+	for token := range jsontext.Pointer(wrong.Source.Pointer).Tokens() {
 		var members map[string]jsontext.Value
 		var items []jsontext.Value
 		switch n, err := strconv.Atoi(token); {
@@ -208,7 +206,7 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 		case err == nil:
 			i.done.Replaced++
 		case errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusUnauthorized:
-			i.refuse(rows[n], reasons(rows[n], refused.Problems))
+			i.refuse(rows[n], reasons(rows[n], refused.Errors))
 			stopped = stopped || i.stops()
 		default:
 			return err
@@ -224,7 +222,7 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 // bits that count within one, 62 random bits.
 type minter struct{ last uint64 }
 
-func (m *minter) next(now time.Time) (id schema.ID) {
+func (m *minter) next(now time.Time) (id model.ID) {
 	_, _ = rand.Read(id[:])                             // which never fails
 	m.last = max(m.last+1, uint64(now.UnixMilli())<<12) // #nosec G115 -- it is after 1970
 	binary.BigEndian.PutUint64(id[:8], m.last>>12<<16|0x7000|m.last&0xfff)

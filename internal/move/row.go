@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/plural-go/plural/client"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Format is how rows are written in a file.
@@ -161,13 +161,13 @@ func (r *Row) members(decoder *jsontext.Decoder) ([]byte, error) {
 // setID records the id of a row. The server refuses an invalid one.
 func (r *Row) setID(text []byte) {
 	r.given = true
-	if id, ok := schema.ParseID(text); ok {
+	if id, ok := model.ParseID(text); ok {
 		r.ID = id.String()
 	}
 }
 
 // withID sets a generated id.
-func (r *Row) withID(id schema.ID) {
+func (r *Row) withID(id model.ID) {
 	rest := r.Body[1:]
 	body := append(make([]byte, 0, len(r.Body)+46), `{"id":"`...)
 	body = append(id.Append(body), '"')

@@ -7,7 +7,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -34,25 +35,25 @@ type Options struct {
 
 // View is what somebody may do and see.
 type View interface {
-	May(verb schema.AccessVerb, c *schema.Collection) bool
-	Visible(c *schema.Collection) schema.ColumnSet
-	Writable(c *schema.Collection) schema.ColumnSet
+	May(verb schema.AccessVerb, c *model.Collection) bool
+	Visible(c *model.Collection) model.ColumnSet
+	Writable(c *model.Collection) model.ColumnSet
 	MaySeeMetrics() bool
 }
 
 // everything is the view of somebody who is not restricted.
 type everything struct{}
 
-func (everything) May(schema.AccessVerb, *schema.Collection) bool { return true }
-func (everything) Visible(*schema.Collection) schema.ColumnSet    { return nil }
-func (everything) Writable(*schema.Collection) schema.ColumnSet   { return nil }
-func (everything) MaySeeMetrics() bool                            { return true }
+func (everything) May(schema.AccessVerb, *model.Collection) bool { return true }
+func (everything) Visible(*model.Collection) model.ColumnSet     { return nil }
+func (everything) Writable(*model.Collection) model.ColumnSet    { return nil }
+func (everything) MaySeeMetrics() bool                           { return true }
 
 // version is that of OpenAPI.
 const version = "3.1.0"
 
 // Document is the OpenAPI document of a schema, as compact JSON.
-func Document(s *schema.Schema, options Options) []byte {
+func Document(s *model.Schema, options Options) []byte {
 	b := newBuilder(s, options)
 	paths := b.paths()
 	document := object{
@@ -70,11 +71,11 @@ func Document(s *schema.Schema, options Options) []byte {
 // builder puts a document together. What is used in several places is collected on the way.
 type builder struct {
 	Options
-	schema *schema.Schema
+	schema *model.Schema
 	by     View
 
 	operationIDs names
-	titles       map[*schema.Collection]title
+	titles       map[*model.Collection]title
 
 	schemas, responses, parameters, bodies, headers object
 
@@ -88,9 +89,9 @@ type builder struct {
 // title is how a collection is called in names of operations and shapes.
 type title struct{ one, many string }
 
-func newBuilder(s *schema.Schema, options Options) *builder {
+func newBuilder(s *model.Schema, options Options) *builder {
 	b := &builder{
-		Options: options, schema: s, by: options.By, titles: map[*schema.Collection]title{},
+		Options: options, schema: s, by: options.By, titles: map[*model.Collection]title{},
 		operationIDs: names{}, componentNames: names{}, named: map[string]string{}, met: map[string]bool{},
 	}
 	if b.by == nil {
@@ -99,13 +100,13 @@ func newBuilder(s *schema.Schema, options Options) *builder {
 	for _, name := range ownShapes {
 		b.componentNames.unique(name)
 	}
-	known := slices.DeleteFunc(slices.Clone(s.All()), func(c *schema.Collection) bool { return !b.knows(c) })
+	known := slices.DeleteFunc(slices.Clone(s.All()), func(c *model.Collection) bool { return !b.knows(c) })
 	for _, c := range known {
 		b.reserveParameters(c)
 	}
 	// UserCreate is a shape of users, whether or not there are user-creates too.
-	later := func(c *schema.Collection) bool {
-		return slices.ContainsFunc(known, func(other *schema.Collection) bool { return isShapeOf(pascal(c.Singular), pascal(other.Singular)) })
+	later := func(c *model.Collection) bool {
+		return slices.ContainsFunc(known, func(other *model.Collection) bool { return isShapeOf(pascal(c.Singular), pascal(other.Singular)) })
 	}
 	for _, isLater := range []bool{false, true} {
 		for _, c := range known {
@@ -135,7 +136,7 @@ func (b *builder) isNew(what string) bool {
 }
 
 // knows reports whether a collection is there for the reader: they may do something in it.
-func (b *builder) knows(c *schema.Collection) bool {
+func (b *builder) knows(c *model.Collection) bool {
 	return slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return b.by.May(verb, c) })
 }
 
@@ -193,7 +194,7 @@ func (b *builder) tags() list {
 	return append(tags, object{{"name", serverTag}, {"description", "The server itself: what it has, how it is, and this document."}})
 }
 
-func describeCollection(c *schema.Collection) string {
+func describeCollection(c *model.Collection) string {
 	if c.Description != "" {
 		return c.Description
 	}
@@ -219,9 +220,9 @@ func (b *builder) components() object {
 }
 
 // allCodes lists every code, by status and then by name.
-func allCodes() []fault.Code {
-	codes := fault.Codes()
-	slices.SortFunc(codes, func(a, b fault.Code) int {
+func allCodes() []problem.Code {
+	codes := problem.Codes()
+	slices.SortFunc(codes, func(a, b problem.Code) int {
 		return cmp.Or(cmp.Compare(a.Status(), b.Status()), cmp.Compare(a, b))
 	})
 	return codes

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // exampleID and exampleTime are in all examples.
@@ -17,14 +17,14 @@ const (
 
 // idOf is the id of the example of a collection. References to what the reader does not
 // know have one that tells nothing.
-func (b *builder) idOf(c *schema.Collection) string {
+func (b *builder) idOf(c *model.Collection) string {
 	if !b.knows(c) {
 		return exampleID
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(c.Name)) // cannot fail
-	var id schema.ID
-	base, _ := schema.ParseID(exampleID)
+	var id model.ID
+	base, _ := model.ParseID(exampleID)
 	copy(id[:], base[:])
 	copy(id[11:], hash.Sum(nil)[:5])
 	return id.String()
@@ -32,7 +32,7 @@ func (b *builder) idOf(c *schema.Collection) string {
 
 // example is a resource of a collection in a shape, or nil if none can be thought of. One
 // attribute may be given by the path.
-func (b *builder) example(c *schema.Collection, s shape, givenByPath string) any {
+func (b *builder) example(c *model.Collection, s shape, givenByPath string) any {
 	example := object{}
 	if s == readShape {
 		example = object{{"id", b.idOf(c)}, {"type", c.Name}}
@@ -66,7 +66,7 @@ func (b *builder) example(c *schema.Collection, s shape, givenByPath string) any
 
 // exampleOf is a valid value of an attribute, as it is stored, or nil if none is found.
 // Nobody is their own boss: a resource refers to another one of its collection.
-func (b *builder) exampleOf(c *schema.Collection, a *schema.Attribute) any {
+func (b *builder) exampleOf(c *model.Collection, a *model.Attribute) any {
 	if a.References != nil && a.References.Collection == c.Name {
 		return exampleID
 	}
@@ -83,7 +83,7 @@ func (b *builder) exampleOf(c *schema.Collection, a *schema.Attribute) any {
 }
 
 // candidates are values that may be valid, the best first.
-func candidates(a *schema.Attribute) list {
+func candidates(a *model.Attribute) list {
 	all := list{}
 	if a.Default != nil {
 		all = append(all, constant(a.Default))
@@ -92,13 +92,13 @@ func candidates(a *schema.Attribute) list {
 		return append(all, stored...)
 	}
 	switch a.Type {
-	case schema.String:
+	case model.String:
 		return append(all, textCandidates(a)...)
-	case schema.Integer, schema.Number:
+	case model.Integer, model.Number:
 		return append(all, numberCandidates(a)...)
-	case schema.Boolean:
+	case model.Boolean:
 		return append(all, true, false)
-	case schema.Array:
+	case model.Array:
 		return append(all, arrayCandidate(a))
 	}
 	return append(all, objectCandidate(a))
@@ -112,19 +112,19 @@ var sayings = map[string]string{
 	"phone": "+44 20 7946 0018", "url": "https://example.com/", "color": "blue", "colour": "blue",
 }
 
-func textCandidates(a *schema.Attribute) list {
+func textCandidates(a *model.Attribute) list {
 	switch a.Format {
-	case schema.UUID:
+	case model.UUID:
 		return list{exampleID}
-	case schema.Email:
+	case model.Email:
 		return list{"ada@example.com", "a@b.co"}
-	case schema.URI:
+	case model.URI:
 		return list{"https://example.com/", "urn:x"}
-	case schema.Date:
+	case model.Date:
 		return list{"2026-11-14"}
-	case schema.DateTime:
+	case model.DateTime:
 		return list{exampleTime}
-	case schema.Decimal:
+	case model.Decimal:
 		return decimalCandidates(a)
 	}
 	if a.Pattern != "" {
@@ -144,7 +144,7 @@ func textCandidates(a *schema.Attribute) list {
 }
 
 // decimalCandidates are decimals around the bounds, with all the digits of the scale.
-func decimalCandidates(a *schema.Attribute) list {
+func decimalCandidates(a *model.Attribute) list {
 	all := list{}
 	if a.MultipleOf == "" {
 		price := big.NewRat(1999, 100)
@@ -160,7 +160,7 @@ func decimalCandidates(a *schema.Attribute) list {
 }
 
 // numberCandidates are numbers around the bounds.
-func numberCandidates(a *schema.Attribute) list {
+func numberCandidates(a *model.Attribute) list {
 	step := big.NewRat(1, 1)
 	if a.MultipleOf != "" {
 		step, _ = new(big.Rat).SetString(a.MultipleOf.String())
@@ -200,7 +200,7 @@ func numberCandidates(a *schema.Attribute) list {
 	return all
 }
 
-func arrayCandidate(a *schema.Attribute) list {
+func arrayCandidate(a *model.Attribute) list {
 	item := any("a")
 	if a.Items != nil {
 		item = nil
@@ -218,7 +218,7 @@ func arrayCandidate(a *schema.Attribute) list {
 	return items
 }
 
-func objectCandidate(a *schema.Attribute) object {
+func objectCandidate(a *model.Attribute) object {
 	members := object{}
 	for i := range a.Properties {
 		inner := &a.Properties[i]

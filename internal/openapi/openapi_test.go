@@ -12,7 +12,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -20,7 +21,7 @@ import (
 var options = Options{DefaultLimit: 100, MaxItems: 1000, MaxBody: 1 << 20}
 
 // rich is a schema with every kind of attribute.
-func rich(t *testing.T) *schema.Schema {
+func rich(t *testing.T) *model.Schema {
 	t.Helper()
 	text, err := os.ReadFile("lint/testdata/rich.yaml")
 	if err != nil {
@@ -30,7 +31,7 @@ func rich(t *testing.T) *schema.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return file.Schema
+	return (*model.Schema)(file.Schema)
 }
 
 func decoded(t *testing.T, document []byte) map[string]any {
@@ -52,7 +53,7 @@ func at(value any, path ...string) any {
 }
 
 func TestDocumentIsAlwaysTheSame(t *testing.T) {
-	for _, s := range []func() *schema.Schema{schema.Example, func() *schema.Schema { return rich(t) }} {
+	for _, s := range []func() *model.Schema{func() *model.Schema { return (*model.Schema)(schema.Example()) }, func() *model.Schema { return rich(t) }} {
 		first := Document(s(), options)
 		for range 5 {
 			if !bytes.Equal(Document(s(), options), first) {
@@ -64,7 +65,7 @@ func TestDocumentIsAlwaysTheSame(t *testing.T) {
 
 // TestOrderIsThatOfTheSchema: people read documents too.
 func TestOrderIsThatOfTheSchema(t *testing.T) {
-	text := string(Document(schema.Example(), options))
+	text := string(Document((*model.Schema)(schema.Example()), options))
 	last := 0
 	for _, each := range []string{
 		`"openapi":"3.1.0"`, `"info":`, `"servers":`, `"tags":[{"name":"users"`, `{"name":"posts"`, `{"name":"operations"`, `{"name":"Server"`,
@@ -81,7 +82,7 @@ func TestOrderIsThatOfTheSchema(t *testing.T) {
 }
 
 func TestOperationIDs(t *testing.T) {
-	ids := regexp.MustCompile(`"operationId":"([^"]*)"`).FindAllStringSubmatch(string(Document(schema.Example(), options)), -1)
+	ids := regexp.MustCompile(`"operationId":"([^"]*)"`).FindAllStringSubmatch(string(Document((*model.Schema)(schema.Example()), options)), -1)
 	var got []string
 	for _, each := range ids {
 		got = append(got, each[1])
@@ -99,10 +100,10 @@ func TestOperationIDs(t *testing.T) {
 
 // TestNamesThatMeet: what differs in the schema differs in the document.
 func TestNamesThatMeet(t *testing.T) {
-	s, err := schema.New(
-		schema.Collection{Name: "users"}, schema.Collection{Name: "user-creates"}, schema.Collection{Name: "user_creates", Singular: "user__create"},
-		schema.Collection{Name: "user-lists"}, schema.Collection{Name: "error-objects"}, schema.Collection{Name: "error404s"},
-		schema.Collection{Name: "posts", Parent: &schema.Parent{Collection: "users"}}, schema.Collection{Name: "posts_of_users", Singular: "posts_of_user"},
+	s, err := model.New(
+		model.Collection{Name: "users"}, model.Collection{Name: "user-creates"}, model.Collection{Name: "user_creates", Singular: "user__create"},
+		model.Collection{Name: "user-lists"}, model.Collection{Name: "error-objects"}, model.Collection{Name: "error404s"},
+		model.Collection{Name: "posts", Parent: &model.Parent{Collection: "users"}}, model.Collection{Name: "posts_of_users", Singular: "posts_of_user"},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +143,7 @@ func TestNamesThatMeet(t *testing.T) {
 // there is a body.
 func TestExamples(t *testing.T) {
 	count := 0
-	for name, s := range map[string]*schema.Schema{"example": schema.Example(), "rich": rich(t)} {
+	for name, s := range map[string]*model.Schema{"example": (*model.Schema)(schema.Example()), "rich": rich(t)} {
 		document := decoded(t, Document(s, options))
 		compiler := jsonschema.NewCompiler()
 		compiler.AssertFormat()
@@ -186,8 +187,8 @@ func TestEveryCodeIsSomewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, code := range fault.Codes() {
-		if code != fault.CodeMethodNotAllowed && !bytes.Contains(used, []byte(`"`+code+`"`)) {
+	for _, code := range problem.Codes() {
+		if code != problem.CodeMethodNotAllowed && !bytes.Contains(used, []byte(`"`+code+`"`)) {
 			t.Errorf("%s is nowhere", code)
 		}
 	}
@@ -227,8 +228,8 @@ func TestMatching(t *testing.T) {
 // nameOnly may see everything, and of what can be changed only names.
 type nameOnly struct{ everything }
 
-func (nameOnly) Writable(c *schema.Collection) schema.ColumnSet {
-	set := make(schema.ColumnSet, 20) // more columns than any collection of the example has
+func (nameOnly) Writable(c *model.Collection) model.ColumnSet {
+	set := make(model.ColumnSet, 20) // more columns than any collection of the example has
 	if name := c.Field("name"); name != nil {
 		set[name.Column] = true
 	}
@@ -239,7 +240,7 @@ func (nameOnly) Writable(c *schema.Collection) schema.ColumnSet {
 func TestWhatCannotBeSetIsReadOnly(t *testing.T) {
 	restricted := options
 	restricted.By = nameOnly{}
-	shapes := at(decoded(t, Document(schema.Example(), restricted)), "components", "schemas")
+	shapes := at(decoded(t, Document((*model.Schema)(schema.Example()), restricted)), "components", "schemas")
 	marked := map[string]any{}
 	for _, shape := range []string{"User", "UserReplace", "UserPatch"} {
 		for _, attribute := range []string{"name", "email"} {
@@ -264,7 +265,7 @@ func TestNamesOfShapesStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		document := decoded(t, Document(file.Schema, options))
+		document := decoded(t, Document((*model.Schema)(file.Schema), options))
 		user := at(document, "components", "responses", "UserResponse", "content", "application/json", "example", "data")
 		if boss, isText := at(user, "boss_id").(string); !isText || boss == at(user, "id") {
 			t.Errorf("an example is its own boss, or has none: %v", user)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // etagList is what If-Match and If-None-Match hold: any state, or a list of ETags.
@@ -28,7 +28,7 @@ var parameterNames = []string{
 }
 
 // reserveParameters takes the names of all parameters that lists of a collection may have.
-func (b *builder) reserveParameters(c *schema.Collection) {
+func (b *builder) reserveParameters(c *model.Collection) {
 	taken := append(slices.Clone(parameterNames), c.Name+".sort")
 	for _, name := range c.FieldNames() {
 		field := c.Field(name)
@@ -45,8 +45,8 @@ func (b *builder) reserveParameters(c *schema.Collection) {
 
 // filterPrefix is the component of the plain filter of a field, with which those of its
 // operators begin.
-func filterPrefix(c *schema.Collection, field *schema.Field) string {
-	if field.Column == schema.NoColumn || c.Columns()[field.Column].Attribute == nil {
+func filterPrefix(c *model.Collection, field *model.Field) string {
+	if field.Column == model.NoColumn || c.Columns()[field.Column].Attribute == nil {
 		return "filter." + field.Name // the same in every collection
 	}
 	return c.Name + ".filter." + field.Name
@@ -119,7 +119,7 @@ func idParameter(name, description string) object {
 }
 
 // listParameters is all that a list can be asked by.
-func (b *builder) listParameters(c *schema.Collection) list {
+func (b *builder) listParameters(c *model.Collection) list {
 	all := list{b.offset("offset"), b.offset("o"), b.limit("limit"), b.limit("l"), b.cursor(), b.sort(c)}
 	for _, field := range b.fields(c) {
 		all = append(all, b.filters(c, field)...)
@@ -164,25 +164,25 @@ func (b *builder) cursor() object {
 
 // fields lists what the reader can filter and sort by: id, type, the attributes, and the
 // timestamps.
-func (b *builder) fields(c *schema.Collection) []*schema.Field {
+func (b *builder) fields(c *model.Collection) []*model.Field {
 	visible := b.by.Visible(c)
-	var fields []*schema.Field
+	var fields []*model.Field
 	for i, column := range c.Columns() {
 		if field := c.Field(column.Name); field != nil && visible.Has(i) {
 			fields = append(fields, field)
 		}
-		if i == schema.IDColumn {
+		if i == model.IDColumn {
 			fields = append(fields, c.Field("type"))
 		}
 	}
 	return fields
 }
 
-func (b *builder) sort(c *schema.Collection) object {
+func (b *builder) sort(c *model.Collection) object {
 	return b.parameter(c.Name+".sort", func() object {
 		var keys list
 		for _, field := range b.fields(c) {
-			if field.Kind != schema.KindJSON {
+			if field.Kind != model.KindJSON {
 				keys = append(keys, field.Name, "-"+field.Name)
 			}
 		}
@@ -200,7 +200,7 @@ func (b *builder) sort(c *schema.Collection) object {
 }
 
 // filters lists the parameters by which a field can be filtered.
-func (b *builder) filters(c *schema.Collection, field *schema.Field) list {
+func (b *builder) filters(c *model.Collection, field *model.Field) list {
 	prefix := filterPrefix(c, field)
 	all := list{b.parameter(prefix, func() object { return plainFilter(field) })}
 	for _, op := range query.Operators(field.Kind) {
@@ -209,13 +209,13 @@ func (b *builder) filters(c *schema.Collection, field *schema.Field) list {
 	return all
 }
 
-func plainFilter(field *schema.Field) object {
+func plainFilter(field *model.Field) object {
 	shape := object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", valueShape(field.Kind)}}
 	text := fmt.Sprintf("`%s` has this value, or one of these if it is given more than once; without `=`, any value at all.", field.Name)
 	switch field.Kind {
-	case schema.KindBoolean:
+	case model.KindBoolean:
 		text = fmt.Sprintf("`%s` has this value; without one, it is true.", field.Name)
-	case schema.KindJSON:
+	case model.KindJSON:
 		text = fmt.Sprintf("`%s` is not null. Written without `=`.", field.Name)
 		shape = object{{"type", "array"}, {"items", object{{"type", "string"}}}, {"maxItems", 0}}
 	}
@@ -236,7 +236,7 @@ var opTexts = map[string]string{
 // listText says how the values of a list are written.
 const listText = ". Several are given as several parameters, or in one with commas between them; a comma within a value is written `\\,`"
 
-func operatorFilter(field *schema.Field, op string) object {
+func operatorFilter(field *model.Field, op string) object {
 	filter := object{
 		{"name", "filter[" + field.Name + "][" + op + "]"}, {"in", "query"},
 		{"description", "`" + field.Name + "` " + opTexts[op] + "."},
@@ -255,22 +255,22 @@ func operatorFilter(field *schema.Field, op string) object {
 }
 
 // valueShape is what a filter can compare a field with.
-func valueShape(kind schema.Kind) object {
+func valueShape(kind model.Kind) object {
 	if kind.IsDecimal() {
 		return object{{"type", "string"}, {"format", "decimal"}, {"pattern", decimalPattern(kind.Scale(), false)}}
 	}
 	switch kind {
-	case schema.KindInteger:
+	case model.KindInteger:
 		return object{{"type", "integer"}, {"format", "int64"}}
-	case schema.KindNumber:
+	case model.KindNumber:
 		return object{{"type", "number"}, {"format", "double"}}
-	case schema.KindBoolean:
+	case model.KindBoolean:
 		return object{{"type", "boolean"}}
-	case schema.KindUUID:
+	case model.KindUUID:
 		return object{{"type", "string"}, {"format", "uuid"}}
-	case schema.KindDate:
+	case model.KindDate:
 		return object{{"type", "string"}, {"format", "date"}}
-	case schema.KindDateTime:
+	case model.KindDateTime:
 		return object{{"type", "string"}, {"format", "date-time"}, {"pattern", dateTimeIn}}
 	}
 	return object{{"type", "string"}}

@@ -1,17 +1,18 @@
 package openapi
 
 import (
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
 // place is where operations are: in a collection, or in that of a parent.
 type place struct {
-	collection *schema.Collection
-	parent     *schema.Link // nil: in the collection
+	collection *model.Collection
+	parent     *model.Link // nil: in the collection
 }
 
-func (p place) parentAttribute() *schema.Attribute {
+func (p place) parentAttribute() *model.Attribute {
 	return p.collection.Columns()[p.parent.Column].Attribute
 }
 
@@ -44,7 +45,7 @@ func (b *builder) paths() object {
 
 // hasBelow reports whether a sub-collection is there for the reader, who must see the
 // parents, and which child belongs to which.
-func (b *builder) hasBelow(link *schema.Link) bool {
+func (b *builder) hasBelow(link *model.Link) bool {
 	return b.knows(link.From) && b.by.May(schema.MayRead, link.To) && b.by.Visible(link.From).Has(link.Column)
 }
 
@@ -116,7 +117,7 @@ type operation struct {
 	parameters               list
 	body                     object
 	responses                object
-	codes                    []fault.Code
+	codes                    []problem.Code
 	headers                  []string // that refusals may have
 }
 
@@ -255,7 +256,7 @@ func (b *builder) delete(p place) object {
 	})
 }
 
-func (b *builder) changeParameters(c *schema.Collection) list {
+func (b *builder) changeParameters(c *model.Collection) list {
 	ifMatch := b.ifMatch
 	if c.RequireIfMatch {
 		ifMatch = b.requiredIfMatch
@@ -264,7 +265,7 @@ func (b *builder) changeParameters(c *schema.Collection) list {
 }
 
 // asyncText says that a collection answers a method before it is done.
-func (b *builder) asyncText(c *schema.Collection, method string) string {
+func (b *builder) asyncText(c *model.Collection, method string) string {
 	for _, each := range c.Async {
 		if each == method {
 			return " Here it is always carried out later, and answered with 202, as if `Prefer: respond-async` had been sent."

@@ -9,19 +9,20 @@ import (
 	"unicode"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 func statusText(status int) string { return strconv.Itoa(status) }
 
 // unread is the codes of requests that are refused before they have been read.
-var unread = []fault.Code{fault.CodeMalformedRequest, fault.CodeExpectationFailed, fault.CodeMisdirected, fault.CodeHeadersTooLarge, fault.CodeNotImplemented, fault.CodeHTTPVersion}
+var unread = []problem.Code{problem.CodeMalformedRequest, problem.CodeExpectationFailed, problem.CodeMisdirected, problem.CodeHeadersTooLarge, problem.CodeNotImplemented, problem.CodeHTTPVersion}
 
 // refuse adds the answers to an operation that is refused, by status. What comes before
 // any request has been read is the default, and what a hook thinks of.
-func (b *builder) refuse(responses *object, operation string, codes []fault.Code, headers ...string) {
+func (b *builder) refuse(responses *object, operation string, codes []problem.Code, headers ...string) {
 	hooked := b.Hooks && len(headers) > 0 // only changes have any
-	byStatus := map[int][]fault.Code{}
+	byStatus := map[int][]problem.Code{}
 	var statuses []int
 	for _, code := range codes {
 		if !slices.Contains(byStatus[code.Status()], code) {
@@ -32,7 +33,7 @@ func (b *builder) refuse(responses *object, operation string, codes []fault.Code
 	slices.Sort(statuses)
 	for _, status := range slices.Compact(statuses) {
 		if hooked {
-			byStatus[status] = append(byStatus[status], slices.DeleteFunc(allCodes(), func(code fault.Code) bool {
+			byStatus[status] = append(byStatus[status], slices.DeleteFunc(allCodes(), func(code problem.Code) bool {
 				return code.Status() != status || slices.Contains(byStatus[status], code)
 			})...)
 		}
@@ -47,7 +48,7 @@ func (b *builder) refuse(responses *object, operation string, codes []fault.Code
 
 // refusal is a reference to the answer with some errors. Operations that are refused for
 // the same reasons share one.
-func (b *builder) refusal(operation, suffix string, codes []fault.Code, headers []string) object {
+func (b *builder) refusal(operation, suffix string, codes []problem.Code, headers []string) object {
 	status := codes[0].Status()
 	own := slices.Clone(headers)
 	switch status {
@@ -85,7 +86,7 @@ func (b *builder) refusalName(short, operation string) string {
 	return short + "Of" + capital(operation)
 }
 
-func describeRefusal(suffix string, codes []fault.Code) string {
+func describeRefusal(suffix string, codes []problem.Code) string {
 	switch suffix {
 	case "Unread":
 		return "The request was refused before it was read."
@@ -101,7 +102,7 @@ func describeRefusal(suffix string, codes []fault.Code) string {
 
 // errorsOf is the shape of an answer with errors, all of some codes. If they are mixed, as
 // those that hooks join can be, only the first is.
-func errorsOf(codes []fault.Code, mixed bool) object {
+func errorsOf(codes []problem.Code, mixed bool) object {
 	statuses := list{}
 	for _, code := range codes {
 		if !slices.Contains(statuses, any(code.Status())) {
@@ -112,7 +113,7 @@ func errorsOf(codes []fault.Code, mixed bool) object {
 		reference("schemas", errorShape),
 		object{{"type", "object"}, {"properties", object{{"status", object{{"enum", statuses}}}, {"code", object{{"enum", texts(codes)}}}}}},
 	}}}
-	errors := object{{"type", "array"}, {"minItems", 1}, {"maxItems", fault.Most}}
+	errors := object{{"type", "array"}, {"minItems", 1}, {"maxItems", problem.MaxErrors}}
 	if mixed {
 		errors = append(errors, member{"prefixItems", list{one}}, member{"items", reference("schemas", errorShape)})
 	} else {
@@ -122,26 +123,26 @@ func errorsOf(codes []fault.Code, mixed bool) object {
 }
 
 // exampleDetails is what errors say, of codes that come first in an answer.
-var exampleDetails = map[fault.Code]*fault.Error{
-	fault.CodeUnknownParameter:     fault.Parameter("page", "", "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator]."),
-	fault.CodeMalformedJSON:        fault.New("", "Line 1, column 15: duplicate object member name."),
-	fault.CodeUnauthenticated:      fault.New("", "Send credentials: Authorization: Bearer and an API key or a token."),
-	fault.CodeForbidden:            fault.New("", "You may not update this resource."),
-	fault.CodeNotFound:             fault.New("", "There is no resource %s here.", exampleID),
-	fault.CodeNotAcceptable:        fault.Header("Accept", "", "Responses are JSON in UTF-8. Send Accept: application/json."),
-	fault.CodeIDExists:             fault.At("/id", "", "There is a resource %s already.", exampleID),
-	fault.CodeReferenced:           fault.New("", "Other resources refer to this one."),
-	fault.CodePreconditionFailed:   fault.Header("If-Match", "", `The resource does not match If-Match: its ETag is "2.1". Read it again, and send the new ETag.`),
-	fault.CodePreconditionRequired: fault.Header("If-Match", "", "This collection requires If-Match. Send the ETag of the resource that you read."),
-	fault.CodeBodyTooLarge:         fault.New("", "The body is too large. Send at most 1048576 bytes."),
-	fault.CodeUnsupportedMediaType: fault.Header("Content-Type", "", "The body must be JSON in UTF-8. Send Content-Type: application/json."),
-	fault.CodeUnknownAttribute:     fault.At("/colour", "", "The collection has no attribute of this name."),
-	fault.CodeTooManyRequests:      fault.New("", "At most 600/m are taken here, and there have been more. Try again in 1 s."),
-	fault.CodeInternal:             fault.Internal(nil),
-	fault.CodeUnavailable:          fault.New("", "The database cannot be used at the moment. Try again later."),
+var exampleDetails = map[problem.Code]*problem.Error{
+	problem.CodeUnknownParameter:     fault.Parameter("page", "", "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator]."),
+	problem.CodeMalformedJSON:        fault.New("", "Line 1, column 15: duplicate object member name."),
+	problem.CodeUnauthenticated:      fault.New("", "Send credentials: Authorization: Bearer and an API key or a token."),
+	problem.CodeForbidden:            fault.New("", "You may not update this resource."),
+	problem.CodeNotFound:             fault.New("", "There is no resource %s here.", exampleID),
+	problem.CodeNotAcceptable:        fault.Header("Accept", "", "Responses are JSON in UTF-8. Send Accept: application/json."),
+	problem.CodeIDExists:             fault.At("/id", "", "There is a resource %s already.", exampleID),
+	problem.CodeReferenced:           fault.New("", "Other resources refer to this one."),
+	problem.CodePreconditionFailed:   fault.Header("If-Match", "", `The resource does not match If-Match: its ETag is "2.1". Read it again, and send the new ETag.`),
+	problem.CodePreconditionRequired: fault.Header("If-Match", "", "This collection requires If-Match. Send the ETag of the resource that you read."),
+	problem.CodeBodyTooLarge:         fault.New("", "The body is too large. Send at most 1048576 bytes."),
+	problem.CodeUnsupportedMediaType: fault.Header("Content-Type", "", "The body must be JSON in UTF-8. Send Content-Type: application/json."),
+	problem.CodeUnknownAttribute:     fault.At("/colour", "", "The collection has no attribute of this name."),
+	problem.CodeTooManyRequests:      fault.New("", "At most 600/m are taken here, and there have been more. Try again in 1 s."),
+	problem.CodeInternal:             fault.Internal(nil),
+	problem.CodeUnavailable:          fault.New("", "The database cannot be used at the moment. Try again later."),
 }
 
-func exampleError(code fault.Code) object {
+func exampleError(code problem.Code) object {
 	example := object{{"status", code.Status()}, {"code", string(code)}, {"title", code.Title()}}
 	said, ok := exampleDetails[code]
 	if !ok {
@@ -157,85 +158,85 @@ func exampleError(code fault.Code) object {
 }
 
 // anywhere is the codes that everything can be refused with, but for the probes.
-func (b *builder) anywhere() []fault.Code {
-	codes := []fault.Code{fault.CodeMalformedRequest}
+func (b *builder) anywhere() []problem.Code {
+	codes := []problem.Code{problem.CodeMalformedRequest}
 	if b.secured() {
-		codes = append(codes, fault.CodeUnauthenticated, fault.CodeInvalidCredentials, fault.CodeForbidden)
+		codes = append(codes, problem.CodeUnauthenticated, problem.CodeInvalidCredentials, problem.CodeForbidden)
 	}
 	if b.Rated {
-		codes = append(codes, fault.CodeTooManyRequests)
+		codes = append(codes, problem.CodeTooManyRequests)
 	}
-	return append(codes, fault.CodeInternal, fault.CodeUnavailable, fault.CodeOverloaded)
+	return append(codes, problem.CodeInternal, problem.CodeUnavailable, problem.CodeOverloaded)
 }
 
 // ofReading is the codes of GET beside those of anywhere.
-func ofReading() []fault.Code {
-	return []fault.Code{fault.CodeUnknownParameter, fault.CodeMalformedQuery, fault.CodeUnexpectedBody, fault.CodeNotAcceptable}
+func ofReading() []problem.Code {
+	return []problem.Code{problem.CodeUnknownParameter, problem.CodeMalformedQuery, problem.CodeUnexpectedBody, problem.CodeNotAcceptable}
 }
 
-func (b *builder) ofList(p place) []fault.Code {
-	codes := append(ofReading(), fault.CodeDuplicateParameter, fault.CodeInvalidParameter, fault.CodeConflictingRange, fault.CodeTooManyValues, fault.CodeUnknownCursor)
+func (b *builder) ofList(p place) []problem.Code {
+	codes := append(ofReading(), problem.CodeDuplicateParameter, problem.CodeInvalidParameter, problem.CodeConflictingRange, problem.CodeTooManyValues, problem.CodeUnknownCursor)
 	if b.MaxLimit > 0 {
-		codes = append(codes, fault.CodeLimitTooLarge)
+		codes = append(codes, problem.CodeLimitTooLarge)
 	}
 	if p.parent != nil {
-		codes = append(codes, fault.CodeNotFound)
+		codes = append(codes, problem.CodeNotFound)
 	}
 	if !b.Rated { // of long lists, there are only so many at a time
-		codes = append(codes, fault.CodeTooManyRequests)
+		codes = append(codes, problem.CodeTooManyRequests)
 	}
-	return append(append(codes, fault.CodePreconditionFailed, fault.CodeTooExpensive), b.anywhere()...)
+	return append(append(codes, problem.CodePreconditionFailed, problem.CodeTooExpensive), b.anywhere()...)
 }
 
-func (b *builder) ofRead() []fault.Code {
-	return append(append(ofReading(), fault.CodeNotFound, fault.CodePreconditionFailed), b.anywhere()...)
+func (b *builder) ofRead() []problem.Code {
+	return append(append(ofReading(), problem.CodeNotFound, problem.CodePreconditionFailed), b.anywhere()...)
 }
 
 // ofWrite is the codes of a change, s being the shape of its body.
-func (b *builder) ofWrite(p place, s shape) []fault.Code {
-	codes := append([]fault.Code{}, fault.CodeMalformedJSON, fault.CodeTooDeep, fault.CodeUnknownParameter, fault.CodeMalformedQuery,
-		fault.CodeNotAcceptable, fault.CodeBodyTooLarge, fault.CodeUnsupportedMediaType)
+func (b *builder) ofWrite(p place, s shape) []problem.Code {
+	codes := append([]problem.Code{}, problem.CodeMalformedJSON, problem.CodeTooDeep, problem.CodeUnknownParameter, problem.CodeMalformedQuery,
+		problem.CodeNotAcceptable, problem.CodeBodyTooLarge, problem.CodeUnsupportedMediaType)
 	codes = append(append(codes, b.ofBody(p, s)...), b.ofChange()...)
 	if s == createShape {
-		codes = append(codes, fault.CodeIDExists, fault.CodeTooManyItems)
+		codes = append(codes, problem.CodeIDExists, problem.CodeTooManyItems)
 	}
 	if s != createShape || p.parent != nil {
-		codes = append(codes, fault.CodeNotFound)
+		codes = append(codes, problem.CodeNotFound)
 	}
 	if s != createShape && p.collection.RequireIfMatch {
-		codes = append(codes, fault.CodePreconditionRequired)
+		codes = append(codes, problem.CodePreconditionRequired)
 	}
 	if len(p.collection.UniqueGroups()) > 0 || b.restricted() {
-		codes = append(codes, fault.CodeNotUnique)
+		codes = append(codes, problem.CodeNotUnique)
 	}
 	return append(codes, b.anywhere()...)
 }
 
 // ofChange is the codes of every change.
-func (b *builder) ofChange() []fault.Code {
-	codes := []fault.Code{fault.CodeKeyInUse, fault.CodePreconditionFailed, fault.CodeKeyReused, fault.CodeStorageFull, fault.CodeBacklogFull}
+func (b *builder) ofChange() []problem.Code {
+	codes := []problem.Code{problem.CodeKeyInUse, problem.CodePreconditionFailed, problem.CodeKeyReused, problem.CodeStorageFull, problem.CodeBacklogFull}
 	if b.Hooks {
-		codes = append(codes, fault.CodeConflict, fault.CodeRefused, fault.CodeHookTimeout)
+		codes = append(codes, problem.CodeConflict, problem.CodeRefused, problem.CodeHookTimeout)
 	}
 	return codes
 }
 
-func (b *builder) ofDelete(p place) []fault.Code {
-	codes := append(ofReading(), fault.CodeNotFound)
+func (b *builder) ofDelete(p place) []problem.Code {
+	codes := append(ofReading(), problem.CodeNotFound)
 	if len(p.collection.Referrers()) > 0 || b.restricted() {
-		codes = append(codes, fault.CodeReferenced)
+		codes = append(codes, problem.CodeReferenced)
 	}
 	if p.collection.RequireIfMatch {
-		codes = append(codes, fault.CodePreconditionRequired)
+		codes = append(codes, problem.CodePreconditionRequired)
 	}
 	return append(append(codes, b.ofChange()...), b.anywhere()...)
 }
 
 // ofBody is what can be wrong with the attributes of a body.
-func (b *builder) ofBody(p place, s shape) []fault.Code {
-	codes := []fault.Code{fault.CodeUnknownAttribute, fault.CodeNotAnObject, fault.CodeWrapped, fault.CodeReadOnly}
+func (b *builder) ofBody(p place, s shape) []problem.Code {
+	codes := []problem.Code{problem.CodeUnknownAttribute, problem.CodeNotAnObject, problem.CodeWrapped, problem.CodeReadOnly}
 	if s == createShape { // the id
-		codes = append(codes, fault.CodeType, fault.CodeFormat)
+		codes = append(codes, problem.CodeType, problem.CodeFormat)
 	}
 	for i := range p.collection.Attributes {
 		a := &p.collection.Attributes[i]
@@ -244,39 +245,39 @@ func (b *builder) ofBody(p place, s shape) []fault.Code {
 		}
 		codes = append(codes, ofValue(a)...)
 		if a.References != nil {
-			codes = append(codes, fault.CodeUnknownReference)
+			codes = append(codes, problem.CodeUnknownReference)
 		}
 	}
 	if p.parent != nil && s != patchShape {
-		codes = append(codes, fault.CodeParentMismatch, fault.CodeUnknownReference)
+		codes = append(codes, problem.CodeParentMismatch, problem.CodeUnknownReference)
 	}
 	return codes
 }
 
 // ofValue is what can be wrong with a value.
-func ofValue(a *schema.Attribute) []fault.Code {
-	codes := []fault.Code{fault.CodeType}
-	add := func(there bool, code fault.Code) {
+func ofValue(a *model.Attribute) []problem.Code {
+	codes := []problem.Code{problem.CodeType}
+	add := func(there bool, code problem.Code) {
 		if there {
 			codes = append(codes, code)
 		}
 	}
-	container := a.Type == schema.Object || a.Type == schema.Array
-	add(a.Required, fault.CodeRequired)
-	decimal := a.Format == schema.Decimal
-	add(container || decimal || a.Type == schema.Integer || a.Type == schema.Number, fault.CodeOutOfRange)
-	add(container || decimal || a.Type == schema.Number, fault.CodePrecision)
-	add(container || a.Type == schema.String, fault.CodeNullCharacter)
-	add(a.Format != "", fault.CodeFormat)
-	add(a.MinLength > 0, fault.CodeMinLength)
-	add(a.MaxLength > 0, fault.CodeMaxLength)
-	add(a.Pattern != "", fault.CodePattern)
-	add(len(a.Enum) > 0, fault.CodeEnum)
-	add(a.Minimum != "" || a.ExclusiveMinimum != "", fault.CodeMinimum)
-	add(a.Maximum != "" || a.ExclusiveMaximum != "", fault.CodeMaximum)
-	add(a.MultipleOf != "", fault.CodeMultipleOf)
-	add(a.MinItems > 0, fault.CodeMinItems)
-	add(a.MaxItems > 0, fault.CodeMaxItems)
+	container := a.Type == model.Object || a.Type == model.Array
+	add(a.Required, problem.CodeRequired)
+	decimal := a.Format == model.Decimal
+	add(container || decimal || a.Type == model.Integer || a.Type == model.Number, problem.CodeOutOfRange)
+	add(container || decimal || a.Type == model.Number, problem.CodePrecision)
+	add(container || a.Type == model.String, problem.CodeNullCharacter)
+	add(a.Format != "", problem.CodeFormat)
+	add(a.MinLength > 0, problem.CodeMinLength)
+	add(a.MaxLength > 0, problem.CodeMaxLength)
+	add(a.Pattern != "", problem.CodePattern)
+	add(len(a.Enum) > 0, problem.CodeEnum)
+	add(a.Minimum != "" || a.ExclusiveMinimum != "", problem.CodeMinimum)
+	add(a.Maximum != "" || a.ExclusiveMaximum != "", problem.CodeMaximum)
+	add(a.MultipleOf != "", problem.CodeMultipleOf)
+	add(a.MinItems > 0, problem.CodeMinItems)
+	add(a.MaxItems > 0, problem.CodeMaxItems)
 	if a.Items != nil {
 		codes = append(codes, ofValue(a.Items)...)
 	}

@@ -1,6 +1,6 @@
 package openapi
 
-import "github.com/plural-go/plural/schema"
+import "github.com/plural-go/plural/internal/model"
 
 // jsonOf is the content of an answer or a body.
 func jsonOf(shape, example any) object {
@@ -21,7 +21,7 @@ func arrayOf(items any) object { return object{{"type", "array"}, {"items", item
 
 // response is a reference to an answer about a collection, which is made when it is asked
 // for the first time.
-func (b *builder) response(c *schema.Collection, kind string, make func() object) object {
+func (b *builder) response(c *model.Collection, kind string, make func() object) object {
 	name, fresh := b.name(b.componentNames, "response "+c.Name+" "+kind, b.titles[c].one+kind+"Response")
 	if fresh {
 		b.responses.add(name, make())

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Patterns of texts whose form the formats of JSON Schema leave open.
@@ -21,7 +21,7 @@ const (
 // behind the point or fewer, by the server with all of them.
 func decimalPattern(scale int, stored bool) string {
 	whole := "0"
-	if digits := schema.MaxDecimalDigits - scale; digits > 0 {
+	if digits := model.MaxDecimalDigits - scale; digits > 0 {
 		whole = "(0|[1-9][0-9]{0," + strconv.Itoa(digits-1) + "})"
 	}
 	fraction := `(\.[0-9]{1,` + strconv.Itoa(scale) + "})?"
@@ -37,7 +37,7 @@ func decimalPattern(scale int, stored bool) string {
 // exactMultiple reports whether a validator that calculates with doubles finds multiples as
 // the server does, which looks at the decimal digits: 0.29 / 0.01 is no integer there. So it
 // is for powers of two, and for integers that are small enough to be doubles.
-func exactMultiple(a *schema.Attribute) bool {
+func exactMultiple(a *model.Attribute) bool {
 	step, ok := new(big.Rat).SetString(a.MultipleOf.String())
 	if !ok {
 		return false
@@ -95,7 +95,7 @@ func (b *builder) shapeOf(p place, s shape) object {
 
 // resourceShape is a JSON Schema of resources. One attribute may be given by the path, and
 // so is not required.
-func (b *builder) resourceShape(c *schema.Collection, s shape, givenByPath string) object {
+func (b *builder) resourceShape(c *model.Collection, s shape, givenByPath string) object {
 	properties, required := object{}, list{}
 	switch s {
 	case readShape:
@@ -131,7 +131,7 @@ func (b *builder) resourceShape(c *schema.Collection, s shape, givenByPath strin
 	return result
 }
 
-func (b *builder) describeShape(c *schema.Collection, s shape) string {
+func (b *builder) describeShape(c *model.Collection, s shape) string {
 	one := an(spaced(c.Singular))
 	switch s {
 	case readShape:
@@ -153,7 +153,7 @@ func timestampShape(description string, s shape) object {
 
 // has reports whether an attribute is part of a shape for the reader. What they can only
 // see can be sent back.
-func (b *builder) has(c *schema.Collection, attribute string, s shape) bool {
+func (b *builder) has(c *model.Collection, attribute string, s shape) bool {
 	column := c.Field(attribute).Column
 	seen, set := b.by.Visible(c).Has(column), b.by.Writable(c).Has(column)
 	switch s {
@@ -165,17 +165,17 @@ func (b *builder) has(c *schema.Collection, attribute string, s shape) bool {
 	return seen || set
 }
 
-func (b *builder) mustBeGiven(c *schema.Collection, a *schema.Attribute) bool {
+func (b *builder) mustBeGiven(c *model.Collection, a *model.Attribute) bool {
 	return a.Required && a.Default == nil && b.by.Writable(c).Has(c.Field(a.Name).Column)
 }
 
 // onlySentBack reports whether an attribute can be part of what is sent, but not be changed by it.
-func (b *builder) onlySentBack(c *schema.Collection, a *schema.Attribute, s shape) bool {
+func (b *builder) onlySentBack(c *model.Collection, a *model.Attribute, s shape) bool {
 	return (s == replaceShape || s == patchShape) && !b.by.Writable(c).Has(c.Field(a.Name).Column)
 }
 
 // attributeShape is the definition of an attribute of a collection.
-func (b *builder) attributeShape(c *schema.Collection, a *schema.Attribute, s shape) object {
+func (b *builder) attributeShape(c *model.Collection, a *model.Attribute, s shape) object {
 	if c.ReadOnly() && a.Name == "errors" {
 		return object{{"type", list{"array", "null"}}, {"description", a.Description}, {"items", reference("schemas", errorShape)}}
 	}
@@ -187,7 +187,7 @@ func (b *builder) attributeShape(c *schema.Collection, a *schema.Attribute, s sh
 	return d
 }
 
-func (b *builder) describeAttribute(c *schema.Collection, a *schema.Attribute, s shape) string {
+func (b *builder) describeAttribute(c *model.Collection, a *model.Attribute, s shape) string {
 	text := a.Description
 	if a.References != nil {
 		if to := b.schema.Collection(a.References.Collection); b.knows(to) {
@@ -204,14 +204,14 @@ func (b *builder) describeAttribute(c *schema.Collection, a *schema.Attribute, s
 }
 
 // describeRest says what is required of a value that a JSON Schema cannot have.
-func describeRest(a *schema.Attribute) string {
+func describeRest(a *model.Attribute) string {
 	text := ""
 	if !portable.MatchString(a.Pattern) {
 		text += " Must match the RE2 pattern `" + a.Pattern + "`."
 	}
-	decimal := a.Format == schema.Decimal
+	decimal := a.Format == model.Decimal
 	if decimal {
-		text += " A number as a string, with at most " + strconv.Itoa(schema.MaxDecimalDigits) + " digits, of which at most " + strconv.Itoa(a.Scale) + " are behind the point."
+		text += " A number as a string, with at most " + strconv.Itoa(model.MaxDecimalDigits) + " digits, of which at most " + strconv.Itoa(a.Scale) + " are behind the point."
 	}
 	for _, bound := range []struct {
 		words string
@@ -231,7 +231,7 @@ func describeRest(a *schema.Attribute) string {
 
 // define is an attribute, or a value within one, as a JSON Schema: of what is sent, or of
 // what is stored.
-func define(a *schema.Attribute, stored, nullable bool) object {
+func define(a *model.Attribute, stored, nullable bool) object {
 	d := object{}
 	if nullable {
 		d.add("type", list{string(a.Type), "null"})
@@ -239,27 +239,27 @@ func define(a *schema.Attribute, stored, nullable bool) object {
 		d.add("type", string(a.Type))
 	}
 	switch a.Type {
-	case schema.Integer:
+	case model.Integer:
 		d.add("format", "int64")
-	case schema.Number:
+	case model.Number:
 		d.add("format", "double")
 	}
 	d.addIf(a.Format != "", "format", string(a.Format))
-	normalised := a.Format == schema.UUID || a.Format == schema.DateTime
+	normalised := a.Format == model.UUID || a.Format == model.DateTime
 	pattern := a.Pattern
 	if !portable.MatchString(pattern) {
 		pattern = ""
 	}
 	switch {
-	case a.Format == schema.Decimal:
+	case a.Format == model.Decimal:
 		d.add("pattern", decimalPattern(a.Scale, stored))
-	case stored && a.Format == schema.UUID:
+	case stored && a.Format == model.UUID:
 		d.add("pattern", idOut)
-	case stored && a.Format == schema.DateTime:
+	case stored && a.Format == model.DateTime:
 		d.add("pattern", dateTimeOut)
-	case a.Format == schema.DateTime && pattern != "":
+	case a.Format == model.DateTime && pattern != "":
 		d.add("allOf", list{object{{"pattern", dateTimeIn}}, object{{"pattern", pattern}}})
-	case a.Format == schema.DateTime:
+	case a.Format == model.DateTime:
 		d.add("pattern", dateTimeIn)
 	default:
 		d.addIf(pattern != "", "pattern", pattern)
@@ -268,7 +268,7 @@ func define(a *schema.Attribute, stored, nullable bool) object {
 		d.addIf(a.MinLength > 0, "minLength", a.MinLength)
 		d.addIf(a.MaxLength > 0, "maxLength", a.MaxLength)
 	}
-	if a.Format != schema.Decimal { // whose bounds are described: they say nothing of strings
+	if a.Format != model.Decimal { // whose bounds are described: they say nothing of strings
 		d.addIf(a.Minimum != "", "minimum", a.Minimum)
 		d.addIf(a.ExclusiveMinimum != "", "exclusiveMinimum", a.ExclusiveMinimum)
 		d.addIf(a.Maximum != "", "maximum", a.Maximum)
@@ -277,7 +277,7 @@ func define(a *schema.Attribute, stored, nullable bool) object {
 	}
 	d.addIf(a.MinItems > 0, "minItems", a.MinItems)
 	d.addIf(a.MaxItems > 0, "maxItems", a.MaxItems)
-	if a.Type == schema.Array {
+	if a.Type == model.Array {
 		items := object{}
 		if a.Items != nil {
 			items = defineInner(a.Items, stored)
@@ -303,7 +303,7 @@ func define(a *schema.Attribute, stored, nullable bool) object {
 }
 
 // defineInner is a value within an attribute, which is never null.
-func defineInner(a *schema.Attribute, stored bool) object {
+func defineInner(a *model.Attribute, stored bool) object {
 	d := define(a, stored, false)
 	description := strings.TrimSpace(a.Description + describeRest(a))
 	d.addIf(description != "", "description", description)
@@ -312,9 +312,9 @@ func defineInner(a *schema.Attribute, stored bool) object {
 
 // choices is the enumeration of an attribute, nil if there is none that holds for the text:
 // of ids and date-times what is sent may be written in several ways. Of decimals there are few.
-func choices(a *schema.Attribute, stored, nullable bool) list {
-	normalised := a.Format == schema.UUID || a.Format == schema.DateTime || a.Format == schema.Decimal
-	decimal := a.Format == schema.Decimal
+func choices(a *model.Attribute, stored, nullable bool) list {
+	normalised := a.Format == model.UUID || a.Format == model.DateTime || a.Format == model.Decimal
+	decimal := a.Format == model.Decimal
 	if len(a.Enum) == 0 || normalised && !stored && !decimal {
 		return nil
 	}
@@ -323,10 +323,10 @@ func choices(a *schema.Attribute, stored, nullable bool) list {
 		text := constant(each)
 		if value, err := a.DecodeJSON(text); err == nil && normalised {
 			switch a.Format {
-			case schema.UUID:
+			case model.UUID:
 				text = constant(value.ID().String())
-			case schema.Decimal:
-				shown := schema.DecimalKind(a.Scale).DecimalText(value)
+			case model.Decimal:
+				shown := model.DecimalKind(a.Scale).DecimalText(value)
 				if !stored {
 					all = append(all, shorter(shown)...)
 				}

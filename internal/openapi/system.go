@@ -1,8 +1,8 @@
 package openapi
 
 import (
-	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // serverTag is the tag of what is about no collection. No collection has such a name.
@@ -40,11 +40,11 @@ func (b *builder) exampleCollection() object {
 
 // exampleAttributes describes some attributes of a collection, in their simplest form:
 // linters take an example that looks like a schema for one.
-func (b *builder) exampleAttributes(c *schema.Collection) list {
+func (b *builder) exampleAttributes(c *model.Collection) list {
 	attributes := list{}
 	for i := range c.Attributes {
 		a := &c.Attributes[i]
-		if b.has(c, a.Name, readShape) && a.Type != schema.Object && a.Type != schema.Array && len(attributes) < 3 {
+		if b.has(c, a.Name, readShape) && a.Type != model.Object && a.Type != model.Array && len(attributes) < 3 {
 			attributes = append(attributes, object{{"name", a.Name}, {"required", a.Required}, {"type", string(a.Type)}})
 		}
 	}
@@ -83,7 +83,7 @@ func (b *builder) system() object {
 			}},
 			{"304", b.unchanged("ETag", "Cache-Control")},
 		},
-		codes: append(b.anywhere(), fault.CodePreconditionFailed),
+		codes: append(b.anywhere(), problem.CodePreconditionFailed),
 	})}})
 	return paths
 }
@@ -104,7 +104,7 @@ func (b *builder) probe(id, summary, description, well, unwell string) object {
 		{"security", list{}}, {"parameters", list{b.requestID()}},
 	}
 	responses := object{{"200", state("It is.", well)}}
-	b.refuse(&responses, id, []fault.Code{fault.CodeMalformedRequest, fault.CodeInternal})
+	b.refuse(&responses, id, []problem.Code{problem.CodeMalformedRequest, problem.CodeInternal})
 	responses = append(responses[:len(responses)-1], member{"503", state("It is not.", unwell)}, responses[len(responses)-1])
 	probe.add("responses", responses)
 	return probe

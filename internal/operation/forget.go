@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
-	"github.com/plural-go/plural/schema"
 )
 
 // deleteBatch bounds how long a cleanup blocks other writers.
@@ -15,9 +15,9 @@ const deleteBatch = 200
 // DeleteOld removes operations that finished longer ago than age.
 func (o *Operations) DeleteOld(ctx context.Context, age time.Duration) error {
 	c := o.schema.Operations()
-	before := schema.TimeValue(schema.FormatTime(time.Now().Add(-age)))
+	before := model.TimeValue(model.FormatTime(time.Now().Add(-age)))
 	old := query.And{
-		query.In{Column: c.Field("status").Column, Values: []schema.Value{schema.TextValue("succeeded"), schema.TextValue("failed")}},
+		query.In{Column: c.Field("status").Column, Values: []model.Value{model.TextValue("succeeded"), model.TextValue("failed")}},
 		query.Compare{Column: c.UpdatedColumn(), Op: query.Less, Value: before},
 	}
 	for {
@@ -41,7 +41,7 @@ func (o *Operations) DeleteOld(ctx context.Context, age time.Duration) error {
 }
 
 // finished reads the oldest operations that pass a filter.
-func finished(tx *store.Tx, c *schema.Collection, old query.Filter) (records []schema.Record, err error) {
+func finished(tx *store.Tx, c *model.Collection, old query.Filter) (records []model.Record, err error) {
 	rows, err := tx.Select(c, store.Selection{Filter: old, Order: store.NewOrder(nil), Take: deleteBatch})
 	if err != nil {
 		return nil, err

@@ -12,9 +12,10 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 // Config configures the queue and its workers.
@@ -43,21 +44,21 @@ type Config struct {
 // Operations is the queue of a store, and its workers.
 type Operations struct {
 	Config
-	schema    *schema.Schema
+	schema    *model.Schema
 	store     *store.Store
 	resources *resource.Resources
 	wake      chan struct{} // signals new work
 	renewal   time.Duration // interval of lease renewal
 
 	mutex   sync.Mutex
-	waiters map[schema.ID]chan Outcome
+	waiters map[model.ID]chan Outcome
 }
 
 // lease is a variable so that the crash harness can link a shorter one.
 var lease = "15s"
 
 // New returns the operations of a store. No work is done until Run.
-func New(config Config, sch *schema.Schema, st *store.Store, resources *resource.Resources) *Operations {
+func New(config Config, sch *model.Schema, st *store.Store, resources *resource.Resources) *Operations {
 	if config.Lease == 0 {
 		var err error
 		if config.Lease, err = time.ParseDuration(lease); err != nil {
@@ -72,14 +73,14 @@ func New(config Config, sch *schema.Schema, st *store.Store, resources *resource
 	}
 	return &Operations{
 		Config: config, schema: sch, store: st, resources: resources,
-		wake: make(chan struct{}, 1), renewal: config.Lease / 3, waiters: map[schema.ID]chan Outcome{},
+		wake: make(chan struct{}, 1), renewal: config.Lease / 3, waiters: map[model.ID]chan Outcome{},
 	}
 }
 
 // Accepted is an operation that will be executed.
 type Accepted struct {
-	Operation schema.ID
-	Resource  schema.ID
+	Operation model.ID
+	Resource  model.ID
 	write     resource.Write
 	outcome   chan Outcome
 }
@@ -134,14 +135,14 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 func (o *Operations) checkBacklog(tx *store.Tx) error {
 	unfinished, err := tx.Backlog(o.Backlog)
 	if err == nil && unfinished >= o.Backlog {
-		err = fault.New(fault.CodeBacklogFull, "The queue is full: %d operations are pending. Try again later.", unfinished)
+		err = fault.New(problem.CodeBacklogFull, "The queue is full: %d operations are pending. Try again later.", unfinished)
 	}
 	return err
 }
 
 // dryRun executes a write and undoes it. If a pending operation will create its resource, the
 // pending operations are executed first. It returns the operations that the write depends on.
-func (o *Operations) dryRun(w *resource.Work, write resource.Write, id schema.ID) (relied []schema.ID, err error) {
+func (o *Operations) dryRun(w *resource.Work, write resource.Write, id model.ID) (relied []model.ID, err error) {
 	err = w.Attempt(func() error {
 		if err := o.dryRunPending(w, write.Path.Collection, id); err != nil {
 			return err
@@ -159,7 +160,7 @@ func (o *Operations) dryRun(w *resource.Work, write resource.Write, id schema.ID
 	return relied, err
 }
 
-func (o *Operations) dryRunPending(w *resource.Work, c *schema.Collection, id schema.ID) error {
+func (o *Operations) dryRunPending(w *resource.Work, c *model.Collection, id model.ID) error {
 	stored, err := w.Tx().View(c, nil, id, nil)
 	if err != nil || stored {
 		return err
@@ -188,7 +189,7 @@ func (o *Operations) dryRunPending(w *resource.Work, c *schema.Collection, id sc
 func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) (resource.Write, error) {
 	c := o.schema.Collection(job.Collection)
 	if c == nil {
-		return resource.Write{}, fault.New(fault.CodeNotFound, "There is no collection %s any more.", job.Collection)
+		return resource.Write{}, fault.New(problem.CodeNotFound, "There is no collection %s any more.", job.Collection)
 	}
 	caller, err := auth.UnmarshalCaller(job.Caller)
 	if err != nil {
@@ -199,7 +200,7 @@ func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) 
 		IfMatch: headerOf(job.IfMatch), IfNoneMatch: headerOf(job.IfNoneMatch), Accepting: accepting,
 	}
 	if job.Parent != nil && c.ParentLink() == nil {
-		return resource.Write{}, fault.New(fault.CodeNotFound, "The collection %s is no sub-collection any more.", job.Collection)
+		return resource.Write{}, fault.New(problem.CodeNotFound, "The collection %s is no sub-collection any more.", job.Collection)
 	}
 	write, err := o.resources.Decode(ctx, request)
 	if err == nil && write.Verb == resource.Create {
@@ -232,15 +233,15 @@ func headerOf(text string) []string {
 }
 
 // record is a new operation as clients see it.
-func (o *Operations) record(tx *store.Tx, accepted Accepted, request resource.Request) schema.Record {
+func (o *Operations) record(tx *store.Tx, accepted Accepted, request resource.Request) model.Record {
 	c := o.schema.Operations()
-	record := make(schema.Record, len(c.Columns()))
-	record[schema.IDColumn] = schema.IDValue(accepted.Operation)
-	record[c.Field("status").Column] = schema.TextValue("pending")
-	record[c.Field("method").Column] = schema.TextValue(request.Method)
-	record[c.Field("resource").Column] = schema.TextValue(`{"id":"` + accepted.Resource.String() + `","type":"` + request.Path.Collection.Name + `"}`)
-	record[c.Field("attempts").Column] = schema.IntValue(0)
-	record[c.CallerColumn()] = schema.TextValue(callerOf(request).ID)
+	record := make(model.Record, len(c.Columns()))
+	record[model.IDColumn] = model.IDValue(accepted.Operation)
+	record[c.Field("status").Column] = model.TextValue("pending")
+	record[c.Field("method").Column] = model.TextValue(request.Method)
+	record[c.Field("resource").Column] = model.TextValue(`{"id":"` + accepted.Resource.String() + `","type":"` + request.Path.Collection.Name + `"}`)
+	record[c.Field("attempts").Column] = model.IntValue(0)
+	record[c.CallerColumn()] = model.TextValue(callerOf(request).ID)
 	record[c.CreatedColumn()], record[c.UpdatedColumn()] = tx.Now(), tx.Now()
 	return record
 }

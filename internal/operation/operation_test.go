@@ -13,9 +13,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -27,7 +29,7 @@ const hung = 5 * time.Minute
 // world is a store of users with operations, and a hook for their creation and change.
 type world struct {
 	t         *testing.T
-	schema    *schema.Schema
+	schema    *model.Schema
 	store     *store.Store
 	resources *resource.Resources
 	*Operations
@@ -53,7 +55,7 @@ func eachWorld(t *testing.T, config Config, hook resource.Hook, test func(*testi
 // newWorld makes one in an empty database.
 func newWorld(t *testing.T, url string, config Config, hook resource.Hook) *world {
 	t.Helper()
-	sch := schema.Example()
+	sch := (*model.Schema)(schema.Example())
 	st, err := store.Open(context.Background(), url, sch)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +82,7 @@ func newWorld(t *testing.T, url string, config Config, hook resource.Hook) *worl
 	return w
 }
 
-func (w *world) users() *schema.Collection { return w.schema.Collection("users") }
+func (w *world) users() *model.Collection { return w.schema.Collection("users") }
 
 // run works until the end of the test.
 func (w *world) run() {
@@ -96,7 +98,7 @@ func (w *world) run() {
 	})
 }
 
-var user = schema.ID{15: 1}
+var user = model.ID{15: 1}
 
 // accept has a request of a user accepted.
 func (w *world) accept(method, body string) (accepted Accepted) {
@@ -139,8 +141,8 @@ func (w *world) expect(accepted Accepted, want string) {
 	}
 	got := fmt.Sprintf("%s %d", record[c.Field("status").Column].Text(), record.Int(c.Field("attempts").Column))
 	if outcome.Err != nil {
-		got += " " + string(fault.From(outcome.Err).JSON())
-		if kept := record[c.Field("errors").Column].Text(); kept != string(fault.From(outcome.Err).JSON()) {
+		got += " " + string(fault.JSON(fault.From(outcome.Err)))
+		if kept := record[c.Field("errors").Column].Text(); kept != string(fault.JSON(fault.From(outcome.Err))) {
 			w.t.Errorf("the errors are %s, and the outcome is %s", kept, outcome.Err)
 		}
 	}
@@ -158,7 +160,7 @@ func (w *world) told() (failures, effects int) {
 
 // TestGivesUp: ten attempts are enough, and those behind go on.
 func TestGivesUp(t *testing.T) {
-	unavailable := fault.New(fault.CodeUnavailable, "Not now.")
+	unavailable := fault.New(problem.CodeUnavailable, "Not now.")
 	var rehearsed bool
 	hooks := map[string]resource.Hook{
 		"before": {Before: func(_ context.Context, change *resource.Change) error {
@@ -211,7 +213,7 @@ func TestPutsBackWhenItCan(t *testing.T) {
 			CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 				IF nextval('tries') = 1 THEN RAISE EXCEPTION 'not now' USING ERRCODE = '53000'; END IF; RETURN NEW; END $$;
 			CREATE TRIGGER refusing BEFORE UPDATE ON _plural_queue FOR EACH ROW EXECUTE FUNCTION refuse()`)
-		return errors.Join(err, fault.New(fault.CodeUnavailable, "Not now."))
+		return errors.Join(err, fault.New(problem.CodeUnavailable, "Not now."))
 	}})
 	accepted := w.accept("POST", newUser)
 	w.run()

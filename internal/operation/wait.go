@@ -2,16 +2,17 @@ package operation
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 // expect registers a channel for the outcome of an operation.
-func (o *Operations) expect(operation schema.ID) chan Outcome {
+func (o *Operations) expect(operation model.ID) chan Outcome {
 	outcome := make(chan Outcome, 1)
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -75,8 +76,9 @@ func (o *Operations) outcome(ctx context.Context, accepted Accepted) (outcome Ou
 	outcome.Write = accepted.write
 	switch record[operations.Field("status").Column].Text() {
 	case "failed":
-		faults, err := fault.ParseList([]byte(record[operations.Field("errors").Column].Text()))
-		outcome.Err = faults
+		var errors problem.Errors
+		err := json.Unmarshal([]byte(record[operations.Field("errors").Column].Text()), &errors)
+		outcome.Err = errors
 		return outcome, err == nil, err
 	case "succeeded":
 		result, found, err := o.resources.Result(tx, accepted.write, accepted.Resource, record.Int(operations.RevisionColumn()))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
@@ -17,7 +18,7 @@ import (
 // accepting is a server that accepts operations of users and carries none out.
 func accepting(t *testing.T, url string) *world {
 	t.Helper()
-	sch := schema.Example()
+	sch := (*model.Schema)(schema.Example())
 	st, err := store.Open(context.Background(), url, sch)
 	if err != nil {
 		t.Fatal(err)

@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 const (
@@ -132,17 +133,17 @@ func (o *Operations) claim(ctx context.Context, most int) (jobs []store.Job, err
 }
 
 // update stores the progress of an operation for clients.
-func (o *Operations) update(tx *store.Tx, job store.Job, status string, faults fault.List) error {
+func (o *Operations) update(tx *store.Tx, job store.Job, status string, faults problem.Errors) error {
 	c := o.schema.Operations()
 	before, err := tx.Get(c, nil, job.Operation)
 	if err != nil || before == nil {
 		return err
 	}
 	after := slices.Clone(before)
-	after[c.Field("status").Column] = schema.TextValue(status)
-	after[c.Field("attempts").Column] = schema.IntValue(job.Attempt)
+	after[c.Field("status").Column] = model.TextValue(status)
+	after[c.Field("attempts").Column] = model.IntValue(job.Attempt)
 	if len(faults) > 0 {
-		after[c.Field("errors").Column] = schema.TextValue(string(faults.JSON()))
+		after[c.Field("errors").Column] = model.TextValue(string(fault.JSON(faults)))
 	}
 	after[c.UpdatedColumn()] = tx.Now()
 	_, err = tx.Update(c, before, after)
@@ -250,7 +251,7 @@ func (o *Operations) giveUp(ctx context.Context, job store.Job, reason error) er
 
 // conclude finishes an operation.
 func (o *Operations) conclude(tx *store.Tx, job store.Job, refused error) error {
-	status, faults := "succeeded", fault.List(nil)
+	status, faults := "succeeded", problem.Errors(nil)
 	if refused != nil {
 		status, faults = "failed", fault.From(refused)
 	}

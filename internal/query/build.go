@@ -3,8 +3,8 @@ package query
 import (
 	"strings"
 
-	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // Condition is one filter as a program states it: filter[Field][Op], with its values as
@@ -23,7 +23,7 @@ type Request struct {
 
 // Build makes the Query that Parse makes of the same request as text, with the same checks.
 // Visible is the fields that the caller may see.
-func Build(c *schema.Collection, request Request, visible schema.ColumnSet) (Query, error) {
+func Build(c *model.Collection, request Request, visible model.ColumnSet) (Query, error) {
 	p := parser{collection: c, limits: Limits{Visible: visible}, seen: map[string]string{}}
 	p.query.Range = request.Range
 	for _, condition := range request.Conditions {
@@ -46,8 +46,8 @@ func (p *parser) condition(condition Condition) {
 	isList := condition.Op == "in" || condition.Op == "not_in"
 	switch {
 	case len(condition.Values) == 0, len(condition.Values) > 1 && !isList:
-		p.fail(given, fault.CodeInvalidParameter, "The operator %s does not allow %d values.", condition.Op, len(condition.Values))
-	case isList && field.Kind != schema.KindJSON:
+		p.fail(given, problem.CodeInvalidParameter, "The operator %s does not allow %d values.", condition.Op, len(condition.Values))
+	case isList && field.Kind != model.KindJSON:
 		filter = p.listCondition(listFilter{field: field, op: condition.Op, values: p.listValues(given, field, condition.Values)})
 	default:
 		given.value = condition.Values[0]

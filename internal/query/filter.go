@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Filter is a condition on a resource: a tree of And, Or and Not over Compare,
@@ -16,7 +16,7 @@ import (
 type Filter interface {
 	// Match decides for one resource in memory. It defines what the SQL of a
 	// filter must select.
-	Match(schema.Record) bool
+	Match(model.Record) bool
 }
 
 // And holds when all its filters hold; an empty And always does.
@@ -34,7 +34,7 @@ type IsNull struct{ Column int }
 // In holds when the column has one of the values. None of them is null.
 type In struct {
 	Column int
-	Values []schema.Value
+	Values []model.Value
 }
 
 // Compare holds when the column has a value that compares so with Value, which
@@ -42,7 +42,7 @@ type In struct {
 type Compare struct {
 	Column int
 	Op     Op
-	Value  schema.Value
+	Value  model.Value
 }
 
 // Op is a comparison.
@@ -77,38 +77,38 @@ func Both(a, b Filter) Filter {
 }
 
 // Match reports whether all filters match.
-func (f And) Match(r schema.Record) bool {
+func (f And) Match(r model.Record) bool {
 	return !slices.ContainsFunc(f, func(f Filter) bool { return !f.Match(r) })
 }
 
 // Match reports whether any filter matches.
-func (f Or) Match(r schema.Record) bool {
+func (f Or) Match(r model.Record) bool {
 	return slices.ContainsFunc(f, func(f Filter) bool { return f.Match(r) })
 }
 
 // Match reports whether the filter does not match.
-func (f Not) Match(r schema.Record) bool { return !f.Filter.Match(r) }
+func (f Not) Match(r model.Record) bool { return !f.Filter.Match(r) }
 
 // Match reports whether the column is null.
-func (f IsNull) Match(r schema.Record) bool { return r[f.Column].IsNull() }
+func (f IsNull) Match(r model.Record) bool { return r[f.Column].IsNull() }
 
 // Match reports whether the column has one of the values.
-func (f In) Match(r schema.Record) bool { return slices.Contains(f.Values, r[f.Column]) }
+func (f In) Match(r model.Record) bool { return slices.Contains(f.Values, r[f.Column]) }
 
 // Match compares the column with the value.
-func (f Compare) Match(r schema.Record) bool {
+func (f Compare) Match(r model.Record) bool {
 	value := r[f.Column]
 	return !value.IsNull() && f.Op.holds(value, f.Value)
 }
 
-func (op Op) holds(a, b schema.Value) bool {
+func (op Op) holds(a, b model.Value) bool {
 	switch op {
 	case Contains:
 		return strings.Contains(a.Text(), b.Text())
 	case StartsWith:
 		return strings.HasPrefix(a.Text(), b.Text())
 	}
-	order := schema.Compare(a, b)
+	order := model.Compare(a, b)
 	switch op {
 	case Less:
 		return order < 0

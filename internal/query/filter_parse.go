@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // filterName takes filter[field] and filter[field][op] apart.
@@ -24,9 +25,9 @@ func filterName(name string) (field, op string, ok bool) {
 
 // plainFilter is filter[field], of which any may hold when a field has several.
 type plainFilter struct {
-	field  *schema.Field
-	values []schema.Value // any of these, or
-	others Or             // any of these
+	field  *model.Field
+	values []model.Value // any of these, or
+	others Or            // any of these
 }
 
 func (f plainFilter) filter() Filter {
@@ -43,18 +44,18 @@ func (f plainFilter) filter() Filter {
 	return f.others
 }
 
-func (p *parser) filterField(given parameter, name string) *schema.Field {
+func (p *parser) filterField(given parameter, name string) *model.Field {
 	p.query.linkParameters = append(p.query.linkParameters, given.encoded)
 	if p.filters > MaxFilters {
 		if !p.tooManyFilters {
-			p.fail(given, fault.CodeTooManyValues, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
+			p.fail(given, problem.CodeTooManyValues, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
 		}
 		p.tooManyFilters = true
 		return nil
 	}
 	field := p.field(name)
 	if field == nil {
-		p.fail(given, fault.CodeUnknownParameter, "The collection %s has no field %s to filter by.%s", p.collection.Name, fault.Quote(name), p.fieldHint(name))
+		p.fail(given, problem.CodeUnknownParameter, "The collection %s has no field %s to filter by.%s", p.collection.Name, fault.Quote(name), p.fieldHint(name))
 	}
 	return field
 }
@@ -75,21 +76,21 @@ func (p *parser) plainFilter(given parameter, name string) {
 func (p *parser) addPlain(f *plainFilter, given parameter) {
 	field := f.field
 	switch {
-	case field.Kind == schema.KindBoolean && given.value == "":
+	case field.Kind == model.KindBoolean && given.value == "":
 		if p.countValue(given) {
-			f.values = append(f.values, schema.BoolValue(true))
+			f.values = append(f.values, model.BoolValue(true))
 		}
 	case given.bare:
 		if p.countValue(given) {
 			f.others = append(f.others, Not{p.isNull(field)})
 		}
-	case field.Kind == schema.KindJSON:
+	case field.Kind == model.KindJSON:
 		p.failJSON(given, field)
 	default:
 		value, ok := p.value(given, field, given.value)
 		switch {
 		case !ok:
-		case field.Column == schema.NoColumn:
+		case field.Column == model.NoColumn:
 			f.others = append(f.others, p.compare(field, Equal, value))
 		default:
 			f.values = append(f.values, value)
@@ -97,8 +98,8 @@ func (p *parser) addPlain(f *plainFilter, given parameter) {
 	}
 }
 
-func (p *parser) failJSON(given parameter, field *schema.Field) {
-	p.fail(given, fault.CodeInvalidParameter, "The field %q has objects or arrays, which can only be filtered by filter[%s][null].", field.Name, field.Name)
+func (p *parser) failJSON(given parameter, field *model.Field) {
+	p.fail(given, problem.CodeInvalidParameter, "The field %q has objects or arrays, which can only be filtered by filter[%s][null].", field.Name, field.Name)
 }
 
 func (p *parser) operatorFilter(given parameter, name, op string) {
@@ -116,32 +117,32 @@ func (p *parser) operatorFilter(given parameter, name, op string) {
 var operators = []string{"eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "null"}
 
 // Operators lists the operators that fields of a kind can be filtered by.
-func Operators(kind schema.Kind) []string {
+func Operators(kind model.Kind) []string {
 	switch kind {
-	case schema.KindText:
+	case model.KindText:
 		return operators
-	case schema.KindJSON:
+	case model.KindJSON:
 		return []string{"null"}
 	}
 	return slices.DeleteFunc(slices.Clone(operators), func(op string) bool { return op == "contains" || op == "starts_with" })
 }
 
-func (p *parser) operatorCondition(given parameter, field *schema.Field, op string) Filter {
+func (p *parser) operatorCondition(given parameter, field *model.Field, op string) Filter {
 	if !slices.Contains(operators, op) {
-		p.fail(given, fault.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.%s", fault.Quote(op), operatorHint(op))
+		p.fail(given, problem.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.%s", fault.Quote(op), operatorHint(op))
 		return nil
 	}
 	switch {
 	case given.bare:
-		p.fail(given, fault.CodeInvalidParameter, "The operator %s needs a value: filter[%s][%s]=…", op, field.Name, op)
+		p.fail(given, problem.CodeInvalidParameter, "The operator %s needs a value: filter[%s][%s]=…", op, field.Name, op)
 		return nil
 	case op == "null":
 		return p.nullCondition(given, field)
-	case field.Kind == schema.KindJSON:
+	case field.Kind == model.KindJSON:
 		p.failJSON(given, field)
 		return nil
-	case (op == "contains" || op == "starts_with") && field.Kind != schema.KindText:
-		p.fail(given, fault.CodeInvalidParameter, "The operator %s is for strings, but the field %q has %s.", op, field.Name, plural(field.Kind))
+	case (op == "contains" || op == "starts_with") && field.Kind != model.KindText:
+		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for strings, but the field %q has %s.", op, field.Name, plural(field.Kind))
 		return nil
 	case op == "in" || op == "not_in":
 		p.addToList(given, field, op)
@@ -162,39 +163,39 @@ func (p *parser) operatorCondition(given parameter, field *schema.Field, op stri
 // isShort bounds what texts are searched for.
 func (p *parser) isShort(given parameter, op string) bool {
 	if count := utf8.RuneCountInString(given.value); count > MaxPart {
-		p.fail(given, fault.CodeInvalidParameter, "The operator %s allows at most %d characters, but got %d.", op, MaxPart, count)
+		p.fail(given, problem.CodeInvalidParameter, "The operator %s allows at most %d characters, but got %d.", op, MaxPart, count)
 		return false
 	}
 	if op == "contains" {
 		p.contains++
 	}
 	if p.contains > MaxContains {
-		p.fail(given, fault.CodeTooManyValues, "At most %d filters with contains can be given.", MaxContains)
+		p.fail(given, problem.CodeTooManyValues, "At most %d filters with contains can be given.", MaxContains)
 		return false
 	}
 	return true
 }
 
-func (p *parser) nullCondition(given parameter, field *schema.Field) Filter {
+func (p *parser) nullCondition(given parameter, field *model.Field) Filter {
 	switch given.value {
 	case "true":
 		return p.isNull(field)
 	case "false":
 		return Not{p.isNull(field)}
 	}
-	p.fail(given, fault.CodeInvalidParameter, "Must be true or false.")
+	p.fail(given, problem.CodeInvalidParameter, "Must be true or false.")
 	return nil
 }
 
 // listFilter is filter[field][in] or filter[field][not_in] with all its values.
 type listFilter struct {
-	field  *schema.Field
+	field  *model.Field
 	op     string
-	values []schema.Value
+	values []model.Value
 }
 
 // addToList adds the values of one parameter to those of the parameters of the same name.
-func (p *parser) addToList(given parameter, field *schema.Field, op string) {
+func (p *parser) addToList(given parameter, field *model.Field, op string) {
 	at := slices.IndexFunc(p.lists, func(f listFilter) bool { return f.field == field && f.op == op })
 	if at < 0 {
 		at = len(p.lists)
@@ -203,7 +204,7 @@ func (p *parser) addToList(given parameter, field *schema.Field, op string) {
 	p.lists[at].values = append(p.lists[at].values, p.listValues(given, field, splitList(given.value))...)
 }
 
-func (p *parser) listValues(given parameter, field *schema.Field, texts []string) (values []schema.Value) {
+func (p *parser) listValues(given parameter, field *model.Field, texts []string) (values []model.Value) {
 	for _, text := range texts {
 		if value, ok := p.value(given, field, text); ok {
 			values = append(values, value)
@@ -214,8 +215,8 @@ func (p *parser) listValues(given parameter, field *schema.Field, texts []string
 
 func (p *parser) listCondition(f listFilter) Filter {
 	var condition Filter = In{Column: f.field.Column, Values: f.values}
-	if f.field.Column == schema.NoColumn {
-		condition = constant(In{Column: 0, Values: f.values}.Match(schema.Record{schema.TextValue(p.collection.Name)}))
+	if f.field.Column == model.NoColumn {
+		condition = constant(In{Column: 0, Values: f.values}.Match(model.Record{model.TextValue(p.collection.Name)}))
 	}
 	if f.op == "not_in" {
 		return Not{condition}
@@ -233,14 +234,14 @@ func splitList(text string) []string {
 	return parts
 }
 
-func (p *parser) value(given parameter, field *schema.Field, text string) (schema.Value, bool) {
+func (p *parser) value(given parameter, field *model.Field, text string) (model.Value, bool) {
 	if !p.countValue(given) {
-		return schema.Null, false
+		return model.Null, false
 	}
-	value, problem := field.Kind.Parse(text)
-	if problem != "" {
-		p.fail(given, fault.CodeInvalidParameter, "The value %s must be %s.%s", fault.Quote(text), problem, p.valueHint(field, text))
-		return schema.Null, false
+	value, wrong := field.Kind.Parse(text)
+	if wrong != "" {
+		p.fail(given, problem.CodeInvalidParameter, "The value %s must be %s.%s", fault.Quote(text), wrong, p.valueHint(field, text))
+		return model.Null, false
 	}
 	return value, true
 }
@@ -248,22 +249,22 @@ func (p *parser) value(given parameter, field *schema.Field, text string) (schem
 // countValue counts a value of a filter, and reports whether there are not too many.
 func (p *parser) countValue(given parameter) bool {
 	if p.values++; p.values == MaxValues+1 {
-		p.fail(given, fault.CodeTooManyValues, "At most %d filter values can be given.", MaxValues)
+		p.fail(given, problem.CodeTooManyValues, "At most %d filter values can be given.", MaxValues)
 	}
 	return p.values <= MaxValues
 }
 
 // compare and isNull decide filters on type at once: it has no column, as it is
 // the same for every resource of the collection.
-func (p *parser) compare(field *schema.Field, op Op, value schema.Value) Filter {
-	if field.Column == schema.NoColumn {
-		return constant(op.holds(schema.TextValue(p.collection.Name), value))
+func (p *parser) compare(field *model.Field, op Op, value model.Value) Filter {
+	if field.Column == model.NoColumn {
+		return constant(op.holds(model.TextValue(p.collection.Name), value))
 	}
 	return Compare{Column: field.Column, Op: op, Value: value}
 }
 
-func (p *parser) isNull(field *schema.Field) Filter {
-	if field.Column == schema.NoColumn {
+func (p *parser) isNull(field *model.Field) Filter {
+	if field.Column == model.NoColumn {
 		return None
 	}
 	return IsNull{Column: field.Column}
@@ -294,22 +295,22 @@ func (p *parser) finishFilters() {
 	}
 }
 
-func plural(kind schema.Kind) string {
+func plural(kind model.Kind) string {
 	if kind.IsDecimal() {
 		return "decimals"
 	}
 	switch kind {
-	case schema.KindInteger:
+	case model.KindInteger:
 		return "integers"
-	case schema.KindNumber:
+	case model.KindNumber:
 		return "numbers"
-	case schema.KindBoolean:
+	case model.KindBoolean:
 		return "booleans"
-	case schema.KindUUID:
+	case model.KindUUID:
 		return "UUIDs"
-	case schema.KindDate:
+	case model.KindDate:
 		return "dates"
-	case schema.KindDateTime:
+	case model.KindDateTime:
 		return "date-times"
 	default:
 		return "objects or arrays"

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 func TestParseFilter(t *testing.T) {
 	text, integer, boolean, date := column("text"), column("integer"), column("boolean"), column("date")
-	str := schema.TextValue
+	str := model.TextValue
 	tests := []struct {
 		raw  string
 		want Filter
@@ -23,22 +23,22 @@ func TestParseFilter(t *testing.T) {
 		{"filter[text]=", Compare{text, Equal, str("")}},
 		{"filter[text]", Not{IsNull{text}}},
 		{"filter[text]=a+b%2Bc=d", Compare{text, Equal, str("a b+c=d")}},
-		{"filter[text]=a&filter[text]=b", In{text, []schema.Value{str("a"), str("b")}}},
+		{"filter[text]=a&filter[text]=b", In{text, []model.Value{str("a"), str("b")}}},
 		{"filter[text]=a&filter[text]", Or{Not{IsNull{text}}, Compare{text, Equal, str("a")}}},
 		{"filter[text]=a,b", Compare{text, Equal, str("a,b")}},
 
-		{"filter[boolean]", Compare{boolean, Equal, schema.BoolValue(true)}},
-		{"filter[boolean]=", Compare{boolean, Equal, schema.BoolValue(true)}},
-		{"filter[boolean]=false", Compare{boolean, Equal, schema.BoolValue(false)}},
+		{"filter[boolean]", Compare{boolean, Equal, model.BoolValue(true)}},
+		{"filter[boolean]=", Compare{boolean, Equal, model.BoolValue(true)}},
+		{"filter[boolean]=false", Compare{boolean, Equal, model.BoolValue(false)}},
 
-		{"filter[integer]=5", Compare{integer, Equal, schema.IntValue(5)}},
-		{"filter[integer]=-5.0", Compare{integer, Equal, schema.IntValue(-5)}},
-		{"filter[number][lt]=0.1", Compare{column("number"), Less, schema.FloatValue(0.1)}},
-		{"filter[uuid]=" + strings.ToUpper(someID.String()), Compare{column("uuid"), Equal, schema.IDValue(someID)}},
-		{"filter[id]=" + someID.String(), Compare{schema.IDColumn, Equal, schema.IDValue(someID)}},
+		{"filter[integer]=5", Compare{integer, Equal, model.IntValue(5)}},
+		{"filter[integer]=-5.0", Compare{integer, Equal, model.IntValue(-5)}},
+		{"filter[number][lt]=0.1", Compare{column("number"), Less, model.FloatValue(0.1)}},
+		{"filter[uuid]=" + strings.ToUpper(someID.String()), Compare{column("uuid"), Equal, model.IDValue(someID)}},
+		{"filter[id]=" + someID.String(), Compare{model.IDColumn, Equal, model.IDValue(someID)}},
 		{"filter[date][gte]=2026-11-14", Compare{date, GreaterOrEqual, str("2026-11-14")}},
-		{"filter[moment][gt]=2026-11-14T10:30:00%2B01:00", Compare{column("moment"), Greater, schema.TimeValue("2026-11-14T09:30:00.000Z")}},
-		{"filter[created_at][lte]=2026-11-14T09:30:00Z", Compare{column("created_at"), LessOrEqual, schema.TimeValue("2026-11-14T09:30:00.000Z")}},
+		{"filter[moment][gt]=2026-11-14T10:30:00%2B01:00", Compare{column("moment"), Greater, model.TimeValue("2026-11-14T09:30:00.000Z")}},
+		{"filter[created_at][lte]=2026-11-14T09:30:00Z", Compare{column("created_at"), LessOrEqual, model.TimeValue("2026-11-14T09:30:00.000Z")}},
 
 		{"filter[text][eq]=", Compare{text, Equal, str("")}},
 		{"filter[text][ne]=a", Not{Compare{text, Equal, str("a")}}},
@@ -46,16 +46,16 @@ func TestParseFilter(t *testing.T) {
 		{"filter[text][contains]=%25", Compare{text, Contains, str("%")}},
 		{"filter[text][contains]=" + strings.Repeat("%C3%BC", MaxPart), Compare{text, Contains, str(strings.Repeat("ü", MaxPart))}},
 		{"filter[text][starts_with]=", Compare{text, StartsWith, str("")}},
-		{"filter[text][in]=a,b", In{text, []schema.Value{str("a"), str("b")}}},
-		{"filter[text][in]=", In{text, []schema.Value{str("")}}},
-		{"filter[text][in]=,", In{text, []schema.Value{str(""), str("")}}},
-		{`filter[text][in]=a\,b,c\d`, In{text, []schema.Value{str("a,b"), str(`c\d`)}}},
-		{"filter[integer][not_in]=1,2", Not{In{integer, []schema.Value{schema.IntValue(1), schema.IntValue(2)}}}},
-		{"filter[text][in]=a&filter[text][in]=b", In{text, []schema.Value{str("a"), str("b")}}},
-		{`filter[text][in]=a\,b&filter[text][in]=c,d`, In{text, []schema.Value{str("a,b"), str("c"), str("d")}}},
-		{`filter[text][in]=a\&filter[text][in]=b`, In{text, []schema.Value{str(`a\`), str("b")}}},
-		{"filter[integer][not_in]=1&filter[integer][not_in]=2", Not{In{integer, []schema.Value{schema.IntValue(1), schema.IntValue(2)}}}},
-		{"filter[integer][in]=1&filter[integer][not_in]=2", And{In{integer, []schema.Value{schema.IntValue(1)}}, Not{In{integer, []schema.Value{schema.IntValue(2)}}}}},
+		{"filter[text][in]=a,b", In{text, []model.Value{str("a"), str("b")}}},
+		{"filter[text][in]=", In{text, []model.Value{str("")}}},
+		{"filter[text][in]=,", In{text, []model.Value{str(""), str("")}}},
+		{`filter[text][in]=a\,b,c\d`, In{text, []model.Value{str("a,b"), str(`c\d`)}}},
+		{"filter[integer][not_in]=1,2", Not{In{integer, []model.Value{model.IntValue(1), model.IntValue(2)}}}},
+		{"filter[text][in]=a&filter[text][in]=b", In{text, []model.Value{str("a"), str("b")}}},
+		{`filter[text][in]=a\,b&filter[text][in]=c,d`, In{text, []model.Value{str("a,b"), str("c"), str("d")}}},
+		{`filter[text][in]=a\&filter[text][in]=b`, In{text, []model.Value{str(`a\`), str("b")}}},
+		{"filter[integer][not_in]=1&filter[integer][not_in]=2", Not{In{integer, []model.Value{model.IntValue(1), model.IntValue(2)}}}},
+		{"filter[integer][in]=1&filter[integer][not_in]=2", And{In{integer, []model.Value{model.IntValue(1)}}, Not{In{integer, []model.Value{model.IntValue(2)}}}}},
 		{"filter[type][in]=users&filter[type][in]=things", All},
 		{"filter[text][null]=true", IsNull{text}},
 		{"filter[text][null]=false", Not{IsNull{text}}},
@@ -74,9 +74,9 @@ func TestParseFilter(t *testing.T) {
 		{"filter[type][null]=true", None},
 
 		{"filter[text]=a&filter[integer]=1&filter[integer][lt]=5&filter[text]=b", And{
-			In{text, []schema.Value{str("a"), str("b")}},
-			Compare{integer, Equal, schema.IntValue(1)},
-			Compare{integer, Less, schema.IntValue(5)},
+			In{text, []model.Value{str("a"), str("b")}},
+			Compare{integer, Equal, model.IntValue(1)},
+			Compare{integer, Less, model.IntValue(5)},
 		}},
 	}
 	for _, test := range tests {
@@ -158,12 +158,12 @@ func TestParseRefusesFilters(t *testing.T) {
 }
 
 // wide has so many attributes that there can be too many filters.
-var wide = func() *schema.Collection {
-	c := schema.Collection{Name: "wides"}
+var wide = func() *model.Collection {
+	c := model.Collection{Name: "wides"}
 	for i := range MaxFilters {
-		c.Attributes = append(c.Attributes, schema.Attribute{Name: fmt.Sprintf("wide%d", i), Type: schema.Integer})
+		c.Attributes = append(c.Attributes, model.Attribute{Name: fmt.Sprintf("wide%d", i), Type: model.Integer})
 	}
-	s, err := schema.New(c)
+	s, err := model.New(c)
 	if err != nil {
 		panic(err)
 	}
@@ -181,9 +181,9 @@ func everyFilter(count int) []string {
 
 // TestOperators: a filter by an operator is understood if and only if Operators lists it.
 func TestOperators(t *testing.T) {
-	values := map[schema.Kind]string{
-		schema.KindText: "a", schema.KindInteger: "1", schema.KindNumber: "1", schema.KindBoolean: "true",
-		schema.KindUUID: someID.String(), schema.KindDate: "2026-11-14", schema.KindDateTime: "2026-11-14T09:30:00Z", schema.KindJSON: "{}",
+	values := map[model.Kind]string{
+		model.KindText: "a", model.KindInteger: "1", model.KindNumber: "1", model.KindBoolean: "true",
+		model.KindUUID: someID.String(), model.KindDate: "2026-11-14", model.KindDateTime: "2026-11-14T09:30:00Z", model.KindJSON: "{}",
 	}
 	for _, name := range things.FieldNames() {
 		kind := things.Field(name).Kind

@@ -4,13 +4,13 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // TestFiltersAreTwoValued holds every filter and its negation against a value,
 // a larger one and null: one of the two always holds.
 func TestFiltersAreTwoValued(t *testing.T) {
-	text := schema.TextValue
+	text := model.TextValue
 	b := text("b")
 	tests := []struct {
 		name   string
@@ -20,7 +20,7 @@ func TestFiltersAreTwoValued(t *testing.T) {
 		{"All", All, [4]bool{true, true, true, true}},
 		{"None", None, [4]bool{}},
 		{"IsNull", IsNull{0}, [4]bool{false, false, false, true}},
-		{"In", In{0, []schema.Value{b, text("a")}}, [4]bool{true, true, false, false}},
+		{"In", In{0, []model.Value{b, text("a")}}, [4]bool{true, true, false, false}},
 		{"In of nothing", In{0, nil}, [4]bool{}},
 		{"Equal", Compare{0, Equal, b}, [4]bool{false, true, false, false}},
 		{"Less", Compare{0, Less, b}, [4]bool{true, false, false, false}},
@@ -36,8 +36,8 @@ func TestFiltersAreTwoValued(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			for i, value := range []schema.Value{text("a"), b, text("bc"), schema.Null} {
-				record := schema.Record{value}
+			for i, value := range []model.Value{text("a"), b, text("bc"), model.Null} {
+				record := model.Record{value}
 				if got := test.filter.Match(record); got != test.want[i] {
 					t.Errorf("matches %q: %v", value.Text(), got)
 				}

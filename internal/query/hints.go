@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
-	"github.com/plural-go/plural/schema"
 )
 
 // parameterHints says which parameter to use in place of those of other interfaces.
@@ -119,7 +119,7 @@ func (p *parser) sortHint(text string) string {
 var comparisons = []struct{ sign, op string }{{">=", "gte"}, {"<=", "lte"}, {"!=", "ne"}, {"<>", "ne"}, {"==", "eq"}, {">", "gt"}, {"<", "lt"}, {"=", "eq"}, {"!", "ne"}}
 
 // valueHint says how to write a filter whose value is none of the field: >3, gte:3, 1..5, null or 1,2.
-func (p *parser) valueHint(field *schema.Field, text string) string {
+func (p *parser) valueHint(field *model.Field, text string) string {
 	if len(text) > maxShown {
 		return ""
 	}

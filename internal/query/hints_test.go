@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // TestHints: what other interfaces understand says what to write here, and what it says is right.
@@ -53,7 +53,7 @@ func TestHints(t *testing.T) {
 		"filter[integer]=" + strings.Repeat("1,", 500) + "x": "",
 	} {
 		_, err := Parse(things, raw, limits)
-		var faults fault.List
+		var faults problem.Errors
 		if !errors.As(err, &faults) || len(faults) != 1 {
 			t.Errorf("%s: %v", raw, err)
 			continue
@@ -69,7 +69,7 @@ func TestHints(t *testing.T) {
 		}
 	}
 	// What the caller may not see is not suggested.
-	visible := make(schema.ColumnSet, len(things.Columns()))
+	visible := make(model.ColumnSet, len(things.Columns()))
 	_, err := Parse(things, "sort=integr", Limits{DefaultLimit: 1, Visible: visible})
 	if err == nil || strings.Contains(err.Error(), "integer") {
 		t.Errorf("got %v", err)

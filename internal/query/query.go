@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // Query is a checked request for a part of a collection.
@@ -35,7 +36,7 @@ type Limits struct {
 	DefaultLimit int64 // of resources, when none is given
 	MaxLimit     int64 // of resources; 0 is no maximum
 
-	Visible schema.ColumnSet // fields that the caller may see
+	Visible model.ColumnSet // fields that the caller may see
 }
 
 // Bounds of a query: more than people write, and less than databases refuse.
@@ -50,8 +51,8 @@ const (
 )
 
 // Parse reads the raw query string of a request for a collection. All mistakes
-// are reported together, as a fault.List.
-func Parse(c *schema.Collection, raw string, limits Limits) (Query, error) {
+// are reported together, as a problem.Errors.
+func Parse(c *model.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{collection: c, limits: limits, seen: map[string]string{}}
 	p.query.Range.Limit = limits.DefaultLimit
 	for _, parameter := range p.split(raw) {
@@ -65,7 +66,7 @@ func Parse(c *schema.Collection, raw string, limits Limits) (Query, error) {
 func ParseNone(raw string) error {
 	var p parser
 	for _, parameter := range p.split(raw) {
-		p.faults.Add(fault.Parameter(parameter.name, fault.CodeUnknownParameter, "This request has no query parameters. Leave them out."))
+		p.faults.Add(fault.Parameter(parameter.name, problem.CodeUnknownParameter, "This request has no query parameters. Leave them out."))
 	}
 	return p.faults.Err()
 }
@@ -90,10 +91,10 @@ type parameter struct {
 }
 
 type parser struct {
-	collection *schema.Collection
+	collection *model.Collection
 	limits     Limits
 	query      Query
-	faults     fault.List
+	faults     problem.Errors
 	seen       map[string]string // long name -> name as written
 	plain      []plainFilter
 	lists      []listFilter
@@ -114,19 +115,19 @@ func (p *parser) split(raw string) []parameter {
 			continue
 		}
 		if strings.Contains(piece, ";") {
-			p.faults.Add(fault.Parameter(piece, fault.CodeMalformedQuery, "Parameters are separated by &, not by a semicolon. Write a semicolon within a value as %%3B."))
+			p.faults.Add(fault.Parameter(piece, problem.CodeMalformedQuery, "Parameters are separated by &, not by a semicolon. Write a semicolon within a value as %%3B."))
 			continue
 		}
 		name, value, hasValue := strings.Cut(piece, "=")
-		decodedName, problem := decode(name)
+		decodedName, wrong := decode(name)
 		decodedValue, valueProblem := decode(value)
-		if problem == "" {
-			problem = valueProblem
+		if wrong == "" {
+			wrong = valueProblem
 		} else {
 			decodedName = name
 		}
-		if problem != "" {
-			p.faults.Add(fault.Parameter(decodedName, fault.CodeMalformedQuery, "The parameter %s.", problem))
+		if wrong != "" {
+			p.faults.Add(fault.Parameter(decodedName, problem.CodeMalformedQuery, "The parameter %s.", wrong))
 			continue
 		}
 		encoded := url.QueryEscape(decodedName)
@@ -138,7 +139,7 @@ func (p *parser) split(raw string) []parameter {
 	return parameters
 }
 
-func decode(text string) (decoded, problem string) {
+func decode(text string) (decoded, wrong string) {
 	decoded, err := url.QueryUnescape(text)
 	switch {
 	case err != nil:
@@ -162,7 +163,7 @@ func (p *parser) parameter(given parameter) {
 	field, op, isFilter := filterName(given.name)
 	first, again := p.seen[long]
 	if again && !isList(long, op, isFilter) {
-		p.fail(given, fault.CodeDuplicateParameter, "The parameter %s is given twice%s.", long, asWritten(first, given.name))
+		p.fail(given, problem.CodeDuplicateParameter, "The parameter %s is given twice%s.", long, asWritten(first, given.name))
 		return
 	}
 	p.seen[long] = given.name
@@ -183,7 +184,7 @@ func (p *parser) parameter(given parameter) {
 	case long == "sort":
 		p.sort(given)
 	default:
-		p.fail(given, fault.CodeUnknownParameter, "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator].%s", p.parameterHint(given.name))
+		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator].%s", p.parameterHint(given.name))
 	}
 }
 
@@ -203,12 +204,12 @@ func asWritten(first, second string) string {
 	return ", as " + first + " and as " + second
 }
 
-func (p *parser) fail(given parameter, code fault.Code, format string, args ...any) {
+func (p *parser) fail(given parameter, code problem.Code, format string, args ...any) {
 	p.faults.Add(fault.Parameter(given.name, code, format, args...))
 }
 
 // field finds a field by its name. One that the caller may not see does not exist.
-func (p *parser) field(name string) *schema.Field {
+func (p *parser) field(name string) *model.Field {
 	if field := p.collection.Field(name); field != nil && p.limits.Visible.Has(field.Column) {
 		return field
 	}
@@ -219,7 +220,7 @@ func (p *parser) offset(given parameter) {
 	p.query.Range.Anchor = AtOffset
 	n, ok := parseInt(given.value)
 	if !ok || n < 0 {
-		p.fail(given, fault.CodeInvalidParameter, "Must be an integer that is not negative, such as 30.")
+		p.fail(given, problem.CodeInvalidParameter, "Must be an integer that is not negative, such as 30.")
 		return
 	}
 	p.query.Range.Offset = n
@@ -228,12 +229,12 @@ func (p *parser) offset(given parameter) {
 func (p *parser) limit(given parameter) {
 	n, ok := parseInt(given.value)
 	if !ok {
-		p.fail(given, fault.CodeInvalidParameter, "Must be an integer such as 30, or -30 to count backwards.")
+		p.fail(given, problem.CodeInvalidParameter, "Must be an integer such as 30, or -30 to count backwards.")
 		return
 	}
 	p.query.Range.Limit = n
 	if most := p.limits.MaxLimit; most > 0 && p.query.Range.Size() > most {
-		p.fail(given, fault.CodeLimitTooLarge, "The limit is too large. This server allows at most %d.", most)
+		p.fail(given, problem.CodeLimitTooLarge, "The limit is too large. This server allows at most %d.", most)
 	}
 }
 
@@ -255,9 +256,9 @@ func parseInt(text string) (int64, bool) {
 }
 
 func (p *parser) cursor(given parameter) {
-	id, ok := schema.ParseID(given.value)
+	id, ok := model.ParseID(given.value)
 	if !ok {
-		p.fail(given, fault.CodeInvalidParameter, "Must be the id of a resource, a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.")
+		p.fail(given, problem.CodeInvalidParameter, "Must be the id of a resource, a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.")
 		return
 	}
 	p.query.Range.Cursor = id
@@ -271,7 +272,7 @@ func (p *parser) sort(given parameter) {
 	for text := range strings.SplitSeq(given.value, ",") {
 		if len(p.sortKeys) == MaxSortKeys {
 			if !p.tooManyKeys {
-				p.fail(given, fault.CodeTooManyValues, "At most %d sort keys can be given.", MaxSortKeys)
+				p.fail(given, problem.CodeTooManyValues, "At most %d sort keys can be given.", MaxSortKeys)
 			}
 			p.tooManyKeys = true
 			return
@@ -280,14 +281,14 @@ func (p *parser) sort(given parameter) {
 		field := p.field(name)
 		switch {
 		case name == "":
-			p.fail(given, fault.CodeInvalidParameter, "Must be names of fields, separated by commas, each with a minus before it to sort downwards: -created_at,name.")
+			p.fail(given, problem.CodeInvalidParameter, "Must be names of fields, separated by commas, each with a minus before it to sort downwards: -created_at,name.")
 		case field == nil:
-			p.fail(given, fault.CodeInvalidParameter, "The collection %s has no field %s to sort by.%s", p.collection.Name, fault.Quote(name), p.sortHint(text))
-		case field.Kind == schema.KindJSON:
-			p.fail(given, fault.CodeInvalidParameter, "The field %q has objects or arrays, which cannot be sorted.", name)
+			p.fail(given, problem.CodeInvalidParameter, "The collection %s has no field %s to sort by.%s", p.collection.Name, fault.Quote(name), p.sortHint(text))
+		case field.Kind == model.KindJSON:
+			p.fail(given, problem.CodeInvalidParameter, "The field %q has objects or arrays, which cannot be sorted.", name)
 		case p.sortKeys[name]:
-			p.fail(given, fault.CodeInvalidParameter, "The field %q is given twice.", name)
-		case field.Column != schema.NoColumn:
+			p.fail(given, problem.CodeInvalidParameter, "The field %q is given twice.", name)
+		case field.Column != model.NoColumn:
 			p.query.Sort = append(p.query.Sort, SortKey{Column: field.Column, Descending: descending})
 		}
 		p.sortKeys[name] = true
@@ -298,12 +299,12 @@ func (p *parser) sort(given parameter) {
 func (p *parser) finish() {
 	if written, ok := p.seen["cursor"]; ok {
 		if _, both := p.seen["offset"]; both {
-			p.faults.Add(fault.Parameter(written, fault.CodeConflictingRange, "Give either a cursor or an offset: both say where the range starts."))
+			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or an offset: both say where the range starts."))
 		}
 		p.query.Range.Anchor = AtCursor
 	}
 	// Nothing can differ behind an id, and ascending ids are the order anyway.
-	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Column == schema.IDColumn }); at >= 0 {
+	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Column == model.IDColumn }); at >= 0 {
 		p.query.Sort = p.query.Sort[:at+1]
 		if !p.query.Sort[at].Descending {
 			p.query.Sort = p.query.Sort[:at]

@@ -8,22 +8,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // things is a collection with an attribute of every kind.
-var things = func() *schema.Collection {
-	s, err := schema.New(schema.Collection{Name: "things", Attributes: []schema.Attribute{
-		{Name: "text", Type: schema.String},
-		{Name: "integer", Type: schema.Integer},
-		{Name: "number", Type: schema.Number},
-		{Name: "boolean", Type: schema.Boolean},
-		{Name: "uuid", Type: schema.String, Format: schema.UUID},
-		{Name: "date", Type: schema.String, Format: schema.Date},
-		{Name: "moment", Type: schema.String, Format: schema.DateTime},
-		{Name: "object", Type: schema.Object},
-		{Name: "array", Type: schema.Array},
+var things = func() *model.Collection {
+	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{
+		{Name: "text", Type: model.String},
+		{Name: "integer", Type: model.Integer},
+		{Name: "number", Type: model.Number},
+		{Name: "boolean", Type: model.Boolean},
+		{Name: "uuid", Type: model.String, Format: model.UUID},
+		{Name: "date", Type: model.String, Format: model.Date},
+		{Name: "moment", Type: model.String, Format: model.DateTime},
+		{Name: "object", Type: model.Object},
+		{Name: "array", Type: model.Array},
 	}})
 	if err != nil {
 		panic(err)
@@ -35,7 +35,7 @@ var limits = Limits{DefaultLimit: 100}
 
 func column(name string) int { return things.Field(name).Column }
 
-var someID, _ = schema.ParseID("01936f2e-7d3c-7a4b-9c5d-0123456789ab")
+var someID, _ = model.ParseID("01936f2e-7d3c-7a4b-9c5d-0123456789ab")
 
 func TestParseRange(t *testing.T) {
 	tests := []struct {
@@ -81,10 +81,10 @@ func TestParseSort(t *testing.T) {
 		{"-text,number", []SortKey{{text, true}, {number, false}}},
 		{"-created_at,updated_at", []SortKey{{column("created_at"), true}, {column("updated_at"), false}}},
 		{"id", nil},
-		{"-id", []SortKey{{schema.IDColumn, true}}},
+		{"-id", []SortKey{{model.IDColumn, true}}},
 		{"text,id", []SortKey{{text, false}}},
-		{"text,-id", []SortKey{{text, false}, {schema.IDColumn, true}}},
-		{"-id,text", []SortKey{{schema.IDColumn, true}}},
+		{"text,-id", []SortKey{{text, false}, {model.IDColumn, true}}},
+		{"-id,text", []SortKey{{model.IDColumn, true}}},
 		{"id,text", nil},
 		{"-text&sort=number", []SortKey{{text, true}, {number, false}}},
 		{"-text,integer&sort=number", []SortKey{{text, true}, {column("integer"), false}, {number, false}}},
@@ -178,9 +178,9 @@ func TestParseRefuses(t *testing.T) {
 // places lists the faults of an error, each as "code parameter".
 func places(t testing.TB, err error) string {
 	t.Helper()
-	var list fault.List
+	var list problem.Errors
 	if err != nil && !errors.As(err, &list) {
-		t.Fatalf("%v is no fault.List", err)
+		t.Fatalf("%v is no problem.Errors", err)
 	}
 	var texts []string
 	for _, f := range list {

@@ -3,7 +3,7 @@ package query
 import (
 	"math"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Anchor is what the position of a range is counted from.
@@ -23,7 +23,7 @@ const (
 type Range struct {
 	Anchor Anchor
 	Offset int64
-	Cursor schema.ID
+	Cursor model.ID
 	Limit  int64
 }
 

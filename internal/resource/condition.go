@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // etag is the entity tag of a resource: the revision of its last change, the schema version
@@ -93,7 +94,7 @@ func tagEnd(text string) int {
 }
 
 func malformedTags(header string) error {
-	return fault.Header(header, fault.CodeMalformedRequest, `%s must be * or a list of ETags, each in quotes, such as "1a.1".`, header)
+	return fault.Header(header, problem.CodeMalformedRequest, `%s must be * or a list of ETags, each in quotes, such as "1a.1".`, header)
 }
 
 // includes compares with the current ETag, which is empty for a collection.
@@ -105,11 +106,11 @@ func (t *Tags) includes(etag string, weakly bool) bool {
 func (c Condition) allowsChange(etag string) error {
 	switch {
 	case c.IfMatch == nil && c.Required:
-		return fault.Header("If-Match", fault.CodePreconditionRequired, "This collection requires If-Match. Send the ETag of the resource that you read.")
+		return fault.Header("If-Match", problem.CodePreconditionRequired, "This collection requires If-Match. Send the ETag of the resource that you read.")
 	case c.IfMatch != nil && !c.IfMatch.includes(etag, false):
-		return fault.Header("If-Match", fault.CodePreconditionFailed, "The resource does not match If-Match%s. Read it again, and send the new ETag.", nowAt(etag))
+		return fault.Header("If-Match", problem.CodePreconditionFailed, "The resource does not match If-Match%s. Read it again, and send the new ETag.", nowAt(etag))
 	case c.IfNoneMatch != nil && c.IfNoneMatch.includes(etag, true):
-		return fault.Header("If-None-Match", fault.CodePreconditionFailed, "The resource matches If-None-Match%s.", nowAt(etag))
+		return fault.Header("If-None-Match", problem.CodePreconditionFailed, "The resource matches If-None-Match%s.", nowAt(etag))
 	}
 	return nil
 }

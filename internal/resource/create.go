@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -22,10 +23,10 @@ func (w *Work) create(write Write) ([]Resource, error) {
 	if err := write.Condition.allowsChange(""); err != nil {
 		return nil, err
 	}
-	records := make([]schema.Record, len(inputs))
+	records := make([]model.Record, len(inputs))
 	for i, input := range inputs {
 		records[i] = newRecord(w.tx, c, input)
-		w.creating = append(w.creating, identity{c, records[i].ID(schema.IDColumn)})
+		w.creating = append(w.creating, identity{c, records[i].ID(model.IDColumn)})
 	}
 	for i, record := range records {
 		if err := w.within(&Change{Verb: Create, Collection: c, After: record}); err != nil {
@@ -48,14 +49,14 @@ func (w *Work) create(write Write) ([]Resource, error) {
 }
 
 // insert stores new resources, or reports all their conflicts.
-func (w *Work) insert(path Path, records []schema.Record, pointer func(i int) string) ([]Resource, error) {
+func (w *Work) insert(path Path, records []model.Record, pointer func(i int) string) ([]Resource, error) {
 	c := path.Collection
 	representations, refused, err := w.tx.InsertAll(c, records)
 	if err != nil {
 		return nil, err
 	}
 	created := make([]Resource, len(records))
-	var conflicts fault.List
+	var conflicts problem.Errors
 	for i, record := range records {
 		conflicts = append(conflicts, below(pointer(i), path.redact(refused[i]))...)
 		created[i] = w.resources.resource(path, record, representations[i])
@@ -64,13 +65,13 @@ func (w *Work) insert(path Path, records []schema.Record, pointer func(i int) st
 	return created, conflicts.Err()
 }
 
-func newRecord(tx *store.Tx, c *schema.Collection, input schema.Input) schema.Record {
-	id := input.Values[schema.IDColumn]
+func newRecord(tx *store.Tx, c *model.Collection, input model.Input) model.Record {
+	id := input.Values[model.IDColumn]
 	if !input.HasID() {
-		id = schema.IDValue(tx.NewID())
+		id = model.IDValue(tx.NewID())
 	}
 	record := slices.Clone(input.Values)
-	record[schema.IDColumn] = id
+	record[model.IDColumn] = id
 	if !c.NoTimestamps {
 		record[c.CreatedColumn()], record[c.UpdatedColumn()] = tx.Now(), tx.Now()
 	}
@@ -79,21 +80,21 @@ func newRecord(tx *store.Tx, c *schema.Collection, input schema.Input) schema.Re
 
 // at prefixes the JSON Pointers of an error, if it is a fault.
 func at(pointer string, err error) error {
-	var list fault.List
-	var one *fault.Error
+	var list problem.Errors
+	var one *problem.Error
 	switch {
 	case errors.As(err, &list):
 		return below(pointer, list)
 	case errors.As(err, &one):
-		return below(pointer, fault.List{one})
+		return below(pointer, problem.Errors{one})
 	}
 	return err
 }
 
 // below prefixes the JSON Pointers of faults, except those of the server (5xx). It copies the
 // faults: a hook may return the same one repeatedly.
-func below(pointer string, faults fault.List) fault.List {
-	placed := make(fault.List, len(faults))
+func below(pointer string, faults problem.Errors) problem.Errors {
+	placed := make(problem.Errors, len(faults))
 	for i, f := range faults {
 		if placed[i] = f; f.Status() >= 500 {
 			continue

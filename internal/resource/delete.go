@@ -7,9 +7,10 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 // delete deletes a resource, applies on_delete to the resources that refer to it, and returns
@@ -46,21 +47,21 @@ type deletion struct {
 }
 
 type deletedResource struct {
-	collection *schema.Collection
-	record     schema.Record
+	collection *model.Collection
+	record     model.Record
 }
 
 // collect marks a resource and everything that cascades from it. A cycle of references ends at
 // a marked resource.
-func (d *deletion) collect(c *schema.Collection, record schema.Record) error {
+func (d *deletion) collect(c *model.Collection, record model.Record) error {
 	d.mark(c, record)
 	for i := 0; i < len(d.order); i++ { // mark appends to it
 		deleted := d.order[i]
 		for _, link := range deleted.collection.Referrers() {
-			if link.OnDelete != schema.Cascade {
+			if link.OnDelete != model.Cascade {
 				continue
 			}
-			children, err := d.referring(link, deleted.record.ID(schema.IDColumn), noLimit)
+			children, err := d.referring(link, deleted.record.ID(model.IDColumn), noLimit)
 			if err != nil {
 				return err
 			}
@@ -72,8 +73,8 @@ func (d *deletion) collect(c *schema.Collection, record schema.Record) error {
 	return nil
 }
 
-func (d *deletion) mark(c *schema.Collection, record schema.Record) {
-	key := identity{c, record.ID(schema.IDColumn)}
+func (d *deletion) mark(c *model.Collection, record model.Record) {
+	key := identity{c, record.ID(model.IDColumn)}
 	if !d.marked[key] {
 		d.marked[key] = true
 		d.order = append(d.order, deletedResource{c, record})
@@ -84,9 +85,9 @@ func (d *deletion) mark(c *schema.Collection, record schema.Record) {
 const noLimit = math.MaxInt
 
 // referring reads the unmarked resources that refer to an id, up to a limit.
-func (d *deletion) referring(link schema.Link, id schema.ID, most int) ([]schema.Record, error) {
+func (d *deletion) referring(link model.Link, id model.ID, most int) ([]model.Record, error) {
 	rows, err := d.tx.Select(link.From, store.Selection{
-		Filter: query.Compare{Column: link.Column, Op: query.Equal, Value: schema.IDValue(id)},
+		Filter: query.Compare{Column: link.Column, Op: query.Equal, Value: model.IDValue(id)},
 		Order:  store.NewOrder(nil),
 		// Enough rows, even if all marked resources come first.
 		Take: int64(most) + min(int64(len(d.marked)), math.MaxInt64-int64(most)),
@@ -95,13 +96,13 @@ func (d *deletion) referring(link schema.Link, id schema.ID, most int) ([]schema
 		return nil, err
 	}
 	defer rows.Close()
-	var records []schema.Record
+	var records []model.Record
 	for len(records) < most {
 		more, err := rows.Next()
 		if err != nil || !more {
 			return records, err
 		}
-		if !d.marked[identity{link.From, rows.ID(schema.IDColumn)}] {
+		if !d.marked[identity{link.From, rows.ID(model.IDColumn)}] {
 			records = append(records, link.From.Scan(rows))
 		}
 	}
@@ -109,13 +110,13 @@ func (d *deletion) referring(link schema.Link, id schema.ID, most int) ([]schema
 }
 
 // each calls visit for every link of a kind to every marked resource.
-func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, identity) error) error {
+func (d *deletion) each(kind model.OnDelete, visit func(model.Link, identity) error) error {
 	for _, deleted := range d.order {
 		for _, link := range deleted.collection.Referrers() {
 			if link.OnDelete != kind {
 				continue
 			}
-			if err := visit(link, identity{deleted.collection, deleted.record.ID(schema.IDColumn)}); err != nil {
+			if err := visit(link, identity{deleted.collection, deleted.record.ID(model.IDColumn)}); err != nil {
 				return err
 			}
 		}
@@ -126,16 +127,16 @@ func (d *deletion) each(kind schema.OnDelete, visit func(schema.Link, identity) 
 // checkRestricted returns 409 if an unmarked resource refers to a marked one with on_delete
 // restrict.
 func (d *deletion) checkRestricted() error {
-	var faults fault.List
+	var faults problem.Errors
 	unseen := false // reported once, to hide how many there are
-	err := d.each(schema.Restrict, func(link schema.Link, deleted identity) error {
+	err := d.each(model.Restrict, func(link model.Link, deleted identity) error {
 		referrers, err := d.referring(link, deleted.id, 1)
 		if len(referrers) > 0 {
 			if found := d.referenced(link, referrers[0], deleted); found != nil {
 				faults.Add(found)
 			} else if !unseen {
 				unseen = true
-				faults.Add(fault.New(fault.CodeReferenced, "A resource that you may not see refers to this one, or to one that would be deleted with it."))
+				faults.Add(fault.New(problem.CodeReferenced, "A resource that you may not see refers to this one, or to one that would be deleted with it."))
 			}
 		}
 		return err
@@ -148,18 +149,18 @@ func (d *deletion) checkRestricted() error {
 
 // referenced is the error for a resource that is referred to, nil if the caller may not see
 // the reference.
-func (d *deletion) referenced(link schema.Link, referring schema.Record, deleted identity) *fault.Error {
+func (d *deletion) referenced(link model.Link, referring model.Record, deleted identity) *problem.Error {
 	visible := d.by.Sees(link.From, referring) && d.by.Visible(link.From).Has(link.Column)
 	for _, each := range d.order {
-		if each.collection == deleted.collection && each.record.ID(schema.IDColumn) == deleted.id {
+		if each.collection == deleted.collection && each.record.ID(model.IDColumn) == deleted.id {
 			visible = visible && d.by.Sees(each.collection, each.record)
 		}
 	}
 	if !visible {
 		return nil
 	}
-	return fault.New(fault.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
-		link.From.Name, referring.ID(schema.IDColumn), deleted.collection.Name, deleted.id, link.From.Columns()[link.Column].Name)
+	return fault.New(problem.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
+		link.From.Name, referring.ID(model.IDColumn), deleted.collection.Name, deleted.id, link.From.Columns()[link.Column].Name)
 }
 
 // setNullBatch bounds how many resources are in memory.
@@ -168,7 +169,7 @@ const setNullBatch = 1000
 // setNull sets references with on_delete set_null to null. Updated resources no longer refer
 // to the resource, so the next batch has others.
 func (d *deletion) setNull() error {
-	return d.each(schema.SetNull, func(link schema.Link, deleted identity) error {
+	return d.each(model.SetNull, func(link model.Link, deleted identity) error {
 		for {
 			referrers, err := d.referring(link, deleted.id, setNullBatch)
 			if err != nil || len(referrers) == 0 {
@@ -185,9 +186,9 @@ func (d *deletion) setNull() error {
 
 var errKeepsReference = errors.New("a hook set a reference to a resource that is being deleted")
 
-func (d *deletion) setNullOne(link schema.Link, before schema.Record) error {
+func (d *deletion) setNullOne(link model.Link, before model.Record) error {
 	after := slices.Clone(before)
-	after[link.Column] = schema.Null
+	after[link.Column] = model.Null
 	change := &Change{Verb: Update, Collection: link.From, Before: before, After: after}
 	if err := d.work.within(change); err != nil {
 		return err
@@ -218,14 +219,14 @@ func (d *deletion) setNullOne(link schema.Link, before schema.Record) error {
 // deleteAll deletes the marked resources, the last found first, and returns the last state of
 // the requested one. A hook may have changed or deleted resources that follow, so with hooks
 // each is read again.
-func (d *deletion) deleteAll() (last schema.Record, representation []byte, err error) {
+func (d *deletion) deleteAll() (last model.Record, representation []byte, err error) {
 	for _, deleted := range slices.Backward(d.order) {
 		change := &Change{Verb: Delete, Collection: deleted.collection, Before: deleted.record}
 		if err := d.work.within(change); err != nil {
 			return nil, nil, err
 		}
 		if len(d.work.resources.hooks) > 0 {
-			current, err := d.tx.Get(deleted.collection, nil, deleted.record.ID(schema.IDColumn))
+			current, err := d.tx.Get(deleted.collection, nil, deleted.record.ID(model.IDColumn))
 			if err != nil {
 				return nil, nil, err
 			}

@@ -10,7 +10,8 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // Verb is the kind of a change.
@@ -26,8 +27,8 @@ const (
 // Change is one resource that is created, updated or deleted.
 type Change struct {
 	Verb       Verb
-	Collection *schema.Collection
-	ID         *schema.ID // nil for a new resource that has none yet
+	Collection *model.Collection
+	ID         *model.ID // nil for a new resource that has none yet
 
 	// By is the permit of the caller who caused the change; nil for the program itself, or without
 	// access control.
@@ -35,11 +36,11 @@ type Change struct {
 
 	// Before is the stored resource, nil for a new one, and in Hook.Before, which runs before it
 	// is read.
-	Before schema.Record
+	Before model.Record
 
 	// After is the resource as it will be stored, nil for a deletion. In Hook.Before it has only
 	// the columns of Set. A hook may change it until it is written.
-	After schema.Record
+	After model.Record
 	Set   []bool
 }
 
@@ -58,13 +59,13 @@ type Hook struct {
 }
 
 type hookKey struct {
-	collection *schema.Collection
+	collection *model.Collection
 	verb       Verb
 }
 
 // AddHook adds a hook to a verb of a collection. Hooks run in the order in which they were
 // added. It must not be called once requests are handled.
-func (r *Resources) AddHook(c *schema.Collection, verb Verb, hook Hook) {
+func (r *Resources) AddHook(c *model.Collection, verb Verb, hook Hook) {
 	key := hookKey{c, verb}
 	r.hooks[key] = append(r.hooks[key], hook)
 }
@@ -85,7 +86,7 @@ type (
 )
 
 // ErrNested is the error of a write that would wait for the transaction it is made in.
-var ErrNested error = fault.New(fault.CodeConflict, "A write through the server would wait for the open transaction: "+
+var ErrNested error = fault.New(problem.CodeConflict, "A write through the server would wait for the open transaction: "+
 	"use the *plural.Tx of this function instead.")
 
 // hookContext is the context of a hook. The program acts in a hook, so the context has no
@@ -113,7 +114,7 @@ func (r *Resources) refuseNested(ctx context.Context) error {
 }
 
 // before runs the hooks before the transaction. Values that they set go into the input.
-func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *schema.ID, input *schema.Input) error {
+func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *model.ID, input *model.Input) error {
 	c := path.Collection
 	hooks := r.hooks[hookKey{c, verb}]
 	if len(hooks) == 0 {
@@ -128,7 +129,7 @@ func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *schema
 	if input != nil {
 		input.Values, input.Set = slices.Clone(input.Values), slices.Clone(input.Set)
 		if verb == Create && !input.HasID() {
-			input.Values[schema.IDColumn], input.Set[schema.IDColumn] = schema.IDValue(r.store.NewID()), true
+			input.Values[model.IDColumn], input.Set[model.IDColumn] = model.IDValue(r.store.NewID()), true
 		}
 		change.After, change.Set = input.Values, input.Set
 	}
@@ -164,7 +165,7 @@ func (w *Work) within(change *Change) error {
 // checked after the hooks, which may change them. If the client sent a reference that does not
 // exist, that is the error.
 func (w *Work) hookError(change *Change, err error) error {
-	if inner := (*fault.Inner)(nil); change.After == nil || !fault.Is(err, fault.CodeInternal) || !errors.As(err, &inner) {
+	if inner := (*fault.Inner)(nil); change.After == nil || !fault.Is(err, problem.CodeInternal) || !errors.As(err, &inner) {
 		return err
 	}
 	dangling, failed := w.checkReferences(nil, change.Collection, change.Before, change.After)
@@ -248,7 +249,7 @@ func runGuarded(ctx context.Context, who string, limit time.Duration, fn func(co
 
 // hookFaults returns the error of a hook as faults for the client. An empty list is no error.
 func hookFaults(err error) error {
-	if list, ok := err.(fault.List); err == nil || ok && len(list) == 0 {
+	if list, ok := err.(problem.Errors); err == nil || ok && len(list) == 0 {
 		return nil
 	}
 	return fault.From(err)
@@ -261,5 +262,5 @@ func contextFault(ctx context.Context) error {
 	if late := (*hookTimeout)(nil); !errors.As(cause, &late) {
 		return cause
 	}
-	return &fault.Error{Code: fault.CodeHookTimeout, Detail: "A hook of this server took too long. Try again later.", Cause: cause}
+	return &problem.Error{Code: problem.CodeHookTimeout, Detail: "A hook of this server took too long. Try again later.", Cause: cause}
 }

@@ -5,8 +5,9 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 // IdempotencyKey identifies a request that is executed once, however often it is sent.
@@ -46,7 +47,7 @@ func (r *Resources) FindRecord(ctx context.Context, key IdempotencyKey) (*Idempo
 // KeyInUse is the error of a request whose first copy is still being executed, by this server
 // or another.
 func KeyInUse() error {
-	return fault.Header("Idempotency-Key", fault.CodeKeyInUse, "The first request with this key is still being executed. Try again later.")
+	return fault.Header("Idempotency-Key", problem.CodeKeyInUse, "The first request with this key is still being executed. Try again later.")
 }
 
 // check returns the record if it can be replayed.
@@ -55,8 +56,8 @@ func (k IdempotencyKey) check(record *IdempotencyRecord, err error) (*Idempotenc
 	case err != nil || record == nil:
 		return nil, err
 	case record.Fingerprint != k.Fingerprint:
-		return nil, fault.Header("Idempotency-Key", fault.CodeKeyReused, "This key was used for another request. Give each request a key of its own, and repeat a request exactly.")
-	case record.Until > schema.FormatTime(time.Now()):
+		return nil, fault.Header("Idempotency-Key", problem.CodeKeyReused, "This key was used for another request. Give each request a key of its own, and repeat a request exactly.")
+	case record.Until > model.FormatTime(time.Now()):
 		return nil, KeyInUse()
 	}
 	return record, nil

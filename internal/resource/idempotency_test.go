@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -24,7 +25,7 @@ func TestOneAnswerBecomesFinal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			st, err := store.Open(ctx, url(t), schema.Example())
+			st, err := store.Open(ctx, url(t), (*model.Schema)(schema.Example()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +35,7 @@ func TestOneAnswerBecomesFinal(t *testing.T) {
 			second := IdempotencyRecord{Fingerprint: "x", Status: 201, Header: map[string]string{"Location": "/users/1"}, Body: []byte("created")}
 			record := func(key string, until time.Time) IdempotencyKey {
 				once, provisional := IdempotencyKey{Key: key, Fingerprint: "x"}, first
-				provisional.Until = schema.FormatTime(until)
+				provisional.Until = model.FormatTime(until)
 				_, replayed, err := r.RunOnce(ctx, once, func(*Work) error { return nil }, func(error) *IdempotencyRecord { return &provisional })
 				if err != nil || replayed {
 					t.Fatal(replayed, err)
@@ -61,8 +62,8 @@ func TestOneAnswerBecomesFinal(t *testing.T) {
 			}
 
 			inTime := record("in time", time.Now().Add(time.Hour))
-			var refused *fault.Error
-			if _, err := r.FindRecord(ctx, inTime); !errors.As(err, &refused) || refused.Code != fault.CodeKeyInUse {
+			var refused *problem.Error
+			if _, err := r.FindRecord(ctx, inTime); !errors.As(err, &refused) || refused.Code != problem.CodeKeyInUse {
 				t.Errorf("got %v", err)
 			}
 			revise(inTime, nil)

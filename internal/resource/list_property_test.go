@@ -11,13 +11,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 // page is what a listing gives.
 type page struct {
-	ids            []schema.ID
+	ids            []model.ID
 	total          int64
 	known          bool
 	previous, next *query.Range
@@ -35,7 +36,7 @@ func (w *world) list(path Path, q query.Query, exact bool, rows int) (page, erro
 		return page{}, err
 	}
 	defer listing.Close()
-	p := page{ids: []schema.ID{}, total: listing.Total, known: listing.Known}
+	p := page{ids: []model.ID{}, total: listing.Total, known: listing.Known}
 	asked := false
 	for {
 		row, err := listing.Next()
@@ -43,7 +44,7 @@ func (w *world) list(path Path, q query.Query, exact bool, rows int) (page, erro
 			return p, err
 		}
 		if row != nil {
-			p.ids = append(p.ids, row.ID(schema.IDColumn))
+			p.ids = append(p.ids, row.ID(model.IDColumn))
 		}
 		if len(p.ids) == rows && !asked || row == nil {
 			asked = true
@@ -86,7 +87,7 @@ func (w *world) model(path Path, q query.Query, exact bool) (page, bool) {
 		from, to = to, from
 	}
 	from, to = min(max(from, 0), len(matching)), min(max(to, 0), len(matching))
-	p.ids = []schema.ID{}
+	p.ids = []model.ID{}
 	for _, record := range matching[from:to] {
 		p.ids = append(p.ids, idOf(record))
 	}
@@ -109,8 +110,8 @@ func (w *world) model(path Path, q query.Query, exact bool) (page, bool) {
 }
 
 // matching is what a query selects without its range, in its order.
-func (w *world) matching(path Path, q query.Query) []schema.Record {
-	var matching []schema.Record
+func (w *world) matching(path Path, q query.Query) []model.Record {
+	var matching []model.Record
 	for _, record := range w.present {
 		if within(path, record) && (q.Filter == nil || q.Filter.Match(record)) {
 			matching = append(matching, record)
@@ -120,13 +121,13 @@ func (w *world) matching(path Path, q query.Query) []schema.Record {
 	return matching
 }
 
-func within(path Path, record schema.Record) bool {
-	return path.Parent == nil || record[path.Collection.ParentLink().Column] == schema.IDValue(*path.Parent)
+func within(path Path, record model.Record) bool {
+	return path.Parent == nil || record[path.Collection.ParentLink().Column] == model.IDValue(*path.Parent)
 }
 
-func before(q query.Query, a, b schema.Record) bool {
+func before(q query.Query, a, b model.Record) bool {
 	for _, key := range q.Sort {
-		order := schema.Compare(a[key.Column], b[key.Column])
+		order := model.Compare(a[key.Column], b[key.Column])
 		if key.Descending {
 			order = -order
 		}
@@ -139,7 +140,7 @@ func before(q query.Query, a, b schema.Record) bool {
 }
 
 // cursor finds the resource that a query starts at, nil if it is unknown here.
-func (w *world) cursor(path Path, q query.Query) schema.Record {
+func (w *world) cursor(path Path, q query.Query) model.Record {
 	known := w.present
 	if len(q.Sort) == 0 {
 		known = slices.Concat(w.present, w.deleted)
@@ -152,7 +153,7 @@ func (w *world) cursor(path Path, q query.Query) schema.Record {
 	return nil
 }
 
-func parse(t *rapid.T, c *schema.Collection, raw string) query.Query {
+func parse(t *rapid.T, c *model.Collection, raw string) query.Query {
 	q, err := query.Parse(c, raw, limits)
 	if err != nil {
 		t.Fatalf("%s: %v", raw, err)
@@ -174,7 +175,7 @@ func TestListIsWhatAModelSays(t *testing.T) {
 				got, err := w.list(path, q, exact, rapid.IntRange(1, 10).Draw(t, "rows"))
 				want, known := w.model(path, q, exact)
 				if !known {
-					if faults := fault.From(err); err == nil || faults[0].Code != fault.CodeUnknownCursor || faults[0].Source.Parameter != "cursor" {
+					if faults := fault.From(err); err == nil || faults[0].Code != problem.CodeUnknownCursor || faults[0].Source.Parameter != "cursor" {
 						t.Fatalf("%s: an unknown cursor gives %s, %v", raw, got, err)
 					}
 					continue
@@ -203,17 +204,17 @@ func TestWalksVisitEverythingOnce(t *testing.T) {
 			w.populate(t, 14)
 			path, conditions := w.drawPath(t), w.drawConditions(t)
 			size := rapid.IntRange(1, 6).Draw(t, "size")
-			var want []schema.ID
+			var want []model.ID
 			for _, record := range w.matching(path, parse(t, w.tracks, conditions)) {
 				want = append(want, idOf(record))
 			}
-			forward := func(ids, page []schema.ID) []schema.ID { return append(ids, page...) }
-			backward := func(ids, page []schema.ID) []schema.ID { return append(slices.Clone(page), ids...) }
+			forward := func(ids, page []model.ID) []model.ID { return append(ids, page...) }
+			backward := func(ids, page []model.ID) []model.ID { return append(slices.Clone(page), ids...) }
 			next := func(p page) *query.Range { return p.next }
 			previous := func(p page) *query.Range { return p.previous }
 			for _, walk := range []struct {
 				start string
-				add   func(ids, page []schema.ID) []schema.ID
+				add   func(ids, page []model.ID) []model.ID
 				turn  func(page) *query.Range
 			}{
 				{fmt.Sprintf("limit=%d", size), forward, next},
@@ -222,7 +223,7 @@ func TestWalksVisitEverythingOnce(t *testing.T) {
 				{fmt.Sprintf("offset=%d&limit=-%d", len(want), size), backward, previous},
 			} {
 				raw := conditions + "&" + walk.start
-				var got []schema.ID
+				var got []model.ID
 				for pages := 0; raw != "" && pages <= len(want)+1; pages++ {
 					q := parse(t, w.tracks, raw)
 					p, err := w.list(path, q, false, rapid.IntRange(1, 6).Draw(t, "rows"))

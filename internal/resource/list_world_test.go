@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
@@ -54,7 +55,7 @@ func eachLibrary(t *testing.T, test func(*testing.T, *world)) {
 		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			st, err := store.Open(context.Background(), database(t), file.Schema)
+			st, err := store.Open(context.Background(), database(t), (*model.Schema)(file.Schema))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +64,7 @@ func eachLibrary(t *testing.T, test func(*testing.T, *world)) {
 					t.Error("closing:", err)
 				}
 			})
-			test(t, &world{resources: New(st), albums: file.Schema.Collection("albums"), tracks: file.Schema.Collection("tracks")})
+			test(t, &world{resources: New(st), albums: (*model.Schema)(file.Schema).Collection("albums"), tracks: (*model.Schema)(file.Schema).Collection("tracks")})
 		})
 	}
 }
@@ -71,20 +72,20 @@ func eachLibrary(t *testing.T, test func(*testing.T, *world)) {
 // world is a library and what a naive model knows of it.
 type world struct {
 	resources      *Resources
-	albums, tracks *schema.Collection
+	albums, tracks *model.Collection
 
-	parents []schema.ID
-	present []schema.Record // tracks that exist, in any order
-	deleted []schema.Record // tracks that the change log remembers
+	parents []model.ID
+	present []model.Record // tracks that exist, in any order
+	deleted []model.Record // tracks that the change log remembers
 }
 
-func idOf(record schema.Record) schema.ID { return record.ID(schema.IDColumn) }
+func idOf(record model.Record) model.ID { return record.ID(model.IDColumn) }
 
 // populate fills the library with a few random albums and tracks, of which some
 // are deleted again.
 func (w *world) populate(t *rapid.T, most int) {
 	ctx := context.Background()
-	w.parents = []schema.ID{{1}, {2}}
+	w.parents = []model.ID{{1}, {2}}
 	tracks := rapid.SliceOfNDistinct(rapid.Custom(w.drawTrack), 0, most, idOf).Draw(t, "tracks")
 	dead := rapid.SliceOfN(rapid.IntRange(0, 3), len(tracks), len(tracks)).Draw(t, "dead")
 	err := w.resources.store.Write(ctx, func(tx *store.Tx) error {
@@ -92,8 +93,8 @@ func (w *world) populate(t *rapid.T, most int) {
 			return err
 		}
 		for _, id := range w.parents {
-			album := make(schema.Record, len(w.albums.Columns()))
-			album[schema.IDColumn], album[w.albums.CreatedColumn()], album[w.albums.UpdatedColumn()] = schema.IDValue(id), tx.Now(), tx.Now()
+			album := make(model.Record, len(w.albums.Columns()))
+			album[model.IDColumn], album[w.albums.CreatedColumn()], album[w.albums.UpdatedColumn()] = model.IDValue(id), tx.Now(), tx.Now()
 			if _, err := tx.Insert(w.albums, album); err != nil {
 				return err
 			}
@@ -133,12 +134,12 @@ func (w *world) populate(t *rapid.T, most int) {
 
 // clear deletes what is there.
 func (w *world) clear(tx *store.Tx) error {
-	for _, c := range []*schema.Collection{w.tracks, w.albums} {
+	for _, c := range []*model.Collection{w.tracks, w.albums} {
 		rows, err := tx.Select(c, store.Selection{Order: store.NewOrder(nil), Take: math.MaxInt64})
 		if err != nil {
 			return err
 		}
-		var old []schema.Record
+		var old []model.Record
 		more, err := rows.Next()
 		for ; err == nil && more; more, err = rows.Next() {
 			old = append(old, c.Scan(rows))
@@ -155,29 +156,29 @@ func (w *world) clear(tx *store.Tx) error {
 }
 
 // values of each kind are few, so that they meet in filters and sorts.
-var values = map[schema.Kind][]string{
-	schema.KindText:    {"", "a", "A", "ab", "a,b", `\`, "é", "\ue000", "\U0001d11e", "%"},
-	schema.KindInteger: {"0", "1", "-1", "9223372036854775807", "2"},
-	schema.KindNumber:  {"0", "-0.5", "1e300", "0.1", "2"},
-	schema.KindBoolean: {"true", "false"},
+var values = map[model.Kind][]string{
+	model.KindText:    {"", "a", "A", "ab", "a,b", `\`, "é", "\ue000", "\U0001d11e", "%"},
+	model.KindInteger: {"0", "1", "-1", "9223372036854775807", "2"},
+	model.KindNumber:  {"0", "-0.5", "1e300", "0.1", "2"},
+	model.KindBoolean: {"true", "false"},
 
-	schema.DecimalKind(2): {"0", "-0.05", "1.5", "10", "-9999999999999999.99"},
-	schema.KindUUID:       {"00000000-0000-0000-0000-000000000000", "01000000-0000-0000-0000-000000000000", "ff000000-0000-0000-0000-000000000000"},
-	schema.KindDate:       {"2024-02-29", "2026-11-14", "0001-01-01"},
-	schema.KindDateTime:   {"2026-11-14T09:30:00.123Z", "1969-12-31T23:59:59.999Z", "2026-11-14T09:30:00.124Z"},
+	model.DecimalKind(2): {"0", "-0.05", "1.5", "10", "-9999999999999999.99"},
+	model.KindUUID:       {"00000000-0000-0000-0000-000000000000", "01000000-0000-0000-0000-000000000000", "ff000000-0000-0000-0000-000000000000"},
+	model.KindDate:       {"2024-02-29", "2026-11-14", "0001-01-01"},
+	model.KindDateTime:   {"2026-11-14T09:30:00.123Z", "1969-12-31T23:59:59.999Z", "2026-11-14T09:30:00.124Z"},
 }
 
-func (w *world) drawTrack(t *rapid.T) schema.Record {
-	record := make(schema.Record, len(w.tracks.Columns()))
+func (w *world) drawTrack(t *rapid.T) model.Record {
+	record := make(model.Record, len(w.tracks.Columns()))
 	for i, column := range w.tracks.Columns() {
 		switch {
 		case column.Name == "id":
-			record[i] = schema.IDValue(drawID(t))
+			record[i] = model.IDValue(drawID(t))
 		case column.Name == "album_id":
-			parent := rapid.SampledFrom([]schema.Value{schema.Null, schema.IDValue(w.parents[0]), schema.IDValue(w.parents[1])})
+			parent := rapid.SampledFrom([]model.Value{model.Null, model.IDValue(w.parents[0]), model.IDValue(w.parents[1])})
 			record[i] = parent.Draw(t, "album")
-		case column.Kind == schema.KindJSON:
-			record[i] = rapid.SampledFrom([]schema.Value{schema.Null, schema.TextValue("{}")}).Draw(t, column.Name)
+		case column.Kind == model.KindJSON:
+			record[i] = rapid.SampledFrom([]model.Value{model.Null, model.TextValue("{}")}).Draw(t, column.Name)
 		case column.NotNull || rapid.IntRange(0, 3).Draw(t, "null") > 0:
 			record[i], _ = column.Kind.Parse(rapid.SampledFrom(values[column.Kind]).Draw(t, column.Name))
 		}
@@ -186,9 +187,9 @@ func (w *world) drawTrack(t *rapid.T) schema.Record {
 }
 
 // drawID draws an id: their bytes are few, and differ at either end.
-func drawID(t *rapid.T) schema.ID {
+func drawID(t *rapid.T) model.ID {
 	part := rapid.SampledFrom([]byte{0, 1, 0x7f, 0x80, 0xff})
-	return schema.ID{0: part.Draw(t, "first"), 8: part.Draw(t, "middle"), 15: part.Draw(t, "last")}
+	return model.ID{0: part.Draw(t, "first"), 8: part.Draw(t, "middle"), 15: part.Draw(t, "last")}
 }
 
 // drawPath draws the collection, or the sub-collection of a parent.
@@ -225,13 +226,13 @@ func (w *world) drawConditions(t *rapid.T) string {
 	return strings.Join(parts, "&")
 }
 
-func drawFilter(t *rapid.T, field *schema.Field) string {
+func drawFilter(t *rapid.T, field *model.Field) string {
 	name := "filter[" + field.Name + "]"
 	ops := []string{"bare", "[null]"}
-	if field.Kind != schema.KindJSON {
+	if field.Kind != model.KindJSON {
 		ops = append(ops, "", "[eq]", "[ne]", "[lt]", "[lte]", "[gt]", "[gte]", "[in]", "[not_in]")
 	}
-	if field.Kind == schema.KindText {
+	if field.Kind == model.KindText {
 		ops = append(ops, "[contains]", "[starts_with]")
 	}
 	value := func() string { return rapid.SampledFrom(values[field.Kind]).Draw(t, "value") }
@@ -268,7 +269,7 @@ func (w *world) drawRange(t *rapid.T) string {
 }
 
 // drawCursor draws a resource that exists, one that was deleted, or any id.
-func (w *world) drawCursor(t *rapid.T) schema.ID {
+func (w *world) drawCursor(t *rapid.T) model.ID {
 	from := rapid.IntRange(0, 5).Draw(t, "cursor")
 	switch {
 	case from <= 1 && len(w.deleted) > 0:

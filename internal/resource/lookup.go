@@ -5,8 +5,9 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 // lookup finds the resources that exist for a request: stored ones, those that it is about to
@@ -14,12 +15,12 @@ import (
 type lookup struct {
 	tx           *store.Tx
 	creating     []identity
-	countPending bool        // include resources that pending operations will create
-	dependsOn    []schema.ID // pending operations that it relied on
+	countPending bool       // include resources that pending operations will create
+	dependsOn    []model.ID // pending operations that it relied on
 }
 
 // exists reports whether a resource exists for a caller.
-func (s *lookup) exists(by *auth.Permit, c *schema.Collection, id schema.ID) (bool, error) {
+func (s *lookup) exists(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {
 	if slices.Contains(s.creating, identity{c, id}) {
 		return true, nil
 	}
@@ -31,7 +32,7 @@ func (s *lookup) exists(by *auth.Permit, c *schema.Collection, id schema.ID) (bo
 
 // isPending reports whether a pending operation will create a resource. If a rule restricts
 // what the caller sees, only their own operations count: the rule cannot be evaluated yet.
-func (s *lookup) isPending(by *auth.Permit, c *schema.Collection, id schema.ID) (bool, error) {
+func (s *lookup) isPending(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {
 	if !s.countPending {
 		return false, nil
 	}
@@ -74,8 +75,8 @@ func (s *lookup) requireParentOfItem(p Path) error {
 
 // checkReferences reports references to resources that do not exist for the caller. Before is
 // the previous state, nil for a new resource: only changed references are checked.
-func (s *lookup) checkReferences(by *auth.Permit, c *schema.Collection, before, after schema.Record) (fault.List, error) {
-	var faults fault.List
+func (s *lookup) checkReferences(by *auth.Permit, c *model.Collection, before, after model.Record) (problem.Errors, error) {
+	var faults problem.Errors
 	for _, link := range c.Links() {
 		target := after[link.Column]
 		if target.IsNull() || before != nil && before[link.Column] == target {
@@ -86,7 +87,7 @@ func (s *lookup) checkReferences(by *auth.Permit, c *schema.Collection, before, 
 			return nil, err
 		}
 		if !found {
-			faults.Add(fault.At("/"+c.Columns()[link.Column].Name, fault.CodeUnknownReference, "There is no resource %s in %s.", target.ID(), link.To.Name))
+			faults.Add(fault.At("/"+c.Columns()[link.Column].Name, problem.CodeUnknownReference, "There is no resource %s in %s.", target.ID(), link.To.Name))
 		}
 	}
 	return faults, nil
@@ -94,8 +95,8 @@ func (s *lookup) checkReferences(by *auth.Permit, c *schema.Collection, before, 
 
 // checkNew reports references of new resources to resources that do not exist. A nil record
 // could not be decoded.
-func (s *lookup) checkNew(path Path, records []schema.Record, pointer func(i int) string) (fault.List, error) {
-	var invalid fault.List
+func (s *lookup) checkNew(path Path, records []model.Record, pointer func(i int) string) (problem.Errors, error) {
+	var invalid problem.Errors
 	for i, record := range records {
 		if record == nil {
 			continue

@@ -3,12 +3,12 @@ package resource
 import (
 	"context"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
-	"github.com/plural-go/plural/schema"
 )
 
 // Read reads one resource.
-func (r *Resources) Read(ctx context.Context, path Path, id schema.ID) (Resource, error) {
+func (r *Resources) Read(ctx context.Context, path Path, id model.ID) (Resource, error) {
 	tx, err := r.store.ReadOne(ctx)
 	if err != nil {
 		return Resource{}, err
@@ -18,7 +18,7 @@ func (r *Resources) Read(ctx context.Context, path Path, id schema.ID) (Resource
 		return Resource{}, err
 	}
 	resource, c := Resource{}, path.Collection
-	found, err := tx.View(c, path.scope(), id, func(row schema.Row) {
+	found, err := tx.View(c, path.scope(), id, func(row model.Row) {
 		resource = r.Show(path, row)
 	})
 	switch {
@@ -33,7 +33,7 @@ func (r *Resources) Read(ctx context.Context, path Path, id schema.ID) (Resource
 // Result returns the resource that a write left, as of a later revision of the same
 // transaction, even if others have changed it since. False means that the change log no longer
 // has it.
-func (r *Resources) Result(tx *store.Tx, write Write, id schema.ID, revision int64) (result Resource, found bool, err error) {
+func (r *Resources) Result(tx *store.Tx, write Write, id model.ID, revision int64) (result Resource, found bool, err error) {
 	c := write.Path.Collection
 	change, err := tx.ChangedBefore(revision, c, id)
 	if err != nil || change == nil {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -23,19 +25,19 @@ access:
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := auth.Compile(file.Schema, file.Access)
+	policy, err := auth.Compile((*model.Schema)(file.Schema), file.Access)
 	if err != nil {
 		t.Fatal(err)
 	}
-	group := fault.At("/slug", fault.CodeNotUnique, "Another resource has these values of slug and tenant.")
-	single := fault.At("/code", fault.CodeNotUnique, "Another resource has this code.")
-	taken := fault.At("/id", fault.CodeIDExists, "The id is taken.")
+	group := fault.At("/slug", problem.CodeNotUnique, "Another resource has these values of slug and tenant.")
+	single := fault.At("/code", problem.CodeNotUnique, "Another resource has this code.")
+	taken := fault.At("/id", problem.CodeIDExists, "The id is taken.")
 	for role, want := range map[string]string{
 		"all":  "not_unique at /slug: Another resource has these values of slug and tenant.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
 		"some": "not_unique: Another resource has the same values of attributes that must be unique.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
 	} {
-		path := Path{Collection: file.Schema.Collection("things"), By: policy.Permit(auth.Caller{ID: "x", Role: role})}
-		if got := path.redact(fault.List{group, single, taken}).Error(); got != want {
+		path := Path{Collection: (*model.Schema)(file.Schema).Collection("things"), By: policy.Permit(auth.Caller{ID: "x", Role: role})}
+		if got := path.redact(problem.Errors{group, single, taken}).Error(); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", role, got, want)
 		}
 	}

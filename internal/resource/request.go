@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Request is a write as a client sent it. It can be stored and decoded later.
 type Request struct {
 	Method string // POST, PUT, PATCH or DELETE
 	Path   Path
-	ID     schema.ID // of the resource to change, or the id for a new one without id
-	Body   []byte    // empty for DELETE
+	ID     model.ID // of the resource to change, or the id for a new one without id
+	Body   []byte   // empty for DELETE
 
 	IfMatch, IfNoneMatch []string // header values, nil if not sent
 
@@ -31,7 +31,7 @@ type Limits struct {
 }
 
 // modes is how the body of a method is decoded.
-var modes = map[string]schema.Mode{http.MethodPost: schema.Create, http.MethodPut: schema.Replace, http.MethodPatch: schema.Patch}
+var modes = map[string]model.Mode{http.MethodPost: model.Create, http.MethodPut: model.Replace, http.MethodPatch: model.Patch}
 
 // Decode reads a write from a request. All mistakes in the body are reported together.
 func (r *Resources) Decode(ctx context.Context, request Request) (Write, error) {
@@ -84,7 +84,7 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 	if limits == (Limits{}) {
 		limits = r.Limits
 	}
-	options := schema.DecodeOptions{
+	options := model.DecodeOptions{
 		Mode: modes[request.Method], ID: request.ID, MaxDepth: limits.Depth, MaxItems: limits.Items,
 		Visible: request.Path.By.Visible(c), Writable: request.Path.By.Writable(c),
 	}
@@ -98,16 +98,16 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 
 // separateReadOnly moves attributes that the caller may not change out of the input of an
 // update. Hooks may set them.
-func (write *Write) separateReadOnly(writable schema.ColumnSet) {
+func (write *Write) separateReadOnly(writable model.ColumnSet) {
 	if writable == nil || write.Verb != Update || len(write.Inputs) == 0 || write.Inputs[0].Values == nil {
 		return
 	}
 	input := write.Inputs[0]
-	write.echoed, write.echoedSet = make(schema.Record, len(input.Values)), make([]bool, len(input.Set))
+	write.echoed, write.echoedSet = make(model.Record, len(input.Values)), make([]bool, len(input.Set))
 	for column, end := write.Path.Collection.AttributeColumns(); column < end; column++ {
 		if input.Set[column] && !writable.Has(column) {
 			write.echoed[column], write.echoedSet[column] = input.Values[column], true
-			input.Values[column], input.Set[column] = schema.Null, false
+			input.Values[column], input.Set[column] = model.Null, false
 		}
 	}
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -34,25 +36,25 @@ func New(s *store.Store) *Resources { return &Resources{store: s, hooks: map[hoo
 
 // Resource is one resource as sent to a client.
 type Resource struct {
-	ID             schema.ID
+	ID             model.ID
 	Representation []byte
 	ETag           string // empty for a deleted resource
 }
 
 // resource is a record as the caller sees it. Whole is its representation with all attributes.
-func (r *Resources) resource(path Path, record schema.Record, whole []byte) Resource {
+func (r *Resources) resource(path Path, record model.Record, whole []byte) Resource {
 	c := path.Collection
 	return Resource{
-		ID: record.ID(schema.IDColumn), Representation: path.represent(record, whole),
+		ID: record.ID(model.IDColumn), Representation: path.represent(record, whole),
 		ETag: r.etag(path, record.Int(c.RevisionColumn())),
 	}
 }
 
 // Show is a row as the caller sees it.
-func (r *Resources) Show(path Path, row schema.Row) Resource {
+func (r *Resources) Show(path Path, row model.Row) Resource {
 	c := path.Collection
 	return Resource{
-		ID: row.ID(schema.IDColumn), Representation: c.AppendSome(nil, row, path.By.Visible(c)),
+		ID: row.ID(model.IDColumn), Representation: c.AppendSome(nil, row, path.By.Visible(c)),
 		ETag: r.etag(path, row.Int(c.RevisionColumn())),
 	}
 }
@@ -67,21 +69,21 @@ func (p Path) Allowed(verb schema.AccessVerb) error {
 
 // identity identifies a resource.
 type identity struct {
-	collection *schema.Collection
-	id         schema.ID
+	collection *model.Collection
+	id         model.ID
 }
 
 // Path is a collection, or the part of it that belongs to one parent.
 type Path struct {
-	Collection *schema.Collection
-	Parent     *schema.ID // set on a sub-collection
+	Collection *model.Collection
+	Parent     *model.ID // set on a sub-collection
 
 	// By is the permit of the caller; nil: everything is allowed.
 	By *auth.Permit
 }
 
 // represent is a record as the caller sees it, for most callers its whole representation.
-func (p Path) represent(record schema.Record, whole []byte) []byte {
+func (p Path) represent(record model.Record, whole []byte) []byte {
 	if visible := p.By.Visible(p.Collection); visible != nil {
 		return p.Collection.AppendSome(nil, record, visible)
 	}
@@ -101,11 +103,11 @@ func (p Path) ofParent() query.Filter {
 	if p.Parent == nil {
 		return nil
 	}
-	return query.Compare{Column: p.Collection.ParentLink().Column, Op: query.Equal, Value: schema.IDValue(*p.Parent)}
+	return query.Compare{Column: p.Collection.ParentLink().Column, Op: query.Equal, Value: model.IDValue(*p.Parent)}
 }
 
 // get reads a resource on the path, or returns 404.
-func (p Path) get(tx *store.Tx, id schema.ID) (schema.Record, error) {
+func (p Path) get(tx *store.Tx, id model.ID) (model.Record, error) {
 	record, err := tx.Get(p.Collection, p.scope(), id)
 	if err == nil && record == nil {
 		err = notFound(p.Collection, id)
@@ -113,14 +115,14 @@ func (p Path) get(tx *store.Tx, id schema.ID) (schema.Record, error) {
 	return record, err
 }
 
-func notFound(c *schema.Collection, id schema.ID) *fault.Error {
-	return fault.New(fault.CodeNotFound, "There is no resource %s here in %s.", id, c.Name)
+func notFound(c *model.Collection, id model.ID) *problem.Error {
+	return fault.New(problem.CodeNotFound, "There is no resource %s here in %s.", id, c.Name)
 }
 
 // Totals returns the number of resources of each collection, from one snapshot: nil where the
 // caller may not list the collection, and where a rule restricts it, as the resources would
 // have to be counted.
-func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*schema.Collection) ([]*int64, error) {
+func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*model.Collection) ([]*int64, error) {
 	tx, err := r.store.Read(ctx)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
@@ -45,14 +46,14 @@ func TestRulesSelectWhatCELAllows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	things := file.Schema.Collection("things")
+	things := (*model.Schema)(file.Schema).Collection("things")
 	rows := ruledRows(things)
 	for name, url := range map[string]func(testing.TB) string{
 		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
 		"postgres": pgtest.URL,
 	} {
 		t.Run(name, func(t *testing.T) {
-			st, err := store.Open(context.Background(), url(t), file.Schema)
+			st, err := store.Open(context.Background(), url(t), (*model.Schema)(file.Schema))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +68,7 @@ func TestRulesSelectWhatCELAllows(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				text, caller := drawRule(3).Draw(rt, "rule"), drawCaller(rt)
 				want := allowedByCEL(rt, things, rows, text, caller)
-				filter := compiledRule(rt, file.Schema, text, caller)
+				filter := compiledRule(rt, (*model.Schema)(file.Schema), text, caller)
 				if got := matching(rows, filter); !slices.Equal(got, want) {
 					rt.Fatalf("%s\nfor %+v\nmatches  %v\nCEL says %v", text, caller, got, want)
 				}
@@ -81,21 +82,21 @@ func TestRulesSelectWhatCELAllows(t *testing.T) {
 
 // ruledRows is rows of values that are few, so that they meet, each with nulls in
 // other places.
-func ruledRows(c *schema.Collection) (rows []schema.Record) {
-	when := func(text string) schema.Value { return schema.TimeValue(text) }
+func ruledRows(c *model.Collection) (rows []model.Record) {
+	when := func(text string) model.Value { return model.TimeValue(text) }
 	for i := range 24 {
-		row := make(schema.Record, len(c.Columns()))
-		set := func(name string, values ...schema.Value) { row[c.Field(name).Column] = values[i%len(values)] }
-		row[schema.IDColumn] = schema.IDValue(schema.ID{15: byte(i + 1)})
-		set("text", schema.TextValue("a"), schema.Null, schema.TextValue(""), schema.TextValue("ab"), schema.TextValue("Ä"))
-		set("name", schema.TextValue("a"), schema.TextValue("b"), schema.TextValue("ba"))
-		set("whole", schema.IntValue(1), schema.IntValue(-1), schema.Null, schema.IntValue(math.MaxInt64), schema.IntValue(1<<53), schema.IntValue(0))
-		set("number", schema.FloatValue(1), schema.Null, schema.FloatValue(0.5), schema.FloatValue(-2), schema.Null, schema.FloatValue(1e300), schema.FloatValue(2))
-		set("flag", schema.BoolValue(true), schema.BoolValue(false), schema.Null)
-		set("owner", schema.IDValue(schema.ID{1}), schema.IDValue(schema.ID{2}), schema.Null, schema.Null, schema.IDValue(schema.ID{1}))
-		set("day", schema.TextValue("2026-11-14"), schema.Null, schema.TextValue("2024-02-29"))
-		set("at", when("2026-11-14T09:30:00.123Z"), when("2026-11-14T09:30:00.124Z"), schema.Null, when("1969-12-31T23:59:59.999Z"))
-		row[c.RevisionColumn()] = schema.IntValue(0)
+		row := make(model.Record, len(c.Columns()))
+		set := func(name string, values ...model.Value) { row[c.Field(name).Column] = values[i%len(values)] }
+		row[model.IDColumn] = model.IDValue(model.ID{15: byte(i + 1)})
+		set("text", model.TextValue("a"), model.Null, model.TextValue(""), model.TextValue("ab"), model.TextValue("Ä"))
+		set("name", model.TextValue("a"), model.TextValue("b"), model.TextValue("ba"))
+		set("whole", model.IntValue(1), model.IntValue(-1), model.Null, model.IntValue(math.MaxInt64), model.IntValue(1<<53), model.IntValue(0))
+		set("number", model.FloatValue(1), model.Null, model.FloatValue(0.5), model.FloatValue(-2), model.Null, model.FloatValue(1e300), model.FloatValue(2))
+		set("flag", model.BoolValue(true), model.BoolValue(false), model.Null)
+		set("owner", model.IDValue(model.ID{1}), model.IDValue(model.ID{2}), model.Null, model.Null, model.IDValue(model.ID{1}))
+		set("day", model.TextValue("2026-11-14"), model.Null, model.TextValue("2024-02-29"))
+		set("at", when("2026-11-14T09:30:00.123Z"), when("2026-11-14T09:30:00.124Z"), model.Null, when("1969-12-31T23:59:59.999Z"))
+		row[c.RevisionColumn()] = model.IntValue(0)
 		rows = append(rows, row)
 	}
 	return rows
@@ -205,15 +206,15 @@ func drawCaller(t *rapid.T) auth.Caller {
 }
 
 // allowedByCEL has cel-go evaluate a rule for each row.
-func allowedByCEL(t *rapid.T, c *schema.Collection, rows []schema.Record, text string, caller auth.Caller) []schema.ID {
-	kinds := map[schema.Kind]*cel.Type{
-		schema.KindText: cel.StringType, schema.KindUUID: cel.StringType, schema.KindDate: cel.StringType, schema.KindInteger: cel.IntType,
-		schema.KindNumber: cel.DoubleType, schema.KindBoolean: cel.BoolType, schema.KindDateTime: cel.TimestampType,
+func allowedByCEL(t *rapid.T, c *model.Collection, rows []model.Record, text string, caller auth.Caller) []model.ID {
+	kinds := map[model.Kind]*cel.Type{
+		model.KindText: cel.StringType, model.KindUUID: cel.StringType, model.KindDate: cel.StringType, model.KindInteger: cel.IntType,
+		model.KindNumber: cel.DoubleType, model.KindBoolean: cel.BoolType, model.KindDateTime: cel.TimestampType,
 	}
 	options := []cel.EnvOption{cel.Variable("auth.sub", cel.StringType), cel.Variable("auth.role", cel.StringType), cel.Variable("auth.claims", cel.MapType(cel.StringType, cel.DynType))}
 	for _, name := range c.FieldNames() {
 		field := c.Field(name)
-		if field.Column == schema.NoColumn || field.Kind.IsDecimal() {
+		if field.Column == model.NoColumn || field.Kind.IsDecimal() {
 			continue
 		}
 		kind := kinds[field.Kind]
@@ -234,19 +235,19 @@ func allowedByCEL(t *rapid.T, c *schema.Collection, rows []schema.Record, text s
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := []schema.ID{}
+	ids := []model.ID{}
 	for _, row := range rows {
 		variables := map[string]any{"auth.role": caller.Role, "auth.claims": heldClaims(caller.Claims)}
 		if caller.ID != "" {
 			variables["auth.sub"] = caller.Subject
 		}
 		for _, name := range c.FieldNames() {
-			if field := c.Field(name); field.Column != schema.NoColumn {
+			if field := c.Field(name); field.Column != model.NoColumn {
 				variables["resource."+name] = plainValue(field.Kind, row[field.Column])
 			}
 		}
 		if value, _, err := program.Eval(variables); err == nil && value.Value() == true {
-			ids = append(ids, row.ID(schema.IDColumn))
+			ids = append(ids, row.ID(model.IDColumn))
 		}
 	}
 	return ids
@@ -293,27 +294,27 @@ func heldClaim(claim any) any {
 	return claim
 }
 
-func plainValue(kind schema.Kind, value schema.Value) any {
+func plainValue(kind model.Kind, value model.Value) any {
 	if value.IsNull() {
 		return nil
 	}
 	switch kind {
-	case schema.KindInteger:
+	case model.KindInteger:
 		return value.Int()
-	case schema.KindNumber:
+	case model.KindNumber:
 		return value.Float()
-	case schema.KindBoolean:
+	case model.KindBoolean:
 		return value.Bool()
-	case schema.KindUUID:
+	case model.KindUUID:
 		return value.ID().String()
-	case schema.KindDateTime:
+	case model.KindDateTime:
 		at, _ := time.Parse(time.RFC3339Nano, value.Text())
 		return at
 	}
 	return value.Text()
 }
 
-func compiledRule(t *rapid.T, s *schema.Schema, text string, caller auth.Caller) query.Filter {
+func compiledRule(t *rapid.T, s *model.Schema, text string, caller auth.Caller) query.Filter {
 	policy, err := auth.Compile(s, ruledBy(text))
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
@@ -327,17 +328,17 @@ func ruledBy(rule string) *schema.Access {
 	}}}}}
 }
 
-func matching(rows []schema.Record, filter query.Filter) []schema.ID {
-	ids := []schema.ID{}
+func matching(rows []model.Record, filter query.Filter) []model.ID {
+	ids := []model.ID{}
 	for _, row := range rows {
 		if filter == nil || filter.Match(row) {
-			ids = append(ids, row.ID(schema.IDColumn))
+			ids = append(ids, row.ID(model.IDColumn))
 		}
 	}
 	return ids
 }
 
-func selecting(t *rapid.T, st *store.Store, c *schema.Collection, filter query.Filter) []schema.ID {
+func selecting(t *rapid.T, st *store.Store, c *model.Collection, filter query.Filter) []model.ID {
 	tx, err := st.Read(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -348,7 +349,7 @@ func selecting(t *rapid.T, st *store.Store, c *schema.Collection, filter query.F
 		t.Fatal(err)
 	}
 	defer rows.Close()
-	ids := []schema.ID{}
+	ids := []model.ID{}
 	for {
 		more, err := rows.Next()
 		if err != nil {
@@ -357,7 +358,7 @@ func selecting(t *rapid.T, st *store.Store, c *schema.Collection, filter query.F
 		if !more {
 			return ids
 		}
-		ids = append(ids, rows.ID(schema.IDColumn))
+		ids = append(ids, rows.ID(model.IDColumn))
 	}
 }
 
@@ -367,7 +368,7 @@ func TestClaimsThatCannotBeHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := ruledRows(file.Schema.Collection("things"))
+	rows := ruledRows((*model.Schema)(file.Schema).Collection("things"))
 	for _, each := range []struct {
 		rule string
 		held string // a claim that the rule lets some through with
@@ -383,11 +384,11 @@ func TestClaimsThatCannotBeHeld(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			policy, err := auth.Compile(file.Schema, ruledBy(each.rule))
+			policy, err := auth.Compile((*model.Schema)(file.Schema), ruledBy(each.rule))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := matching(rows, policy.Permit(caller).Rows(file.Schema.Collection("things")))
+			got := matching(rows, policy.Permit(caller).Rows((*model.Schema)(file.Schema).Collection("things")))
 			if (len(got) > 0) != some {
 				t.Errorf("%s with %s allows %v", each.rule, claim, got)
 			}
@@ -433,7 +434,7 @@ access:
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = auth.Compile(file.Schema, file.Access)
+		_, err = auth.Compile((*model.Schema)(file.Schema), file.Access)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s\ngot  %v\nwant %s", rule, err, want)
 		}

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -39,7 +41,7 @@ func (w *Work) update(write Write) (Resource, error) {
 	}
 	touch(w.tx, c, before, after)
 	representation, err := w.tx.Update(c, before, after)
-	if conflicts := (fault.List)(nil); errors.As(err, &conflicts) {
+	if conflicts := (problem.Errors)(nil); errors.As(err, &conflicts) {
 		err = write.Path.redact(conflicts)
 	}
 	if err != nil {
@@ -50,7 +52,7 @@ func (w *Work) update(write Write) (Resource, error) {
 }
 
 // apply returns a copy of a resource with the attributes of an input.
-func apply(c *schema.Collection, before schema.Record, input schema.Input) schema.Record {
+func apply(c *model.Collection, before model.Record, input model.Input) model.Record {
 	after := slices.Clone(before)
 	for column, end := c.AttributeColumns(); column < end; column++ {
 		if input.Set[column] {
@@ -62,31 +64,31 @@ func apply(c *schema.Collection, before schema.Record, input schema.Input) schem
 
 // checkUnchanged reports changed values of attributes that the caller, or anybody, may not
 // change.
-func checkUnchanged(write Write, before schema.Record) fault.List {
+func checkUnchanged(write Write, before model.Record) problem.Errors {
 	c, input := write.Path.Collection, write.Inputs[0]
-	var faults fault.List
+	var faults problem.Errors
 	for column, given := range write.echoedSet {
 		if given && write.echoed[column] != before[column] {
 			name := c.Columns()[column].Name
-			faults.Add(fault.At("/"+name, fault.CodeReadOnly, "You may not change %s. Leave it out, or send the value that you read.", name))
+			faults.Add(fault.At("/"+name, problem.CodeReadOnly, "You may not change %s. Leave it out, or send the value that you read.", name))
 		}
 	}
 	for _, column := range []int{c.CreatedColumn(), c.UpdatedColumn()} {
-		if column != schema.NoColumn && input.Set[column] && input.Values[column] != before[column] {
+		if column != model.NoColumn && input.Set[column] && input.Values[column] != before[column] {
 			name := c.Columns()[column].Name
-			faults.Add(fault.At("/"+name, fault.CodeReadOnly, "%s is set by the server, and is %s. Leave it out.", name, before[column].Text()))
+			faults.Add(fault.At("/"+name, problem.CodeReadOnly, "%s is set by the server, and is %s. Leave it out.", name, before[column].Text()))
 		}
 	}
 	return faults
 }
 
 // touch sets updated_at, which never decreases, even if the clock does.
-func touch(tx *store.Tx, c *schema.Collection, before, after schema.Record) {
+func touch(tx *store.Tx, c *model.Collection, before, after model.Record) {
 	if c.NoTimestamps {
 		return
 	}
 	after[c.UpdatedColumn()] = tx.Now()
-	if last := before[c.UpdatedColumn()]; schema.Compare(last, tx.Now()) > 0 {
+	if last := before[c.UpdatedColumn()]; model.Compare(last, tx.Now()) > 0 {
 		after[c.UpdatedColumn()] = last
 	}
 }

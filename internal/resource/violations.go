@@ -2,7 +2,8 @@ package resource
 
 import (
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // A write with an invalid body is not executed. These checks find what the write would have
@@ -11,7 +12,7 @@ import (
 // withViolations adds the other errors of a write whose inputs are invalid. A missing resource
 // or a failed precondition is returned alone: no other body could change it.
 func (r *Resources) withViolations(s *lookup, write Write, invalid error) error {
-	var others fault.List
+	var others problem.Errors
 	var err error
 	if write.Verb == Create {
 		others, err = s.createViolations(write)
@@ -24,7 +25,7 @@ func (r *Resources) withViolations(s *lookup, write Write, invalid error) error 
 	return append(fault.From(invalid), others...)
 }
 
-func (s *lookup) createViolations(write Write) (fault.List, error) {
+func (s *lookup) createViolations(write Write) (problem.Errors, error) {
 	if err := s.requireParent(write.Path); err != nil {
 		return nil, err
 	}
@@ -32,16 +33,16 @@ func (s *lookup) createViolations(write Write) (fault.List, error) {
 		return nil, err
 	}
 	c := write.Path.Collection
-	records := make([]schema.Record, len(write.Inputs))
+	records := make([]model.Record, len(write.Inputs))
 	for i, input := range write.Inputs {
 		if records[i] = input.Values; records[i] != nil && input.HasID() {
-			s.creating = append(s.creating, identity{c, records[i].ID(schema.IDColumn)})
+			s.creating = append(s.creating, identity{c, records[i].ID(model.IDColumn)})
 		}
 	}
 	return s.checkNew(write.Path, records, write.pointer)
 }
 
-func (r *Resources) updateViolations(s *lookup, write Write) (fault.List, error) {
+func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, error) {
 	if err := s.requireParentOfItem(write.Path); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
@@ -130,7 +131,7 @@ func (h *Handle) use(fn func(*Work) error) error {
 }
 
 // Read reads one resource.
-func (h *Handle) Read(c *schema.Collection, id schema.ID) (found Resource, err error) {
+func (h *Handle) Read(c *model.Collection, id model.ID) (found Resource, err error) {
 	path := Path{Collection: c, By: h.by}
 	err = h.use(func(w *Work) error {
 		if err := path.Allowed(schema.MayRead); err != nil {
@@ -146,7 +147,7 @@ func (h *Handle) Read(c *schema.Collection, id schema.ID) (found Resource, err e
 }
 
 // List reads a range of a collection into memory.
-func (h *Handle) List(c *schema.Collection, wanted query.Request) (all []Resource, err error) {
+func (h *Handle) List(c *model.Collection, wanted query.Request) (all []Resource, err error) {
 	path := Path{Collection: c, By: h.by}
 	err = h.list(path, wanted, false, func(w *Work, l *Listing) error {
 		for {
@@ -161,7 +162,7 @@ func (h *Handle) List(c *schema.Collection, wanted query.Request) (all []Resourc
 }
 
 // Count is the number of resources that a request selects, without its range.
-func (h *Handle) Count(c *schema.Collection, wanted query.Request) (total int64, err error) {
+func (h *Handle) Count(c *model.Collection, wanted query.Request) (total int64, err error) {
 	err = h.list(Path{Collection: c, By: h.by}, wanted, true, func(_ *Work, l *Listing) error {
 		total = l.Total
 		return nil

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -13,16 +15,16 @@ import (
 type Write struct {
 	Verb Verb
 	Path Path
-	ID   schema.ID // of the resource to update or delete
+	ID   model.ID // of the resource to update or delete
 
-	Inputs []schema.Input // one, or several if Many
-	Many   bool           // the body is an array
+	Inputs []model.Input // one, or several if Many
+	Many   bool          // the body is an array
 
 	Condition Condition
 
 	// echoed is the values that an update sends of attributes that the caller sees but may not
 	// change, by column. They must equal the stored ones.
-	echoed    schema.Record
+	echoed    model.Record
 	echoedSet []bool
 
 	// Schema is the schema version of the server that accepted the write, for its condition. Zero:
@@ -57,23 +59,23 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 
 // Identify sets the id of the resource that a write creates, if the client sent none, and
 // returns it.
-func (w *Work) Identify(write *Write) schema.ID {
+func (w *Work) Identify(write *Write) model.ID {
 	if !write.Inputs[0].HasID() {
 		write.SetID(w.tx.NewID())
 	}
-	return write.Inputs[0].Values.ID(schema.IDColumn)
+	return write.Inputs[0].Values.ID(model.IDColumn)
 }
 
 // SetID sets the id of the resource that a write creates. It copies the input: the transaction
 // may run again.
-func (write *Write) SetID(id schema.ID) {
-	input := schema.Input{Values: slices.Clone(write.Inputs[0].Values), Set: slices.Clone(write.Inputs[0].Set)}
-	input.Values[schema.IDColumn], input.Set[schema.IDColumn] = schema.IDValue(id), true
-	write.Inputs = []schema.Input{input}
+func (write *Write) SetID(id model.ID) {
+	input := model.Input{Values: slices.Clone(write.Inputs[0].Values), Set: slices.Clone(write.Inputs[0].Set)}
+	input.Values[model.IDColumn], input.Set[model.IDColumn] = model.IDValue(id), true
+	write.Inputs = []model.Input{input}
 }
 
 // DependsOn lists the pending operations that the writes rely on.
-func (w *Work) DependsOn() []schema.ID { return w.dependsOn }
+func (w *Work) DependsOn() []model.ID { return w.dependsOn }
 
 // Before runs the hooks before the transaction of a write.
 func (r *Resources) Before(ctx context.Context, write *Write) error {
@@ -104,7 +106,7 @@ func (r *Resources) runBefore(ctx context.Context, write *Write) error {
 // Do executes a write in the transaction.
 func (w *Work) Do(write Write) ([]Resource, error) {
 	if write.Path.Collection.ReadOnly() {
-		return nil, fault.New(fault.CodeMethodNotAllowed, "Only the server writes %s. They are read-only.", write.Path.Collection.Name)
+		return nil, fault.New(problem.CodeMethodNotAllowed, "Only the server writes %s. They are read-only.", write.Path.Collection.Name)
 	}
 	if by := write.Path.By; by != nil {
 		if !by.May(verbs[write.Verb], write.Path.Collection) {
@@ -131,7 +133,7 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 var verbs = map[Verb]schema.AccessVerb{Create: schema.MayCreate, Update: schema.MayUpdate, Delete: schema.MayDelete}
 
 // allowed returns why a caller may not change a resource that they see, or nil.
-func (write *Write) allowed(before schema.Record) error {
+func (write *Write) allowed(before model.Record) error {
 	if by := write.Path.By; !by.Allows(verbs[write.Verb], write.Path.Collection, before) {
 		return by.Denied("You may not %s this resource.", write.Verb)
 	}
@@ -140,7 +142,7 @@ func (write *Write) allowed(before schema.Record) error {
 
 // load reads the resource to change. It returns 404, 403 if the caller may not change it, and
 // 412 or 428 if the condition fails.
-func (w *Work) load(write Write) (schema.Record, error) {
+func (w *Work) load(write Write) (model.Record, error) {
 	if err := w.requireParentOfItem(write.Path); err != nil {
 		return nil, err
 	}
@@ -154,7 +156,7 @@ func (w *Work) load(write Write) (schema.Record, error) {
 	return record, w.resources.checkState(w.tx, write, record)
 }
 
-func (r *Resources) checkState(tx *store.Tx, write Write, record schema.Record) error {
+func (r *Resources) checkState(tx *store.Tx, write Write, record model.Record) error {
 	c := write.Path.Collection
 	tag := r.etag(write.Path, record.Int(c.RevisionColumn()))
 	if write.Schema != 0 {

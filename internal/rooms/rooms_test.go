@@ -24,52 +24,54 @@ const (
 // mayImport is the house: each room, and the rooms that its code imports. "."
 // is the package at the root of the module. The spine is
 //
-//	fault <- schema <- db <- lists <- migrate <- store <- resource <- api <- . <- cmd/plural
+//	problem <- fault <- model <- db <- lists <- migrate <- store <- resource <- api <- . <- cmd/plural
 //
-// with query and auth beside the store.
+// with query and auth beside the store, and schema on model.
 //
 // and a new arrow belongs here and in docs/architecture.md, in one commit.
 var mayImport = map[string][]string{
-	"internal/fault":   {},
+	"problem":          {},
+	"internal/fault":   {"problem"},
 	"internal/suggest": {},
-	"schema":           {"internal/fault", "internal/suggest"},
-	"internal/query":   {"internal/fault", "internal/suggest", "schema"},
-	"internal/db":      {"internal/fault", "schema"},
+	"internal/model":   {"problem", "internal/fault", "internal/suggest"},
+	"schema":           {"internal/model", "internal/suggest"},
+	"internal/query":   {"problem", "internal/fault", "internal/suggest", "internal/model"},
+	"internal/db":      {"problem", "internal/fault", "internal/model"},
 	// A database knows nothing of what is stored in it, and nobody but databases knows which there are.
-	"internal/db/sqlite":    {"internal/fault", "schema", "internal/db"},
-	"internal/db/postgres":  {"internal/fault", "schema", "internal/db"},
+	"internal/db/sqlite":    {"problem", "internal/fault", "internal/model", "internal/db"},
+	"internal/db/postgres":  {"problem", "internal/fault", "internal/model", "internal/db"},
 	"internal/db/databases": {"internal/db", "internal/db/sqlite", "internal/db/postgres"},
-	"internal/lists":        {"schema", "internal/db"},
-	"internal/migrate":      {"internal/fault", "schema", "internal/db", "internal/db/databases", "internal/lists"},
-	"internal/maintain":     {"schema", "internal/db", "internal/db/databases", "internal/lists", "internal/migrate"},
+	"internal/lists":        {"internal/model", "internal/db"},
+	"internal/migrate":      {"problem", "internal/fault", "internal/model", "internal/db", "internal/db/databases", "internal/lists"},
+	"internal/maintain":     {"internal/model", "internal/db", "internal/db/databases", "internal/lists", "internal/migrate"},
 
-	"internal/store":     {"internal/fault", "schema", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/migrate"},
-	"internal/auth":      {"internal/fault", "schema", "internal/query"},
-	"internal/resource":  {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth"},
-	"internal/operation": {"internal/fault", "schema", "internal/query", "internal/store", "internal/auth", "internal/resource"},
-	"internal/observe":   {"internal/fault"},
-	"internal/openapi":   {"internal/fault", "schema", "internal/query"},
+	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/migrate"},
+	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
+	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/store", "internal/auth"},
+	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/query", "internal/store", "internal/auth", "internal/resource"},
+	"internal/observe":   {"problem", "internal/fault"},
+	"internal/openapi":   {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
 	"internal/explorer":  {},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"internal/fault", "internal/suggest", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi",
+	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi",
 		"internal/explorer"},
-	".": {"internal/fault", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource",
+	".": {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource",
 		"internal/operation", "internal/observe", "internal/openapi", "internal/api"},
-	"cmd/plural": {".", "schema", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
+	"cmd/plural": {".", "problem", "schema", "internal/model", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
-	"client/ts": {"schema"},
+	"client/ts": {"schema", "internal/model"},
 
 	// For servers in any language, so they know nothing of ours.
 	"conform": {},
-	"client":  {},
+	"client":  {"problem"},
 
 	// Files to and from collections, as a client does it.
-	"internal/move": {"client", "schema"},
+	"internal/move": {"client", "problem", "internal/model"},
 
 	// The interface as a client sees it: tests only, so it may import the top.
-	"internal/interfacetest": {".", "schema", "conform"},
+	"internal/interfacetest": {".", "problem", "schema", "internal/model", "conform"},
 
 	// The documents of whole configurations, before the linters: tests only as well.
 	"internal/openapi/lint":       {".", "schema"},
@@ -116,11 +118,16 @@ var testSupport = []string{"internal/pgtest"}
 // testedAgainst is what rooms beside the spine are tested against: a client needs a
 // server, and the code of neither knows the other.
 var testedAgainst = map[string][]string{
-	"client":        {".", "schema", "internal/fault"},
+	"client":        {".", "schema"},
 	"internal/move": {".", "schema"},
-	"internal/db":   {"internal/db/databases"},
+	"internal/db":   {"schema", "internal/db/databases"},
 	// A database to migrate, copy or back up is one that a store has filled.
-	"internal/store": {"internal/maintain", "internal/db/sqlite", "internal/db/postgres"},
+	"internal/store": {"schema", "internal/maintain", "internal/db/sqlite", "internal/db/postgres"},
+
+	// It gets a compiled schema, and its tests the example.
+	"internal/operation":   {"schema"},
+	"internal/db/postgres": {"schema"},
+	"internal/migrate":     {"schema"},
 }
 
 // listed is what we read of the output of go list.
@@ -176,7 +183,7 @@ func TestCheck(t *testing.T) {
 		p    listed
 		want []string
 	}{
-		{"down the spine", listed{ImportPath: module + "/internal/store", Imports: ours("schema", "internal/query")}, nil},
+		{"down the spine", listed{ImportPath: module + "/internal/store", Imports: ours("internal/model", "internal/query")}, nil},
 		{"the root", listed{ImportPath: module, Imports: ours("internal/api", "internal/store")}, nil},
 		{"others' packages", listed{ImportPath: module + "/internal/fault", Imports: []string{"errors", module + "ity/x"}}, nil},
 		{"up the spine", listed{ImportPath: module + "/schema", Imports: ours("internal/query")},

@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -23,14 +24,14 @@ func insertPair(st *Store) error {
 	shops, goods := st.schema.Collection("shops"), st.schema.Collection("goods")
 	return st.Write(context.Background(), func(tx *Tx) error {
 		shop := tx.NewID()
-		for _, c := range []*schema.Collection{shops, goods} {
-			record := make(schema.Record, len(c.Columns()))
-			record[schema.IDColumn] = schema.IDValue(tx.NewID())
+		for _, c := range []*model.Collection{shops, goods} {
+			record := make(model.Record, len(c.Columns()))
+			record[model.IDColumn] = model.IDValue(tx.NewID())
 			record[c.CreatedColumn()], record[c.UpdatedColumn()] = tx.Now(), tx.Now()
 			if c == shops {
-				record[schema.IDColumn] = schema.IDValue(shop)
+				record[model.IDColumn] = model.IDValue(shop)
 			} else {
-				record[c.ParentLink().Column] = schema.IDValue(shop)
+				record[c.ParentLink().Column] = model.IDValue(shop)
 			}
 			if _, err := tx.Insert(c, record); err != nil {
 				return err
@@ -353,7 +354,7 @@ func TestDatabasesArePrivate(t *testing.T) {
 	if err := os.Chmod(at("shared.db"), 0o640); err != nil { // whatever the umask
 		t.Fatal(err)
 	}
-	ctx, s := context.Background(), schema.Example()
+	ctx, s := context.Background(), (*model.Schema)(schema.Example())
 	for name, want := range map[string]os.FileMode{"new.db": 0o600, "shared.db": 0o640} {
 		st := open(t, "sqlite:"+at(name), s)
 		insert(t, st, s.Collection("users"), `{"name":"Ada","email":"ada@example.com"}`)

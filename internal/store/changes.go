@@ -5,31 +5,31 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // change returns the statement that appends to the change log: the representation after the
 // change, or the last one of a deleted resource. The statement that follows gets its number by
 // LastRevision.
-func (t *Tx) change(c *schema.Collection, kind string, id schema.ID, representation []byte) db.Statement {
-	return db.Statement{SQL: insertChange, Args: []schema.Value{
-		schema.TextValue(c.Name), schema.IDValue(id), schema.TextValue(kind), t.at, schema.TextValue(t.caller), schema.TextValue(string(representation))}}
+func (t *Tx) change(c *model.Collection, kind string, id model.ID, representation []byte) db.Statement {
+	return db.Statement{SQL: insertChange, Args: []model.Value{
+		model.TextValue(c.Name), model.IDValue(id), model.TextValue(kind), t.at, model.TextValue(t.caller), model.TextValue(string(representation))}}
 }
 
 const insertChange = "INSERT INTO " + db.ChangesTable + " (collection, id, kind, at, caller, representation) VALUES ($1, $2, $3, $4, $5, $6)"
 
 // changed records a change that has been written.
-func (t *Tx) changed(c *schema.Collection, kind string, record schema.Record, representation []byte) {
-	t.last = &Change{Collection: c.Name, ID: record.ID(schema.IDColumn), Kind: kind, Representation: representation}
+func (t *Tx) changed(c *model.Collection, kind string, record model.Record, representation []byte) {
+	t.last = &Change{Collection: c.Name, ID: record.ID(model.IDColumn), Kind: kind, Representation: representation}
 }
 
 // Deleted returns the last state of a deleted resource, nil if the change log no longer has
 // it.
-func (t *Tx) Deleted(c *schema.Collection, id schema.ID) (record schema.Record, err error) {
+func (t *Tx) Deleted(c *model.Collection, id model.ID) (record model.Record, err error) {
 	var representation []byte
-	found, err := db.One(t.conn, func(row schema.Row) { representation = row.AppendText(nil, 0) },
+	found, err := db.One(t.conn, func(row model.Row) { representation = row.AppendText(nil, 0) },
 		"SELECT representation FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND kind = 'delete' ORDER BY revision DESC LIMIT 1",
-		schema.TextValue(c.Name), schema.IDValue(id))
+		model.TextValue(c.Name), model.IDValue(id))
 	if err != nil || !found {
 		return nil, t.fault(err)
 	}
@@ -40,11 +40,11 @@ func (t *Tx) Deleted(c *schema.Collection, id schema.ID) (record schema.Record, 
 // ChangedBefore returns the last change of a resource before a revision, nil if the change log
 // no longer has it. Once a transaction has changed a resource, no other can until it ends, so
 // this is the transaction's own change if there is one.
-func (t *Tx) ChangedBefore(revision int64, c *schema.Collection, id schema.ID) (change *Change, err error) {
-	_, err = db.One(t.conn, func(row schema.Row) {
+func (t *Tx) ChangedBefore(revision int64, c *model.Collection, id model.ID) (change *Change, err error) {
+	_, err = db.One(t.conn, func(row model.Row) {
 		change = &Change{Position: db.Position{Revision: row.Int(0)}, Collection: c.Name, ID: id, Kind: string(row.AppendText(nil, 1)), Representation: row.AppendText(nil, 2)}
 	}, "SELECT revision, kind, representation FROM "+db.ChangesTable+" WHERE revision < $1 AND collection = $2 AND id = $3 ORDER BY revision DESC LIMIT 1",
-		schema.IntValue(revision), schema.TextValue(c.Name), schema.IDValue(id))
+		model.IntValue(revision), model.TextValue(c.Name), model.IDValue(id))
 	return change, t.fault(err)
 }
 
@@ -57,7 +57,7 @@ func (s *Store) DeleteOldChanges(ctx context.Context, age time.Duration) error {
 type Change struct {
 	Position       db.Position
 	Collection     string
-	ID             schema.ID
+	ID             model.ID
 	Kind           string // create, update or delete
 	At             string
 	Caller         string // id of the caller; empty: the server itself, or no access control
@@ -68,8 +68,8 @@ type Change struct {
 // before what was read: a reader that continues from the last position misses nothing.
 func (t *Tx) Changes(after db.Position, most int) (changes []Change, err error) {
 	sql, args := t.store.db.ChangesAfter(after)
-	args = append(args, schema.IntValue(int64(most)))
-	err = db.Each(t.conn, func(row schema.Row) bool {
+	args = append(args, model.IntValue(int64(most)))
+	err = db.Each(t.conn, func(row model.Row) bool {
 		text := func(column int) []byte { return row.AppendText(nil, column) }
 		changes = append(changes, Change{
 			Position: db.Position{Transaction: row.Int(0), Revision: row.Int(1)}, Collection: string(text(2)), ID: row.ID(3),

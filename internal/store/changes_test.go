@@ -9,6 +9,7 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/sqlite"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -35,17 +36,17 @@ func follow(t *testing.T, st *Store, after db.Position, read func(*Tx, db.Positi
 
 // naive is the mistake that Changes is there to avoid: it goes by revisions.
 func naive(tx *Tx, after db.Position, most int) (changes []Change, err error) {
-	err = db.Each(tx.conn, func(row schema.Row) bool {
+	err = db.Each(tx.conn, func(row model.Row) bool {
 		changes = append(changes, Change{Position: db.Position{Revision: row.Int(0)}, ID: row.ID(1)})
 		return true
-	}, "SELECT revision, id FROM "+db.ChangesTable+" WHERE revision > $1 ORDER BY revision LIMIT $2", schema.IntValue(after.Revision), schema.IntValue(int64(most)))
+	}, "SELECT revision, id FROM "+db.ChangesTable+" WHERE revision > $1 ORDER BY revision LIMIT $2", model.IntValue(after.Revision), model.IntValue(int64(most)))
 	return changes, err
 }
 
 // TestChangesAreNotSkipped: of two transactions the one commits first that was the
 // second to get its revision. Whoever reads in between must still see the other.
 func TestChangesAreNotSkipped(t *testing.T) {
-	s := schema.Example()
+	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
 	eachDatabase(t, func(t *testing.T, url string) {
 		st := open(t, url, s)
@@ -54,12 +55,12 @@ func TestChangesAreNotSkipped(t *testing.T) {
 			return
 		}
 		slowHas, slowMay := make(chan struct{}), make(chan struct{})
-		var slow schema.Record
+		var slow model.Record
 		var both sync.WaitGroup
 		both.Go(func() {
 			err := st.Write(context.Background(), func(tx *Tx) error {
 				slow = record(t, users, `{"name":"Slow","email":"slow@example.com"}`)
-				slow[schema.IDColumn] = schema.IDValue(tx.NewID())
+				slow[model.IDColumn] = model.IDValue(tx.NewID())
 				slow[users.CreatedColumn()], slow[users.UpdatedColumn()] = tx.Now(), tx.Now()
 				_, err := tx.Insert(users, slow)
 				close(slowHas)
@@ -86,7 +87,7 @@ func TestChangesAreNotSkipped(t *testing.T) {
 			slices.Sort(ids)
 			return ids
 		}
-		want := []string{slow.ID(schema.IDColumn).String(), quick.ID(schema.IDColumn).String()}
+		want := []string{slow.ID(model.IDColumn).String(), quick.ID(model.IDColumn).String()}
 		slices.Sort(want)
 		if got := ids(append(early, late...)...); !slices.Equal(got, want) {
 			t.Errorf("read %v, want %v", got, want)
@@ -99,7 +100,7 @@ func TestChangesAreNotSkipped(t *testing.T) {
 
 // TestChangesUnderConcurrency follows the log while many write to it.
 func TestChangesUnderConcurrency(t *testing.T) {
-	s := schema.Example()
+	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
 	eachDatabase(t, func(t *testing.T, url string) {
 		st := open(t, url, s)
@@ -114,7 +115,7 @@ func TestChangesUnderConcurrency(t *testing.T) {
 		}
 		done := make(chan struct{})
 		go func() { all.Wait(); close(done) }()
-		seen := map[schema.ID]int{}
+		seen := map[model.ID]int{}
 		var position db.Position
 		for finished := false; ; {
 			var changes []Change

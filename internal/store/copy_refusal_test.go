@@ -15,6 +15,7 @@ import (
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -53,7 +54,7 @@ func expectNoCopy(t *testing.T, from, to, want string) {
 func TestCopyRefuses(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		to := otherKind(t, url)
-		s := schema.Example()
+		s := (*model.Schema)(schema.Example())
 		if !strings.HasPrefix(url, "sqlite:") { // it has no empty one yet
 			expectNoCopy(t, url, to, "copying from SOURCE: it is empty, so that there is nothing to copy")
 		}
@@ -86,7 +87,7 @@ func TestCopyRefuses(t *testing.T) {
 	})
 }
 
-func openStore(t *testing.T, url string, s *schema.Schema) *Store {
+func openStore(t *testing.T, url string, s *model.Schema) *Store {
 	t.Helper()
 	st, err := Open(context.Background(), url, s)
 	if err != nil {
@@ -127,7 +128,7 @@ func runSQLite(t *testing.T, file string, statements ...string) {
 func TestCopyRefusesFiles(t *testing.T) {
 	dir := t.TempDir()
 	source := "sqlite:" + filepath.Join(dir, "source.db")
-	closeStore(t, openStore(t, source, schema.Example()))
+	closeStore(t, openStore(t, source, (*model.Schema)(schema.Example())))
 	alias := filepath.Join(dir, "alias.db")
 	if err := os.Symlink("source.db", alias); err != nil {
 		t.Fatal(err)

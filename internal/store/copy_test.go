@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -69,7 +70,7 @@ func fillForCopy(t *testing.T, url string) {
 	insert(t, before, things, `{}`)
 	full := insert(t, before, things, `{"ctid":"Zürich 🦄 \u0001 \"\\","integer":-9223372036854775808,"number":5e-324,"boolean":true,"uuid":"ffffffff-ffff-ffff-ffff-ffffffffffff",`+
 		`"date":"9999-12-31","moment":"1999-12-31T23:59:59.001+02:00","object":{"b":1,"a":{"c":[null,1.5,"x"]}},"array":[1,[2],{"z":1,"a":9007199254740993}]}`)
-	parent := full.ID(schema.IDColumn).String()
+	parent := full.ID(model.IDColumn).String()
 	empty := insert(t, before, things, `{"ctid":"","integer":0,"number":0,"boolean":false,"date":"0001-01-01","moment":"0000-01-01T00:00:00Z","object":{},"array":[],"next":"`+parent+`"}`)
 	insert(t, before, parts, `{"sqlite_thing_id":"`+parent+`","text":"é"}`)
 	write(t, before, func(tx *Tx) error { _, err := tx.Delete(things, empty); return err })
@@ -83,7 +84,7 @@ func fillForCopy(t *testing.T, url string) {
 	things, parts = now.schema.Collection("sqlite_things"), now.schema.Collection("parts")
 	insert(t, now, now.schema.Collection("spares"), `{"note":"x"}`)
 	gone := insert(t, now, parts, `{"sqlite_thing_id":"`+parent+`"}`)
-	operations := []schema.ID{{15: 1}, {15: 2}}
+	operations := []model.ID{{15: 1}, {15: 2}}
 	if err := AddAPIKey(ctx, url, APIKey{Prefix: "aaaaaaaaaa", Hash: "1", Name: "é", Role: "r", Subject: "s", At: "2026-11-15T08:00:00.000Z", Expires: "2027-11-15T08:00:00.000Z"}); err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +96,11 @@ func fillForCopy(t *testing.T, url string) {
 		if err := tx.SaveRecord(IdempotencyKey{"", "key"}, &IdempotencyRecord{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`}, Body: []byte(`{"data":"ü"}`)}); err != nil {
 			return err
 		}
-		id := full.ID(schema.IDColumn)
+		id := full.ID(model.IDColumn)
 		if err := tx.Enqueue(Job{Operation: operations[0], Method: "DELETE", Collection: things.Name, Resource: id, IfMatch: `"1.1"`}, nil); err != nil {
 			return err
 		}
-		return tx.Enqueue(Job{Operation: operations[1], Caller: "c", Method: "POST", Collection: parts.Name, Resource: schema.ID{15: 9}, Parent: &id, Body: `{"text":"new"}`}, operations[:1])
+		return tx.Enqueue(Job{Operation: operations[1], Caller: "c", Method: "POST", Collection: parts.Name, Resource: model.ID{15: 9}, Parent: &id, Body: `{"text":"new"}`}, operations[:1])
 	})
 	now.now = func() time.Time { return time.Now().Add(time.Hour) }
 	// What was given last is in no table now.
@@ -150,7 +151,7 @@ func contents(t *testing.T, url string) []string {
 		case db.DeltasTable, db.PositionsTable:
 			continue
 		}
-		err := db.Each(c, func(row schema.Row) bool {
+		err := db.Each(c, func(row model.Row) bool {
 			lines = append(lines, name+" "+string(row.AppendText(nil, 0)))
 			return true
 		}, "SELECT "+strings.Join(columns, " || '|' || ")+" AS line FROM "+from+" ORDER BY line")
@@ -159,7 +160,7 @@ func contents(t *testing.T, url string) []string {
 		}
 	}
 	var last int64
-	if _, err := db.One(c, func(row schema.Row) { last = row.Int(0) }, p.LastGiven()); err != nil {
+	if _, err := db.One(c, func(row model.Row) { last = row.Int(0) }, p.LastGiven()); err != nil {
 		t.Fatal(err)
 	}
 	return append(lines, fmt.Sprint("last revision ", last))
@@ -216,7 +217,7 @@ func TestCopyGoesOn(t *testing.T) {
 		if got := fmt.Sprint(target.since); got != fmt.Sprint(source.since) || got != "map[parts:1 spares:2 sqlite_things:1]" {
 			t.Errorf("the collections are as they are since %s, and were since %v", got, source.since)
 		}
-		if target.minter.mark != source.minter.mark || target.minter.mark == (schema.ID{}) {
+		if target.minter.mark != source.minter.mark || target.minter.mark == (model.ID{}) {
 			t.Errorf("the mark is %s, and was %s", target.minter.mark, source.minter.mark)
 		}
 		things := s.Collection("sqlite_things")
@@ -271,14 +272,14 @@ func TestCopyOfADatabaseInUse(t *testing.T) {
 
 // TestCopyOfLongLists: the positions of a copy are those of its resources.
 func TestCopyOfLongLists(t *testing.T) {
-	s := schema.Example()
+	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
 	eachDatabase(t, func(t *testing.T, url string) {
 		st := openStore(t, url, s)
 		write(t, st, func(tx *Tx) error {
 			for i := range 3 * lists.BlockSize {
 				r := record(t, users, fmt.Sprintf(`{"name":"%d","email":"%[1]d@example.com"}`, i))
-				r[schema.IDColumn] = schema.IDValue(tx.NewID())
+				r[model.IDColumn] = model.IDValue(tx.NewID())
 				r[users.CreatedColumn()], r[users.UpdatedColumn()] = tx.Now(), tx.Now()
 				if _, err := tx.Insert(users, r); err != nil {
 					return err

@@ -8,16 +8,16 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/maintain"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 func TestExamine(t *testing.T) {
 	size, wide := lists.BlockSize, lists.Fanout
 	lists.BlockSize, lists.Fanout = 3, 2
 	t.Cleanup(func() { lists.BlockSize, lists.Fanout = size, wide })
-	s, err := schema.New(
-		schema.Collection{Name: "albums", NoTimestamps: true},
-		schema.Collection{Name: "tracks", NoTimestamps: true, Parent: &schema.Parent{Collection: "albums"}},
+	s, err := model.New(
+		model.Collection{Name: "albums", NoTimestamps: true},
+		model.Collection{Name: "tracks", NoTimestamps: true, Parent: &model.Parent{Collection: "albums"}},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestExamine(t *testing.T) {
 	albums, tracks := s.Collection("albums"), s.Collection("tracks")
 	eachDatabase(t, func(t *testing.T, url string) {
 		st := open(t, url, s)
-		album := insert(t, st, albums, `{}`).ID(schema.IDColumn)
+		album := insert(t, st, albums, `{}`).ID(model.IDColumn)
 		add := func() {
 			insert(t, st, tracks, `{"album_id":"`+album.String()+`"}`)
 		}

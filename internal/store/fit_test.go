@@ -10,6 +10,7 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -34,8 +35,8 @@ collections:
 `
 
 func TestReopeningFits(t *testing.T) {
-	for name, s := range map[string]*schema.Schema{
-		"example": schema.Example(), "every kind": parse(t, everyKind), "odd names": parse(t, oddNames),
+	for name, s := range map[string]*model.Schema{
+		"example": (*model.Schema)(schema.Example()), "every kind": parse(t, everyKind), "odd names": parse(t, oddNames),
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachDatabase(t, func(t *testing.T, url string) {
@@ -156,7 +157,7 @@ collections:
 
 func TestForeignTablesAreRefused(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
-		st, err := Open(context.Background(), url, schema.Example())
+		st, err := Open(context.Background(), url, (*model.Schema)(schema.Example()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +185,7 @@ func TestForeignTablesAreRefused(t *testing.T) {
 		} else {
 			closeStore(t, st)
 		}
-		_, err = Open(context.Background(), url, schema.Example())
+		_, err = Open(context.Background(), url, (*model.Schema)(schema.Example()))
 		want := "the database does not fit the schema:\n  - it has tables that Plural did not make (invoices), and none of Plural's own\n" +
 			`It seems to be the database of another program. Give an empty one, or the right one.`
 		if err == nil || err.Error() != want {

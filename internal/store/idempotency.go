@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // IdempotencyKey is the Idempotency-Key of a request. Each caller has its own keys.
@@ -19,7 +19,7 @@ type IdempotencyRecord struct {
 	Header      map[string]string
 	Body        []byte
 
-	// Until is how long the reply is provisional, in the form of schema.FormatTime; empty when it
+	// Until is how long the reply is provisional, in the form of model.FormatTime; empty when it
 	// is final.
 	Until string
 }
@@ -39,7 +39,7 @@ func (t *Tx) ClaimRecord(key IdempotencyKey) (record *IdempotencyRecord, claimed
 // findRecord returns a record, and whether a condition holds.
 func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *IdempotencyRecord, holds bool, err error) {
 	var header []byte
-	_, err = db.One(t.conn, func(row schema.Row) {
+	_, err = db.One(t.conn, func(row model.Row) {
 		if holds = row.Int(0) == 1; row.Null(1) {
 			return
 		}
@@ -47,7 +47,7 @@ func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *Idempoten
 		header = row.AppendText(nil, 3)
 	}, "SELECT CAST(c.holds AS integer), a.fingerprint, a.status, a.header, a.body, a.until FROM (SELECT "+condition+" AS holds) AS c"+
 		" LEFT JOIN "+db.RecordsTable+" AS a ON a.caller = $1 AND a.key = $2",
-		schema.TextValue(key.Caller), schema.TextValue(key.Key))
+		model.TextValue(key.Caller), model.TextValue(key.Key))
 	if err == nil && record != nil {
 		err = json.Unmarshal(header, &record.Header)
 	}
@@ -60,8 +60,8 @@ func (t *Tx) SaveRecord(key IdempotencyKey, record *IdempotencyRecord) error {
 	if err == nil {
 		_, err = t.conn.Exec("INSERT INTO "+db.RecordsTable+" (caller, key, fingerprint, status, header, body, at, until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"+
 			" ON CONFLICT (caller, key) DO UPDATE SET status = excluded.status, header = excluded.header, body = excluded.body, until = excluded.until",
-			schema.TextValue(key.Caller), schema.TextValue(key.Key), schema.TextValue(record.Fingerprint), schema.IntValue(int64(record.Status)),
-			schema.TextValue(string(header)), schema.TextValue(string(record.Body)), t.at, schema.TextValue(record.Until))
+			model.TextValue(key.Caller), model.TextValue(key.Key), model.TextValue(record.Fingerprint), model.IntValue(int64(record.Status)),
+			model.TextValue(string(header)), model.TextValue(string(record.Body)), t.at, model.TextValue(record.Until))
 	}
 	return t.fault(err)
 }
@@ -73,8 +73,8 @@ func (t *Tx) FinalizeRecord(key IdempotencyKey, record *IdempotencyRecord) (revi
 		return false, t.fault(err)
 	}
 	changed, err := t.conn.Exec("UPDATE "+db.RecordsTable+" SET status = $1, header = $2, body = $3, until = '' WHERE caller = $4 AND key = $5 AND until <> ''",
-		schema.IntValue(int64(record.Status)), schema.TextValue(string(header)), schema.TextValue(string(record.Body)),
-		schema.TextValue(key.Caller), schema.TextValue(key.Key))
+		model.IntValue(int64(record.Status)), model.TextValue(string(header)), model.TextValue(string(record.Body)),
+		model.TextValue(key.Caller), model.TextValue(key.Key))
 	return changed == 1, t.fault(err)
 }
 
@@ -88,12 +88,12 @@ const deleteBatch = 1000
 
 // deleteOld removes the rows of an internal table that are older than age.
 func (s *Store) deleteOld(ctx context.Context, table, key string, age time.Duration) error {
-	before := schema.TimeValue(schema.FormatTime(s.now().Add(-age)))
+	before := model.TimeValue(model.FormatTime(s.now().Add(-age)))
 	for {
 		var removed int
 		err := s.Write(ctx, func(t *Tx) (err error) {
 			removed, err = t.conn.Exec("DELETE FROM "+table+" WHERE ("+key+") IN (SELECT "+key+" FROM "+table+
-				" WHERE at < $1 ORDER BY at LIMIT $2)", before, schema.IntValue(deleteBatch))
+				" WHERE at < $1 ORDER BY at LIMIT $2)", before, model.IntValue(deleteBatch))
 			return err
 		})
 		if err != nil || removed < deleteBatch {

@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
 // TestAnswers: they are kept by caller and key until their time is over.
 func TestAnswers(t *testing.T) {
-	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		clock := clocked(st)
 		mine, yours := IdempotencyKey{Key: "a"}, IdempotencyKey{Caller: "you", Key: "a"}
 		first := &IdempotencyRecord{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`, "Location": "/x"}, Body: []byte(`{"data":"é"}`)}

@@ -7,7 +7,7 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/migrate"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // APIKey is an API key as stored, without its secret.
@@ -17,14 +17,14 @@ type APIKey struct {
 	Name    string
 	Role    string
 	Subject string
-	At      string // creation time, in the form of schema.FormatTime
+	At      string // creation time, in the form of model.FormatTime
 	Expires string // empty: never
 	Revoked string // empty: not revoked
 }
 
 const keyColumns = "prefix, hash, name, role, subject, at, expires, revoked"
 
-func scanKey(row schema.Row) APIKey {
+func scanKey(row model.Row) APIKey {
 	text := func(column int) string {
 		if row.Null(column) {
 			return ""
@@ -41,21 +41,21 @@ func (s *Store) APIKey(ctx context.Context, prefix string) (key *APIKey, err err
 		return nil, err
 	}
 	defer tx.Close()
-	_, err = db.One(tx.conn, func(row schema.Row) { found := scanKey(row); key = &found },
-		"SELECT "+keyColumns+" FROM "+db.KeysTable+" WHERE prefix = $1", schema.TextValue(prefix))
+	_, err = db.One(tx.conn, func(row model.Row) { found := scanKey(row); key = &found },
+		"SELECT "+keyColumns+" FROM "+db.KeysTable+" WHERE prefix = $1", model.TextValue(prefix))
 	return key, s.fault(ctx, err)
 }
 
 // AddAPIKey stores an API key. A server may be using the database.
 func AddAPIKey(ctx context.Context, url string, key APIKey) error {
 	return withKeys(ctx, url, func(c db.Conn) error {
-		expires := schema.Null
+		expires := model.Null
 		if key.Expires != "" {
-			expires = schema.TimeValue(key.Expires)
+			expires = model.TimeValue(key.Expires)
 		}
 		_, err := c.Exec("INSERT INTO "+db.KeysTable+" ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)",
-			schema.TextValue(key.Prefix), schema.TextValue(key.Hash), schema.TextValue(key.Name), schema.TextValue(key.Role), schema.TextValue(key.Subject),
-			schema.TimeValue(key.At), expires)
+			model.TextValue(key.Prefix), model.TextValue(key.Hash), model.TextValue(key.Name), model.TextValue(key.Role), model.TextValue(key.Subject),
+			model.TimeValue(key.At), expires)
 		return err
 	})
 }
@@ -71,7 +71,7 @@ func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
 		if err := migrate.RequireSchema(c, b); err != nil {
 			return err
 		}
-		return db.Each(c, func(row schema.Row) bool {
+		return db.Each(c, func(row model.Row) bool {
 			keys = append(keys, scanKey(row))
 			return true
 		}, "SELECT "+keyColumns+" FROM "+db.KeysTable+" ORDER BY at, prefix")
@@ -83,7 +83,7 @@ func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
 // before keeps its time.
 func RevokeAPIKey(ctx context.Context, url, prefix, at string) error {
 	return withKeys(ctx, url, func(c db.Conn) error {
-		changed, err := c.Exec("UPDATE "+db.KeysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", schema.TimeValue(at), schema.TextValue(prefix))
+		changed, err := c.Exec("UPDATE "+db.KeysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", model.TimeValue(at), model.TextValue(prefix))
 		if err == nil && changed == 0 {
 			err = fmt.Errorf("there is no API key with the prefix %s", prefix)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestKeys(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		ctx := context.Background()
-		st := open(t, url, schema.Example())
+		st := open(t, url, (*model.Schema)(schema.Example()))
 		ci := APIKey{Prefix: "aaaaaaaaaa", Hash: "1234", Name: "ci", Role: "editor", Subject: "robot", At: "2026-11-15T08:00:00.000Z"}
 		short := APIKey{Prefix: "bbbbbbbbbb", Hash: "5678", Name: "x", Role: "author", Subject: "me", At: "2026-11-15T08:00:00.001Z", Expires: "2026-12-15T08:00:00.000Z"}
 		for _, key := range []APIKey{short, ci} {
@@ -46,17 +47,17 @@ func TestKeys(t *testing.T) {
 
 // TestChangesSayWhoMadeThem: the change log has the caller of each change.
 func TestChangesSayWhoMadeThem(t *testing.T) {
-	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		users := st.schema.Collection("users")
 		insert(t, st, users, `{"name":"Ada","email":"ada@example.com"}`)
 		write(t, st, func(tx *Tx) error {
 			tx.As("key:aaaaaaaaaa")
-			inputs, _, err := users.Decode([]byte(`{"name":"Bo","email":"bo@example.com"}`), schema.DecodeOptions{MaxDepth: 9})
+			inputs, _, err := users.Decode([]byte(`{"name":"Bo","email":"bo@example.com"}`), model.DecodeOptions{MaxDepth: 9})
 			if err != nil {
 				return err
 			}
 			record := inputs[0].Values
-			record[schema.IDColumn] = schema.IDValue(tx.NewID())
+			record[model.IDColumn] = model.IDValue(tx.NewID())
 			record[users.CreatedColumn()], record[users.UpdatedColumn()] = tx.Now(), tx.Now()
 			_, err = tx.Insert(users, record)
 			return err

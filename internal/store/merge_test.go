@@ -7,6 +7,7 @@ import (
 
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/maintain"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -17,7 +18,7 @@ func TestMergeInASharedTransaction(t *testing.T) {
 	lists.BlockSize, lists.Fanout = 3, 2
 	t.Cleanup(func() { lists.BlockSize, lists.Fanout = size, fanout })
 	eachDatabase(t, func(t *testing.T, url string) {
-		st := open(t, url, schema.Example())
+		st := open(t, url, (*model.Schema)(schema.Example()))
 		users := st.schema.Collection("users")
 		for round := range 40 {
 			var all sync.WaitGroup

@@ -10,8 +10,8 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // TestMigrations takes things from one declaration to another, with loss. Each
@@ -181,10 +181,10 @@ func attributesOf(t *testing.T, st *Store) (list []string) {
 	t.Helper()
 	things := st.schema.Collection("things")
 	read(t, st, func(tx *Tx) {
-		var ids []schema.ID
-		err := db.Each(tx.conn, func(row schema.Row) bool {
+		var ids []model.ID
+		err := db.Each(tx.conn, func(row model.Row) bool {
 			text := string(things.Append(nil, row))
-			ids = append(ids, row.ID(schema.IDColumn))
+			ids = append(ids, row.ID(model.IDColumn))
 			_, rest, _ := strings.Cut(text, `"type":"things",`)
 			attributes, _, _ := strings.Cut(rest, `,"created_at"`)
 			list = append(list, attributes)
@@ -201,7 +201,7 @@ func attributesOf(t *testing.T, st *Store) (list []string) {
 			}
 			var counted int64
 			if link := things.ParentLink(); link != nil {
-				counted, err = tx.Count(things, query.Compare{Column: link.Column, Op: query.Equal, Value: schema.IDValue(parent)})
+				counted, err = tx.Count(things, query.Compare{Column: link.Column, Op: query.Equal, Value: model.IDValue(parent)})
 			}
 			if err != nil || kept != counted {
 				t.Errorf("%s: kept %d, counted %d, %v", parent, kept, counted, err)

@@ -19,8 +19,8 @@ import (
 	"github.com/plural-go/plural/internal/db/postgres"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
-	"github.com/plural-go/plural/schema"
 )
 
 func rawJSON(text string) json.RawMessage { return json.RawMessage(text) }
@@ -115,7 +115,7 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 	}
 }
 
-func expectRefusal(t *rapid.T, url string, s *schema.Schema, allowLoss bool) {
+func expectRefusal(t *rapid.T, url string, s *model.Schema, allowLoss bool) {
 	_, err := migrate.Run(context.Background(), url, s, migrate.Options{AllowLoss: allowLoss})
 	var refused *migrate.RefusedError
 	if !errors.As(err, &refused) {
@@ -133,15 +133,15 @@ func describeSteps(steps []*migrate.Step) string {
 
 // expected converts the resources by the names alone: what the plan makes of
 // them is not asked.
-func (w *world) expected(rows map[string][]schema.Record) map[string][]schema.Record {
-	converted := map[string][]schema.Record{}
+func (w *world) expected(rows map[string][]model.Record) map[string][]model.Record {
+	converted := map[string][]model.Record{}
 	for _, c := range w.now.Collections() {
 		old := w.old.Collection(w.source[c.Name])
 		if old == nil {
 			continue
 		}
 		for _, row := range rows[old.Name] {
-			record := make(schema.Record, len(c.Columns()))
+			record := make(model.Record, len(c.Columns()))
 			for i, column := range c.Columns() {
 				record[i] = w.convert(c, old, column, row, rows)
 			}
@@ -151,20 +151,20 @@ func (w *world) expected(rows map[string][]schema.Record) map[string][]schema.Re
 	return converted
 }
 
-func (w *world) convert(c, old *schema.Collection, column schema.Column, row schema.Record, rows map[string][]schema.Record) schema.Value {
+func (w *world) convert(c, old *model.Collection, column model.Column, row model.Record, rows map[string][]model.Record) model.Value {
 	a := column.Attribute
 	if a == nil {
 		field := old.Field(column.Name)
-		if field == nil && column.Kind == schema.KindDateTime {
+		if field == nil && column.Kind == model.KindDateTime {
 			return addedTime
 		}
 		if field == nil {
-			return schema.Null // the revision
+			return model.Null // the revision
 		}
 		return row[field.Column]
 	}
 	field := old.Field(w.source[c.Name+"."+a.Name])
-	if field == nil || field.Column == schema.NoColumn {
+	if field == nil || field.Column == model.NoColumn {
 		return a.DefaultValue()
 	}
 	value := row[field.Column]
@@ -176,18 +176,18 @@ func (w *world) convert(c, old *schema.Collection, column schema.Column, row sch
 	}
 	value, _ = a.Convert(field.Kind, value)
 	if a.References != nil && !value.IsNull() {
-		exists := func(r schema.Record) bool { return r[schema.IDColumn] == value }
+		exists := func(r model.Record) bool { return r[model.IDColumn] == value }
 		if !slices.ContainsFunc(rows[w.source[a.References.Collection]], exists) {
-			return schema.Null
+			return model.Null
 		}
 	}
 	return value
 }
 
 // addedTime stands for the time of the migration, which dump does not show.
-var addedTime = schema.TimeValue("2030-01-01T00:00:00.000Z")
+var addedTime = model.TimeValue("2030-01-01T00:00:00.000Z")
 
-func load(t *rapid.T, url string, s *schema.Schema, rows map[string][]schema.Record) {
+func load(t *rapid.T, url string, s *model.Schema, rows map[string][]model.Record) {
 	st, err := Open(context.Background(), url, s)
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func dump(t *rapid.T, url string) string {
 		if err != nil {
 			return err
 		}
-		_, err = lists.Merge(c, stored, func(c *schema.Collection) *db.Table { return db.NewTable(b, c) })
+		_, err = lists.Merge(c, stored, func(c *model.Collection) *db.Table { return db.NewTable(b, c) })
 		return err
 	})
 	if err != nil {
@@ -255,12 +255,12 @@ func dump(t *rapid.T, url string) string {
 		t.Fatal(err)
 	}
 	note("%s", s.Document())
-	recent := schema.FormatTime(time.Now().Add(-time.Hour))
+	recent := model.FormatTime(time.Now().Add(-time.Hour))
 	for _, collection := range s.Collections() {
 		table := newTable(b, collection)
-		err := db.Each(c, func(row schema.Row) bool {
+		err := db.Each(c, func(row model.Row) bool {
 			record := collection.Scan(row)
-			if created := collection.CreatedColumn(); created != schema.NoColumn && record[created].Text() > recent {
+			if created := collection.CreatedColumn(); created != model.NoColumn && record[created].Text() > recent {
 				record[created], record[collection.UpdatedColumn()] = addedTime, addedTime
 			}
 			note("%s", collection.Append(nil, record))
@@ -270,7 +270,7 @@ func dump(t *rapid.T, url string) string {
 			t.Fatal(err)
 		}
 	}
-	err = db.Each(c, func(row schema.Row) bool {
+	err = db.Each(c, func(row model.Row) bool {
 		// A total of nothing may be kept or not.
 		if row.Int(2) != 0 {
 			note("total %s %s %d", row.AppendText(nil, 0), row.AppendText(nil, 1), row.Int(2))

@@ -7,35 +7,35 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/internal/migrate"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // TestMigrateWithWaitingOperations: what was accepted may not be given up without
 // a word.
 func TestMigrateWithWaitingOperations(t *testing.T) {
-	things := func(attributes ...schema.Attribute) schema.Collection {
-		return schema.Collection{Name: "things", Attributes: attributes}
+	things := func(attributes ...model.Attribute) model.Collection {
+		return model.Collection{Name: "things", Attributes: attributes}
 	}
-	other := schema.Collection{Name: "others"}
-	text := func(name, before string) schema.Attribute {
-		return schema.Attribute{Name: name, Type: schema.String, RenamedFrom: before}
+	other := model.Collection{Name: "others"}
+	text := func(name, before string) model.Attribute {
+		return model.Attribute{Name: name, Type: model.String, RenamedFrom: before}
 	}
-	old, err := schema.New(things(text("name", "")), other)
+	old, err := model.New(things(text("name", "")), other)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const waiting = "2 waiting operations on things may fail, as they were accepted under the old schema"
 	for name, c := range map[string]struct {
-		now  []schema.Collection
+		now  []model.Collection
 		want []string
 	}{
-		"renamed attribute":  {[]schema.Collection{things(text("title", "name")), other}, []string{"things: attribute name is renamed to title", waiting}},
-		"removed collection": {[]schema.Collection{other}, []string{"collection things is removed", waiting}},
-		"new attribute":      {[]schema.Collection{things(text("name", ""), text("more", "")), other}, []string{"things: new attribute more (string)"}},
-		"other collection":   {[]schema.Collection{things(text("name", ""))}, []string{"collection others is removed"}},
+		"renamed attribute":  {[]model.Collection{things(text("title", "name")), other}, []string{"things: attribute name is renamed to title", waiting}},
+		"removed collection": {[]model.Collection{other}, []string{"collection things is removed", waiting}},
+		"new attribute":      {[]model.Collection{things(text("name", ""), text("more", "")), other}, []string{"things: new attribute more (string)"}},
+		"other collection":   {[]model.Collection{things(text("name", ""))}, []string{"collection others is removed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			now, err := schema.New(c.now...)
+			now, err := model.New(c.now...)
 			if err != nil {
 				t.Fatal(err)
 			}

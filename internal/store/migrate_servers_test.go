@@ -12,8 +12,9 @@ import (
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 // These tests are about those who use a database while somebody migrates it.
@@ -77,7 +78,7 @@ func TestServerOfAnOldSchema(t *testing.T) {
 
 func expectAllowed(t *testing.T, what string, allowed bool, err error) {
 	t.Helper()
-	if allowed && err != nil || !allowed && !fault.Is(err, fault.CodeUnavailable) {
+	if allowed && err != nil || !allowed && !fault.Is(err, problem.CodeUnavailable) {
 		t.Errorf("%s: got %v", what, err)
 	}
 }
@@ -89,7 +90,7 @@ func readShops(st *Store) error {
 	}
 	defer tx.Close()
 	shops := st.schema.Collection("shops")
-	return db.Each(tx.conn, func(row schema.Row) bool {
+	return db.Each(tx.conn, func(row model.Row) bool {
 		shops.Append(nil, row)
 		return true
 	}, "SELECT "+st.tables[shops].All+" FROM "+st.tables[shops].Name)
@@ -128,17 +129,17 @@ func inside(open func(context.Context) (*Tx, error), fn func(*Tx) error) error {
 }
 
 func lookAt(tx *Tx) error {
-	_, err := tx.Get(tx.store.schema.Collection("shops"), nil, schema.ID{15: 1})
+	_, err := tx.Get(tx.store.schema.Collection("shops"), nil, model.ID{15: 1})
 	return err
 }
 
 // pageOf reads the beginning of a collection by one query.
 func pageOf(tx *Tx) error {
 	shops := tx.store.schema.Collection("shops")
-	return db.Each(tx.conn, func(row schema.Row) bool {
+	return db.Each(tx.conn, func(row model.Row) bool {
 		shops.Append(nil, row)
 		return true
-	}, tx.store.firstPage(shops, NewOrder(nil)), schema.IntValue(1))
+	}, tx.store.firstPage(shops, NewOrder(nil)), model.IntValue(1))
 }
 
 // TestWhoWaitsForAMigration: whoever begins in the middle of one, and waits, does
@@ -195,7 +196,7 @@ func awaitWaiting(t *testing.T, url string, sessions int64) {
 	defer b.Close()
 	for waiting := int64(0); waiting < sessions; {
 		err := db.Write(context.Background(), b, func(c db.Conn) error {
-			_, err := db.One(c, func(row schema.Row) { waiting = row.Int(0) },
+			_, err := db.One(c, func(row model.Row) { waiting = row.Int(0) },
 				"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 			return err
 		})
@@ -295,7 +296,7 @@ func TestUnknownReferences(t *testing.T) {
 		other := open(t, url, parse(t, after))
 		insert(t, other, other.schema.Collection("extras"), fmt.Sprintf(`{"id":"%s","shop_id":"%s"}`, id(2), id(1)))
 		shops := st.schema.Collection("shops")
-		key, _ := schema.ParseID(id(1))
+		key, _ := model.ParseID(id(1))
 		err := st.Write(context.Background(), func(tx *Tx) error {
 			record, err := tx.Get(shops, nil, key)
 			if err == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -143,14 +144,14 @@ func TestMigrateWithLoss(t *testing.T) {
 			expectRecord(t, tx, goods, 4, `"title":"Lamp","store_id":"`+id(1)+`"`)
 			expectTotals(t, tx, stores, 2)
 			expectTotals(t, tx, goods, 1)
-			parent, _ := schema.ParseID(id(1))
+			parent, _ := model.ParseID(id(1))
 			if n, err := tx.Total(goods, &parent); n != 1 || err != nil {
 				t.Errorf("the parent has %d, %v", n, err)
 			}
 		})
 		// What was in the change log is still found, under the new name.
 		write(t, st, func(tx *Tx) error {
-			two, _ := schema.ParseID(id(2))
+			two, _ := model.ParseID(id(2))
 			record, err := tx.Get(stores, nil, two)
 			if err == nil {
 				_, err = tx.Delete(stores, record)
@@ -167,9 +168,9 @@ func TestMigrateWithLoss(t *testing.T) {
 	})
 }
 
-func expectRecord(t *testing.T, tx *Tx, c *schema.Collection, n int, attributes string) {
+func expectRecord(t *testing.T, tx *Tx, c *model.Collection, n int, attributes string) {
 	t.Helper()
-	key, _ := schema.ParseID(id(n))
+	key, _ := model.ParseID(id(n))
 	record, err := tx.Get(c, nil, key)
 	if err != nil || record == nil {
 		t.Fatalf("%s %d: %v", c.Name, n, err)
@@ -193,7 +194,7 @@ func TestSchemaHistory(t *testing.T) {
 		want := []string{"1 " + string(parse(t, shopsBefore).Document()), "2 " + string(parse(t, shopsAfter).Document())}
 		var got []string
 		read(t, st, func(tx *Tx) {
-			err := db.Each(tx.conn, func(row schema.Row) bool {
+			err := db.Each(tx.conn, func(row model.Row) bool {
 				got = append(got, fmt.Sprintf("%d %s", row.Int(0), row.AppendText(nil, 1)))
 				return true
 			}, "SELECT version, document FROM "+db.SchemasTable+" ORDER BY version")
@@ -241,7 +242,7 @@ func migrateAndStop(stage, url string) {
 	}
 	file, err := schema.Parse([]byte(shopsAfter))
 	if err == nil {
-		_, err = migrate.Run(context.Background(), url, file.Schema, migrate.Options{AllowLoss: true})
+		_, err = migrate.Run(context.Background(), url, (*model.Schema)(file.Schema), migrate.Options{AllowLoss: true})
 	}
 	fmt.Println("not reached:", err)
 }

@@ -6,12 +6,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // world is a schema, another one that it was changed into, and how.
 type world struct {
-	old, now *schema.Schema
+	old, now *model.Schema
 	// source leads from a collection, or "collection.attribute", of now to the
 	// name that it had; nothing for what is new.
 	source map[string]string
@@ -21,25 +21,25 @@ type world struct {
 // templates are definitions whose values are often, but not always, valid by
 // others. Each has values to draw from, the first being its default.
 var templates = []struct {
-	definition schema.Attribute
+	definition model.Attribute
 	values     []string // JSON
 }{
-	{schema.Attribute{Type: schema.String}, []string{`"1"`, `"2"`, `"x"`, `"true"`, `"2026-01-02"`, `"{\"a\":1}"`, `"[]"`, `"01936f2e-7d3c-7a4b-9c5d-0123456789ab"`, `"ünï"`}},
-	{schema.Attribute{Type: schema.String, MaxLength: 1}, []string{`"1"`, `"2"`, `"x"`}},
-	{schema.Attribute{Type: schema.String, Enum: []any{"1", "x"}}, []string{`"x"`, `"1"`}},
-	{schema.Attribute{Type: schema.String, Format: schema.Date}, []string{`"2026-01-02"`, `"0001-01-01"`}},
-	{schema.Attribute{Type: schema.String, Format: schema.DateTime}, []string{`"2026-01-02T00:00:00Z"`, `"2026-01-02T03:04:05.006Z"`}},
-	{schema.Attribute{Type: schema.String, Format: schema.UUID}, []string{`"01936f2e-7d3c-7a4b-9c5d-0123456789ab"`, `"00000000-0000-0000-0000-000000000000"`}},
-	{schema.Attribute{Type: schema.Integer}, []string{`1`, `2`, `-3`, `9007199254740993`}},
-	{schema.Attribute{Type: schema.Integer, Maximum: "1"}, []string{`1`, `-3`}},
-	{schema.Attribute{Type: schema.Number}, []string{`1`, `2`, `1.5`, `1e300`}},
-	{schema.Attribute{Type: schema.Boolean}, []string{`true`, `false`}},
-	{schema.Attribute{Type: schema.Object}, []string{`{"a":1}`, `{}`, `{"b":[1,{"c":null}],"a":"x"}`}},
-	{schema.Attribute{Type: schema.Object, Closed: true, Properties: []schema.Attribute{{Name: "a", Type: schema.Integer}}}, []string{`{"a":1}`, `{}`}},
-	{schema.Attribute{Type: schema.Array}, []string{`[]`, `[1,"x"]`}},
+	{model.Attribute{Type: model.String}, []string{`"1"`, `"2"`, `"x"`, `"true"`, `"2026-01-02"`, `"{\"a\":1}"`, `"[]"`, `"01936f2e-7d3c-7a4b-9c5d-0123456789ab"`, `"ünï"`}},
+	{model.Attribute{Type: model.String, MaxLength: 1}, []string{`"1"`, `"2"`, `"x"`}},
+	{model.Attribute{Type: model.String, Enum: []any{"1", "x"}}, []string{`"x"`, `"1"`}},
+	{model.Attribute{Type: model.String, Format: model.Date}, []string{`"2026-01-02"`, `"0001-01-01"`}},
+	{model.Attribute{Type: model.String, Format: model.DateTime}, []string{`"2026-01-02T00:00:00Z"`, `"2026-01-02T03:04:05.006Z"`}},
+	{model.Attribute{Type: model.String, Format: model.UUID}, []string{`"01936f2e-7d3c-7a4b-9c5d-0123456789ab"`, `"00000000-0000-0000-0000-000000000000"`}},
+	{model.Attribute{Type: model.Integer}, []string{`1`, `2`, `-3`, `9007199254740993`}},
+	{model.Attribute{Type: model.Integer, Maximum: "1"}, []string{`1`, `-3`}},
+	{model.Attribute{Type: model.Number}, []string{`1`, `2`, `1.5`, `1e300`}},
+	{model.Attribute{Type: model.Boolean}, []string{`true`, `false`}},
+	{model.Attribute{Type: model.Object}, []string{`{"a":1}`, `{}`, `{"b":[1,{"c":null}],"a":"x"}`}},
+	{model.Attribute{Type: model.Object, Closed: true, Properties: []model.Attribute{{Name: "a", Type: model.Integer}}}, []string{`{"a":1}`, `{}`}},
+	{model.Attribute{Type: model.Array}, []string{`[]`, `[1,"x"]`}},
 }
 
-func templateValues(a *schema.Attribute) []string {
+func templateValues(a *model.Attribute) []string {
 	for _, template := range templates {
 		d := template.definition
 		if d.Type == a.Type && d.Format == a.Format && d.Maximum == a.Maximum && d.Closed == a.Closed && len(d.Enum) == len(a.Enum) && (d.MaxLength == 1) == (a.MaxLength == 1) {
@@ -53,7 +53,7 @@ func sometimes(t *rapid.T, what string, in int) bool {
 	return rapid.IntRange(1, in).Draw(t, what) == in
 }
 
-func drawAttribute(t *rapid.T, name string) schema.Attribute {
+func drawAttribute(t *rapid.T, name string) model.Attribute {
 	template := rapid.SampledFrom(templates).Draw(t, name)
 	a := template.definition
 	a.Name = name
@@ -61,9 +61,9 @@ func drawAttribute(t *rapid.T, name string) schema.Attribute {
 	if sometimes(t, "default", 3) {
 		a.Default = rawJSON(template.values[0])
 	}
-	if a.Type != schema.Object && a.Type != schema.Array {
+	if a.Type != model.Object && a.Type != model.Array {
 		a.Unique, a.Index = sometimes(t, "unique", 6), sometimes(t, "index", 4)
-		if (a.Unique || a.Index) && a.Type == schema.String && a.MaxLength == 0 {
+		if (a.Unique || a.Index) && a.Type == model.String && a.MaxLength == 0 {
 			a.MaxLength = 60
 		}
 	}
@@ -73,16 +73,16 @@ func drawAttribute(t *rapid.T, name string) schema.Attribute {
 // drawWorld draws a schema and changes it.
 func drawWorld(t *rapid.T) *world {
 	w := &world{source: map[string]string{}, calm: sometimes(t, "calm", 3)}
-	var old, now []schema.Collection
+	var old, now []model.Collection
 	for _, name := range []string{"users", "posts", "tags"} {
 		if name != "users" && sometimes(t, "no "+name, 4) {
 			continue
 		}
-		c := schema.Collection{Name: name, NoTimestamps: sometimes(t, "no timestamps", 4)}
+		c := model.Collection{Name: name, NoTimestamps: sometimes(t, "no timestamps", 4)}
 		for _, attribute := range []string{"a", "b", "c"} {
 			c.Attributes = append(c.Attributes, drawAttribute(t, attribute))
 		}
-		if sometimes(t, "group", 5) && c.Attributes[0].Type == schema.Integer && c.Attributes[1].Type == schema.Integer {
+		if sometimes(t, "group", 5) && c.Attributes[0].Type == model.Integer && c.Attributes[1].Type == model.Integer {
 			c.Unique = [][]string{{"a", "b"}}
 		}
 		drawLinks(t, &c, "users")
@@ -100,7 +100,7 @@ func drawWorld(t *rapid.T) *world {
 		}
 	}
 	if sometimes(t, "add collection", 3) {
-		now = append(now, schema.Collection{Name: "extras", Attributes: []schema.Attribute{drawAttribute(t, "x")}})
+		now = append(now, model.Collection{Name: "extras", Attributes: []model.Attribute{drawAttribute(t, "x")}})
 	}
 	for i := range now {
 		c := &now[i]
@@ -117,8 +117,8 @@ func drawWorld(t *rapid.T) *world {
 		slices.Reverse(now)
 	}
 	var err1, err2 error
-	w.old, err1 = schema.New(old...)
-	w.now, err2 = schema.New(now...)
+	w.old, err1 = model.New(old...)
+	w.now, err2 = model.New(now...)
 	if err1 != nil || err2 != nil {
 		return nil // for example a unique group of a boolean that was an integer
 	}
@@ -133,17 +133,17 @@ func newName(renamed map[string]string, name string) string {
 	return name
 }
 
-func drawLinks(t *rapid.T, c *schema.Collection, to string) {
+func drawLinks(t *rapid.T, c *model.Collection, to string) {
 	if sometimes(t, "reference", 3) {
-		c.Attributes = append(c.Attributes, schema.Attribute{Name: "ref_id", References: &schema.Reference{Collection: to}})
+		c.Attributes = append(c.Attributes, model.Attribute{Name: "ref_id", References: &model.Reference{Collection: to}})
 	}
 	if c.Name != to && rapid.Bool().Draw(t, "parent") {
-		c.Parent = &schema.Parent{Collection: to, Attribute: rapid.SampledFrom([]string{"", "owner_id"}).Draw(t, "attribute")}
+		c.Parent = &model.Parent{Collection: to, Attribute: rapid.SampledFrom([]string{"", "owner_id"}).Draw(t, "attribute")}
 	}
 }
 
 // extended draws what becomes of a collection when nothing is taken from it.
-func (w *world) extended(t *rapid.T, old schema.Collection) schema.Collection {
+func (w *world) extended(t *rapid.T, old model.Collection) model.Collection {
 	now := old
 	now.Attributes = slices.Clone(old.Attributes)
 	w.source[now.Name] = old.Name
@@ -153,7 +153,7 @@ func (w *world) extended(t *rapid.T, old schema.Collection) schema.Collection {
 		if a.References != nil {
 			continue
 		}
-		if a.Required = a.Required && !sometimes(t, "loosen", 3); sometimes(t, "index", 3) && a.Type == schema.Integer {
+		if a.Required = a.Required && !sometimes(t, "loosen", 3); sometimes(t, "index", 3) && a.Type == model.Integer {
 			a.Index = !a.Index
 		}
 	}
@@ -163,14 +163,14 @@ func (w *world) extended(t *rapid.T, old schema.Collection) schema.Collection {
 		now.Attributes = slices.Insert(now.Attributes, 1, a)
 	}
 	if old.Parent == nil && old.Name != "users" && rapid.Bool().Draw(t, "new parent") {
-		now.Parent = &schema.Parent{Collection: "users", Attribute: "boss_id"}
+		now.Parent = &model.Parent{Collection: "users", Attribute: "boss_id"}
 	}
 	return now
 }
 
 // changed draws what becomes of a collection.
-func (w *world) changed(t *rapid.T, old schema.Collection, renamed map[string]string) schema.Collection {
-	now := schema.Collection{Name: old.Name, NoTimestamps: old.NoTimestamps, Unique: old.Unique}
+func (w *world) changed(t *rapid.T, old model.Collection, renamed map[string]string) model.Collection {
+	now := model.Collection{Name: old.Name, NoTimestamps: old.NoTimestamps, Unique: old.Unique}
 	if sometimes(t, "rename collection", 4) {
 		now.Name = map[string]string{"users": "people", "posts": "articles", "tags": "labels"}[old.Name]
 		now.RenamedFrom = old.Name
@@ -185,8 +185,8 @@ func (w *world) changed(t *rapid.T, old schema.Collection, renamed map[string]st
 			if sometimes(t, "remove reference", 5) {
 				continue
 			}
-			if a = (schema.Attribute{Name: a.Name, References: &schema.Reference{Collection: a.References.Collection}}); sometimes(t, "loosen reference", 4) {
-				a = schema.Attribute{Name: a.Name, Type: schema.String, Format: schema.UUID}
+			if a = (model.Attribute{Name: a.Name, References: &model.Reference{Collection: a.References.Collection}}); sometimes(t, "loosen reference", 4) {
+				a = model.Attribute{Name: a.Name, Type: model.String, Format: model.UUID}
 			}
 			now.Attributes = append(now.Attributes, a)
 			w.source[now.Name+"."+a.Name] = a.Name
@@ -221,9 +221,9 @@ func (w *world) changed(t *rapid.T, old schema.Collection, renamed map[string]st
 		now.Attributes = append(now.Attributes, drawAttribute(t, "added"))
 	}
 	if old.Parent != nil && !sometimes(t, "no parent", 4) {
-		now.Parent = &schema.Parent{Collection: old.Parent.Collection, Attribute: old.Parent.Attribute}
+		now.Parent = &model.Parent{Collection: old.Parent.Collection, Attribute: old.Parent.Attribute}
 	} else if old.Name != "users" && sometimes(t, "new parent", 3) {
-		now.Parent = &schema.Parent{Collection: "users", Attribute: "boss_id"}
+		now.Parent = &model.Parent{Collection: "users", Attribute: "boss_id"}
 	}
 	return now
 }
@@ -243,20 +243,20 @@ func (w *world) followParents() {
 
 // drawRows draws the resources of the old schema, in an order in which each
 // refers to earlier ones only.
-func (w *world) drawRows(t *rapid.T) map[string][]schema.Record {
-	rows := map[string][]schema.Record{}
+func (w *world) drawRows(t *rapid.T) map[string][]model.Record {
+	rows := map[string][]model.Record{}
 	serial := 0
 	for _, c := range w.old.Collections() {
 		for range rapid.IntRange(0, 5).Draw(t, c.Name) {
 			serial++
-			record := make(schema.Record, len(c.Columns()))
-			id, _ := schema.ParseID(fmt.Sprintf("00000000-0000-7000-8000-%012x", serial))
-			record[schema.IDColumn] = schema.IDValue(id)
+			record := make(model.Record, len(c.Columns()))
+			id, _ := model.ParseID(fmt.Sprintf("00000000-0000-7000-8000-%012x", serial))
+			record[model.IDColumn] = model.IDValue(id)
 			for i, column := range c.Columns() {
 				if a := column.Attribute; a != nil {
 					record[i] = w.drawValue(t, a, rows)
-				} else if column.Kind == schema.KindDateTime {
-					record[i] = schema.TimeValue(fmt.Sprintf("2026-01-02T03:04:05.%03dZ", serial))
+				} else if column.Kind == model.KindDateTime {
+					record[i] = model.TimeValue(fmt.Sprintf("2026-01-02T03:04:05.%03dZ", serial))
 				}
 			}
 			if !conflicting(c, rows[c.Name], record) {
@@ -267,15 +267,15 @@ func (w *world) drawRows(t *rapid.T) map[string][]schema.Record {
 	return rows
 }
 
-func (w *world) drawValue(t *rapid.T, a *schema.Attribute, rows map[string][]schema.Record) schema.Value {
+func (w *world) drawValue(t *rapid.T, a *model.Attribute, rows map[string][]model.Record) model.Value {
 	if a.References != nil {
 		if there := rows[a.References.Collection]; len(there) > 0 && !sometimes(t, "null", 3) {
-			return rapid.SampledFrom(there).Draw(t, "target")[schema.IDColumn]
+			return rapid.SampledFrom(there).Draw(t, "target")[model.IDColumn]
 		}
-		return schema.Null
+		return model.Null
 	}
 	if !a.Required && sometimes(t, "null", 4) {
-		return schema.Null
+		return model.Null
 	}
 	value, err := a.DecodeJSON([]byte(rapid.SampledFrom(templateValues(a)).Draw(t, a.Name)))
 	if err != nil {
@@ -284,7 +284,7 @@ func (w *world) drawValue(t *rapid.T, a *schema.Attribute, rows map[string][]sch
 	return value
 }
 
-func conflicting(c *schema.Collection, rows []schema.Record, record schema.Record) bool {
+func conflicting(c *model.Collection, rows []model.Record, record model.Record) bool {
 	for _, group := range c.UniqueGroups() {
 		for _, other := range rows {
 			same := true

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // minter makes UUIDv7 ids, each larger than the previous one, even if the clock goes back. To
@@ -16,18 +16,18 @@ import (
 // second. A server starts from the mark.
 type minter struct {
 	mutex  sync.Mutex
-	last   schema.ID
-	mark   schema.ID // as stored: ids must not exceed it
-	saving bool      // a transaction is moving it
+	last   model.ID
+	mark   model.ID // as stored: ids must not exceed it
+	saving bool     // a transaction is moving it
 }
 
 // next makes an id: 48 bits of milliseconds, 12 bits that count within a millisecond from a
 // random start, 62 random bits. When the count overflows, or the clock stops or goes back, the
 // milliseconds are incremented.
-func (m *minter) next(now time.Time) schema.ID {
+func (m *minter) next(now time.Time) model.ID {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	var id schema.ID
+	var id model.ID
 	_, _ = rand.Read(id[:])                                   // it never fails
 	millis := uint64(max(now.UnixMilli(), 0))                 // #nosec G115 -- not negative, even if the clock is before 1970
 	count := uint64(binary.BigEndian.Uint16(id[6:8])) & 0x7ff // the upper half is left to count
@@ -52,12 +52,12 @@ const aheadMillis = uint64(ahead / time.Millisecond)
 
 // nextMark decides whether a transaction must move the mark, and where to. One transaction
 // moves it when it is near, all do once it was reached.
-func (m *minter) nextMark() (mark schema.ID, nextMark bool) {
+func (m *minter) nextMark() (mark model.ID, nextMark bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	reached := bytes.Compare(m.last[:], m.mark[:]) > 0
 	if !reached && (m.saving || millisOf(m.mark)-millisOf(m.last) > aheadMillis/2) {
-		return schema.ID{}, false
+		return model.ID{}, false
 	}
 	m.saving = true
 	binary.BigEndian.PutUint64(mark[0:8], (millisOf(m.last)+aheadMillis)<<16|0x7fff)
@@ -68,7 +68,7 @@ func (m *minter) nextMark() (mark schema.ID, nextMark bool) {
 }
 
 // saved records that the mark was stored, or could not be.
-func (m *minter) saved(mark schema.ID, err error) {
+func (m *minter) saved(mark model.ID, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.saving = false
@@ -77,18 +77,18 @@ func (m *minter) saved(mark schema.ID, err error) {
 	}
 }
 
-func millisOf(id schema.ID) uint64 { return binary.BigEndian.Uint64(id[0:8]) >> 16 }
+func millisOf(id model.ID) uint64 { return binary.BigEndian.Uint64(id[0:8]) >> 16 }
 
 // start continues from the mark of an earlier run.
-func (m *minter) start(mark schema.ID) { m.last, m.mark = mark, mark }
+func (m *minter) start(mark model.ID) { m.last, m.mark = mark, mark }
 
-func saveMark(c db.Conn, mark schema.ID) error {
-	text := schema.TextValue(mark.String())
-	return c.Defer(db.Statement{SQL: "UPDATE " + db.MetaTable + " SET value = $1 WHERE key = 'last_id' AND value < $2", Args: []schema.Value{text, text}})
+func saveMark(c db.Conn, mark model.ID) error {
+	text := model.TextValue(mark.String())
+	return c.Defer(db.Statement{SQL: "UPDATE " + db.MetaTable + " SET value = $1 WHERE key = 'last_id' AND value < $2", Args: []model.Value{text, text}})
 }
 
-func readMark(c db.Conn) (schema.ID, error) {
+func readMark(c db.Conn) (model.ID, error) {
 	text, err := db.ReadMeta(c, "last_id")
-	mark, _ := schema.ParseID(text) // empty when no id was made yet
+	mark, _ := model.ParseID(text) // empty when no id was made yet
 	return mark, err
 }

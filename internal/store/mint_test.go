@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -18,7 +19,7 @@ func TestMintedIDsIncreaseWhateverTheClockDoes(t *testing.T) {
 func mintWhateverTheClockDoes(t *testing.T, start time.Time) {
 	t.Helper()
 	var m minter
-	var last schema.ID
+	var last model.ID
 	for i, step := range []time.Duration{0, 0, time.Millisecond, -time.Hour, 0, time.Hour, 48 * time.Hour, -1000 * time.Hour} {
 		start = start.Add(step)
 		for range 5000 { // more than one millisecond has room for
@@ -44,7 +45,7 @@ func TestMintedIDTellsItsTime(t *testing.T) {
 
 // The last id is kept across a restart, also when the clock has gone back since.
 func TestMintedIDsIncreaseAcrossARestart(t *testing.T) {
-	s := schema.Example()
+	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
 	eachDatabase(t, func(t *testing.T, url string) {
 		st, err := Open(context.Background(), url, s)
@@ -55,8 +56,8 @@ func TestMintedIDsIncreaseAcrossARestart(t *testing.T) {
 		before := insert(t, st, users, `{"name":"Ada","email":"ada@example.com"}`)
 		closeStore(t, st)
 		after := insert(t, open(t, url, s), users, `{"name":"Bob","email":"bob@example.com"}`)
-		if schema.Compare(before[schema.IDColumn], after[schema.IDColumn]) >= 0 {
-			t.Errorf("%s after %s", after.ID(schema.IDColumn), before.ID(schema.IDColumn))
+		if model.Compare(before[model.IDColumn], after[model.IDColumn]) >= 0 {
+			t.Errorf("%s after %s", after.ID(model.IDColumn), before.ID(model.IDColumn))
 		}
 	})
 }

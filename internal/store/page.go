@@ -6,14 +6,15 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 // PageQuery asks for a range of a collection.
 type PageQuery struct {
-	Collection *schema.Collection
-	Parent     *schema.ID   // nil: the whole collection
+	Collection *model.Collection
+	Parent     *model.ID    // nil: the whole collection
 	Scope      query.Filter // of the path and the caller; nil: none
 	Filter     query.Filter // of the query; nil: none
 	Sort       []query.SortKey
@@ -44,14 +45,14 @@ type Page struct {
 	query     PageQuery
 	selection Selection
 	rows      *Rows
-	first     schema.ID
+	first     model.ID
 	wanted    int64 // size of the range
 	given     int64 // resources returned
 	ended     bool
 
 	start     int64 // position of the first resource, of a range by offset
 	hasBefore bool
-	after     schema.ID // first resource after the range
+	after     model.ID // first resource after the range
 	hasAfter  bool
 	lookAhead bool // after is found by reading one more row
 }
@@ -130,7 +131,7 @@ func (p *Page) begin() error {
 func (p *Page) Extend() error {
 	long := p.tx.store.long
 	if !long.acquire(p.query.Caller) {
-		return fault.New(fault.CodeTooManyRequests, "You are being sent %d long lists, and nobody gets more at the same time. Read them to their end first, or ask for smaller ranges.", long.most)
+		return fault.New(problem.CodeTooManyRequests, "You are being sent %d long lists, and nobody gets more at the same time. Read them to their end first, or ask for smaller ranges.", long.most)
 	}
 	if err := p.tx.conn.Extend(); err != nil {
 		long.release(p.query.Caller)
@@ -167,7 +168,7 @@ func (p *Page) endRows() {
 }
 
 // Next gives the next resource of the range, or nil at its end.
-func (p *Page) Next() (schema.Row, error) {
+func (p *Page) Next() (model.Row, error) {
 	if p.ended || p.selection.Take == 0 && !p.lookAhead {
 		p.ended = true
 		return nil, nil
@@ -184,12 +185,12 @@ func (p *Page) Next() (schema.Row, error) {
 	if !more || p.given == p.wanted {
 		p.ended, p.lookAhead = true, false
 		if more {
-			p.after, p.hasAfter = p.rows.ID(schema.IDColumn), true
+			p.after, p.hasAfter = p.rows.ID(model.IDColumn), true
 		}
 		return nil, p.locateEmpty()
 	}
 	if p.given == 0 {
-		p.first = p.rows.ID(schema.IDColumn)
+		p.first = p.rows.ID(model.IDColumn)
 	}
 	p.given++
 	return p.rows, nil

@@ -6,8 +6,8 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // maxOneQuery is the largest page that one query reads, with the total and the resource after
@@ -24,9 +24,9 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 		return false, nil
 	}
 	c := p.query.Collection
-	sql, args := s.firstPage(c, order), []schema.Value{schema.IntValue(take)}
+	sql, args := s.firstPage(c, order), []model.Value{model.IntValue(take)}
 	if r.Offset > 0 {
-		sql, args = s.pageAt(c), []schema.Value{schema.IntValue(r.Offset), schema.IntValue(take)}
+		sql, args = s.pageAt(c), []model.Value{model.IntValue(r.Offset), model.IntValue(take)}
 	}
 	if err := p.open(ctx, s, db.PageQuery); err != nil {
 		return false, err
@@ -39,7 +39,7 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 	if _, err := rows.Next(); err != nil { // there is always a row
 		return false, p.tx.fault(err)
 	}
-	p.rows.peeked = !rows.Null(schema.IDColumn)
+	p.rows.peeked = !rows.Null(model.IDColumn)
 	total, after := len(c.Columns()), len(c.Columns())+1
 	p.Total, p.Known, p.wanted = rows.Int(total), true, take
 	if r.Offset > 0 {
@@ -55,13 +55,13 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 
 // withTotal adds columns for the total of a collection, and more, to a query. There is a row
 // even if the query has none.
-func (s *Store) withTotal(c *schema.Collection, sql, more string) string {
+func (s *Store) withTotal(c *model.Collection, sql, more string) string {
 	return "SELECT page.*, list.* FROM (SELECT " + lists.TotalSQL("'"+c.Name+"'", "''") + " AS total" + more + ") AS list LEFT JOIN (" + sql + ") AS page ON true"
 }
 
 // firstPage takes the size of the page. It is a part of a constant number of resources, so
 // that the planner does not plan for many.
-func (s *Store) firstPage(c *schema.Collection, order Order) string {
+func (s *Store) firstPage(c *model.Collection, order Order) string {
 	table := s.tables[c]
 	first := func(columns string, n int) string {
 		b := s.statement(c, "(SELECT ", columns, " FROM ", table.Name)
@@ -70,7 +70,7 @@ func (s *Store) firstPage(c *schema.Collection, order Order) string {
 		return b.String()
 	}
 	return s.withTotal(c, "SELECT * FROM "+first(table.All, maxOneQuery)+" LIMIT $1",
-		", (SELECT * FROM "+first(table.Columns[schema.IDColumn], maxOneQuery+1)+" LIMIT 1 OFFSET $1) AS after")
+		", (SELECT * FROM "+first(table.Columns[model.IDColumn], maxOneQuery+1)+" LIMIT 1 OFFSET $1) AS after")
 }
 
 // maxStep bounds how far into a block a position is looked for. A block is shorter, unless
@@ -79,9 +79,9 @@ const maxStep = 2000
 
 // pageAt takes a position and the size of the page, and finds the block in the same query.
 // There are no rows if the position is too far from its start.
-func (s *Store) pageAt(c *schema.Collection) string {
+func (s *Store) pageAt(c *model.Collection) string {
 	table := s.tables[c]
-	id := table.Columns[schema.IDColumn]
+	id := table.Columns[model.IDColumn]
 	// A constant limit, so that the planner expects few rows.
 	return s.withTotal(c, lists.PlaceSQL(s.db, c)+" SELECT near.* FROM place CROSS JOIN LATERAL (SELECT * FROM (SELECT "+table.All+" FROM "+table.Name+
 		" WHERE "+id+" >= place.first ORDER BY "+id+" LIMIT "+strconv.Itoa(maxStep+maxOneQuery)+") AS block OFFSET $1 - place.before) AS near"+

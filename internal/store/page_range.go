@@ -4,8 +4,9 @@ import (
 	"math"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 func (p *Page) count() (err error) {
@@ -78,9 +79,9 @@ func (p *Page) seek() error {
 	switch {
 	case err != nil || !found:
 	case !order[0].Descending:
-		p.selection.From, p.selection.Skip = Place{schema.IDValue(block.First)}, skip-block.Before
+		p.selection.From, p.selection.Skip = Place{model.IDValue(block.First)}, skip-block.Before
 	case block.End != nil:
-		p.selection.From, p.selection.Behind = Place{schema.IDValue(*block.End)}, true
+		p.selection.From, p.selection.Behind = Place{model.IDValue(*block.End)}, true
 		p.selection.Skip = skip - (p.Total - block.Before - block.Count)
 	}
 	return err
@@ -125,7 +126,7 @@ func (p *Page) cursorPlace() (Place, error) {
 		if len(p.query.Sort) > 0 {
 			detail = "There is no resource with this id here, so its place in the sort order is unknown. Start again without a cursor."
 		}
-		return nil, fault.Parameter("cursor", fault.CodeUnknownCursor, "%s", detail)
+		return nil, fault.Parameter("cursor", problem.CodeUnknownCursor, "%s", detail)
 	}
 	return p.selection.Order.PlaceOf(p.query.Collection, record), nil
 }

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // TestPositionsEqualCounting holds the directory against a list in memory, while
@@ -23,32 +23,32 @@ func TestPositionsEqualCounting(t *testing.T) {
 	size, wide := lists.BlockSize, lists.Fanout
 	lists.BlockSize, lists.Fanout = 3, 2 // so that a few resources make a deep tree
 	t.Cleanup(func() { lists.BlockSize, lists.Fanout = size, wide })
-	s, err := schema.New(
-		schema.Collection{Name: "albums", NoTimestamps: true},
-		schema.Collection{Name: "tracks", NoTimestamps: true, Parent: &schema.Parent{Collection: "albums"}},
+	s, err := model.New(
+		model.Collection{Name: "albums", NoTimestamps: true},
+		model.Collection{Name: "tracks", NoTimestamps: true, Parent: &model.Parent{Collection: "albums"}},
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	albums, tracks := s.Collection("albums"), s.Collection("tracks")
-	parents := []schema.ID{{15: 1}, {15: 2}}
+	parents := []model.ID{{15: 1}, {15: 2}}
 	eachDatabase(t, func(t *testing.T, url string) {
 		st := open(t, url, s)
 		write(t, st, func(tx *Tx) error {
 			for _, parent := range parents {
-				record := make(schema.Record, len(albums.Columns()))
-				record[schema.IDColumn] = schema.IDValue(parent)
+				record := make(model.Record, len(albums.Columns()))
+				record[model.IDColumn] = model.IDValue(parent)
 				if _, err := tx.Insert(albums, record); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
-		model := map[schema.ID]*schema.ID{} // tracks, with their parents
+		expected := map[model.ID]*model.ID{} // tracks, with their parents
 		rapid.Check(t, func(t *rapid.T) {
 			failing := rapid.IntRange(0, 4).Draw(t, "failing") == 0
-			changed := map[schema.ID]*schema.ID{}
-			for id, parent := range model {
+			changed := map[model.ID]*model.ID{}
+			for id, parent := range expected {
 				changed[id] = parent
 			}
 			err := st.Write(context.Background(), func(tx *Tx) error {
@@ -67,7 +67,7 @@ func TestPositionsEqualCounting(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !failing {
-				model = changed
+				expected = changed
 			}
 			if rapid.Bool().Draw(t, "merge") {
 				if err := st.MergeDeltas(context.Background()); err != nil {
@@ -79,15 +79,15 @@ func TestPositionsEqualCounting(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer tx.Close()
-			expectPositions(t, tx, tracks, parents, model)
-			expectPagesAtOnce(t, st, tracks, model)
+			expectPositions(t, tx, tracks, parents, expected)
+			expectPagesAtOnce(t, st, tracks, expected)
 		})
 	})
 }
 
 // expectPagesAtOnce reads pages by one query each, where a database can do that.
-func expectPagesAtOnce(t *rapid.T, st *Store, tracks *schema.Collection, model map[schema.ID]*schema.ID) {
-	ids := slices.SortedFunc(maps.Keys(model), lists.CompareIDs)
+func expectPagesAtOnce(t *rapid.T, st *Store, tracks *model.Collection, expected map[model.ID]*model.ID) {
+	ids := slices.SortedFunc(maps.Keys(expected), lists.CompareIDs)
 	for range 4 {
 		position, take := rapid.IntRange(1, len(ids)+2).Draw(t, "position"), rapid.IntRange(1, 5).Draw(t, "take")
 		got, total, found := pageAtOnce(t, st, tracks, int64(position), int64(take))
@@ -104,7 +104,7 @@ func expectPagesAtOnce(t *rapid.T, st *Store, tracks *schema.Collection, model m
 	}
 }
 
-func pageAtOnce(t interface{ Fatal(...any) }, st *Store, c *schema.Collection, position, take int64) (ids []schema.ID, total int64, found bool) {
+func pageAtOnce(t interface{ Fatal(...any) }, st *Store, c *model.Collection, position, take int64) (ids []model.ID, total int64, found bool) {
 	page := newPage(PageQuery{Collection: c, Unfiltered: true, Range: query.Range{Anchor: query.AtOffset, Offset: position, Limit: take}})
 	defer page.Close()
 	found, err := page.readInOneQuery(context.Background(), st)
@@ -122,7 +122,7 @@ func pageAtOnce(t interface{ Fatal(...any) }, st *Store, c *schema.Collection, p
 		if row == nil {
 			return ids, page.Total, true
 		}
-		ids = append(ids, row.ID(schema.IDColumn))
+		ids = append(ids, row.ID(model.IDColumn))
 	}
 }
 
@@ -135,22 +135,22 @@ func TestPagesAtOnceAreNear(t *testing.T) {
 	st := open(t, pgtest.URL(t), s)
 	const many = maxStep + 50
 	write(t, st, func(tx *Tx) error {
-		records := make([]schema.Record, many)
+		records := make([]model.Record, many)
 		for i := range records {
-			records[i] = make(schema.Record, len(notes.Columns()))
-			records[i][schema.IDColumn] = schema.IDValue(numbered(i))
+			records[i] = make(model.Record, len(notes.Columns()))
+			records[i][model.IDColumn] = model.IDValue(numbered(i))
 		}
 		_, _, err := tx.InsertAll(notes, records)
 		return err
 	})
-	execute := func(position, take int64) []schema.ID {
+	execute := func(position, take int64) []model.ID {
 		ids, total, found := pageAtOnce(t, st, notes, position, take)
 		if found && total != many {
 			t.Errorf("position %d: the total is %d", position, total)
 		}
 		return ids
 	}
-	if got, want := execute(maxStep, 3), []schema.ID{numbered(maxStep), numbered(maxStep + 1), numbered(maxStep + 2)}; !slices.Equal(got, want) {
+	if got, want := execute(maxStep, 3), []model.ID{numbered(maxStep), numbered(maxStep + 1), numbered(maxStep + 2)}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if _, _, found := pageAtOnce(t, st, notes, maxStep+1, 3); found {
@@ -161,15 +161,15 @@ func TestPagesAtOnceAreNear(t *testing.T) {
 	}
 }
 
-func positionless(t *testing.T) *schema.Schema {
-	s, err := schema.New(schema.Collection{Name: "notes", NoTimestamps: true})
+func positionless(t *testing.T) *model.Schema {
+	s, err := model.New(model.Collection{Name: "notes", NoTimestamps: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func numbered(i int) (id schema.ID) {
+func numbered(i int) (id model.ID) {
 	binary.BigEndian.PutUint32(id[:], uint32(i)+1)
 	return id
 }
@@ -177,10 +177,10 @@ func numbered(i int) (id schema.ID) {
 var errOnPurpose = errors.New("on purpose")
 
 // changeTrack creates a track, deletes one, or gives it another parent.
-func changeTrack(t *rapid.T, tx *Tx, tracks *schema.Collection, parents []schema.ID, model map[schema.ID]*schema.ID) error {
-	var id schema.ID
+func changeTrack(t *rapid.T, tx *Tx, tracks *model.Collection, parents []model.ID, expected map[model.ID]*model.ID) error {
+	var id model.ID
 	binary.BigEndian.PutUint16(id[:], rapid.Uint16Range(0, 300).Draw(t, "id"))
-	var parent *schema.ID
+	var parent *model.ID
 	if i := rapid.IntRange(0, len(parents)).Draw(t, "parent"); i < len(parents) {
 		parent = &parents[i]
 	}
@@ -188,33 +188,33 @@ func changeTrack(t *rapid.T, tx *Tx, tracks *schema.Collection, parents []schema
 	if err != nil {
 		return err
 	}
-	after := make(schema.Record, len(tracks.Columns()))
-	after[schema.IDColumn] = schema.IDValue(id)
+	after := make(model.Record, len(tracks.Columns()))
+	after[model.IDColumn] = model.IDValue(id)
 	if parent != nil {
-		after[tracks.ParentLink().Column] = schema.IDValue(*parent)
+		after[tracks.ParentLink().Column] = model.IDValue(*parent)
 	}
 	switch {
 	case before == nil:
 		_, err = tx.Insert(tracks, after)
-		model[id] = parent
+		expected[id] = parent
 	case rapid.IntRange(0, 2).Draw(t, "delete") > 0:
 		_, err = tx.Delete(tracks, before)
-		delete(model, id)
+		delete(expected, id)
 	default:
 		_, err = tx.Update(tracks, before, after)
-		model[id] = parent
+		expected[id] = parent
 	}
 	return err
 }
 
-func expectPositions(t *rapid.T, tx *Tx, tracks *schema.Collection, parents []schema.ID, model map[schema.ID]*schema.ID) {
-	all := []*schema.ID{nil}
+func expectPositions(t *rapid.T, tx *Tx, tracks *model.Collection, parents []model.ID, expected map[model.ID]*model.ID) {
+	all := []*model.ID{nil}
 	for i := range parents {
 		all = append(all, &parents[i])
 	}
 	for _, parent := range all {
-		var ids []schema.ID
-		for id, of := range model {
+		var ids []model.ID
+		for id, of := range expected {
 			if parent == nil || of != nil && *of == *parent {
 				ids = append(ids, id)
 			}

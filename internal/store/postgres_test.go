@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -15,7 +16,7 @@ import (
 // TestConnectionsEndUnderTransactions: these are run again.
 func TestConnectionsEndUnderTransactions(t *testing.T) {
 	t.Parallel()
-	s := schema.Example()
+	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
 	for name, end := range map[string]func(*testing.T, *Tx, string){
 		"terminated": func(t *testing.T, tx *Tx, url string) {
@@ -58,7 +59,7 @@ func TestConnectionsEndUnderTransactions(t *testing.T) {
 // pidOf is the process of the database that a transaction runs in.
 func pidOf(t *testing.T, tx *Tx) (pid int64) {
 	t.Helper()
-	if _, err := db.One(tx.conn, func(row schema.Row) { pid = row.Int(0) }, "SELECT pg_backend_pid()"); err != nil {
+	if _, err := db.One(tx.conn, func(row model.Row) { pid = row.Int(0) }, "SELECT pg_backend_pid()"); err != nil {
 		t.Error(err)
 	}
 	return pid

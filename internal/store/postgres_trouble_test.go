@@ -13,7 +13,9 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -33,11 +35,11 @@ func with(t *testing.T, database, name, value string) string {
 // TestCancelledStatements: the database ends a statement, not the caller, who may try again.
 func TestCancelledStatements(t *testing.T) {
 	t.Parallel()
-	st := open(t, pgtest.URL(t), schema.Example())
+	st := open(t, pgtest.URL(t), (*model.Schema)(schema.Example()))
 	slow := func(tx *Tx) error {
 		return errors.Join(db.ExecAll(tx.conn, "SET LOCAL statement_timeout = '20ms'"), tx.fault(db.ExecAll(tx.conn, "SELECT pg_sleep(60)")))
 	}
-	if err := st.Write(context.Background(), slow); !fault.Is(err, fault.CodeUnavailable) || !strings.Contains(err.Error(), "57014") {
+	if err := st.Write(context.Background(), slow); !fault.Is(err, problem.CodeUnavailable) || !strings.Contains(err.Error(), "57014") {
 		t.Errorf("a write: got %v", err)
 	}
 	tx, err := st.Read(context.Background())
@@ -45,7 +47,7 @@ func TestCancelledStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Close()
-	if err := slow(tx); !fault.Is(err, fault.CodeUnavailable) || !strings.Contains(err.Error(), "57014") {
+	if err := slow(tx); !fault.Is(err, problem.CodeUnavailable) || !strings.Contains(err.Error(), "57014") {
 		t.Errorf("a read: got %v", err)
 	}
 }
@@ -54,18 +56,18 @@ func TestCancelledStatements(t *testing.T) {
 // server.
 func TestLostRaces(t *testing.T) {
 	t.Parallel()
-	st := open(t, pgtest.URL(t), schema.Example())
+	st := open(t, pgtest.URL(t), (*model.Schema)(schema.Example()))
 	for _, c := range []struct {
 		code, message string
 		runs          int
-		want          fault.Code
+		want          problem.Code
 	}{
-		{"40001", "", 10, fault.CodeUnavailable},
-		{"40P01", "", 10, fault.CodeUnavailable},
-		{"23505", "", 10, fault.CodeUnavailable},
-		{"23503", "", 10, fault.CodeUnavailable},
-		{"XX000", "new multixact has more than one updating member: 0 2[1 (keysh), 2 (nokeyupd)]", 10, fault.CodeUnavailable},
-		{"XX000", "something else", 1, fault.CodeInternal},
+		{"40001", "", 10, problem.CodeUnavailable},
+		{"40P01", "", 10, problem.CodeUnavailable},
+		{"23505", "", 10, problem.CodeUnavailable},
+		{"23503", "", 10, problem.CodeUnavailable},
+		{"XX000", "new multixact has more than one updating member: 0 2[1 (keysh), 2 (nokeyupd)]", 10, problem.CodeUnavailable},
+		{"XX000", "something else", 1, problem.CodeInternal},
 	} {
 		runs := 0
 		err := st.Write(context.Background(), func(tx *Tx) error {
@@ -82,7 +84,7 @@ func TestLostRaces(t *testing.T) {
 func TestReadsOfCutConnections(t *testing.T) {
 	t.Parallel()
 	database := pgtest.URL(t)
-	st := open(t, database, schema.Example())
+	st := open(t, database, (*model.Schema)(schema.Example()))
 	users := st.schema.Collection("users")
 	count := func(tx *Tx) (int64, error) { return tx.Count(users, nil) }
 	for name, c := range map[string]struct {
@@ -93,7 +95,7 @@ func TestReadsOfCutConnections(t *testing.T) {
 		"several":   {st.Read, count},
 		"at length": {func(ctx context.Context) (*Tx, error) { return st.read(ctx, db.LongRead) }, count},
 		"a page": {st.lookAtPage, func(tx *Tx) (total int64, err error) {
-			_, err = db.One(tx.conn, func(row schema.Row) { total = row.Int(len(users.Columns())) }, st.firstPage(users, NewOrder(nil)), schema.IntValue(10))
+			_, err = db.One(tx.conn, func(row model.Row) { total = row.Int(len(users.Columns())) }, st.firstPage(users, NewOrder(nil)), model.IntValue(10))
 			return total, err
 		}},
 	} {
@@ -133,7 +135,7 @@ func TestFewerConnectionsThanThePoolWouldHave(t *testing.T) {
 	database := pgtest.URL(t)
 	role, asRole := limited(t, database, "CONNECTION LIMIT 2")
 	execute(t, database, "GRANT ALL ON SCHEMA public TO "+role)
-	st, err := Open(context.Background(), asRole, schema.Example())
+	st, err := Open(context.Background(), asRole, (*model.Schema)(schema.Example()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,14 +177,14 @@ func TestRolesThatMayNotDoEnough(t *testing.T) {
 			t.Parallel()
 			database := pgtest.URL(t)
 			if !c.empty {
-				open(t, database, schema.Example())
+				open(t, database, (*model.Schema)(schema.Example()))
 			}
 			execute(t, database, "REVOKE CREATE ON SCHEMA public FROM PUBLIC") // as it is since version 15
 			role, asRole := limited(t, database, "")
 			if c.grant != "" {
 				execute(t, database, fmt.Sprintf(c.grant, role))
 			}
-			if _, err := Open(context.Background(), asRole, schema.Example()); err == nil || err.Error() != c.want {
+			if _, err := Open(context.Background(), asRole, (*model.Schema)(schema.Example())); err == nil || err.Error() != c.want {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
 		})
@@ -200,7 +202,7 @@ func TestEncodings(t *testing.T) {
 	const text = "Ada é 世界 😀"
 	execute(t, database, "ALTER DATABASE "+u.Path[1:]+" SET client_encoding = 'LATIN1'")
 	for i, given := range []string{database, with(t, database, "client_encoding", "utf-8")} {
-		st := open(t, given, schema.Example())
+		st := open(t, given, (*model.Schema)(schema.Example()))
 		users := st.schema.Collection("users")
 		insert(t, st, users, fmt.Sprintf(`{"name":"%s","email":"%d@example.com"}`, text, i))
 	}
@@ -211,7 +213,7 @@ func TestEncodings(t *testing.T) {
 	execute(t, database, "CREATE DATABASE "+latin+" ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
 	defer execute(t, database, "DROP DATABASE "+latin+" WITH (FORCE)")
 	u.Path = "/" + latin
-	_, err = Open(context.Background(), u.String(), schema.Example())
+	_, err = Open(context.Background(), u.String(), (*model.Schema)(schema.Example()))
 	const want = "the database has the encoding LATIN1, which cannot keep every text. It must have UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
@@ -232,7 +234,7 @@ func TestWrongURLs(t *testing.T) {
 		"postgres://ada:hunter2 3@db/plural":                                            "the user or the password has a character that must be escaped, such as @ as %40",
 		"postgres://ada:hunter2@db/plural?password=hunter2`:%20x&connect_timeout=often": "invalid connect_timeout (strconv.ParseInt: parsing \"often\": invalid syntax)",
 	} {
-		_, err := Open(context.Background(), database, schema.Example())
+		_, err := Open(context.Background(), database, (*model.Schema)(schema.Example()))
 		if full := "the database URL cannot be used: " + want + ". It should be like postgres://user@host/database"; err == nil || err.Error() != full {
 			t.Errorf("%s:\ngot  %v\nwant %s", database, err, full)
 		}

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // TestFiltersSelectWhatTheyMatch takes random trees of filters to random rows:
@@ -32,14 +32,14 @@ func TestFiltersSelectWhatTheyMatch(t *testing.T) {
 	})
 }
 
-func checkFilter(t *rapid.T, tx *Tx, c *schema.Collection, filter query.Filter, rows []schema.Record) {
-	want := []schema.ID{}
+func checkFilter(t *rapid.T, tx *Tx, c *model.Collection, filter query.Filter, rows []model.Record) {
+	want := []model.ID{}
 	for _, row := range rows {
 		if filter.Match(row) {
-			want = append(want, row.ID(schema.IDColumn))
+			want = append(want, row.ID(model.IDColumn))
 		}
 	}
-	slices.SortFunc(want, func(a, b schema.ID) int { return slices.Compare(a[:], b[:]) })
+	slices.SortFunc(want, func(a, b model.ID) int { return slices.Compare(a[:], b[:]) })
 	if got := selected(t, tx, c, filter); !slices.Equal(got, want) {
 		t.Fatalf("%#v\nselects %v\nmatches %v", filter, got, want)
 	}
@@ -48,7 +48,7 @@ func checkFilter(t *rapid.T, tx *Tx, c *schema.Collection, filter query.Filter, 
 		t.Fatalf("%#v\ncounts %d (%v), but matches %d", filter, count, err, len(want))
 	}
 	for _, row := range rows {
-		id := row.ID(schema.IDColumn)
+		id := row.ID(model.IDColumn)
 		found, err := tx.View(c, filter, id, nil)
 		if err != nil || found != slices.Contains(want, id) {
 			t.Fatalf("%#v\nas a scope, it finds %s: %v (%v)", filter, id, found, err)
@@ -56,13 +56,13 @@ func checkFilter(t *rapid.T, tx *Tx, c *schema.Collection, filter query.Filter, 
 	}
 }
 
-func selected(t *rapid.T, tx *Tx, c *schema.Collection, filter query.Filter) []schema.ID {
+func selected(t *rapid.T, tx *Tx, c *model.Collection, filter query.Filter) []model.ID {
 	rows, err := tx.Select(c, Selection{Filter: filter, Order: NewOrder(nil), Take: math.MaxInt64})
 	if err != nil {
 		t.Fatalf("%#v: %v", filter, err)
 	}
 	defer rows.Close()
-	ids := []schema.ID{}
+	ids := []model.ID{}
 	for {
 		more, err := rows.Next()
 		if err != nil {
@@ -71,20 +71,20 @@ func selected(t *rapid.T, tx *Tx, c *schema.Collection, filter query.Filter) []s
 		if !more {
 			return ids
 		}
-		ids = append(ids, rows.ID(schema.IDColumn))
+		ids = append(ids, rows.ID(model.IDColumn))
 	}
 }
 
 // replaceAll makes rows the only ones of a collection. The ids of the rows are
 // made different by their place.
-func replaceAll(t *testing.T, st *Store, c *schema.Collection, rows []schema.Record) {
+func replaceAll(t *testing.T, st *Store, c *model.Collection, rows []model.Record) {
 	t.Helper()
 	write(t, st, func(tx *Tx) error {
 		old, err := tx.conn.Query("SELECT " + tx.store.tables[c].All + " FROM " + tx.store.tables[c].Name)
 		if err != nil {
 			return err
 		}
-		var gone []schema.Record
+		var gone []model.Record
 		for {
 			more, err := old.Next()
 			if err != nil {
@@ -102,9 +102,9 @@ func replaceAll(t *testing.T, st *Store, c *schema.Collection, rows []schema.Rec
 			}
 		}
 		for i, row := range rows {
-			id := row.ID(schema.IDColumn)
+			id := row.ID(model.IDColumn)
 			id[15] = byte(i)
-			row[schema.IDColumn] = schema.IDValue(id)
+			row[model.IDColumn] = model.IDValue(id)
 			if _, err := tx.Insert(c, row); err != nil {
 				return err
 			}
@@ -114,12 +114,12 @@ func replaceAll(t *testing.T, st *Store, c *schema.Collection, rows []schema.Rec
 }
 
 // drawThing draws a row of values that are few, so that they meet, and awkward.
-func drawThing(c *schema.Collection) func(*rapid.T) schema.Record {
-	return func(t *rapid.T) schema.Record {
-		record := make(schema.Record, len(c.Columns()))
+func drawThing(c *model.Collection) func(*rapid.T) model.Record {
+	return func(t *rapid.T) model.Record {
+		record := make(model.Record, len(c.Columns()))
 		for i, column := range c.Columns() {
-			if column.Kind == schema.KindJSON {
-				record[i] = rapid.SampledFrom([]schema.Value{schema.Null, schema.TextValue("{}")}).Draw(t, column.Name)
+			if column.Kind == model.KindJSON {
+				record[i] = rapid.SampledFrom([]model.Value{model.Null, model.TextValue("{}")}).Draw(t, column.Name)
 			} else if column.NotNull || rapid.IntRange(0, 3).Draw(t, "null") > 0 {
 				record[i] = rapid.SampledFrom(values(column.Kind)).Draw(t, column.Name)
 			}
@@ -128,33 +128,33 @@ func drawThing(c *schema.Collection) func(*rapid.T) schema.Record {
 	}
 }
 
-func values(kind schema.Kind) []schema.Value {
+func values(kind model.Kind) []model.Value {
 	if kind.IsDecimal() {
-		return valuesOf(schema.IntValue, 0, 1, -1, 5, 100, 999_999_999_999_999_999, -999_999_999_999_999_999)
+		return valuesOf(model.IntValue, 0, 1, -1, 5, 100, 999_999_999_999_999_999, -999_999_999_999_999_999)
 	}
 	switch kind {
-	case schema.KindBoolean:
-		return []schema.Value{schema.BoolValue(false), schema.BoolValue(true)}
-	case schema.KindInteger:
-		return valuesOf(schema.IntValue, 0, 1, -1, 2, 1<<53, 1<<53+1, math.MaxInt64, math.MaxInt64-1, math.MinInt64)
-	case schema.KindNumber:
-		return valuesOf(schema.FloatValue, 0, math.Copysign(0, -1), 1, -1, 0.1, 0.30000000000000004, 1e300, -math.MaxFloat64, math.SmallestNonzeroFloat64, 1<<53)
-	case schema.KindUUID:
-		return valuesOf(schema.IDValue, schema.ID{}, schema.ID{1}, schema.ID{0x7f}, schema.ID{0x80}, schema.ID{0xff, 0xff})
-	case schema.KindDate:
-		return valuesOf(schema.TextValue, "0000-01-01", "2024-02-29", "2026-11-14", "9999-12-31")
-	case schema.KindDateTime:
-		at := func(t time.Time) schema.Value { return schema.TimeValue(schema.FormatTime(t)) }
+	case model.KindBoolean:
+		return []model.Value{model.BoolValue(false), model.BoolValue(true)}
+	case model.KindInteger:
+		return valuesOf(model.IntValue, 0, 1, -1, 2, 1<<53, 1<<53+1, math.MaxInt64, math.MaxInt64-1, math.MinInt64)
+	case model.KindNumber:
+		return valuesOf(model.FloatValue, 0, math.Copysign(0, -1), 1, -1, 0.1, 0.30000000000000004, 1e300, -math.MaxFloat64, math.SmallestNonzeroFloat64, 1<<53)
+	case model.KindUUID:
+		return valuesOf(model.IDValue, model.ID{}, model.ID{1}, model.ID{0x7f}, model.ID{0x80}, model.ID{0xff, 0xff})
+	case model.KindDate:
+		return valuesOf(model.TextValue, "0000-01-01", "2024-02-29", "2026-11-14", "9999-12-31")
+	case model.KindDateTime:
+		at := func(t time.Time) model.Value { return model.TimeValue(model.FormatTime(t)) }
 		return valuesOf(at, time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1969, 12, 31, 23, 59, 59, 999e6, time.UTC),
 			time.Date(2026, 11, 14, 9, 30, 0, 123e6, time.UTC), time.Date(2026, 11, 14, 9, 30, 0, 124e6, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC))
 	default:
-		return valuesOf(schema.TextValue, "", "a", "A", "ab", "abc", "b", "aé", "%", "_", "a%", `\`, "'", `"`, "$1", "ß", "é", "e\u0301",
+		return valuesOf(model.TextValue, "", "a", "A", "ab", "abc", "b", "aé", "%", "_", "a%", `\`, "'", `"`, "$1", "ß", "é", "e\u0301",
 			"\ud7ff", "\ue000", "\uffff", "\U0001d11e", "\U0010ffff", "a\U0010ffff", "\U0010ffff\U0010ffff", "\t", "1")
 	}
 }
 
-func valuesOf[T any](value func(T) schema.Value, of ...T) []schema.Value {
-	all := make([]schema.Value, len(of))
+func valuesOf[T any](value func(T) model.Value, of ...T) []model.Value {
+	all := make([]model.Value, len(of))
 	for i := range of {
 		all[i] = value(of[i])
 	}
@@ -163,19 +163,19 @@ func valuesOf[T any](value func(T) schema.Value, of ...T) []schema.Value {
 
 // drawFilter draws a tree of filters on any columns, with at most depth levels
 // of And, Or and Not.
-func drawFilter(c *schema.Collection, depth int) *rapid.Generator[query.Filter] {
+func drawFilter(c *model.Collection, depth int) *rapid.Generator[query.Filter] {
 	leaf := rapid.Custom(func(t *rapid.T) query.Filter {
 		column := rapid.IntRange(0, len(c.Columns())-1).Draw(t, "column")
 		kind := c.Columns()[column].Kind
 		form := rapid.IntRange(0, 5).Draw(t, "form")
-		if form == 0 || kind == schema.KindJSON {
+		if form == 0 || kind == model.KindJSON {
 			return query.IsNull{Column: column}
 		}
 		if form == 1 {
 			return query.In{Column: column, Values: rapid.SliceOfN(rapid.SampledFrom(values(kind)), 0, 4).Draw(t, "values")}
 		}
 		ops := []query.Op{query.Equal, query.Less, query.LessOrEqual, query.Greater, query.GreaterOrEqual}
-		if kind == schema.KindText {
+		if kind == model.KindText {
 			ops = append(ops, query.Contains, query.StartsWith)
 		}
 		return query.Compare{Column: column, Op: rapid.SampledFrom(ops).Draw(t, "op"), Value: rapid.SampledFrom(values(kind)).Draw(t, "value")}

@@ -7,18 +7,18 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Job is an unfinished operation: its request and its progress. The queue has no finished
 // operations, so it stays small.
 type Job struct {
-	Operation  schema.ID
+	Operation  model.ID
 	Caller     string
 	Method     string
 	Collection string
-	Resource   schema.ID
-	Parent     *schema.ID
+	Resource   model.ID
+	Parent     *model.ID
 	Body       string
 
 	IfMatch, IfNoneMatch string // empty: not there
@@ -33,7 +33,7 @@ type Job struct {
 
 const jobColumns = "operation, caller, method, collection, resource, parent, body, if_match, if_none_match, attempt, accepted_by"
 
-func scanJob(row schema.Row) Job {
+func scanJob(row model.Row) Job {
 	text := func(column int) string { return string(row.AppendText(nil, column)) }
 	job := Job{
 		Operation: row.ID(0), Caller: text(1), Method: text(2), Collection: text(3), Resource: row.ID(4),
@@ -46,8 +46,8 @@ func scanJob(row schema.Row) Job {
 	return job
 }
 
-func (t *Tx) jobs(sql string, args ...schema.Value) (jobs []Job, err error) {
-	err = db.Each(t.conn, func(row schema.Row) bool {
+func (t *Tx) jobs(sql string, args ...model.Value) (jobs []Job, err error) {
+	err = db.Each(t.conn, func(row model.Row) bool {
 		jobs = append(jobs, scanJob(row))
 		return true
 	}, sql, args...)
@@ -56,33 +56,33 @@ func (t *Tx) jobs(sql string, args ...schema.Value) (jobs []Job, err error) {
 
 // Backlog counts the unfinished operations, up to most.
 func (t *Tx) Backlog(most int64) (n int64, err error) {
-	_, err = db.One(t.conn, func(row schema.Row) { n = row.Int(0) },
-		"SELECT count(*) FROM (SELECT due FROM "+db.QueueTable+" LIMIT $1) AS unfinished", schema.IntValue(most))
+	_, err = db.One(t.conn, func(row model.Row) { n = row.Int(0) },
+		"SELECT count(*) FROM (SELECT due FROM "+db.QueueTable+" LIMIT $1) AS unfinished", model.IntValue(most))
 	return n, t.fault(err)
 }
 
 // Unfinished lists the unfinished operations on a resource, in the order of execution.
-func (t *Tx) Unfinished(c *schema.Collection, id schema.ID) ([]Job, error) {
+func (t *Tx) Unfinished(c *model.Collection, id model.ID) ([]Job, error) {
 	return t.jobs("SELECT "+jobColumns+" FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 ORDER BY turn",
-		schema.TextValue(c.Name), schema.IDValue(id))
+		model.TextValue(c.Name), model.IDValue(id))
 }
 
 // Creating finds the pending operation that will create a resource, and its caller.
-func (t *Tx) Creating(c *schema.Collection, id schema.ID) (operation schema.ID, caller string, found bool, err error) {
-	found, err = db.One(t.conn, func(row schema.Row) { operation, caller = row.ID(0), string(row.AppendText(nil, 1)) },
+func (t *Tx) Creating(c *model.Collection, id model.ID) (operation model.ID, caller string, found bool, err error) {
+	found, err = db.One(t.conn, func(row model.Row) { operation, caller = row.ID(0), string(row.AppendText(nil, 1)) },
 		"SELECT operation, caller FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 AND method = 'POST' ORDER BY turn LIMIT 1",
-		schema.TextValue(c.Name), schema.IDValue(id))
+		model.TextValue(c.Name), model.IDValue(id))
 	return operation, caller, found, t.fault(err)
 }
 
 // Enqueue adds an operation after those on the same resource and those that it needs.
-func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
+func (t *Tx) Enqueue(job Job, needed []model.ID) error {
 	if err := t.conn.Lock(job.Collection, job.Resource); err != nil {
 		return t.fault(err)
 	}
-	collection, resource := schema.TextValue(job.Collection), schema.IDValue(job.Resource)
+	collection, resource := model.TextValue(job.Collection), model.IDValue(job.Resource)
 	turn := int64(1)
-	_, err := db.One(t.conn, func(row schema.Row) {
+	_, err := db.One(t.conn, func(row model.Row) {
 		turn = row.Int(0) + 1
 		needed = append(needed[:len(needed):len(needed)], row.ID(1))
 	}, "SELECT turn, operation FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 ORDER BY turn DESC LIMIT 1", collection, resource)
@@ -90,13 +90,13 @@ func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
 		return t.fault(err)
 	}
 	needed = distinct(needed)
-	parent := schema.Null
+	parent := model.Null
 	if job.Parent != nil {
-		parent = schema.IDValue(*job.Parent)
+		parent = model.IDValue(*job.Parent)
 	}
 	if _, err = t.conn.Exec("INSERT INTO "+db.QueueTable+" ("+jobColumns+", turn, blockers, followers, due) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, $12, 0, $13)",
-		schema.IDValue(job.Operation), schema.TextValue(job.Caller), schema.TextValue(job.Method), collection, resource, parent, schema.TextValue(job.Body),
-		schema.TextValue(job.IfMatch), schema.TextValue(job.IfNoneMatch), schema.IntValue(t.store.own), schema.IntValue(turn), schema.IntValue(int64(len(needed))), t.at); err != nil {
+		model.IDValue(job.Operation), model.TextValue(job.Caller), model.TextValue(job.Method), collection, resource, parent, model.TextValue(job.Body),
+		model.TextValue(job.IfMatch), model.TextValue(job.IfNoneMatch), model.IntValue(t.store.own), model.IntValue(turn), model.IntValue(int64(len(needed))), t.at); err != nil {
 		return t.fault(err)
 	}
 	for _, other := range needed {
@@ -108,7 +108,7 @@ func (t *Tx) Enqueue(job Job, needed []schema.ID) error {
 }
 
 // distinct removes duplicates: an operation can be needed for several reasons.
-func distinct(operations []schema.ID) (once []schema.ID) {
+func distinct(operations []model.ID) (once []model.ID) {
 	for _, operation := range operations {
 		if !slices.Contains(once, operation) {
 			once = append(once, operation)
@@ -119,13 +119,13 @@ func distinct(operations []schema.ID) (once []schema.ID) {
 
 // follow records that an operation waits for another. It writes the other's row, so that no
 // worker can finish it concurrently and miss the follower.
-func (t *Tx) follow(operation, other schema.ID) error {
-	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET followers = followers + 1 WHERE operation = $1", schema.IDValue(other))
+func (t *Tx) follow(operation, other model.ID) error {
+	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET followers = followers + 1 WHERE operation = $1", model.IDValue(other))
 	if err == nil && changed != 1 {
 		err = fmt.Errorf("the operation %s, which %s follows, is not in the queue", other, operation)
 	}
 	if err == nil {
-		_, err = t.conn.Exec("INSERT INTO "+db.FollowersTable+" (awaited, follower) VALUES ($1, $2)", schema.IDValue(other), schema.IDValue(operation))
+		_, err = t.conn.Exec("INSERT INTO "+db.FollowersTable+" (awaited, follower) VALUES ($1, $2)", model.IDValue(other), model.IDValue(operation))
 	}
 	return t.fault(err)
 }
@@ -136,11 +136,11 @@ func (t *Tx) Claim(most int, lease time.Duration) ([]Job, error) {
 	return t.jobs("WITH ready AS MATERIALIZED (SELECT operation FROM "+db.QueueTable+
 		" WHERE blockers = 0 AND due <= $1 AND accepted_by <= $2 ORDER BY due, operation LIMIT $3"+t.store.db.SkipLocked()+")"+
 		" UPDATE "+db.QueueTable+" SET attempt = attempt + 1, due = $4 WHERE operation IN (SELECT operation FROM ready) RETURNING "+jobColumns,
-		t.at, schema.IntValue(t.store.own), schema.IntValue(int64(most)), t.in(lease))
+		t.at, model.IntValue(t.store.own), model.IntValue(int64(most)), t.in(lease))
 }
 
-func (t *Tx) in(delay time.Duration) schema.Value {
-	return schema.TimeValue(schema.FormatTime(t.store.now().Add(delay)))
+func (t *Tx) in(delay time.Duration) model.Value {
+	return model.TimeValue(model.FormatTime(t.store.now().Add(delay)))
 }
 
 // Renew checks that a job is still claimed by this worker, and extends its lease. False means
@@ -151,13 +151,13 @@ func (t *Tx) Renew(job Job, delay time.Duration) (bool, error) {
 		return false, t.fault(err)
 	}
 	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET due = $1 WHERE operation = $2 AND attempt = $3",
-		t.in(delay), schema.IDValue(job.Operation), schema.IntValue(job.Attempt))
+		t.in(delay), model.IDValue(job.Operation), model.IntValue(job.Attempt))
 	return changed == 1, t.fault(err)
 }
 
 // Finish removes an operation from the queue, and unblocks those that wait for it.
 func (t *Tx) Finish(job Job) error {
-	operation := schema.IDValue(job.Operation)
+	operation := model.IDValue(job.Operation)
 	for _, statement := range []string{
 		"UPDATE " + db.QueueTable + " SET blockers = blockers - 1 WHERE operation IN (SELECT follower FROM " + db.FollowersTable + " WHERE awaited = $1)",
 		"DELETE FROM " + db.FollowersTable + " WHERE awaited = $1",
@@ -173,8 +173,8 @@ func (t *Tx) Finish(job Job) error {
 // Next is when the next unblocked operation is due, if there is one.
 func (t *Tx) Next() (at time.Time, found bool, err error) {
 	var text []byte
-	found, err = db.One(t.conn, func(row schema.Row) { text = row.AppendText(nil, 0) },
-		"SELECT due FROM "+db.QueueTable+" WHERE blockers = 0 AND accepted_by <= $1 ORDER BY due LIMIT 1", schema.IntValue(t.store.own))
+	found, err = db.One(t.conn, func(row model.Row) { text = row.AppendText(nil, 0) },
+		"SELECT due FROM "+db.QueueTable+" WHERE blockers = 0 AND accepted_by <= $1 ORDER BY due LIMIT 1", model.IntValue(t.store.own))
 	if err == nil && found {
 		at, err = time.Parse(time.RFC3339, string(text))
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -29,7 +30,7 @@ func (j *modelJob) free() bool {
 
 // TestQueueModel compares the queue with a naive model under random use.
 func TestQueueModel(t *testing.T) {
-	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		clock := clocked(st)
 		rapid.Check(t, func(t *rapid.T) {
 			inTx(t, st, func(tx *Tx) error {
@@ -60,7 +61,7 @@ func (m *queueModel) enqueue(t *rapid.T) {
 	user := rapid.ByteRange(0, 3).Draw(t, "user")
 	method := rapid.SampledFrom([]string{"POST", "PUT", "PATCH", "DELETE"}).Draw(t, "method")
 	added := &modelJob{due: *m.clock}
-	var needed []schema.ID
+	var needed []model.ID
 	for i, job := range m.unfinished() {
 		relied := rapid.IntRange(0, 3).Draw(t, fmt.Sprint("needs ", i)) == 0
 		if relied {
@@ -174,12 +175,12 @@ func (m *queueModel) check(t *rapid.T) {
 	}
 	for user := range byte(4) {
 		var want []Job
-		var creating schema.ID
+		var creating model.ID
 		for _, job := range unfinished {
 			if job.Resource != userID(user) {
 				continue
 			}
-			if want = append(want, job.Job); job.Method == "POST" && creating == (schema.ID{}) {
+			if want = append(want, job.Job); job.Method == "POST" && creating == (model.ID{}) {
 				creating = job.Operation
 			}
 		}
@@ -187,7 +188,7 @@ func (m *queueModel) check(t *rapid.T) {
 		if got, err := tx.Unfinished(c, userID(user)); !reflect.DeepEqual(got, want) || err != nil {
 			t.Fatalf("got %+v, %v\nwant %+v", got, err, want)
 		}
-		if got, _, found, err := tx.Creating(c, userID(user)); got != creating || found != (creating != schema.ID{}) || err != nil {
+		if got, _, found, err := tx.Creating(c, userID(user)); got != creating || found != (creating != model.ID{}) || err != nil {
 			t.Fatalf("%s creates it, %t, %v, and not %s", got, found, err, creating)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -24,7 +25,7 @@ func clocked(st *Store) *time.Time {
 }
 
 // enqueue adds an operation on a user, who is a number.
-func enqueue(t rapid.TB, st *Store, user byte, method string, needed ...schema.ID) Job {
+func enqueue(t rapid.TB, st *Store, user byte, method string, needed ...model.ID) Job {
 	t.Helper()
 	job := Job{Method: method, Collection: "users", Resource: userID(user), Body: fmt.Sprintf(`{"name":"%d"}`, user), IfMatch: `"x"`, Schema: 1}
 	if user%2 == 1 {
@@ -38,7 +39,7 @@ func enqueue(t rapid.TB, st *Store, user byte, method string, needed ...schema.I
 	return job
 }
 
-func userID(user byte) schema.ID { return schema.ID{15: user} }
+func userID(user byte) model.ID { return model.ID{15: user} }
 
 func inTx(t rapid.TB, st *Store, fn func(*Tx) error) {
 	t.Helper()
@@ -69,7 +70,7 @@ func finish(t rapid.TB, st *Store, job Job) (mine bool) {
 }
 
 func TestQueue(t *testing.T) {
-	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		clock := clocked(st)
 		first := enqueue(t, st, 1, "POST")
 		second := enqueue(t, st, 1, "PATCH", first.Operation, first.Operation) // for two reasons, and it is behind it anyway
@@ -123,7 +124,7 @@ func TestQueue(t *testing.T) {
 				return nil
 			})
 		}
-		if err := st.Write(context.Background(), func(tx *Tx) error { return tx.Enqueue(Job{Operation: tx.NewID()}, []schema.ID{first.Operation}) }); err == nil {
+		if err := st.Write(context.Background(), func(tx *Tx) error { return tx.Enqueue(Job{Operation: tx.NewID()}, []model.ID{first.Operation}) }); err == nil {
 			t.Error("an operation follows one that is not in the queue")
 		}
 	})
@@ -132,7 +133,7 @@ func TestQueue(t *testing.T) {
 // TestTakeOver: what is in progress at the start was left by a server that is
 // gone, if there can be no other.
 func TestTakeOver(t *testing.T) {
-	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		clocked(st)
 		enqueue(t, st, 1, "POST")
 		claimJobs(t, st, 1, time.Hour)
@@ -148,7 +149,7 @@ func TestTakeOver(t *testing.T) {
 // TestClaimIsForOne: of many who claim at the same time none get the same.
 func TestClaimIsForOne(t *testing.T) {
 	const jobs, claimers = 60, 6
-	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		for i := range jobs {
 			enqueue(t, st, byte(i), "POST")
 		}
@@ -165,7 +166,7 @@ func TestClaimIsForOne(t *testing.T) {
 			})
 		}
 		all.Wait()
-		seen := map[schema.ID]int{}
+		seen := map[model.ID]int{}
 		for _, each := range claimed {
 			for _, job := range each {
 				if seen[job.Operation]++; seen[job.Operation] > 1 || job.Attempt != 1 {
@@ -193,10 +194,10 @@ func isClaimed(t *testing.T, st *Store) (claimed bool) {
 // are finished in the order in which they were accepted, and all are.
 func TestQueueUnderLoad(t *testing.T) {
 	const users, each, workers = 4, 15, 4
-	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
-		var accepted [users][]schema.ID
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
+		var accepted [users][]model.ID
 		var mutex sync.Mutex
-		finished := map[schema.ID][]schema.ID{}
+		finished := map[model.ID][]model.ID{}
 		count := 0
 		var adding, working sync.WaitGroup
 		for user := range users {
@@ -241,7 +242,7 @@ func TestQueueUnderLoad(t *testing.T) {
 // it would claim more than there are workers, which would wait for each other for ever.
 func TestClaimIsBounded(t *testing.T) {
 	url := pgtest.URL(t) + "&enable_hashagg=off&enable_sort=off&enable_hashjoin=off&enable_mergejoin=off&enable_material=off"
-	st, err := Open(context.Background(), url, schema.Example())
+	st, err := Open(context.Background(), url, (*model.Schema)(schema.Example()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
 
 // TestNobodyHasAllPages: a caller whose queries take long waits for its own, and others are served.
 func TestNobodyHasAllPages(t *testing.T) {
-	eachStore(t, schema.Example(), func(t *testing.T, st *Store) {
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		users := st.schema.Collection("users")
 		name := users.Field("name").Column
 		page := func(ctx context.Context, caller string) (*Page, error) {

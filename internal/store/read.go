@@ -4,13 +4,13 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // View calls read with the resource with the id, if it is in the scope.
-func (t *Tx) View(c *schema.Collection, scope query.Filter, id schema.ID, read func(schema.Row)) (found bool, err error) {
-	sql, args := t.store.tables[c].one, []schema.Value{schema.IDValue(id)}
+func (t *Tx) View(c *model.Collection, scope query.Filter, id model.ID, read func(model.Row)) (found bool, err error) {
+	sql, args := t.store.tables[c].one, []model.Value{model.IDValue(id)}
 	if scope != nil {
 		s := t.store.statement(c, sql, " AND ")
 		s.Args = args
@@ -22,38 +22,38 @@ func (t *Tx) View(c *schema.Collection, scope query.Filter, id schema.ID, read f
 }
 
 // Get reads the resource with the id, if it is in the scope.
-func (t *Tx) Get(c *schema.Collection, scope query.Filter, id schema.ID) (record schema.Record, err error) {
-	_, err = t.View(c, scope, id, func(row schema.Row) { record = c.Scan(row) })
+func (t *Tx) Get(c *model.Collection, scope query.Filter, id model.ID) (record model.Record, err error) {
+	_, err = t.View(c, scope, id, func(row model.Row) { record = c.Scan(row) })
 	return record, err
 }
 
 // Count counts the resources that pass a filter.
-func (t *Tx) Count(c *schema.Collection, filter query.Filter) (n int64, err error) {
+func (t *Tx) Count(c *model.Collection, filter query.Filter) (n int64, err error) {
 	s := t.store.statement(c, "SELECT count(*) FROM ", t.store.tables[c].Name)
 	if filter != nil {
 		s.Write(" WHERE ")
 		s.condition(filter, true)
 	}
-	_, err = db.One(t.conn, func(row schema.Row) { n = row.Int(0) }, s.String(), s.Args...)
+	_, err = db.One(t.conn, func(row model.Row) { n = row.Int(0) }, s.String(), s.Args...)
 	return n, t.fault(err)
 }
 
 // Place is a place in an order: the values of the sort keys, the id last.
-type Place []schema.Value
+type Place []model.Value
 
 // Order is the total order of a listing: the sort keys, and the id to break ties.
 type Order []query.SortKey
 
 // NewOrder completes the sort keys of a query.
 func NewOrder(sort []query.SortKey) Order {
-	if n := len(sort); n > 0 && sort[n-1].Column == schema.IDColumn {
+	if n := len(sort); n > 0 && sort[n-1].Column == model.IDColumn {
 		return sort
 	}
-	return append(slices.Clone(sort), query.SortKey{Column: schema.IDColumn})
+	return append(slices.Clone(sort), query.SortKey{Column: model.IDColumn})
 }
 
 // PlaceOf is the place of a resource in the order.
-func (o Order) PlaceOf(c *schema.Collection, row schema.Row) Place {
+func (o Order) PlaceOf(c *model.Collection, row model.Row) Place {
 	place := make(Place, len(o))
 	for i, key := range o {
 		place[i] = c.Columns()[key.Column].Kind.Read(row, key.Column)

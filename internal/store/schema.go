@@ -2,17 +2,17 @@ package store
 
 import (
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/migrate"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // Since is the schema version since which a collection is declared as it is now. Two
 // representations of one revision differ only if it differs.
-func (s *Store) Since(c *schema.Collection) int64 { return s.since[c.Name] }
+func (s *Store) Since(c *model.Collection) int64 { return s.since[c.Name] }
 
 // SinceOf is Since for a server with another schema version, from which a client has an ETag.
-func (t *Tx) SinceOf(c *schema.Collection, version int64) (int64, error) {
+func (t *Tx) SinceOf(c *model.Collection, version int64) (int64, error) {
 	if version == t.store.own {
 		return t.store.Since(c), nil
 	}
@@ -60,7 +60,7 @@ func (s *Store) recheck(c db.Conn) (*compatibility, error) {
 }
 
 func otherSchema() error {
-	return &fault.Error{Code: fault.CodeUnavailable, Detail: "The schema of the database has changed since the server was started. Restart the server with that schema."}
+	return &problem.Error{Code: problem.CodeUnavailable, Detail: "The schema of the database has changed since the server was started. Restart the server with that schema."}
 }
 
 // mayRead: everything is stored as this server expects. mayWrite: and what this server

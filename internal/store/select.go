@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // Selection is a range of resources in an order.
@@ -24,7 +24,7 @@ type Selection struct {
 
 // split divides a selection that no single index range can serve: in descending order, the
 // smaller values and then the nulls follow a value. Rest is nil if the selection is one range.
-func (s Selection) split(c *schema.Collection) (first Selection, rest *Selection) {
+func (s Selection) split(c *model.Collection) (first Selection, rest *Selection) {
 	key := s.Order[0]
 	if s.From == nil || s.From[0].IsNull() || !key.Descending || c.Columns()[key.Column].NotNull {
 		return s, nil
@@ -39,17 +39,17 @@ func (s Selection) split(c *schema.Collection) (first Selection, rest *Selection
 // Rows is a stream of resources. It must be closed before its transaction is
 // used for anything else.
 type Rows struct {
-	schema.Row
+	model.Row
 	rows       db.Rows
 	tx         *Tx
-	collection *schema.Collection
+	collection *model.Collection
 	left       int64      // rows that may still be returned
 	rest       *Selection // follows; nil: none
 	peeked     bool       // the next row was read already
 }
 
 // Select starts a stream of a selection.
-func (t *Tx) Select(c *schema.Collection, selection Selection) (*Rows, error) {
+func (t *Tx) Select(c *model.Collection, selection Selection) (*Rows, error) {
 	r := &Rows{tx: t, collection: c, left: selection.Take}
 	if selection.Skip == 0 {
 		selection, r.rest = selection.split(c)
@@ -98,15 +98,15 @@ func (r *Rows) Close() {
 }
 
 // IDAt is the id of the resource at Skip of a selection, if there is one.
-func (t *Tx) IDAt(c *schema.Collection, selection Selection) (id schema.ID, found bool, err error) {
+func (t *Tx) IDAt(c *model.Collection, selection Selection) (id model.ID, found bool, err error) {
 	selection.Take = 1
-	s := t.selectStatement(c, t.store.tables[c].Columns[schema.IDColumn], selection)
-	found, err = db.One(t.conn, func(row schema.Row) { id = row.ID(0) }, s.String(), s.Args...)
+	s := t.selectStatement(c, t.store.tables[c].Columns[model.IDColumn], selection)
+	found, err = db.One(t.conn, func(row model.Row) { id = row.ID(0) }, s.String(), s.Args...)
 	return id, found, t.fault(err)
 }
 
 // Any reports whether a selection has a resource.
-func (t *Tx) Any(c *schema.Collection, selection Selection) (found bool, err error) {
+func (t *Tx) Any(c *model.Collection, selection Selection) (found bool, err error) {
 	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].Name)
 	s.where(selection)
 	s.Write(" LIMIT 1")
@@ -116,7 +116,7 @@ func (t *Tx) Any(c *schema.Collection, selection Selection) (found bool, err err
 
 // Before finds the place n resources before the end of a selection, n > 0, or nil when there
 // are fewer. More reports whether another one precedes it.
-func (t *Tx) Before(c *schema.Collection, selection Selection, n int64) (place Place, more bool, err error) {
+func (t *Tx) Before(c *model.Collection, selection Selection, n int64) (place Place, more bool, err error) {
 	// Read the selection from its end: its exclusive end becomes the start.
 	whole := Selection{
 		Filter: selection.Filter, Order: selection.Order.reversed(),
@@ -133,9 +133,9 @@ func (t *Tx) Before(c *schema.Collection, selection Selection, n int64) (place P
 
 // firstOf returns the place of the first resource of a selection, and whether there is a
 // second one.
-func (t *Tx) firstOf(c *schema.Collection, selection Selection) (place Place, more bool, err error) {
+func (t *Tx) firstOf(c *model.Collection, selection Selection) (place Place, more bool, err error) {
 	s := t.rowsStatement(c, selection)
-	err = db.Each(t.conn, func(row schema.Row) bool {
+	err = db.Each(t.conn, func(row model.Row) bool {
 		if place != nil {
 			more = true
 			return false
@@ -151,12 +151,12 @@ const few = 1000
 
 // rowsStatement selects whole resources. If many are skipped or sorted for a few, the ids are
 // found first from an index, and only those few resources are read.
-func (t *Tx) rowsStatement(c *schema.Collection, selection Selection) *statement {
+func (t *Tx) rowsStatement(c *model.Collection, selection Selection) *statement {
 	table := t.store.tables[c]
 	if len(selection.Order) == 1 || selection.Take > few || selection.Skip == 0 && !selection.Order[0].Descending {
 		return t.selectStatement(c, table.All, selection)
 	}
-	id := table.Columns[schema.IDColumn]
+	id := table.Columns[model.IDColumn]
 	s := t.store.statement(c, "SELECT ", table.All, " FROM ", table.Name, " WHERE ", id, " IN (")
 	s.selection(id, selection)
 	s.Write(")")
@@ -164,7 +164,7 @@ func (t *Tx) rowsStatement(c *schema.Collection, selection Selection) *statement
 	return s
 }
 
-func (t *Tx) selectStatement(c *schema.Collection, columns string, selection Selection) *statement {
+func (t *Tx) selectStatement(c *model.Collection, columns string, selection Selection) *statement {
 	s := t.store.statement(c)
 	s.selection(columns, selection)
 	return s
@@ -177,10 +177,10 @@ func (s *statement) selection(columns string, selection Selection) {
 	s.order(selection.Order)
 	if selection.Take < math.MaxInt64 || selection.Skip > 0 {
 		s.Write(" LIMIT ")
-		s.Arg(schema.IntValue(selection.Take))
+		s.Arg(model.IntValue(selection.Take))
 	}
 	if selection.Skip > 0 {
 		s.Write(" OFFSET ")
-		s.Arg(schema.IntValue(selection.Skip))
+		s.Arg(model.IntValue(selection.Skip))
 	}
 }

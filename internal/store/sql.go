@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // statement is SQL on a table.
@@ -88,10 +88,10 @@ func (s *statement) compare(column string, f query.Compare, holds bool) {
 // startsWith is a range of strings, so that an index can serve it.
 func (s *statement) startsWith(column, prefix string, holds bool) {
 	s.Write(db.Choose(holds, "", "NOT "), "(", column, " >= ")
-	s.Arg(schema.TextValue(prefix))
+	s.Arg(model.TextValue(prefix))
 	if end, ok := successor(prefix); ok {
 		s.Write(" AND ", column, " < ")
-		s.Arg(schema.TextValue(end))
+		s.Arg(model.TextValue(end))
 	}
 	s.Write(")")
 }
@@ -142,7 +142,7 @@ func (s *statement) order(keys []query.SortKey) {
 	s.Write(" ORDER BY ")
 	s.List(len(keys), ", ", "", func(i int) {
 		s.Write(s.table.Columns[keys[i].Column], db.Choose(keys[i].Descending, " DESC", ""))
-		if keys[i].Column != schema.IDColumn {
+		if keys[i].Column != model.IDColumn {
 			s.Write(db.Choose(keys[i].Descending, s.dialect.NullsLast(), s.dialect.NullsFirst()))
 		}
 	})
@@ -151,7 +151,7 @@ func (s *statement) order(keys []query.SortKey) {
 // after writes that a row follows a place in an order or, if inclusive, is at it. The leading
 // keys are also bounded on their own, so that an index on them finds the place: those with the
 // same direction, up to where null follows a value, which no bound can express.
-func (s *statement) after(keys []query.SortKey, place []schema.Value, inclusive, withoutNulls bool) {
+func (s *statement) after(keys []query.SortKey, place []model.Value, inclusive, withoutNulls bool) {
 	bounded := 0
 	for i, key := range keys[:len(keys)-1] {
 		nullsBehind := key.Descending && s.nullable(key) && !(withoutNulls && i == 0)
@@ -178,7 +178,7 @@ func (s *statement) tuple(n int, item func(i int)) {
 
 // afterKeys compares key by key: after in the first, or equal in it and after in the rest.
 // Null is smallest.
-func (s *statement) afterKeys(keys []query.SortKey, place []schema.Value, inclusive bool) {
+func (s *statement) afterKeys(keys []query.SortKey, place []model.Value, inclusive bool) {
 	first, value, last := keys[0], place[0], len(keys) == 1
 	column := s.table.Columns[first.Column]
 	operator := db.Choose(first.Descending, " < ", " > ")

@@ -15,9 +15,9 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -92,7 +92,7 @@ func TestStatements(t *testing.T) {
 type sqlWorld struct {
 	recorder
 	store  *Store
-	things *schema.Collection
+	things *model.Collection
 	frame  []string // of every transaction that reads
 }
 
@@ -159,11 +159,11 @@ func (w *sqlWorld) page(t *testing.T, raw string) []string {
 // run does an operation, whose transaction is recorded as a whole.
 func (w *sqlWorld) run(t *testing.T, name string) []string {
 	t.Helper()
-	ctx, id := context.Background(), schema.ID{1}
+	ctx, id := context.Background(), model.ID{1}
 	inTransaction := func(fn func(tx *Tx) error) error { return w.store.Write(ctx, fn) }
-	thing := func(tx *Tx, id schema.ID) schema.Record {
+	thing := func(tx *Tx, id model.ID) model.Record {
 		r := record(t, w.things, `{}`)
-		r[schema.IDColumn], r[w.things.CreatedColumn()], r[w.things.UpdatedColumn()] = schema.IDValue(id), tx.Now(), tx.Now()
+		r[model.IDColumn], r[w.things.CreatedColumn()], r[w.things.UpdatedColumn()] = model.IDValue(id), tx.Now(), tx.Now()
 		return r
 	}
 	operations := map[string]func() error{
@@ -184,7 +184,7 @@ func (w *sqlWorld) run(t *testing.T, name string) []string {
 		},
 		"create two, of which one is taken": func() error {
 			return inTransaction(func(tx *Tx) error {
-				_, _, err := tx.InsertAll(w.things, []schema.Record{thing(tx, schema.ID{2}), thing(tx, id)})
+				_, _, err := tx.InsertAll(w.things, []model.Record{thing(tx, model.ID{2}), thing(tx, id)})
 				return err
 			})
 		},

@@ -12,7 +12,8 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 const uniqueNames = `
@@ -36,7 +37,7 @@ func TestWritersShareATransactionButNotTheirFailures(t *testing.T) {
 			r := record(t, things, fmt.Sprintf(`{"name":"name %d"}`, i%names))
 			wait.Go(func() {
 				results[i] = st.Write(context.Background(), func(tx *Tx) error {
-					r[schema.IDColumn] = schema.IDValue(tx.NewID())
+					r[model.IDColumn] = model.IDValue(tx.NewID())
 					_, err := tx.Insert(things, r)
 					return err
 				})
@@ -48,7 +49,7 @@ func TestWritersShareATransactionButNotTheirFailures(t *testing.T) {
 			switch {
 			case err == nil:
 				stored++
-			case fault.Is(err, fault.CodeNotUnique):
+			case fault.Is(err, problem.CodeNotUnique):
 				refused++
 			default:
 				t.Error(err)
@@ -88,7 +89,7 @@ func TestContextDoesNotEndAWriteThatHasBegun(t *testing.T) {
 		// the transaction went on to its end.
 		_ = st.Write(ctx, func(tx *Tx) error {
 			cancel()
-			r[schema.IDColumn] = schema.IDValue(tx.NewID())
+			r[model.IDColumn] = model.IDValue(tx.NewID())
 			_, err := tx.Insert(things, r)
 			return err
 		})
@@ -105,10 +106,10 @@ func TestClosedStoreRefusesEverything(t *testing.T) {
 		}
 		closeStore(t, st)
 		err = st.Write(context.Background(), func(*Tx) error { return nil })
-		if !fault.Is(err, fault.CodeUnavailable) {
+		if !fault.Is(err, problem.CodeUnavailable) {
 			t.Error("write:", err)
 		}
-		if _, err = st.Read(context.Background()); !fault.Is(err, fault.CodeUnavailable) {
+		if _, err = st.Read(context.Background()); !fault.Is(err, problem.CodeUnavailable) {
 			t.Error("read:", err)
 		}
 		closeStore(t, st) // once more does no harm
@@ -124,7 +125,7 @@ func TestHealthAfterADiskError(t *testing.T) {
 		t.Error(err)
 	}
 	err := st.Write(context.Background(), func(*Tx) error { return sqlite.ResultIOErrFsync.ToError() })
-	if !fault.Is(err, fault.CodeUnavailable) || !fault.Is(st.Health(), fault.CodeUnavailable) {
+	if !fault.Is(err, problem.CodeUnavailable) || !fault.Is(st.Health(), problem.CodeUnavailable) {
 		t.Errorf("write: %v, health: %v", err, st.Health())
 	}
 	read(t, st, func(tx *Tx) { expectTotals(t, tx, s.Collection("things"), 1) })
@@ -166,12 +167,12 @@ func TestConflictLeavesNoChange(t *testing.T) {
 		insert(t, st, things, `{"name":"a"}`)
 		write(t, st, func(tx *Tx) error {
 			taken := record(t, things, `{"name":"a"}`)
-			taken[schema.IDColumn] = schema.IDValue(tx.NewID())
-			if _, err := tx.Insert(things, taken); !fault.Is(err, fault.CodeNotUnique) {
+			taken[model.IDColumn] = model.IDValue(tx.NewID())
+			if _, err := tx.Insert(things, taken); !fault.Is(err, problem.CodeNotUnique) {
 				t.Error(err)
 			}
 			free := record(t, things, `{"name":"b"}`)
-			free[schema.IDColumn] = schema.IDValue(tx.NewID())
+			free[model.IDColumn] = model.IDValue(tx.NewID())
 			_, err := tx.Insert(things, free)
 			return err
 		})

@@ -18,14 +18,15 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/migrate"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // Store is a database with the tables of a schema.
 type Store struct {
 	db         db.Database
-	schema     *schema.Schema
-	tables     map[*schema.Collection]*table
+	schema     *model.Schema
+	tables     map[*model.Collection]*table
 	minter     minter
 	pending    atomic.Int64 // pending deltas, as far as this server knows
 	compatible atomic.Pointer[compatibility]
@@ -54,12 +55,12 @@ func MigrateAdditive(applied func(*migrate.Step)) Option {
 // Open opens a database by its URL: sqlite:FILE or postgres://…. An empty database gets its
 // tables. One that does not fit the schema is refused with a *MisfitError, unless an option
 // allows to migrate it.
-func Open(ctx context.Context, url string, s *schema.Schema, given ...Option) (*Store, error) {
+func Open(ctx context.Context, url string, s *model.Schema, given ...Option) (*Store, error) {
 	var o opening
 	for _, option := range given {
 		option(&o)
 	}
-	st := &Store{schema: s, tables: map[*schema.Collection]*table{}, now: time.Now}
+	st := &Store{schema: s, tables: map[*model.Collection]*table{}, now: time.Now}
 	b, err := databases.Open(ctx, url, db.Options{Trace: o.trace, Finish: st.finish, Failed: func(err error) { st.failed.Store(&err) }})
 	if err != nil {
 		return nil, databases.Explain(err)
@@ -86,7 +87,7 @@ func (s *Store) start(c db.Conn) error {
 			return err
 		}
 	}
-	if _, err := db.One(c, func(row schema.Row) { s.pending.Store(row.Int(0)) }, "SELECT count(*) FROM "+db.DeltasTable); err != nil {
+	if _, err := db.One(c, func(row model.Row) { s.pending.Store(row.Int(0)) }, "SELECT count(*) FROM "+db.DeltasTable); err != nil {
 		return err
 	}
 	mark, err := readMark(c)
@@ -113,12 +114,12 @@ type Tx struct {
 	conn    db.Conn
 	ctx     context.Context // of a snapshot; nil: none
 	release func()
-	at      schema.Value // time of all changes of the transaction
-	caller  string       // id of the caller
+	at      model.Value // time of all changes of the transaction
+	caller  string      // id of the caller
 	minted  bool
 	deltas  []lists.Delta // of its changes
 	earlier []*db.Task    // earlier tasks in the transaction
-	mark    schema.ID     // of the minter, if this transaction moves it
+	mark    model.ID      // of the minter, if this transaction moves it
 	last    *Change       // last change, nil if there is none
 }
 
@@ -157,7 +158,7 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	}
 	err := s.db.Write(ctx, t)
-	if tx != nil && tx.mark != (schema.ID{}) {
+	if tx != nil && tx.mark != (model.ID{}) {
 		s.minter.saved(tx.mark, err)
 	}
 	return s.fault(ctx, err)
@@ -173,7 +174,7 @@ func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, 
 	if err := s.check(c, mayWrite); err != nil {
 		return nil, err
 	}
-	tx = &Tx{store: s, conn: c, earlier: earlier, at: schema.TimeValue(schema.FormatTime(s.now()))}
+	tx = &Tx{store: s, conn: c, earlier: earlier, at: model.TimeValue(model.FormatTime(s.now()))}
 	if err := fn(tx); err != nil {
 		return tx, err
 	}
@@ -195,8 +196,8 @@ func (t *Tx) evidence() *db.Statement {
 	if last == nil {
 		return nil
 	}
-	return &db.Statement{SQL: "collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", Args: []schema.Value{
-		schema.TextValue(last.Collection), schema.IDValue(last.ID), schema.TextValue(last.Kind), t.at, schema.TextValue(string(last.Representation))}}
+	return &db.Statement{SQL: "collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", Args: []model.Value{
+		model.TextValue(last.Collection), model.IDValue(last.ID), model.TextValue(last.Kind), t.at, model.TextValue(string(last.Representation))}}
 }
 
 // Ping checks that the database answers and has the expected schema.
@@ -229,16 +230,16 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var list fault.List
-	var single *fault.Error
+	var list problem.Errors
+	var single *problem.Error
 	if errors.As(err, &list) || errors.As(err, &single) {
 		return err
 	}
 	if errors.Is(err, db.ErrClosed) {
-		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The server is shutting down. Try again later.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "The server is shutting down. Try again later.", Cause: err}
 	}
 	if errors.Is(err, db.ErrBusy) {
-		return &fault.Error{Code: fault.CodeUnavailable, Detail: "All database connections are in use. Try again later.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "All database connections are in use. Try again later.", Cause: err}
 	}
 	if known := s.db.Fault(err); known != nil {
 		return known

@@ -13,8 +13,10 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -34,12 +36,12 @@ func eachDatabase(t *testing.T, test func(t *testing.T, url string)) {
 }
 
 // eachStore runs a test on a fresh store of each kind.
-func eachStore(t *testing.T, s *schema.Schema, test func(*testing.T, *Store)) {
+func eachStore(t *testing.T, s *model.Schema, test func(*testing.T, *Store)) {
 	t.Helper()
 	eachDatabase(t, func(t *testing.T, url string) { test(t, open(t, url, s)) })
 }
 
-func open(t *testing.T, url string, s *schema.Schema) *Store {
+func open(t *testing.T, url string, s *model.Schema) *Store {
 	t.Helper()
 	st, err := Open(context.Background(), url, s)
 	if err != nil {
@@ -56,19 +58,19 @@ func closeStore(t *testing.T, st *Store) {
 	}
 }
 
-func parse(t *testing.T, yaml string) *schema.Schema {
+func parse(t *testing.T, yaml string) *model.Schema {
 	t.Helper()
 	file, err := schema.Parse([]byte(yaml))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return file.Schema
+	return (*model.Schema)(file.Schema)
 }
 
 // record decodes the body of a POST.
-func record(t *testing.T, c *schema.Collection, body string) schema.Record {
+func record(t *testing.T, c *model.Collection, body string) model.Record {
 	t.Helper()
-	inputs, _, err := c.Decode([]byte(body), schema.DecodeOptions{Mode: schema.Create, MaxDepth: 64})
+	inputs, _, err := c.Decode([]byte(body), model.DecodeOptions{Mode: model.Create, MaxDepth: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,12 +78,12 @@ func record(t *testing.T, c *schema.Collection, body string) schema.Record {
 }
 
 // insert stores a resource with timestamps, and an id if the body has none.
-func insert(t *testing.T, st *Store, c *schema.Collection, body string) schema.Record {
+func insert(t *testing.T, st *Store, c *model.Collection, body string) model.Record {
 	t.Helper()
 	r := record(t, c, body)
 	write(t, st, func(tx *Tx) error {
-		if r.Null(schema.IDColumn) {
-			r[schema.IDColumn] = schema.IDValue(tx.NewID())
+		if r.Null(model.IDColumn) {
+			r[model.IDColumn] = model.IDValue(tx.NewID())
 		}
 		if !c.NoTimestamps {
 			r[c.CreatedColumn()], r[c.UpdatedColumn()] = tx.Now(), tx.Now()
@@ -138,7 +140,7 @@ func TestEveryKindComesBackAsItWas(t *testing.T) {
 		for _, body := range bodies {
 			want := insert(t, st, things, body)
 			read(t, st, func(tx *Tx) {
-				got, err := tx.Get(things, nil, want.ID(schema.IDColumn))
+				got, err := tx.Get(things, nil, want.ID(model.IDColumn))
 				if err != nil || !slices.Equal(got, want) {
 					t.Errorf("%s\ngot  %s\nwant %s\n%v", body, things.Append(nil, got), things.Append(nil, want), err)
 				}
@@ -148,13 +150,13 @@ func TestEveryKindComesBackAsItWas(t *testing.T) {
 }
 
 func TestScopeHidesWhatItExcludes(t *testing.T) {
-	s := schema.Example()
+	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
 	eachStore(t, s, func(t *testing.T, st *Store) {
 		ada := insert(t, st, users, `{"name":"Ada","email":"ada@example.com"}`)
-		hidden := query.Compare{Column: users.Field("name").Column, Op: query.Equal, Value: schema.TextValue("Bob")}
+		hidden := query.Compare{Column: users.Field("name").Column, Op: query.Equal, Value: model.TextValue("Bob")}
 		read(t, st, func(tx *Tx) {
-			got, err := tx.Get(users, hidden, ada.ID(schema.IDColumn))
+			got, err := tx.Get(users, hidden, ada.ID(model.IDColumn))
 			if got != nil || err != nil {
 				t.Errorf("got %v, %v", got, err)
 			}
@@ -167,7 +169,7 @@ func TestScopeHidesWhatItExcludes(t *testing.T) {
 }
 
 func TestFailedWriteLeavesNothing(t *testing.T) {
-	s := schema.Example()
+	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
 	eachStore(t, s, func(t *testing.T, st *Store) {
 		refusal := errors.New("refused")
@@ -177,7 +179,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 		} {
 			err := st.Write(context.Background(), func(tx *Tx) error {
 				r := record(t, users, `{"name":"Ada","email":"ada@example.com"}`)
-				r[schema.IDColumn] = schema.IDValue(tx.NewID())
+				r[model.IDColumn] = model.IDValue(tx.NewID())
 				r[users.CreatedColumn()], r[users.UpdatedColumn()] = tx.Now(), tx.Now()
 				if _, err := tx.Insert(users, r); err != nil {
 					return err
@@ -187,7 +189,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				}
 				return refusal
 			})
-			if !fault.Is(err, fault.CodeInternal) {
+			if !fault.Is(err, problem.CodeInternal) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
@@ -202,7 +204,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 }
 
 // expectTotals compares the kept total with the expected one and with reality.
-func expectTotals(t *testing.T, tx *Tx, c *schema.Collection, want int64) {
+func expectTotals(t *testing.T, tx *Tx, c *model.Collection, want int64) {
 	t.Helper()
 	kept, err := tx.Total(c, nil)
 	if err != nil {
@@ -218,13 +220,13 @@ func expectTotals(t *testing.T, tx *Tx, c *schema.Collection, want int64) {
 }
 
 func TestTotalsFollowEveryChange(t *testing.T) {
-	s := schema.Example()
+	s := (*model.Schema)(schema.Example())
 	users, posts := s.Collection("users"), s.Collection("posts")
 	parent := posts.ParentLink().Column
 	eachStore(t, s, func(t *testing.T, st *Store) {
 		ada := insert(t, st, users, `{"name":"Ada","email":"ada@example.com"}`)
 		bob := insert(t, st, users, `{"name":"Bob","email":"bob@example.com"}`)
-		adaID, bobID := ada.ID(schema.IDColumn), bob.ID(schema.IDColumn)
+		adaID, bobID := ada.ID(model.IDColumn), bob.ID(model.IDColumn)
 		expect := func(all, ofAda, ofBob int64) {
 			t.Helper()
 			read(t, st, func(tx *Tx) {
@@ -241,7 +243,7 @@ func TestTotalsFollowEveryChange(t *testing.T) {
 		insert(t, st, posts, `{}`)
 		expect(2, 1, 0)
 		moved := slices.Clone(post)
-		moved[parent] = schema.IDValue(bobID)
+		moved[parent] = model.IDValue(bobID)
 		write(t, st, func(tx *Tx) error { _, err := tx.Update(posts, post, moved); return err })
 		expect(2, 0, 1)
 		write(t, st, func(tx *Tx) error { _, err := tx.Delete(posts, moved); return err })
@@ -250,14 +252,14 @@ func TestTotalsFollowEveryChange(t *testing.T) {
 }
 
 func TestChangeLog(t *testing.T) {
-	s := schema.Example()
+	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
 	eachStore(t, s, func(t *testing.T, st *Store) {
 		now := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 		st.now = func() time.Time { return now }
 		ada := insert(t, st, users, `{"id":"00000000-0000-7000-8000-000000000001","name":"Ada","email":"ada@example.com"}`)
 		renamed := slices.Clone(ada)
-		renamed[users.Field("name").Column] = schema.TextValue("Ada L.")
+		renamed[users.Field("name").Column] = model.TextValue("Ada L.")
 		now = now.Add(time.Hour)
 		write(t, st, func(tx *Tx) error { _, err := tx.Update(users, ada, renamed); return err })
 		now = now.Add(time.Hour)
@@ -276,8 +278,8 @@ func TestChangeLog(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		read(t, st, func(tx *Tx) {
-			deleted, err := tx.Deleted(users, ada.ID(schema.IDColumn))
-			renamed[users.RevisionColumn()] = schema.Null // not part of a representation
+			deleted, err := tx.Deleted(users, ada.ID(model.IDColumn))
+			renamed[users.RevisionColumn()] = model.Null // not part of a representation
 			if err != nil || !slices.Equal(deleted, renamed) {
 				t.Errorf("remembered %s, %v", users.Append(nil, deleted), err)
 			}
@@ -294,7 +296,7 @@ func TestChangeLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		read(t, st, func(tx *Tx) {
-			if deleted, err := tx.Deleted(users, ada.ID(schema.IDColumn)); deleted != nil || err != nil {
+			if deleted, err := tx.Deleted(users, ada.ID(model.IDColumn)); deleted != nil || err != nil {
 				t.Errorf("still remembered: %v, %v", deleted, err)
 			}
 		})
@@ -310,7 +312,7 @@ func changes(t *testing.T, st *Store) []string {
 	t.Helper()
 	var lines []string
 	read(t, st, func(tx *Tx) {
-		err := db.Each(tx.conn, func(row schema.Row) bool {
+		err := db.Each(tx.conn, func(row model.Row) bool {
 			text := func(column int) []byte { return row.AppendText(nil, column) }
 			lines = append(lines, fmt.Sprintf("%d %s %s %s %s", row.Int(0), text(1), text(2), text(3), text(4)))
 			return true

@@ -2,7 +2,7 @@ package store
 
 import (
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // table is a collection with its constant SQL.
@@ -16,15 +16,15 @@ type table struct {
 	update, delete string
 }
 
-func newTable(d db.Dialect, c *schema.Collection) *table {
+func newTable(d db.Dialect, c *model.Collection) *table {
 	t := &table{Table: db.NewTable(d, c)}
-	id, revision := t.Columns[schema.IDColumn], t.Columns[c.RevisionColumn()]
+	id, revision := t.Columns[model.IDColumn], t.Columns[c.RevisionColumn()]
 
 	t.one = "SELECT " + t.All + " FROM " + t.Name + " WHERE " + id + " = $1"
 
 	insert := &db.Builder{}
 	insert.Write("INSERT INTO ", t.Name, " (", t.All, ") VALUES (")
-	insert.List(len(t.Columns)-1, ", ", "", func(int) { insert.Arg(schema.Null) })
+	insert.List(len(t.Columns)-1, ", ", "", func(int) { insert.Arg(model.Null) })
 	insert.Write(", ", d.LastRevision(), ") ON CONFLICT DO NOTHING")
 	t.insert = insert.String()
 
@@ -32,13 +32,13 @@ func newTable(d db.Dialect, c *schema.Collection) *table {
 	update.Write("UPDATE ", t.Name, " SET ")
 	for _, column := range t.Columns[1:c.RevisionColumn()] {
 		update.Write(column, " = ")
-		update.Arg(schema.Null)
+		update.Arg(model.Null)
 		update.Write(", ")
 	}
 	update.Write(revision, " = ", d.LastRevision(), " WHERE ", id, " = ")
-	update.Arg(schema.Null)
+	update.Arg(model.Null)
 	update.Write(" AND ", revision, " = ")
-	update.Arg(schema.Null)
+	update.Arg(model.Null)
 	t.update = update.String()
 
 	t.delete = "DELETE FROM " + t.Name + " WHERE " + id + " = $1 AND " + revision + " = $2"
@@ -46,7 +46,7 @@ func newTable(d db.Dialect, c *schema.Collection) *table {
 }
 
 // statement starts SQL on the table.
-func (s *Store) statement(c *schema.Collection, parts ...string) *statement {
+func (s *Store) statement(c *model.Collection, parts ...string) *statement {
 	st := &statement{dialect: s.db, table: s.tables[c]}
 	st.Write(parts...)
 	return st

@@ -6,18 +6,18 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Total is the stored number of resources of a collection, or of those of one parent.
-func (t *Tx) Total(c *schema.Collection, parent *schema.ID) (n int64, err error) {
+func (t *Tx) Total(c *model.Collection, parent *model.ID) (n int64, err error) {
 	n, err = lists.Total(t.conn, lists.Of(c, parent), t.unrecorded())
 	return n, t.fault(err)
 }
 
 // near finds the block of a list that contains a position, or the last one. False means that
 // the list is not divided.
-func (t *Tx) near(c *schema.Collection, parent *schema.ID, position int64) (block lists.Block, found bool, err error) {
+func (t *Tx) near(c *model.Collection, parent *model.ID, position int64) (block lists.Block, found bool, err error) {
 	block, found, err = lists.Find(t.conn, t.store.tables[c].Table, lists.Of(c, parent), position, t.unrecorded())
 	return block, found, t.fault(err)
 }
@@ -35,20 +35,20 @@ func deltasOf(tasks []*db.Task) (deltas []lists.Delta) {
 }
 
 // record adds the delta of a created or deleted resource.
-func (t *Tx) record(c *schema.Collection, record schema.Record, change int64) {
-	t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, nil), ID: record.ID(schema.IDColumn), Change: change})
+func (t *Tx) record(c *model.Collection, record model.Record, change int64) {
+	t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, nil), ID: record.ID(model.IDColumn), Change: change})
 	t.recordParent(c, record, change)
 }
 
-func (t *Tx) recordParent(c *schema.Collection, record schema.Record, change int64) {
+func (t *Tx) recordParent(c *model.Collection, record model.Record, change int64) {
 	if link := c.ParentLink(); link != nil && !record.Null(link.Column) {
 		parent := record.ID(link.Column)
-		t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, &parent), ID: record.ID(schema.IDColumn), Change: change})
+		t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, &parent), ID: record.ID(model.IDColumn), Change: change})
 	}
 }
 
 // recordMove adds the deltas of a resource that may have another parent now.
-func (t *Tx) recordMove(c *schema.Collection, before, after schema.Record) {
+func (t *Tx) recordMove(c *model.Collection, before, after model.Record) {
 	if link := c.ParentLink(); link != nil && before[link.Column] != after[link.Column] {
 		t.recordParent(c, before, -1)
 		t.recordParent(c, after, 1)
@@ -95,5 +95,5 @@ func (s *Store) MergeDeltas(ctx context.Context) error {
 }
 
 func (s *Store) merge(c db.Conn, more ...lists.Delta) (removed int64, err error) {
-	return lists.Merge(c, s.schema, func(collection *schema.Collection) *db.Table { return s.tables[collection].Table }, more...)
+	return lists.Merge(c, s.schema, func(collection *model.Collection) *db.Table { return s.tables[collection].Table }, more...)
 }

@@ -7,24 +7,25 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/problem"
 )
 
 // Now is the time of all changes of the transaction.
-func (t *Tx) Now() schema.Value { return t.at }
+func (t *Tx) Now() model.Value { return t.at }
 
 // As sets the caller of the changes that follow.
 func (t *Tx) As(caller string) { t.caller = caller }
 
 // NewID makes an id that is larger than all before.
-func (t *Tx) NewID() schema.ID {
+func (t *Tx) NewID() model.ID {
 	t.minted = true
 	return t.store.minter.next(t.store.now())
 }
 
 // NewID makes an id before the transaction that uses it.
-func (s *Store) NewID() schema.ID { return s.minter.next(s.now()) }
+func (s *Store) NewID() model.ID { return s.minter.next(s.now()) }
 
 // Attempt runs fn in a savepoint: if it fails, its writes are undone and the transaction can
 // go on.
@@ -45,9 +46,9 @@ func (t *Tx) Attempt(fn func() error) error {
 }
 
 // Insert stores a resource and returns its representation. A conflict with another resource is
-// a fault.List of 409, with pointers into the resource; the transaction can go on.
-func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) {
-	representations, conflicts, err := t.InsertAll(c, []schema.Record{record})
+// a problem.Errors of 409, with pointers into the resource; the transaction can go on.
+func (t *Tx) Insert(c *model.Collection, record model.Record) ([]byte, error) {
+	representations, conflicts, err := t.InsertAll(c, []model.Record{record})
 	if err != nil {
 		return nil, err
 	}
@@ -56,13 +57,13 @@ func (t *Tx) Insert(c *schema.Collection, record schema.Record) ([]byte, error) 
 
 // InsertAll stores resources in their order, as Insert does, in one batch. Each has a
 // representation or conflicts.
-func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (representations [][]byte, conflicts []fault.List, err error) {
-	representations, conflicts = make([][]byte, len(records)), make([]fault.List, len(records))
+func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representations [][]byte, conflicts []problem.Errors, err error) {
+	representations, conflicts = make([][]byte, len(records)), make([]problem.Errors, len(records))
 	revisions, stored := make([]int64, len(records)), make([]bool, len(records))
 	t.minted = true // perhaps before the transaction
 	batch := make([]db.Statement, 0, 2*len(records))
 	for i, record := range records {
-		id := record.ID(schema.IDColumn)
+		id := record.ID(model.IDColumn)
 		if err := t.conn.Lock(c.Name, id); err != nil {
 			return nil, nil, t.fault(err)
 		}
@@ -78,7 +79,7 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 	}
 	for i, record := range records {
 		if stored[i] {
-			record[c.RevisionColumn()] = schema.IntValue(revisions[i])
+			record[c.RevisionColumn()] = model.IntValue(revisions[i])
 			t.changed(c, "create", record, representations[i])
 			t.record(c, record, 1)
 			continue
@@ -94,8 +95,8 @@ func (t *Tx) InsertAll(c *schema.Collection, records []schema.Record) (represent
 // conflictsOf finds the conflicts of a resource that could not be inserted. It is called only
 // then, so that other inserts cost nothing. The change, which gave the revision, is deleted
 // again.
-func (t *Tx) conflictsOf(c *schema.Collection, record schema.Record, revision int64) (fault.List, error) {
-	if err := t.conn.Defer(db.Statement{SQL: "DELETE FROM " + db.ChangesTable + " WHERE revision = $1", Args: []schema.Value{schema.IntValue(revision)}}); err != nil {
+func (t *Tx) conflictsOf(c *model.Collection, record model.Record, revision int64) (problem.Errors, error) {
+	if err := t.conn.Defer(db.Statement{SQL: "DELETE FROM " + db.ChangesTable + " WHERE revision = $1", Args: []model.Value{model.IntValue(revision)}}); err != nil {
 		return nil, err
 	}
 	conflicts, err := t.conflicts(c, nil, record)
@@ -107,7 +108,7 @@ func (t *Tx) conflictsOf(c *schema.Collection, record schema.Record, revision in
 
 // Update replaces a resource that was read in this transaction and returns its new
 // representation. Conflicts are reported as by Insert.
-func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, error) {
+func (t *Tx) Update(c *model.Collection, before, after model.Record) ([]byte, error) {
 	conflicts, err := t.conflicts(c, before, after)
 	if err != nil {
 		return nil, t.fault(err)
@@ -115,16 +116,16 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 	if len(conflicts) > 0 {
 		return nil, conflicts
 	}
-	id := after[schema.IDColumn]
+	id := after[model.IDColumn]
 	if err := t.conn.Lock(c.Name, id.ID()); err != nil {
 		return nil, t.fault(err)
 	}
 	representation := c.Append(nil, after)
-	args := append(schema.Record{}, after[1:c.RevisionColumn()]...)
+	args := append(model.Record{}, after[1:c.RevisionColumn()]...)
 	stored := false
 	err = t.conn.Batch(t.change(c, "update", id.ID(), representation), db.Statement{
 		SQL: t.store.tables[c].update, Args: append(args, id, before[c.RevisionColumn()]), Stored: func(revision int64) {
-			after[c.RevisionColumn()], stored = schema.IntValue(revision), true
+			after[c.RevisionColumn()], stored = model.IntValue(revision), true
 		},
 	})
 	if err == nil && !stored {
@@ -140,8 +141,8 @@ func (t *Tx) Update(c *schema.Collection, before, after schema.Record) ([]byte, 
 
 // Delete removes a resource that was read in this transaction and returns its
 // last representation.
-func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) {
-	id := record.ID(schema.IDColumn)
+func (t *Tx) Delete(c *model.Collection, record model.Record) ([]byte, error) {
+	id := record.ID(model.IDColumn)
 	if err := t.conn.Lock(c.Name, id); err != nil {
 		return nil, t.fault(err)
 	}
@@ -149,7 +150,7 @@ func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) 
 	if err := t.conn.Defer(t.change(c, "delete", id, representation)); err != nil {
 		return nil, t.fault(err)
 	}
-	changed, err := t.conn.Exec(t.store.tables[c].delete, record[schema.IDColumn], record[c.RevisionColumn()])
+	changed, err := t.conn.Exec(t.store.tables[c].delete, record[model.IDColumn], record[c.RevisionColumn()])
 	if err == nil && changed != 1 {
 		err = fmt.Errorf("a deletion from %s removed %d rows", c.Name, changed)
 	}
@@ -163,15 +164,15 @@ func (t *Tx) Delete(c *schema.Collection, record schema.Record) ([]byte, error) 
 
 // conflicts looks for other resources with the same id or the same values in a unique group.
 // Before is the previous state, nil for a new resource: only changed values are checked.
-func (t *Tx) conflicts(c *schema.Collection, before, after schema.Record) (fault.List, error) {
-	var conflicts fault.List
+func (t *Tx) conflicts(c *model.Collection, before, after model.Record) (problem.Errors, error) {
+	var conflicts problem.Errors
 	if before == nil {
-		taken, err := t.exists(c, []int{schema.IDColumn}, after)
+		taken, err := t.exists(c, []int{model.IDColumn}, after)
 		if err != nil {
 			return nil, err
 		}
 		if taken {
-			conflicts.Add(fault.At("/id", fault.CodeIDExists, "Another resource, stored or in this request, has the id %s. Send another id, or none.", after.ID(schema.IDColumn)))
+			conflicts.Add(fault.At("/id", problem.CodeIDExists, "Another resource, stored or in this request, has the id %s. Send another id, or none.", after.ID(model.IDColumn)))
 		}
 	}
 	for _, group := range c.UniqueGroups() {
@@ -189,7 +190,7 @@ func (t *Tx) conflicts(c *schema.Collection, before, after schema.Record) (fault
 	return conflicts, nil
 }
 
-func sameIn(group []int, a, b schema.Record) bool {
+func sameIn(group []int, a, b model.Record) bool {
 	for _, column := range group {
 		if a[column] != b[column] {
 			return false
@@ -199,7 +200,7 @@ func sameIn(group []int, a, b schema.Record) bool {
 }
 
 // exists reports whether another resource has the values of a group. Null equals nothing.
-func (t *Tx) exists(c *schema.Collection, group []int, record schema.Record) (bool, error) {
+func (t *Tx) exists(c *model.Collection, group []int, record model.Record) (bool, error) {
 	same := query.And{}
 	for _, column := range group {
 		if record[column].IsNull() {
@@ -212,13 +213,13 @@ func (t *Tx) exists(c *schema.Collection, group []int, record schema.Record) (bo
 	return db.One(t.conn, nil, s.String(), s.Args...)
 }
 
-func conflictOf(c *schema.Collection, group []int) *fault.Error {
+func conflictOf(c *model.Collection, group []int) *problem.Error {
 	names := make([]string, len(group))
 	for i, column := range group {
 		names[i] = c.Columns()[column].Name
 	}
 	if len(names) == 1 {
-		return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource, stored or in this request, has this %s.", names[0])
+		return fault.At("/"+names[0], problem.CodeNotUnique, "Another resource, stored or in this request, has this %s.", names[0])
 	}
-	return fault.At("/"+names[0], fault.CodeNotUnique, "Another resource, stored or in this request, has these values of %s.", strings.Join(names, " and "))
+	return fault.At("/"+names[0], problem.CodeNotUnique, "Another resource, stored or in this request, has these values of %s.", strings.Join(names, " and "))
 }

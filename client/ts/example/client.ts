@@ -453,7 +453,7 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
    * is created as a whole or not at all. If one fails, `created` of the error has the resources of those
    * ahead of it, and its places count from the first body: `/1207/email`.
    */
-  async createAll(bodies: readonly S["create"][], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
+  async createMany(bodies: readonly S["create"][], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
     const texts = bodies.map((body) => bodyText(body, this.spec));
     const data: S["read"][] = [];
     try {
@@ -479,7 +479,7 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   }
 
   /** Changes the attributes that are given, and no others. */
-  async patch(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
+  async update(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
     return this.#write({ method: "PATCH", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
@@ -499,7 +499,7 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   }
 
   /** Has a resource changed later. */
-  async patchAsync(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<S["read"]>> {
+  async updateAsync(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<S["read"]>> {
     return this.#accept({ method: "PATCH", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
@@ -857,7 +857,7 @@ export interface ApiProblem {
 /** Everything that this client throws, but for abortion, which throws the reason of the signal. */
 export class PluralError extends Error {
   override readonly name: string = "PluralError";
-  /** Of `createAll`, the resources that were created nevertheless: those of the arrays ahead of the one that failed. */
+  /** Of `createMany`, the resources that were created nevertheless: those of the arrays ahead of the one that failed. */
   created: readonly ResourceReference[] = [];
   /** Whether the same request may succeed a moment later. It has been tried again then, as often as allowed. */
   get temporary(): boolean {

@@ -242,7 +242,7 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
    * is created as a whole or not at all. If one fails, `created` of the error has the resources of those
    * ahead of it, and its places count from the first body: `/1207/email`.
    */
-  async createAll(bodies: readonly S["create"][], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
+  async createMany(bodies: readonly S["create"][], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
     const texts = bodies.map((body) => bodyText(body, this.spec));
     const data: S["read"][] = [];
     try {
@@ -268,7 +268,7 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   }
 
   /** Changes the attributes that are given, and no others. */
-  async patch(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
+  async update(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
     return this.#write({ method: "PATCH", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
@@ -288,7 +288,7 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   }
 
   /** Has a resource changed later. */
-  async patchAsync(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<S["read"]>> {
+  async updateAsync(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<S["read"]>> {
     return this.#accept({ method: "PATCH", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 

@@ -43,7 +43,7 @@ export interface ApiProblem {
 /** Everything that this client throws, but for abortion, which throws the reason of the signal. */
 export class PluralError extends Error {
   override readonly name: string = "PluralError";
-  /** Of `createAll`, the resources that were created nevertheless: those of the arrays ahead of the one that failed. */
+  /** Of `createMany`, the resources that were created nevertheless: those of the arrays ahead of the one that failed. */
   created: readonly ResourceReference[] = [];
   /** Whether the same request may succeed a moment later. It has been tried again then, as often as allowed. */
   get temporary(): boolean {

@@ -9,7 +9,7 @@ const api = shop();
 /** Some steps of a group of their own, numbered from 0. */
 async function steps(count: number): Promise<{ group: string; ids: string[] }> {
   const group = unique("g");
-  const { data } = await api.steps.createAll(Array.from({ length: count }, (_, number) => ({ group, number })));
+  const { data } = await api.steps.createMany(Array.from({ length: count }, (_, number) => ({ group, number })));
   return { group, ids: data.map(({ id }) => id) };
 }
 
@@ -17,7 +17,7 @@ const numbers = (from: number, to: number) => Array.from({ length: Math.abs(to -
 
 test("filters and sorting", async () => {
   const { group } = await steps(10);
-  await api.steps.createAll([{ group }, { group: `${group},a` }, { group: `${group}\\` }]);
+  await api.steps.createMany([{ group }, { group: `${group},a` }, { group: `${group}\\` }]);
   const found = async (filter: StepFilter, sort: "number" | "-number" = "number") =>
     (await api.steps.list({ filter: { group, ...filter }, sort })).data.map(({ number }) => number);
   assert.deepEqual(await found({ number: 3 }), [3]);
@@ -151,7 +151,7 @@ test("a walk goes on where the connection broke", async () => {
 test("a server with a smaller max_limit is asked for less at once", async () => {
   const requests: string[] = [];
   const odd = awkward.createClient({ baseURL: setting("AWKWARD"), fetch: (url, init) => (requests.push(new URL(url).searchParams.get("limit")!), fetch(url, init)) });
-  const { data } = await odd.class.createAll(Array.from({ length: 1000 }, () => ({ get: "walked" })));
+  const { data } = await odd.class.createMany(Array.from({ length: 1000 }, () => ({ get: "walked" })));
   const ids = data.map(({ id }) => id);
   requests.length = 0;
   const filter = { get: "walked" };

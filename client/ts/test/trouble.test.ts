@@ -23,10 +23,10 @@ for (const trouble of ["cut-before", "cut-after"]) {
     const { api: broken, attempts } = troubled(trouble);
     const group = unique("g");
     const made = await Promise.all(Array.from({ length: 10 }, (_, number) => broken.steps.create({ group, number })));
-    const { data: all } = await broken.steps.createAll([{ group }, { group }]);
+    const { data: all } = await broken.steps.createMany([{ group }, { group }]);
     assert.equal(await api.steps.total({ filter: { group } }), 12);
     const [first, second] = made;
-    assert.equal((await broken.steps.patch(first!.data.id, { number: 99 }, { ifMatch: first!.etag! })).data.number, 99);
+    assert.equal((await broken.steps.update(first!.data.id, { number: 99 }, { ifMatch: first!.etag! })).data.number, 99);
     assert.equal((await broken.steps.replace(second!.data.id, { group, number: 98 }, { ifMatch: second!.etag! })).data.number, 98);
     assert.deepEqual((await broken.steps.delete(all[0]!.id)).data, all[0]);
     assert.equal(await api.steps.total({ filter: { group } }), 11);
@@ -40,21 +40,21 @@ for (const trouble of ["cut-before", "cut-after"]) {
 test("many are created in as many arrays as it takes, each once", async () => {
   const { api: broken } = troubled("cut-after");
   const group = unique("g");
-  const { data } = await broken.steps.createAll(Array.from({ length: 2300 }, (_, number) => ({ group, number })), { idempotencyKey: unique("many") });
+  const { data } = await broken.steps.createMany(Array.from({ length: 2300 }, (_, number) => ({ group, number })), { idempotencyKey: unique("many") });
   assert.deepEqual(data.map(({ number }) => number), Array.from({ length: 2300 }, (_, number) => number));
   assert.equal(await api.steps.total({ filter: { group } }), 2300);
-  assert.deepEqual(await api.steps.createAll([]), { data: [] });
+  assert.deepEqual(await api.steps.createMany([]), { data: [] });
 
   // A megabyte is the most that a body may have.
   const large = "é".repeat(100_000);
-  const { data: customers } = await api.customers.createAll(Array.from({ length: 12 }, () => ({ ...somebody(), notes: { large } })));
+  const { data: customers } = await api.customers.createMany(Array.from({ length: 12 }, () => ({ ...somebody(), notes: { large } })));
   assert.deepEqual(customers.map(({ notes }) => notes?.["large"] === large), Array.from({ length: 12 }, () => true));
 });
 
 test("many of which one is refused", async () => {
   const group = unique("g");
   const bodies = Array.from({ length: 1300 }, (_, number) => ({ group, number: number === 1207 ? ("x" as never) : number }));
-  await assert.rejects(api.steps.createAll(bodies), (error: InvalidError) => {
+  await assert.rejects(api.steps.createMany(bodies), (error: InvalidError) => {
     assert.ok(error instanceof InvalidError);
     assert.deepEqual([error.code, error.source, error.message], ["type", { pointer: "/1207/number" }, "422 /1207/number: Must be an integer, but is a string."]);
     assert.deepEqual(error.created.length, 1000);
@@ -71,7 +71,7 @@ test("a server that takes smaller arrays gets them", async () => {
     return size > 3 ? json(413, { errors: [{ status: 413, code: "too_many_items", title: "t", detail: "d" }] })() : fetch(url, init);
   };
   const group = unique("g");
-  const { data } = await shop({ fetch: strict }).steps.createAll(Array.from({ length: 10 }, (_, number) => ({ group, number })));
+  const { data } = await shop({ fetch: strict }).steps.createMany(Array.from({ length: 10 }, (_, number) => ({ group, number })));
   assert.deepEqual([data.map(({ number }) => number), sizes], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [10, 5, 3, 3, 3, 1]]);
 });
 
@@ -132,7 +132,7 @@ test("an answer that is not a server's own", async () => {
   await assert.rejects(shop({ fetch: answers(json(200, { data: {} })).fetch }).customers.list(), ProtocolError);
   await assert.rejects(shop({ fetch: answers(json(200, { data: [] })).fetch }).customers.get(id), ProtocolError);
   await assert.rejects(shop({ fetch: answers(json(200, { data: { name: "Ada" } })).fetch }).customers.get(id), ProtocolError);
-  await assert.rejects(shop({ fetch: answers(json(201, { data: [] })).fetch }).steps.createAll([{}]), ProtocolError);
+  await assert.rejects(shop({ fetch: answers(json(201, { data: [] })).fetch }).steps.createMany([{}]), ProtocolError);
   await assert.rejects(shop({ fetch: answers(json(418, "teapot")).fetch }).customers.list(), (error: ApiError) => error.status === 418 && error.message === "418 without a reason");
   assert.throws(() => shop({ baseURL: "http://localhost/?x=1" }), TypeError);
 });
@@ -146,7 +146,7 @@ test("operations are waited for", async () => {
   assert.equal((await api.operations.get(accepted.operation)).data.status, "succeeded");
 
   // The second is refused at once, or when its turn comes; a caller who waits sees no difference.
-  const change = async (visits: number) => (await api.customers.patchAsync(data.id, { visits }, { ifMatch: etag! })).wait();
+  const change = async (visits: number) => (await api.customers.updateAsync(data.id, { visits }, { ifMatch: etag! })).wait();
   assert.equal((await change(1)).data.visits, 1);
   await assert.rejects(change(2), PreconditionFailedError);
 
@@ -162,7 +162,7 @@ test("an operation that fails later has the error of a request that waits", asyn
     json(200, { data: { id, type: "operations", status: "running" } }),
     json(200, { data: { id, type: "operations", status: "failed", errors } }),
   );
-  await assert.rejects((await shop({ fetch: failing.fetch }).customers.patchAsync(id, {})).wait(), (error: PreconditionFailedError) => {
+  await assert.rejects((await shop({ fetch: failing.fetch }).customers.updateAsync(id, {})).wait(), (error: PreconditionFailedError) => {
     assert.ok(error instanceof PreconditionFailedError);
     assert.deepEqual([error.operation, error.errors], ["o", errors]);
     return true;
@@ -172,7 +172,7 @@ test("an operation that fails later has the error of a request that waits", asyn
 test("a collection that is declared asynchronous is used like any other", async () => {
   const { data } = await api.reports.create({ title: "Sales" });
   assert.deepEqual(data, { id: data.id, type: "reports", title: "Sales" });
-  assert.equal((await api.reports.patch(data.id, { title: "Returns" })).data.title, "Returns");
+  assert.equal((await api.reports.update(data.id, { title: "Returns" })).data.title, "Returns");
   assert.equal((await api.reports.delete(data.id)).data.id, data.id);
   await assert.rejects(api.reports.get(data.id), NotFoundError);
 });

@@ -94,36 +94,36 @@ export function filters(): void {
 
 export async function writes(): Promise<void> {
   const { data, etag } = await api.customers.create({ name: "Ada", email: "ada@example.com", last_seen: new Date(), address: { country: "fr" } });
-  await api.customers.createAll([{ id, name: "Ada", email: "ada@example.com", notes: { anything: [1, { at: "all" }] } }], { idempotencyKey: "k" });
-  await api.customers.patch(id, { born: null, tags: ["a"] }, etag === undefined ? {} : { ifMatch: etag });
+  await api.customers.createMany([{ id, name: "Ada", email: "ada@example.com", notes: { anything: [1, { at: "all" }] } }], { idempotencyKey: "k" });
+  await api.customers.update(id, { born: null, tags: ["a"] }, etag === undefined ? {} : { ifMatch: etag });
   await api.customers.replace(id, data, { ifMatch: '"1.1"' });
   same<Awaited<ReturnType<typeof api.customers.delete>>["data"], Customer>();
   same<Awaited<ReturnType<typeof api.reports.delete>>["data"]["type"], string>();
-  const accepted = await api.customers.patchAsync(id, { visits: 1 });
+  const accepted = await api.customers.updateAsync(id, { visits: 1 });
   same<Awaited<ReturnType<typeof accepted.wait>>["data"], Customer>();
   // @ts-expect-error: email is required
   await api.customers.create({ name: "Ada" });
   // @ts-expect-error: an attribute that does not exist
   await api.customers.create({ name: "Ada", email: "ada@example.com", nickname: "A" });
   // @ts-expect-error: required is not null
-  await api.customers.patch(id, { name: null });
+  await api.customers.update(id, { name: null });
   // @ts-expect-error: nothing is made a number
-  await api.customers.patch(id, { visits: "1" });
+  await api.customers.update(id, { visits: "1" });
   // @ts-expect-error: no value of the enum
-  await api.customers.patch(id, { level: "platinum" });
+  await api.customers.update(id, { level: "platinum" });
   // @ts-expect-error: the address is closed
-  await api.customers.patch(id, { address: { country: "de", city: "Bonn" } });
+  await api.customers.update(id, { address: { country: "de", city: "Bonn" } });
   // @ts-expect-error: a country is required in it
-  await api.customers.patch(id, { address: { street: "Rue" } });
+  await api.customers.update(id, { address: { street: "Rue" } });
   // @ts-expect-error: the server sets it
   await api.customers.create({ name: "Ada", email: "ada@example.com", created_at: "2026-11-15T00:00:00.000Z" });
   // @ts-expect-error: undefined is no value
-  await api.customers.patch(id, { visits: undefined });
+  await api.customers.update(id, { visits: undefined });
   // @ts-expect-error: email is required
   await api.customers.replace(id, { name: "Ada" });
   // @ts-expect-error: there is no state before a creation
   await api.customers.create({ name: "Ada", email: "ada@example.com" }, { ifMatch: '"1.1"' });
-  // @ts-expect-error: several are created by createAll
+  // @ts-expect-error: several are created by createMany
   await api.customers.create([{ name: "Ada", email: "ada@example.com" }]);
 }
 
@@ -134,9 +134,9 @@ export async function children(): Promise<void> {
   await orders.create({ number: 1, customer_id: id, agent_id: null });
   await api.orders.create({ number: 1, customer_id: id });
   const all: Collection<OrderShape> = api.orders;
-  await all.patch(id, { customer_id: id }, { ifMatch: '"1.1"' });
+  await all.update(id, { customer_id: id }, { ifMatch: '"1.1"' });
   // @ts-expect-error: orders take no blind change
-  await all.patch(id, { number: 2 });
+  await all.update(id, { number: 2 });
   // @ts-expect-error: nor a blind deletion, below a parent either
   await orders.deleteAsync(id, { idempotencyKey: "k" });
   // @ts-expect-error: reports are not below customers
@@ -158,7 +158,7 @@ export async function awkwardNames(): Promise<void> {
   const { data: post } = await odd.dates.of(data.id)["blog-posts"].create({ title: "x" });
   same<typeof post, awkward.BlogPost>();
   same<Awaited<ReturnType<typeof odd.blog_posts.get>>["data"], awkward.BlogPostResource>();
-  await odd.constructor.patch(post.id, { new: "x" });
+  await odd.constructor.update(post.id, { new: "x" });
   await odd.class.of(post.id).class.list({ filter: { get: { contains: "x" } }, sort: "-parent_id" });
   // @ts-expect-error: the quotes are part of it
   odd.blogPosts;
@@ -168,7 +168,7 @@ export async function ofARole(): Promise<void> {
   const few = kiosk.createClient({ baseURL: "http://localhost" });
   const { data } = await few.customers.get(id);
   same<keyof typeof data, "id" | "type" | "name" | "level" | "address" | "created_at" | "updated_at">();
-  await few.customers.patch(id, { level: "gold" });
+  await few.customers.update(id, { level: "gold" });
   await few.customers.list({ filter: { name: "Ada" }, sort: "level" });
   await few.orders.create({ number: 1 });
   await few.customers.of(id).orders.list();
@@ -179,13 +179,13 @@ export async function ofARole(): Promise<void> {
   // @ts-expect-error: hidden, so that there is no order of it
   await few.customers.list({ sort: "email" });
   // @ts-expect-error: seen and not set
-  await few.customers.patch(id, { name: "Ada" });
+  await few.customers.update(id, { name: "Ada" });
   // @ts-expect-error: not granted
   await few.customers.create({ level: "gold" });
   // @ts-expect-error: not granted
   await few.customers.delete(id);
   // @ts-expect-error: not granted, below a parent either
-  await few.customers.of(id).orders.patch(id, { number: 2 });
+  await few.customers.of(id).orders.update(id, { number: 2 });
   same<keyof Awaited<ReturnType<typeof few.steps.create>>["data"], "id" | "type" | "group" | "created_at" | "updated_at">();
   await few.steps.create({ group: "g", number: 1 });
   // @ts-expect-error: only creation is granted

@@ -20,7 +20,7 @@ test("create, get, patch, replace and delete", async () => {
   assert.deepEqual(created.data, expected);
   assert.deepEqual(await api.customers.get(id), created);
 
-  const patched = await api.customers.patch(id, { visits: 7, tags: null });
+  const patched = await api.customers.update(id, { visits: 7, tags: null });
   assert.deepEqual(patched.data, { ...expected, visits: 7, tags: null, updated_at: patched.data.updated_at });
   assert.ok(patched.etag !== created.etag);
 
@@ -48,10 +48,10 @@ test("what is no id leads nowhere", async () => {
 
 test("an array creates all or none", async () => {
   const bodies = [somebody(), somebody(), somebody()];
-  const { data: created } = await api.customers.createAll(bodies);
+  const { data: created } = await api.customers.createMany(bodies);
   assert.deepEqual(created.map(({ email }) => email), bodies.map(({ email }) => email));
   const fresh = somebody();
-  await assert.rejects(api.customers.createAll([fresh, bodies[0]!]), (error: ConflictError) => {
+  await assert.rejects(api.customers.createMany([fresh, bodies[0]!]), (error: ConflictError) => {
     assert.ok(error instanceof ConflictError);
     assert.deepEqual([error.code, error.source], ["not_unique", { pointer: "/1/email" }]);
     return true;
@@ -83,8 +83,8 @@ test("a lost update is refused, and an order takes no blind change", async () =>
   const orders = api.customers.of(customer.data.id).orders;
   const first = await orders.create({ number: 1 });
   const ifMatch = first.etag!;
-  const second = await orders.patch(first.data.id, { state: "paid" }, { ifMatch });
-  await assert.rejects(api.orders.patch(first.data.id, { state: "sent" }, { ifMatch }), (error: PreconditionFailedError) => {
+  const second = await orders.update(first.data.id, { state: "paid" }, { ifMatch });
+  await assert.rejects(api.orders.update(first.data.id, { state: "sent" }, { ifMatch }), (error: PreconditionFailedError) => {
     assert.ok(error instanceof PreconditionFailedError);
     assert.deepEqual([error.status, error.code, error.source], [412, "precondition_failed", { header: "If-Match" }]);
     return true;
@@ -95,7 +95,7 @@ test("a lost update is refused, and an order takes no blind change", async () =>
 });
 
 test("a collection below a parent", async () => {
-  const [one, other] = (await api.customers.createAll([somebody(), somebody()])).data;
+  const [one, other] = (await api.customers.createMany([somebody(), somebody()])).data;
   const orders = api.customers.of(one!.id).orders;
   const { data } = await orders.create({ number: 3 });
   assert.equal(data.customer_id, one!.id);
@@ -135,7 +135,7 @@ test("integers are exact, or an error", async () => {
   const { data } = await odd.dates.create(body);
   assert.deepEqual([data.default, data.in, data.nested], [large, body.in, body.nested]);
   assert.deepEqual((await odd.dates.list({ filter: { default: { in: [large, 5] } } })).data, [data]);
-  assert.deepEqual((await odd.dates.patch(data.id, { default: 5, nested: null })).data.default, 5n);
+  assert.deepEqual((await odd.dates.update(data.id, { default: 5, nested: null })).data.default, 5n);
 
   const { data: customer } = await api.customers.create({ ...somebody(), visits: 2 ** 53 - 1, credit: 2 ** 70, notes: { text: "12345678901234567890" } });
   assert.deepEqual([customer.visits, customer.credit, customer.notes], [2 ** 53 - 1, 2 ** 70, { text: "12345678901234567890" }]);
@@ -153,7 +153,7 @@ test("an integer that is rounded already is not sent", async () => {
   const rejected = async (place: string, call: () => Promise<unknown>) =>
     assert.rejects(call, { name: "PrecisionError", message: `${place} is 9007199254740992, which a number cannot hold.` });
   await rejected("visits", () => api.customers.create({ ...somebody(), visits }));
-  await rejected("visits", () => api.customers.createAll([somebody(), { ...somebody(), visits }]));
+  await rejected("visits", () => api.customers.createMany([somebody(), { ...somebody(), visits }]));
   await rejected("notes/deep/+", () => api.customers.create({ ...somebody(), notes: { deep: [1, visits] } }));
   await rejected("filter[visits]", () => api.customers.list({ filter: { visits } }));
   await rejected("filter[visits][in]", () => api.customers.list({ filter: { visits: { in: [1, visits] } } }));

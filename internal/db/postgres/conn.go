@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // connection is a transaction on a connection. Statements whose result is not needed at once
@@ -46,7 +46,7 @@ type connection struct {
 type deferred struct {
 	sql  string
 	args []any
-	look func(schema.Row) error
+	look func(model.Row) error
 }
 
 // errOtherVersion: the schema has an unexpected version.
@@ -138,14 +138,14 @@ func (c *connection) restart(ctx context.Context, behind []deferred, sql string,
 func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
 	c.queued = append(c.queued, deferred{sql: lockSchemas})
 	c.opening, c.expected, c.otherwise = slices.Clone(c.queued), v, otherwise
-	c.queued = append(c.queued, deferred{sql: db.SelectVersion, look: func(row schema.Row) error {
+	c.queued = append(c.queued, deferred{sql: db.SelectVersion, look: func(row model.Row) error {
 		if db.ScanVersion(row) != v {
 			return errOtherVersion
 		}
 		return nil
 	}})
 	if c.isolated == beginWrite {
-		c.queued = append(c.queued, deferred{sql: "SELECT pg_current_xact_id()::text::bigint", look: func(row schema.Row) error {
+		c.queued = append(c.queued, deferred{sql: "SELECT pg_current_xact_id()::text::bigint", look: func(row model.Row) error {
 			c.transaction = row.Int(0)
 			return nil
 		}})
@@ -171,7 +171,7 @@ func (q deferred) read(results pgx.BatchResults) error {
 	return err
 }
 
-func (c *connection) Query(sql string, args ...schema.Value) (db.Rows, error) {
+func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
 	if c.only && c.otherwise != nil {
 		rows, err := c.queryDirectly(sql, args)
 		if c.renewed(err) {
@@ -194,7 +194,7 @@ func (c *connection) Query(sql string, args ...schema.Value) (db.Rows, error) {
 	return nil, err
 }
 
-func (c *connection) Exec(sql string, args ...schema.Value) (int, error) {
+func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
 	ctx, cancel := c.wait()
 	defer cancel()
 	results, err := c.send(ctx, sql, arguments(args))
@@ -217,7 +217,7 @@ func (c *connection) Defer(statements ...db.Statement) error {
 		q := deferred{sql: statement.SQL, args: arguments(statement.Args)}
 		if stored := statement.Stored; stored != nil {
 			q.sql += " RETURNING lastval()"
-			q.look = func(row schema.Row) error {
+			q.look = func(row model.Row) error {
 				stored(row.Int(0))
 				return nil
 			}
@@ -309,7 +309,7 @@ func (c *connection) rollback() {
 	c.queued, c.begun = nil, false
 }
 
-func arguments(values []schema.Value) []any {
+func arguments(values []model.Value) []any {
 	bound := make(binder, 0, len(values))
 	for _, value := range values {
 		value.Bind(&bound)
@@ -327,7 +327,7 @@ func (b *binder) BindInt(v int64) { *b = append(*b, v) }
 
 func (b *binder) BindFloat(v float64) { *b = append(*b, v) }
 
-func (b *binder) BindID(v schema.ID) { *b = append(*b, [16]byte(v)) }
+func (b *binder) BindID(v model.ID) { *b = append(*b, [16]byte(v)) }
 
 func (b *binder) BindText(v string) { *b = append(*b, v) }
 
@@ -397,7 +397,7 @@ func (r *result) Float(column int) float64 {
 	return math.Float64frombits(binary.BigEndian.Uint64(r.raw[column]))
 }
 
-func (r *result) ID(column int) schema.ID { return schema.ID(r.raw[column]) }
+func (r *result) ID(column int) model.ID { return model.ID(r.raw[column]) }
 
 func (r *result) AppendText(dst []byte, column int) []byte {
 	raw := r.raw[column]
@@ -405,7 +405,7 @@ func (r *result) AppendText(dst []byte, column int) []byte {
 		r.fields = r.batch.FieldDescriptions()
 	}
 	if r.fields[column].DataTypeOID == timestamptzOID {
-		return schema.AppendTime(dst, time.UnixMicro(db.FromBits(binary.BigEndian.Uint64(raw))+epoch))
+		return model.AppendTime(dst, time.UnixMicro(db.FromBits(binary.BigEndian.Uint64(raw))+epoch))
 	}
 	return append(dst, raw...)
 }

@@ -3,7 +3,7 @@ package postgres
 import (
 	"fmt"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,20 +12,20 @@ import (
 // dialect is the SQL of PostgreSQL.
 type dialect struct{}
 
-func (dialect) ColumnType(kind schema.Kind) string {
+func (dialect) ColumnType(kind model.Kind) string {
 	if kind.IsDecimal() {
 		return "bigint"
 	}
 	switch kind {
-	case schema.KindUUID:
+	case model.KindUUID:
 		return "uuid"
-	case schema.KindInteger:
+	case model.KindInteger:
 		return "bigint"
-	case schema.KindNumber:
+	case model.KindNumber:
 		return "double precision"
-	case schema.KindBoolean:
+	case model.KindBoolean:
 		return "boolean"
-	case schema.KindDateTime:
+	case model.KindDateTime:
 		return "timestamp(3) with time zone"
 	default:
 		return `text COLLATE "C"`
@@ -54,11 +54,11 @@ func (dialect) ChangeOrder() (string, []string, []string) {
 		[]string{"UPDATE " + db.ChangesTable + " SET transaction = '0' WHERE transaction > pg_current_xact_id()"}
 }
 
-func (dialect) ChangesAfter(position db.Position) (string, []schema.Value) {
+func (dialect) ChangesAfter(position db.Position) (string, []model.Value) {
 	return "SELECT transaction::text::bigint, " + db.ChangeColumns + " FROM " + db.ChangesTable +
 			" WHERE transaction < pg_snapshot_xmin(pg_current_snapshot()) AND (transaction, revision) > ($1::text::xid8, $2::bigint)" +
 			" ORDER BY transaction, revision LIMIT $3",
-		[]schema.Value{schema.TextValue(strconv.FormatInt(position.Transaction, 10)), schema.IntValue(position.Revision)}
+		[]model.Value{model.TextValue(strconv.FormatInt(position.Transaction, 10)), model.IntValue(position.Revision)}
 }
 
 func (dialect) LastGiven() string {
@@ -87,9 +87,9 @@ func (dialect) HoldSchema() []string { return []string{lockSchemas} }
 
 func (dialect) InlineReferences() bool { return false }
 
-func (b dialect) Reshape(c *schema.Collection, have *db.TableShape, moves map[string]string) []string {
+func (b dialect) Reshape(c *model.Collection, have *db.TableShape, moves map[string]string) []string {
 	alter := "ALTER TABLE " + db.Quote(b, c.Name) + " "
-	wanted := map[string]schema.Column{}
+	wanted := map[string]model.Column{}
 	for _, column := range c.Columns() {
 		wanted[column.Name] = column
 	}

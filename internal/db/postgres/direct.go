@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // A query that is all of its transaction needs none: it is a snapshot by itself, and sees
@@ -27,7 +27,7 @@ const versionColumns = 3
 
 // queryDirectly runs a query without a transaction. Nil rows mean that it cannot be answered in
 // this way, and is to be sent in a transaction.
-func (c *connection) queryDirectly(sql string, args []schema.Value) (db.Rows, error) {
+func (c *connection) queryDirectly(sql string, args []model.Value) (db.Rows, error) {
 	sql = withVersion(sql)
 	c.trace(sql)
 	ctx, cancel := c.wait()
@@ -100,7 +100,7 @@ func (p *parameters) BindFloat(v float64) {
 	p.add(binary.BigEndian.AppendUint64(nil, math.Float64bits(v)), float8OID)
 }
 
-func (p *parameters) BindID(v schema.ID) { p.add(v[:], uuidOID) }
+func (p *parameters) BindID(v model.ID) { p.add(v[:], uuidOID) }
 
 func (p *parameters) BindText(v string) { p.add([]byte(v), textOID) }
 

@@ -4,11 +4,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Load uses COPY, which also takes numbers for revisionType.
-func (c *connection) Load(table string, columns []string, next func() (schema.Record, error)) error {
+func (c *connection) Load(table string, columns []string, next func() (model.Record, error)) error {
 	if err := c.flush(); err != nil {
 		return err
 	}

@@ -13,7 +13,9 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -32,7 +34,7 @@ func open(t *testing.T, url string) *Database {
 		}
 	})
 	err = d.Migrate(context.Background(), func(c db.Conn) error {
-		tables, additions := db.Definitions(d, schema.Example())
+		tables, additions := db.Definitions(d, (*model.Schema)(schema.Example()))
 		return db.ExecAll(c, append(append(tables, additions...), "INSERT INTO "+db.SchemasTable+" (version, at, document) VALUES (1, now(), '')")...)
 	})
 	if err != nil {
@@ -69,16 +71,16 @@ func taskOf(v db.Version, begun func(*connection), fn func(t *db.Task, c db.Conn
 
 // create writes a change of a resource.
 func create(t *db.Task, c db.Conn, id byte) error {
-	key := schema.IDValue(schema.ID{id})
+	key := model.IDValue(model.ID{id})
 	_, err := c.Exec("INSERT INTO "+db.ChangesTable+" (collection, id, kind, at, caller, representation) VALUES ('users', $1, 'create', $2, '', '{}')",
-		key, schema.TimeValue("2026-01-01T00:00:00.000Z"))
-	t.Evidence = &db.Statement{SQL: "collection = 'users' AND id = $1", Args: []schema.Value{key}}
+		key, model.TimeValue("2026-01-01T00:00:00.000Z"))
+	t.Evidence = &db.Statement{SQL: "collection = 'users' AND id = $1", Args: []model.Value{key}}
 	return err
 }
 
 // keep writes something that is no change of a resource.
 func keep(c db.Conn, key string) error {
-	_, err := c.Exec("INSERT INTO "+db.MetaTable+" (key, value) VALUES ($1, '')", schema.TextValue(key))
+	_, err := c.Exec("INSERT INTO "+db.MetaTable+" (key, value) VALUES ($1, '')", model.TextValue(key))
 	return err
 }
 
@@ -233,15 +235,15 @@ func TestContendedResource(t *testing.T) {
 	d.replyTimeout = 500 * time.Millisecond // of somebody who has to wait in vain
 	write := func() error {
 		return db.Write(context.Background(), d, func(c db.Conn) error {
-			_ = c.Lock("users", schema.ID{1})
+			_ = c.Lock("users", model.ID{1})
 			return keep(c, "k")
 		})
 	}
-	lock, err := d.locks.acquire(context.Background(), resource{"users", schema.ID{1}}, time.Now().Add(time.Minute))
+	lock, err := d.locks.acquire(context.Background(), resource{"users", model.ID{1}}, time.Now().Add(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := write(); !fault.Is(d.Fault(err), fault.CodeUnavailable) {
+	if err := write(); !fault.Is(d.Fault(err), problem.CodeUnavailable) {
 		t.Errorf("others wait: got %v", err)
 	}
 	lock.release()
@@ -258,7 +260,7 @@ func TestServerThatKeepsItsLock(t *testing.T) {
 	url := pgtest.URL(t)
 	d := open(t, url)
 	d.replyTimeout = 2 * time.Second
-	about := resource{"users", schema.ID{1}}
+	about := resource{"users", model.ID{1}}
 	hangs, err := pgx.Connect(context.Background(), url)
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // Database is a PostgreSQL database behind a pool of connections.
@@ -182,16 +182,16 @@ func (b *Database) Fault(err error) error {
 		case pg.Code == "23503":
 			return db.BrokenReference(err)
 		case pg.Code == "53100":
-			return &fault.Error{Code: fault.CodeStorageFull, Detail: "There is no room left to store this. Reading goes on; try again later.", Cause: err}
+			return &problem.Error{Code: problem.CodeStorageFull, Detail: "There is no room left to store this. Reading goes on; try again later.", Cause: err}
 		case class == "08" || class == "53" || class == "57" || class == "40" || pg.Code == "25006":
 			unavailable = true
 		}
 	}
 	if isLostRace(err) {
-		return &fault.Error{Code: fault.CodeUnavailable, Detail: "Too many are writing to the same resources. Try again later.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "Too many are writing to the same resources. Try again later.", Cause: err}
 	}
 	if unavailable {
-		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The database cannot be used at the moment. Try again later.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "The database cannot be used at the moment. Try again later.", Cause: err}
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // retryLocks are locks on resources that several transactions write to at the same time. They
@@ -24,7 +24,7 @@ type retryLocks struct {
 // resource is a resource that several write to.
 type resource struct {
 	collection string
-	id         schema.ID
+	id         model.ID
 }
 
 // retryQueue is those who hold a lock or wait for it, on this server.
@@ -148,7 +148,7 @@ func (t *retryLock) unlock(c *connection) {
 
 // Lock takes no lock: of transactions that write to the same resource, all but one fail. Those that have
 // failed are run again one after the other, and one that has not failed yet lets them go first.
-func (c *connection) Lock(collection string, id schema.ID) error {
+func (c *connection) Lock(collection string, id model.ID) error {
 	if c.locks == nil {
 		return nil
 	}

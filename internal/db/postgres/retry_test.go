@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // TestRetryLocks: one has it, the others wait for as long as they may.
 func TestRetryLocks(t *testing.T) {
 	var all retryLocks
-	about := resource{"users", schema.ID{1}}
+	about := resource{"users", model.ID{1}}
 	never, ended := context.WithCancel(context.Background())
 	ended()
 	first, err := all.acquire(context.Background(), about, time.Now().Add(time.Minute))

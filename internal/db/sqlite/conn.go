@@ -8,7 +8,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // connection is a connection with the statements it has prepared.
@@ -35,7 +35,7 @@ const (
 	maxBound      = 4 << 10 // bytes of a value that a cached statement may keep
 )
 
-func (c *connection) Query(sql string, args ...schema.Value) (db.Rows, error) {
+func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
 	c.trace(sql)
 	stmt, cached, err := c.prepare(sql)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *connection) Query(sql string, args ...schema.Value) (db.Rows, error) {
 	return result{stmt, cached, large}, nil
 }
 
-func (c *connection) Exec(sql string, args ...schema.Value) (int, error) {
+func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
 	rows, err := c.Query(sql, args...)
 	if err != nil {
 		return 0, err
@@ -95,7 +95,7 @@ func (c *connection) Attempt(fn func() (keep bool)) error {
 
 // Lock checks for the write lock, which a transaction takes on the whole database when it
 // begins.
-func (c *connection) Lock(string, schema.ID) error {
+func (c *connection) Lock(string, model.ID) error {
 	if c.raw.AutocommitEnabled() {
 		return errors.New("there is no transaction that holds the lock")
 	}
@@ -157,7 +157,7 @@ func (b *binder) BindInt(v int64) { b.stmt.BindInt64(b.param, v) }
 
 func (b *binder) BindFloat(v float64) { b.stmt.BindFloat(b.param, v) }
 
-func (b *binder) BindID(v schema.ID) { b.stmt.BindBytes(b.param, v[:]) }
+func (b *binder) BindID(v model.ID) { b.stmt.BindBytes(b.param, v[:]) }
 
 func (b *binder) BindTime(v string) { b.stmt.BindText(b.param, v) }
 
@@ -192,7 +192,7 @@ func (r result) Int(column int) int64 { return r.stmt.ColumnInt64(column) }
 
 func (r result) Float(column int) float64 { return r.stmt.ColumnFloat(column) }
 
-func (r result) ID(column int) (id schema.ID) {
+func (r result) ID(column int) (id model.ID) {
 	r.stmt.ColumnBytes(column, id[:])
 	return id
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // A statement that waits to be used again holds on to what is small, or SQLite would
@@ -25,7 +25,7 @@ func TestStatementsKeepSmallValues(t *testing.T) {
 	const sql = "SELECT $1"
 	for length, want := range map[int]int{1: 1, maxBound: maxBound, maxBound + 1: 0} {
 		var read string
-		if _, err := db.One(c, func(row schema.Row) { read = string(row.AppendText(nil, 0)) }, sql, schema.TextValue(strings.Repeat("x", length))); err != nil {
+		if _, err := db.One(c, func(row model.Row) { read = string(row.AppendText(nil, 0)) }, sql, model.TextValue(strings.Repeat("x", length))); err != nil {
 			t.Fatal(err)
 		}
 		stmt := c.statements[sql]

@@ -3,7 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 	"maps"
 	"strings"
 )
@@ -11,16 +11,16 @@ import (
 // dialect is the SQL of SQLite.
 type dialect struct{}
 
-func (dialect) ColumnType(kind schema.Kind) string {
+func (dialect) ColumnType(kind model.Kind) string {
 	if kind.IsDecimal() {
 		return "INTEGER"
 	}
 	switch kind {
-	case schema.KindUUID:
+	case model.KindUUID:
 		return "BLOB"
-	case schema.KindInteger, schema.KindBoolean:
+	case model.KindInteger, model.KindBoolean:
 		return "INTEGER"
-	case schema.KindNumber:
+	case model.KindNumber:
 		return "REAL"
 	default:
 		return "TEXT"
@@ -41,9 +41,9 @@ func (dialect) LastRevision() string { return "last_insert_rowid()" }
 // One transaction writes at a time, so revisions are committed in their order.
 func (dialect) ChangeOrder() (string, []string, []string) { return "", nil, nil }
 
-func (dialect) ChangesAfter(position db.Position) (string, []schema.Value) {
+func (dialect) ChangesAfter(position db.Position) (string, []model.Value) {
 	return "SELECT 0, " + db.ChangeColumns + " FROM " + db.ChangesTable + " WHERE revision > $1 ORDER BY revision LIMIT $2",
-		[]schema.Value{schema.IntValue(position.Revision)}
+		[]model.Value{model.IntValue(position.Revision)}
 }
 
 func (dialect) LastGiven() string {
@@ -72,7 +72,7 @@ func (dialect) InlineReferences() bool { return true }
 
 // Reshape makes a new table and takes the rows over: SQLite cannot change
 // whether a column is required, nor what it refers to.
-func (b dialect) Reshape(c *schema.Collection, have *db.TableShape, moves map[string]string) []string {
+func (b dialect) Reshape(c *model.Collection, have *db.TableShape, moves map[string]string) []string {
 	wanted := map[string]db.ColumnShape{}
 	var into, from []string
 	for _, column := range c.Columns() {

@@ -12,7 +12,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // CheckExists refuses a file that is no database that could be opened.
@@ -154,7 +154,7 @@ func Restore(ctx context.Context, database, file string, check func(db.Conn, db.
 func checkWhole(ctx context.Context, file string, check func(db.Conn, db.Dialect) error) error {
 	return inspect(ctx, file, func(c *connection) error {
 		verdict := ""
-		if _, err := db.One(c, func(row schema.Row) { verdict = string(row.AppendText(nil, 0)) }, "PRAGMA integrity_check"); err != nil {
+		if _, err := db.One(c, func(row model.Row) { verdict = string(row.AppendText(nil, 0)) }, "PRAGMA integrity_check"); err != nil {
 			return err
 		}
 		if verdict != "ok" {
@@ -212,7 +212,7 @@ func newNumbers(now time.Time) []string {
 	first := fmt.Sprint(millis << 20)
 	return []string{
 		fmt.Sprintf("INSERT INTO %s (version, at, document) SELECT max(version + 1, %d), '%s', document FROM %[1]s ORDER BY version DESC LIMIT 1",
-			db.SchemasTable, millis, schema.FormatTime(now)),
+			db.SchemasTable, millis, model.FormatTime(now)),
 		"INSERT INTO sqlite_sequence (name, seq) SELECT '" + db.ChangesTable + "', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = '" + db.ChangesTable + "')",
 		"UPDATE sqlite_sequence SET seq = max(seq, " + first + ") WHERE name = '" + db.ChangesTable + "'",
 	}

@@ -3,10 +3,10 @@ package sqlite
 import (
 	"strings"
 
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
-func (c *connection) Load(table string, columns []string, next func() (schema.Record, error)) error {
+func (c *connection) Load(table string, columns []string, next func() (model.Record, error)) error {
 	places := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
 	insert := `INSERT INTO "` + table + `" ("` + strings.Join(columns, `", "`) + `") VALUES (` + places + ")"
 	for {

@@ -10,7 +10,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Migrate uses a connection without foreign keys: with them, dropping a table
@@ -45,7 +45,7 @@ func (b *Database) Migrate(ctx context.Context, fn func(db.Conn) error) (err err
 
 func checkForeignKeys(c db.Conn) error {
 	var table string
-	broken, err := db.One(c, func(row schema.Row) { table = string(row.AppendText(nil, 0)) }, "PRAGMA foreign_key_check")
+	broken, err := db.One(c, func(row model.Row) { table = string(row.AppendText(nil, 0)) }, "PRAGMA foreign_key_check")
 	if err == nil && broken {
 		err = fmt.Errorf("a resource of %s refers to one that does not exist", table)
 	}
@@ -72,7 +72,7 @@ func keepTriggers(c db.Conn, fn func(db.Conn) error) error {
 }
 
 func triggers(c db.Conn) (names []string, err error) {
-	err = db.Each(c, func(row schema.Row) bool {
+	err = db.Each(c, func(row model.Row) bool {
 		names = append(names, string(row.AppendText(nil, 0)))
 		return true
 	}, "SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name")

@@ -17,7 +17,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
 )
 
 // Database is a database in one file: one connection that writes, many
@@ -286,17 +286,17 @@ func (b *Database) Fault(err error) error {
 	var refused *diskError
 	switch {
 	case errors.As(err, &refused):
-		return &fault.Error{Code: fault.CodeUnavailable, Detail: "Writing has failed on the disk, and is refused until the server is started again. Reading goes on.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "Writing has failed on the disk, and is refused until the server is started again. Reading goes on.", Cause: err}
 	case diskFailed(err):
-		return &fault.Error{Code: fault.CodeUnavailable, Detail: "Writing failed on the disk. It is not known whether this was stored.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "Writing failed on the disk. It is not known whether this was stored.", Cause: err}
 	}
 	switch code.ToPrimary() {
 	case sqlite.ResultInterrupt:
 		return context.Canceled
 	case sqlite.ResultFull:
-		return &fault.Error{Code: fault.CodeStorageFull, Detail: "There is no room left to store this. Reading goes on; try again later.", Cause: err}
+		return &problem.Error{Code: problem.CodeStorageFull, Detail: "There is no room left to store this. Reading goes on; try again later.", Cause: err}
 	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultProtocol, sqlite.ResultIOErr, sqlite.ResultCantOpen, sqlite.ResultReadOnly, sqlite.ResultPerm:
-		return &fault.Error{Code: fault.CodeUnavailable, Detail: "The database cannot be used at the moment. Try again later.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "The database cannot be used at the moment. Try again later.", Cause: err}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // writer is the one goroutine that writes. Tasks that wait when it starts a transaction share
@@ -106,7 +106,7 @@ func (w *writer) checkpoint() {
 
 // logged is how many pages the log has.
 func (w *writer) logged() (pages int64, err error) {
-	_, err = db.One(w.conn, func(row schema.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
+	_, err = db.One(w.conn, func(row model.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
 	return pages, err
 }
 

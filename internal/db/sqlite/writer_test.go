@@ -13,7 +13,8 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
 )
 
 // open opens a database that has a table things, with unique names.
@@ -45,7 +46,7 @@ func things(t *testing.T, d *Database) (names []string) {
 		t.Fatal(err)
 	}
 	defer release()
-	if err := db.Each(c, func(row schema.Row) bool {
+	if err := db.Each(c, func(row model.Row) bool {
 		names = append(names, string(row.AppendText(nil, 0)))
 		return true
 	}, "SELECT name FROM things ORDER BY name"); err != nil {
@@ -75,7 +76,7 @@ func requestOf(fn func(db.Conn) error) *request {
 
 func insertion(name string) *request {
 	return requestOf(func(c db.Conn) error {
-		_, err := c.Exec("INSERT INTO things (name) VALUES ($1)", schema.TextValue(name))
+		_, err := c.Exec("INSERT INTO things (name) VALUES ($1)", model.TextValue(name))
 		return err
 	})
 }
@@ -142,14 +143,14 @@ func TestDiskErrorEndsAllWriting(t *testing.T) {
 			if sqlite.ErrCode(fine.err) != code || sqlite.ErrCode(failing.err) != code {
 				t.Errorf("got %v, %v", fine.err, failing.err)
 			}
-			if err := write(func(db.Conn) error { return code.ToError() }); sqlite.ErrCode(err) != code || !fault.Is(d.Fault(err), fault.CodeUnavailable) {
+			if err := write(func(db.Conn) error { return code.ToError() }); sqlite.ErrCode(err) != code || !fault.Is(d.Fault(err), problem.CodeUnavailable) {
 				t.Error(err)
 			}
 			err := write(func(db.Conn) error {
 				t.Error("a write was tried")
 				return nil
 			})
-			if !fault.Is(d.Fault(err), fault.CodeUnavailable) || len(reasons) != 1 || !fault.Is(d.Fault(reasons[0]), fault.CodeUnavailable) {
+			if !fault.Is(d.Fault(err), problem.CodeUnavailable) || len(reasons) != 1 || !fault.Is(d.Fault(reasons[0]), problem.CodeUnavailable) {
 				t.Errorf("write: %v, reasons: %v", err, reasons)
 			}
 			if got := things(t, d); !slices.Equal(got, []string{"before"}) {
@@ -198,10 +199,10 @@ func TestStatementsAreBounded(t *testing.T) {
 	}
 	defer release()
 	for n := 1; n < 1000; n += 7 {
-		values := make([]schema.Value, n)
+		values := make([]model.Value, n)
 		places := make([]string, n)
 		for i := range values {
-			values[i], places[i] = schema.TextValue("x"), fmt.Sprintf("$%d", i+1)
+			values[i], places[i] = model.TextValue("x"), fmt.Sprintf("$%d", i+1)
 		}
 		if _, err := c.Exec("SELECT count(*) FROM things WHERE name IN ("+strings.Join(places, ", ")+")", values...); err != nil {
 			t.Fatal(err)

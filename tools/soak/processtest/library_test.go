@@ -64,11 +64,11 @@ func calls(t *testing.T) []call {
 			return nil
 		}},
 		{name: "Examine", do: func(ctx context.Context, config plural.Config, _ string) error {
-			findings, err := plural.Examine(ctx, config.Database, false)
+			findings, err := plural.Examine(ctx, config.Database, plural.ExamineOptions{})
 			return errors.Join(err, noFindings(findings))
 		}},
 		{name: "Examine and repair", do: func(ctx context.Context, config plural.Config, _ string) error {
-			findings, err := plural.Examine(ctx, config.Database, true)
+			findings, err := plural.Examine(ctx, config.Database, plural.ExamineOptions{Repair: true})
 			return errors.Join(err, noFindings(findings))
 		}},
 		{name: "Backup", do: func(ctx context.Context, config plural.Config, dir string) error {
@@ -79,7 +79,7 @@ func calls(t *testing.T) []call {
 			return err
 		}, check: backup},
 		{name: "Restore", do: func(ctx context.Context, config plural.Config, dir string) error {
-			return plural.Restore(ctx, config.Database, filepath.Join(dir, "first.db"), true)
+			return plural.Restore(ctx, config.Database, filepath.Join(dir, "first.db"), plural.RestoreOptions{Overwrite: true})
 		}, check: func(t *testing.T, dir string, l *load, succeeded bool) {
 			titles := stored(t, filepath.Join(dir, databaseFile), "title")
 			if succeeded {
@@ -187,7 +187,7 @@ func TestCallsBesideAServer(t *testing.T) {
 			} else {
 				l.check(t, stored(t, filepath.Join(dir, databaseFile), "title"))
 			}
-			findings, err := plural.Examine(t.Context(), config.Database, false)
+			findings, err := plural.Examine(t.Context(), config.Database, plural.ExamineOptions{})
 			if err := errors.Join(err, noFindings(findings)); err != nil {
 				t.Error(err)
 			}

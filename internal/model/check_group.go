@@ -1,0 +1,166 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/plural-go/plural/internal/suggest"
+)
+
+// An index entry must fit wherever the schema is stored. PostgreSQL is the
+// narrowest: a third of its 8 KiB page, less some overhead.
+const (
+	maxIndexBytes   = 2600
+	maxIndexColumns = 31 // and the id behind them
+	maxRuneBytes    = utf8.UTFMax
+)
+
+// group is a list of attributes that share an index.
+type group struct {
+	names   []string
+	keyword string // unique or index
+	at      Path
+}
+
+func (k *Checker) groups(c *Collection, at Path) {
+	k.groupsOf(c, "unique", c.Unique, func(a *Attribute) bool { return a.Unique }, at)
+	k.groupsOf(c, "index", c.Index, func(a *Attribute) bool { return a.Index }, at)
+}
+
+func (k *Checker) groupsOf(c *Collection, keyword string, listed [][]string, short func(*Attribute) bool, at Path) {
+	for i, names := range listed {
+		g := group{names, keyword, at.To(keyword).Item(i)}
+		if slices.ContainsFunc(listed[:i], func(earlier []string) bool { return sameGroup(keyword, earlier, names) }) {
+			k.Report(g.at, "this is listed twice: remove one of them")
+			continue
+		}
+		k.group(c, g, at)
+	}
+	for i := range c.Attributes {
+		if a := &c.Attributes[i]; short(a) {
+			k.group(c, group{[]string{a.Name}, keyword, at.To("attributes", a.Name, keyword)}, at)
+		}
+	}
+}
+
+// sameGroup: the order of the attributes makes another index, but not another
+// promise of uniqueness.
+func sameGroup(keyword string, a, b []string) bool {
+	if keyword == "unique" {
+		return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+	}
+	return slices.Equal(a, b)
+}
+
+func (k *Checker) group(c *Collection, g group, at Path) {
+	if len(g.names) == 0 {
+		k.Report(g.at, "name at least one attribute")
+	}
+	if len(g.names) > maxIndexColumns {
+		k.Report(g.at, "a group can have at most %d attributes, but this one has %d", maxIndexColumns, len(g.names))
+		return
+	}
+	var members []*Attribute
+	for i, name := range g.names {
+		a := c.Declared(name)
+		switch {
+		case a == nil:
+			k.Report(g.at.Item(i), "%s has no attribute %q%s", c.Name, name, suggest.DidYouMean(name, c.AttributeNames()))
+		case slices.Contains(members, a):
+			k.Report(g.at.Item(i), "%s is twice in this group: remove one of them", name)
+		case a.kind == KindJSON:
+			k.Report(g.at, "%s is %s, which cannot be in %s: remove it", name, Article(string(a.Type)), g.keyword)
+		default:
+			members = append(members, a)
+		}
+	}
+	if len(members) == len(g.names) {
+		k.indexable(members, g, at)
+	}
+}
+
+// AttributeNames lists the names of the attributes, in the order of the schema.
+func (c *Collection) AttributeNames() []string {
+	names := make([]string, len(c.Attributes))
+	for i := range c.Attributes {
+		names[i] = c.Attributes[i].Name
+	}
+	return names
+}
+
+// indexable makes sure that every value of the group fits into an index, by way
+// of the lengths of its strings.
+func (k *Checker) indexable(members []*Attribute, g group, at Path) {
+	room := maxIndexBytes
+	var bounded, unbounded []*Attribute
+	var characters int
+	for _, a := range members {
+		switch {
+		case a.kind == 0 || a.MaxLength < 0:
+			return // not valid itself, so that nothing can be said
+		case a.kind != KindText || len(a.Enum) > 0 || a.Format == Email:
+			room -= indexBytes(a)
+		case a.MaxLength == 0:
+			unbounded = append(unbounded, a)
+		default:
+			bounded = append(bounded, a)
+			characters += a.MaxLength
+		}
+	}
+	limit := max(room, 0) / maxRuneBytes
+	switch {
+	case len(unbounded) > 0:
+		each := (limit - characters) / len(unbounded)
+		if each < 1 {
+			each = limit / (len(bounded) + len(unbounded))
+		}
+		for _, a := range unbounded {
+			k.Report(at.To("attributes", a.Name, "maxLength"), "%s is in %s and needs a maxLength of at most %d, as an index has room for %d bytes and a character can take %d", a.Name, g.keyword, each, maxIndexBytes, maxRuneBytes)
+		}
+	case characters <= limit && room >= 0:
+	case len(bounded) == 1 && len(members) == 1:
+		k.Report(at.To("attributes", bounded[0].Name, "maxLength"), "%s is in %s, so maxLength can be at most %d, as an index has room for %d bytes and a character can take %d", bounded[0].Name, g.keyword, limit, maxIndexBytes, maxRuneBytes)
+	case len(bounded) > 0:
+		k.Report(g.at, "%s can be at most %d here, but is %d, as an index has room for %d bytes and a character can take %d", lengthsOf(bounded), limit, characters, maxIndexBytes, maxRuneBytes)
+	default:
+		k.Report(g.at, "the values of this group take up to %d bytes, but an index has room for %d: remove an attribute", maxIndexBytes-room, maxIndexBytes)
+	}
+}
+
+func lengthsOf(attributes []*Attribute) string {
+	names := make([]string, len(attributes))
+	for i, a := range attributes {
+		names[i] = a.Name
+	}
+	if len(names) == 1 {
+		return fmt.Sprintf("the maxLength of %s", names[0])
+	}
+	return fmt.Sprintf("the maxLength of %s together", strings.Join(names, " and "))
+}
+
+// indexBytes is the most that a value of bounded size takes in an index.
+func indexBytes(a *Attribute) int {
+	switch a.kind {
+	case KindUUID:
+		return 16
+	case KindDate:
+		return 10
+	case KindDateTime:
+		return 24
+	case KindText:
+		if len(a.enum) == 0 { // an email, which is ASCII
+			if a.MaxLength > 0 {
+				return min(a.MaxLength, maxEmail)
+			}
+			return maxEmail
+		}
+		longest := 0
+		for _, value := range a.enum {
+			longest = max(longest, len(value.Text()))
+		}
+		return longest
+	}
+	return 8
+}

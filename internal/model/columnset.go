@@ -1,0 +1,45 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
+)
+
+// ColumnSet is some of the columns of a collection, by their position: those that
+// somebody may see, or set. Nil is all of them.
+type ColumnSet []bool
+
+// Has reports whether a column is in the set. What is not stored always is.
+func (s ColumnSet) Has(column int) bool { return s == nil || column == NoColumn || s[column] }
+
+// Mark tells sets of a collection's columns apart, also when the columns change.
+// Empty is all of them.
+func (c *Collection) Mark(s ColumnSet) string {
+	if s == nil {
+		return ""
+	}
+	hash := sha256.New()
+	for i, column := range c.columns {
+		if s[i] {
+			hash.Write(append([]byte(column.Name), 0))
+		}
+	}
+	return strconv.FormatUint(binary.BigEndian.Uint64(hash.Sum(nil)), 36)
+}
+
+// AppendSome appends the representation of a resource with those of its
+// attributes that are in a set.
+func (c *Collection) AppendSome(dst []byte, row Row, some ColumnSet) []byte {
+	if some == nil {
+		return c.Append(dst, row)
+	}
+	dst = c.appendHead(dst, row)
+	for column := 1; column < c.shown; column++ {
+		if some[column] {
+			dst = append(dst, c.names[column]...)
+			dst = c.columns[column].Kind.appendJSON(dst, row, column)
+		}
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,171 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gertd/go-pluralize"
+)
+
+// complete fills in what a declaration may leave out, checks everything and
+// compiles the attributes.
+func complete(declared []Collection) Problems {
+	FillIn(declared)
+	k := Checker{declared: declared}
+	k.schema()
+	return k.Problems
+}
+
+// cloneAll copies declarations so deeply that completing the copy leaves the
+// original alone. What was compiled before is not copied.
+func cloneAll(collections []Collection) []Collection {
+	clones := slices.Clone(collections)
+	for i := range clones {
+		c := &clones[i]
+		c.layout = layout{}
+		c.Attributes = cloneAttributes(c.Attributes)
+		c.Unique = cloneGroups(c.Unique)
+		c.Index = cloneGroups(c.Index)
+		c.Parent = cloneOf(c.Parent)
+		c.Async = slices.Clone(c.Async)
+	}
+	return clones
+}
+
+func cloneAttributes(attributes []Attribute) []Attribute {
+	clones := slices.Clone(attributes)
+	for i := range clones {
+		cloneInto(&clones[i])
+	}
+	return clones
+}
+
+// cloneInto replaces everything the attribute shares with its original.
+func cloneInto(a *Attribute) {
+	a.compiled = compiled{}
+	a.Enum = slices.Clone(a.Enum)
+	a.References = cloneOf(a.References)
+	a.Properties = cloneAttributes(a.Properties)
+	if a.Items = cloneOf(a.Items); a.Items != nil {
+		cloneInto(a.Items)
+	}
+}
+
+func cloneGroups(groups [][]string) [][]string {
+	clones := slices.Clone(groups)
+	for i := range clones {
+		clones[i] = slices.Clone(clones[i])
+	}
+	return clones
+}
+
+func cloneOf[T any](original *T) *T {
+	if original == nil {
+		return nil
+	}
+	clone := *original
+	return &clone
+}
+
+// FillIn derives what was left out and can be derived. What cannot stays empty,
+// for the checks to find. Doing it twice changes nothing.
+func FillIn(declared []Collection) {
+	for i := range declared {
+		if c := &declared[i]; c.Singular == "" {
+			c.Singular = deriveSingular(c.Name)
+		}
+	}
+	for i := range declared {
+		declared[i].fillInParent(declared)
+		for j := range declared[i].Attributes {
+			declared[i].Attributes[j].fillInReference()
+		}
+	}
+}
+
+// English knows the rules and the exceptions.
+var English = pluralize.NewClient()
+
+// deriveSingular is empty for a name that is its own singular.
+func deriveSingular(name string) string {
+	singular := English.Singular(name)
+	if singular == name {
+		return ""
+	}
+	return singular
+}
+
+// fillInParent makes the attribute of the parent an attribute like any other,
+// so that nothing else needs to know where it came from.
+func (c *Collection) fillInParent(declared []Collection) {
+	if c.Parent == nil {
+		return
+	}
+	if c.Parent.Attribute == "" {
+		c.Parent.Attribute = parentAttribute(declared, c.Parent.Collection)
+	}
+	a := c.Declared(c.Parent.Attribute)
+	if a == nil {
+		if AttributeNames.Problem(c.Parent.Attribute) != "" {
+			return
+		}
+		c.Attributes = append(c.Attributes, Attribute{Name: c.Parent.Attribute})
+		a = &c.Attributes[len(c.Attributes)-1]
+	}
+	if a.References == nil {
+		a.References = &Reference{Collection: c.Parent.Collection}
+	}
+	if a.References.Collection != c.Parent.Collection {
+		return
+	}
+	if c.Parent.OnDelete == "" {
+		c.Parent.OnDelete = a.References.OnDelete
+	}
+	if c.Parent.OnDelete == "" {
+		c.Parent.OnDelete = Restrict
+	}
+	if a.References.OnDelete == "" {
+		a.References.OnDelete = c.Parent.OnDelete
+	}
+}
+
+// parentAttribute is empty when the parent has no singular to name it after.
+func parentAttribute(declared []Collection, parent string) string {
+	// A parent that does not exist is reported as such, and not for its attribute.
+	singular := cmp.Or(deriveSingular(parent), parent)
+	for i := range declared {
+		if declared[i].Name == parent {
+			singular = declared[i].Singular
+		}
+	}
+	if singular == "" {
+		return ""
+	}
+	return strings.ReplaceAll(singular, "-", "_") + "_id"
+}
+
+func (a *Attribute) fillInReference() {
+	if a.References == nil {
+		return
+	}
+	if a.References.OnDelete == "" {
+		a.References.OnDelete = Restrict
+	}
+	if a.Type == "" {
+		a.Type = String
+	}
+	if a.Type == String && a.Format == "" {
+		a.Format = UUID
+	}
+}
+
+// Declared finds a declared attribute by name, or returns nil.
+func (c *Collection) Declared(name string) *Attribute {
+	for i := range c.Attributes {
+		if c.Attributes[i].Name == name {
+			return &c.Attributes[i]
+		}
+	}
+	return nil
+}

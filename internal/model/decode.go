@@ -1,0 +1,425 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/suggest"
+	"github.com/plural-go/plural/problem"
+)
+
+// Mode says what a body is for.
+type Mode int
+
+// The modes: POST, PUT and PATCH.
+const (
+	Create Mode = iota
+	Replace
+	Patch
+)
+
+// DecodeOptions is what the request around a body tells of it.
+type DecodeOptions struct {
+	Mode Mode
+	ID   ID // of the path; not for Create
+
+	// Parent and ParentID are set on the path of a sub-collection: the body
+	// may leave the parent out, and must not name another one.
+	Parent   *Link
+	ParentID ID
+
+	// Visible and Writable are the columns that the client may see and set. What it
+	// may do neither with is unknown to it. What it may only see can be sent back in
+	// Replace and Patch; whoever applies it must see that it equals what is stored.
+	Visible, Writable ColumnSet
+
+	MaxDepth int // of nested objects and arrays
+	MaxItems int // of an array in Create
+}
+
+// Input is one valid body: the values of the columns that are set. Create and
+// Replace set every attribute. Patch may set created_at and updated_at; whoever
+// applies it must see that they equal what is stored.
+type Input struct {
+	Values Record
+	Set    []bool
+}
+
+// HasID reports whether the client brought its own id.
+func (in Input) HasID() bool { return in.Set[IDColumn] }
+
+// Decode reads and validates a body. Many reports that it was an array, which
+// only Create takes. Everything that is wrong with a well-formed body is
+// reported together, as a problem.Errors.
+func (c *Collection) Decode(body []byte, options DecodeOptions) (inputs []Input, many bool, err error) {
+	d := newDecoder(body, options.MaxDepth)
+	token, err := d.token()
+	if err != nil {
+		return nil, false, err
+	}
+	switch {
+	case token.Kind() == '[' && options.Mode == Create:
+		many = true
+		inputs, err = d.array(c, options)
+	case token.Kind() == '{':
+		var in Input
+		in, err = d.object(c, options)
+		inputs = []Input{in}
+	default:
+		d.fail(problem.CodeNotAnObject, "The body must be a JSON object with the attributes%s, but is %s.", orArray(options.Mode), kindName(token.Kind()))
+		err = d.skip(token)
+	}
+	if err != nil {
+		return nil, many, err
+	}
+	if err := d.end(); err != nil {
+		return nil, many, err
+	}
+	return inputs, many, d.faults.Err()
+}
+
+func orArray(mode Mode) string {
+	if mode == Create {
+		return ", or an array of such objects"
+	}
+	return ""
+}
+
+// Restore reads a representation that Append has written, also one that an
+// older schema wrote: what the collection no longer knows is left out, and what
+// it did not know then is null.
+func (c *Collection) Restore(representation []byte) (Record, error) {
+	d := newDecoder(representation, math.MaxInt) // it was let in once
+	record := make(Record, len(c.columns))
+	if _, err := d.token(); err != nil {
+		return nil, err
+	}
+	for d.json.PeekKind() != '}' {
+		name, err := d.token()
+		if err != nil {
+			return nil, err
+		}
+		switch field := c.fields[name.String()]; {
+		case field == nil || field.Column == NoColumn:
+			err = d.json.SkipValue()
+		case c.columns[field.Column].Attribute != nil:
+			record[field.Column], err = d.attribute(c.columns[field.Column].Attribute)
+		default:
+			var token jsontext.Token
+			if token, err = d.token(); err == nil {
+				record[field.Column], _ = field.Kind.Parse(token.String())
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return record, nil
+}
+
+// DecodeJSON reads and validates one value of the attribute.
+func (a *Attribute) DecodeJSON(text []byte) (Value, error) {
+	value, wrong := a.decodeConstant(text)
+	if wrong != nil {
+		return Null, wrong
+	}
+	return value, nil
+}
+
+// decodeConstant reads a value out of the schema itself: a default or a member
+// of an enumeration.
+func (a *Attribute) decodeConstant(text []byte) (Value, *problem.Error) {
+	d := newDecoder(text, maxConstantDepth)
+	value, err := d.attribute(a)
+	if err == nil {
+		err = d.end()
+	}
+	if err == nil {
+		err = d.faults.Err()
+	}
+	if err != nil {
+		return Null, fault.From(err)[0]
+	}
+	return value, nil
+}
+
+const maxConstantDepth = 64
+
+// decoder walks one body. Its methods return an error only when the body is
+// malformed, which ends the walk; what is merely invalid is collected in faults.
+type decoder struct {
+	json     *jsontext.Decoder
+	body     []byte
+	maxDepth int
+	faults   problem.Errors
+	wrapped  bool // what is missing then is not missing, but elsewhere
+}
+
+func newDecoder(body []byte, maxDepth int) *decoder {
+	return &decoder{json: jsontext.NewDecoder(bytes.NewReader(body)), body: body, maxDepth: maxDepth}
+}
+
+// fail notes that the value just read, or the object just entered, is invalid.
+func (d *decoder) fail(code problem.Code, format string, args ...any) {
+	pointer := ""
+	if len(d.faults) < problem.MaxErrors { // an error beyond that is dropped, and its pointer may be long
+		pointer = string(d.json.StackPointer())
+	}
+	d.faults.Add(fault.At(pointer, code, format, args...))
+}
+
+// faulty reports whether something is wrong at a place already.
+func (d *decoder) faulty(pointer string) bool {
+	return slices.ContainsFunc(d.faults, func(f *problem.Error) bool { return f.Source.Pointer == pointer })
+}
+
+func (d *decoder) token() (jsontext.Token, error) {
+	token, err := d.json.ReadToken()
+	if err != nil {
+		return token, d.malformed(err)
+	}
+	if d.json.StackDepth() > d.maxDepth {
+		return token, fault.At(string(d.json.StackPointer()), problem.CodeTooDeep, "Objects and arrays can be nested at most %d levels deep.", d.maxDepth)
+	}
+	return token, nil
+}
+
+// end makes sure that nothing follows the value.
+func (d *decoder) end() error {
+	end := d.json.InputOffset()
+	rest := bytes.TrimLeft(d.body[end:], " \t\r\n")
+	if len(rest) == 0 {
+		return nil
+	}
+	return d.at(int64(len(d.body)-len(rest)), "", "something follows the end of the JSON value")
+}
+
+func (d *decoder) malformed(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if len(bytes.TrimSpace(d.body)) == 0 {
+			return fault.New(problem.CodeMalformedJSON, "The body is empty. It must be a JSON object.")
+		}
+		return d.at(int64(len(d.body)), "", "the body ends in the middle of a value")
+	}
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		return d.at(syntax.ByteOffset, string(syntax.JSONPointer), d.syntaxProblem(syntax))
+	}
+	return d.at(d.json.InputOffset(), "", err.Error())
+}
+
+// syntaxProblem says what is wrong in words that help, for the mistakes that
+// people make.
+func (d *decoder) syntaxProblem(syntax *jsontext.SyntacticError) string {
+	rest := d.body[min(int(syntax.ByteOffset), len(d.body)):]
+	afterComma := bytes.TrimLeft(bytes.TrimPrefix(rest, []byte(",")), " \t\r\n")
+	text := strings.TrimPrefix(syntax.Err.Error(), "jsontext: ")
+	switch {
+	case bytes.HasPrefix(d.body, []byte("\xef\xbb\xbf")):
+		return "the body starts with a byte order mark, which JSON does not have"
+	case bytes.HasPrefix(rest, []byte(",")) && (bytes.HasPrefix(afterComma, []byte("}")) || bytes.HasPrefix(afterComma, []byte("]"))):
+		return "the last item is followed by a comma, which JSON does not allow"
+	case strings.Contains(text, "in literal"):
+		return "names and strings stand in double quotes, and the only words without are true, false and null"
+	}
+	return text
+}
+
+func (d *decoder) at(offset int64, pointer, what string) *problem.Error {
+	before := d.body[:min(int(offset), len(d.body))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	return fault.At(pointer, problem.CodeMalformedJSON, "Line %d, column %d: %s.", line, column, what)
+}
+
+// skip reads to the end of a value whose first token has been read.
+func (d *decoder) skip(first jsontext.Token) error {
+	if kind := first.Kind(); kind != '{' && kind != '[' {
+		return nil
+	}
+	for depth := d.json.StackDepth(); d.json.StackDepth() >= depth; {
+		if _, err := d.token(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *decoder) array(c *Collection, options DecodeOptions) ([]Input, error) {
+	inputs := []Input{}
+	for d.json.PeekKind() != ']' {
+		token, err := d.token()
+		if err != nil {
+			return nil, err
+		}
+		if len(inputs) == options.MaxItems {
+			return nil, fault.New(problem.CodeTooManyItems, "An array can create at most %d resources at once.", options.MaxItems)
+		}
+		var in Input
+		if token.Kind() == '{' {
+			in, err = d.object(c, options)
+		} else {
+			d.fail(problem.CodeNotAnObject, "Each item must be a JSON object with the attributes, but this is %s.", kindName(token.Kind()))
+			err = d.skip(token)
+		}
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, in)
+	}
+	_, err := d.token()
+	return inputs, err
+}
+
+// object reads the members of a resource after its opening brace.
+func (d *decoder) object(c *Collection, options DecodeOptions) (Input, error) {
+	in := Input{Values: make(Record, len(c.columns)), Set: make([]bool, len(c.columns))}
+	d.wrapped = false
+	for d.json.PeekKind() != '}' {
+		token, err := d.token()
+		if err != nil {
+			return in, err
+		}
+		name := token.String()
+		if column, ok := c.attributes[name]; ok && (options.Writable.Has(column) || options.Visible.Has(column)) {
+			in.Values[column], err = d.attribute(c.columns[column].Attribute)
+			in.Set[column] = true
+			if options.Mode == Create && !options.Writable.Has(column) {
+				d.fail(problem.CodeReadOnly, "You may not set %s. Leave it out.", name)
+			}
+		} else {
+			err = d.ownMember(c, name, options, &in)
+		}
+		if err != nil {
+			return in, err
+		}
+	}
+	if _, err := d.token(); err != nil {
+		return in, err
+	}
+	if options.Mode != Patch && !d.wrapped {
+		d.complete(c, options, &in)
+	}
+	return in, nil
+}
+
+// complete gives the attributes that were left out their values.
+func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
+	place := string(d.json.StackPointer())
+	if options.Parent != nil {
+		column, id := options.Parent.Column, IDValue(options.ParentID)
+		if in.Set[column] && in.Values[column] != id && !d.faulty(place+"/"+c.columns[column].Name) {
+			d.faults.Add(fault.At(place+"/"+c.columns[column].Name, problem.CodeParentMismatch, "The path says %s. Leave the attribute out, or give the same.", options.ParentID))
+		}
+		if options.Mode == Create && !options.Writable.Has(column) && !in.Set[column] {
+			name := c.columns[column].Name
+			d.faults.Add(fault.At(place+"/"+name, problem.CodeReadOnly, "You may not set %s, which the path does.", name))
+		}
+		in.Values[column], in.Set[column] = id, true
+	}
+	from, to := c.AttributeColumns()
+	for column := from; column < to; column++ {
+		if in.Set[column] || options.Mode == Replace && !options.Writable.Has(column) {
+			continue
+		}
+		attribute := c.columns[column].Attribute
+		in.Values[column], in.Set[column] = attribute.fallback, true
+		if attribute.Required && attribute.fallback.IsNull() {
+			d.faults.Add(fault.At(place+"/"+attribute.Name, problem.CodeRequired, "The attribute %s is required.", attribute.Name))
+		}
+	}
+}
+
+// ownMember reads a member that is not an attribute: id, type, a timestamp, or
+// something nobody knows.
+func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, in *Input) error {
+	token, err := d.token()
+	if err != nil {
+		return err
+	}
+	isText, text := token.Kind() == '"', ""
+	if isText {
+		text = token.String()
+	}
+	timestamp := NoColumn
+	switch {
+	case name == "created_at":
+		timestamp = c.created
+	case name == "updated_at":
+		timestamp = c.updated
+	}
+	switch {
+	case name == "id" && options.Mode == Create:
+		if id, ok := ParseID(text); ok {
+			in.Values[IDColumn], in.Set[IDColumn] = IDValue(id), true
+		} else if isText {
+			d.fail(problem.CodeFormat, "An id must be a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.")
+		} else {
+			d.fail(problem.CodeType, "An id must be a string, but is %s.", kindName(token.Kind()))
+		}
+	case name == "id":
+		if id, ok := ParseID(text); !ok || id != options.ID {
+			d.fail(problem.CodeReadOnly, "The id of a resource cannot change. Leave it out, or give the one of the path.")
+		}
+	case name == "type":
+		if text != c.Name {
+			d.fail(problem.CodeReadOnly, "The type of a resource cannot change. Leave it out, or give %q.", c.Name)
+		}
+	case timestamp != NoColumn && options.Mode == Create:
+		d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out.", name)
+	case timestamp != NoColumn:
+		// PUT takes back what was read, however stale; PATCH is checked against
+		// what is stored by whoever applies it.
+		when, wrong := parseDateTime(text)
+		if wrong != "" {
+			d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out, or send back what was read.", name)
+		} else if options.Mode == Patch {
+			in.Values[timestamp], in.Set[timestamp] = TimeValue(when), true
+		}
+	case name == "data" && (token.Kind() == '{' || token.Kind() == '['):
+		d.wrapped = true
+		d.fail(problem.CodeWrapped, "Request bodies are not wrapped in \"data\". Send the attributes themselves.")
+	default:
+		d.fail(problem.CodeUnknownAttribute, "The collection %s has no attribute of this name.%s", c.Name, nearestAttribute(c, name, options))
+	}
+	return d.skip(token)
+}
+
+// nearestAttribute asks for the attribute that is nearest to a name, among those that the
+// client may know.
+func nearestAttribute(c *Collection, name string, options DecodeOptions) string {
+	var names []string
+	for i, column := range c.columns {
+		if column.Attribute != nil && (options.Writable.Has(i) || options.Visible.Has(i)) {
+			names = append(names, column.Name)
+		}
+	}
+	if near := suggest.Nearest(name, names); near != "" {
+		return " Did you mean " + near + "?"
+	}
+	return ""
+}
+
+func kindName(kind jsontext.Kind) string {
+	switch kind {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "a boolean"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case '{':
+		return "an object"
+	default:
+		return "an array"
+	}
+}

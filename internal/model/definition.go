@@ -1,0 +1,102 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Definition is the attribute as a JSON Schema property definition, without
+// what JSON Schema does not know: required, unique, index and references.
+func (a *Attribute) Definition() json.RawMessage {
+	return a.define(func(d *definition, required []string) { d.add("required", required, len(required) > 0) })
+}
+
+// define writes the definition; require writes which properties are required.
+func (a *Attribute) define(require func(d *definition, required []string)) json.RawMessage {
+	d := definition{'{'}
+	d.add("type", a.Type, a.Type != "")
+	d.add("format", a.Format, a.Format != "")
+	d.add("scale", a.Scale, a.Format == Decimal)
+	d.add("description", a.Description, a.Description != "")
+	d.add("minLength", a.MinLength, a.MinLength > 0)
+	d.add("maxLength", a.MaxLength, a.MaxLength > 0)
+	d.add("pattern", a.Pattern, a.Pattern != "")
+	d.add("minimum", a.Minimum, a.Minimum != "")
+	d.add("exclusiveMinimum", a.ExclusiveMinimum, a.ExclusiveMinimum != "")
+	d.add("maximum", a.Maximum, a.Maximum != "")
+	d.add("exclusiveMaximum", a.ExclusiveMaximum, a.ExclusiveMaximum != "")
+	d.add("multipleOf", a.MultipleOf, a.MultipleOf != "")
+	d.add("minItems", a.MinItems, a.MinItems > 0)
+	d.add("maxItems", a.MaxItems, a.MaxItems > 0)
+	if a.Items != nil {
+		d.add("items", a.Items.Definition(), true)
+	}
+	if len(a.Properties) > 0 {
+		properties := definition{'{'}
+		var required []string
+		for i := range a.Properties {
+			properties.add(a.Properties[i].Name, a.Properties[i].Definition(), true)
+			if a.Properties[i].Required {
+				required = append(required, a.Properties[i].Name)
+			}
+		}
+		d.add("properties", properties.end(), true)
+		require(&d, required)
+	}
+	d.add("additionalProperties", false, a.Closed)
+	d.add("enum", a.Enum, len(a.Enum) > 0)
+	d.add("default", a.Default, a.Default != nil)
+	return d.end()
+}
+
+// definition is a JSON object under construction, in the order of its members.
+type definition []byte
+
+// add appends a member if it is there. What is added came out of a checked
+// schema, so it can be marshalled.
+func (d *definition) add(name string, value any, there bool) {
+	if !there {
+		return
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(value)
+	if len(*d) > 1 {
+		*d = append(*d, ',')
+	}
+	*d = append(append(AppendQuoted(*d, name), ':'), bytes.TrimSpace(text.Bytes())...)
+}
+
+func (d definition) end() json.RawMessage { return json.RawMessage(append(d, '}')) }
+
+// Describe lists the attributes in the order of the schema, as JSON: each with
+// its name, whether it is required, what it refers to, and its definition.
+func (c *Collection) Describe() json.RawMessage { return c.DescribeSome(nil) }
+
+// DescribeSome lists the attributes that are in a set.
+func (c *Collection) DescribeSome(some ColumnSet) json.RawMessage {
+	list := []byte{'['}
+	for i := range c.Attributes {
+		a := &c.Attributes[i]
+		if !some.Has(c.attributes[a.Name]) {
+			continue
+		}
+		if len(list) > 1 {
+			list = append(list, ',')
+		}
+		head := definition{'{'}
+		head.add("name", a.Name, true)
+		head.add("required", a.Required, true)
+		if a.References != nil {
+			head.add("references", a.References.Collection, true)
+		}
+		// The definition's members follow, without its opening brace. There is a
+		// member required already, so required properties are put another way.
+		members := a.define(func(d *definition, required []string) {
+			d.add("allOf", []map[string][]string{{"required": required}}, len(required) > 0)
+		})[1:]
+		list = append(append(append(list, head...), ','), members...)
+	}
+	return append(list, ']')
+}

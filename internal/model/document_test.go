@@ -1,0 +1,101 @@
+package model
+
+import (
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestDocumentRoundTrip draws schemas: what is read from a document is the same
+// declaration, and gives the same document.
+func TestDocumentRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, err := New(drawCollections(t)...)
+		if err != nil {
+			return // for example a minimum above the maximum
+		}
+		text := s.Document()
+		again, err := FromDocument(text)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if got := again.Document(); string(got) != string(text) {
+			t.Fatalf("got  %s\nwant %s", got, text)
+		}
+		for i, c := range s.Collections() {
+			if got, want := again.Collections()[i].Describe(), c.Describe(); string(got) != string(want) {
+				t.Fatalf("got  %s\nwant %s", got, want)
+			}
+		}
+	})
+}
+
+func drawCollections(t *rapid.T) []Collection {
+	users := Collection{Name: "users", Description: rapid.SampledFrom([]string{"", "People <&>"}).Draw(t, "description")}
+	for _, name := range []string{"a", "b", "c"} {
+		a := drawAttribute(name, 2).Draw(t, name)
+		a.Required = rapid.Bool().Draw(t, "required")
+		if len(a.Enum) > 0 && rapid.Bool().Draw(t, "default") {
+			a.Default = a.Enum[0]
+		}
+		if a.Type != Object && a.Type != Array {
+			a.Unique, a.Index = rapid.Bool().Draw(t, "unique"), rapid.Bool().Draw(t, "index")
+		}
+		users.Attributes = append(users.Attributes, a)
+	}
+	posts := Collection{
+		Name: "posts", NoTimestamps: rapid.Bool().Draw(t, "timestamps"),
+		Parent: &Parent{Collection: "users", OnDelete: rapid.SampledFrom(append(OnDeletes, "")).Draw(t, "on_delete")},
+		Index:  [][]string{{"user_id"}},
+	}
+	return []Collection{users, posts}
+}
+
+func TestDocument(t *testing.T) {
+	s, err := New(
+		Collection{Name: "shops", RenamedFrom: "stores", Attributes: []Attribute{
+			{Name: "size", RenamedFrom: "area", Type: Object, Default: map[string]any{"b": 1, "a": 2}, Properties: []Attribute{{Name: "a", Type: Integer, Minimum: "1.50", Required: true}}},
+			{Name: "state", Type: String, Enum: []any{"<open>", "closed"}, Default: "<open>", Unique: true},
+		}},
+		Collection{Name: "goods", Singular: "good", NoTimestamps: true, Parent: &Parent{Collection: "shops"}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"collections":[{"name":"shops","singular":"shop","attributes":[` +
+		`{"name":"size","type":"object","properties":[{"name":"a","type":"integer","minimum":1.50,"required":true}],"default":{"a":2,"b":1}},` +
+		`{"name":"state","type":"string","enum":["<open>","closed"],"default":"<open>","unique":true}]},` +
+		`{"name":"goods","singular":"good","attributes":[{"name":"shop_id","type":"string","format":"uuid","references":{"collection":"shops","on_delete":"restrict"}}],` +
+		`"parent":{"collection":"shops","attribute":"shop_id","on_delete":"restrict"},"no_timestamps":true}]}`
+	if got := string(s.Document()); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestDocumentHasEverything: what is added to the declarations must be added to
+// the document too.
+func TestDocumentHasEverything(t *testing.T) {
+	exempt := map[string]bool{"RenamedFrom": true, "RequireIfMatch": true, "Async": true, "compiled": true, "layout": true}
+	for declared, document := range map[reflect.Type]reflect.Type{
+		reflect.TypeFor[Collection](): reflect.TypeFor[collectionDocument](),
+		reflect.TypeFor[Attribute]():  reflect.TypeFor[attributeDocument](),
+		reflect.TypeFor[Parent]():     reflect.TypeFor[parentDocument](),
+		reflect.TypeFor[Reference]():  reflect.TypeFor[referenceDocument](),
+	} {
+		for i := range declared.NumField() {
+			name := declared.Field(i).Name
+			if _, ok := document.FieldByName(name); !ok && !exempt[name] {
+				t.Errorf("%s has no field for %s.%s", document, declared, name)
+			}
+		}
+	}
+}
+
+func TestFromDocumentRefuses(t *testing.T) {
+	for _, text := range []string{``, `{}`, `[]`, `{"collections":[{"name":"users","colour":"red"}]}`, `{"collections":[{"name":"Users"}]}`} {
+		if s, err := FromDocument([]byte(text)); s != nil || err == nil {
+			t.Errorf("%s: got %v, %v", text, s, err)
+		}
+	}
+}

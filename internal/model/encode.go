@@ -1,0 +1,109 @@
+package model
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Append appends the representation of a resource: id, type, the attributes in
+// the order of the schema, and the timestamps.
+func (c *Collection) Append(dst []byte, row Row) []byte {
+	dst = c.appendHead(dst, row)
+	for column := 1; column < c.shown; column++ {
+		dst = append(dst, c.names[column]...)
+		dst = c.columns[column].Kind.appendJSON(dst, row, column)
+	}
+	return append(dst, '}')
+}
+
+func (c *Collection) appendHead(dst []byte, row Row) []byte {
+	dst = append(dst, `{"id":"`...)
+	dst = row.ID(IDColumn).Append(dst)
+	dst = append(dst, `","type":"`...)
+	dst = append(dst, c.Name...)
+	return append(dst, '"')
+}
+
+// Scan reads a whole row into memory.
+func (c *Collection) Scan(row Row) Record {
+	record := make(Record, len(c.columns))
+	for i := range record {
+		record[i] = c.columns[i].Kind.Read(row, i)
+	}
+	return record
+}
+
+// appendJSON appends one value of a row as JSON.
+func (k Kind) appendJSON(dst []byte, row Row, column int) []byte {
+	if row.Null(column) {
+		return append(dst, "null"...)
+	}
+	if k.IsDecimal() {
+		dst = append(dst, '"')
+		return append(k.appendDecimal(dst, row.Int(column)), '"')
+	}
+	switch k {
+	case KindBoolean:
+		return strconv.AppendBool(dst, row.Bool(column))
+	case KindInteger:
+		return strconv.AppendInt(dst, row.Int(column), 10)
+	case KindNumber:
+		return appendFloat(dst, row.Float(column))
+	case KindUUID:
+		dst = append(dst, '"')
+		return append(row.ID(column).Append(dst), '"')
+	case KindDate, KindDateTime:
+		dst = append(dst, '"')
+		return append(row.AppendText(dst, column), '"')
+	case KindJSON:
+		return row.AppendText(dst, column)
+	default:
+		// The text is appended behind the end of what is to stay, and quoted from there.
+		end := len(dst)
+		dst = row.AppendText(dst, column)
+		return quoteTail(dst, end)
+	}
+}
+
+// quoteTail makes a JSON string of what stands behind end.
+func quoteTail(dst []byte, end int) []byte {
+	for _, c := range dst[end:] {
+		if c < ' ' || c == '"' || c == '\\' {
+			return AppendQuoted(dst[:end], string(dst[end:]))
+		}
+	}
+	// Nothing to escape: move the text by one and put it between quotes.
+	dst = append(dst, '"', '"')
+	copy(dst[end+1:], dst[end:len(dst)-2])
+	dst[end] = '"'
+	return dst
+}
+
+// AppendQuoted appends a JSON string. The text is valid UTF-8: the decoder
+// lets nothing else in.
+func AppendQuoted(dst []byte, text string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, text)
+	return dst
+}
+
+// appendFloat appends the shortest JSON number that reads back as f, with an
+// exponent only where the plain form would be long.
+func appendFloat(dst []byte, f float64) []byte {
+	size := math.Abs(f)
+	if size == 0 || size >= 1e-6 && size < 1e21 {
+		return strconv.AppendFloat(dst, f+0, 'f', -1, 64)
+	}
+	return appendExponent(dst, f)
+}
+
+func appendExponent(dst []byte, f float64) []byte {
+	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
+	// strconv writes e-07; JSON by convention e-7.
+	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' {
+		dst[n-2] = dst[n-1]
+		dst = dst[:n-1]
+	}
+	return dst
+}

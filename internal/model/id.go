@@ -1,0 +1,52 @@
+package model
+
+import "encoding/hex"
+
+// ID is a UUID, the key, order and cursor of a resource.
+type ID [16]byte
+
+// ParseID reads the canonical form of a UUID, in lower or upper case. Braced,
+// undashed and urn forms are refused.
+func ParseID[T string | []byte](text T) (ID, bool) {
+	var id ID
+	if len(text) != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
+		return ID{}, false
+	}
+	at := 0
+	for i := range id {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			at++ // the dash
+		}
+		high, low := hexDigit(text[at]), hexDigit(text[at+1])
+		if high > 15 || low > 15 {
+			return ID{}, false
+		}
+		id[i] = high<<4 | low
+		at += 2
+	}
+	return id, true
+}
+
+func hexDigit(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10
+	}
+	return 0xff
+}
+
+// Append appends the canonical, lower-case text of the id.
+func (id ID) Append(dst []byte) []byte {
+	dst = hex.AppendEncode(dst, id[0:4])
+	dst = hex.AppendEncode(append(dst, '-'), id[4:6])
+	dst = hex.AppendEncode(append(dst, '-'), id[6:8])
+	dst = hex.AppendEncode(append(dst, '-'), id[8:10])
+	return hex.AppendEncode(append(dst, '-'), id[10:16])
+}
+
+// String is the canonical, lower-case text of the id.
+func (id ID) String() string { return string(id.Append(make([]byte, 0, 36))) }

@@ -1,0 +1,224 @@
+package model
+
+import "slices"
+
+// Column is one column of a collection's table.
+type Column struct {
+	Name      string
+	Kind      Kind
+	NotNull   bool
+	Attribute *Attribute // nil for id, created_at, updated_at and the revision
+}
+
+// Field is what a filter or a sort key can name: an attribute, id, type,
+// created_at or updated_at.
+type Field struct {
+	Name   string
+	Kind   Kind
+	Column int // NoColumn for type, which is the same for the whole collection
+}
+
+// NoColumn is the column of a field that is not stored.
+const NoColumn = -1
+
+// IDColumn is the position of the id among the columns of every collection.
+const IDColumn = 0
+
+// RevisionName is the column that holds the revision of a resource's last
+// change. No attribute can have this name.
+const RevisionName = "_revision"
+
+// CallerName is the column of the operations that says whose they are. It is no
+// part of their representation.
+const CallerName = "_caller"
+
+// Link is a reference seen from either of its ends.
+type Link struct {
+	From     *Collection // the collection with the referring attribute
+	Column   int         // its column in From
+	To       *Collection
+	OnDelete OnDelete
+}
+
+// layout is the compiled form of a collection.
+type layout struct {
+	columns    []Column
+	fields     map[string]*Field
+	created    int // column of created_at, NoColumn without timestamps
+	updated    int
+	shown      int // as many columns are part of a representation
+	unique     [][]int
+	index      [][]int
+	links      []Link
+	referrers  []Link
+	parent     *Link
+	children   []*Collection
+	names      [][]byte // `,"name":` for every column
+	attributes map[string]int
+	builtIn    bool
+}
+
+// Columns lists the columns of the collection's table: id, the attributes in
+// the order of the schema, created_at and updated_at if there are any, of
+// operations the caller, and the revision.
+func (c *Collection) Columns() []Column { return c.columns }
+
+// Field finds a field by name, or returns nil.
+func (c *Collection) Field(name string) *Field { return c.fields[name] }
+
+// FieldNames lists the names of all fields, sorted.
+func (c *Collection) FieldNames() []string {
+	names := make([]string, 0, len(c.fields))
+	for name := range c.fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// AttributeColumns is the half-open range of the columns that are attributes.
+func (c *Collection) AttributeColumns() (from, to int) { return 1, 1 + len(c.Attributes) }
+
+// CreatedColumn is the column of created_at, or NoColumn.
+func (c *Collection) CreatedColumn() int { return c.created }
+
+// UpdatedColumn is the column of updated_at, or NoColumn.
+func (c *Collection) UpdatedColumn() int { return c.updated }
+
+// RevisionColumn is the column of the revision, always the last.
+func (c *Collection) RevisionColumn() int { return len(c.columns) - 1 }
+
+// CallerColumn is the column of the operations that says whose they are.
+func (c *Collection) CallerColumn() int { return c.RevisionColumn() - 1 }
+
+// UniqueGroups lists the groups of columns whose values no two resources share.
+func (c *Collection) UniqueGroups() [][]int { return c.unique }
+
+// IndexGroups lists the groups of columns that have an index, without the
+// unique ones and without references, which always have one.
+func (c *Collection) IndexGroups() [][]int { return c.index }
+
+// Links lists the references from this collection to others.
+func (c *Collection) Links() []Link { return c.links }
+
+// Referrers lists the references from other collections, or itself, to this one.
+func (c *Collection) Referrers() []Link { return c.referrers }
+
+// ParentLink is the reference to the parent, or nil.
+func (c *Collection) ParentLink() *Link { return c.parent }
+
+// Child finds a sub-collection by name, or returns nil.
+func (c *Collection) Child(name string) *Collection {
+	for _, child := range c.children {
+		if child.Name == name {
+			return child
+		}
+	}
+	return nil
+}
+
+// compile lays out checked collections.
+func compile(declared []Collection) *Schema {
+	s := &Schema{byName: map[string]*Collection{}, bySingular: map[string]*Collection{}}
+	for i := range declared {
+		c := &declared[i]
+		c.layOut()
+		s.collections = append(s.collections, c)
+		s.byName[c.Name] = c
+		s.bySingular[c.Singular] = c
+	}
+	for _, c := range s.collections {
+		c.connect(s)
+	}
+	s.operations = operations()
+	s.operations.layOut()
+	s.byName[s.operations.Name] = s.operations
+	if singular := s.operations.Singular; s.bySingular[singular] == nil && s.byName[singular] == nil {
+		s.bySingular[singular] = s.operations // unless something else goes by that name
+	}
+	return s
+}
+
+func (c *Collection) layOut() {
+	c.created, c.updated = NoColumn, NoColumn
+	c.fields = map[string]*Field{}
+	c.attributes = map[string]int{}
+	add := func(column Column) int {
+		c.columns = append(c.columns, column)
+		c.names = append(c.names, []byte(`,"`+column.Name+`":`))
+		at := len(c.columns) - 1
+		if column.Name != RevisionName && column.Name != CallerName {
+			c.fields[column.Name] = &Field{Name: column.Name, Kind: column.Kind, Column: at}
+		}
+		return at
+	}
+	add(Column{Name: "id", Kind: KindUUID, NotNull: true})
+	c.fields["type"] = &Field{Name: "type", Kind: KindText, Column: NoColumn}
+	for i := range c.Attributes {
+		a := &c.Attributes[i]
+		c.attributes[a.Name] = add(Column{Name: a.Name, Kind: a.kind, NotNull: a.Required, Attribute: a})
+	}
+	if !c.NoTimestamps {
+		c.created = add(Column{Name: "created_at", Kind: KindDateTime, NotNull: true})
+		c.updated = add(Column{Name: "updated_at", Kind: KindDateTime, NotNull: true})
+	}
+	c.shown = len(c.columns)
+	if c.builtIn {
+		add(Column{Name: CallerName, Kind: KindText, NotNull: true})
+	}
+	add(Column{Name: RevisionName, Kind: KindInteger, NotNull: true})
+	c.unique = c.columnGroups(c.Unique)
+	c.index = c.columnGroups(c.Index)
+	for i := range c.Attributes {
+		group := []int{i + 1}
+		if c.Attributes[i].Unique && !containsGroup(c.unique, group) {
+			c.unique = append(c.unique, group)
+		}
+		if c.Attributes[i].Index && !containsGroup(c.index, group) {
+			c.index = append(c.index, group)
+		}
+	}
+}
+
+func (c *Collection) columnGroups(names [][]string) [][]int {
+	var groups [][]int
+	for _, group := range names {
+		columns := make([]int, len(group))
+		for i, name := range group {
+			columns[i] = c.attributes[name]
+		}
+		if !containsGroup(groups, columns) {
+			groups = append(groups, columns)
+		}
+	}
+	return groups
+}
+
+func containsGroup(groups [][]int, group []int) bool {
+	return slices.ContainsFunc(groups, func(other []int) bool { return slices.Equal(group, other) })
+}
+
+// connect resolves the references of the collection in both directions.
+func (c *Collection) connect(s *Schema) {
+	for i := range c.Attributes {
+		reference := c.Attributes[i].References
+		if reference == nil {
+			continue
+		}
+		link := Link{From: c, Column: i + 1, To: s.byName[reference.Collection], OnDelete: reference.OnDelete}
+		c.links = append(c.links, link)
+		link.To.referrers = append(link.To.referrers, link)
+		if c.Parent != nil && c.Parent.Attribute == c.Attributes[i].Name {
+			c.parent = &link
+			link.To.children = append(link.To.children, c)
+		}
+	}
+	// An index that a unique group or a reference provides is not made twice.
+	c.index = slices.DeleteFunc(c.index, func(group []int) bool {
+		return containsGroup(c.unique, group) || len(group) == 1 && c.linked(group[0])
+	})
+}
+
+func (c *Collection) linked(column int) bool {
+	return slices.ContainsFunc(c.links, func(link Link) bool { return link.Column == column })
+}

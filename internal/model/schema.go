@@ -1,0 +1,163 @@
+// Package model is the compiled form of a schema: it checks declarations, lays
+// out columns, and reads, validates and writes one resource. Package schema is
+// the public way to declare one.
+package model
+
+import "encoding/json"
+
+// Type is a JSON Schema type.
+type Type string
+
+// The types an attribute can have.
+const (
+	String  Type = "string"
+	Integer Type = "integer" // int64, exact
+	Number  Type = "number"  // double
+	Boolean Type = "boolean"
+	Object  Type = "object"
+	Array   Type = "array"
+)
+
+// Format is a JSON Schema format of a string. It is asserted, not a hint.
+type Format string
+
+// The formats a string can have.
+const (
+	Email    Format = "email"
+	URI      Format = "uri"
+	UUID     Format = "uuid"
+	Date     Format = "date"
+	DateTime Format = "date-time"
+	Decimal  Format = "decimal" // a number in a string, exact; see Attribute.Scale
+)
+
+// OnDelete says what becomes of a resource when the one it refers to is deleted.
+type OnDelete string
+
+// The choices of OnDelete. The zero value means Restrict.
+const (
+	Restrict OnDelete = "restrict" // the deletion is refused with 409
+	Cascade  OnDelete = "cascade"  // the referring resource is deleted too
+	SetNull  OnDelete = "set_null" // the referring attribute becomes null
+)
+
+// Attribute declares one attribute of a collection, or, in Items and
+// Properties, the shape of a nested value. The zero value of a constraint
+// means that there is none.
+type Attribute struct {
+	Name        string
+	Type        Type
+	Format      Format
+	Description string
+
+	// Strings. Lengths count code points. Pattern is a regular expression in
+	// RE2 syntax that must match somewhere in the string.
+	MinLength, MaxLength int
+	Pattern              string
+
+	// Scale is how many digits a decimal has behind the point: 2 for most money.
+	// All its digits together are at most 18.
+	Scale int
+
+	// Numbers and decimals. Decimal text, so that large integers and decimals are exact.
+	Minimum, Maximum                   json.Number
+	ExclusiveMinimum, ExclusiveMaximum json.Number
+	MultipleOf                         json.Number
+
+	// Arrays.
+	Items              *Attribute
+	MinItems, MaxItems int
+
+	// Objects. Members that are not declared are allowed unless Closed
+	// (additionalProperties: false).
+	Properties []Attribute
+	Closed     bool
+
+	// Enum and Default are plain Go values as encoding/json would marshal
+	// them: string, bool, any integer or float, json.Number, []any,
+	// map[string]any, json.RawMessage.
+	Enum    []any
+	Default any
+
+	// Required: must have a value other than null. A default provides one.
+	Required bool
+
+	// Unique and Index are shorthands for a group of one in Collection.
+	Unique, Index bool
+
+	// References makes the attribute the id of a resource of another
+	// collection. Type and Format may be left out.
+	References *Reference
+
+	// RenamedFrom is the name that the attribute had before. A migration keeps
+	// its values then; it means nothing once that is done.
+	RenamedFrom string
+
+	compiled
+}
+
+// Reference points to another collection.
+type Reference struct {
+	Collection string
+	OnDelete   OnDelete
+}
+
+// Parent makes a collection a sub-collection of another one.
+type Parent struct {
+	Collection string
+	// Attribute holds the parent's id. Default: the singular of the parent
+	// with "_id" appended. It is added to the attributes if it is not among them.
+	Attribute string
+	OnDelete  OnDelete
+}
+
+// Collection declares a collection of resources.
+type Collection struct {
+	Name        string // plural, [a-z][a-z0-9_-]*
+	Singular    string // default: derived from Name by the rules of English
+	Description string
+	Attributes  []Attribute
+
+	// Unique lists attributes, or groups of them, whose values no two
+	// resources share. Null is never equal to null here.
+	Unique [][]string
+	// Index lists attributes, or groups of them, to index for filters and sorting.
+	Index [][]string
+
+	Parent       *Parent
+	NoTimestamps bool // without created_at and updated_at
+
+	// RequireIfMatch refuses changes of a resource that do not say, by If-Match,
+	// which state of it they are about.
+	RequireIfMatch bool
+	// Async lists the methods that are always answered before they are done:
+	// POST, PUT, PATCH, DELETE.
+	Async []string
+
+	// RenamedFrom is the name that the collection had before. A migration keeps
+	// its resources then; it means nothing once that is done.
+	RenamedFrom string
+
+	layout
+}
+
+// WriteMethods lists the methods that change resources.
+func WriteMethods() []string { return []string{"POST", "PUT", "PATCH", "DELETE"} }
+
+// Schema is a checked and compiled set of collections. It does not change.
+type Schema struct {
+	collections []*Collection
+	byName      map[string]*Collection
+	bySingular  map[string]*Collection
+	operations  *Collection
+}
+
+// Collections lists the collections that are declared, in that order.
+func (s *Schema) Collections() []*Collection { return s.collections }
+
+// Collection finds a collection by its name, or returns nil. The operations are
+// one too.
+func (s *Schema) Collection(name string) *Collection { return s.byName[name] }
+
+// Singular finds a collection by the singular of its name, or returns nil.
+func (s *Schema) Singular(name string) *Collection { return s.bySingular[name] }

@@ -1,0 +1,126 @@
+package model
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/problem"
+)
+
+func (d *decoder) checkText(a *Attribute, text string) {
+	d.checkNullCharacter(text)
+	if a.MinLength > 0 || a.MaxLength > 0 {
+		length := utf8.RuneCountInString(text)
+		if length < a.MinLength {
+			d.fail(problem.CodeMinLength, "Must be at least %s long, but has %d.", counted(a.MinLength, "character"), length)
+		}
+		if a.MaxLength > 0 && length > a.MaxLength {
+			d.fail(problem.CodeMaxLength, "Must be at most %s long, but has %d.", counted(a.MaxLength, "character"), length)
+		}
+	}
+	if a.pattern != nil && !a.pattern.MatchString(text) {
+		d.fail(problem.CodePattern, "Must match the pattern %s.", a.Pattern)
+	}
+}
+
+func (d *decoder) checkNullCharacter(text string) {
+	if strings.IndexByte(text, 0) >= 0 {
+		d.fail(problem.CodeNullCharacter, "Strings can hold any character but U+0000.")
+	}
+}
+
+func (d *decoder) checkInteger(a *Attribute, n int64) {
+	if n < a.minInt {
+		d.failMinimum(a)
+	}
+	if n > a.maxInt {
+		d.failMaximum(a)
+	}
+	if a.multiple != nil && !new(big.Rat).Quo(new(big.Rat).SetInt64(n), a.multiple).IsInt() {
+		d.fail(problem.CodeMultipleOf, "Must be a multiple of %s.", a.MultipleOf)
+	}
+}
+
+func (d *decoder) checkNumber(a *Attribute, f float64) {
+	if f < a.min || a.minOpen && f == a.min {
+		d.failMinimum(a)
+	}
+	if f > a.max || a.maxOpen && f == a.max {
+		d.failMaximum(a)
+	}
+	if a.multiple != nil {
+		// The decimal that people read decides, so that 0.3 is a multiple of 0.1.
+		decimal, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
+		if !decimal.Quo(decimal, a.multiple).IsInt() {
+			d.fail(problem.CodeMultipleOf, "Must be a multiple of %s.", a.MultipleOf)
+		}
+	}
+}
+
+func (d *decoder) failMinimum(a *Attribute) {
+	d.fail(problem.CodeMinimum, "Must be %s.", bounds("at least", a.Minimum.String(), "more than", a.ExclusiveMinimum.String()))
+}
+
+func (d *decoder) failMaximum(a *Attribute) {
+	d.fail(problem.CodeMaximum, "Must be %s.", bounds("at most", a.Maximum.String(), "less than", a.ExclusiveMaximum.String()))
+}
+
+func bounds(closed, limit, open, exclusive string) string {
+	var parts []string
+	if limit != "" {
+		parts = append(parts, closed+" "+limit)
+	}
+	if exclusive != "" {
+		parts = append(parts, open+" "+exclusive)
+	}
+	return strings.Join(parts, " and ")
+}
+
+func (d *decoder) checkEnum(a *Attribute, value Value) {
+	if len(a.enum) == 0 || slices.Contains(a.enum, value) {
+		return
+	}
+	var allowed []byte
+	for i, choice := range a.enum {
+		if i > 0 {
+			allowed = append(allowed, ", "...)
+		}
+		allowed = a.kind.appendJSON(allowed, Record{choice}, 0)
+	}
+	d.fail(problem.CodeEnum, "Must be one of %s.", allowed)
+}
+
+func (d *decoder) checkMembers(a *Attribute, seen []string) {
+	if a == nil {
+		return
+	}
+	for i := range a.Properties {
+		if name := a.Properties[i].Name; a.Properties[i].Required && !slices.Contains(seen, name) {
+			place := string(d.json.StackPointer().AppendToken(name))
+			d.faults.Add(fault.At(place, problem.CodeRequired, "The member %q is required.", name))
+		}
+	}
+}
+
+func (d *decoder) checkItems(a *Attribute, count int) {
+	if a == nil {
+		return
+	}
+	if count < a.MinItems {
+		d.fail(problem.CodeMinItems, "Must have at least %s, but has %d.", counted(a.MinItems, "item"), count)
+	}
+	if a.MaxItems > 0 && count > a.MaxItems {
+		d.fail(problem.CodeMaxItems, "Must have at most %s, but has %d.", counted(a.MaxItems, "item"), count)
+	}
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}

@@ -1,0 +1,44 @@
+package schema
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Problem is one mistake in a schema.
+type Problem struct {
+	// Path leads to the mistake: "collections", "users", "attributes", "email", "maxLength".
+	Path []string
+	// Line and Column, from 1, are known when the schema came from a file.
+	Line, Column int
+	// Message says what is wrong and what would be right.
+	Message string
+}
+
+// String is the problem with its place, the line first if it is known.
+func (p Problem) String() string { return model.Problem(p).String() }
+
+// Problems is everything that is wrong with a schema, as one error.
+type Problems []Problem
+
+// Error lists the problems, one on each line.
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, problem := range p {
+		lines[i] = problem.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// problemsOf are the problems of an error of model.
+func problemsOf(err error) Problems {
+	var found model.Problems
+	errors.As(err, &found)
+	problems := make(Problems, len(found))
+	for i, problem := range found {
+		problems[i] = Problem(problem)
+	}
+	return problems
+}
