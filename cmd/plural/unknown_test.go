@@ -36,7 +36,7 @@ func TestUnknownFlagsAndCommands(t *testing.T) {
 		{[]string{"backup", "a", "b"}, `"b" is one argument too many: plural backup FILE [flags]`},
 		{[]string{"import", "user"}, `there is no collection "user" (did you mean users?): there are users, posts`},
 		{[]string{"export", "user"}, `there is no collection "user" (did you mean users?): there are users, posts, operations`},
-		{[]string{"serve", "--addr", "0.0.0.0:0"}, "without access, anybody who can reach this address could read and change everything: declare access in the schema file, listen on 127.0.0.1, or give --open if this is meant"},
+		{[]string{"serve", "--addr", "0.0.0.0:0"}, "without access, anybody who can reach this address could read and change everything: declare access in the schema file, listen on 127.0.0.1, or give --open to allow this"},
 		{[]string{"serve", "plural.yaml"}, `plural serve takes no arguments, but was given "plural.yaml"`},
 	} {
 		runs(t, dir, "", true, "plural: "+c.want+"\n", c.args...)
