@@ -77,23 +77,48 @@ func (p *Policy) warnAboutChildren(role *schema.Role, s *model.Schema) {
 // nullWarnings warns of attributes that can be null and are compared with a claim: a token
 // whose claim is null would match the resources that belong to nobody. Conditions are those
 // that are known to hold where e counts.
-func (t *translation) nullWarnings(e ast.Expr, conditions []string) (warnings []string) {
+func (t *translation) nullWarnings(e ast.Expr, conditions []string) []string {
+	return t.nullWarningsIf(e, conditions, true)
+}
+
+// nullWarningsIf is nullWarnings of a part that counts if it holds, or if it does not.
+func (t *translation) nullWarningsIf(e ast.Expr, conditions []string, holds bool) []string {
 	if e.Kind() != ast.CallKind {
 		return nil
 	}
 	args := e.AsCall().Args()
-	switch e.AsCall().FunctionName() {
-	case operators.LogicalAnd:
-		conditions = append(notNull(e), conditions...)
-		return append(t.nullWarnings(args[0], conditions), t.nullWarnings(args[1], conditions)...)
-	case operators.LogicalOr:
-		return append(t.nullWarnings(args[0], conditions), t.nullWarnings(args[1], conditions)...)
+	switch name := e.AsCall().FunctionName(); name {
+	case operators.LogicalNot:
+		return t.nullWarningsIf(args[0], conditions, !holds)
+	case operators.LogicalAnd, operators.LogicalOr:
+		if name == operators.LogicalAnd && holds {
+			conditions = append(notNull(e), conditions...)
+		}
+		return append(t.nullWarningsIf(args[0], conditions, holds), t.nullWarningsIf(args[1], conditions, holds)...)
 	case operators.Conditional:
-		return append(t.nullWarnings(args[1], append(notNull(args[0]), conditions...)), t.nullWarnings(args[2], conditions)...)
+		warnings := append(t.nullWarningsIf(args[1], append(notNull(args[0]), conditions...), holds), t.nullWarningsIf(args[2], conditions, holds)...)
+		if !isBool(args[1], !holds) {
+			warnings = append(warnings, t.nullWarningsIf(args[0], conditions, true)...)
+		}
+		if !isBool(args[2], !holds) {
+			warnings = append(warnings, t.nullWarningsIf(args[0], conditions, false)...)
+		}
+		return warnings
 	case operators.Equals, operators.In:
-		return t.nullWarning(e, conditions)
+		if holds {
+			return t.nullWarning(e, conditions)
+		}
+	case operators.NotEquals:
+		if !holds {
+			return t.nullWarning(e, conditions)
+		}
 	}
 	return nil
+}
+
+// isBool reports whether an expression is true, or false, as it is written.
+func isBool(e ast.Expr, value bool) bool {
+	return e.Kind() == ast.LiteralKind && e.AsLiteral() == types.Bool(value)
 }
 
 func (t *translation) nullWarning(e ast.Expr, conditions []string) []string {
