@@ -111,7 +111,7 @@ func commands() []command {
 		}},
 		{name: "copy", args: func(dir, _ string) []string {
 			return []string{"copy", "--from=sqlite:" + filepath.Join(dir, databaseFile), "--to=sqlite:" + filepath.Join(dir, "copy.db")}
-		}, permits: "the source was written to meanwhile", check: copied("copy.db")},
+		}, permits: "the source was changed during the copy", check: copied("copy.db")},
 		{name: "doctor", args: onDatabase("doctor")},
 		{name: "doctor --repair", args: onDatabase("doctor", "--repair")},
 		{name: "check", args: func(_, base string) []string { return []string{"check", base, "--collection=drafts"} }},
