@@ -55,7 +55,7 @@ test('create: only what was entered is sent, and what is wrong is said at its pl
   await page.getByLabel('email').fill('emmy@example.com')
   await page.keyboard.press('Control+Enter')
   await page.locator('.problem').waitFor()
-  assert.equal(await described('email'), 'Another resource, which is stored or in this request, has this email.')
+  assert.equal(await described('email'), 'Another resource, stored or in this request, has this email.')
   await page.leave()
 })
 
