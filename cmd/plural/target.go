@@ -209,12 +209,12 @@ func (c causes) Handle(ctx context.Context, record slog.Record) error {
 	if record.Level < slog.LevelError {
 		return nil
 	}
-	told := record.Message == "request"
+	reported := record.Message == "request"
 	record.Attrs(func(a slog.Attr) bool {
-		told = told || a.Key == "error" && strings.HasPrefix(a.Value.String(), string(problem.CodeStorageFull))
+		reported = reported || a.Key == "error" && strings.HasPrefix(a.Value.String(), string(problem.CodeStorageFull))
 		return true
 	})
-	if told {
+	if reported {
 		return nil
 	}
 	return c.Handler.Handle(ctx, record)

@@ -9,7 +9,7 @@ import (
 )
 
 // budget is the memory that the bodies of all requests in flight may use. Each body reserves
-// memory as it arrives, and releases it when its request is answered.
+// what it may need before it arrives, and releases it when its request is answered.
 //
 // A caller gets at most half of it. A body that needs more than is left waits. Slow bodies are
 // then cancelled, so that clients that stop in the middle of a body do not block all others.

@@ -35,7 +35,7 @@ func TestExamine(t *testing.T) {
 		if err := st.MergeDeltas(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		add() // waits to be taken up
+		add() // a pending delta
 		expect := func(repair bool, want ...string) {
 			t.Helper()
 			if got, err := maintain.Examine(context.Background(), url, repair); err != nil || !slices.Equal(got, want) {
