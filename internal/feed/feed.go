@@ -9,8 +9,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 )
 
@@ -25,10 +27,10 @@ type Options struct {
 
 // Metrics is told what happens. Any function may be nil.
 type Metrics struct {
-	Subscribed   func(change int)                // +1, -1
-	Shaped       func(change int)                // number of different shapes
+	Subscribed   func(change int)                    // +1, -1
+	Shaped       func(change int)                    // number of different shapes
 	Delivered    func(events int, age time.Duration) // commit to sent
-	Lag          func(changes int64)             // of the reader
+	Lag          func(changes int64)                 // of the reader
 	KeptBytes    func(int64)
 	CaughtUp     func() // a subscriber read from the database
 	ClosedAsSlow func()
@@ -37,13 +39,9 @@ type Metrics struct {
 
 // Shape is what a subscriber sees: subscriptions of the same shape share their events.
 type Shape struct {
-	Collection *model.Collection // nil: changes of all collections, for the log itself
-	ID         *model.ID         // of one resource; nil: all
-	Parent     *model.ID         // of a sub-collection
-	Scope      query.Filter      // of the path and of the caller's rule; nil: everything
-	Filter     query.Filter      // of the request; nil: none
-	Visible    model.ColumnSet   // that the caller sees
-	ShowBy     bool              // the caller may know who changed something
+	Path   resource.Path // collection, parent and permit of the caller; no collection: the change log itself
+	ID     *model.ID     // of one resource; nil: all
+	Filter query.Filter  // of the request, on the collection or on LogCollection; nil: none
 }
 
 // EventKind is the name of an event.
@@ -102,3 +100,14 @@ func (s *Subscription) Close() { panic("to be written") }
 // Link is the position of a list in the log, for a client that subscribes to what it has
 // listed: shape is that of the list, and point and history those of its snapshot.
 func Link(shape Shape, history model.ID, point store.Point) string { panic("to be written") }
+
+// Wait waits until the log has a change after a position, or the context ends. It reports
+// whether there is one.
+func (f *Feed) Wait(ctx context.Context, after int64) bool { panic("to be written") }
+
+// AppendChange appends the resource of type changes that tells a caller of a change. False means
+// that the caller is told nothing: they see neither the state before nor the one after, or no
+// difference.
+func AppendChange(dst []byte, history model.ID, by *auth.Permit, e *store.LogEntry) ([]byte, bool) {
+	panic("to be written")
+}
