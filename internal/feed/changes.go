@@ -33,7 +33,7 @@ type Changes struct {
 	history model.ID
 	floor   int64
 	narrow  narrowed
-	hidden  bool // the caller does not see the last state of the resource
+	hidden  bool        // the caller does not see the last state of the resource
 	skipped store.Point // of since: what a list has shown already
 
 	start     int64 // position that the range begins at, or with a negative limit ends before
