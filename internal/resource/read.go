@@ -45,7 +45,7 @@ func (r *Resources) Result(tx *store.Tx, write Write, id model.ID, revision int6
 	}
 	result = Resource{ID: id, Representation: c.AppendSome(nil, record, write.Path.By.Visible(c))}
 	if write.Verb != Delete {
-		result.ETag = r.etag(write.Path, change.Position.Revision)
+		result.ETag = r.etag(write.Path, change.Revision)
 	}
 	return result, true, nil
 }
