@@ -82,11 +82,6 @@ func (s *Store) start(c db.Conn) error {
 	if _, err := c.Exec("UPDATE " + db.MetaTable + " SET value = value WHERE key = 'format'"); err != nil {
 		return fmt.Errorf("the database cannot be written: %w", err)
 	}
-	if _, _, renumbered := s.db.ChangeOrder(); len(renumbered) > 0 {
-		if err := db.ExecAll(c, renumbered...); err != nil {
-			return err
-		}
-	}
 	if _, err := db.One(c, func(row model.Row) { s.pending.Store(row.Int(0)) }, "SELECT count(*) FROM "+db.DeltasTable); err != nil {
 		return err
 	}
