@@ -86,12 +86,10 @@ type API struct {
 // New returns an API.
 func New(config Config) *API {
 	stopped, stop := context.WithCancel(context.Background())
-	if config.Stopping != nil {
-		go func() {
-			<-config.Stopping
-			stop()
-		}()
-	}
+	go func() {
+		<-config.Stopping
+		stop()
+	}()
 	return &API{Config: config, stopped: stopped, metrics: config.Observer.Metrics(), keys: &keysInUse{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: newInFlight(config.MaxRequests), ready: &readiness{now: time.Now}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
 }
 
