@@ -22,6 +22,7 @@ func showsCaller(by *auth.Permit, c *model.Collection) bool { return by.May(sche
 // item is an event with its place in the log.
 type item struct {
 	number      int64
+	revision    int64
 	transaction uint64
 	event       Event
 	effect      effect
@@ -91,7 +92,7 @@ func (v *view) match(items []item, history model.ID, e *store.LogEntry) []item {
 	if effect != restart {
 		event.Position = position{history: startOf(history), fingerprint: v.fingerprint, point: store.Point{Number: e.Position}}.String()
 	}
-	return append(items, item{number: e.Position, transaction: e.Transaction, event: event, effect: effect})
+	return append(items, item{number: e.Position, revision: e.Revision, transaction: e.Transaction, event: event, effect: effect})
 }
 
 func (v *view) event(history model.ID, e *store.LogEntry) (event Event, effect effect, ok bool) {

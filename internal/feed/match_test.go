@@ -22,28 +22,35 @@ collections:
       name: {type: string}
       owner: {type: string}
   notes:
-    parent: {collection: books}
+    parent: {collection: books, on_delete: cascade}
     attributes:
       title: {type: string}
       open: {type: boolean}
       owner: {type: string}
       secret: {type: string}
+  links:
+    attributes:
+      label: {type: string}
+      rank: {type: integer}
+      note_id: {type: string, format: uuid, references: {collection: notes, on_delete: set_null}}
 access:
   roles:
     admin:
       books: {list: true, read: true, changes: true}
       notes: {list: true, read: true, changes: true}
+      links: {list: true, read: true, changes: true}
     user:
       books: {list: true, read: 'resource.owner == auth.sub'}
+      links: {list: true, read: 'resource.rank > 1 || resource.note_id == null'}
       notes: {list: true, read: 'resource.owner == auth.sub', visible: [book_id, title, open, owner]}
 `
 
 // notes is a feed of a database, and what tests need of its schema.
 type notes struct {
-	feed         *Feed
-	schema       *model.Schema
-	policy       *auth.Policy
-	books, notes *model.Collection
+	feed                *Feed
+	schema              *model.Schema
+	policy              *auth.Policy
+	books, notes, links *model.Collection
 }
 
 func openNotes(t *testing.T, url string, options Options) *notes {
@@ -65,7 +72,7 @@ func openNotes(t *testing.T, url string, options Options) *notes {
 			t.Error("closing:", err)
 		}
 	})
-	return &notes{feed: New(st, options), schema: s, policy: policy, books: s.Collection("books"), notes: s.Collection("notes")}
+	return &notes{feed: New(st, options), schema: s, policy: policy, books: s.Collection("books"), notes: s.Collection("notes"), links: s.Collection("links")}
 }
 
 func (n *notes) permit(role, subject string) *auth.Permit {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
@@ -34,6 +35,7 @@ func (p position) String() string {
 	text = append(text, p.fingerprint[:]...)
 	text = binary.AppendUvarint(text, uint64(p.point.Number)) // #nosec G115 -- never negative
 	if seen := p.point.Seen; seen.Max > 0 {
+		text = binary.AppendUvarint(text, uint64(p.point.Revision)) // #nosec G115 -- never negative
 		text = binary.AppendUvarint(text, seen.Min)
 		text = binary.AppendUvarint(text, seen.Max-seen.Min)
 		text = binary.AppendUvarint(text, uint64(len(seen.Running)))
@@ -66,14 +68,13 @@ func parsePosition(text string) (p position, err error) {
 	r := reader{rest: decoded[1:end]}
 	copy(p.history[:], r.take(historyBytes))
 	copy(p.fingerprint[:], r.take(len(p.fingerprint)))
-	number := r.number()
+	p.point.Number = r.signed()
 	if len(r.rest) > 0 {
-		p.point.Seen = r.snapshot()
+		p.point.Revision, p.point.Seen = r.signed(), r.snapshot()
 	}
-	if r.failed || len(r.rest) > 0 || number > 1<<62 {
+	if r.failed || len(r.rest) > 0 {
 		return position{}, errPosition()
 	}
-	p.point.Number = int64(number) // #nosec G115 -- checked
 	return p, nil
 }
 
@@ -97,6 +98,13 @@ func (r *reader) number() uint64 {
 	}
 	r.rest = r.rest[length:]
 	return n
+}
+
+// signed reads a number that is not negative.
+func (r *reader) signed() int64 {
+	n := r.number()
+	r.failed = r.failed || n > math.MaxInt64
+	return int64(n) // #nosec G115 -- checked
 }
 
 func (r *reader) snapshot() (s db.Snapshot) {

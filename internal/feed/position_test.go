@@ -16,6 +16,7 @@ func drawPosition(t *rapid.T) position {
 	copy(p.fingerprint[:], rapid.SliceOfN(rapid.Byte(), len(p.fingerprint), len(p.fingerprint)).Draw(t, "fingerprint"))
 	p.point.Number = rapid.Int64Range(0, 1<<60).Draw(t, "number")
 	if rapid.Bool().Draw(t, "seen") {
+		p.point.Revision = rapid.Int64Range(0, 1<<62).Draw(t, "revision")
 		p.point.Seen.Min = rapid.Uint64Range(1, 1<<60).Draw(t, "min")
 		at := p.point.Seen.Min
 		for _, step := range rapid.SliceOfN(rapid.Uint64Range(1, 1000), 0, 20).Draw(t, "running") {
@@ -28,7 +29,7 @@ func drawPosition(t *rapid.T) position {
 }
 
 func samePoint(a, b store.Point) bool {
-	if a.Number != b.Number || a.Seen.Min != b.Seen.Min || a.Seen.Max != b.Seen.Max || len(a.Seen.Running) != len(b.Seen.Running) {
+	if a.Number != b.Number || a.Revision != b.Revision || a.Seen.Min != b.Seen.Min || a.Seen.Max != b.Seen.Max || len(a.Seen.Running) != len(b.Seen.Running) {
 		return false
 	}
 	for i := range a.Seen.Running {

@@ -74,25 +74,16 @@ func (s *Subscription) readSnapshot() error {
 
 // openSnapshot opens the list, and tells the subscriber of a reset.
 func (s *Subscription) openSnapshot() error {
-	n := s.snapshot
-	// An older history than that of the list is safe: the positions of this stream are then unknown.
-	history, end, err := s.feed.now(s.ctx)
+	n, err := s.snapshot, error(nil)
+	if s.shape.collection == nil {
+		n.point, err = s.feed.end(s.ctx)
+	} else {
+		err = s.openListing()
+	}
 	if err != nil {
 		return err
 	}
-	if s.shape.collection == nil {
-		n.point = store.Point{Number: end}
-	} else {
-		n.timer = newTimer(s.ctx, s.feed.options.QueryTimeout)
-		n.listing, err = s.feed.resources.List(n.timer, s.shape.Path, s.listQuery(), resource.ListOptions{Caller: s.caller})
-		if err != nil {
-			err = n.timer.explain(err)
-			n.timer.end()
-			return err
-		}
-		n.point = n.listing.Point
-	}
-	s.history, n.opened = history, true
+	s.history, n.opened = n.point.History, true
 	if n.cause != "" {
 		s.feed.options.Metrics.Reset(n.cause)
 		s.pending = append(s.pending, Event{Kind: Reset, Data: nothing})
@@ -100,18 +91,28 @@ func (s *Subscription) openSnapshot() error {
 	return nil
 }
 
-// now is the history of the log and its end.
-func (f *Feed) now(ctx context.Context) (history model.ID, end int64, err error) {
+func (s *Subscription) openListing() (err error) {
+	n := s.snapshot
+	n.timer = newTimer(s.ctx, s.feed.options.QueryTimeout)
+	n.listing, err = s.feed.resources.List(n.timer, s.shape.Path, s.listQuery(), resource.ListOptions{Caller: s.caller})
+	if err != nil {
+		err = n.timer.explain(err)
+		n.timer.end()
+		return err
+	}
+	n.point = n.listing.Point
+	return nil
+}
+
+// end is the end of the log: all changes up to there have a position.
+func (f *Feed) end(ctx context.Context) (store.Point, error) {
 	tx, err := f.store.Read(ctx)
 	if err != nil {
-		return history, 0, err
+		return store.Point{}, err
 	}
 	defer tx.Close()
-	if history, err = tx.History(); err != nil {
-		return history, 0, err
-	}
 	point, err := tx.Point()
-	return history, point.Number, err
+	return store.Point{History: point.History, Number: point.Number}, err
 }
 
 // listQuery is the list of the shape, whole.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
@@ -124,7 +125,7 @@ func (s *Subscription) goOn(point store.Point) (err error) {
 func (s *Subscription) pass(number int64) {
 	s.point.Number = max(s.point.Number, number)
 	if s.point.Number >= s.complete {
-		s.point.Seen.Min, s.point.Seen.Max, s.point.Seen.Running = 0, 0, nil
+		s.point.Revision, s.point.Seen = 0, db.Snapshot{}
 	}
 }
 
@@ -228,7 +229,7 @@ func (s *Subscription) follow(ctx context.Context) error {
 func (s *Subscription) deliver(items []item) {
 	for i := range items {
 		each := &items[i]
-		if each.number <= s.point.Number || each.number <= s.complete && s.point.Seen.Has(each.transaction) {
+		if s.point.Has(&store.LogEntry{Position: each.number, Revision: each.revision, Transaction: each.transaction}) {
 			continue
 		}
 		if each.effect == restart {

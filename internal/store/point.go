@@ -10,7 +10,7 @@ import (
 // Point is where a snapshot stands in the change log.
 type Point struct {
 	History model.ID // that the position belongs to
-	Number int64 // last position that the snapshot sees
+	Number  int64    // last position that the snapshot sees
 	// Revision is the highest that the snapshot sees, and Seen the transactions that it sees: those
 	// of changes that have no position yet are among them. Both are zero where each change has a
 	// position at once.

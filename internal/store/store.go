@@ -112,10 +112,11 @@ type Tx struct {
 	at      model.Value // time of all changes of the transaction
 	caller  string      // id of the caller
 	minted  bool
-	deltas  []lists.Delta // of its changes
-	earlier []*db.Task    // earlier tasks in the transaction
-	mark    model.ID      // of the minter, if this transaction moves it
-	last    *Change       // last change, nil if there is none
+	newIDs  map[model.ID]bool // made in the transaction
+	deltas  []lists.Delta     // of its changes
+	earlier []*db.Task        // earlier tasks in the transaction
+	mark    model.ID          // of the minter, if this transaction moves it
+	last    *Change           // last change, nil if there is none
 }
 
 // ReadOne opens a snapshot for one query. It must be closed.
