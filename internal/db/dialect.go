@@ -8,7 +8,7 @@ import (
 type Position struct{ Transaction, Revision int64 }
 
 // ChangeColumns are the columns of the change log, in the order of Dialect.ChangesAfter.
-const ChangeColumns = "revision, collection, id, kind, at, caller, representation"
+const ChangeColumns = "revision, collection, id, kind, at, caller, schema, previous"
 
 // Dialect is what differs in the text of SQL. A text may be empty.
 type Dialect interface {
@@ -30,6 +30,16 @@ type Dialect interface {
 	// ChangesAfter is a query for what follows a position in the change log: the number of the
 	// transaction and ChangeColumns.
 	ChangesAfter(position Position) (sql string, args []model.Value)
+	// PositionedLog is the change log with positions, in parentheses: position, ChangeColumns, and
+	// the number of the transaction, zero where transactions have none. Changes without a position
+	// are not in it.
+	PositionedLog() string
+	// RemoveLog removes the changes up to position $1. ClearLog removes all, also those without a
+	// position; positions that were given are not given again.
+	RemoveLog() string
+	ClearLog() []string
+	// Clock is a query for the time of the database.
+	Clock() string
 	// LastGiven is a query for the highest number of RevisionType.
 	LastGiven() string
 	// Loading is run before and after the rows of another database are loaded into

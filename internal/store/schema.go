@@ -20,10 +20,14 @@ func (t *Tx) SinceOf(c *model.Collection, version int64) (int64, error) {
 	return since[c.Name], t.fault(err)
 }
 
+// History identifies the history of the database, as far as this server knows.
+func (s *Store) History() model.ID { return s.compatible.Load().history }
+
 // compatibility is what a server may do in a database whose schema has changed since it was
 // started.
 type compatibility struct {
 	db.Version    // of the schema in the database
+	history       model.ID
 	reads, writes bool
 }
 
@@ -54,6 +58,9 @@ func (s *Store) recheck(c db.Conn) (*compatibility, error) {
 		return nil, err
 	}
 	found := &compatibility{Version: current}
+	if found.history, err = db.ReadHistory(c); err != nil {
+		return nil, err
+	}
 	found.reads, found.writes = migrate.Allows(s.schema, stored)
 	s.compatible.Store(found)
 	return found, nil

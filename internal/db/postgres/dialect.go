@@ -61,6 +61,16 @@ func (dialect) ChangesAfter(position db.Position) (string, []model.Value) {
 		[]model.Value{model.TextValue(strconv.FormatInt(position.Transaction, 10)), model.IntValue(position.Revision)}
 }
 
+func (dialect) PositionedLog() string {
+	return "(SELECT revision AS position, " + db.ChangeColumns + ", transaction::text::bigint AS transaction FROM " + db.ChangesTable + ")"
+}
+
+func (dialect) RemoveLog() string { return "DELETE FROM " + db.ChangesTable + " WHERE revision <= $1" }
+
+func (dialect) ClearLog() []string { return []string{"DELETE FROM " + db.ChangesTable} }
+
+func (dialect) Clock() string { return "SELECT clock_timestamp()" }
+
 func (dialect) LastGiven() string {
 	return "SELECT coalesce(pg_sequence_last_value(" + revisionSequence + "::regclass), 0)"
 }

@@ -46,6 +46,17 @@ func (dialect) ChangesAfter(position db.Position) (string, []model.Value) {
 		[]model.Value{model.IntValue(position.Revision)}
 }
 
+// The revision is the position.
+func (dialect) PositionedLog() string {
+	return "(SELECT revision AS position, " + db.ChangeColumns + ", 0 AS \"transaction\" FROM " + db.ChangesTable + ")"
+}
+
+func (dialect) RemoveLog() string { return "DELETE FROM " + db.ChangesTable + " WHERE revision <= $1" }
+
+func (dialect) ClearLog() []string { return []string{"DELETE FROM " + db.ChangesTable} }
+
+func (dialect) Clock() string { return "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')" }
+
 func (dialect) LastGiven() string {
 	return "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '" + db.ChangesTable + "'"
 }
