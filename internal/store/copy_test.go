@@ -152,7 +152,9 @@ func contents(t *testing.T, url string) []string {
 			continue
 		}
 		err := db.Each(c, func(row model.Row) bool {
-			lines = append(lines, name+" "+string(row.AppendText(nil, 0)))
+			if line := string(row.AppendText(nil, 0)); name != db.MetaTable || !strings.Contains(line, "history") { // each has its own
+				lines = append(lines, name+" "+line)
+			}
 			return true
 		}, "SELECT "+strings.Join(columns, " || '|' || ")+" AS line FROM "+from+" ORDER BY line")
 		if err != nil {
@@ -178,7 +180,8 @@ func TestCopyThereAndBack(t *testing.T) {
 		there, back, again := otherKind(t, url), sameKind(t, url), sameKind(t, url)
 		first := copyDatabases(t, url, there)
 		for _, hop := range [][2]string{{there, back}, {back, again}} {
-			if got := copyDatabases(t, hop[0], hop[1]); !slices.Equal(got.Tables, first.Tables) {
+			// The first table has the history id.
+			if got := copyDatabases(t, hop[0], hop[1]); !slices.Equal(got.Tables[1:], first.Tables[1:]) {
 				t.Errorf("got\n%v\nwant\n%v", got.Tables, first.Tables)
 			}
 		}

@@ -102,7 +102,7 @@ func (s *Store) start(c db.Conn) error {
 	if err != nil {
 		return err
 	}
-	history, err := db.ReadHistory(c)
+	history, err := historyMark(c)
 	if err != nil {
 		return err
 	}
