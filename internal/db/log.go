@@ -64,10 +64,14 @@ func SaveFloor(c Conn, f Floor) error {
 	return SaveMeta(c, floorKey, string(text))
 }
 
-// ClearLog removes the whole change log.
+// ClearLog removes the whole change log, when nobody else writes.
 func ClearLog(c Conn, d Dialect, at model.Value) error {
 	floor, err := ReadFloor(c)
 	if err != nil {
+		return err
+	}
+	_, _, renumbered := d.ChangeOrder() // so that the floor is behind all changes
+	if err := ExecAll(c, renumbered...); err != nil {
 		return err
 	}
 	_, err = One(c, func(row model.Row) { floor.Position = max(floor.Position, row.Int(0)) }, "SELECT coalesce(max(position), 0) FROM "+d.PositionedLog()+" AS log")

@@ -110,10 +110,9 @@ func RenewHistory(c db.Conn, d db.Dialect, at model.Value) error {
 		if err := db.NewHistory(c); err != nil {
 			return err
 		}
-		if _, _, renumbered := d.ChangeOrder(); len(renumbered) > 0 {
-			if err := db.ExecAll(c, renumbered...); err != nil {
-				return err
-			}
+		_, _, renumbered := d.ChangeOrder()
+		if err := db.ExecAll(c, renumbered...); err != nil {
+			return err
 		}
 	default:
 		return otherFormat(format)

@@ -133,21 +133,3 @@ func (s *Store) databaseTime(c db.Conn) (now time.Time, err error) {
 	}
 	return time.Parse(time.RFC3339Nano, string(text))
 }
-
-// Change is one row of the change log.
-type Change struct {
-	Position db.Position
-	ID       model.ID
-}
-
-// Changes reads the change log after a position, in an order in which nothing is ever inserted
-// before what was read: a reader that continues from the last position misses nothing.
-func (t *Tx) Changes(after db.Position, most int) (changes []Change, err error) {
-	sql, args := t.store.db.ChangesAfter(after)
-	args = append(args, model.IntValue(int64(most)))
-	err = db.Each(t.conn, func(row model.Row) bool {
-		changes = append(changes, Change{Position: db.Position{Transaction: row.Int(0), Revision: row.Int(1)}, ID: row.ID(3)})
-		return true
-	}, sql, args...)
-	return changes, t.fault(err)
-}

@@ -61,6 +61,9 @@ func TestChangesSayWhoMadeThem(t *testing.T) {
 			_, err = tx.Insert(users, record)
 			return err
 		})
+		if _, err := st.Sequence(context.Background()); err != nil {
+			t.Fatal(err)
+		}
 		read(t, st, func(tx *Tx) {
 			changes, _, _, err := tx.Log(LogQuery{Most: 10})
 			if err != nil {

@@ -41,6 +41,7 @@ func TestChangeLog(t *testing.T) {
 			return `{"id":"00000000-0000-7000-8000-000000000001","type":"users","name":"` + name +
 				`","email":"ada@example.com","active":true,"created_at":"2026-01-02T03:04:05.006Z","updated_at":"2026-01-02T03:04:05.006Z"}`
 		}
+		sequence(t, st)
 		read(t, st, func(tx *Tx) {
 			told := tell(t, tx, LogQuery{Most: 10})
 			want := []string{
@@ -102,6 +103,7 @@ func TestLogIsAPrefixShorter(t *testing.T) {
 			hour = each
 			insert(t, st, users, fmt.Sprintf(`{"name":"A","email":"%d@example.com"}`, i))
 		}
+		sequence(t, st)
 		if err := st.DeleteOldChanges(context.Background(), time.Hour); err != nil {
 			t.Fatal(err)
 		}
@@ -119,6 +121,13 @@ func TestLogIsAPrefixShorter(t *testing.T) {
 			}
 		})
 	})
+}
+
+func sequence(t *testing.T, st *Store) {
+	t.Helper()
+	if _, err := st.Sequence(context.Background()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // tell reads the log as text.

@@ -158,6 +158,7 @@ func TestMigrateWithLoss(t *testing.T) {
 			}
 			return err
 		})
+		sequence(t, st)
 		read(t, st, func(tx *Tx) {
 			entries, last, more, err := tx.Log(LogQuery{Most: 10})
 			if err != nil || last != 4 || more || len(entries) != 1 || entries[0].Collection != stores || entries[0].Kind != Deleted {
