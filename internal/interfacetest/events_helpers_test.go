@@ -168,7 +168,7 @@ func (e *events) expectEnd() {
 	}
 }
 
-// of is the data of an event of a resource, with the change if it has one.
-func of(data, previous string) string {
+// eventOf is the data of an event of a resource, with the change if it has one.
+func eventOf(data, previous string) string {
 	return `{"data":` + data + previous + `,"change":{"id":"CHANGE","by":null,"at":"TIME","revision":N}}`
 }

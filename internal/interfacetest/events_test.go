@@ -52,19 +52,19 @@ func TestStreamOfList(t *testing.T) {
 		s.write("DELETE", "/users/"+id(0), "")
 		s.write("POST", "/users", `{"id":"`+id(4)+`","name":"User 4","email":"user4@example.com"}`)
 		all.expect(
-			"created "+of(shown(3, "User 3", false), ""),
-			"updated "+of(shown(0, "Ada", true), `,"previous":{"name":"User 0"}`),
-			"updated "+of(shown(1, "User 1", true), `,"previous":{"active":false}`),
-			"updated "+of(shown(0, "Ada", false), `,"previous":{"active":true}`),
-			"deleted "+of(shown(2, "User 2", true), ""),
-			"deleted "+of(shown(0, "Ada", false), ""),
-			"created "+of(shown(4, "User 4", true), ""))
+			"created "+eventOf(shown(3, "User 3", false), ""),
+			"updated "+eventOf(shown(0, "Ada", true), `,"previous":{"name":"User 0"}`),
+			"updated "+eventOf(shown(1, "User 1", true), `,"previous":{"active":false}`),
+			"updated "+eventOf(shown(0, "Ada", false), `,"previous":{"active":true}`),
+			"deleted "+eventOf(shown(2, "User 2", true), ""),
+			"deleted "+eventOf(shown(0, "Ada", false), ""),
+			"created "+eventOf(shown(4, "User 4", true), ""))
 		active.expect(
-			"updated "+of(shown(0, "Ada", true), `,"previous":{"name":"User 0"}`),
-			"entered "+of(shown(1, "User 1", true), ""),
+			"updated "+eventOf(shown(0, "Ada", true), `,"previous":{"name":"User 0"}`),
+			"entered "+eventOf(shown(1, "User 1", true), ""),
 			`left {"data":`+identity(0)+`}`,
-			"deleted "+of(shown(2, "User 2", true), ""),
-			"created "+of(shown(4, "User 4", true), ""))
+			"deleted "+eventOf(shown(2, "User 2", true), ""),
+			"created "+eventOf(shown(4, "User 4", true), ""))
 	})
 }
 
@@ -76,11 +76,11 @@ func TestStreamIsResumed(t *testing.T) {
 		synced := first.expect(`listed {"data":`+shown(0, "User 0", true)+`}`, `synced {}`)
 		listed := s.get("/users?filter[active]=true&sort=-name&limit=5").link(t, "changes")
 		s.write("PATCH", "/users/"+id(0), `{"name":"One"}`)
-		one := "updated " + of(shown(0, "One", true), `,"previous":{"name":"User 0"}`)
+		one := "updated " + eventOf(shown(0, "One", true), `,"previous":{"name":"User 0"}`)
 		position := first.expect(one)
 		first.close()
 		s.write("PATCH", "/users/"+id(0), `{"name":"Two"}`)
-		two := "updated " + of(shown(0, "Two", true), `,"previous":{"name":"One"}`)
+		two := "updated " + eventOf(shown(0, "Two", true), `,"previous":{"name":"One"}`)
 
 		s.stream("/users?since="+synced).expect(one, two)
 		s.stream("/users", "Last-Event-ID", position).expect(two)
@@ -126,7 +126,7 @@ func TestStreamOfOne(t *testing.T) {
 		s.write("PATCH", "/users/"+id(1), `{"name":"Nobody"}`)
 		s.write("PATCH", "/users/"+id(0), `{"name":"Ada"}`)
 		s.write("DELETE", "/users/"+id(0), "")
-		updated, deleted := "updated "+of(shown(0, "Ada", true), `,"previous":{"name":"User 0"}`), "deleted "+of(shown(0, "Ada", true), "")
+		updated, deleted := "updated "+eventOf(shown(0, "Ada", true), `,"previous":{"name":"User 0"}`), "deleted "+eventOf(shown(0, "Ada", true), "")
 		for _, each := range []*events{one, singular, s.stream("/users/"+id(0), "Last-Event-ID", position)} {
 			each.expect(updated, deleted)
 			each.expectEnd()
@@ -149,8 +149,8 @@ func TestStreamOfChildren(t *testing.T) {
 		s.write("PATCH", "/posts/"+id(11), `{"user_id":"`+id(0)+`"}`)
 		s.write("PATCH", "/posts/"+id(10), `{"user_id":"`+id(1)+`"}`)
 		position := children.expect(
-			"created "+of(written(10, "Mine", quoted(id(0))), ""),
-			"entered "+of(written(11, "Other", quoted(id(0))), ""),
+			"created "+eventOf(written(10, "Mine", quoted(id(0))), ""),
+			"entered "+eventOf(written(11, "Other", quoted(id(0))), ""),
 			`left {"data":{"id":"`+id(10)+`","type":"posts"}}`)
 		child := s.stream("/users/" + id(0) + "/posts/" + id(11))
 		child.expect(`listed {"data":`+written(11, "Other", quoted(id(0)))+`}`, `synced {}`)
@@ -262,7 +262,7 @@ func TestHeartbeat(t *testing.T) {
 			t.Errorf("%d comments before the bookmark", comments)
 		}
 		s.write("PATCH", "/users/"+id(0), `{"active":false}`)
-		s.stream("/users?filter[active]=false&since=" + position).expect("entered " + of(shown(0, "User 0", false), ""))
+		s.stream("/users?filter[active]=false&since=" + position).expect("entered " + eventOf(shown(0, "User 0", false), ""))
 	}, beat)
 }
 
@@ -283,7 +283,7 @@ func TestStopEndsStreams(t *testing.T) {
 		}
 		next := s.another()
 		next.write("PATCH", "/users/"+id(0), `{"name":"Ada"}`)
-		next.stream("/users", "Last-Event-ID", position).expect("updated " + of(shown(0, "Ada", true), `,"previous":{"name":"User 0"}`))
+		next.stream("/users", "Last-Event-ID", position).expect("updated " + eventOf(shown(0, "Ada", true), `,"previous":{"name":"User 0"}`))
 	})
 }
 
@@ -295,7 +295,7 @@ func TestStreamsAreNotRequests(t *testing.T) {
 		two.expect(`synced {}`)
 		s.get("/users", "Accept", "text/event-stream").expectErrors(t, 429, "too_many_requests")
 		seedUsers(s, 1) // one request of an address at a time
-		one.expect("created " + of(shown(0, "User 0", true), ""))
+		one.expect("created " + eventOf(shown(0, "User 0", true), ""))
 		one.close()
 		eventually(t, "a stream ends", func() bool { return s.do("HEAD", "/users", "", "Accept", "text/event-stream").status == 200 })
 	}, func(c *plural.Config) { c.MaxRequests, c.MaxStreamsPerCaller = 2, 2 })
