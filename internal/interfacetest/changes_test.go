@@ -140,7 +140,7 @@ func TestHistoryOfAResource(t *testing.T) {
 		s.get("/users/"+id(1)+"/changes?limit=-1").expectSettled(t, 200, data(want[1]))
 		s.get("/users/"+id(1)+"/changes?since="+ids[0]).expectSettled(t, 200, data(want[1]))
 		s.get("/users/"+id(1)+"/changes?filter[kind]=created").expectSettled(t, 200, data(want[0]))
-		if got := s.get("/users/" + id(1) + "/changes?limit=1").link(t, "next"); got != "/users/"+id(1)+"/changes?cursor="+ids[1]+"&limit=1" {
+		if got := s.get("/users/"+id(1)+"/changes?limit=1").link(t, "next"); got != "/users/"+id(1)+"/changes?cursor="+ids[1]+"&limit=1" {
 			t.Errorf("next is %s", got)
 		}
 		s.write("DELETE", "/users/"+id(1), "")

@@ -273,11 +273,8 @@ func (d *document) readResponse(pointer string) *describedResponse {
 		r.headers[http.CanonicalHeaderKey(name)] = h
 	}
 	content, _ := object["content"].(map[string]any)
-	_, r.streams = content["text/event-stream"]
+	_, r.streams = object["x-event-stream"]
 	for media := range content {
-		if r.streams && media == "text/event-stream" {
-			continue
-		}
 		r.media, r.shape = media, at+"/content/"+escape(media)+"/schema"
 	}
 	return r
