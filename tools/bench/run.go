@@ -99,8 +99,8 @@ func (p *Plan) check() error {
 	return nil
 }
 
-// prepare builds, starts and fills everything.
-func (p *Plan) prepare(ctx context.Context) (err error) {
+// build builds the server, and divides the cores.
+func (p *Plan) build(ctx context.Context) (err error) {
 	if p.self, err = os.Executable(); err != nil {
 		return err
 	}
@@ -117,7 +117,12 @@ func (p *Plan) prepare(ctx context.Context) (err error) {
 	if p.serverCore, load, err = cores(); err != nil {
 		return err
 	}
-	if err := load.pinProcess(); err != nil {
+	return load.pinProcess()
+}
+
+// prepare builds, starts and fills everything.
+func (p *Plan) prepare(ctx context.Context) (err error) {
+	if err := p.build(ctx); err != nil {
 		return err
 	}
 	p.servers = append(p.servers, p.bareServer())

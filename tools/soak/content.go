@@ -13,7 +13,8 @@ import (
 // Rest is a database while nobody uses it.
 type Rest struct {
 	Observed
-	Problems []string // where the database is at odds with itself
+	told     map[Ref][]told // the change log by resource
+	Problems []string       // where the database is at odds with itself
 }
 
 func (r *Rest) problem(format string, args ...any) {
