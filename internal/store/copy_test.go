@@ -129,6 +129,7 @@ func contents(t *testing.T, url string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	derived := []string{db.DeltasTable, db.PositionsTable, db.SequenceTable, db.TicksTable}
 	lines := []string{}
 	if len(found) == 0 {
 		return lines
@@ -137,7 +138,7 @@ func contents(t *testing.T, url string) []string {
 		var columns []string
 		for _, column := range found[name].Columns {
 			switch {
-			case column.Name == "transaction" || name == db.DeltasTable || name == db.PositionsTable:
+			case column.Name == "transaction" || slices.Contains(derived, name):
 			case strings.HasPrefix(url, "postgres"):
 				columns = append(columns, "coalesce("+db.Quote(p, column.Name)+"::text, 'null')")
 			default:
@@ -145,14 +146,16 @@ func contents(t *testing.T, url string) []string {
 			}
 		}
 		from := db.Quote(p, name)
-		switch name {
-		case db.TotalsTable:
-			from = lists.AllTotals()
-		case db.DeltasTable, db.PositionsTable:
+		if slices.Contains(derived, name) {
 			continue
 		}
+		if name == db.TotalsTable {
+			from = lists.AllTotals()
+		}
 		err := db.Each(c, func(row model.Row) bool {
-			lines = append(lines, name+" "+string(row.AppendText(nil, 0)))
+			if line := string(row.AppendText(nil, 0)); name != db.MetaTable || !strings.Contains(line, "history") { // each has its own
+				lines = append(lines, name+" "+line)
+			}
 			return true
 		}, "SELECT "+strings.Join(columns, " || '|' || ")+" AS line FROM "+from+" ORDER BY line")
 		if err != nil {
@@ -178,7 +181,8 @@ func TestCopyThereAndBack(t *testing.T) {
 		there, back, again := otherKind(t, url), sameKind(t, url), sameKind(t, url)
 		first := copyDatabases(t, url, there)
 		for _, hop := range [][2]string{{there, back}, {back, again}} {
-			if got := copyDatabases(t, hop[0], hop[1]); !slices.Equal(got.Tables, first.Tables) {
+			// The first table has the history id.
+			if got := copyDatabases(t, hop[0], hop[1]); !slices.Equal(got.Tables[1:], first.Tables[1:]) {
 				t.Errorf("got\n%v\nwant\n%v", got.Tables, first.Tables)
 			}
 		}
@@ -225,17 +229,20 @@ func TestCopyGoesOn(t *testing.T) {
 		if got := inserted.Int(things.RevisionColumn()); got != 11 {
 			t.Errorf("the next revision is %d", got)
 		}
+		if last, err := target.Sequence(context.Background()); err != nil || last != 11 {
+			t.Errorf("the last position is %d, %v", last, err)
+		}
 		var order []string
 		read(t, target, func(tx *Tx) {
-			changes, err := tx.Changes(db.Position{}, 100)
+			err := db.Each(tx.conn, func(row model.Row) bool {
+				if row.Int(0) < 11 && row.Int(1) != 0 {
+					t.Errorf("a change that was copied has the transaction %d", row.Int(1))
+				}
+				order = append(order, fmt.Sprint(row.Int(0)))
+				return true
+			}, `SELECT position, "transaction" FROM `+target.db.PositionedLog()+" AS log ORDER BY position")
 			if err != nil {
 				t.Fatal(err)
-			}
-			for i, change := range changes {
-				if i < len(changes)-1 && change.Position.Transaction != 0 {
-					t.Errorf("a change that was copied has the transaction %d", change.Position.Transaction)
-				}
-				order = append(order, fmt.Sprint(change.Position.Revision))
 			}
 			expectTotals(t, tx, things, 3)
 		})

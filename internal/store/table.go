@@ -8,12 +8,15 @@ import (
 // table is a collection with its constant SQL.
 type table struct {
 	*db.Table
+	log *loggedTable
 	one string // selects the resource with an id
 	// insert takes the values before the revision, and does nothing if there is a conflict; update
 	// takes the same after the id, then the id and the previous revision. Both set the revision of
 	// the last change. delete takes the id and the previous revision.
 	insert         string
 	update, delete string
+	// claim inserts without a revision, which setRevision sets: it takes the id. See Tx.inserts.
+	claim, setRevision string
 }
 
 func newTable(d db.Dialect, c *model.Collection) *table {
@@ -25,8 +28,10 @@ func newTable(d db.Dialect, c *model.Collection) *table {
 	insert := &db.Builder{}
 	insert.Write("INSERT INTO ", t.Name, " (", t.All, ") VALUES (")
 	insert.List(len(t.Columns)-1, ", ", "", func(int) { insert.Arg(model.Null) })
-	insert.Write(", ", d.LastRevision(), ") ON CONFLICT DO NOTHING")
-	t.insert = insert.String()
+	const otherwise = ") ON CONFLICT DO NOTHING"
+	t.insert = insert.String() + ", " + d.LastRevision() + otherwise
+	t.claim = insert.String() + ", 0" + otherwise
+	t.setRevision = "UPDATE " + t.Name + " SET " + revision + " = " + d.LastRevision() + " WHERE " + id + " = $1 AND " + revision + " = 0"
 
 	update := &db.Builder{}
 	update.Write("UPDATE ", t.Name, " SET ")
