@@ -151,7 +151,7 @@ type Schema model.Schema
 func New(collections ...Collection) (*Schema, error) {
 	declared := make([]model.Collection, len(collections))
 	for i := range collections {
-		declared[i] = collections[i].model()
+		declared[i] = toModel(collections[i])
 	}
 	compiled, err := model.New(declared...)
 	if err != nil {

@@ -101,21 +101,21 @@ func fill(t *rapid.T, value reflect.Value) {
 
 // collectionOfFields declares a collection by the fields of a struct without a name.
 func collectionOfFields(t *rapid.T, of reflect.Type) *model.Collection {
-	c := Collection{Name: "things", NoTimestamps: true}
+	c := model.Collection{Name: "things", NoTimestamps: true}
 	fields, err := fieldsOf(of, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, field := range fields {
-		if err := c.addField(field); err != nil {
+		if err := addField(&c, field); err != nil {
 			t.Fatalf("%s: %v", of, err)
 		}
 	}
-	s, err := New(c)
+	s, err := model.New(c)
 	if err != nil {
 		t.Fatalf("%s: %v", of, err)
 	}
-	return (*model.Schema)(s).Collection("things")
+	return s.Collection("things")
 }
 
 // stored is what is stored of a body, if it is valid.
