@@ -101,17 +101,7 @@ func fill(t *rapid.T, value reflect.Value) {
 
 // collectionOfFields declares a collection by the fields of a struct without a name.
 func collectionOfFields(t *rapid.T, of reflect.Type) *model.Collection {
-	c := model.Collection{Name: "things", NoTimestamps: true}
-	fields, err := fieldsOf(of, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, field := range fields {
-		if err := addField(&c, field); err != nil {
-			t.Fatalf("%s: %v", of, err)
-		}
-	}
-	s, err := model.New(c)
+	s, err := DeclareFields("things", of)
 	if err != nil {
 		t.Fatalf("%s: %v", of, err)
 	}

@@ -57,7 +57,7 @@ var ReferenceKeywords = []Keyword{
 var AttributeKeywords = []Keyword{
 	{Name: "type", Member: 1, Shape: map[string]any{"enum": Types}, Code: problem.CodeType,
 		Field:       func(a *Attribute) any { return &a.Type },
-		Description: "The type of the value. Nothing is converted: \"1\" is not an integer. It is one type, not a list: an attribute that is not required can also be null.",
+		Description: "The type of the value. Required, except for references. Nothing is converted: \"1\" is not an integer. It is one type, not a list: an attribute that is not required can also be null.",
 		tighter: func(_ Keyword, now, before *Attribute) bool {
 			return now.Type != before.Type && !(now.Type == Number && before.Type == Integer)
 		}},
@@ -74,7 +74,7 @@ var AttributeKeywords = []Keyword{
 		tighter:     raised},
 	{Name: "maxLength", Member: 6, Shape: CountShape(1), Types: []Type{String}, NoDecimals: true, Code: problem.CodeMaxLength,
 		Field:       func(a *Attribute) any { return &a.MaxLength },
-		Description: "The maximum number of characters. Required for unique and index, unless the format bounds the length.",
+		Description: "The maximum number of characters, 1 or more. Required for unique and index, unless the format bounds the length.",
 		tighter:     lowered},
 	{Name: "pattern", Member: 7, Shape: TextShape, Types: []Type{String}, NoDecimals: true, Code: problem.CodePattern,
 		Field:       func(a *Attribute) any { return &a.Pattern },
@@ -136,7 +136,7 @@ var AttributeKeywords = []Keyword{
 	{Name: "additionalProperties", Member: 18, Shape: With(FlagShape, "default", true), Types: []Type{Object},
 		Field:       func(a *Attribute) any { return &a.Closed },
 		Negated:     true,
-		Description: "Whether the object can have members that are not in properties.",
+		Description: "Whether the object can have members that are not in properties. Default: true.",
 		tighter:     changed},
 	{Name: "default", Member: 20, Shape: NotNullShape, OnlyAttributes: true,
 		Field:       func(a *Attribute) any { return &a.Default },

@@ -124,6 +124,9 @@ var testedAgainst = map[string][]string{
 	// A database to migrate, copy or back up is one that a store has filled.
 	"internal/store": {"schema", "internal/maintain", "internal/db/sqlite", "internal/db/postgres"},
 
+	// One test follows each keyword of a schema into the OpenAPI document.
+	"schema": {"internal/openapi"},
+
 	// It gets a compiled schema, and its tests the example.
 	"internal/operation":   {"schema"},
 	"internal/db/postgres": {"schema"},
