@@ -47,7 +47,7 @@ func TestWriteOnly(t *testing.T) {
 		same(t, err, nil)
 		w.expect("Ada")
 		_, err = NewReader(strings.NewReader("name,secret\n"), CSV, attributes)
-		same(t, err, `line 1: there is no attribute "secret": there can be id, type, name, limit, password`)
+		same(t, err, `line 1: there is no attribute "secret": the attributes are id, type, name, limit, password`)
 	}, func(c *plural.Config) { c.Schema, c.Access = file.Schema, file.Access })
 }
 
