@@ -79,7 +79,7 @@ func (p *parser) attribute(e entry, nested bool) model.Attribute {
 		}
 	}
 	if a.Format == model.Decimal && !scaled {
-		p.wrong(e, "%s is a decimal and needs a scale, the number of digits behind the point: add scale: 2, for example", e.name)
+		p.wrong(e, "%s is a decimal and needs a scale, the number of digits after the point: add scale: 2, for example", e.name)
 	}
 	if required != nil {
 		p.requireProperties(&a, *required, nested)

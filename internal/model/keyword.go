@@ -49,7 +49,7 @@ var AttributeKeywords = []Keyword{
 		Description: "A regular expression in RE2 syntax that must match somewhere in the string; use ^ and $ to match all of it.",
 		given:       func(a *Attribute) bool { return a.Pattern != "" }},
 	{Name: "scale", Shape: map[string]any{"type": "integer", "minimum": 0, "maximum": MaxDecimalDigits}, Types: []Type{String}, Decimals: true, OnlyDecimals: true,
-		Description: "How many digits a decimal has behind the point, 2 for most money. All its digits together are at most 18.",
+		Description: "How many digits a decimal has after the point, 2 for most money. All its digits together are at most 18.",
 		given:       func(a *Attribute) bool { return a.Scale != 0 }},
 	{Name: "enum", Shape: map[string]any{"type": "array", "minItems": 1, "uniqueItems": true, "items": NotNullShape},
 		Description: "The only values allowed."},

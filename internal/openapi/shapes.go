@@ -18,7 +18,7 @@ const (
 )
 
 // decimalPattern is how decimals of a scale are written: by clients with so many digits
-// behind the point or fewer, by the server with all of them.
+// after the point or fewer, by the server with all of them.
 func decimalPattern(scale int, stored bool) string {
 	whole := "0"
 	if digits := model.MaxDecimalDigits - scale; digits > 0 {
@@ -211,7 +211,7 @@ func describeRest(a *model.Attribute) string {
 	}
 	decimal := a.Format == model.Decimal
 	if decimal {
-		text += " A number as a string, with at most " + strconv.Itoa(model.MaxDecimalDigits) + " digits, of which at most " + strconv.Itoa(a.Scale) + " are behind the point."
+		text += " A number as a string, with at most " + strconv.Itoa(model.MaxDecimalDigits) + " digits, of which at most " + strconv.Itoa(a.Scale) + " are after the point."
 	}
 	for _, bound := range []struct {
 		words string
@@ -343,7 +343,7 @@ func choices(a *model.Attribute, stored, nullable bool) list {
 	return all
 }
 
-// shorter lists the other ways to write a decimal: with fewer zeros behind the point, and
+// shorter lists the other ways to write a decimal: with fewer zeros after the point, and
 // zero with a minus.
 func shorter(decimal string) list {
 	all := list{}
