@@ -242,9 +242,9 @@ func TestServerOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestImportBesideAServer: a server that is using the database serves what is imported, and
+// TestImportDuringAServer: a server that is using the database serves what is imported, and
 // is exported what it wrote.
-func TestImportBesideAServer(t *testing.T) {
+func TestImportDuringAServer(t *testing.T) {
 	dir := t.TempDir()
 	server := serveIn(t, dir)
 	if got := get(t, server.base+"/users?limit=0"); got != `200 {"data":[]}` {

@@ -47,7 +47,7 @@ func runs(t *testing.T, dir, input string, fails bool, want string, args ...stri
 
 var timestamp = regexp.MustCompile(`\d{8}T\d{6}Z`)
 
-func TestServeTakesAdditiveStepsByItself(t *testing.T) {
+func TestServeAppliesAdditiveSteps(t *testing.T) {
 	dir := t.TempDir()
 	thingsIn(t, dir)
 	writeSchema(t, dir, thingsMore)

@@ -153,8 +153,8 @@ func TestDelimiters(t *testing.T) {
 	}
 }
 
-// TestGuard: no cell that is written begins a formula, whatever the text.
-func TestGuard(t *testing.T) {
+// TestFormulasAreEscaped: no cell that is written begins a formula, whatever the text.
+func TestFormulasAreEscaped(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "a": "a", "a=1": "a=1", "=1": "'=1", "+1": "'+1", "-1": "-1", "-1.50": "-1.50", "-1+2": "'-1+2", "'-1": "''-1", "-": "'-", "@x": "'@x", "\t=1": "'\t=1", "\r": "'\r", "\n": "'\n", "＝1": "'＝1",
 		"'": "'", "''": "''", "'t Hooft": "'t Hooft", "'=1": "''=1", "''=1": "'''=1", "😀": "😀", "'😀": "'😀",
@@ -165,8 +165,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestFilesAndBack: what is written is what is read, to the byte, in every format.
-func TestFilesAndBack(t *testing.T) {
+// TestFileRoundTrip: what is written is what is read, to the byte, in every format.
+func TestFileRoundTrip(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("'=+-@\t\r\n\",; a＝")), 0, 6, -1))
 	rapid.Check(t, func(t *rapid.T) {
 		for _, format := range Formats {

@@ -51,9 +51,9 @@ func TestWriteOnly(t *testing.T) {
 	}, func(c *plural.Config) { c.Schema, c.Access = file.Schema, file.Access })
 }
 
-// TestReferencesInARound: a document whose references lead to themselves has no shape, and is
+// TestCircularReferences: a document whose references lead to themselves has no shape, and is
 // read to its end.
-func TestReferencesInARound(t *testing.T) {
+func TestCircularReferences(t *testing.T) {
 	round := map[string]any{"$ref": "#/paths/~1people"}
 	d := &openAPI{root: map[string]any{"paths": map[string]any{"/people": round}}, follow: 1000}
 	if shape := d.createShape("people"); shape != nil {

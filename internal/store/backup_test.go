@@ -300,9 +300,9 @@ func TestRestoredRevisionsAreNew(t *testing.T) {
 	}
 }
 
-// TestDamageIsFound: an index that leads elsewhere is found by nothing but
+// TestDamageIsDetected: an index that leads elsewhere is found by nothing but
 // SQLite's own check.
-func TestDamageIsFound(t *testing.T) {
+func TestDamageIsDetected(t *testing.T) {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "live.db")
 	st, err := Open(context.Background(), url, parse(t, shopsBefore))
 	if err != nil {

@@ -179,9 +179,9 @@ func TestCopyInterrupted(t *testing.T) {
 	})
 }
 
-// TestCopyFindsWhatIsNotTheSame: a database that stores something else than it is
+// TestCopyDetectsDifferences: a database that stores something else than it is
 // given is found out, and nothing of it stays.
-func TestCopyFindsWhatIsNotTheSame(t *testing.T) {
+func TestCopyDetectsDifferences(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		fillForCopy(t, url)
 		for _, c := range []struct{ does, want string }{

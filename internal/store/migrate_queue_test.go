@@ -10,9 +10,9 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// TestMigrateWithWaitingOperations: what was accepted may not be given up without
+// TestMigrateWithPendingOperations: what was accepted may not be given up without
 // a word.
-func TestMigrateWithWaitingOperations(t *testing.T) {
+func TestMigrateWithPendingOperations(t *testing.T) {
 	things := func(attributes ...model.Attribute) model.Collection {
 		return model.Collection{Name: "things", Attributes: attributes}
 	}

@@ -85,7 +85,7 @@ func planLines(steps []*migrate.Step) []string {
 	return lines
 }
 
-func TestPlanFindsWhatIsInTheWay(t *testing.T) {
+func TestPlanReportsViolations(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		loadShops(t, url,
 			[]string{
@@ -208,7 +208,7 @@ func TestSchemaHistory(t *testing.T) {
 	})
 }
 
-func TestAdditiveStepsAreTakenAtOpen(t *testing.T) {
+func TestOpenAppliesAdditiveSteps(t *testing.T) {
 	const after = shopsBefore + "  extras: {}\n"
 	eachDatabase(t, func(t *testing.T, url string) {
 		loadShops(t, url, []string{`{"name":"A"}`}, nil)

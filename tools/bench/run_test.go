@@ -74,7 +74,7 @@ func TestRefusedPlans(t *testing.T) {
 }
 
 // A program that is started on a core stays there, and what starts it does not.
-func TestLaunchPins(t *testing.T) {
+func TestLaunchPinsTheProcess(t *testing.T) {
 	on, _, err := cores()
 	if err != nil {
 		t.Fatal(err)

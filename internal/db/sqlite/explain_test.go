@@ -6,8 +6,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// TestExplained: what SQLite says in two words is said in a sentence.
-func TestExplained(t *testing.T) {
+// TestExplainedErrors: what SQLite says in two words is said in a sentence.
+func TestExplainedErrors(t *testing.T) {
 	for code, want := range map[sqlite.ResultCode]string{
 		sqlite.ResultBusy:         "others are using the database, so that it cannot be used for this now: try again, or stop them: ",
 		sqlite.ResultBusySnapshot: "others are using the database, so that it cannot be used for this now: try again, or stop them: ",
