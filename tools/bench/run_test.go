@@ -83,8 +83,8 @@ func TestLaunchPinsTheProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.stop(syscall.SIGKILL)
-	if got, want := allowed(t, p.command.Process.Pid), fmt.Sprint(on); on != anyCore && got != want {
+	defer p.Kill()
+	if got, want := allowed(t, p.Pid()), fmt.Sprint(on); on != anyCore && got != want {
 		t.Errorf("the program may use %s, want %s", got, want)
 	}
 	if again, _, err := cores(); err != nil || again != on {
