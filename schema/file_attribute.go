@@ -23,7 +23,7 @@ func (p *parser) attribute(e entry, nested bool) model.Attribute {
 		p.keyword(e, *model.FindKeyword(model.AttributeKeywords, e.name), &a)
 	}
 	if _, scaled := given["scale"]; a.Format == model.Decimal && !scaled {
-		p.wrong(e, "%s is a decimal and needs a scale, the number of digits behind the point: add scale: 2, for example", e.name)
+		p.wrong(e, "%s is a decimal and needs a scale, the number of digits after the point: add scale: 2, for example", e.name)
 	}
 	if required, ok := given["required"]; ok { // behind the properties, wherever it is written
 		p.requireProperties(&a, required, nested)

@@ -205,7 +205,7 @@ func (e example) testOpenAPI(t *testing.T, before, after *model.Schema, want str
 	case "references":
 		got, want = string(shape["description"]), `"The id of a resource of things."`
 	case "scale":
-		got, want = string(shape["description"]), `"A number as a string, with at most 18 digits, of which at most 2 are behind the point."`
+		got, want = string(shape["description"]), `"A number as a string, with at most 18 digits, of which at most 2 are after the point."`
 	case "type":
 		want = `["string","null"]`
 	case "enum":

@@ -120,7 +120,7 @@ func stored(c *model.Collection, body []byte) (representation []byte, err error)
 }
 
 // What is made of a struct is stored, and is the same when it is read into one again.
-func TestStructsComeBackAsTheyWere(t *testing.T) {
+func TestStructRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		of := drawStruct(t, 3)
 		c := collectionOfFields(t, of)
@@ -205,7 +205,7 @@ func mutate(t *rapid.T, value any) any {
 }
 
 // Whatever body is valid fits into the struct, also one that no struct was marshalled to.
-func TestWhatIsStoredFitsIntoTheStruct(t *testing.T) {
+func TestStoredValuesFitTheStruct(t *testing.T) {
 	accepted := 0
 	rapid.Check(t, func(t *rapid.T) {
 		of := drawStruct(t, 3)

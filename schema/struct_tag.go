@@ -97,7 +97,7 @@ func setTag(a *model.Attribute, t reflect.Type, asText bool, tag string, in nest
 		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and a decimal is a string such as \"19.90\": use a string, or a type that writes one, with type=string in its plural tag", t, model.Article(string(a.Type))))
 	}
 	if a.Format == model.Decimal && !slices.ContainsFunc(tagWords(tag), func(word string) bool { return strings.HasPrefix(word, "scale=") }) {
-		wrong = append(wrong, errors.New("a decimal needs a scale, the number of digits behind the point: add scale=2, for example"))
+		wrong = append(wrong, errors.New("a decimal needs a scale, the number of digits after the point: add scale=2, for example"))
 	}
 	if ofType.Format != a.Format && ofType.Format != "" {
 		wrong = append(wrong, fmt.Errorf("%s is %s in JSON: leave the format out", t, ofType.Format))

@@ -84,7 +84,7 @@ var AttributeKeywords = []Keyword{
 	{Name: "scale", Member: 3, Shape: map[string]any{"type": "integer", "minimum": 0, "maximum": MaxDecimalDigits}, Types: []Type{String}, Decimals: true, OnlyDecimals: true,
 		Field:       func(a *Attribute) any { return &a.Scale },
 		Description: "The number of fraction digits of a decimal, 2 for most money. Required for a decimal. All its digits together are at most 18.",
-		Sentence:    fmt.Sprintf("A number as a string, with at most %d digits, of which at most %%v are behind the point.", MaxDecimalDigits),
+		Sentence:    fmt.Sprintf("A number as a string, with at most %d digits, of which at most %%v are after the point.", MaxDecimalDigits),
 		tighter:     func(_ Keyword, now, before *Attribute) bool { return now.Scale != before.Scale }},
 	{Name: "enum", Member: 19, Shape: map[string]any{"type": "array", "minItems": 1, "uniqueItems": true, "items": NotNullShape}, Code: problem.CodeEnum,
 		Field:       func(a *Attribute) any { return &a.Enum },

@@ -56,7 +56,7 @@ type Attribute struct {
 	MaxLength int    `json:"maxLength,omitempty"`
 	Pattern   string `json:"pattern,omitempty"`
 
-	// Scale is how many digits a decimal has behind the point: 2 for most money.
+	// Scale is how many digits a decimal has after the point: 2 for most money.
 	// All its digits together are at most 18.
 	Scale int `json:"scale,omitempty"`
 

@@ -139,7 +139,7 @@ var exampleDetails = map[problem.Code]*problem.Error{
 	problem.CodeUnknownAttribute:     fault.At("/colour", "", "The collection has no attribute of this name."),
 	problem.CodeTooManyRequests:      fault.New("", "At most 600/m are taken here, and there have been more. Try again in 1 s."),
 	problem.CodeInternal:             fault.Internal(nil),
-	problem.CodeUnavailable:          fault.New("", "The database cannot be used at the moment. Try again later."),
+	problem.CodeUnavailable:          fault.New("", "The database is unavailable. Try again later."),
 }
 
 func exampleError(code problem.Code) object {

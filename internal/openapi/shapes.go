@@ -19,7 +19,7 @@ const (
 )
 
 // decimalPattern is how decimals of a scale are written: by clients with so many digits
-// behind the point or fewer, by the server with all of them.
+// after the point or fewer, by the server with all of them.
 func decimalPattern(scale int, stored bool) string {
 	whole := "0"
 	if digits := model.MaxDecimalDigits - scale; digits > 0 {
@@ -342,7 +342,7 @@ func choices(a *model.Attribute, stored, nullable bool) list {
 	return all
 }
 
-// shorter lists the other ways to write a decimal: with fewer zeros behind the point, and
+// shorter lists the other ways to write a decimal: with fewer zeros after the point, and
 // zero with a minus.
 func shorter(decimal string) list {
 	all := list{}

@@ -86,14 +86,14 @@ var mayImport = map[string][]string{
 
 	// The server from outside, as a process and a file: nothing of its code.
 	"tools/soak/disk":     {},
-	"tools/soak":          {"tools/soak/disk", "internal/pgserver"},
+	"tools/soak":          {"tools/soak/disk", "internal/pgserver", "internal/process"},
 	"tools/soak/cmd/soak": {"tools/soak"},
 
 	// Several processes, or several servers in one, on one database: tests only.
 	"tools/soak/processtest": {".", "schema", "tools/soak/disk"},
 
 	// The same, beside servers of its own to compare with.
-	"tools/bench":           {"internal/pgserver"},
+	"tools/bench":           {"internal/pgserver", "internal/process"},
 	"tools/bench/cmd/bench": {"tools/bench"},
 
 	// Looks for insecure code.
@@ -104,6 +104,9 @@ var mayImport = map[string][]string{
 
 	// Finds the tests in which several things happen at once.
 	"internal/concurrent": {},
+
+	// Runs a server as a child process, for the tools.
+	"internal/process": {},
 
 	// Starts PostgreSQL, for the tests and the tools.
 	"internal/pgserver": {},

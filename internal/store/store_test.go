@@ -127,7 +127,7 @@ collections:
       array: {type: array}
 `
 
-func TestEveryKindComesBackAsItWas(t *testing.T) {
+func TestEveryKindRoundTrip(t *testing.T) {
 	s := parse(t, everyKind)
 	things := s.Collection("things")
 	bodies := []string{

@@ -175,7 +175,7 @@ func TestCheck(t *testing.T) {
 }
 
 // What was found becomes certain where it was not, and nowhere else.
-func TestWitness(t *testing.T) {
+func TestOutcomesFoundInTheChangeLog(t *testing.T) {
 	requests := []*Request{
 		create(Done, "certain", "1"),
 		create(Done, "a", "2"), update(Unknown, "a", "3"),

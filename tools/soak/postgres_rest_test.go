@@ -13,7 +13,7 @@ import (
 
 // A database that was tampered with is found to be at odds with itself, wherever
 // it was.
-func TestTamperedPostgresIsFound(t *testing.T) {
+func TestTamperedPostgresIsDetected(t *testing.T) {
 	t.Parallel()
 	s, err := NewNodes(t.Context(), server(t, Linked{Lease: testLease}))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // A database that was tampered with is found to be at odds with itself, wherever
 // it was.
-func TestTamperedDatabaseIsFound(t *testing.T) {
+func TestTamperedSQLiteIsDetected(t *testing.T) {
 	t.Parallel()
 	original := databaseOfSomeWrites(t)
 	for name, c := range map[string]struct{ sql, want string }{

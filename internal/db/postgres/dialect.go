@@ -32,7 +32,7 @@ func (dialect) ColumnType(kind model.Kind) string {
 	}
 }
 
-// Reserved: PostgreSQL keeps a few column names to itself.
+// Reserved: PostgreSQL reserves a few column names.
 func (dialect) Reserved(name string) bool {
 	return slices.Contains([]string{"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}, name)
 }
@@ -45,9 +45,9 @@ func (dialect) RevisionType() string {
 
 func (dialect) LastRevision() string { return "lastval()" }
 
-// A transaction gets its revisions before it commits, and another that got higher
-// ones may commit first. So the order is that of the transactions, and what is read
-// of it ends at the oldest that is still going on.
+// A transaction gets its revisions before it commits, and one with higher revisions may commit
+// first. So the change log is ordered by transaction, and readers stop at the oldest
+// transaction that is still running.
 func (dialect) ChangeOrder() (string, []string, []string) {
 	return ", transaction xid8 NOT NULL DEFAULT pg_current_xact_id()",
 		[]string{"CREATE INDEX " + db.ChangesTable + "_order ON " + db.ChangesTable + " (transaction, revision)"},
@@ -65,7 +65,7 @@ func (dialect) LastGiven() string {
 	return "SELECT coalesce(pg_sequence_last_value(" + revisionSequence + "::regclass), 0)"
 }
 
-// The transactions of another database mean nothing here.
+// Transaction numbers of another database have no meaning here.
 func (dialect) Loading(last int64) (before, after []string) {
 	order := "ALTER TABLE " + db.ChangesTable + " ALTER COLUMN transaction SET DEFAULT "
 	after = []string{order + "pg_current_xact_id()", "ANALYZE"}
