@@ -220,7 +220,7 @@ func (p *Plan) round(ctx context.Context, round int, results *Results) error {
 			}
 			rate, err := p.load(s, workload).run(ctx, p.Duration)
 			if err != nil {
-				return fmt.Errorf("%s: %s: %w\n%s", s.name, workload.Name, err, s.process.said())
+				return fmt.Errorf("%s: %s: %w\n%s", s.name, workload.Name, err, s.process.LogTail())
 			}
 			results.add(workload.Name, s.name, rate)
 			if err := s.emptyLog(); err != nil {
@@ -247,9 +247,9 @@ func (p *Plan) clock(s *server) clock {
 	case !p.Processor:
 		return wallClock()
 	case s.name == HandPostgres || s.name == PluralPostgres:
-		return processorClock(s.process.pid(), p.cluster.Pid())
+		return processorClock(s.process.Pid(), p.cluster.Pid())
 	}
-	return processorClock(s.process.pid())
+	return processorClock(s.process.Pid())
 }
 
 // restarts stops every server, starts it again, and looks at its memory.
@@ -310,7 +310,7 @@ func (p *Plan) restart(ctx context.Context, s *server, database string) (time.Du
 // idleMemory is what a server takes that was left alone for a while.
 func (p *Plan) idleMemory(s *server, results *Results) error {
 	time.Sleep(p.settle())
-	idle, err := s.process.memory("VmRSS")
+	idle, err := memory(s.process.Pid(), "VmRSS")
 	results.add(IdleMemory, s.name, idle)
 	return err
 }
@@ -321,7 +321,7 @@ func (p *Plan) settle() time.Duration { return p.Duration / 4 }
 // above what it takes when idle.
 func (p *Plan) exportMemory(ctx context.Context, s *server, results *Results) error {
 	time.Sleep(p.settle())
-	idle, err := s.process.memory("VmRSS")
+	idle, err := memory(s.process.Pid(), "VmRSS")
 	if err != nil {
 		return err
 	}
@@ -329,7 +329,7 @@ func (p *Plan) exportMemory(ctx context.Context, s *server, results *Results) er
 	if _, err := p.load(s, export).run(ctx, 0); err != nil {
 		return err
 	}
-	peak, err := s.process.memory("VmHWM")
+	peak, err := memory(s.process.Pid(), "VmHWM")
 	results.add(ExportMemory, s.name, peak-idle)
 	return err
 }

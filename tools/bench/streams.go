@@ -195,7 +195,7 @@ func (s *StreamPlan) creates(ctx context.Context, p *Plan, written *server) (flo
 // idleMemory measures the memory of subscribers that wait, with the server's part of their
 // connections.
 func (s *StreamPlan) idleMemory(ctx context.Context, subscribed *server) (float64, error) {
-	before, err := subscribed.process.memory("VmRSS")
+	before, err := memory(subscribed.process.Pid(), "VmRSS")
 	if err != nil {
 		return 0, err
 	}
@@ -204,7 +204,7 @@ func (s *StreamPlan) idleMemory(ctx context.Context, subscribed *server) (float6
 		return 0, err
 	}
 	defer readers.close()
-	after, err := subscribed.process.memory("VmRSS")
+	after, err := memory(subscribed.process.Pid(), "VmRSS")
 	return (after - before) * 1024 / float64(s.Idle), err
 }
 
