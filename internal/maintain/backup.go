@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
@@ -23,15 +22,13 @@ func Backup(ctx context.Context, url, file string) error {
 
 // Restore makes an SQLite database what a backup is. The backup is checked first.
 // The database may be in use: it is replaced in one transaction, and whoever
-// reads it sees the old or the new.
+// reads it sees the old or the new. It gets another history id.
 func Restore(ctx context.Context, url, file string, force bool) error {
 	mayReplace := requireEmpty
 	if force {
 		mayReplace = nil
 	}
-	at := model.TimeValue(model.FormatTime(time.Now()))
-	renew := func(c db.Conn, d db.Dialect) error { return migrate.RenewHistory(c, d, at) }
-	return databases.Explain(databases.Restore(ctx, url, file, checkBackup, mayReplace, renew))
+	return databases.Explain(databases.Restore(ctx, url, file, checkBackup, mayReplace, renewHistory))
 }
 
 // checkBackup makes sure that a database is one of Plural's: its tables are those of its
