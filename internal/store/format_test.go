@@ -48,12 +48,12 @@ func TestPreviousFormatIsMigrated(t *testing.T) {
 		loadFormat3(t, url)
 		_, err := Open(context.Background(), url, s)
 		want := "the database does not fit the schema:\n  - " + formatStep + " (additive)\n" +
-			`"plural migrate" changes the database. With "--migrate additive" the server does it by itself.`
+			`"plural migrate" changes the database. With "--migrate additive" the server applies such steps itself.`
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 		_, err = maintain.Examine(context.Background(), url, false)
-		if want := `the database has the format "3", and this version of Plural knows "4": run "plural migrate", which changes it`; err == nil || err.Error() != want {
+		if want := `the database has format "3", but this version of Plural supports only format "4": run "plural migrate", which changes it`; err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 		for range 2 { // the second time there is nothing to do
