@@ -53,9 +53,10 @@ var changeChecks = []Check{
 		ID: "stream.snapshot", Title: "the snapshot of a stream", Source: ourEvents,
 		Rule: "A list with Accept: text/event-stream begins with an event listed for each resource in order, and then synced.",
 		run: func(p *probe) {
+			all := p.all(p.collection.path(), "")
 			s := p.stream(p.collection.path())
 			defer s.close()
-			for _, each := range p.reference {
+			for _, each := range all {
 				s.expect("listed", each.id())
 			}
 			s.expect("synced", "")
@@ -86,18 +87,25 @@ var changeChecks = []Check{
 			position := s.pass("synced").id
 			_, first := p.create()
 			_, second := p.create()
-			for _, resumed := range []*stream{p.stream(p.collection.path(), "Last-Event-ID", position), p.stream(p.collection.path() + "?since=" + position)} {
+			for _, open := range []func() *stream{
+				func() *stream { return p.stream(p.collection.path(), "Last-Event-ID", position) },
+				func() *stream { return p.stream(p.collection.path() + "?since=" + position) },
+			} {
+				resumed := open()
 				defer resumed.close()
-				behind := resumed.next("the event created of " + first.id())
-				if behind.resource().id() != first.id() {
-					p.fail(resumed.request, "the event created of "+first.id(), "%s %s", behind.kind, shorten(behind.data))
-				}
-				if next := resumed.next("the event created of " + second.id()); next.resource().id() != second.id() {
-					p.fail(resumed.request, "the event created of "+second.id(), "%s %s", next.kind, shorten(next.data))
-				}
+				resumed.expectAbout(first.id())
+				resumed.expectAbout(second.id())
 			}
 		},
 	},
+}
+
+// expectAbout waits for an event about a resource: of which kind, the other checks look at.
+func (s *stream) expectAbout(id string) {
+	expected := "an event of " + id
+	if e := s.next(expected); e.resource().id() != id {
+		s.p.fail(s.request, expected, "%s %s", e.kind, shorten(e.data))
+	}
 }
 
 // pass reads up to an event.
