@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-const ourEvents = "events: Events"
+const ourEvents = "interface: Changes and streams"
 
 var changeChecks = []Check{
 	{
