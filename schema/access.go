@@ -45,7 +45,7 @@ type Grant struct {
 	Writable []string
 
 	// Rules restrict a verb to certain resources. That of read decides which
-	// resources exist for the role; list has none of its own.
+	// resources exist for the role; list and changes have none of their own.
 	Rules map[AccessVerb]Rule
 }
 
@@ -60,11 +60,14 @@ const (
 	MayCreate AccessVerb = "create"
 	MayUpdate AccessVerb = "update"
 	MayDelete AccessVerb = "delete"
+
+	// MayChanges is to see former values and who changed them: /changes and /users/<id>/changes.
+	MayChanges AccessVerb = "changes"
 )
 
 // AccessVerbs lists all verbs.
 func AccessVerbs() []AccessVerb {
-	return []AccessVerb{MayList, MayRead, MayCreate, MayUpdate, MayDelete}
+	return []AccessVerb{MayList, MayRead, MayCreate, MayUpdate, MayDelete, MayChanges}
 }
 
 // Rule is a condition on a resource, in CEL.
@@ -199,6 +202,8 @@ func (k *accessChecker) verbs(g *Grant, at model.Path) {
 		switch {
 		case verb == MayList:
 			k.Report(at.To(string(verb)), "what is listed is what can be read: write true here, and the rule under read")
+		case verb == MayChanges:
+			k.Report(at.To(string(verb)), "the changes that are shown are those of what can be read: write true here, and the rule under read")
 		case !slices.Contains(g.Verbs, verb):
 			k.Report(at.To(string(verb)), "there is a rule for %s, which is not granted", verb)
 		}

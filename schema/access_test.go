@@ -14,7 +14,7 @@ collections:
   posts: {attributes: {title: {type: string}}, parent: users}
 access:
   roles:
-    editor: {users: [list, read, create, update, delete]}
+    editor: {users: [list, read, create, update, delete, changes]}
     author:
       posts:
         list: true

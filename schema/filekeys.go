@@ -68,6 +68,8 @@ var grantKeys = []model.Keyword{
 		Description: "Whether resources can be changed: true, or a rule that they must meet before and after."},
 	{Name: "delete", Shape: ruleShape,
 		Description: "Whether resources can be deleted: true, or a rule that they must meet."},
+	{Name: "changes", Shape: model.FlagShape,
+		Description: "Whether the history of the resources that can be read is shown: former values, and who changed them."},
 	{Name: "visible", Shape: model.NamesShape,
 		Description: "The attributes that are shown. Default: all. id, type, created_at and updated_at are always shown."},
 	{Name: "writable", Shape: model.NamesShape,

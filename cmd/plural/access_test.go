@@ -137,7 +137,7 @@ func TestCan(t *testing.T) {
 	runs(t, dir, "", true, granted+noSub, "can", "author", "update", "things", id)
 	runs(t, dir, "", true, "- author is not granted delete in things\nno\n", "can", "author", "delete", "things")
 	runs(t, dir, "", true, "- there is no role editor, and what no role is granted is denied\nno\n", "can", "editor", "read", "things")
-	runs(t, dir, "", true, "plural: the verb must be list, read, create, update or delete, but is \"write\"\n", "can", "author", "write", "things")
+	runs(t, dir, "", true, "plural: the verb must be list, read, create, update, delete or changes, but is \"write\"\n", "can", "author", "write", "things")
 	runs(t, dir, "", true, "plural: the schema has no collection \"thing\"\n", "can", "author", "read", "thing")
 	runs(t, dir, "", true, "plural: there is no resource 00000000-0000-7000-8000-000000000002 in things\n", "can", "author", "update", "things", "00000000-0000-7000-8000-000000000002")
 }

@@ -22,7 +22,7 @@ func newCanCommand() *cobra.Command {
 
   plural can author update posts 01936f2e-7d3c-7a4b-9c5d-0123456789ab --sub ada
 
-The verb is list, read, create, update or delete. With an id, the rules are asked
+The verb is list, read, create, update, delete or changes. With an id, the rules are asked
 about the resource as it is stored. The exit status is 1 if it is denied,
 and 3 if that depends on the resource.`,
 		Args: arguments(3, 4, "give a role, a verb and a collection"),
@@ -40,7 +40,7 @@ and 3 if that depends on the resource.`,
 			q.ID = args[3]
 		}
 		if !slices.Contains(schema.AccessVerbs(), q.Verb) {
-			return fmt.Errorf("the verb must be list, read, create, update or delete, but is %q", args[1])
+			return fmt.Errorf("the verb must be list, read, create, update, delete or changes, but is %q", args[1])
 		}
 		if claims != "" {
 			decoder := json.NewDecoder(strings.NewReader(claims))

@@ -20,6 +20,7 @@ type Policy struct {
 	metrics    []string
 	warnings   []string
 	operations *model.Collection
+	changes    *model.Collection
 }
 
 // grant is what a role may do in a collection.
@@ -36,7 +37,7 @@ func Compile(s *model.Schema, access *schema.Access) (*Policy, error) {
 	if problems := access.Check((*schema.Schema)(s)); len(problems) > 0 {
 		return nil, problems
 	}
-	p := &Policy{roles: map[string]map[*model.Collection]*grant{}, metrics: access.Metrics, operations: s.Operations()}
+	p := &Policy{roles: map[string]map[*model.Collection]*grant{}, metrics: access.Metrics, operations: s.Operations(), changes: s.Changes()}
 	var problems schema.Problems
 	for _, role := range access.Roles {
 		grants := map[*model.Collection]*grant{}
@@ -133,9 +134,22 @@ func (p *Permit) May(verb schema.AccessVerb, c *model.Collection) bool {
 	case c == p.policy.operations:
 		// Every caller may read their own operations. Anonymous callers need the id.
 		return verb == schema.MayRead || verb == schema.MayList && !p.Caller.Anonymous()
+	case c == p.policy.changes:
+		// The changes of which collections they see is decided for each change.
+		return (verb == schema.MayRead || verb == schema.MayList) && p.seesChanges()
 	}
 	g := p.grant(c)
 	return g != nil && slices.Contains(g.verbs, verb)
+}
+
+// seesChanges reports whether the caller may see the changes of any collection.
+func (p *Permit) seesChanges() bool {
+	for _, g := range p.policy.roles[p.Caller.Role] {
+		if slices.Contains(g.verbs, schema.MayChanges) {
+			return true
+		}
+	}
+	return false
 }
 
 // Rows is the filter of the resources that exist for the caller. Nil is all of them.

@@ -37,6 +37,16 @@ type Database interface {
 	// everything is durable when it returns nil, and nothing is stored otherwise.
 	Migrate(ctx context.Context, fn func(Conn) error) error
 
+	// Sequence gives a position to every change that was committed before the call, and returns
+	// the last position. Other servers may do the same; all read the same order, in which changes of
+	// one resource have the order of their revisions.
+	Sequence(ctx context.Context) (last int64, err error)
+
+	// Notify calls changed soon after transactions with Evidence were committed, until the context
+	// ends. Calls are coalesced. Transactions of other servers are noticed as far as the
+	// database tells of them: callers poll as well.
+	Notify(ctx context.Context, changed func()) error
+
 	// Fault translates an error of the database; nil means that it is unexpected.
 	Fault(err error) error
 

@@ -4,10 +4,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Position is a place in the change log. The zero value is its beginning.
-type Position struct{ Transaction, Revision int64 }
-
-// ChangeColumns are the columns of the change log, in the order of Dialect.ChangesAfter.
+// ChangeColumns are the columns of the change log.
 const ChangeColumns = "revision, collection, id, kind, at, caller, representation"
 
 // Dialect is what differs in the text of SQL. A text may be empty.
@@ -23,13 +20,23 @@ type Dialect interface {
 	// LastRevision is the number that RevisionType gave last on this connection.
 	LastRevision() string
 	// ChangeOrder defines what the change log has beside the columns that are the same
-	// everywhere, so that ChangesAfter can read it in order, up to a limit that is
-	// its last argument. Renumbered is run at each start: the database may
-	// have moved to where transactions have other numbers.
-	ChangeOrder() (columns string, index []string, renumbered []string)
-	// ChangesAfter is a query for what follows a position in the change log: the number of the
-	// transaction and ChangeColumns.
-	ChangesAfter(position Position) (sql string, args []model.Value)
+	// everywhere, so that changes get positions, and what is made when there are rows. Renumbered
+	// gives a position to all changes that have none, when nobody else writes. It is run when the
+	// database may have moved to where transactions have other numbers.
+	ChangeOrder() (columns string, additions, renumbered []string)
+	// PositionedLog is the change log with positions, in parentheses: position, ChangeColumns, and
+	// the number of the transaction, zero where transactions have none. Changes without a position
+	// are not in it.
+	PositionedLog() string
+	// RemoveLog removes the changes up to position $1. ClearLog removes all, also those without a
+	// position; positions that were given are not given again.
+	RemoveLog() string
+	ClearLog() []string
+	// PointColumns are three columns of a SELECT that tell where its snapshot stands in the change
+	// log: the last position that it sees; the highest revision that it sees, or zero; and its
+	// transactions, for ParseSnapshot. The last two are zero and empty where each change has a
+	// position at once.
+	PointColumns() string
 	// LastGiven is a query for the highest number of RevisionType.
 	LastGiven() string
 	// Loading is run before and after the rows of another database are loaded into

@@ -23,6 +23,10 @@ const (
 	FollowersTable = "_plural_followers" // of operations in the queue
 
 	KeysTable = "_plural_keys"
+
+	// Where positions in the change log are not revisions.
+	SequenceTable = "_plural_sequence"
+	TicksTable    = "_plural_ticks" // one row: the last position that was given, and the snapshot of that tick
 )
 
 // Definitions make the tables of a schema, and then what can be added when they

@@ -58,6 +58,8 @@ func isCovered(tables []copiedTable, found map[string]*db.TableShape) error {
 	known := map[string]bool{
 		db.DeltasTable:                   true, // its rows are read with the totals
 		db.PositionsTable:                true, // they are made anew
+		db.SequenceTable:                 true, // likewise
+		db.TicksTable:                    true,
 		db.ChangesTable + ".transaction": true, // what changes had it before is told by their revisions
 	}
 	for _, table := range tables {

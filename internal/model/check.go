@@ -24,6 +24,7 @@ func (p Path) Item(index int) Path { return p.To(strconv.Itoa(index)) }
 type Checker struct {
 	Problems Problems
 	declared []Collection
+	stored   bool            // the schema was accepted before: names may have been reserved since
 	reported map[string]bool // paths
 }
 
@@ -76,7 +77,7 @@ func (k *Checker) renamed(rule NameRule, n int, names func(i int) (now, before s
 		if before == "" {
 			continue
 		}
-		if problem := rule.Problem(before); problem != "" {
+		if problem := rule.Problem(before); problem != "" && (rule.What != CollectionNames.What || !slices.Contains(reservedLater, before)) {
 			k.Report(at, "%s", problem)
 		} else if declared[before] {
 			k.Report(at, "there is still %s %s, so this one cannot have been renamed from it: remove renamed_from, or the other one", Article(rule.What), before)
@@ -102,7 +103,7 @@ var (
 		What:     "collection",
 		Pattern:  regexp.MustCompile(`^[a-z]([a-z0-9_-]*[a-z0-9_])?$`),
 		Allowed:  "a lower-case letter, then lower-case letters, digits, _ and (not at the end) -",
-		Reserved: []string{"operations", "collections"},
+		Reserved: []string{"operations", "collections", "changes", "webhooks", "webhook-deliveries"},
 	}
 	AttributeNames = NameRule{
 		What:     "attribute",
@@ -125,8 +126,23 @@ func (rule NameRule) Problem(name string) string {
 	return ""
 }
 
+// reservedLater are names of collections that a schema from before may have, and that it can
+// rename.
+var reservedLater = []string{"changes", "webhooks", "webhook-deliveries"}
+
+// reservedSingulars are those of the reserved names of collections.
+var reservedSingulars = []string{"operation", "collection", "change", "webhook", "webhook-delivery"}
+
+// collectionProblem says what is wrong with the name of a collection, or nothing.
+func (k *Checker) collectionProblem(name string) string {
+	if k.stored && slices.Contains(reservedLater, name) {
+		return ""
+	}
+	return CollectionNames.Problem(name)
+}
+
 func (k *Checker) collectionName(c *Collection, earlier []Collection, at Path) {
-	if problem := CollectionNames.Problem(c.Name); problem != "" {
+	if problem := k.collectionProblem(c.Name); problem != "" {
 		k.Report(at, "%s", problem)
 	}
 	for i := range earlier {
@@ -137,18 +153,18 @@ func (k *Checker) collectionName(c *Collection, earlier []Collection, at Path) {
 }
 
 func (k *Checker) singular(c *Collection, earlier []Collection, at Path) {
-	if CollectionNames.Problem(c.Name) != "" {
+	if k.collectionProblem(c.Name) != "" {
 		return
 	}
 	if c.Singular == "" {
 		k.Report(at, "no singular can be derived from %s: add singular: with a name for one of them", c.Name)
 		return
 	}
-	if problem := CollectionNames.Problem(c.Singular); problem != "" {
+	if problem := k.collectionProblem(c.Singular); problem != "" {
 		k.Report(at, "%s", problem)
 		return
 	}
-	if c.Singular == "operation" || c.Singular == "collection" { // of the reserved names
+	if slices.Contains(reservedSingulars, c.Singular) && !k.stored {
 		k.Report(at, "the singular %s is reserved: add singular: with another name", c.Singular)
 		return
 	}

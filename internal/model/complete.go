@@ -9,10 +9,10 @@ import (
 )
 
 // complete fills in what a declaration may leave out, checks everything and
-// compiles the attributes.
-func complete(declared []Collection) Problems {
+// compiles the attributes. Stored: the declaration comes from a database.
+func complete(declared []Collection, stored bool) Problems {
 	FillIn(declared)
-	k := Checker{declared: declared}
+	k := Checker{declared: declared, stored: stored}
 	k.schema()
 	return k.Problems
 }

@@ -117,7 +117,7 @@ func FromDocument(text []byte) (*Schema, error) {
 	for i := range collections {
 		collections[i] = document.Collections[i].declaration()
 	}
-	return New(collections...)
+	return newStored(collections)
 }
 
 func (c *Collection) document() collectionDocument {

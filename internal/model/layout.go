@@ -136,6 +136,7 @@ func compile(declared []Collection) *Schema {
 	if singular := s.operations.Singular; s.bySingular[singular] == nil && s.byName[singular] == nil {
 		s.bySingular[singular] = s.operations // unless something else goes by that name
 	}
+	s.changes = changes()
 	return s
 }
 

@@ -39,7 +39,15 @@ func (p Problems) Error() string {
 // mistakes are reported at once, as Problems. The arguments are not changed.
 func New(collections ...Collection) (*Schema, error) {
 	declared := cloneAll(collections)
-	if problems := complete(declared); len(problems) > 0 {
+	if problems := complete(declared, false); len(problems) > 0 {
+		return nil, problems
+	}
+	return compile(declared), nil
+}
+
+// newStored does the same for collections that a database has.
+func newStored(declared []Collection) (*Schema, error) {
+	if problems := complete(declared, true); len(problems) > 0 {
 		return nil, problems
 	}
 	return compile(declared), nil

@@ -150,6 +150,7 @@ type Schema struct {
 	byName      map[string]*Collection
 	bySingular  map[string]*Collection
 	operations  *Collection
+	changes     *Collection
 }
 
 // Collections lists the collections that are declared, in that order.

@@ -18,14 +18,14 @@ func (r *Resources) Read(ctx context.Context, path Path, id model.ID) (Resource,
 		return Resource{}, err
 	}
 	resource, c := Resource{}, path.Collection
-	found, err := tx.View(c, path.scope(), id, func(row model.Row) {
+	found, err := tx.View(c, path.Scope(), id, func(row model.Row) {
 		resource = r.Show(path, row)
 	})
 	switch {
 	case err != nil:
 		return Resource{}, err
 	case !found:
-		return Resource{}, notFound(c, id)
+		return Resource{}, NotFound(c, id)
 	}
 	return resource, nil
 }
@@ -45,7 +45,7 @@ func (r *Resources) Result(tx *store.Tx, write Write, id model.ID, revision int6
 	}
 	result = Resource{ID: id, Representation: c.AppendSome(nil, record, write.Path.By.Visible(c))}
 	if write.Verb != Delete {
-		result.ETag = r.etag(write.Path, change.Position.Revision)
+		result.ETag = r.etag(write.Path, change.Revision)
 	}
 	return result, true, nil
 }

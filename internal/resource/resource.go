@@ -96,8 +96,8 @@ func (p Path) IsHidden() bool {
 	return p.Parent != nil && !p.By.Visible(p.Collection).Has(p.Collection.ParentLink().Column)
 }
 
-// scope is the filter of what exists on the path for the caller.
-func (p Path) scope() query.Filter { return query.Both(p.ofParent(), p.By.Rows(p.Collection)) }
+// Scope is the filter of what exists on the path for the caller, nil if everything does.
+func (p Path) Scope() query.Filter { return query.Both(p.ofParent(), p.By.Rows(p.Collection)) }
 
 func (p Path) ofParent() query.Filter {
 	if p.Parent == nil {
@@ -108,14 +108,15 @@ func (p Path) ofParent() query.Filter {
 
 // get reads a resource on the path, or returns 404.
 func (p Path) get(tx *store.Tx, id model.ID) (model.Record, error) {
-	record, err := tx.Get(p.Collection, p.scope(), id)
+	record, err := tx.Get(p.Collection, p.Scope(), id)
 	if err == nil && record == nil {
-		err = notFound(p.Collection, id)
+		err = NotFound(p.Collection, id)
 	}
 	return record, err
 }
 
-func notFound(c *model.Collection, id model.ID) *problem.Error {
+// NotFound is the error for a resource that does not exist for the caller.
+func NotFound(c *model.Collection, id model.ID) *problem.Error {
 	return fault.New(problem.CodeNotFound, "There is no resource %s here in %s.", id, c.Name)
 }
 

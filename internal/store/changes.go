@@ -42,7 +42,7 @@ func (t *Tx) Deleted(c *model.Collection, id model.ID) (record model.Record, err
 // this is the transaction's own change if there is one.
 func (t *Tx) ChangedBefore(revision int64, c *model.Collection, id model.ID) (change *Change, err error) {
 	_, err = db.One(t.conn, func(row model.Row) {
-		change = &Change{Position: db.Position{Revision: row.Int(0)}, Collection: c.Name, ID: id, Kind: string(row.AppendText(nil, 1)), Representation: row.AppendText(nil, 2)}
+		change = &Change{Revision: row.Int(0), Collection: c.Name, ID: id, Kind: string(row.AppendText(nil, 1)), Representation: row.AppendText(nil, 2)}
 	}, "SELECT revision, kind, representation FROM "+db.ChangesTable+" WHERE revision < $1 AND collection = $2 AND id = $3 ORDER BY revision DESC LIMIT 1",
 		model.IntValue(revision), model.TextValue(c.Name), model.IDValue(id))
 	return change, t.fault(err)
@@ -55,7 +55,9 @@ func (s *Store) DeleteOldChanges(ctx context.Context, age time.Duration) error {
 
 // Change is one row of the change log.
 type Change struct {
-	Position       db.Position
+	Position       int64 // in the log; zero: it is not known
+	Revision       int64
+	Transaction    int64 // zero: it is not known
 	Collection     string
 	ID             model.ID
 	Kind           string // create, update or delete
@@ -64,18 +66,16 @@ type Change struct {
 	Representation []byte // after the change, or before the deletion
 }
 
-// Changes reads the change log after a position, in an order in which nothing is ever inserted
-// before what was read: a reader that continues from the last position misses nothing.
-func (t *Tx) Changes(after db.Position, most int) (changes []Change, err error) {
-	sql, args := t.store.db.ChangesAfter(after)
-	args = append(args, model.IntValue(int64(most)))
+// Changes reads the change log after a position, in its order. See Store.Sequence.
+func (t *Tx) Changes(after int64, most int) (changes []Change, err error) {
 	err = db.Each(t.conn, func(row model.Row) bool {
 		text := func(column int) []byte { return row.AppendText(nil, column) }
 		changes = append(changes, Change{
-			Position: db.Position{Transaction: row.Int(0), Revision: row.Int(1)}, Collection: string(text(2)), ID: row.ID(3),
-			Kind: string(text(4)), At: string(text(5)), Caller: string(text(6)), Representation: text(7),
+			Position: row.Int(0), Transaction: row.Int(1), Revision: row.Int(2), Collection: string(text(3)), ID: row.ID(4),
+			Kind: string(text(5)), At: string(text(6)), Caller: string(text(7)), Representation: text(8),
 		})
 		return true
-	}, sql, args...)
+	}, `SELECT position, "transaction", `+db.ChangeColumns+" FROM "+t.store.db.PositionedLog()+" AS log WHERE position > $1 ORDER BY position LIMIT $2",
+		model.IntValue(after), model.IntValue(int64(most)))
 	return changes, t.fault(err)
 }

@@ -14,9 +14,12 @@ import (
 )
 
 // follow reads the change log from a position to its end, a few at a time.
-func follow(t *testing.T, st *Store, after db.Position, read func(*Tx, db.Position, int) ([]Change, error)) ([]Change, db.Position) {
+func follow(t *testing.T, st *Store, after int64, read func(*Tx, int64, int) ([]Change, error)) ([]Change, int64) {
 	t.Helper()
 	var all []Change
+	if _, err := st.Sequence(context.Background()); err != nil {
+		t.Fatal(err)
+	}
 	for {
 		tx, err := st.Read(context.Background())
 		if err != nil {
@@ -35,11 +38,11 @@ func follow(t *testing.T, st *Store, after db.Position, read func(*Tx, db.Positi
 }
 
 // naive is the mistake that Changes is there to avoid: it goes by revisions.
-func naive(tx *Tx, after db.Position, most int) (changes []Change, err error) {
+func naive(tx *Tx, after int64, most int) (changes []Change, err error) {
 	err = db.Each(tx.conn, func(row model.Row) bool {
-		changes = append(changes, Change{Position: db.Position{Revision: row.Int(0)}, ID: row.ID(1)})
+		changes = append(changes, Change{Position: row.Int(0), ID: row.ID(1)})
 		return true
-	}, "SELECT revision, id FROM "+db.ChangesTable+" WHERE revision > $1 ORDER BY revision LIMIT $2", model.IntValue(after.Revision), model.IntValue(int64(most)))
+	}, "SELECT revision, id FROM "+db.ChangesTable+" WHERE revision > $1 ORDER BY revision LIMIT $2", model.IntValue(after), model.IntValue(int64(most)))
 	return changes, err
 }
 
@@ -73,8 +76,8 @@ func TestChangesAreNotSkipped(t *testing.T) {
 		})
 		<-slowHas
 		quick := insert(t, st, users, `{"name":"Quick","email":"quick@example.com"}`)
-		early, position := follow(t, st, db.Position{}, (*Tx).Changes)
-		naiveEarly, naivePosition := follow(t, st, db.Position{}, naive)
+		early, position := follow(t, st, 0, (*Tx).Changes)
+		naiveEarly, naivePosition := follow(t, st, 0, naive)
 		close(slowMay)
 		both.Wait()
 		late, _ := follow(t, st, position, (*Tx).Changes)
@@ -116,7 +119,7 @@ func TestChangesUnderConcurrency(t *testing.T) {
 		done := make(chan struct{})
 		go func() { all.Wait(); close(done) }()
 		seen := map[model.ID]int{}
-		var position db.Position
+		var position int64
 		for finished := false; ; {
 			var changes []Change
 			changes, position = follow(t, st, position, (*Tx).Changes)

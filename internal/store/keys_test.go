@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -62,8 +61,11 @@ func TestChangesSayWhoMadeThem(t *testing.T) {
 			_, err = tx.Insert(users, record)
 			return err
 		})
+		if _, err := st.Sequence(context.Background()); err != nil {
+			t.Fatal(err)
+		}
 		read(t, st, func(tx *Tx) {
-			changes, err := tx.Changes(db.Position{}, 10)
+			changes, err := tx.Changes(0, 10)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,6 +38,8 @@ type Page struct {
 	// Total is the number of resources without the range. Known: it was asked for, or is cheap.
 	Total int64
 	Known bool
+	// Point is where the snapshot stands in the change log.
+	Point Point
 
 	tx        *Tx
 	release   func()     // ends the transaction, if it is the page's own; nil: there is none
@@ -114,11 +116,14 @@ func (p *Page) openWithQuota(ctx context.Context, s *Store) error {
 }
 
 // begin finds the range by several queries, in a transaction that is open.
-func (p *Page) begin() error {
+func (p *Page) begin() (err error) {
 	if p.query.Before != nil {
 		if err := p.query.Before(p.tx); err != nil {
 			return err
 		}
+	}
+	if p.Point, err = p.tx.Point(); err != nil {
+		return err
 	}
 	if err := p.count(); err != nil {
 		return err

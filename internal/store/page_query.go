@@ -42,6 +42,9 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 	p.rows.peeked = !rows.Null(model.IDColumn)
 	total, after := len(c.Columns()), len(c.Columns())+1
 	p.Total, p.Known, p.wanted = rows.Int(total), true, take
+	if p.Point, err = readPoint(rows, after+1); err != nil {
+		return false, p.tx.fault(err)
+	}
 	if r.Offset > 0 {
 		p.span(p.Total)
 		p.wanted = p.selection.Take
@@ -56,7 +59,7 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 // withTotal adds columns for the total of a collection, and more, to a query. There is a row
 // even if the query has none.
 func (s *Store) withTotal(c *model.Collection, sql, more string) string {
-	return "SELECT page.*, list.* FROM (SELECT " + lists.TotalSQL("'"+c.Name+"'", "''") + " AS total" + more + ") AS list LEFT JOIN (" + sql + ") AS page ON true"
+	return "SELECT page.*, list.* FROM (SELECT " + lists.TotalSQL("'"+c.Name+"'", "''") + " AS total, " + more + ", " + s.pointColumns() + ") AS list LEFT JOIN (" + sql + ") AS page ON true"
 }
 
 // firstPage takes the size of the page. It is a part of a constant number of resources, so
@@ -70,7 +73,7 @@ func (s *Store) firstPage(c *model.Collection, order Order) string {
 		return b.String()
 	}
 	return s.withTotal(c, "SELECT * FROM "+first(table.All, maxOneQuery)+" LIMIT $1",
-		", (SELECT * FROM "+first(table.Columns[model.IDColumn], maxOneQuery+1)+" LIMIT 1 OFFSET $1) AS after")
+		"(SELECT * FROM "+first(table.Columns[model.IDColumn], maxOneQuery+1)+" LIMIT 1 OFFSET $1) AS after")
 }
 
 // maxStep bounds how far into a block a position is looked for. A block is shorter, unless
@@ -85,5 +88,5 @@ func (s *Store) pageAt(c *model.Collection) string {
 	// A constant limit, so that the planner expects few rows.
 	return s.withTotal(c, lists.PlaceSQL(s.db, c)+" SELECT near.* FROM place CROSS JOIN LATERAL (SELECT * FROM (SELECT "+table.All+" FROM "+table.Name+
 		" WHERE "+id+" >= place.first ORDER BY "+id+" LIMIT "+strconv.Itoa(maxStep+maxOneQuery)+") AS block OFFSET $1 - place.before) AS near"+
-		" WHERE $1 - place.before <= "+strconv.Itoa(maxStep)+" LIMIT $2", "")
+		" WHERE $1 - place.before <= "+strconv.Itoa(maxStep)+" LIMIT $2", "NULL AS after")
 }

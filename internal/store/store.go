@@ -82,11 +82,6 @@ func (s *Store) start(c db.Conn) error {
 	if _, err := c.Exec("UPDATE " + db.MetaTable + " SET value = value WHERE key = 'format'"); err != nil {
 		return fmt.Errorf("the database cannot be written: %w", err)
 	}
-	if _, _, renumbered := s.db.ChangeOrder(); len(renumbered) > 0 {
-		if err := db.ExecAll(c, renumbered...); err != nil {
-			return err
-		}
-	}
 	if _, err := db.One(c, func(row model.Row) { s.pending.Store(row.Int(0)) }, "SELECT count(*) FROM "+db.DeltasTable); err != nil {
 		return err
 	}
@@ -117,10 +112,11 @@ type Tx struct {
 	at      model.Value // time of all changes of the transaction
 	caller  string      // id of the caller
 	minted  bool
-	deltas  []lists.Delta // of its changes
-	earlier []*db.Task    // earlier tasks in the transaction
-	mark    model.ID      // of the minter, if this transaction moves it
-	last    *Change       // last change, nil if there is none
+	newIDs  map[model.ID]bool // made in the transaction
+	deltas  []lists.Delta     // of its changes
+	earlier []*db.Task        // earlier tasks in the transaction
+	mark    model.ID          // of the minter, if this transaction moves it
+	last    *Change           // last change, nil if there is none
 }
 
 // ReadOne opens a snapshot for one query. It must be closed.

@@ -14,6 +14,8 @@ type table struct {
 	// the last change. delete takes the id and the previous revision.
 	insert         string
 	update, delete string
+	// claim inserts without a revision, which setRevision sets: it takes the id. See Tx.inserts.
+	claim, setRevision string
 }
 
 func newTable(d db.Dialect, c *model.Collection) *table {
@@ -25,8 +27,10 @@ func newTable(d db.Dialect, c *model.Collection) *table {
 	insert := &db.Builder{}
 	insert.Write("INSERT INTO ", t.Name, " (", t.All, ") VALUES (")
 	insert.List(len(t.Columns)-1, ", ", "", func(int) { insert.Arg(model.Null) })
-	insert.Write(", ", d.LastRevision(), ") ON CONFLICT DO NOTHING")
-	t.insert = insert.String()
+	const otherwise = ") ON CONFLICT DO NOTHING"
+	t.insert = insert.String() + ", " + d.LastRevision() + otherwise
+	t.claim = insert.String() + ", 0" + otherwise
+	t.setRevision = "UPDATE " + t.Name + " SET " + revision + " = " + d.LastRevision() + " WHERE " + id + " = $1 AND " + revision + " = 0"
 
 	update := &db.Builder{}
 	update.Write("UPDATE ", t.Name, " SET ")

@@ -21,7 +21,12 @@ func (t *Tx) As(caller string) { t.caller = caller }
 // NewID makes an id that is larger than all before.
 func (t *Tx) NewID() model.ID {
 	t.minted = true
-	return t.store.minter.next(t.store.now())
+	id := t.store.minter.next(t.store.now())
+	if t.newIDs == nil {
+		t.newIDs = map[model.ID]bool{}
+	}
+	t.newIDs[id] = true
+	return id
 }
 
 // NewID makes an id before the transaction that uses it.
@@ -70,9 +75,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		representations[i] = c.Append(nil, record)
 		change := t.change(c, "create", id, representations[i])
 		change.Stored = func(revision int64) { revisions[i] = revision }
-		batch = append(batch, change, db.Statement{
-			SQL: t.store.tables[c].insert, Args: record[:c.RevisionColumn()], Stored: func(int64) { stored[i] = true },
-		})
+		batch = append(batch, t.inserts(c, change, record, func(int64) { stored[i] = true })...)
 	}
 	if err := t.conn.Batch(batch...); err != nil {
 		return nil, nil, t.fault(err)
@@ -90,6 +93,19 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		}
 	}
 	return representations, conflicts, nil
+}
+
+// inserts are statements that store a change and the resource that it creates. If several
+// transactions write at the same time, one that creates a resource may wait for another that
+// deletes it, and must get its revision after that: it inserts the resource first. No other
+// has a new id.
+func (t *Tx) inserts(c *model.Collection, change db.Statement, record model.Record, stored func(int64)) []db.Statement {
+	table, id := t.store.tables[c], record[model.IDColumn]
+	values := record[:c.RevisionColumn()]
+	if !t.store.db.Traits().Shared || t.newIDs[id.ID()] {
+		return []db.Statement{change, {SQL: table.insert, Args: values, Stored: stored}}
+	}
+	return []db.Statement{{SQL: table.claim, Args: values}, change, {SQL: table.setRevision, Args: []model.Value{id}, Stored: stored}}
 }
 
 // conflictsOf finds the conflicts of a resource that could not be inserted. It is called only

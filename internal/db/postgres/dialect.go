@@ -6,7 +6,6 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"maps"
 	"slices"
-	"strconv"
 )
 
 // dialect is the SQL of PostgreSQL.
@@ -45,34 +44,22 @@ func (dialect) RevisionType() string {
 
 func (dialect) LastRevision() string { return "lastval()" }
 
-// A transaction gets its revisions before it commits, and another that got higher
-// ones may commit first. So the order is that of the transactions, and what is read
-// of it ends at the oldest that is still going on.
-func (dialect) ChangeOrder() (string, []string, []string) {
-	return ", transaction xid8 NOT NULL DEFAULT pg_current_xact_id()",
-		[]string{"CREATE INDEX " + db.ChangesTable + "_order ON " + db.ChangesTable + " (transaction, revision)"},
-		[]string{"UPDATE " + db.ChangesTable + " SET transaction = '0' WHERE transaction > pg_current_xact_id()"}
-}
-
-func (dialect) ChangesAfter(position db.Position) (string, []model.Value) {
-	return "SELECT transaction::text::bigint, " + db.ChangeColumns + " FROM " + db.ChangesTable +
-			" WHERE transaction < pg_snapshot_xmin(pg_current_snapshot()) AND (transaction, revision) > ($1::text::xid8, $2::bigint)" +
-			" ORDER BY transaction, revision LIMIT $3",
-		[]model.Value{model.TextValue(strconv.FormatInt(position.Transaction, 10)), model.IntValue(position.Revision)}
-}
-
 func (dialect) LastGiven() string {
 	return "SELECT coalesce(pg_sequence_last_value(" + revisionSequence + "::regclass), 0)"
 }
 
 // The transactions of another database mean nothing here.
 func (dialect) Loading(last int64) (before, after []string) {
-	order := "ALTER TABLE " + db.ChangesTable + " ALTER COLUMN transaction SET DEFAULT "
-	after = []string{order + "pg_current_xact_id()", "ANALYZE"}
+	transaction := "ALTER TABLE " + db.ChangesTable + " ALTER COLUMN transaction SET DEFAULT "
+	after = []string{
+		transaction + "pg_current_xact_id()", "ANALYZE",
+		"INSERT INTO " + db.SequenceTable + " (position, revision) SELECT revision, revision FROM " + db.ChangesTable,
+		fmt.Sprintf("UPDATE %s SET position = %d, seen = pg_current_snapshot()", db.TicksTable, last),
+	}
 	if last > 0 {
 		after = append(after, fmt.Sprintf("SELECT setval(%s, %d)", revisionSequence, last))
 	}
-	return []string{order + "'0'"}, after
+	return []string{transaction + "'0'"}, after
 }
 
 func (dialect) NullsFirst() string { return " NULLS FIRST" }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -21,13 +22,16 @@ import (
 // Database is a PostgreSQL database behind a pool of connections.
 type Database struct {
 	dialect
-	pool    *pgxpool.Pool
-	first   chan struct{} // one for each connection that the first piece of a list may be read from
-	long    chan struct{} // likewise, at length
-	locks   retryLocks
-	removed atomic.Int64 // rows removed since the last VACUUM
-	options db.Options
-	closed  atomic.Bool
+	pool       *pgxpool.Pool
+	first      chan struct{} // one for each connection that the first piece of a list may be read from
+	long       chan struct{} // likewise, at length
+	locks      retryLocks
+	removed    atomic.Int64 // rows removed since the last VACUUM
+	changed    db.Signal
+	sequencing chan struct{}   // has room for one tick
+	listener   *pgx.ConnConfig // of the connection that listens
+	options    db.Options
+	closed     atomic.Bool
 
 	replyTimeout time.Duration // deadline of replies while others may wait
 }
@@ -55,7 +59,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Database{pool: pool, options: o.WithDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), replyTimeout: defaultPatience}, nil
+	return &Database{pool: pool, listener: config.ConnConfig, options: o.WithDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), sequencing: make(chan struct{}, 1), replyTimeout: defaultPatience}, nil
 }
 
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {

@@ -49,6 +49,9 @@ func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
 		case isLostConnection(err), errors.Is(err, errRunAgain):
 			b.reset()
 		case err == nil:
+			if t.Evidence != nil {
+				b.changed.Send()
+			}
 			b.reclaim(ctx, t)
 			return nil
 		default:

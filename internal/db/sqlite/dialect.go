@@ -38,12 +38,20 @@ func (dialect) RevisionType() string { return "INTEGER PRIMARY KEY AUTOINCREMENT
 
 func (dialect) LastRevision() string { return "last_insert_rowid()" }
 
-// One transaction writes at a time, so revisions are committed in their order.
-func (dialect) ChangeOrder() (string, []string, []string) { return "", nil, nil }
+// One transaction writes at a time, so revisions are committed in their order: they are the
+// positions.
+func (dialect) ChangeOrder() (columns string, additions, renumbered []string) { return "", nil, nil }
 
-func (dialect) ChangesAfter(position db.Position) (string, []model.Value) {
-	return "SELECT 0, " + db.ChangeColumns + " FROM " + db.ChangesTable + " WHERE revision > $1 ORDER BY revision LIMIT $2",
-		[]model.Value{model.IntValue(position.Revision)}
+func (dialect) PositionedLog() string {
+	return "(SELECT revision AS position, " + db.ChangeColumns + ", 0 AS \"transaction\" FROM " + db.ChangesTable + ")"
+}
+
+func (dialect) RemoveLog() string { return "DELETE FROM " + db.ChangesTable + " WHERE revision <= $1" }
+
+func (dialect) ClearLog() []string { return []string{"DELETE FROM " + db.ChangesTable} }
+
+func (d dialect) PointColumns() string {
+	return "(" + d.LastGiven() + ") AS position, 0 AS revision, '' AS seen"
 }
 
 func (dialect) LastGiven() string {

@@ -33,6 +33,7 @@ type Database struct {
 	readers chan *connection // idle ones
 	closed  chan struct{}
 	closing sync.Once
+	changed db.Signal
 }
 
 const (
@@ -254,7 +255,13 @@ func (b *Database) release(c *connection) {
 	}
 }
 
-func (b *Database) Write(ctx context.Context, t *db.Task) error { return b.writer.write(ctx, t) }
+func (b *Database) Write(ctx context.Context, t *db.Task) error {
+	err := b.writer.write(ctx, t)
+	if err == nil && t.Evidence != nil {
+		b.changed.Send()
+	}
+	return err
+}
 
 // Close waits for readers and then for the writer, which leaves the database in one file.
 func (b *Database) Close() (err error) {

@@ -1,0 +1,64 @@
+package postgres
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// The pause before a lost connection is made again grows from one to the other.
+	minListenPause = 100 * time.Millisecond
+	maxListenPause = 10 * time.Second
+)
+
+// Notify: ticks tell all servers. A pool of connections between server and database, such as
+// PgBouncer, does not deliver that, and then only the transactions of this server are noticed.
+func (b *Database) Notify(ctx context.Context, changed func()) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var listening sync.WaitGroup
+	defer listening.Wait()
+	defer cancel()
+	listening.Go(func() { b.listen(ctx) })
+	b.changed.Each(ctx, changed)
+	return nil
+}
+
+// listen signals what other servers tell, on a connection of its own.
+func (b *Database) listen(ctx context.Context) {
+	for pause := minListenPause; ctx.Err() == nil; pause = min(2*pause, maxListenPause) {
+		if b.listenOnce(ctx) {
+			pause = minListenPause
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause/2 + rand.N(pause/2)): // #nosec G404 -- no secret
+		}
+	}
+}
+
+// listenOnce listens until the connection is lost, and reports whether there was one.
+func (b *Database) listenOnce(ctx context.Context) bool {
+	c, err := pgx.ConnectConfig(ctx, b.listener.Copy())
+	if err != nil {
+		return false
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = c.Close(ctx)
+	}()
+	if _, err := c.Exec(ctx, "LISTEN "+channel); err != nil {
+		return false
+	}
+	b.changed.Send() // what was told before is lost
+	for {
+		if _, err := c.WaitForNotification(ctx); err != nil {
+			return true
+		}
+		b.changed.Send()
+	}
+}

@@ -1,0 +1,154 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Revisions are given before a transaction commits, so that they are not committed in their order.
+// A tick gives positions to the changes that are visible in its snapshot and were not in that of
+// the tick before. It is one transaction, and ticks exclude each other, so that everybody reads the
+// same order. See docs/decisions/0028-change-feed.md.
+const (
+	// channel is what other servers listen to.
+	channel = "plural_changes"
+
+	// maxTick bounds how many positions a tick gives. One that gives as many is followed by another.
+	maxTick = 100_000
+
+	// lastTick reads the state from the end of the index: while somebody has an old snapshot,
+	// removed rows are still at its beginning.
+	lastTick = "SELECT position, seen FROM " + db.TicksTable + " ORDER BY position DESC LIMIT 1"
+
+	// isForeign: the snapshot is from another cluster, where transactions have higher numbers. Those
+	// of a cluster with lower numbers do no harm.
+	isForeign = "pg_snapshot_xmax(seen) > pg_snapshot_xmax(pg_current_snapshot())"
+
+	// isNew: the change has no position. A subquery that is not made a join: few changes are new.
+	isNew = "(SELECT true FROM " + db.SequenceTable + " AS s WHERE s.revision = c.revision) IS NULL"
+)
+
+// tick places the changes that the last tick did not see: those of transactions that began later,
+// and of those that it saw running and that have ended. It returns how many, and the last position;
+// nothing if the snapshot of the last tick means nothing here. If there may be more, the snapshot
+// stays as it was. A tick that finds nothing writes nothing.
+var tick = "WITH last AS (SELECT * FROM (" + lastTick + ") AS t WHERE NOT " + isForeign + ")," +
+	" unseen AS (SELECT c.revision FROM last, " + db.ChangesTable + " AS c WHERE c.transaction >= pg_snapshot_xmax(last.seen) AND " + isNew +
+	" UNION ALL SELECT c.revision FROM last, pg_snapshot_xip(last.seen) AS ran(number), " + db.ChangesTable + " AS c" +
+	" WHERE pg_visible_in_snapshot(ran.number, pg_current_snapshot()) AND c.transaction = ran.number AND " + isNew +
+	" ORDER BY 1 LIMIT " + strconv.Itoa(maxTick) + ")," +
+	" placed AS (INSERT INTO " + db.SequenceTable + " (position, revision)" +
+	" SELECT last.position + row_number() OVER (ORDER BY unseen.revision), unseen.revision FROM last, unseen RETURNING position)," +
+	" result AS (SELECT count(*) AS count, max(position) AS position FROM placed)," +
+	" removed AS (DELETE FROM " + db.TicksTable + " AS t USING last, result WHERE t.position = last.position AND result.count > 0)," +
+	" stored AS (INSERT INTO " + db.TicksTable + " (position, seen)" +
+	" SELECT result.position, CASE WHEN result.count < " + strconv.Itoa(maxTick) + " THEN pg_current_snapshot() ELSE last.seen END" +
+	" FROM last, result WHERE result.count > 0 RETURNING pg_notify('" + channel + "', ''))" +
+	" SELECT result.count, coalesce(result.position, last.position), (SELECT count(*) FROM stored) FROM last, result"
+
+// renumber places all changes that have no position, whatever their transactions. Those of a
+// database that had no positions get their revisions.
+var renumber = []string{
+	// A tick would look at these again and again.
+	"UPDATE " + db.ChangesTable + " SET transaction = '0' WHERE transaction >= pg_snapshot_xmax(pg_current_snapshot())",
+	"WITH last AS (" + lastTick + ")," +
+		" placed AS (INSERT INTO " + db.SequenceTable + " (position, revision)" +
+		" SELECT CASE last.position WHEN 0 THEN c.revision ELSE last.position + row_number() OVER (ORDER BY c.revision) END, c.revision" +
+		" FROM last, " + db.ChangesTable + " AS c WHERE NOT EXISTS (SELECT FROM " + db.SequenceTable + " AS s WHERE s.revision = c.revision) RETURNING position)" +
+		" UPDATE " + db.TicksTable + " SET position = coalesce((SELECT max(position) FROM placed), position), seen = pg_current_snapshot()",
+}
+
+var (
+	lockTicks = "SELECT pg_advisory_xact_lock(" + migrationLock + ", '" + db.TicksTable + "'::regclass::oid::int4)"
+	// The planner does not know how few changes are new. What is seen must be durable, even if the
+	// writers do not wait for that.
+	tickSettings = "SELECT set_config('enable_seqscan', 'off', true)," +
+		" set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)"
+
+	errNoTick = errors.New("the table " + db.TicksTable + " has lost its row, so that changes can get no positions: restore a backup")
+)
+
+// Sequence runs ticks until all has a position that was committed before.
+func (b *Database) Sequence(ctx context.Context) (last int64, err error) {
+	select { // at most one connection of each server waits for the lock
+	case b.sequencing <- struct{}{}:
+		defer func() { <-b.sequencing }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	renumbered := false
+	for attempt := 0; attempt < writeAttempts; {
+		placed, found := int64(0), false
+		err = b.order(ctx, deferred{sql: tick, look: func(row model.Row) error {
+			placed, last, found = row.Int(0), row.Int(1), true
+			return nil
+		}})
+		switch {
+		case isLostConnection(err): // if it was committed after all, the next one finds nothing
+			b.reset()
+			attempt++
+		case err != nil:
+			return 0, err
+		case !found && renumbered:
+			return 0, errNoTick
+		case !found:
+			renumbered = true
+			if err = b.order(ctx, deferred{sql: renumber[0]}, deferred{sql: renumber[1]}); err != nil {
+				return 0, err
+			}
+		case placed < maxTick:
+			return last, nil
+		}
+	}
+	return 0, err
+}
+
+// order runs statements while no other server gives positions. All are sent at once, so that a
+// server that stands still keeps no lock. Each sees what is committed when it begins.
+func (b *Database) order(ctx context.Context, statements ...deferred) error {
+	acquired, err := b.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer acquired.Release()
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: "begin isolation level read committed"}
+	c.begin()
+	c.queued = append(c.queued, deferred{sql: lockSchemas}, deferred{sql: lockTicks}, deferred{sql: tickSettings})
+	c.queued = append(c.queued, statements...)
+	if _, err = c.commit(); err != nil {
+		c.rollback()
+	}
+	return err
+}
+
+// ChangeOrder: the transaction of a change is where a tick looks for it.
+func (dialect) ChangeOrder() (columns string, additions, renumbered []string) {
+	return ", transaction xid8 NOT NULL DEFAULT pg_current_xact_id()", []string{
+		"CREATE INDEX " + db.ChangesTable + "_order ON " + db.ChangesTable + " (transaction, revision)",
+		"CREATE TABLE " + db.SequenceTable + " (position bigint NOT NULL PRIMARY KEY, revision bigint NOT NULL UNIQUE)",
+		"CREATE TABLE " + db.TicksTable + " (position bigint NOT NULL PRIMARY KEY, seen pg_snapshot NOT NULL)",
+		"INSERT INTO " + db.TicksTable + " (position, seen) VALUES (0, '1:1:')",
+	}, renumber
+}
+
+func (dialect) PositionedLog() string {
+	return "(SELECT position, " + db.ChangeColumns + ", transaction::text::bigint AS transaction FROM " + db.SequenceTable + " JOIN " + db.ChangesTable + " USING (revision))"
+}
+
+func (dialect) RemoveLog() string {
+	return "WITH removed AS (DELETE FROM " + db.SequenceTable + " WHERE position <= $1 RETURNING revision)" +
+		" DELETE FROM " + db.ChangesTable + " AS c USING removed WHERE c.revision = removed.revision"
+}
+
+func (dialect) ClearLog() []string {
+	return []string{"DELETE FROM " + db.SequenceTable, "DELETE FROM " + db.ChangesTable}
+}
+
+func (dialect) PointColumns() string {
+	return "(SELECT position FROM (" + lastTick + ") AS tick) AS position, coalesce((SELECT max(revision) FROM " + db.ChangesTable + "), 0) AS revision," +
+		" pg_current_snapshot()::text AS seen"
+}

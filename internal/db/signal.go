@@ -1,0 +1,48 @@
+package db
+
+import (
+	"context"
+	"sync"
+)
+
+// Signal tells those who wait for it that something has happened. The zero value is ready.
+type Signal struct {
+	mutex   sync.Mutex
+	waiting map[chan struct{}]bool
+}
+
+// Send signals, and does not wait.
+func (s *Signal) Send() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for c := range s.waiting {
+		select {
+		case c <- struct{}{}:
+		default: // it has not yet taken the one before
+		}
+	}
+}
+
+// Each calls fn after signals, until the context ends. Signals that come while fn runs are one.
+func (s *Signal) Each(ctx context.Context, fn func()) {
+	c := make(chan struct{}, 1)
+	s.mutex.Lock()
+	if s.waiting == nil {
+		s.waiting = map[chan struct{}]bool{}
+	}
+	s.waiting[c] = true
+	s.mutex.Unlock()
+	defer func() {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		delete(s.waiting, c)
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c:
+			fn()
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Sequence: changes are committed in the order of their revisions, which are the positions.
+func (b *Database) Sequence(ctx context.Context) (last int64, err error) {
+	c, release, err := b.Read(ctx, db.OneQuery)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	_, err = db.One(c, func(row model.Row) { last = row.Int(0) }, b.LastGiven())
+	return last, err
+}
+
+// Notify: SQLite does not tell of other processes.
+func (b *Database) Notify(ctx context.Context, changed func()) error {
+	b.changed.Each(ctx, changed)
+	return nil
+}

@@ -1,0 +1,104 @@
+package model
+
+import "encoding/binary"
+
+// ChangesName is the collection of changes, which every schema has and which has no table: its
+// resources are made from the change log.
+const ChangesName = "changes"
+
+// Columns of a change that only filters see, behind those of the representation.
+const (
+	changeCollection = "collection"
+	changeResourceID = "resource.id"
+)
+
+// changes declares the collection of changes.
+func changes() *Collection {
+	anything := func(name, description string) Attribute {
+		return Attribute{Name: name, Type: Object, Description: description}
+	}
+	declared := []Collection{{
+		Name: ChangesName, Singular: "change", Description: "Changes of resources, in the order of the change log.",
+		Attributes: []Attribute{
+			{Name: "kind", Type: String, MaxLength: 16, Required: true, Enum: []any{"created", "updated", "deleted"}, Description: "What happened to the resource."},
+			{Name: "resource", Type: Object, Required: true, Closed: true, Description: "The resource that was changed.", Properties: []Attribute{
+				{Name: "id", Type: String, Format: UUID, Required: true}, {Name: "type", Type: String, Required: true},
+			}},
+			{Name: "revision", Type: Integer, Required: true, Minimum: "1", Description: "The revision of the resource after the change."},
+			{Name: "by", Type: String, Description: "The caller who made the change; null if there is no access control."},
+			anything("previous", "The former values of the changed attributes, or the whole resource as it last was if it was deleted; null if it did not exist or was hidden before."),
+			anything("data", "The resource after the change; null if it was deleted or is hidden."),
+		},
+	}}
+	k := Checker{declared: declared}
+	k.attributes(&declared[0], Path{ChangesName})
+	if len(k.Problems) > 0 {
+		panic(k.Problems)
+	}
+	c := &declared[0]
+	c.layOut()
+	c.builtIn = true
+	// A change is never updated. The columns of filters take the place of updated_at and the revision.
+	c.updated = NoColumn
+	c.shown = c.created + 1
+	c.columns = append(c.columns[:c.shown:c.shown], Column{Name: changeCollection, Kind: KindText, NotNull: true}, Column{Name: changeResourceID, Kind: KindUUID, NotNull: true})
+	c.names = c.names[:c.shown]
+	c.fields = map[string]*Field{}
+	for i, column := range c.columns {
+		switch column.Name {
+		case "kind", "by", "created_at", changeCollection, changeResourceID:
+			c.fields[column.Name] = &Field{Name: column.Name, Kind: column.Kind, Column: i}
+		}
+	}
+	return c
+}
+
+// Changes is the collection of changes. It is not among All, as it has no table.
+func (s *Schema) Changes() *Collection { return s.changes }
+
+// Change is what filters of the collection of changes compare.
+type Change struct {
+	Collection string
+	Resource   ID
+	Kind, By   string
+	At         Value
+}
+
+// ChangeRecord is a change as filters of the collection of changes see it.
+func (s *Schema) ChangeRecord(change Change) Record {
+	c := s.changes
+	record := make(Record, len(c.columns))
+	record[c.fields["kind"].Column] = TextValue(change.Kind)
+	if change.By != "" {
+		record[c.fields["by"].Column] = TextValue(change.By)
+	}
+	record[c.created] = change.At
+	record[c.fields[changeCollection].Column] = TextValue(change.Collection)
+	record[c.fields[changeResourceID].Column] = IDValue(change.Resource)
+	return record
+}
+
+// maxPosition is the largest position that the id of a change can hold.
+const maxPosition = 1<<60 - 1
+
+// ChangeID is the id of the change at a position: a UUIDv8 with the position first, so that ids
+// ascend in the order of the log, and a part of the id of the history.
+func ChangeID(history ID, position int64) ID {
+	var id ID
+	copy(id[8:], history[8:])
+	binary.BigEndian.PutUint64(id[:8], uint64(position)<<4&^0xffff|uint64(position)&0xfff) // #nosec G115 -- positions are not negative
+	id[6] = id[6]&0x0f | 0x80
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+// IsChangeID reports whether an id can be that of a change, of any history.
+func IsChangeID(id ID) bool { return id[6]>>4 == 8 && id[8]>>6 == 2 }
+
+// ChangePosition is the position of the change with an id. False means that the id is none of
+// this history.
+func ChangePosition(history, id ID) (position int64, ok bool) {
+	bits := binary.BigEndian.Uint64(id[:8])
+	position = int64(bits>>16<<12 | bits&0xfff) // #nosec G115 -- at most 60 bits
+	return position, position > 0 && position <= maxPosition && ChangeID(history, position) == id
+}
