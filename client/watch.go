@@ -15,42 +15,41 @@ import (
 // EventKind says what an Event tells.
 type EventKind string
 
-// The kinds of events. A snapshot is any number of Listed and then Synced; what comes behind
+// The kinds of events. A snapshot is any number of EventListed and then EventSynced; what comes behind
 // it are changes.
 const (
-	Listed   EventKind = "listed"   // a resource of the snapshot
-	Synced   EventKind = "synced"   // the snapshot is complete
-	Created  EventKind = "created"  // a resource was created
-	Updated  EventKind = "updated"  // a resource was changed
-	Deleted  EventKind = "deleted"  // a resource was deleted; Value is what it last was
-	Entered  EventKind = "entered"  // a resource was changed and matches the filter, or is visible, from now on
-	Left     EventKind = "left"     // a resource no longer matches the filter, or is no longer visible; Value has id and type alone
-	Bookmark EventKind = "bookmark" // nothing but a newer Position
-	Reset    EventKind = "reset"    // what was known is void, and a snapshot follows
+	EventListed   EventKind = "listed"   // a resource of the snapshot
+	EventSynced   EventKind = "synced"   // the snapshot is complete
+	EventCreated  EventKind = "created"  // a resource was created
+	EventUpdated  EventKind = "updated"  // a resource was changed
+	EventDeleted  EventKind = "deleted"  // a resource was deleted; Resource is what it last was
+	EventEntered  EventKind = "entered"  // a resource was changed and matches the filter, or is visible, from now on
+	EventLeft     EventKind = "left"     // a resource no longer matches the filter, or is no longer visible; Resource has id and type alone
+	EventBookmark EventKind = "bookmark" // nothing but a newer Position
+	EventReset    EventKind = "reset"    // what was known is void, and a snapshot follows
 )
 
 // Event is what Watch tells of a collection.
 type Event[T any] struct {
 	Kind EventKind
 
-	// ID and Value are those of the resource. Synced, Bookmark and Reset have none.
-	ID    string
-	Value T
+	// ID and Resource are zero if the event is about no resource: EventSynced, EventBookmark and EventReset.
+	ID       string
+	Resource T
 
-	// Previous has the former values of the attributes that were changed, as a JSON object. Nil
-	// if there are none.
-	Previous json.RawMessage
+	// Previous has the former values of the attributes that an update has changed.
+	Previous map[string]json.RawMessage
 
-	// Change is the change that the event tells of. Nil in a snapshot, and of Left, Bookmark and Reset.
-	Change *Change
+	// Change is the change that the event tells of. Nil in a snapshot, and of EventLeft, EventBookmark and EventReset.
+	Change *EventChange
 
 	// Position is for Since: a watch that begins there continues behind this event. Empty in
 	// a snapshot, which has no position until it is complete.
 	Position string
 }
 
-// Change identifies a change of a resource.
-type Change struct {
+// EventChange is a change in the change log.
+type EventChange struct {
 	ID       string    `json:"id"` // of the resource in the collection changes
 	By       string    `json:"by"` // who made it; empty if that is unknown or not shown
 	At       time.Time `json:"at"`
@@ -58,7 +57,7 @@ type Change struct {
 }
 
 // Since begins a watch behind the event with a Position, without a snapshot. If the server no longer knows
-// the position, or it belongs to another filter, the watch begins with Reset and a snapshot.
+// the position, or it belongs to another filter, the watch begins with EventReset and a snapshot.
 func Since(position string) Param {
 	return func(q *query) error {
 		if position == "" {
@@ -69,7 +68,7 @@ func Since(position string) Param {
 	}
 }
 
-// FromNow begins a watch with the changes from now on: in place of the snapshot there is Synced
+// FromNow begins a watch with the changes from now on: in place of the snapshot there is EventSynced
 // alone.
 func FromNow() Param {
 	return func(q *query) error {
@@ -79,7 +78,7 @@ func FromNow() Param {
 }
 
 // Watch follows the collection, or what filters leave of it: it gives the resources that there are, then
-// Synced, and then every change, in order, none twice and none left out. See EventKind.
+// EventSynced, and then every change, in order, none twice and none left out. See EventKind.
 //
 //	for event, err := range users.Watch(ctx, client.Is("active", true)) {
 //		…
@@ -91,15 +90,15 @@ func FromNow() Param {
 // for as long as the context lasts. The first connection has as many tries as any other request. If
 // Options.HTTPClient has a Timeout, that ends each connection, but not the watch.
 //
-// A snapshot cannot be continued: if a connection is lost within one, Reset is given and the snapshot
+// A snapshot cannot be continued: if a connection is lost within one, EventReset is given and the snapshot
 // begins again. Memory does not grow with the number of resources. A loop that takes long for an
 // event lets the events wait at the server.
 func (c *Collection[T]) Watch(ctx context.Context, params ...Param) iter.Seq2[Event[T], error] {
 	return c.watch(ctx, "", params)
 }
 
-// WatchOne follows one resource as Watch does. It ends when the resource was deleted, or is no longer visible: Deleted or
-// Left is the last event.
+// WatchOne follows one resource as Watch does. It ends when the resource was deleted, or is no longer visible: EventDeleted or
+// EventLeft is the last event.
 func (c *Collection[T]) WatchOne(ctx context.Context, id string, params ...Param) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		if err := checkID(id); err != nil {
@@ -155,7 +154,7 @@ func (w *watch[T]) run(ctx context.Context) error {
 		}
 		if hasStatus(err, http.StatusGone) && w.position != "" {
 			w.position = "" // the server no longer has it
-			if err := w.give(Event[T]{Kind: Reset}); err != nil {
+			if err := w.give(Event[T]{Kind: EventReset}); err != nil {
 				return err
 			}
 			continue
@@ -207,7 +206,7 @@ func (w *watch[T]) read(ctx context.Context) error {
 	w.connected = true
 	if w.position == "" && w.partial {
 		w.partial = false
-		if err := w.give(Event[T]{Kind: Reset}); err != nil {
+		if err := w.give(Event[T]{Kind: EventReset}); err != nil {
 			return err
 		}
 	}
@@ -229,7 +228,7 @@ func (w *watch[T]) read(ctx context.Context) error {
 func (w *watch[T]) take(f frame) error {
 	w.progress = true
 	kind := EventKind(f.name)
-	if kind == Reset {
+	if kind == EventReset {
 		w.position = ""
 	}
 	if f.id != "" {
@@ -237,18 +236,18 @@ func (w *watch[T]) take(f frame) error {
 	}
 	event := Event[T]{Kind: kind, Position: f.id}
 	switch kind {
-	case Listed:
+	case EventListed:
 		if w.skipping {
 			return nil
 		}
 		w.partial = true
-	case Synced, Reset:
+	case EventSynced, EventReset:
 		w.partial, w.skipping = false, false
-	case Created, Updated, Deleted, Entered, Left, Bookmark:
+	case EventCreated, EventUpdated, EventDeleted, EventEntered, EventLeft, EventBookmark:
 	default:
 		return nil
 	}
-	if kind != Synced && kind != Reset && kind != Bookmark {
+	if kind != EventSynced && kind != EventReset && kind != EventBookmark {
 		if err := event.decode(f.data); err != nil {
 			return fmt.Errorf("an event %q of %s: %w", kind, w.collection.name, err)
 		}
@@ -256,7 +255,7 @@ func (w *watch[T]) take(f frame) error {
 	if err := w.give(event); err != nil {
 		return err
 	}
-	if w.id != "" && (kind == Deleted || kind == Left) {
+	if w.id != "" && (kind == EventDeleted || kind == EventLeft) {
 		return errLeft
 	}
 	return nil
@@ -272,8 +271,9 @@ func (w *watch[T]) give(event Event[T]) error {
 // decode reads the data of an event about a resource.
 func (e *Event[T]) decode(data []byte) (err error) {
 	var envelope struct {
-		Data, Previous json.RawMessage
-		Change         *Change
+		Data     json.RawMessage
+		Previous map[string]json.RawMessage
+		Change   *EventChange
 	}
 	if err := json.Unmarshal(data, &envelope); err != nil {
 		return err
@@ -281,11 +281,8 @@ func (e *Event[T]) decode(data []byte) (err error) {
 	if e.ID, err = idOf(envelope.Data); err != nil {
 		return err
 	}
-	e.Change = envelope.Change
-	if string(envelope.Previous) != "null" {
-		e.Previous = envelope.Previous
-	}
-	return decode(envelope.Data, &e.Value)
+	e.Previous, e.Change = envelope.Previous, envelope.Change
+	return decode(envelope.Data, &e.Resource)
 }
 
 // skipSnapshot finds the position of now, which every list has. Where the query is too long for
@@ -308,5 +305,5 @@ func (w *watch[T]) skipSnapshot(ctx context.Context) error {
 		return nil
 	}
 	w.position, w.skipping = values.Get("since"), false
-	return w.give(Event[T]{Kind: Synced, Position: w.position})
+	return w.give(Event[T]{Kind: EventSynced, Position: w.position})
 }

@@ -158,20 +158,20 @@ func TestWatchEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := &client.Change{ID: "c1", By: "key:ada", At: time.Date(2026, 11, 16, 9, 30, 0, 123e6, time.UTC), Revision: 7}
+	made := &client.EventChange{ID: "c1", By: "key:ada", At: time.Date(2026, 11, 16, 9, 30, 0, 123e6, time.UTC), Revision: 7}
 	expect(t, s, got, []client.Event[named]{
-		{Kind: client.Listed, ID: noID, Value: ada("Ada")},
-		{Kind: client.Synced, Position: "p1"},
-		{Kind: client.Created, ID: otherID, Value: named{otherID, "users", "Bob"}, Change: made, Position: "p2"},
-		{Kind: client.Updated, ID: noID, Value: ada("Eve"), Previous: json.RawMessage(`{"name":"Ada"}`), Position: "p4",
-			Change: &client.Change{ID: "c2", At: time.Date(2026, 11, 16, 9, 30, 1, 0, time.UTC), Revision: 8}},
-		{Kind: client.Left, ID: noID, Value: ada(""), Position: "p6"},
-		{Kind: client.Entered, ID: noID, Value: ada("Eve"), Change: made, Position: "p7"},
-		{Kind: client.Deleted, ID: noID, Value: ada("Eve"), Change: made, Position: "p8"},
-		{Kind: client.Bookmark, Position: "p9"},
-		{Kind: client.Reset},
-		{Kind: client.Listed, ID: noID, Value: ada("Ada")},
-		{Kind: client.Synced, Position: "p10"},
+		{Kind: client.EventListed, ID: noID, Resource: ada("Ada")},
+		{Kind: client.EventSynced, Position: "p1"},
+		{Kind: client.EventCreated, ID: otherID, Resource: named{otherID, "users", "Bob"}, Change: made, Position: "p2"},
+		{Kind: client.EventUpdated, ID: noID, Resource: ada("Eve"), Previous: map[string]json.RawMessage{"name": json.RawMessage(`"Ada"`)}, Position: "p4",
+			Change: &client.EventChange{ID: "c2", At: time.Date(2026, 11, 16, 9, 30, 1, 0, time.UTC), Revision: 8}},
+		{Kind: client.EventLeft, ID: noID, Resource: ada(""), Position: "p6"},
+		{Kind: client.EventEntered, ID: noID, Resource: ada("Eve"), Change: made, Position: "p7"},
+		{Kind: client.EventDeleted, ID: noID, Resource: ada("Eve"), Change: made, Position: "p8"},
+		{Kind: client.EventBookmark, Position: "p9"},
+		{Kind: client.EventReset},
+		{Kind: client.EventListed, ID: noID, Resource: ada("Ada")},
+		{Kind: client.EventSynced, Position: "p10"},
 	}, "/users?filter[active][eq]=true")
 }
 
@@ -181,10 +181,10 @@ func TestWatchResumes(t *testing.T) {
 	first := event("listed", "", resource("Ada")) + event("synced", "p/1", "{}") + event("updated", "p/2", resource("Bob"))
 	second := event("updated", "p/4", resource("Eve"))
 	want := []client.Event[named]{
-		{Kind: client.Listed, ID: noID, Value: ada("Ada")},
-		{Kind: client.Synced, Position: "p/1"},
-		{Kind: client.Updated, ID: noID, Value: ada("Bob"), Position: "p/2"},
-		{Kind: client.Updated, ID: noID, Value: ada("Eve"), Position: "p/4"},
+		{Kind: client.EventListed, ID: noID, Resource: ada("Ada")},
+		{Kind: client.EventSynced, Position: "p/1"},
+		{Kind: client.EventUpdated, ID: noID, Resource: ada("Bob"), Position: "p/2"},
+		{Kind: client.EventUpdated, ID: noID, Resource: ada("Eve"), Position: "p/4"},
 	}
 	const again = "/users?since=p%2F2"
 	for name, test := range map[string]struct {
@@ -238,9 +238,9 @@ func TestWatchResumes(t *testing.T) {
 func TestWatchBeginsAnew(t *testing.T) {
 	whole := event("listed", "", resource("Bob")) + event("synced", "p1", "{}")
 	listed := func(name string) client.Event[named] {
-		return client.Event[named]{Kind: client.Listed, ID: noID, Value: ada(name)}
+		return client.Event[named]{Kind: client.EventListed, ID: noID, Resource: ada(name)}
 	}
-	reset, synced := client.Event[named]{Kind: client.Reset}, client.Event[named]{Kind: client.Synced, Position: "p1"}
+	reset, synced := client.Event[named]{Kind: client.EventReset}, client.Event[named]{Kind: client.EventSynced, Position: "p1"}
 	for name, test := range map[string]struct {
 		first    []func(*http.Request) (*http.Response, error)
 		params   []client.Param
@@ -376,7 +376,7 @@ func TestWatchToken(t *testing.T) {
 		if !client.IsUnauthenticated(err) {
 			t.Errorf("got %v", err)
 		}
-		expect(t, s, got, []client.Event[named]{{Kind: client.Synced, Position: "p1"}, {Kind: client.Bookmark, Position: "p2"}},
+		expect(t, s, got, []client.Event[named]{{Kind: client.EventSynced, Position: "p1"}, {Kind: client.EventBookmark, Position: "p2"}},
 			"/users", "/users?since=p1", "/users?since=p2")
 		if want := []string{"Bearer token1", "Bearer token2", "Bearer token3"}; !slices.Equal(s.bearers, want) {
 			t.Errorf("got %q", s.bearers)
@@ -394,7 +394,7 @@ func TestWatchSlowLoop(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Hour)
-			if event.Kind == client.Synced {
+			if event.Kind == client.EventSynced {
 				break
 			}
 		}
@@ -433,8 +433,8 @@ func TestWatchFromNow(t *testing.T) {
 	}
 	changed := event("updated", "p2", resource("Eve"))
 	snapshot := event("listed", "", resource("Ada")) + event("synced", "p1", "{}") + changed
-	synced := client.Event[named]{Kind: client.Synced, Position: "p1"}
-	want := []client.Event[named]{synced, {Kind: client.Updated, ID: noID, Value: ada("Eve"), Position: "p2"}}
+	synced := client.Event[named]{Kind: client.EventSynced, Position: "p1"}
+	want := []client.Event[named]{synced, {Kind: client.EventUpdated, ID: noID, Resource: ada("Eve"), Position: "p2"}}
 	filtered := watchAll(client.FromNow(), client.Is("name", "a&b"))
 
 	s := &script{answers: []func(*http.Request) (*http.Response, error){list(`</users?filter%5Bname%5D=a%26b&since=p1>; rel="changes"`), stream(changed, nil)}}
@@ -472,7 +472,7 @@ func TestWatchOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, s, got, []client.Event[named]{
-		{Kind: client.Listed, ID: noID, Value: ada("Ada")}, {Kind: client.Synced, Position: "p1"}, {Kind: client.Deleted, ID: noID, Value: ada("Ada"), Position: "p2"},
+		{Kind: client.EventListed, ID: noID, Resource: ada("Ada")}, {Kind: client.EventSynced, Position: "p1"}, {Kind: client.EventDeleted, ID: noID, Resource: ada("Ada"), Position: "p2"},
 	}, "/users/"+noID, "/users/"+noID+"?since=p1")
 }
 
