@@ -84,6 +84,10 @@ type Config struct {
 	// credentials. Default: 100.
 	MaxStreamsPerCaller int
 
+	// StreamHeartbeat is how often a stream without events sends a comment, so that proxies keep the
+	// connection; every fourth time it is a bookmark. Default: 15 s.
+	StreamHeartbeat time.Duration
+
 	// RateLimit bounds the requests from one address; more are refused with 429. Access has the
 	// limits of callers. Default: none.
 	RateLimit schema.Rate
@@ -171,6 +175,7 @@ func (c Config) withDefaults() Config {
 	c.MaxRequests = orDefault(c.MaxRequests, 10_000)
 	c.MaxStreams = orDefault(c.MaxStreams, 10_000)
 	c.MaxStreamsPerCaller = orDefault(c.MaxStreamsPerCaller, 100)
+	c.StreamHeartbeat = orDefault(c.StreamHeartbeat, 15*time.Second)
 	c.MaxHookTime = orDefault(c.MaxHookTime, 30*time.Second)
 	c.HeaderTimeout = orDefault(c.HeaderTimeout, 10*time.Second)
 	c.ReadTimeout = orDefault(c.ReadTimeout, 30*time.Second)
@@ -212,6 +217,7 @@ func (c Config) validate() error {
 		{"MaxRequests", c.MaxRequests, c.MaxRequests},
 		{"MaxStreams", int64(c.MaxStreams), c.MaxStreams},
 		{"MaxStreamsPerCaller", int64(c.MaxStreamsPerCaller), c.MaxStreamsPerCaller},
+		{"StreamHeartbeat", int64(c.StreamHeartbeat), c.StreamHeartbeat},
 		{"MaxHookTime", int64(c.MaxHookTime), c.MaxHookTime},
 		{"HeaderTimeout", int64(c.HeaderTimeout), c.HeaderTimeout},
 		{"ReadTimeout", int64(c.ReadTimeout), c.ReadTimeout},

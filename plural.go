@@ -113,6 +113,10 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		MaxBody:      config.MaxBody,
 		MaxBodies:    config.MaxBodyMemory,
 		WriteTimeout: config.WriteTimeout,
+		Feed:         s.feed,
+
+		StreamHeartbeat: config.StreamHeartbeat,
+
 		QueryTimeout: config.QueryTimeout,
 		MaxRequests:  config.MaxRequests,
 

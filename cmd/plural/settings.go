@@ -66,6 +66,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	}{
 		{&s.config.HeaderTimeout, "header-timeout", 10 * time.Second, "time for a client to send the header of a request"},
 		{&s.config.ReadTimeout, "read-timeout", 30 * time.Second, "time for a client to send a whole request"},
+		{&s.config.StreamHeartbeat, "stream-heartbeat", 15 * time.Second, "how often a stream of changes without events sends a comment"},
 		{&s.config.WriteTimeout, "write-timeout", 30 * time.Second, "time for a client to receive each piece of a response"},
 		{&s.config.QueryTimeout, "query-timeout", 30 * time.Second, "time for the database to find each piece of a response"},
 		{&s.config.IdleTimeout, "idle-timeout", 2 * time.Minute, "time to keep an idle connection"},

@@ -121,8 +121,8 @@ func NotFound(c *model.Collection, id model.ID) *problem.Error {
 }
 
 // Totals returns the number of resources of each collection, from one snapshot: nil where the
-// caller may not list the collection, and where a rule restricts it, as the resources would
-// have to be counted.
+// caller may not list the collection, and where the resources would have to be counted: a rule
+// restricts it, or it is the collection of changes.
 func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*model.Collection) ([]*int64, error) {
 	tx, err := r.store.Read(ctx)
 	if err != nil {
@@ -131,7 +131,7 @@ func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*
 	defer tx.Close()
 	totals := make([]*int64, len(collections))
 	for i, c := range collections {
-		if !by.May(schema.MayList, c) || by.Rows(c) != nil {
+		if !by.May(schema.MayList, c) || by.Rows(c) != nil || c == r.store.Schema().Changes() {
 			continue
 		}
 		total, err := tx.Total(c, nil)
