@@ -50,7 +50,7 @@ func TestTypeScriptClient(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	tests, err := filepath.Glob(filepath.Join(dir, "test/*.test.js"))
-	if err != nil || len(tests) != 3 {
+	if err != nil || len(tests) != 4 {
 		t.Fatalf("%v, %v", tests, err)
 	}
 	node := exec.Command("node", append([]string{"--test"}, tests...)...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -69,8 +70,8 @@ const defaultServer = "http://127.0.0.1:8080"
 
 func (o *watchOptions) run(command *cobra.Command, path string) error {
 	ctx := command.Context()
-	t := &target{name: firstOf(o.server, os.Getenv("PLURAL_SERVER"), defaultServer)}
-	c, err := client.New(t.name, client.Options{Key: firstOf(o.key, os.Getenv("PLURAL_KEY")), Retries: 8})
+	t := &target{name: cmp.Or(o.server, os.Getenv("PLURAL_SERVER"), defaultServer)}
+	c, err := client.New(t.name, client.Options{Key: cmp.Or(o.key, os.Getenv("PLURAL_KEY")), Retries: 8})
 	if err != nil {
 		return err
 	}
@@ -97,16 +98,6 @@ func (o *watchOptions) run(command *cobra.Command, path string) error {
 		}
 	}
 	return err
-}
-
-// firstOf is the first text that is not empty.
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 func (o *watchOptions) params(command *cobra.Command) ([]client.Param, error) {

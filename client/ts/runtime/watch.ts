@@ -133,11 +133,19 @@ function eventOf<R extends ResourceReference>(frame: StreamFrame, numbers: Numbe
       return undefined;
   }
   if (kind === "synced" || kind === "bookmark") return { kind, position: position as string };
-  const envelope = parseEnvelope(text, numbers);
+  const envelope = envelopeOf(kind, text, numbers);
   const { id, type } = (envelope["data"] ?? {}) as Partial<ResourceReference>;
   if (typeof id !== "string" || typeof type !== "string") throw new ProtocolError(`The event ${kind} has no resource as its data.`);
   // The server is trusted with the rest, as in its other answers.
   return { kind, ...envelope, ...(position !== undefined && { position }) } as unknown as WatchEvent<R>;
+}
+
+function envelopeOf(kind: string, text: string, numbers: NumberPaths): Readonly<Record<string, unknown>> {
+  try {
+    return parseEnvelope(text, numbers);
+  } catch (error) {
+    throw error instanceof SyntaxError ? new ProtocolError(`The event ${kind} is not JSON.`) : error;
+  }
 }
 
 /** The most characters of an event, so that memory is bounded whatever is sent. */
