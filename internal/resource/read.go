@@ -39,9 +39,9 @@ func (r *Resources) Result(tx *store.Tx, write Write, id model.ID, revision int6
 	if err != nil || change == nil {
 		return Resource{}, false, err
 	}
-	record, err := c.Restore(change.Representation)
-	if err != nil {
-		return Resource{}, false, err
+	record := change.After
+	if record == nil {
+		record = change.Before // of a deletion
 	}
 	result = Resource{ID: id, Representation: c.AppendSome(nil, record, write.Path.By.Visible(c))}
 	if write.Verb != Delete {
