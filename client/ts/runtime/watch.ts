@@ -154,27 +154,29 @@ const mostOfAnEvent = 1 << 26;
 // An event is complete with the empty line behind it. One that the stream ends within is not given.
 /** The events of a stream (text/event-stream), behind a note that the connection is there. */
 async function* framesOf(chunks: AsyncIterable<string>): AsyncGenerator<StreamFrame | "connected", void, undefined> {
-  let rest = ""; // of a line
+  let parts: string[] = []; // of a line whose end has not come
+  let length = 0; // of an event so far
   let frame: StreamFrame = {};
   let connected = false;
   for await (const chunk of chunks) {
     if (!connected) yield "connected";
     connected = true;
-    let searched = rest.length;
     let start = 0;
-    rest += chunk;
-    for (let end: number; (end = rest.indexOf("\n", searched)) >= 0; searched = start) {
-      const line = rest.slice(start, rest[end - 1] === "\r" ? end - 1 : end);
-      start = end + 1;
+    for (let end: number; (end = chunk.indexOf("\n", start)) >= 0; start = end + 1) {
+      const line = (parts.join("") + chunk.slice(start, end)).replace(/\r$/, "");
+      parts = [];
       if (line === "") {
         yield frame;
         frame = {};
+        length = 0;
       } else {
         addLine(frame, line);
+        length += end - start;
       }
     }
-    rest = rest.slice(start);
-    if (rest.length + (frame.data?.length ?? 0) > mostOfAnEvent) throw new ProtocolError("An event is too long.");
+    parts.push(chunk.slice(start));
+    length += chunk.length - start;
+    if (length > mostOfAnEvent) throw new ProtocolError("An event is too long.");
   }
 }
 
