@@ -42,7 +42,7 @@ func TestCopy(t *testing.T) {
 	runs(t, dir, "", true, "plural: the SQLite database plural.db cannot be copied to itself\n", "copy", "--from", "sqlite:plural.db", "--to", "sqlite:./plural.db")
 	runs(t, dir, "", false, copyLines, "copy", "--from", "sqlite:plural.db", "--to", "sqlite:new.db")
 	runs(t, dir, "", true, "plural: copying to the SQLite database new.db: it is not empty (it has the tables _plural_answers, _plural_changes, _plural_deltas, _plural_followers, _plural_keys, …), "+
-		"and a copy replaces nothing: give a database without tables\n", "copy", "--from", "sqlite:plural.db", "--to", "sqlite:new.db")
+		"and a copy never overwrites data: use a database without tables\n", "copy", "--from", "sqlite:plural.db", "--to", "sqlite:new.db")
 	old, new := serveIn(t, dir), serveIn(t, dir, "--database=sqlite:new.db")
 	if got, want := get(t, new.base+"/things"), get(t, old.base+"/things"); got != want || !strings.Contains(got, `"name":"B"`) {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -23,7 +23,7 @@ func TestDoctor(t *testing.T) {
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	const wrong = "things should have the total 2, and has 7\n"
+	const wrong = "things should have the total 2, but has 7\n"
 	runs(t, dir, "", true, wrong+"plural: some totals or positions are wrong: run plural doctor --repair\n", "doctor")
 	runs(t, dir, "", false, wrong+"Repaired.\n", "doctor", "--repair")
 	runs(t, dir, "", false, "All totals and positions are correct.\n", "doctor", "--database", "sqlite:plural.db")

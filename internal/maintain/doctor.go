@@ -15,7 +15,7 @@ import (
 func Examine(ctx context.Context, url string, repair bool) (findings []string, err error) {
 	err = databases.With(ctx, url, func(b db.Database) error {
 		if repair {
-			// Nobody writes during Migrate, so that the counts are exact.
+			// No other process writes during Migrate, so the counts are exact.
 			return b.Migrate(ctx, func(c db.Conn) error {
 				findings, err = examine(c, b, true)
 				return err
