@@ -211,6 +211,9 @@ Ada Lovelace
 Ada Lovelace
 Alan
 Grace
+listed Ada Lovelace
+listed Alan
+updated Ada Ada Lovelace
 2 0
 true
 /email format Must be an email address such as ada@example.com.
