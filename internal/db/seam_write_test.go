@@ -136,7 +136,7 @@ func TestTasksSeeEarlierOnes(t *testing.T) {
 }
 
 func insertChange(stored func(int64)) db.Statement {
-	return db.Statement{SQL: "INSERT INTO " + db.ChangesTable + " (collection, id, kind, at, caller, representation) VALUES ('users', $1, 'create', $2, '', '{}')",
+	return db.Statement{SQL: "INSERT INTO " + db.ChangesTable + " (collection, id, kind, at, caller, schema, previous) VALUES (1, $1, 'created', $2, '', 1, '')",
 		Args: []model.Value{model.IDValue(model.ID{1}), model.TimeValue("2026-01-01T00:00:00.000Z")}, Stored: stored}
 }
 

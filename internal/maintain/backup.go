@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
@@ -23,15 +22,13 @@ func Backup(ctx context.Context, url, file string) error {
 
 // Restore replaces the contents of an SQLite database by a backup, which is checked first.
 // The database may be in use: one transaction replaces everything, so a reader sees either
-// the old or the new contents.
+// the old or the new contents. The database gets another history id.
 func Restore(ctx context.Context, url, file string, force bool) error {
 	mayReplace := requireEmpty
 	if force {
 		mayReplace = nil
 	}
-	at := model.TimeValue(model.FormatTime(time.Now()))
-	renew := func(c db.Conn, d db.Dialect) error { return migrate.RenewHistory(c, d, at) }
-	return databases.Explain(databases.Restore(ctx, url, file, checkBackup, mayReplace, renew))
+	return databases.Explain(databases.Restore(ctx, url, file, checkBackup, mayReplace, renewHistory))
 }
 
 // checkBackup checks that a database is one of Plural: its tables match its schema, and the
