@@ -81,6 +81,18 @@ type Config struct {
 	// with 503, and more than half of them from one address with 429. Default: 10,000.
 	MaxRequests int64
 
+	// MaxStreams is how many streams of changes are sent at the same time; more are refused with
+	// 429. They do not count as requests. Default: 10,000.
+	MaxStreams int
+
+	// MaxStreamsPerCaller is how many of them one caller may have, or one address without
+	// credentials. Default: 100.
+	MaxStreamsPerCaller int
+
+	// StreamHeartbeat is how often a stream without events sends a comment, so that proxies keep the
+	// connection; every fourth time it is a bookmark. Default: 15 s.
+	StreamHeartbeat time.Duration
+
 	// RateLimit bounds the requests from one address; more are refused with 429. Access has the
 	// limits of callers. Default: none.
 	RateLimit schema.Rate
@@ -166,6 +178,9 @@ func (c Config) withDefaults() Config {
 	c.MaxItems = orDefault(c.MaxItems, 1000)
 	c.QueryTimeout = orDefault(c.QueryTimeout, 30*time.Second)
 	c.MaxRequests = orDefault(c.MaxRequests, 10_000)
+	c.MaxStreams = orDefault(c.MaxStreams, 10_000)
+	c.MaxStreamsPerCaller = orDefault(c.MaxStreamsPerCaller, 100)
+	c.StreamHeartbeat = orDefault(c.StreamHeartbeat, 15*time.Second)
 	c.MaxHookTime = orDefault(c.MaxHookTime, 30*time.Second)
 	c.HeaderTimeout = orDefault(c.HeaderTimeout, 10*time.Second)
 	c.ReadTimeout = orDefault(c.ReadTimeout, 30*time.Second)
@@ -205,6 +220,9 @@ func (c Config) validate() error {
 		{"MaxItems", int64(c.MaxItems), c.MaxItems},
 		{"MaxOperations", c.MaxOperations, c.MaxOperations},
 		{"MaxRequests", c.MaxRequests, c.MaxRequests},
+		{"MaxStreams", int64(c.MaxStreams), c.MaxStreams},
+		{"MaxStreamsPerCaller", int64(c.MaxStreamsPerCaller), c.MaxStreamsPerCaller},
+		{"StreamHeartbeat", int64(c.StreamHeartbeat), c.StreamHeartbeat},
 		{"MaxHookTime", int64(c.MaxHookTime), c.MaxHookTime},
 		{"HeaderTimeout", int64(c.HeaderTimeout), c.HeaderTimeout},
 		{"ReadTimeout", int64(c.ReadTimeout), c.ReadTimeout},

@@ -148,7 +148,8 @@ func outer(change *resource.Change) *Change {
 		Before: stored(newResource(change.Collection, change.Before, nil)), After: newResource(change.Collection, change.After, change.Set),
 	}
 	if change.By != nil {
-		c.Caller = Caller(change.By.Caller)
+		by := change.By.Caller
+		c.Caller = Caller{ID: by.ID, Role: by.Role, Subject: by.Subject, Claims: by.Claims}
 	}
 	switch {
 	case change.ID != nil:

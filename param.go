@@ -89,6 +89,7 @@ func (f Filter) apply(p *parameters) error {
 type parameters struct {
 	request  query.Request
 	hasLimit bool
+	since    string // position to watch from
 }
 
 // param is a Param that is no filter.
@@ -158,6 +159,9 @@ func wanted[P Param](params []P, limit int64) (query.Request, error) {
 		if err := each.apply(&p); err != nil {
 			return query.Request{}, callError(err)
 		}
+	}
+	if p.since != "" {
+		return query.Request{}, callError(errors.New("Since is for Watch: a list is as it is now"))
 	}
 	if !p.hasLimit {
 		p.request.Range.Limit = limit

@@ -18,6 +18,7 @@ import (
 	"github.com/plural-go/plural/internal/api"
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/feed"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/operation"
 	"github.com/plural-go/plural/internal/query"
@@ -32,6 +33,7 @@ type Server struct {
 	store     *store.Store
 	resources *resource.Resources
 	observer  *observe.Observer
+	feed      *feed.Feed
 	guard     *auth.Guard
 	api       *api.API
 	failed    chan error
@@ -88,6 +90,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	}
 	addHooks(resources, config.model(), config.Hooks)
 	s.resources = resources
+	s.feed = newFeed(s, st, observer)
 	operations := operation.New(operation.Config{
 		Workers: config.Workers, Backlog: config.MaxOperations, Guard: guard, Failed: observer.OperationFailed,
 		Finished: func(job store.Job, refused error) {
@@ -110,6 +113,10 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		MaxBody:      config.MaxBody,
 		MaxBodies:    config.MaxBodyMemory,
 		WriteTimeout: config.WriteTimeout,
+		Feed:         s.feed,
+
+		StreamHeartbeat: config.StreamHeartbeat,
+
 		QueryTimeout: config.QueryTimeout,
 		MaxRequests:  config.MaxRequests,
 
@@ -287,6 +294,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		server := s.http
 		s.mutex.Unlock()
 		close(s.refusing)
+		s.background.endStreams() // which would go on for ever
 		ctx, cancel := context.WithTimeout(ctx, s.config.ShutdownTimeout)
 		defer cancel()
 		finished := s.finish(ctx, server)

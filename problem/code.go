@@ -28,10 +28,11 @@ const (
 	CodeInvalidCredentials Code = "invalid_credentials" // #nosec G101 -- a code, and no credentials
 	CodeForbidden          Code = "forbidden"
 
-	// 404 to 406: what was asked for is not to be had.
+	// 404 to 406 and 410: what was asked for is not to be had.
 	CodeNotFound         Code = "not_found"
 	CodeMethodNotAllowed Code = "method_not_allowed"
 	CodeNotAcceptable    Code = "not_acceptable"
+	CodePositionGone     Code = "position_gone"
 
 	// 409: in conflict with what is stored.
 	CodeIDExists   Code = "id_exists"
@@ -121,6 +122,7 @@ var meanings = map[Code]meaning{
 	CodeNotFound:         {404, "Not found"},
 	CodeMethodNotAllowed: {405, "Method not allowed"},
 	CodeNotAcceptable:    {406, "Not acceptable"},
+	CodePositionGone:     {410, "The change log no longer has this position"},
 
 	CodeIDExists:   {409, "The id exists already"},
 	CodeNotUnique:  {409, "The value is taken"},

@@ -51,6 +51,9 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Var((*optionalSize)(&s.config.MinThroughput), "min-throughput", "bytes per second that a client must receive of a long list, or off")
 	s.config.MaxRequests = 10_000
 	flags.Var(count[int64]{&s.config.MaxRequests, 1}, "max-requests", "maximum concurrent requests")
+	s.config.MaxStreams, s.config.MaxStreamsPerCaller = 10_000, 100
+	flags.Var(count[int]{&s.config.MaxStreams, 1}, "max-streams", "maximum concurrent streams of changes")
+	flags.Var(count[int]{&s.config.MaxStreamsPerCaller, 1}, "max-streams-per-caller", "maximum concurrent streams of changes of one caller or address")
 	flags.Var((*rate)(&s.config.RateLimit), "rate-limit", "requests from one address, for example 20/s, 600/m or none")
 	flags.Var((*prefixes)(&s.config.TrustedProxies), "trusted-proxies", "addresses of proxies whose X-Forwarded-For is used, for example 10.0.0.0/8,::1")
 	flags.Var((*words)(&s.config.AllowedOrigins), "allowed-origins", "origins of pages that may use the API, for example https://app.example.com, or *")
@@ -64,6 +67,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	}{
 		{&s.config.HeaderTimeout, "header-timeout", 10 * time.Second, "time for a client to send the header of a request"},
 		{&s.config.ReadTimeout, "read-timeout", 30 * time.Second, "time for a client to send a whole request"},
+		{&s.config.StreamHeartbeat, "stream-heartbeat", 15 * time.Second, "how often a stream of changes without events sends a comment"},
 		{&s.config.WriteTimeout, "write-timeout", 30 * time.Second, "time for a client to receive each piece of a response"},
 		{&s.config.QueryTimeout, "query-timeout", 30 * time.Second, "time for the database to find each piece of a response"},
 		{&s.config.IdleTimeout, "idle-timeout", 2 * time.Minute, "time to keep an idle connection"},

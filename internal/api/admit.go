@@ -59,7 +59,11 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 		return a.unknownPath()
 	}
 	if c := t.path.Collection; c != nil {
-		if verb := t.verb(r.Method); !by.May(verb, c) {
+		switch verb := t.verb(r.Method); {
+		case by.May(verb, c):
+		case t.history:
+			return by.Denied("You may not see the changes of resources of %s.", c.Name)
+		default:
 			return by.Denied("You may not %s resources of %s.", verb, c.Name)
 		}
 	}
@@ -75,6 +79,9 @@ func (t *target) verb(method string) schema.AccessVerb {
 		return schema.MayUpdate
 	case http.MethodDelete:
 		return schema.MayDelete
+	}
+	if t.history {
+		return schema.MayChanges
 	}
 	if t.lists() {
 		return schema.MayList

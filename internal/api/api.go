@@ -13,6 +13,7 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/feed"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/openapi"
@@ -29,6 +30,7 @@ type Config struct {
 	Resources  *resource.Resources
 	Operations *operation.Operations
 	Observer   *observe.Observer
+	Feed       *feed.Feed
 	Guard      *auth.Guard     // nil: no access control
 	Document   openapi.Options // prefix and caller are added per request
 
@@ -39,6 +41,10 @@ type Config struct {
 	WriteTimeout time.Duration // for the client to receive each piece of a response
 	QueryTimeout time.Duration // for the database to find each piece of it; 0: no limit
 	MaxRequests  int64         // concurrent requests; 0: no limit
+
+	// StreamHeartbeat is how often a stream without events sends a comment; every fourth time it is
+	// a bookmark. Default: 15 s.
+	StreamHeartbeat time.Duration
 
 	Rate           schema.Rate            // of requests from one address
 	Rates          map[string]schema.Rate // of requests of one caller, by role
@@ -73,12 +79,18 @@ type API struct {
 	patterns map[*model.Collection]patterns
 	bodies   *budget
 	ready    *readiness
-	local    bool // see Local
+	stopped  context.Context // ends when new requests are refused
+	local    bool            // see Local
 }
 
 // New returns an API.
 func New(config Config) *API {
-	return &API{Config: config, metrics: config.Observer.Metrics(), keys: &keysInUse{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: newInFlight(config.MaxRequests), ready: &readiness{now: time.Now}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
+	stopped, stop := context.WithCancel(context.Background())
+	go func() {
+		<-config.Stopping
+		stop()
+	}()
+	return &API{Config: config, stopped: stopped, metrics: config.Observer.Metrics(), keys: &keysInUse{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: newInFlight(config.MaxRequests), ready: &readiness{now: time.Now}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
 }
 
 // ServeHTTP handles one request.
@@ -106,7 +118,7 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a.crossOrigin(r, out.Header())
 	a.Observer.RequestStarted()
 	defer func() {
-		a.inFlight.leave(blockOf(out.remote))
+		a.leave(out)
 		out.upload.end()
 		reason := recover()
 		if reason != nil && reason != http.ErrAbortHandler {
@@ -165,13 +177,22 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	if target.kind == systemPath {
 		return a.system(r, target)
 	}
+	if a.streams(r, target) {
+		out.Header().Add("Vary", "Accept")
+		if wantsStream(r) {
+			return a.stream(r, out, target)
+		}
+	}
 	if err := acceptable(r); err != nil {
 		return nil, err
 	}
 	if err := checkBody(r); err != nil {
 		return nil, err
 	}
-	if target.lists() && isRead(r.Method) {
+	switch {
+	case target.lists() && a.isLog(target):
+		return a.changes(r, out, target)
+	case target.lists() && isRead(r.Method):
 		return a.list(r, out, target)
 	}
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
@@ -180,6 +201,8 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	switch {
 	case target.kind == rootPath:
 		return a.collections(out.context(r), target.path.By)
+	case a.isLog(target):
+		return a.readChange(r, out, target)
 	case isRead(r.Method):
 		return a.read(r, out, target)
 	default:
@@ -216,6 +239,14 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 		}
 	}
 	return reply
+}
+
+// leave ends the counting of a request as one in progress. A stream ends it when it begins.
+func (a *API) leave(out *response) {
+	if !out.left {
+		out.left = true
+		a.inFlight.leave(blockOf(out.remote))
+	}
 }
 
 func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }

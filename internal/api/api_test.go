@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/feed"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/query"
@@ -38,7 +39,7 @@ func newAPI(t *testing.T, ready func(context.Context) error) (*API, *strings.Bui
 	resources := resource.New(st)
 	resources.Limits = resource.Limits{Depth: 64, Items: 1000}
 	return New(Config{
-		Schema: example, Resources: resources, Observer: observe.New(slog.New(slog.NewTextHandler(log, nil))),
+		Schema: example, Resources: resources, Feed: feed.New(st, feed.Options{}), Observer: observe.New(slog.New(slog.NewTextHandler(log, nil))),
 		Query: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, MaxBodies: 8 << 20, Ready: ready,
 	}), log
 }

@@ -15,7 +15,7 @@ import (
 
 // collections answers GET /: the collections as resources.
 func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) {
-	all := slices.DeleteFunc(a.Schema.All(), func(c *model.Collection) bool { return !a.mayKnow(by, c) })
+	all := slices.DeleteFunc(append(a.Schema.All(), a.Schema.Changes()), func(c *model.Collection) bool { return !a.mayKnow(by, c) })
 	totals, err := a.Resources.Totals(ctx, by, all)
 	if err != nil {
 		return nil, err

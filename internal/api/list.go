@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plural-go/plural/internal/feed"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -39,16 +40,26 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		defer patience.end()
 		return nil, patience.explain(err)
 	}
-	stream := newListStream(listing, t.path.Collection, limits.Visible, a.Abandoned)
-	stream.patience, stream.slowest = patience, a.MinThroughput
+	stream := a.newListStream(pageRows{listing, t.path.Collection, limits.Visible})
+	stream.patience = patience
 	reply := &reply{status: http.StatusOK, stream: stream}
 	defer func() {
 		if reply.header == nil { // an error or a panic: the stream was not handed over
 			stream.close()
 		}
 	}()
-	head, err := a.listHeader(r, t, q, stream)
-	if err != nil {
+	if err := stream.begin(r); err != nil {
+		return nil, patience.explain(err)
+	}
+	head := http.Header{}
+	if listing.Known {
+		head.Set("X-Total-Count", strconv.FormatInt(listing.Total, 10))
+	}
+	position := ""
+	if a.streams(r, t) {
+		position = a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter}, listing.Point.History, listing.Point)
+	}
+	if err := setLinks(head, a.addressOf(t), q, position, listing.Neighbours); err != nil {
 		return nil, patience.explain(err)
 	}
 	patience.pause()
@@ -60,7 +71,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	}
 	switch {
 	case stream.ended:
-		stream.endListing() // release the snapshot: all rows are in memory
+		stream.endRows() // release the snapshot: all rows are in memory
 	case r.Method == http.MethodGet:
 		if err := listing.Extend(); err != nil {
 			return nil, err
@@ -76,28 +87,26 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 
 var acceptEncoding = []string{"Accept-Encoding"}
 
-// listHeader reads the first piece of a stream, or for HEAD the first row, and returns the
-// headers.
-func (a *API) listHeader(r *http.Request, t *target, q query.Query, stream *listStream) (http.Header, error) {
+// begin reads the first piece of a list, or for HEAD the first row.
+func (s *listStream) begin(r *http.Request) error {
 	size := pieceSize
 	if r.Method == http.MethodHead {
 		size = 0
 	}
-	if err := stream.fill(size); err != nil {
-		return nil, err
-	}
-	previous, next, err := stream.listing.Neighbours()
+	return s.fill(size)
+}
+
+// setLinks sets the Link header of a list. Position is where a stream of it begins; empty: it
+// has none.
+func setLinks(head http.Header, address string, q query.Query, position string, neighbours func() (previous, next *query.Range, err error)) error {
+	previous, next, err := neighbours()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	head := http.Header{}
-	if links := links(a.address(t.path), q, previous, next); links != "" {
+	if links := links(address, q, position, previous, next); links != "" {
 		head.Set("Link", links)
 	}
-	if stream.listing.Known {
-		head.Set("X-Total-Count", strconv.FormatInt(stream.listing.Total, 10))
-	}
-	return head, nil
+	return nil
 }
 
 // maxEcho is how many bytes of a request one response header may repeat. Many proxies refuse
@@ -106,27 +115,34 @@ const maxEcho = 2 << 10
 
 // links returns the Link header of a range (RFC 8288). Relations that would make it longer
 // than maxEcho are left out.
-func links(address string, q query.Query, previous, next *query.Range) string {
-	size := q.Range.Size()
-	if size == 0 {
-		return ""
+func links(address string, q query.Query, position string, previous, next *query.Range) string {
+	to := func(r *query.Range) string {
+		if r == nil {
+			return ""
+		}
+		return q.Link(*r)
 	}
 	// In the order in which they are sent. The smallest rank is left out first.
-	relations := []struct {
-		name string
-		to   *query.Range
-		rank int
-	}{
-		{"first", &query.Range{Limit: size}, 1},
-		{"prev", previous, 2},
-		{"next", next, 3},
-		{"last", &query.Range{Limit: -size}, 1},
+	type relation struct {
+		name, query string
+		rank        int
 	}
-	for least := range 4 {
+	var relations []relation
+	if position != "" {
+		relations = append(relations, relation{"changes", q.ChangesLink(position), 1})
+	}
+	if size := q.Range.Size(); size > 0 {
+		relations = append(relations,
+			relation{"first", to(&query.Range{Limit: size}), 2},
+			relation{"prev", to(previous), 3},
+			relation{"next", to(next), 4},
+			relation{"last", to(&query.Range{Limit: -size}), 2})
+	}
+	for least := range 5 {
 		var all []string
 		for _, relation := range relations {
-			if relation.to != nil && relation.rank >= least {
-				all = append(all, "<"+address+"?"+q.Link(*relation.to)+`>; rel="`+relation.name+`"`)
+			if relation.query != "" && relation.rank >= least {
+				all = append(all, "<"+address+"?"+relation.query+`>; rel="`+relation.name+`"`)
 			}
 		}
 		if text := strings.Join(all, ", "); len(text) <= maxEcho {
@@ -140,38 +156,60 @@ func links(address string, q query.Query, previous, next *query.Range) string {
 // whole, and the row after it has been read by then.
 const pieceSize = 32 << 10
 
-// listStream writes a range as it is read.
-type listStream struct {
+// rows is what a list is made of.
+type rows interface {
+	// next appends the next representation. False means that there is none.
+	next(dst []byte) ([]byte, bool, error)
+	close()
+}
+
+// pageRows is the rows of a collection.
+type pageRows struct {
 	listing    *resource.Listing
 	collection *model.Collection
 	visible    model.ColumnSet
-	abandoned  <-chan struct{}
-	patience   *queryTimer
-	slowest    int64 // bytes per second, on average, that a client must receive; zero: no minimum
-	buffer     []byte
-	rows       int
-	ended      bool
+}
+
+func (p pageRows) next(dst []byte) ([]byte, bool, error) {
+	row, err := p.listing.Next()
+	if err != nil || row == nil {
+		return dst, false, err
+	}
+	return p.collection.AppendSome(dst, row, p.visible), true, nil
+}
+
+func (p pageRows) close() { p.listing.Close() }
+
+// listStream writes a range as it is read.
+type listStream struct {
+	rows      rows // nil: all were read
+	abandoned <-chan struct{}
+	patience  *queryTimer
+	slowest   int64 // bytes per second, on average, that a client must receive; zero: no minimum
+	buffer    []byte
+	count     int
+	ended     bool
 }
 
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize+4<<10)) }}
 
-func newListStream(listing *resource.Listing, c *model.Collection, visible model.ColumnSet, abandoned <-chan struct{}) *listStream {
+func (a *API) newListStream(rows rows) *listStream {
 	buffer := *buffers.Get().(*[]byte)
-	return &listStream{listing: listing, collection: c, visible: visible, abandoned: abandoned, buffer: append(buffer[:0], `{"data":[`...)}
+	return &listStream{rows: rows, abandoned: a.Abandoned, slowest: a.MinThroughput, buffer: append(buffer[:0], `{"data":[`...)}
 }
 
-// close ends the listing. A buffer that a large resource has grown is not reused.
+// close ends the list. A buffer that a large resource has grown is not reused.
 func (s *listStream) close() {
-	s.endListing()
+	s.endRows()
 	if cap(s.buffer) <= 4*pieceSize {
 		buffers.Put(&s.buffer)
 	}
 }
 
-func (s *listStream) endListing() {
-	if s.listing != nil {
-		s.listing.Close()
-		s.listing = nil
+func (s *listStream) endRows() {
+	if s.rows != nil {
+		s.rows.close()
+		s.rows = nil
 		s.patience.end()
 	}
 }
@@ -179,20 +217,21 @@ func (s *listStream) endListing() {
 // fill reads rows until the buffer has the size, or to the end.
 func (s *listStream) fill(size int) error {
 	for {
-		row, err := s.listing.Next()
+		before := len(s.buffer)
+		if s.count > 0 {
+			s.buffer = append(s.buffer, ',')
+		}
+		buffer, ok, err := s.rows.next(s.buffer)
+		s.buffer = buffer
 		if err != nil {
 			return err
 		}
-		if row == nil {
-			s.buffer = append(s.buffer, "]}"...)
+		if !ok {
+			s.buffer = append(s.buffer[:before], "]}"...)
 			s.ended = true
 			return nil
 		}
-		if s.rows > 0 {
-			s.buffer = append(s.buffer, ',')
-		}
-		s.buffer = s.collection.AppendSome(s.buffer, row, s.visible)
-		s.rows++
+		s.count++
 		if len(s.buffer) >= size {
 			return nil
 		}

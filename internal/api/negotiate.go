@@ -15,10 +15,21 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
+// streamType is the media type of event streams.
+const streamType = "text/event-stream"
+
+// wantsStream reports whether the client prefers an event stream to JSON.
+func wantsStream(r *http.Request) bool {
+	return len(r.Header["Accept"]) > 0 && quality(r, streamType) > quality(r, "application/json")
+}
+
 // acceptable refuses a request whose Accept header rules out JSON.
 func acceptable(r *http.Request) error {
 	if quality(r, "application/json") > 0 {
 		return nil
+	}
+	if isRead(r.Method) && quality(r, streamType) > 0 {
+		return fault.Header("Accept", problem.CodeNotAcceptable, "There is no event stream here. Send Accept: application/json.")
 	}
 	return fault.Header("Accept", problem.CodeNotAcceptable, "Responses are JSON in UTF-8. Send Accept: application/json.")
 }
@@ -82,7 +93,7 @@ type timing struct {
 	applied string        // Preference-Applied
 }
 
-// maxWait bounds how long a request waits for its operation.
+// maxWait bounds how long a request waits for its operation, or for a change.
 const maxWait = 5 * time.Minute
 
 // timingOf reads when a write is to be executed. An array is never asynchronous.
@@ -92,10 +103,19 @@ func timingOf(r *http.Request, request resource.Request) timing {
 		return timing{}
 	}
 	t := timing{later: true, applied: "respond-async"}
-	text, _ := preference(r, "wait")
-	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil || errors.Is(err, strconv.ErrRange) {
-		t.wait = min(time.Duration(seconds)*time.Second, maxWait)
+	if wait, asked := waitOf(r); asked {
+		t.wait = wait
 		t.applied += ", wait=" + strconv.Itoa(int(t.wait/time.Second))
 	}
 	return t
+}
+
+// waitOf reads how long the client prefers to wait.
+func waitOf(r *http.Request) (wait time.Duration, asked bool) {
+	text, _ := preference(r, "wait")
+	seconds, err := strconv.ParseUint(text, 10, 32)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return 0, false
+	}
+	return min(time.Duration(seconds)*time.Second, maxWait), true
 }

@@ -32,13 +32,14 @@ var (
 // retryAfter is how many seconds a client should wait when the database is unavailable.
 const retryAfter = "5"
 
-// reply is what is to be sent: a body, a stream, a handler, or none of them.
+// reply is what is to be sent: a body, a list, an event stream, a handler, or none of them.
 type reply struct {
 	status  int
 	code    problem.Code // of the first error
 	header  http.Header
 	body    []byte
 	stream  *listStream
+	events  *eventStream
 	handler http.Handler // writes the response itself
 	zipped  bool         // send with gzip
 
@@ -84,6 +85,7 @@ type response struct {
 	route   string
 	caller  string
 	remote  string // address of the client
+	left    bool   // it is not counted as a request in progress any more
 	busy    error  // more requests are in progress than may be; nil: they are not
 	refusal error  // of a request that comes too late
 	started time.Time
@@ -162,6 +164,8 @@ func (out *response) send(r *http.Request, reply *reply) error {
 	case reply.handler != nil:
 		reply.handler.ServeHTTP(out, r)
 		return nil
+	case reply.events != nil:
+		return reply.events.send(out, r)
 	case reply.stream != nil:
 		defer reply.stream.close()
 		head["Content-Type"] = jsonType

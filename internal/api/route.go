@@ -12,6 +12,7 @@ import (
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
+	"github.com/plural-go/plural/schema"
 )
 
 type pathKind int
@@ -45,9 +46,13 @@ type target struct {
 	file     *explorer.File // of that page; nil: its HTML document
 	path     resource.Path
 	id       model.ID
+	history  bool // the changes of the resource
 }
 
 func (t *target) lists() bool { return t.kind == collectionPath }
+
+// isLog reports whether the target is in the change log: /changes, or a history.
+func (a *API) isLog(t *target) bool { return t.history || t.path.Collection == a.Schema.Changes() }
 
 // route finds the target of a path, or returns 404.
 func (a *API) route(r *http.Request) (*target, error) {
@@ -142,6 +147,10 @@ func (a *API) nearestPath(r *http.Request, out *response, e *unknownName) error 
 			names = append(names, c.Name)
 		}
 	}
+	changes := a.Schema.Changes()
+	if e.below == nil && a.mayKnow(t.path.By, changes) || e.below != nil && t.path.By.May(schema.MayChanges, e.below.Collection) {
+		names = append(names, changes.Name)
+	}
 	if near := suggest.Nearest(e.word, names); near != "" {
 		return a.unknownPathBut(before + "/" + near)
 	}
@@ -150,6 +159,9 @@ func (a *API) nearestPath(r *http.Request, out *response, e *unknownName) error 
 
 func (a *API) resourceTarget(segments []string) (*target, error) {
 	c := a.Schema.Collection(segments[0])
+	if segments[0] == model.ChangesName {
+		c = a.Schema.Changes()
+	}
 	if c == nil {
 		return a.singularTarget(segments)
 	}
@@ -163,22 +175,38 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 	if len(segments) == 2 {
 		return t, nil
 	}
+	if len(segments) == 3 && t.toHistory(segments[2]) {
+		return t, nil
+	}
 	child := c.Child(segments[2])
 	if child == nil && len(segments) == 3 {
 		return nil, &unknownName{segments[2], &t.path, t.id}
 	}
-	if child == nil || len(segments) > 4 {
+	if child == nil || len(segments) > 5 {
 		return nil, a.unknownPath()
 	}
 	parent := t.id
 	t.kind, t.path, t.id = collectionPath, resource.Path{Collection: child, Parent: &parent}, model.ID{}
 	t.pattern = a.patterns[child].children
-	if len(segments) == 4 {
+	if len(segments) >= 4 {
 		if err := t.item(segments[3], a.patterns[child].child); err != nil {
 			return nil, err
 		}
 	}
+	if len(segments) == 5 && !t.toHistory(segments[4]) {
+		return nil, a.unknownPath()
+	}
 	return t, nil
+}
+
+// toHistory makes the target the changes of the resource that it is, if the name is that of the
+// changes. What clients cannot write has no history.
+func (t *target) toHistory(name string) bool {
+	if name != model.ChangesName || t.path.Collection.ReadOnly() {
+		return false
+	}
+	t.kind, t.history, t.pattern = collectionPath, true, t.pattern+"/"+name
+	return true
 }
 
 // patterns are the names of the paths of a collection in metrics.
@@ -186,7 +214,7 @@ type patterns struct{ list, item, singular, children, child string }
 
 func patternsOf(s *model.Schema) map[*model.Collection]patterns {
 	all := map[*model.Collection]patterns{}
-	for _, c := range s.All() {
+	for _, c := range append(s.All(), s.Changes()) {
 		p := patterns{list: "/" + c.Name, item: "/" + c.Name + "/{id}", singular: "/" + c.Singular + "/{id}"}
 		if link := c.ParentLink(); link != nil {
 			p.children = "/" + link.To.Name + "/{id}/" + c.Name
@@ -209,6 +237,9 @@ func (t *target) item(segment, pattern string) error {
 
 func (a *API) singularTarget(segments []string) (*target, error) {
 	c := a.Schema.Singular(segments[0])
+	if segments[0] == a.Schema.Changes().Singular {
+		c = a.Schema.Changes()
+	}
 	if c == nil || len(segments) != 2 {
 		return nil, &unknownName{word: segments[0]}
 	}
@@ -222,7 +253,7 @@ func (a *API) singularTarget(segments []string) (*target, error) {
 
 // allowed lists the methods of the target, in the order of Allow.
 func (t *target) allowed() []string {
-	if c := t.path.Collection; c != nil && c.ReadOnly() {
+	if c := t.path.Collection; c != nil && c.ReadOnly() || t.history {
 		return methods[singularPath]
 	}
 	return methods[t.kind]
@@ -254,4 +285,12 @@ func (a *API) address(p resource.Path) string {
 		return a.Prefix + "/" + p.Collection.Name
 	}
 	return a.locate(p.Collection.ParentLink().To, *p.Parent) + "/" + p.Collection.Name
+}
+
+// addressOf is the path of a list.
+func (a *API) addressOf(t *target) string {
+	if t.history {
+		return a.address(t.path) + "/" + t.id.String() + "/" + model.ChangesName
+	}
+	return a.address(t.path)
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/google/cel-go/common/types"
 )
@@ -19,6 +20,9 @@ type Caller struct {
 	Role    string         `json:"role,omitempty"`
 	Subject string         `json:"sub,omitempty"`
 	Claims  map[string]any `json:"claims,omitempty"` // as encoding/json reads them, with or without UseNumber
+
+	// Expires is when the credentials expire; zero: never.
+	Expires time.Time `json:"-"`
 }
 
 // Anonymous reports whether there were no credentials.

@@ -80,18 +80,24 @@ func (g *Guard) callerOfAPIKey(ctx context.Context, credentials string) (Caller,
 	if key == nil || !Matches(secret, key.Hash) || key.Revoked != "" || key.Expires != "" && key.Expires <= model.FormatTime(g.clock()) {
 		return Caller{}, refusal
 	}
-	return Caller{ID: keyCaller + prefix, Role: key.Role, Subject: key.Subject}, nil
+	caller := Caller{ID: KeyCaller + prefix, Role: key.Role, Subject: key.Subject}
+	if key.Expires != "" {
+		if caller.Expires, err = time.Parse(time.RFC3339, key.Expires); err != nil {
+			return Caller{}, err
+		}
+	}
+	return caller, nil
 }
 
-// keyCaller is the prefix of the ids of callers with API keys.
-const keyCaller = "key:"
+// KeyCaller is the prefix of the ids of callers with API keys.
+const KeyCaller = "key:"
 
 // CheckNotRevoked refuses an operation whose API key has been revoked since it was accepted.
 func (g *Guard) CheckNotRevoked(ctx context.Context, by *Permit) error {
 	if g == nil || by == nil {
 		return nil
 	}
-	prefix, isKey := strings.CutPrefix(by.Caller.ID, keyCaller)
+	prefix, isKey := strings.CutPrefix(by.Caller.ID, KeyCaller)
 	if !isKey {
 		return nil
 	}

@@ -227,7 +227,7 @@ func (t *Tokens) check(ctx context.Context, token string, roles []string) (Calle
 		return Caller{}, invalid("The token must have the claim sub.")
 	}
 	role := firstRole(roles, claimAt(claims, t.declared.RoleClaim))
-	return Caller{ID: "token:" + subject, Role: role, Subject: subject, Claims: claims}, nil
+	return Caller{ID: "token:" + subject, Role: role, Subject: subject, Claims: claims, Expires: t.expires(claims)}, nil
 }
 
 const notValid = "The token is not valid here: it is malformed, from another issuer, for another audience, or not signed by a key of the issuer with an algorithm that is allowed."
@@ -272,6 +272,15 @@ func (t *Tokens) checkTimes(claims map[string]any) string {
 		}
 	}
 	return ""
+}
+
+// expires is when a token that was checked is not accepted any more.
+func (t *Tokens) expires(claims map[string]any) time.Time {
+	seconds, _ := timeOf(claims["exp"])
+	if seconds > maxExact { // beyond what a time can be
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(seconds * 1000)).Add(t.declared.ClockSkew)
 }
 
 func timeOf(claim any) (seconds float64, ok bool) {

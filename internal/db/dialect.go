@@ -5,7 +5,7 @@ import (
 )
 
 // ChangeColumns are the columns of the change log.
-const ChangeColumns = "revision, collection, id, kind, at, caller, representation"
+const ChangeColumns = "revision, collection, id, kind, at, caller, schema, previous"
 
 // Dialect is what differs in the text of SQL. A text may be empty.
 type Dialect interface {
@@ -32,6 +32,8 @@ type Dialect interface {
 	// position; positions that were given are not given again.
 	RemoveLog() string
 	ClearLog() []string
+	// Clock is a query for the time of the database.
+	Clock() string
 	// PointColumns are three columns of a SELECT that tell where its snapshot stands in the change
 	// log: the last position that it sees; the highest revision that it sees, or zero; and its
 	// transactions, for ParseSnapshot. The last two are zero and empty where each change has a

@@ -63,6 +63,12 @@ func ReadMeta(c Conn, key string) (value string, err error) {
 	return value, err
 }
 
+// SaveMeta writes a value of the meta table.
+func SaveMeta(c Conn, key, value string) error {
+	_, err := c.Exec("INSERT INTO "+MetaTable+" (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value", model.TextValue(key), model.TextValue(value))
+	return err
+}
+
 // ExecAll runs statements one after the other.
 func ExecAll(c Conn, statements ...string) error {
 	for _, statement := range statements {

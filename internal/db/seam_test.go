@@ -54,7 +54,7 @@ func eachDatabase(t *testing.T, o db.Options, test func(t *testing.T, d db.Datab
 }
 
 func saveVersion(c db.Conn, version int64) error {
-	_, err := c.Exec("INSERT INTO "+db.SchemasTable+" (version, at, document) VALUES ($1, $2, '')", model.IntValue(version), model.TimeValue("2026-01-01T00:00:00.000Z"))
+	_, err := c.Exec("INSERT INTO "+db.SchemasTable+" (version, at, document, numbers) VALUES ($1, $2, '', '')", model.IntValue(version), model.TimeValue("2026-01-01T00:00:00.000Z"))
 	return err
 }
 

@@ -33,15 +33,12 @@ const (
 // have rows: indexes, and foreign keys that are not part of the tables.
 func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 	text, id, when, number := d.ColumnType(model.KindText), d.ColumnType(model.KindUUID), d.ColumnType(model.KindDateTime), d.ColumnType(model.KindInteger)
-	order, orderIndex, _ := d.ChangeOrder()
 	tables = []string{
 		"CREATE TABLE " + MetaTable + " (key " + text + " NOT NULL PRIMARY KEY, value " + text + " NOT NULL)" + d.TableOptions(),
-		"CREATE TABLE " + ChangesTable + " (revision " + d.RevisionType() + ", collection " + text + " NOT NULL, id " + id +
-			" NOT NULL, kind " + text + " NOT NULL, at " + when + " NOT NULL, caller " + text + " NOT NULL, representation " + text + " NOT NULL" + order + ")",
 		"CREATE TABLE " + TotalsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, total " +
 			number + " NOT NULL, PRIMARY KEY (collection, parent))" + d.TableOptions(),
 		"CREATE TABLE " + SchemasTable + " (version " + number + " NOT NULL PRIMARY KEY, at " + when +
-			" NOT NULL, document " + text + " NOT NULL)",
+			" NOT NULL, document " + text + " NOT NULL, numbers " + text + " NOT NULL)",
 		"CREATE TABLE " + RecordsTable + " (caller " + text + " NOT NULL, key " + text + " NOT NULL, fingerprint " + text + " NOT NULL, status " +
 			number + " NOT NULL, header " + text + " NOT NULL, body " + text + " NOT NULL, at " + when +
 			" NOT NULL, until " + text + " NOT NULL, PRIMARY KEY (caller, key))" + d.TableOptions(),
@@ -57,15 +54,13 @@ func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 			" NOT NULL, subject " + text + " NOT NULL, at " + when + " NOT NULL, expires " + when + ", revoked " + when + ")" + d.TableOptions(),
 	}
 	additions = []string{
-		// A deleted resource is looked up when it is used as a cursor.
-		"CREATE INDEX " + ChangesTable + "_deleted ON " + ChangesTable + " (collection, id) WHERE kind = 'delete'",
-		"CREATE INDEX " + ChangesTable + "_at ON " + ChangesTable + " (at)",
 		"CREATE INDEX " + RecordsTable + "_at ON " + RecordsTable + " (at)",
 		"CREATE UNIQUE INDEX " + QueueTable + "_turn ON " + QueueTable + " (collection, resource, turn)",
 		"CREATE INDEX " + DeltasTable + "_list ON " + DeltasTable + " (collection, parent)",
 		"CREATE INDEX " + QueueTable + "_due ON " + QueueTable + " (blockers, due)",
 	}
-	additions = append(additions, orderIndex...)
+	logTables, logAdditions := LogTables(d)
+	tables, additions = append(tables, logTables...), append(additions, logAdditions...)
 	for _, collection := range s.All() {
 		tables = append(tables, CreateTable(d, collection, collection.Name))
 		for _, index := range Indexes(collection) {

@@ -1,28 +1,46 @@
 // Package feed follows the change log and sends changes to subscribers.
 //
-// One reader per server reads the log and appends batches to a chain in memory. A subscription
-// is a pointer into the chain; one that falls behind what is kept reads from the database until
-// it is back.
+// One reader per server reads the log and matches each change with the shapes of the
+// subscriptions. Each shape has a chain of events in memory, which all its subscriptions share.
+// A subscription is a pointer into the chain; one that is not at its end yet, or falls behind
+// what is kept, reads from the database until it is.
 package feed
 
 import (
 	"context"
+	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 )
 
 // Options says how a feed works. Zero values are replaced by defaults.
 type Options struct {
 	Poll    time.Duration // how often the log is looked at without a notification (100 ms)
-	Kept    int64         // bytes of the chain that are kept in memory (64 MiB)
+	Kept    int64         // bytes of events that are kept in memory (64 MiB)
 	Streams int           // subscriptions at the same time (10,000)
 	PerUser int           // the same of one caller (100)
+	MaxAge  time.Duration // of a subscription, give or take a tenth (30 min)
+
+	// QueryTimeout bounds the time of the database for each piece of a snapshot. Zero: no limit.
+	QueryTimeout time.Duration
+
+	// Revoked returns an error with the code invalid_credentials if the API key of a caller was
+	// revoked. Nil: none ever is.
+	Revoked func(context.Context, *auth.Permit) error
+
+	// Failed is told why the log could not be read. It is tried again.
+	Failed func(error)
+
 	Metrics Metrics
+	Now     func() time.Time // the clock (time.Now)
 }
 
 // Metrics is told what happens. Any function may be nil.
@@ -37,11 +55,69 @@ type Metrics struct {
 	Reset        func(cause string)
 }
 
+// withDefaults replaces zero values, and functions that are nil.
+func (o Options) withDefaults() Options {
+	if o.Poll == 0 {
+		o.Poll = 100 * time.Millisecond
+	}
+	if o.Kept == 0 {
+		o.Kept = 64 << 20
+	}
+	if o.Streams == 0 {
+		o.Streams = 10_000
+	}
+	if o.PerUser == 0 {
+		o.PerUser = 100
+	}
+	if o.MaxAge == 0 {
+		o.MaxAge = 30 * time.Minute
+	}
+	if o.Failed == nil {
+		o.Failed = func(error) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Revoked == nil {
+		o.Revoked = func(context.Context, *auth.Permit) error { return nil }
+	}
+	o.Metrics = o.Metrics.withDefaults()
+	return o
+}
+
+func (m Metrics) withDefaults() Metrics {
+	if m.Subscribed == nil {
+		m.Subscribed = func(int) {}
+	}
+	if m.Shaped == nil {
+		m.Shaped = func(int) {}
+	}
+	if m.Delivered == nil {
+		m.Delivered = func(int, time.Duration) {}
+	}
+	if m.Lag == nil {
+		m.Lag = func(int64) {}
+	}
+	if m.KeptBytes == nil {
+		m.KeptBytes = func(int64) {}
+	}
+	if m.CaughtUp == nil {
+		m.CaughtUp = func() {}
+	}
+	if m.ClosedAsSlow == nil {
+		m.ClosedAsSlow = func() {}
+	}
+	if m.Reset == nil {
+		m.Reset = func(string) {}
+	}
+	return m
+}
+
 // Shape is what a subscriber sees: subscriptions of the same shape share their events.
 type Shape struct {
 	Path   resource.Path // collection, parent and permit of the caller; no collection: the change log itself
 	ID     *model.ID     // of one resource; nil: all
-	Filter query.Filter  // of the request, on the collection or on LogCollection; nil: none
+	Filter query.Filter  // of the request, on the collection or on Schema.Changes; nil: none
 }
 
 // EventKind is the name of an event.
@@ -68,46 +144,155 @@ type Event struct {
 	Data     []byte   // JSON of one line
 }
 
+// nothing is the data of an event that has none.
+var nothing = []byte("{}")
+
 // Feed follows the change log.
-type Feed struct{}
+type Feed struct {
+	store       *store.Store
+	resources   *resource.Resources
+	options     Options
+	collections []*model.Collection
+	changed     chan struct{} // changes were committed
+	urgent      chan struct{} // somebody waits for changes now
 
-// New returns a feed of a store. It works from Run on.
-func New(s *store.Store, o Options) *Feed { panic("to be written") }
+	mutex         sync.Mutex // of all that follows
+	subscriptions map[*Subscription]bool
+	callers       map[string]int    // number of subscriptions
+	shapes        map[string]*shape // by canonical text
+	following     map[*model.Collection]map[*shape]bool
+	followers     int // subscriptions that follow the chain of their shape
+	waiting       int // calls of Wait
+	stopped       bool
 
-// Run reads the log until the context ends; then all subscriptions end.
-func (f *Feed) Run(ctx context.Context) { panic("to be written") }
+	last     int64         // last position of the log, as far as known
+	advanced chan struct{} // closed when there is a later one
+	history  model.ID      // of the last batch
+	reading  int64         // the reader reads, or has read, the log up to here
+	position int64         // and what it has found up to here is in the chains
 
-// Subscription is a stream of events of one subscriber, used by one goroutine.
-type Subscription struct{}
-
-// Subscribe begins a stream at a position, or with a snapshot if that is empty. A position of
-// another history or shape, or one that the log no longer has, begins with a reset and a
-// snapshot. Caller identifies the quota.
-func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, caller string) (*Subscription, error) {
-	panic("to be written")
+	kept      []*batch // that may have events, the oldest first
+	keptBytes int64
 }
 
-// Next returns the next events, at least one, or an error when the stream ends. It waits for as
-// long as the context allows. Events must not be modified.
-func (s *Subscription) Next(ctx context.Context) ([]Event, error) { panic("to be written") }
+// New returns a feed of a store. It works from Run on.
+func New(s *store.Store, o Options) *Feed {
+	return &Feed{
+		store: s, resources: resource.New(s), options: o.withDefaults(), collections: s.Schema().All(),
+		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), advanced: make(chan struct{}),
+		subscriptions: map[*Subscription]bool{}, callers: map[string]int{}, shapes: map[string]*shape{}, following: map[*model.Collection]map[*shape]bool{},
+	}
+}
 
-// Bookmark is an event with the current position of the stream.
-func (s *Subscription) Bookmark() Event { panic("to be written") }
+// register counts a subscription, and finds or makes its shape.
+func (f *Feed) register(ctx context.Context, v *view, key, caller string) (*Subscription, error) {
+	now := f.options.Now()
+	s := &Subscription{feed: f, ctx: ctx, caller: caller, ended: make(chan struct{}), version: f.store.SchemaVersion()}
+	if caller != "" {
+		s.deadline = now.Add(f.options.MaxAge*9/10 + rand.N(f.options.MaxAge/5+1)) // #nosec G404 -- no secret
+	}
+	if by := v.Path.By; by != nil && !by.Caller.Expires.IsZero() && (s.deadline.IsZero() || by.Caller.Expires.Before(s.deadline)) {
+		s.deadline, s.expires = by.Caller.Expires, true
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	switch {
+	case f.stopped:
+		return nil, &End{Cause: Shutdown}
+	case caller != "" && len(f.subscriptions) >= f.options.Streams:
+		return nil, fault.New(problem.CodeTooManyRequests, "This server sends %d streams, and no more at the same time. Try again later.", f.options.Streams)
+	case caller != "" && f.callers[caller] >= f.options.PerUser:
+		return nil, fault.New(problem.CodeTooManyRequests, "You are being sent %d streams, and nobody gets more at the same time. Close one of them first.", f.options.PerUser)
+	}
+	s.shape = f.shapes[key]
+	if s.shape == nil {
+		s.shape = newShape(v, key)
+		f.shapes[key] = s.shape
+		f.options.Metrics.Shaped(1)
+	}
+	s.shape.subscriptions++
+	s.by = v.Path.By
+	f.subscriptions[s] = true
+	f.callers[caller]++
+	f.options.Metrics.Subscribed(1)
+	return s, nil
+}
 
-// Close ends the subscription.
-func (s *Subscription) Close() { panic("to be written") }
+// unregister is the reverse of register.
+func (f *Feed) unregister(s *Subscription) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if !f.subscriptions[s] {
+		return
+	}
+	f.detach(s)
+	delete(f.subscriptions, s)
+	f.callers[s.caller]--
+	if f.callers[s.caller] == 0 {
+		delete(f.callers, s.caller)
+	}
+	s.shape.subscriptions--
+	if s.shape.subscriptions == 0 {
+		delete(f.shapes, s.shape.key)
+		f.options.Metrics.Shaped(-1)
+	}
+	f.options.Metrics.Subscribed(-1)
+}
 
 // Link is the position of a list in the log, for a client that subscribes to what it has
 // listed: shape is that of the list, and point and history those of its snapshot.
-func Link(shape Shape, history model.ID, point store.Point) string { panic("to be written") }
+func (f *Feed) Link(shape Shape, history model.ID, point store.Point) string {
+	return position{history: startOf(history), fingerprint: fingerprintOf(f.canonical(&shape)), point: point}.String()
+}
 
-// Wait waits until the log has a change after a position, or the context ends. It reports
-// whether there is one.
-func (f *Feed) Wait(ctx context.Context, after int64) bool { panic("to be written") }
+// Point reads a position that was given for a shape. Cause says why the log cannot be read from
+// there; empty: it can. A text that is no position is an error without a place.
+func (f *Feed) Point(ctx context.Context, shape Shape, text string) (point store.Point, cause string, err error) {
+	p, err := parsePosition(text)
+	if err != nil {
+		return point, "", err
+	}
+	tx, err := f.store.Read(ctx)
+	if err != nil {
+		return point, "", err
+	}
+	defer tx.Close()
+	cause, _, err = p.check(tx, fingerprintOf(f.canonical(&shape)))
+	return p.point, cause, err
+}
 
-// AppendChange appends the resource of type changes that tells a caller of a change. False means
-// that the caller is told nothing: they see neither the state before nor the one after, or no
-// difference.
-func AppendChange(dst []byte, history model.ID, by *auth.Permit, e *store.LogEntry) ([]byte, bool) {
-	panic("to be written")
+// The reasons why a stream cannot go on from a position.
+const (
+	otherHistory = "history" // of another history
+	otherShape   = "shape"   // the schema, the filter, or what the caller may see has changed
+	belowFloor   = "floor"   // the log no longer has what follows
+	beyondEnd    = "end"     // the log has no such position yet
+	parentMoved  = "parent"  // the parent in the path has changed
+)
+
+// check compares a position with the log.
+func (p position) check(tx *store.Tx, f fingerprint) (cause string, history model.ID, err error) {
+	history, err = tx.History()
+	if err != nil {
+		return "", history, err
+	}
+	floor, _, err := tx.Floor()
+	if err != nil {
+		return "", history, err
+	}
+	now, err := tx.Point()
+	if err != nil {
+		return "", history, err
+	}
+	switch {
+	case p.history != startOf(history):
+		cause = otherHistory
+	case p.fingerprint != f:
+		cause = otherShape
+	case p.point.Number < floor:
+		cause = belowFloor
+	case p.point.Number > now.Number:
+		cause = beyondEnd
+	}
+	return cause, history, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
@@ -28,7 +29,9 @@ func Restore(ctx context.Context, url, file string, force bool) error {
 	if force {
 		mayReplace = nil
 	}
-	return databases.Explain(databases.Restore(ctx, url, file, checkBackup, mayReplace))
+	at := model.TimeValue(model.FormatTime(time.Now()))
+	renew := func(c db.Conn, d db.Dialect) error { return migrate.RenewHistory(c, d, at) }
+	return databases.Explain(databases.Restore(ctx, url, file, checkBackup, mayReplace, renew))
 }
 
 // checkBackup makes sure that a database is one of Plural's: its tables are those of its
@@ -41,7 +44,7 @@ func checkBackup(c db.Conn, d db.Dialect) error {
 	if len(found) == 0 {
 		return errors.New("it is empty")
 	}
-	stored, err := migrate.StoredSchema(c, d, found)
+	stored, _, err := migrate.AnyStoredSchema(c, d, found)
 	if err != nil {
 		return err
 	}

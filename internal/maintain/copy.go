@@ -180,7 +180,22 @@ func (c *copying) fill(target db.Conn, d db.Dialect) error {
 			return fmt.Errorf("%s: %w", table.name, err)
 		}
 	}
-	return c.checkShape(target, d)
+	if err := c.checkShape(target, d); err != nil {
+		return err
+	}
+	return c.newHistory(target)
+}
+
+// newHistory separates the histories: the source goes on to give positions and revisions, which
+// mean something else in the copy.
+func (c *copying) newHistory(target db.Conn) error {
+	if floor := c.source.floor; floor.Position > 0 {
+		floor.Position = floor.Revision
+		if err := db.SaveFloor(target, floor); err != nil {
+			return err
+		}
+	}
+	return db.NewHistory(target)
 }
 
 func (c *copying) load(target db.Conn, d db.Dialect, table copiedTable) error {

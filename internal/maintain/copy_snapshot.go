@@ -42,7 +42,8 @@ type snapshot struct {
 	release func()
 	schema  *model.Schema
 	tables  []copiedTable
-	last    int64 // the highest revision that was given
+	last    int64    // the highest revision that was given
+	floor   db.Floor // of the change log
 }
 
 // snapshot begins to read. Until it is released, nobody changes the schema.
@@ -82,7 +83,10 @@ func (s *snapshot) survey() error {
 	if s.schema, err = migrate.StoredSchema(s, s, found); err != nil {
 		return err
 	}
-	s.tables = copiedTables(s.schema)
+	if s.floor, err = db.ReadFloor(s); err != nil {
+		return err
+	}
+	s.tables = copiedTables(s.schema, s.floor)
 	if err := isCovered(s.tables, found); err != nil {
 		return err
 	}

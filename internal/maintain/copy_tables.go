@@ -8,6 +8,7 @@ import (
 	"hash"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
@@ -21,11 +22,13 @@ type copiedTable struct {
 	name    string
 	columns []model.Column // name and kind
 	key     int            // as many of the columns are its primary key
+	where   string         // which rows are copied; empty: all
 }
 
 // copiedTables lists the tables of a database with a schema. All that is stored is
-// in one of them: see isCovered.
-func copiedTables(s *model.Schema) []copiedTable {
+// in one of them: see isCovered. In a copy, the revision of a change is its position, so that
+// of changes with positions behind the floor but revisions before it, the copy has none.
+func copiedTables(s *model.Schema, floor db.Floor) []copiedTable {
 	columns := func(kind model.Kind, names ...string) (columns []model.Column) {
 		for _, name := range names {
 			columns = append(columns, model.Column{Name: name, Kind: kind})
@@ -34,20 +37,20 @@ func copiedTables(s *model.Schema) []copiedTable {
 	}
 	const text, id, when, number = model.KindText, model.KindUUID, model.KindDateTime, model.KindInteger
 	tables := []copiedTable{
-		{db.MetaTable, columns(text, "key", "value"), 1},
-		{db.SchemasTable, slices.Concat(columns(number, "version"), columns(when, "at"), columns(text, "document")), 1},
-		{db.TotalsTable, slices.Concat(columns(text, "collection", "parent"), columns(number, "total")), 2},
-		{db.ChangesTable, slices.Concat(columns(number, "revision"), columns(text, "collection"), columns(id, "id"), columns(text, "kind"),
-			columns(when, "at"), columns(text, "caller", "representation")), 1},
+		{db.MetaTable, columns(text, "key", "value"), 1, ""},
+		{db.SchemasTable, slices.Concat(columns(number, "version"), columns(when, "at"), columns(text, "document", "numbers")), 1, ""},
+		{db.TotalsTable, slices.Concat(columns(text, "collection", "parent"), columns(number, "total")), 2, ""},
+		{db.ChangesTable, slices.Concat(columns(number, "revision", "collection"), columns(id, "id"), columns(text, "kind"),
+			columns(when, "at"), columns(text, "caller"), columns(number, "schema"), columns(text, "previous")), 1, "revision > " + strconv.FormatInt(floor.Revision, 10)},
 		{db.RecordsTable, slices.Concat(columns(text, "caller", "key", "fingerprint"), columns(number, "status"), columns(text, "header", "body"),
-			columns(when, "at"), columns(text, "until")), 2},
+			columns(when, "at"), columns(text, "until")), 2, ""},
 		{db.QueueTable, slices.Concat(columns(id, "operation"), columns(text, "caller", "method", "collection"), columns(id, "resource", "parent"),
-			columns(text, "body", "if_match", "if_none_match"), columns(number, "turn", "blockers", "followers", "accepted_by", "attempt"), columns(when, "due")), 1},
-		{db.FollowersTable, columns(id, "awaited", "follower"), 2},
-		{db.KeysTable, slices.Concat(columns(text, "prefix", "hash", "name", "role", "subject"), columns(when, "at", "expires", "revoked")), 1},
+			columns(text, "body", "if_match", "if_none_match"), columns(number, "turn", "blockers", "followers", "accepted_by", "attempt"), columns(when, "due")), 1, ""},
+		{db.FollowersTable, columns(id, "awaited", "follower"), 2, ""},
+		{db.KeysTable, slices.Concat(columns(text, "prefix", "hash", "name", "role", "subject"), columns(when, "at", "expires", "revoked")), 1, ""},
 	}
 	for _, c := range s.All() {
-		tables = append(tables, copiedTable{c.Name, c.Columns(), 1})
+		tables = append(tables, copiedTable{c.Name, c.Columns(), 1, ""})
 	}
 	return tables
 }
@@ -81,6 +84,9 @@ func isCovered(tables []copiedTable, found map[string]*db.TableShape) error {
 func (t copiedTable) from(d db.Dialect) string {
 	if t.name == db.TotalsTable {
 		return lists.AllTotals()
+	}
+	if t.where != "" {
+		return db.Quote(d, t.name) + " WHERE " + t.where
 	}
 	return db.Quote(d, t.name)
 }

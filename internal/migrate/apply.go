@@ -16,7 +16,8 @@ import (
 // look like is asked again after each change, and not remembered.
 type migration struct {
 	survey
-	at model.Value // the time of the migration
+	at        model.Value // the time of the migration
+	rewritten bool        // values of resources were changed
 }
 
 // StageReached is for tests that stop a migration in the middle.
@@ -30,6 +31,7 @@ func (m *migration) apply() error {
 		name string
 		run  func() error
 	}{
+		{"format", m.upgradeFormat},
 		{"keys", m.dropForeignKeys},
 		{"unique", m.dropUnique},
 		{"columns", m.addColumns},
@@ -41,7 +43,8 @@ func (m *migration) apply() error {
 		{"indexes", m.matchIndexes},
 		{"references", m.addForeignKeys},
 		{"totals", m.recount},
-		{"schema", func() error { return saveSchema(m.conn, m.plan.now, m.at) }},
+		{"history", m.renewHistory},
+		{"schema", m.saveNumbered},
 		{"verification", m.verify},
 	} {
 		if err := stage.run(); err != nil {

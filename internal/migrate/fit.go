@@ -8,36 +8,41 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Format changes when the tables that are ours do.
-const Format = "3"
-
 // StoredSchema is the schema in force, once it is sure that the tables found are
 // those that Plural made for it.
 func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (*model.Schema, error) {
+	stored, old, err := AnyStoredSchema(c, d, found)
+	if err == nil && old {
+		return nil, fmt.Errorf(`%w: run "plural migrate", which changes it`, otherFormat(previous))
+	}
+	return stored, err
+}
+
+// AnyStoredSchema is StoredSchema also for a database of the previous format.
+func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (stored *model.Schema, old bool, err error) {
 	if found[db.MetaTable] == nil || found[db.SchemasTable] == nil {
-		return nil, db.Foreign(found)
+		return nil, false, db.Foreign(found)
 	}
 	if err := db.ExecAll(c, d.HoldSchema()...); err != nil {
-		return nil, fmt.Errorf("waiting until nobody changes the tables of the database: %w", err)
+		return nil, false, fmt.Errorf("waiting until nobody changes the tables of the database: %w", err)
 	}
 	format, err := db.ReadMeta(c, "format")
 	if err != nil {
-		return nil, fmt.Errorf("the database cannot be read: %w", err)
+		return nil, false, fmt.Errorf("the database cannot be read: %w", err)
 	}
-	if format != Format {
-		return nil, fmt.Errorf("the database has the format %q, and this version of Plural knows %q", format, Format)
+	if old = format == previous; !old && format != Format {
+		return nil, false, otherFormat(format)
 	}
-	stored, err := ReadSchema(c)
-	if err != nil {
-		return nil, err
+	if stored, err = ReadSchema(c); err != nil {
+		return nil, false, err
 	}
 	if differences := Compare(d, stored, found); len(differences) > 0 {
-		return nil, &db.MisfitError{
+		return nil, false, &db.MisfitError{
 			Problem: "the tables of the database are not as Plural left them", Differences: differences,
 			Advice: "Undo what was done to them by hand, or restore a backup.",
 		}
 	}
-	return stored, nil
+	return stored, old, nil
 }
 
 // Compare reports how the tables that were found differ from those of a schema.

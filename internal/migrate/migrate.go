@@ -29,11 +29,13 @@ func Plan(ctx context.Context, url string, s *model.Schema) (steps []*Step, err 
 		}
 		p := firstPlan(s)
 		if len(found) > 0 {
-			stored, err := StoredSchema(c, b, found)
+			stored, old, err := AnyStoredSchema(c, b, found)
 			if err != nil {
 				return err
 			}
-			p = newPlan(stored, s)
+			if p = newPlan(stored, s); old {
+				p.upgradeStep()
+			}
 		}
 		err = (&survey{plan: p, conn: c, dialect: b}).run() // which may add steps
 		steps = p.steps
@@ -78,11 +80,11 @@ func run(ctx context.Context, b db.Database, s *model.Schema, now time.Time, acc
 		}
 		p := firstPlan(s)
 		if len(found) > 0 {
-			stored, err := StoredSchema(c, b, found)
-			if err != nil || bytes.Equal(stored.Document(), s.Document()) {
+			stored, old, err := AnyStoredSchema(c, b, found)
+			if err != nil || !old && bytes.Equal(stored.Document(), s.Document()) {
 				return err
 			}
-			if p, err = planFrom(c, stored, s); err != nil {
+			if p, err = planFrom(c, stored, s, old); err != nil {
 				return err
 			}
 		}
@@ -231,14 +233,14 @@ func differences(ctx context.Context, b db.Database, s *model.Schema, ready func
 			different = firstPlan(s)
 			return nil
 		}
-		stored, err := StoredSchema(c, b, found)
+		stored, old, err := AnyStoredSchema(c, b, found)
 		if err != nil {
 			return err
 		}
-		if bytes.Equal(stored.Document(), s.Document()) {
+		if !old && bytes.Equal(stored.Document(), s.Document()) {
 			return ready(c)
 		}
-		different, err = planFrom(c, stored, s)
+		different, err = planFrom(c, stored, s, old)
 		return err
 	})
 	return different, err

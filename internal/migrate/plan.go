@@ -49,6 +49,7 @@ type plan struct {
 
 	version int64 // of old
 	earlier int64 // version of now, if the database has had it before; 0 if not
+	upgrade bool  // the database has the previous format
 }
 
 // pair is a collection in both schemas.

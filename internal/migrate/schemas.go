@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,9 +26,12 @@ func RequireSchema(c db.Conn, d db.Dialect) error {
 // types than there are kinds.
 
 // saveSchema makes a schema the one in force.
-func saveSchema(c db.Conn, s *model.Schema, at model.Value) error {
-	_, err := c.Exec("INSERT INTO "+db.SchemasTable+" (version, at, document) SELECT coalesce(max(version), 0) + 1, $1, $2 FROM "+db.SchemasTable,
-		at, model.TextValue(string(s.Document())))
+func saveSchema(c db.Conn, s *model.Schema, numbers *Numbering, at model.Value) error {
+	text, err := json.Marshal(numbers)
+	if err == nil {
+		_, err = c.Exec("INSERT INTO "+db.SchemasTable+" (version, at, document, numbers) SELECT coalesce(max(version), 0) + 1, $1, $2, $3 FROM "+db.SchemasTable,
+			at, model.TextValue(string(s.Document())), model.TextValue(string(text)))
+	}
 	return err
 }
 
@@ -51,8 +55,11 @@ func ReadSchema(c db.Conn) (*model.Schema, error) {
 
 // planFrom is how to come from the schema in force to another one, which may be one that the
 // database has had before.
-func planFrom(c db.Conn, stored, now *model.Schema) (*plan, error) {
+func planFrom(c db.Conn, stored, now *model.Schema, upgrade bool) (*plan, error) {
 	p := newPlan(stored, now)
+	if upgrade {
+		p.upgradeStep()
+	}
 	current, err := db.ReadVersion(c)
 	if err != nil {
 		return nil, err
@@ -66,6 +73,9 @@ func planFrom(c db.Conn, stored, now *model.Schema) (*plan, error) {
 		}
 		return true
 	}, "SELECT version, document FROM "+db.SchemasTable+" ORDER BY version")
+	if bytes.Equal(stored.Document(), now.Document()) {
+		p.earlier = 0 // only the format differs
+	}
 	return p, err
 }
 

@@ -100,7 +100,7 @@ func (m *migration) rename() error {
 		if err := db.ExecAll(m.conn, alter+"TO "+db.Quote(m.dialect, p.now.Name)); err != nil {
 			return err
 		}
-		for _, table := range []string{db.TotalsTable, db.PositionsTable, db.ChangesTable, db.QueueTable} {
+		for _, table := range []string{db.TotalsTable, db.PositionsTable, db.QueueTable} {
 			_, err := m.conn.Exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", model.TextValue(p.now.Name), model.TextValue(p.old.Name))
 			if err != nil {
 				return err
@@ -110,13 +110,15 @@ func (m *migration) rename() error {
 	return nil
 }
 
-// dropTables removes the collections that are gone, with all that is known of them.
+// dropTables removes the collections that are gone, with all that is known of them. Their
+// changes stay until they are old: only the beginning of the log is ever removed. Nobody is
+// told of them, as nothing has their number any more.
 func (m *migration) dropTables() error {
 	for _, c := range m.plan.removed {
 		if err := db.ExecAll(m.conn, "DROP TABLE "+db.Quote(m.dialect, c.Name)); err != nil {
 			return err
 		}
-		for _, table := range []string{db.TotalsTable, db.PositionsTable, db.ChangesTable} {
+		for _, table := range []string{db.TotalsTable, db.PositionsTable} {
 			if _, err := m.conn.Exec("DELETE FROM "+table+" WHERE collection = $1", model.TextValue(c.Name)); err != nil {
 				return err
 			}
@@ -212,5 +214,8 @@ func createAll(c db.Conn, d db.Dialect, s *model.Schema, at model.Value) error {
 	if err := db.ExecAll(c, "INSERT INTO "+db.MetaTable+" (key, value) VALUES ('format', '"+Format+"'), ('last_id', '')"); err != nil {
 		return err
 	}
-	return saveSchema(c, s, at)
+	if err := db.NewHistory(c); err != nil {
+		return err
+	}
+	return saveSchema(c, s, numberAll(s), at)
 }

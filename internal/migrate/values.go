@@ -100,6 +100,7 @@ func (w *rewriter) add(before, after model.Record) error {
 }
 
 func (w *rewriter) flush() error {
+	w.rewritten = w.rewritten || len(w.rows) > 0
 	err := db.ExecEach(w.conn, w.update, w.rows)
 	w.rows = w.rows[:0]
 	return err

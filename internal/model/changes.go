@@ -6,10 +6,10 @@ import "encoding/binary"
 // resources are made from the change log.
 const ChangesName = "changes"
 
-// Columns of a change that only filters see, behind those of the representation.
+// Fields of a change that only filters see, in columns behind those of the representation.
 const (
-	changeCollection = "collection"
-	changeResourceID = "resource.id"
+	ChangeCollection = "collection"
+	ChangeResourceID = "resource.id"
 )
 
 // changes declares the collection of changes.
@@ -41,12 +41,12 @@ func changes() *Collection {
 	// A change is never updated. The columns of filters take the place of updated_at and the revision.
 	c.updated = NoColumn
 	c.shown = c.created + 1
-	c.columns = append(c.columns[:c.shown:c.shown], Column{Name: changeCollection, Kind: KindText, NotNull: true}, Column{Name: changeResourceID, Kind: KindUUID, NotNull: true})
+	c.columns = append(c.columns[:c.shown:c.shown], Column{Name: ChangeCollection, Kind: KindText, NotNull: true}, Column{Name: ChangeResourceID, Kind: KindUUID, NotNull: true})
 	c.names = c.names[:c.shown]
 	c.fields = map[string]*Field{}
 	for i, column := range c.columns {
 		switch column.Name {
-		case "kind", "by", "created_at", changeCollection, changeResourceID:
+		case "kind", "by", "created_at", ChangeCollection, ChangeResourceID:
 			c.fields[column.Name] = &Field{Name: column.Name, Kind: column.Kind, Column: i}
 		}
 	}
@@ -73,8 +73,8 @@ func (s *Schema) ChangeRecord(change Change) Record {
 		record[c.fields["by"].Column] = TextValue(change.By)
 	}
 	record[c.created] = change.At
-	record[c.fields[changeCollection].Column] = TextValue(change.Collection)
-	record[c.fields[changeResourceID].Column] = IDValue(change.Resource)
+	record[c.fields[ChangeCollection].Column] = TextValue(change.Collection)
+	record[c.fields[ChangeResourceID].Column] = IDValue(change.Resource)
 	return record
 }
 

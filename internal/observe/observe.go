@@ -25,6 +25,7 @@ type Observer struct {
 	failures *prometheus.CounterVec
 	finished *prometheus.CounterVec
 	denied   *prometheus.CounterVec
+	streams  streams
 
 	mutex  sync.RWMutex
 	series map[kind]series
@@ -70,6 +71,7 @@ func New(log *slog.Logger) *Observer {
 	}
 	o.registry.MustRegister(o.duration, o.sent, o.inFlight, o.failures, o.finished, o.denied,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	o.streams = newStreams(o.registry)
 	return o
 }
 

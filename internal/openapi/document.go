@@ -101,7 +101,7 @@ func newBuilder(s *model.Schema, options Options) *builder {
 		b.componentNames.unique(name)
 	}
 	known := slices.DeleteFunc(slices.Clone(s.All()), func(c *model.Collection) bool { return !b.knows(c) })
-	for _, c := range known {
+	for _, c := range append(slices.Clone(known), s.Changes()) {
 		b.reserveParameters(c)
 	}
 	// UserCreate is a shape of users, whether or not there are user-creates too.
@@ -190,6 +190,9 @@ func (b *builder) tags() list {
 			continue
 		}
 		tags = append(tags, object{{"name", c.Name}, {"description", describeCollection(c)}})
+	}
+	if changes := b.schema.Changes(); b.knows(changes) {
+		tags = append(tags, object{{"name", changes.Name}, {"description", changes.Description}})
 	}
 	return append(tags, object{{"name", serverTag}, {"description", "The server itself: what it has, how it is, and this document."}})
 }

@@ -88,10 +88,10 @@ func TestOperationIDs(t *testing.T) {
 		got = append(got, each[1])
 	}
 	want := []string{
-		"listCollections", "listUsers", "createUser", "getUser", "replaceUser", "updateUser", "deleteUser", "getUserAtSingular",
-		"listPostsOfUser", "createPostOfUser", "getPostOfUser", "replacePostOfUser", "updatePostOfUser", "deletePostOfUser",
-		"listPosts", "createPost", "getPost", "replacePost", "updatePost", "deletePost", "getPostAtSingular",
-		"listOperations", "getOperation", "getOperationAtSingular", "getHealth", "getReadiness", "getMetrics", "getOpenAPI",
+		"listCollections", "listUsers", "createUser", "getUser", "replaceUser", "updateUser", "deleteUser", "listChangesOfUser", "getUserAtSingular",
+		"listPostsOfUser", "createPostOfUser", "getPostOfUser", "replacePostOfUser", "updatePostOfUser", "deletePostOfUser", "listChangesOfPostOfUser",
+		"listPosts", "createPost", "getPost", "replacePost", "updatePost", "deletePost", "listChangesOfPost", "getPostAtSingular",
+		"listOperations", "getOperation", "getOperationAtSingular", "listChanges", "getChange", "getChangeAtSingular", "getHealth", "getReadiness", "getMetrics", "getOpenAPI",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
@@ -122,7 +122,7 @@ func TestNamesThatMeet(t *testing.T) {
 	}
 	want := map[string]string{
 		"users": "User", "user-creates": "UserCreate2", "user_creates": "UserCreate3", "user-lists": "UserList", "error-objects": "ErrorObject2", "error404s": "Error404",
-		"posts": "Post", "posts_of_users": "PostsOfUser", "operations": "Operation", "collections": "CollectionDescription",
+		"posts": "Post", "posts_of_users": "PostsOfUser", "operations": "Operation", "collections": "CollectionDescription", "changes": "Change",
 	}
 	if !reflect.DeepEqual(types, want) {
 		t.Errorf("got %q", types)

@@ -25,6 +25,7 @@ func (b *builder) parameter(name string, make func() object) object {
 var parameterNames = []string{
 	"offset", "o", "limit", "l", "cursor",
 	"X-Request-Id", "If-Match", "If-Match-Required", "If-None-Match", "Idempotency-Key", "Prefer-Async", "Prefer-Count",
+	"since", "Since-Of-Stream", "Last-Event-ID", "Prefer-Wait",
 }
 
 // reserveParameters takes the names of all parameters that lists of a collection may have.

@@ -40,7 +40,7 @@ func (b *builder) paths() object {
 			}
 		}
 	}
-	return append(paths, b.system()...)
+	return append(append(paths, b.changes()...), b.system()...)
 }
 
 // hasBelow reports whether a sub-collection is there for the reader, who must see the
@@ -59,6 +59,7 @@ func (b *builder) addPlace(paths *object, p place) {
 			paths.add(each.path, each.found)
 		}
 	}
+	b.history(paths, p)
 }
 
 // parameters of the path itself.
@@ -163,11 +164,15 @@ func (b *builder) list(p place) object {
 		return nil
 	}
 	c := p.collection
+	parameters := append(b.listParameters(c), b.preferCount(), b.ifMatch(), b.ifNoneMatch())
+	if streams(c) {
+		parameters = append(parameters, b.streamParameters()...)
+	}
 	return b.describe(operation{
 		id: "list" + b.called(p, true), tag: c.Name, public: public,
 		summary:     "List " + b.said(p, spaced(c.Name)),
 		description: "A range of the collection, filtered and sorted. The range is the half-open interval between `offset` and `offset + limit`, whichever is smaller first, cut to what exists. All filters that are given must hold.",
-		parameters:  append(b.listParameters(c), b.preferCount(), b.ifMatch(), b.ifNoneMatch()),
+		parameters:  parameters,
 		responses:   object{{"200", b.listed(p)}, {"304", b.unchanged()}},
 		codes:       b.ofList(p),
 	})
@@ -186,6 +191,10 @@ func (b *builder) read(p place, singular bool) object {
 		parameters:  list{b.ifMatch(), b.ifNoneMatch()},
 		responses:   object{{"200", b.found(p, singular)}},
 		codes:       b.ofRead(),
+	}
+	if streams(c) {
+		o.parameters = append(o.parameters, b.streamParameters()...)
+		o.codes = append(o.codes, problem.CodeInvalidParameter, problem.CodeDuplicateParameter, problem.CodeTooManyRequests)
 	}
 	headers := []string{"ETag"}
 	if singular {

@@ -32,11 +32,12 @@ func (b *builder) response(c *model.Collection, kind string, make func() object)
 func (b *builder) listed(p place) object {
 	c := p.collection
 	return b.response(c, "List", func() object {
-		return object{
-			{"description", "A range of the collection, in its order."},
-			{"headers", b.headersOf("Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")},
-			{"content", jsonOf(enveloped(arrayOf(b.shapeOf(p, readShape))), dataOf(list{b.example(c, readShape, "")}))},
+		headers := []string{"Link", "X-Total-Count", "Preference-Applied", "Content-Encoding"}
+		content := jsonOf(enveloped(arrayOf(b.shapeOf(p, readShape))), dataOf(list{b.example(c, readShape, "")}))
+		if streams(c) {
+			headers, content = append(headers, streamHeaders...), withStream(content)
 		}
+		return object{{"description", "A range of the collection, in its order."}, {"headers", b.headersOf(headers...)}, {"content", content}}
 	})
 }
 
@@ -47,10 +48,11 @@ func (b *builder) found(p place, singular bool) object {
 		kind, headers = "AtSingular", append(headers, "Content-Location")
 	}
 	return b.response(p.collection, kind, func() object {
-		return object{
-			{"description", "The resource."}, {"headers", b.headersOf(headers...)},
-			{"content", b.oneOf(p)},
+		content := b.oneOf(p)
+		if streams(p.collection) {
+			headers, content = append(headers, streamHeaders...), withStream(content)
 		}
+		return object{{"description", "The resource."}, {"headers", b.headersOf(headers...)}, {"content", content}}
 	})
 }
 

@@ -374,10 +374,10 @@ const (
 	stateShape      = "ServerState"
 )
 
-var ownShapes = []string{errorShape, collectionShape, stateShape}
+var ownShapes = []string{errorShape, collectionShape, stateShape, changeShape}
 
 func (b *builder) commonShapes() object {
-	return object{
+	shapes := object{
 		{errorShape, b.errorObject()},
 		{collectionShape, b.collectionDescription()},
 		{stateShape, object{
@@ -389,6 +389,8 @@ func (b *builder) commonShapes() object {
 			{"required", list{"status"}}, {"additionalProperties", false},
 		}},
 	}
+	shapes.addIf(b.knows(b.schema.Changes()), changeShape, b.changeObject())
+	return shapes
 }
 
 func (b *builder) errorObject() object {

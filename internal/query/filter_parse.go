@@ -46,6 +46,7 @@ func (f plainFilter) filter() Filter {
 
 func (p *parser) filterField(given parameter, name string) *model.Field {
 	p.query.linkParameters = append(p.query.linkParameters, given.encoded)
+	p.query.filterParameters = append(p.query.filterParameters, given.encoded)
 	if p.filters > MaxFilters {
 		if !p.tooManyFilters {
 			p.fail(given, problem.CodeTooManyValues, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)

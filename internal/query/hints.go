@@ -62,7 +62,7 @@ func (p *parser) parameterHint(name string) string {
 		}
 		return fmt.Sprintf(" To filter by %s, write %s.", found.Name, written)
 	}
-	return suggested(suggest.Nearest(name, []string{"offset", "limit", "cursor", "sort"}))
+	return suggested(suggest.Nearest(name, strings.Split(parameterNames[p.mode], ", ")))
 }
 
 // fieldHint asks for the field that is nearest to a name, among those that the caller may see.

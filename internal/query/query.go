@@ -21,8 +21,12 @@ type Query struct {
 	Filter Filter    // nil: none given
 	Sort   []SortKey // empty: by id
 
-	// linkParameters is the filters and the sort, for links to other pages.
-	linkParameters []string
+	// Since is a position in the change log, of a stream or a list of changes; empty: none given.
+	Since string
+
+	// linkParameters is the filters and the sort, for links to other pages; filterParameters is the
+	// filters only.
+	linkParameters, filterParameters []string
 }
 
 // SortKey is one field to sort by. Null is smallest. Ties are ordered by id.
@@ -39,6 +43,15 @@ type Limits struct {
 	Visible model.ColumnSet // fields that the caller may see
 }
 
+// mode is what kind of request takes the parameters.
+type mode int
+
+const (
+	ofList    mode = iota // a range of a collection
+	ofChanges             // a range of the change log
+	ofStream              // changes of a collection as they happen
+)
+
 // Bounds of a query: more than people write, and less than databases refuse.
 const (
 	MaxFilters  = 100  // different parameters that filter
@@ -53,7 +66,21 @@ const (
 // Parse reads the raw query string of a request for a collection. All mistakes
 // are reported together, as a problem.Errors.
 func Parse(c *model.Collection, raw string, limits Limits) (Query, error) {
-	p := parser{collection: c, limits: limits, seen: map[string]string{}}
+	return parse(ofList, c, raw, limits)
+}
+
+// ParseChanges does the same for a list of changes, c: a range, since and filters.
+func ParseChanges(c *model.Collection, raw string, limits Limits) (Query, error) {
+	return parse(ofChanges, c, raw, limits)
+}
+
+// ParseStream does the same for a stream of a collection: filters and since.
+func ParseStream(c *model.Collection, raw string, limits Limits) (Query, error) {
+	return parse(ofStream, c, raw, limits)
+}
+
+func parse(mode mode, c *model.Collection, raw string, limits Limits) (Query, error) {
+	p := parser{mode: mode, collection: c, limits: limits, seen: map[string]string{}}
 	p.query.Range.Limit = limits.DefaultLimit
 	for _, parameter := range p.split(raw) {
 		p.parameter(parameter)
@@ -66,9 +93,29 @@ func Parse(c *model.Collection, raw string, limits Limits) (Query, error) {
 func ParseNone(raw string) error {
 	var p parser
 	for _, parameter := range p.split(raw) {
+		if parameter.name == "since" {
+			p.sinceOfList(parameter)
+			continue
+		}
 		p.faults.Add(fault.Parameter(parameter.name, problem.CodeUnknownParameter, "This request has no query parameters. Leave them out."))
 	}
 	return p.faults.Err()
+}
+
+// ParseStreamOfOne checks the query string of a stream of one resource, and returns since.
+func ParseStreamOfOne(raw string) (since string, err error) {
+	p := parser{mode: ofStream}
+	for _, parameter := range p.split(raw) {
+		switch {
+		case parameter.name != "since":
+			p.fail(parameter, problem.CodeUnknownParameter, "A stream of one resource has no parameter but since. Leave it out.")
+		case p.query.Since != "":
+			p.fail(parameter, problem.CodeDuplicateParameter, "The parameter since is given twice.")
+		default:
+			p.since(parameter)
+		}
+	}
+	return p.query.Since, p.faults.Err()
 }
 
 // Link is the query string of another range with the same filters and sort.
@@ -83,6 +130,11 @@ func (q Query) Link(r Range) string {
 	return strings.Join(append(parts, "limit="+strconv.FormatInt(r.Limit, 10)), "&")
 }
 
+// ChangesLink is the query string of a stream with the same filters, from a position on.
+func (q Query) ChangesLink(position string) string {
+	return strings.Join(append(slices.Clone(q.filterParameters), "since="+url.QueryEscape(position)), "&")
+}
+
 // parameter is one decoded parameter as the client wrote it.
 type parameter struct {
 	name, value string
@@ -91,6 +143,7 @@ type parameter struct {
 }
 
 type parser struct {
+	mode       mode
 	collection *model.Collection
 	limits     Limits
 	query      Query
@@ -175,6 +228,10 @@ func (p *parser) parameter(given parameter) {
 		p.plainFilter(given, field)
 	case isFilter:
 		p.operatorFilter(given, field, op)
+	case long == "since":
+		p.since(given)
+	case p.refuses(long):
+		p.refuse(given, long)
 	case long == "offset":
 		p.offset(given)
 	case long == "limit":
@@ -184,9 +241,12 @@ func (p *parser) parameter(given parameter) {
 	case long == "sort":
 		p.sort(given)
 	default:
-		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator].%s", p.parameterHint(given.name))
+		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", parameterNames[p.mode], p.parameterHint(given.name))
 	}
 }
+
+// parameterNames lists the parameters beside filters.
+var parameterNames = map[mode]string{ofList: "offset, limit, cursor, sort", ofChanges: "limit, cursor, since", ofStream: "since"}
 
 // isList reports whether a parameter holds a list, which goes on when it is given again:
 // generated clients send lists that way.
@@ -298,7 +358,10 @@ func (p *parser) sort(given parameter) {
 // finish checks parameters against each other.
 func (p *parser) finish() {
 	if written, ok := p.seen["cursor"]; ok {
-		if _, both := p.seen["offset"]; both {
+		if _, both := p.seen["since"]; both && p.mode == ofChanges {
+			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or since: both say where the range starts."))
+		}
+		if _, both := p.seen["offset"]; both && p.mode == ofList {
 			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or an offset: both say where the range starts."))
 		}
 		p.query.Range.Anchor = AtCursor

@@ -10,17 +10,18 @@ import (
 )
 
 // etag is the entity tag of a resource: the revision of its last change, the schema version
-// since which its collection is declared as it is now, and what the caller may see of it, if
-// that is not everything. No two representations share one.
+// since which its collection is declared as it is now, the history of the database, and what the
+// caller may see of it, if that is not everything. No two representations share one.
 func (r *Resources) etag(path Path, revision int64) string {
-	return etagOf(revision, r.store.Since(path.Collection), path.By.Mark(path.Collection))
+	return r.etagOf(revision, r.store.Since(path.Collection), path.By.Mark(path.Collection))
 }
 
-func etagOf(revision, since int64, mark string) string {
-	tag := append(make([]byte, 0, 24), '"')
+func (r *Resources) etagOf(revision, since int64, mark string) string {
+	tag := append(make([]byte, 0, 32), '"')
 	tag = strconv.AppendInt(tag, revision, 36)
 	tag = append(tag, '.')
 	tag = strconv.AppendInt(tag, since, 36)
+	tag = append(append(tag, '.'), r.store.HistoryMark()...)
 	if mark != "" {
 		tag = append(append(tag, '.'), mark...)
 	}

@@ -26,7 +26,7 @@ func (r *Resources) List(ctx context.Context, path Path, q query.Query, options 
 
 func pageOf(path Path, q query.Query, exact bool) store.PageQuery {
 	page := store.PageQuery{
-		Collection: path.Collection, Parent: path.Parent, Scope: path.scope(), Filter: q.Filter, Sort: q.Sort, Range: q.Range,
+		Collection: path.Collection, Parent: path.Parent, Scope: path.Scope(), Filter: q.Filter, Sort: q.Sort, Range: q.Range,
 		Unfiltered: q.Filter == nil && path.By.Rows(path.Collection) == nil, Exact: exact,
 	}
 	if path.Parent != nil {

@@ -47,6 +47,9 @@ func (s *lookup) isPending(by *auth.Permit, c *model.Collection, id model.ID) (b
 	return found, err
 }
 
+// RequireParent returns 404 if the parent of a sub-collection does not exist for the caller.
+func (p Path) RequireParent(tx *store.Tx) error { return (&lookup{tx: tx}).requireParent(p) }
+
 // requireParent returns 404 if the parent of a sub-collection does not exist for the caller,
 // or if they may not see the attribute of the parent.
 func (s *lookup) requireParent(p Path) error {
@@ -55,11 +58,11 @@ func (s *lookup) requireParent(p Path) error {
 	}
 	parents := p.Collection.ParentLink().To
 	if p.IsHidden() {
-		return notFound(parents, *p.Parent)
+		return NotFound(parents, *p.Parent)
 	}
 	found, err := s.exists(p.By, parents, *p.Parent)
 	if err == nil && !found {
-		err = notFound(parents, *p.Parent)
+		err = NotFound(parents, *p.Parent)
 	}
 	return err
 }

@@ -18,14 +18,14 @@ func (r *Resources) Read(ctx context.Context, path Path, id model.ID) (Resource,
 		return Resource{}, err
 	}
 	resource, c := Resource{}, path.Collection
-	found, err := tx.View(c, path.scope(), id, func(row model.Row) {
+	found, err := tx.View(c, path.Scope(), id, func(row model.Row) {
 		resource = r.Show(path, row)
 	})
 	switch {
 	case err != nil:
 		return Resource{}, err
 	case !found:
-		return Resource{}, notFound(c, id)
+		return Resource{}, NotFound(c, id)
 	}
 	return resource, nil
 }
@@ -39,9 +39,9 @@ func (r *Resources) Result(tx *store.Tx, write Write, id model.ID, revision int6
 	if err != nil || change == nil {
 		return Resource{}, false, err
 	}
-	record, err := c.Restore(change.Representation)
-	if err != nil {
-		return Resource{}, false, err
+	record := change.After
+	if record == nil {
+		record = change.Before // of a deletion
 	}
 	result = Resource{ID: id, Representation: c.AppendSome(nil, record, write.Path.By.Visible(c))}
 	if write.Verb != Delete {

@@ -96,8 +96,8 @@ func (p Path) IsHidden() bool {
 	return p.Parent != nil && !p.By.Visible(p.Collection).Has(p.Collection.ParentLink().Column)
 }
 
-// scope is the filter of what exists on the path for the caller.
-func (p Path) scope() query.Filter { return query.Both(p.ofParent(), p.By.Rows(p.Collection)) }
+// Scope is the filter of what exists on the path for the caller, nil if everything does.
+func (p Path) Scope() query.Filter { return query.Both(p.ofParent(), p.By.Rows(p.Collection)) }
 
 func (p Path) ofParent() query.Filter {
 	if p.Parent == nil {
@@ -108,20 +108,21 @@ func (p Path) ofParent() query.Filter {
 
 // get reads a resource on the path, or returns 404.
 func (p Path) get(tx *store.Tx, id model.ID) (model.Record, error) {
-	record, err := tx.Get(p.Collection, p.scope(), id)
+	record, err := tx.Get(p.Collection, p.Scope(), id)
 	if err == nil && record == nil {
-		err = notFound(p.Collection, id)
+		err = NotFound(p.Collection, id)
 	}
 	return record, err
 }
 
-func notFound(c *model.Collection, id model.ID) *problem.Error {
+// NotFound is the error for a resource that does not exist for the caller.
+func NotFound(c *model.Collection, id model.ID) *problem.Error {
 	return fault.New(problem.CodeNotFound, "There is no resource %s here in %s.", id, c.Name)
 }
 
 // Totals returns the number of resources of each collection, from one snapshot: nil where the
-// caller may not list the collection, and where a rule restricts it, as the resources would
-// have to be counted.
+// caller may not list the collection, and where the resources would have to be counted: a rule
+// restricts it, or it is the collection of changes.
 func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*model.Collection) ([]*int64, error) {
 	tx, err := r.store.Read(ctx)
 	if err != nil {
@@ -130,7 +131,7 @@ func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*
 	defer tx.Close()
 	totals := make([]*int64, len(collections))
 	for i, c := range collections {
-		if !by.May(schema.MayList, c) || by.Rows(c) != nil {
+		if !by.May(schema.MayList, c) || by.Rows(c) != nil || c == r.store.Schema().Changes() {
 			continue
 		}
 		total, err := tx.Total(c, nil)

@@ -47,7 +47,7 @@ func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, er
 		return nil, err
 	}
 	c := write.Path.Collection
-	before, err := s.tx.Get(c, write.Path.scope(), write.ID)
+	before, err := s.tx.Get(c, write.Path.Scope(), write.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, er
 		if promised, err := s.isPending(write.Path.By, c, write.ID); err != nil || promised {
 			return nil, err // it does not exist yet
 		}
-		return nil, notFound(c, write.ID)
+		return nil, NotFound(c, write.ID)
 	}
 	if err := write.allowed(before); err != nil {
 		return nil, err

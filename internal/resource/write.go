@@ -164,7 +164,7 @@ func (r *Resources) checkState(tx *store.Tx, write Write, record model.Record) e
 		if err != nil {
 			return err
 		}
-		tag = etagOf(record.Int(c.RevisionColumn()), since, write.Path.By.Mark(c))
+		tag = r.etagOf(record.Int(c.RevisionColumn()), since, write.Path.By.Mark(c))
 	}
 	return write.Condition.allowsChange(tag)
 }

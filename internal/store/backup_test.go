@@ -13,7 +13,6 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/maintain"
-	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -245,58 +244,38 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// TestRestoredVersionsAreNew: nor is a version of the schema, which may have been
-// another one.
-func TestRestoredVersionsAreNew(t *testing.T) {
-	dir := t.TempDir()
-	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copy.db")
-	loadShops(t, url, nil, nil)
-	if err := maintain.Backup(context.Background(), url, file); err != nil {
-		t.Fatal(err)
-	}
-	var last int64
-	for i := range 3 {
-		after := parse(t, fmt.Sprint(shopsBefore, "  extras: {attributes: {a", i, ": {type: string}}}\n"))
-		if _, err := migrate.Run(context.Background(), url, after, migrate.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		st, err := Open(context.Background(), url, after)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if version := st.Since(after.Collection("extras")); version <= last {
-			t.Errorf("%d comes after %d", version, last)
-		} else {
-			last = version
-		}
-		closeStore(t, st)
-		if err := maintain.Restore(context.Background(), url, file, true); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// TestRestoredRevisionsAreNew: a revision that was given after the backup is never
-// given again.
-func TestRestoredRevisionsAreNew(t *testing.T) {
+// TestRestoreRenewsTheHistory: revisions and versions of the schema that were given after the
+// backup are given again, so that each restore begins another history, which a server that runs
+// notices.
+func TestRestoreRenewsTheHistory(t *testing.T) {
 	dir := t.TempDir()
 	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copy.db")
 	st := open(t, url, parse(t, shopsBefore))
 	shops := st.schema.Collection("shops")
+	insert(t, st, shops, `{"name":"A"}`)
 	if err := maintain.Backup(context.Background(), url, file); err != nil {
 		t.Fatal(err)
 	}
-	last := int64(0)
-	for range 3 { // the first time there is no revision in the backup
-		r := insert(t, st, shops, `{"name":"A"}`)
-		if revision := r[shops.RevisionColumn()].Int(); revision <= last {
-			t.Errorf("%d comes after %d", revision, last)
-		} else {
-			last = revision
-		}
+	histories, marks := map[model.ID]bool{}, map[string]bool{}
+	for range 3 {
+		insert(t, st, shops, `{"name":"B"}`)
+		read(t, st, func(tx *Tx) {
+			history, err := tx.History()
+			if err != nil {
+				t.Fatal(err)
+			}
+			histories[history], marks[st.HistoryMark()] = true, true
+			entries, _, _, err := tx.Log(LogQuery{Most: 10})
+			if err != nil || len(entries) != 2 {
+				t.Errorf("the log has %v, %v", entries, err)
+			}
+		})
 		if err := maintain.Restore(context.Background(), url, file, true); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if len(histories) != 3 || len(marks) != 3 {
+		t.Errorf("the histories are %v, and their marks %v", histories, marks)
 	}
 }
 

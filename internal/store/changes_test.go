@@ -14,9 +14,9 @@ import (
 )
 
 // follow reads the change log from a position to its end, a few at a time.
-func follow(t *testing.T, st *Store, after int64, read func(*Tx, int64, int) ([]Change, error)) ([]Change, int64) {
+func follow(t *testing.T, st *Store, after int64, read func(*Tx, int64, int) ([]LogEntry, error)) ([]LogEntry, int64) {
 	t.Helper()
-	var all []Change
+	var all []LogEntry
 	if _, err := st.Sequence(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -37,10 +37,16 @@ func follow(t *testing.T, st *Store, after int64, read func(*Tx, int64, int) ([]
 	}
 }
 
-// naive is the mistake that Changes is there to avoid: it goes by revisions.
-func naive(tx *Tx, after int64, most int) (changes []Change, err error) {
+// positioned reads the change log in its order.
+func positioned(tx *Tx, after int64, most int) ([]LogEntry, error) {
+	entries, _, _, err := tx.Log(LogQuery{After: after, Most: most})
+	return entries, err
+}
+
+// naive is the mistake that positions are there to avoid: it goes by revisions.
+func naive(tx *Tx, after int64, most int) (changes []LogEntry, err error) {
 	err = db.Each(tx.conn, func(row model.Row) bool {
-		changes = append(changes, Change{Position: row.Int(0), ID: row.ID(1)})
+		changes = append(changes, LogEntry{Position: row.Int(0), ID: row.ID(1)})
 		return true
 	}, "SELECT revision, id FROM "+db.ChangesTable+" WHERE revision > $1 ORDER BY revision LIMIT $2", model.IntValue(after), model.IntValue(int64(most)))
 	return changes, err
@@ -76,14 +82,14 @@ func TestChangesAreNotSkipped(t *testing.T) {
 		})
 		<-slowHas
 		quick := insert(t, st, users, `{"name":"Quick","email":"quick@example.com"}`)
-		early, position := follow(t, st, 0, (*Tx).Changes)
+		early, position := follow(t, st, 0, positioned)
 		naiveEarly, naivePosition := follow(t, st, 0, naive)
 		close(slowMay)
 		both.Wait()
-		late, _ := follow(t, st, position, (*Tx).Changes)
+		late, _ := follow(t, st, position, positioned)
 		naiveLate, _ := follow(t, st, naivePosition, naive)
 
-		ids := func(changes ...Change) (ids []string) {
+		ids := func(changes ...LogEntry) (ids []string) {
 			for _, change := range changes {
 				ids = append(ids, change.ID.String())
 			}
@@ -121,8 +127,8 @@ func TestChangesUnderConcurrency(t *testing.T) {
 		seen := map[model.ID]int{}
 		var position int64
 		for finished := false; ; {
-			var changes []Change
-			changes, position = follow(t, st, position, (*Tx).Changes)
+			var changes []LogEntry
+			changes, position = follow(t, st, position, positioned)
 			for _, change := range changes {
 				seen[change.ID]++
 			}

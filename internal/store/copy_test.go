@@ -153,7 +153,9 @@ func contents(t *testing.T, url string) []string {
 			from = lists.AllTotals()
 		}
 		err := db.Each(c, func(row model.Row) bool {
-			lines = append(lines, name+" "+string(row.AppendText(nil, 0)))
+			if line := string(row.AppendText(nil, 0)); name != db.MetaTable || !strings.Contains(line, "history") { // each has its own
+				lines = append(lines, name+" "+line)
+			}
 			return true
 		}, "SELECT "+strings.Join(columns, " || '|' || ")+" AS line FROM "+from+" ORDER BY line")
 		if err != nil {
@@ -179,7 +181,8 @@ func TestCopyThereAndBack(t *testing.T) {
 		there, back, again := otherKind(t, url), sameKind(t, url), sameKind(t, url)
 		first := copyDatabases(t, url, there)
 		for _, hop := range [][2]string{{there, back}, {back, again}} {
-			if got := copyDatabases(t, hop[0], hop[1]); !slices.Equal(got.Tables, first.Tables) {
+			// The first table has the history id.
+			if got := copyDatabases(t, hop[0], hop[1]); !slices.Equal(got.Tables[1:], first.Tables[1:]) {
 				t.Errorf("got\n%v\nwant\n%v", got.Tables, first.Tables)
 			}
 		}
@@ -231,15 +234,15 @@ func TestCopyGoesOn(t *testing.T) {
 		}
 		var order []string
 		read(t, target, func(tx *Tx) {
-			changes, err := tx.Changes(0, 100)
+			err := db.Each(tx.conn, func(row model.Row) bool {
+				if row.Int(0) < 11 && row.Int(1) != 0 {
+					t.Errorf("a change that was copied has the transaction %d", row.Int(1))
+				}
+				order = append(order, fmt.Sprint(row.Int(0)))
+				return true
+			}, `SELECT position, "transaction" FROM `+target.db.PositionedLog()+" AS log ORDER BY position")
 			if err != nil {
 				t.Fatal(err)
-			}
-			for i, change := range changes {
-				if i < len(changes)-1 && change.Transaction != 0 {
-					t.Errorf("a change that was copied has the transaction %d", change.Transaction)
-				}
-				order = append(order, fmt.Sprint(change.Position))
 			}
 			expectTotals(t, tx, things, 3)
 		})

@@ -65,7 +65,7 @@ func TestChangesSayWhoMadeThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		read(t, st, func(tx *Tx) {
-			changes, err := tx.Changes(0, 10)
+			changes, _, _, err := tx.Log(LogQuery{Most: 10})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -9,9 +10,9 @@ type ChangeKind string
 
 // The kinds of changes.
 const (
-	Created ChangeKind = "created"
-	Updated ChangeKind = "updated"
-	Deleted ChangeKind = "deleted"
+	Created ChangeKind = db.Created
+	Updated ChangeKind = db.Updated
+	Deleted ChangeKind = db.Deleted
 )
 
 // LogEntry is a change as the change log tells it.
@@ -44,17 +45,104 @@ type LogQuery struct {
 // Log reads changes in the order of the log, with the states before and after each. Changes of
 // collections that the schema no longer has are left out, but count: last is the position of
 // the last change that was looked at, and more reports whether there are others behind it.
+// Without any, last is where the reading would have begun.
 func (t *Tx) Log(q LogQuery) (entries []LogEntry, last int64, more bool, err error) {
-	panic("to be written")
+	s, look := t.logStatement(q)
+	last = q.After
+	if q.Backwards {
+		last = q.Before
+	}
+	var previous [][]byte
+	looked := 0
+	err = db.Each(t.conn, func(row model.Row) bool {
+		if more = looked == look || len(entries) == q.Most; more {
+			return false
+		}
+		looked++
+		last = row.Int(0)
+		c := t.store.numbered[row.Int(2)]
+		if c == nil || q.Collection != nil && c != q.Collection {
+			return true
+		}
+		entries = append(entries, LogEntry{
+			Position: last, Revision: row.Int(1), Collection: c, ID: row.ID(3), Kind: ChangeKind(row.AppendText(nil, 4)),
+			At: model.KindDateTime.Read(row, 5), Caller: string(row.AppendText(nil, 6)), Transaction: db.BitsOf(row.Int(8)),
+		})
+		previous = append(previous, row.AppendText(nil, 7))
+		return true
+	}, s.String(), s.Args...)
+	if err == nil {
+		err = t.states(entries, previous)
+	}
+	if err != nil {
+		return nil, 0, false, t.fault(err)
+	}
+	return entries, last, more, nil
+}
+
+// lookAtLeast is how many changes are looked at for those of one collection, which no index
+// finds.
+const lookAtLeast = 1000
+
+// logStatement selects changes, and one more than are to be looked at.
+func (t *Tx) logStatement(q LogQuery) (s *db.Builder, look int) {
+	s = &db.Builder{}
+	s.Write(`SELECT position, revision, collection, id, kind, at, caller, previous, "transaction" FROM `, t.store.db.PositionedLog(), " AS log")
+	t.logRange(s, q)
+	look = q.Most
+	if q.Collection != nil && q.ID == nil {
+		look = max(look, lookAtLeast)
+	}
+	s.Write(" ORDER BY position", db.Choose(q.Backwards, " DESC", ""), " LIMIT ")
+	s.Arg(model.IntValue(int64(look) + 1))
+	return s, look
+}
+
+// logRange writes the condition of a query without its collection, unless it is for one
+// resource.
+func (t *Tx) logRange(s *db.Builder, q LogQuery) {
+	s.Write(" WHERE position > ")
+	s.Arg(model.IntValue(q.After))
+	if q.Before != 0 {
+		s.Write(" AND position < ")
+		s.Arg(model.IntValue(q.Before))
+	}
+	if q.ID != nil {
+		s.Write(" AND collection = ")
+		s.Arg(model.IntValue(t.store.tables[q.Collection].log.Number))
+		s.Write(" AND id = ")
+		s.Arg(model.IDValue(*q.ID))
+	}
 }
 
 // CountLog counts changes in the log.
-func (t *Tx) CountLog(q LogQuery) (int64, error) { panic("to be written") }
+func (t *Tx) CountLog(q LogQuery) (n int64, err error) {
+	s := &db.Builder{}
+	s.Write("SELECT count(*) FROM ", t.store.db.PositionedLog(), " AS log")
+	t.logRange(s, q)
+	if q.ID == nil {
+		s.Write(" AND collection IN (")
+		counted := t.store.schema.All()
+		if q.Collection != nil {
+			counted = []*model.Collection{q.Collection}
+		}
+		s.List(len(counted), ", ", "", func(i int) { s.Arg(model.IntValue(t.store.tables[counted[i]].log.Number)) })
+		s.Write(")")
+	}
+	_, err = db.One(t.conn, func(row model.Row) { n = row.Int(0) }, s.String(), s.Args...)
+	return n, t.fault(err)
+}
 
 // Floor is the position up to which the log was removed, with the time of the last change that
 // was; zero and empty: nothing was removed.
-func (t *Tx) Floor() (position int64, at string, err error) { panic("to be written") }
+func (t *Tx) Floor() (position int64, at string, err error) {
+	floor, err := db.ReadFloor(t.conn)
+	return floor.Position, floor.At, t.fault(err)
+}
 
 // History identifies the history that positions, revisions and ETags belong to, as the snapshot
 // sees it.
-func (t *Tx) History() (model.ID, error) { panic("to be written") }
+func (t *Tx) History() (model.ID, error) {
+	id, err := db.ReadHistory(t.conn)
+	return id, t.fault(err)
+}

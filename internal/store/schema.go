@@ -1,6 +1,9 @@
 package store
 
 import (
+	"encoding/binary"
+	"strconv"
+
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
@@ -20,10 +23,21 @@ func (t *Tx) SinceOf(c *model.Collection, version int64) (int64, error) {
 	return since[c.Name], t.fault(err)
 }
 
+// HistoryMark is a short text that differs between histories of the database, as far as this
+// server knows. What it was given with a revision in an ETag means nothing in another history.
+func (s *Store) HistoryMark() string { return s.compatible.Load().history }
+
+// historyMark is 40 of the random bits of a history id.
+func historyMark(c db.Conn) (string, error) {
+	id, err := db.ReadHistory(c)
+	return strconv.FormatUint(binary.BigEndian.Uint64(id[:8])>>24, 36), err
+}
+
 // compatibility is what a server may do in a database whose schema has changed since it was
 // started.
 type compatibility struct {
-	db.Version    // of the schema in the database
+	db.Version           // of the schema in the database
+	history       string // see HistoryMark
 	reads, writes bool
 }
 
@@ -54,6 +68,9 @@ func (s *Store) recheck(c db.Conn) (*compatibility, error) {
 		return nil, err
 	}
 	found := &compatibility{Version: current}
+	if found.history, err = historyMark(c); err != nil {
+		return nil, err
+	}
 	found.reads, found.writes = migrate.Allows(s.schema, stored)
 	s.compatible.Store(found)
 	return found, nil

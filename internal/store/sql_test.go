@@ -232,7 +232,7 @@ func (w *sqlWorld) run(t *testing.T, name string) []string {
 				return err
 			}
 			defer tx.Close()
-			_, err = tx.Changes(0, 10)
+			_, err = positioned(tx, 0, 10)
 			return err
 		},
 	}

@@ -176,7 +176,7 @@ func TestConflictLeavesNoChange(t *testing.T) {
 			_, err := tx.Insert(things, free)
 			return err
 		})
-		if got := len(changes(t, st)); got != 2 {
+		if got := len(storedChanges(t, st)); got != 2 {
 			t.Errorf("%d changes", got)
 		}
 		read(t, st, func(tx *Tx) { expectTotals(t, tx, things, 2) })

@@ -35,7 +35,9 @@ type Store struct {
 	long       *readQuota            // of pages that are read for as long as a client takes
 	since      map[string]int64      // by collection
 	own        int64                 // version of its schema
+	numbered   map[int64]*model.Collection
 	now        func() time.Time
+	clock      func(db.Conn) (time.Time, error) // of the database
 }
 
 // Option changes how a database is opened.
@@ -66,6 +68,7 @@ func Open(ctx context.Context, url string, s *model.Schema, given ...Option) (*S
 		option(&o)
 	}
 	st := &Store{schema: s, tables: map[*model.Collection]*table{}, now: time.Now}
+	st.clock = st.databaseTime
 	b, err := databases.Open(ctx, url, db.Options{Trace: o.trace, Direct: o.direct, Finish: st.finish, Failed: func(err error) { st.failed.Store(&err) }})
 	if err != nil {
 		return nil, databases.Explain(err)
@@ -99,8 +102,21 @@ func (s *Store) start(c db.Conn) error {
 	if err != nil {
 		return err
 	}
-	s.compatible.Store(&compatibility{Version: current, reads: true, writes: true})
+	history, err := historyMark(c)
+	if err != nil {
+		return err
+	}
+	s.compatible.Store(&compatibility{Version: current, history: history, reads: true, writes: true})
 	s.own = current.Number
+	numbers, err := migrate.ReadNumbers(c, s.schema)
+	if err != nil {
+		return err
+	}
+	s.numbered = map[int64]*model.Collection{}
+	for collection, numbered := range numbers {
+		s.tables[collection].log = newLoggedTable(collection, numbered)
+		s.numbered[numbered.Number] = collection
+	}
 	s.since, err = migrate.ReadSince(c, s.own)
 	return err
 }
@@ -121,7 +137,7 @@ type Tx struct {
 	deltas  []lists.Delta     // of its changes
 	earlier []*db.Task        // earlier tasks in the transaction
 	mark    model.ID          // of the minter, if this transaction moves it
-	last    *Change           // last change, nil if there is none
+	last    *written          // last change, nil if there is none
 }
 
 // ReadOne opens a snapshot for one query. It must be closed.
@@ -188,17 +204,6 @@ func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, 
 		}
 	}
 	return tx, nil
-}
-
-// evidence is a condition that matches the last change of the transaction, nil if there is
-// none.
-func (t *Tx) evidence() *db.Statement {
-	last := t.last
-	if last == nil {
-		return nil
-	}
-	return &db.Statement{SQL: "collection = $1 AND id = $2 AND kind = $3 AND at = $4 AND representation = $5", Args: []model.Value{
-		model.TextValue(last.Collection), model.IDValue(last.ID), model.TextValue(last.Kind), t.at, model.TextValue(string(last.Representation))}}
 }
 
 // Ping checks that the database answers and has the expected schema.

@@ -3,13 +3,10 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
@@ -249,77 +246,4 @@ func TestTotalsFollowEveryChange(t *testing.T) {
 		write(t, st, func(tx *Tx) error { _, err := tx.Delete(posts, moved); return err })
 		expect(1, 0, 0)
 	})
-}
-
-func TestChangeLog(t *testing.T) {
-	s := (*model.Schema)(schema.Example())
-	users := s.Collection("users")
-	eachStore(t, s, func(t *testing.T, st *Store) {
-		now := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
-		st.now = func() time.Time { return now }
-		ada := insert(t, st, users, `{"id":"00000000-0000-7000-8000-000000000001","name":"Ada","email":"ada@example.com"}`)
-		renamed := slices.Clone(ada)
-		renamed[users.Field("name").Column] = model.TextValue("Ada L.")
-		now = now.Add(time.Hour)
-		write(t, st, func(tx *Tx) error { _, err := tx.Update(users, ada, renamed); return err })
-		now = now.Add(time.Hour)
-		write(t, st, func(tx *Tx) error { _, err := tx.Delete(users, renamed); return err })
-
-		representation := func(name string) string {
-			return `{"id":"00000000-0000-7000-8000-000000000001","type":"users","name":"` + name +
-				`","email":"ada@example.com","active":true,"created_at":"2026-01-02T03:04:05.006Z","updated_at":"2026-01-02T03:04:05.006Z"}`
-		}
-		want := []string{
-			"1 users create 2026-01-02T03:04:05.006Z " + representation("Ada"),
-			"2 users update 2026-01-02T04:04:05.006Z " + representation("Ada L."),
-			"3 users delete 2026-01-02T05:04:05.006Z " + representation("Ada L."),
-		}
-		if got := changes(t, st); !slices.Equal(got, want) {
-			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
-		read(t, st, func(tx *Tx) {
-			deleted, err := tx.Deleted(users, ada.ID(model.IDColumn))
-			renamed[users.RevisionColumn()] = model.Null // not part of a representation
-			if err != nil || !slices.Equal(deleted, renamed) {
-				t.Errorf("remembered %s, %v", users.Append(nil, deleted), err)
-			}
-		})
-
-		now = now.Add(30 * time.Minute)
-		if err := st.DeleteOldChanges(context.Background(), 90*time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		if got := changes(t, st); !slices.Equal(got, want[1:]) {
-			t.Errorf("after forgetting: got\n%s", strings.Join(got, "\n"))
-		}
-		if err := st.DeleteOldChanges(context.Background(), time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		read(t, st, func(tx *Tx) {
-			if deleted, err := tx.Deleted(users, ada.ID(model.IDColumn)); deleted != nil || err != nil {
-				t.Errorf("still remembered: %v, %v", deleted, err)
-			}
-		})
-		// Revisions go on where they were, also when the log is empty.
-		next := insert(t, st, users, `{"name":"Bob","email":"bob@example.com"}`)
-		if got := next.Int(users.RevisionColumn()); got != 4 {
-			t.Errorf("the next revision is %d", got)
-		}
-	})
-}
-
-func changes(t *testing.T, st *Store) []string {
-	t.Helper()
-	var lines []string
-	read(t, st, func(tx *Tx) {
-		err := db.Each(tx.conn, func(row model.Row) bool {
-			text := func(column int) []byte { return row.AppendText(nil, column) }
-			lines = append(lines, fmt.Sprintf("%d %s %s %s %s", row.Int(0), text(1), text(2), text(3), text(4)))
-			return true
-		}, "SELECT revision, collection, kind, at, representation FROM "+db.ChangesTable+" ORDER BY revision")
-		if err != nil {
-			t.Fatal(err)
-		}
-	})
-	return lines
 }

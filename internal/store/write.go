@@ -64,7 +64,7 @@ func (t *Tx) Insert(c *model.Collection, record model.Record) ([]byte, error) {
 // representation or conflicts.
 func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representations [][]byte, conflicts []problem.Errors, err error) {
 	representations, conflicts = make([][]byte, len(records)), make([]problem.Errors, len(records))
-	revisions, stored := make([]int64, len(records)), make([]bool, len(records))
+	changes, stored := make([]*written, len(records)), make([]bool, len(records))
 	t.minted = true // perhaps before the transaction
 	batch := make([]db.Statement, 0, 2*len(records))
 	for i, record := range records {
@@ -73,8 +73,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 			return nil, nil, t.fault(err)
 		}
 		representations[i] = c.Append(nil, record)
-		change := t.change(c, "create", id, representations[i])
-		change.Stored = func(revision int64) { revisions[i] = revision }
+		change := t.change(c, Created, id, nil, func(w *written) { changes[i] = w })
 		batch = append(batch, t.inserts(c, change, record, func(int64) { stored[i] = true })...)
 	}
 	if err := t.conn.Batch(batch...); err != nil {
@@ -82,13 +81,13 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 	}
 	for i, record := range records {
 		if stored[i] {
-			record[c.RevisionColumn()] = model.IntValue(revisions[i])
-			t.changed(c, "create", record, representations[i])
+			record[c.RevisionColumn()] = model.IntValue(changes[i].revision)
+			t.last = changes[i]
 			t.record(c, record, 1)
 			continue
 		}
 		representations[i] = nil
-		if conflicts[i], err = t.conflictsOf(c, record, revisions[i]); err != nil {
+		if conflicts[i], err = t.conflictsOf(c, record, changes[i].revision); err != nil {
 			return nil, nil, t.fault(err)
 		}
 	}
@@ -139,7 +138,8 @@ func (t *Tx) Update(c *model.Collection, before, after model.Record) ([]byte, er
 	representation := c.Append(nil, after)
 	args := append(model.Record{}, after[1:c.RevisionColumn()]...)
 	stored := false
-	err = t.conn.Batch(t.change(c, "update", id.ID(), representation), db.Statement{
+	var change *written
+	err = t.conn.Batch(t.change(c, Updated, id.ID(), t.store.tables[c].log.previous(before, after), func(w *written) { change = w }), db.Statement{
 		SQL: t.store.tables[c].update, Args: append(args, id, before[c.RevisionColumn()]), Stored: func(revision int64) {
 			after[c.RevisionColumn()], stored = model.IntValue(revision), true
 		},
@@ -150,7 +150,7 @@ func (t *Tx) Update(c *model.Collection, before, after model.Record) ([]byte, er
 	if err != nil {
 		return nil, t.fault(err)
 	}
-	t.changed(c, "update", after, representation)
+	t.last = change
 	t.recordMove(c, before, after)
 	return representation, nil
 }
@@ -162,8 +162,7 @@ func (t *Tx) Delete(c *model.Collection, record model.Record) ([]byte, error) {
 	if err := t.conn.Lock(c.Name, id); err != nil {
 		return nil, t.fault(err)
 	}
-	representation := c.Append(nil, record)
-	if err := t.conn.Defer(t.change(c, "delete", id, representation)); err != nil {
+	if err := t.conn.Defer(t.change(c, Deleted, id, t.store.tables[c].log.whole(record), func(w *written) { t.last = w })); err != nil {
 		return nil, t.fault(err)
 	}
 	changed, err := t.conn.Exec(t.store.tables[c].delete, record[model.IDColumn], record[c.RevisionColumn()])
@@ -173,9 +172,8 @@ func (t *Tx) Delete(c *model.Collection, record model.Record) ([]byte, error) {
 	if err != nil {
 		return nil, t.fault(err)
 	}
-	t.changed(c, "delete", record, representation)
 	t.record(c, record, -1)
-	return representation, nil
+	return c.Append(nil, record), nil
 }
 
 // conflicts looks for other resources with the same id or the same values in a unique group.

@@ -102,13 +102,14 @@ func BackUp(ctx context.Context, url, to string, check func(db.Conn, db.Dialect)
 }
 
 // Restore makes a database what a copy of it in a file is. Check gets the copy, and mayReplace
-// the database as it is, with its name; nil: anything may be replaced.
-func Restore(ctx context.Context, url, from string, check func(db.Conn, db.Dialect) error, mayReplace func(c db.Conn, d db.Dialect, name string) error) error {
+// the database as it is, with its name; nil: anything may be replaced. Prepare changes what the
+// database becomes.
+func Restore(ctx context.Context, url, from string, check func(db.Conn, db.Dialect) error, mayReplace func(c db.Conn, d db.Dialect, name string) error, prepare func(db.Conn, db.Dialect) error) error {
 	file, err := requireFile(url)
 	if err != nil {
 		return err
 	}
-	return sqlite.Restore(ctx, file, from, check, mayReplace)
+	return sqlite.Restore(ctx, file, from, check, mayReplace, prepare)
 }
 
 func requireFile(url string) (string, error) {

@@ -44,6 +44,8 @@ func (dialect) RevisionType() string {
 
 func (dialect) LastRevision() string { return "lastval()" }
 
+func (dialect) Clock() string { return "SELECT clock_timestamp()" }
+
 func (dialect) LastGiven() string {
 	return "SELECT coalesce(pg_sequence_last_value(" + revisionSequence + "::regclass), 0)"
 }

@@ -35,7 +35,7 @@ func open(t *testing.T, url string) *Database {
 	})
 	err = d.Migrate(context.Background(), func(c db.Conn) error {
 		tables, additions := db.Definitions(d, (*model.Schema)(schema.Example()))
-		return db.ExecAll(c, append(append(tables, additions...), "INSERT INTO "+db.SchemasTable+" (version, at, document) VALUES (1, now(), '')")...)
+		return db.ExecAll(c, append(append(tables, additions...), "INSERT INTO "+db.SchemasTable+" (version, at, document, numbers) VALUES (1, now(), '', '')")...)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -54,6 +54,8 @@ func (d dialect) PointColumns() string {
 	return "(" + d.LastGiven() + ") AS position, 0 AS revision, '' AS seen"
 }
 
+func (dialect) Clock() string { return "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')" }
+
 func (dialect) LastGiven() string {
 	return "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '" + db.ChangesTable + "'"
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -63,7 +62,11 @@ func openConn(ctx context.Context, file string) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{raw: raw, trace: func(string) {}, statements: map[string]*sqlite.Stmt{}}, nil
+	return newConn(raw), nil
+}
+
+func newConn(raw *sqlite.Conn) *connection {
+	return &connection{raw: raw, trace: func(string) {}, statements: map[string]*sqlite.Stmt{}}
 }
 
 // inspect hands a connection that reads a file to fn.
@@ -118,9 +121,10 @@ func BackUp(ctx context.Context, database, file string, check func(db.Conn, db.D
 	})
 }
 
-// Restore makes a database what a backup is, which is checked first. The database may
-// be in use: it is replaced in one transaction, and whoever reads it sees the old or the new.
-func Restore(ctx context.Context, database, file string, check func(db.Conn, db.Dialect) error, mayReplace func(c db.Conn, d db.Dialect, name string) error) error {
+// Restore makes a database what a backup is, which is checked first, and then prepared. The
+// database may be in use: it is replaced in one transaction, and whoever reads it sees the old
+// or the new.
+func Restore(ctx context.Context, database, file string, check func(db.Conn, db.Dialect) error, mayReplace func(c db.Conn, d db.Dialect, name string) error, prepare func(db.Conn, db.Dialect) error) error {
 	if _, err := os.Stat(file); err != nil {
 		return fmt.Errorf("there is no backup %s", file)
 	}
@@ -143,7 +147,15 @@ func Restore(ctx context.Context, database, file string, check func(db.Conn, db.
 	if err := copyDatabase(ctx, file, partial); err != nil {
 		return err
 	}
-	if err := makeSingleFile(ctx, partial, newNumbers(time.Now())...); err != nil {
+	if err := makeSingleFile(ctx, partial); err != nil {
+		return err
+	}
+	raw, err := openRaw(ctx, partial, sqlite.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	c := newConn(raw)
+	if err := errors.Join(prepare(c, dialect{}), c.close()); err != nil {
 		return err
 	}
 	return copyDatabase(ctx, partial, database)
@@ -194,28 +206,13 @@ func publish(partial, file string) error {
 
 // makeSingleFile makes a copy one plain file that can be read from anywhere: a database
 // with a write-ahead log needs files beside it even to be read.
-func makeSingleFile(ctx context.Context, file string, more ...string) error {
+func makeSingleFile(ctx context.Context, file string) error {
 	c, err := openRaw(ctx, file, sqlite.OpenReadWrite)
 	if err != nil {
 		return err
 	}
-	err = run(c, append([]string{"PRAGMA synchronous = FULL", "PRAGMA journal_mode = DELETE"}, more...)...)
+	err = run(c, "PRAGMA synchronous = FULL", "PRAGMA journal_mode = DELETE")
 	return errors.Join(err, c.Close())
-}
-
-// newNumbers lets a database that is restored go on with revisions, and versions of
-// the schema, that nobody has seen: those that were given since the backup are known
-// to clients, and meant something else. As the new ones begin with the time, it need
-// not be known which they were.
-func newNumbers(now time.Time) []string {
-	millis := now.UnixMilli()
-	first := fmt.Sprint(millis << 20)
-	return []string{
-		fmt.Sprintf("INSERT INTO %s (version, at, document) SELECT max(version + 1, %d), '%s', document FROM %[1]s ORDER BY version DESC LIMIT 1",
-			db.SchemasTable, millis, model.FormatTime(now)),
-		"INSERT INTO sqlite_sequence (name, seq) SELECT '" + db.ChangesTable + "', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = '" + db.ChangesTable + "')",
-		"UPDATE sqlite_sequence SET seq = max(seq, " + first + ") WHERE name = '" + db.ChangesTable + "'",
-	}
 }
 
 // removeDatabase removes what is left of a copy that has done its service, or failed.

@@ -1,0 +1,172 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/feed"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/problem"
+)
+
+// logRequest is what a request on the change log asks for.
+func logRequest(t *target, q query.Query) feed.LogRequest {
+	request := feed.LogRequest{Path: resource.Path{By: t.path.By}, Query: q}
+	if t.history {
+		request.Path, request.ID = t.path, t.id
+	}
+	return request
+}
+
+// changes replies with a range of the change log, or of the history of one resource.
+func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error) {
+	condition, err := conditionOf(r)
+	if err != nil {
+		return nil, err
+	}
+	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged {
+		return &reply{status: http.StatusNotModified}, err
+	}
+	q, err := query.ParseChanges(a.Schema.Changes(), r.URL.RawQuery, a.Query)
+	if err != nil {
+		return nil, err
+	}
+	request := logRequest(t, q)
+	request.Exact = prefers(r, "count", "exact")
+	patience := a.startQueryTimer(r.Context())
+	page, waited, err := a.awaitChanges(r, out, patience, request)
+	if err != nil {
+		defer patience.end()
+		return nil, patience.explain(err)
+	}
+	stream := a.newListStream(logRows{page})
+	stream.patience = patience
+	reply := &reply{status: http.StatusOK, stream: stream}
+	defer func() {
+		if reply.header == nil { // an error or a panic: the stream was not handed over
+			stream.close()
+		}
+	}()
+	if err := stream.begin(r); err != nil {
+		return nil, patience.explain(err)
+	}
+	head := http.Header{}
+	if err := setLinks(head, a.addressOf(t), q, page.Link(), page.Neighbours); err != nil {
+		return nil, patience.explain(err)
+	}
+	patience.pause()
+	if page.Known {
+		head.Set("X-Total-Count", strconv.FormatInt(page.Total, 10))
+	}
+	if page.CutAt != "" {
+		head.Set("X-History-Since", page.CutAt)
+	}
+	applied := waited
+	if request.Exact && page.Known {
+		applied = append(applied, "count=exact")
+	}
+	if len(applied) > 0 {
+		head.Set("Preference-Applied", strings.Join(applied, ", "))
+	}
+	if r.Method == http.MethodGet && (!stream.ended || len(stream.buffer) >= minZipped) {
+		head["Vary"] = acceptEncoding
+	}
+	reply.header = head
+	if head["Vary"] != nil && wantsGzip(r) {
+		reply.zipped = true
+		head.Set("Content-Encoding", "gzip")
+	}
+	return reply, nil
+}
+
+// logRows is changes as the rows of a list.
+type logRows struct{ page *feed.Changes }
+
+func (l logRows) next(dst []byte) ([]byte, bool, error) { return l.page.Next(dst) }
+
+func (l logRows) close() {}
+
+// awaitChanges opens a range of the change log. If the client prefers to wait, it does so until
+// the caller sees a change behind the start of the range, or the time is over.
+func (a *API) awaitChanges(r *http.Request, out *response, patience *queryTimer, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
+	page, err = a.Feed.Changes(patience, request)
+	q := request.Query
+	wait, asked := waitOf(r)
+	if err != nil || !asked || q.Since == "" && q.Range.Anchor != query.AtCursor || q.Range.Limit <= 0 || r.Method != http.MethodGet {
+		return page, nil, err
+	}
+	applied = []string{"wait=" + strconv.Itoa(int(wait/time.Second))}
+	_ = http.NewResponseController(out.ResponseWriter).SetReadDeadline(time.Time{}) // of the request, which was read; it would end the wait
+	ctx, cancel := a.untilStop(r.Context())
+	defer cancel()
+	ctx, cancelWait := context.WithTimeout(ctx, wait)
+	defer cancelWait()
+	for looked := int64(0); ; {
+		found, err := page.Later(looked)
+		if err != nil || found {
+			return page, applied, err
+		}
+		looked = page.End
+		patience.pause()
+		if !a.Feed.Wait(ctx, looked) {
+			return page, applied, r.Context().Err()
+		}
+		patience.restart()
+		if page, err = a.Feed.Changes(patience, request); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// untilStop returns a context that also ends when the server stops.
+func (a *API) untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(a.stopped, func() { cancel(errStopping) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// readChange replies with one change, also under its singular path.
+func (a *API) readChange(r *http.Request, out *response, t *target) (*reply, error) {
+	condition, err := conditionOf(r)
+	if err != nil {
+		return nil, err
+	}
+	representation, position, found, err := a.Feed.Change(out.context(r), t.path, t.id)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, fault.New(problem.CodeNotFound, "There is no change %s here.", t.id)
+	}
+	etag := changeTag(position, representation)
+	unchanged, err := condition.AllowsReading(etag)
+	if err != nil {
+		return nil, err
+	}
+	reply := &reply{status: http.StatusNotModified, header: http.Header{}}
+	if !unchanged {
+		reply = enveloped(http.StatusOK, representation)
+	}
+	reply.header["Etag"] = []string{etag}
+	if t.kind == singularPath {
+		reply.header.Set("Content-Location", a.locate(t.path.Collection, t.id))
+	}
+	return reply, nil
+}
+
+// changeTag is the ETag of a change. A change itself stays as it is, but the schema and what the
+// caller may see do not.
+func changeTag(position int64, representation []byte) string {
+	sum := sha256.Sum256(representation)
+	return `"` + strconv.FormatInt(position, 36) + "." + strconv.FormatUint(binary.BigEndian.Uint64(sum[:])|1<<63, 36) + `"`
+}

@@ -1,0 +1,230 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/feed"
+	"github.com/plural-go/plural/internal/observe"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
+)
+
+// defaultHeartbeat is how often a stream without events sends a comment, so that proxies keep
+// the connection and dead clients are noticed.
+const defaultHeartbeat = 15 * time.Second
+
+// bookmarkAfter is after how many heartbeats without an event a bookmark is sent.
+const bookmarkAfter = 4
+
+// slowestEvent bounds the time of a write to a stream where the server sets no write timeout.
+const slowestEvent = 30 * time.Second
+
+var errStopping = errors.New("the server is shutting down")
+
+// streams reports whether the target has an event stream.
+func (a *API) streams(r *http.Request, t *target) bool {
+	switch {
+	case !isRead(r.Method) || t.path.Collection == nil:
+		return false
+	case a.isLog(t):
+		return t.lists()
+	}
+	return !t.path.Collection.ReadOnly()
+}
+
+// stream replies with a stream of events.
+func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) {
+	if err := checkBody(r); err != nil {
+		return nil, err
+	}
+	shape, since, err := a.shapeOf(r, t)
+	if err != nil {
+		return nil, err
+	}
+	// A client that connects again sends the same URL, and its last event.
+	place := "since"
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		since, place = last, "Last-Event-ID"
+	}
+	ctx, cancel := a.untilStop(observe.WithRequest(r.Context(), out.id))
+	subscription, err := a.Feed.Subscribe(ctx, shape, since, shareOf(out))
+	if err != nil {
+		cancel()
+		return nil, subscribeError(place, err)
+	}
+	out.route = "stream " + t.pattern
+	head := header("Content-Type", streamType)
+	head.Set("Cache-Control", "no-store")
+	head.Set("X-Accel-Buffering", "no") // nginx forwards every event at once
+	if t.kind == singularPath {
+		head.Set("Content-Location", a.locate(t.path.Collection, t.id))
+	}
+	return &reply{status: http.StatusOK, header: head, events: &eventStream{api: a, ctx: ctx, cancel: cancel, subscription: subscription}}, nil
+}
+
+// shapeOf is what a stream is about, and the position that the query string has.
+func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since string, err error) {
+	switch {
+	case a.isLog(t):
+		q, err := query.ParseStream(a.Schema.Changes(), r.URL.RawQuery, a.Query)
+		return a.Feed.LogShape(logRequest(t, q)), q.Since, err
+	case t.lists():
+		limits := a.Query
+		limits.Visible = t.path.By.Visible(t.path.Collection)
+		q, err := query.ParseStream(t.path.Collection, r.URL.RawQuery, limits)
+		return feed.Shape{Path: t.path, Filter: q.Filter}, q.Since, err
+	}
+	since, err = query.ParseStreamOfOne(r.URL.RawQuery)
+	return feed.Shape{Path: t.path, ID: &t.id}, since, err
+}
+
+// subscribeError says where a position was given, and that a stopping server is no place for a
+// stream.
+func subscribeError(place string, err error) error {
+	if ended := (*feed.End)(nil); errors.As(err, &ended) {
+		return fault.New(problem.CodeUnavailable, "The server is shutting down. Try again later.")
+	}
+	if !fault.Is(err, problem.CodeInvalidParameter) {
+		return err
+	}
+	detail := fault.From(err)[0].Detail
+	if place == "since" {
+		return fault.Parameter(place, problem.CodeInvalidParameter, "%s", detail)
+	}
+	return fault.Header(place, problem.CodeInvalidParameter, "%s", detail)
+}
+
+// eventStream writes events as they happen, in the format of EventSource (the HTML standard).
+type eventStream struct {
+	api          *API
+	ctx          context.Context // ends with the request, and when the server stops
+	cancel       context.CancelFunc
+	subscription *feed.Subscription
+	controller   *http.ResponseController
+}
+
+// send writes the stream until it ends. An error aborts the response.
+func (s *eventStream) send(out *response, r *http.Request) error {
+	defer s.cancel()
+	defer s.subscription.Close()
+	if r.Method == http.MethodHead {
+		out.WriteHeader(http.StatusOK)
+		return nil
+	}
+	s.api.leave(out) // streams have limits of their own
+	out.timeout = cmp.Or(out.timeout, slowestEvent)
+	s.controller = http.NewResponseController(out.ResponseWriter)
+	_ = s.controller.SetReadDeadline(time.Time{}) // of the request, which was read; not every ResponseWriter has one
+	out.WriteHeader(http.StatusOK)
+	if err := s.flush(); err != nil {
+		return err
+	}
+	err := s.sendEvents(out)
+	switch {
+	case err == nil:
+		return nil
+	case r.Context().Err() != nil:
+		return nil // the client has closed the stream
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		s.subscription.Slow()
+		return tooSlow(err)
+	}
+	return err
+}
+
+// sendEvents writes events until the stream ends, which is no error, or fails.
+func (s *eventStream) sendEvents(out *response) error {
+	quiet := 0 // heartbeats since the last event
+	for {
+		events, err := s.next()
+		ended := (*feed.End)(nil)
+		switch {
+		case err == nil:
+			quiet = 0
+			err = s.write(out, events...)
+		case errors.As(err, &ended), context.Cause(s.ctx) == errStopping:
+			return s.writeText(out, "retry: "+retryHint()+"\n\n")
+		case errors.Is(err, context.DeadlineExceeded) && s.ctx.Err() == nil:
+			if quiet++; quiet%bookmarkAfter == 0 {
+				err = s.write(out, s.subscription.Bookmark())
+			} else {
+				err = s.writeText(out, ":\n\n")
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// next waits for events, no longer than until the next heartbeat.
+func (s *eventStream) next() ([]feed.Event, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, cmp.Or(s.api.StreamHeartbeat, defaultHeartbeat))
+	defer cancel()
+	return s.subscription.Next(ctx)
+}
+
+// retryHint is after how many milliseconds a client should connect again. The clients of a
+// server that stops do not come all at once.
+func retryHint() string { return strconv.Itoa(500 + rand.IntN(2500)) } // #nosec G404 -- no secret
+
+// write sends events.
+func (s *eventStream) write(out *response, events ...feed.Event) error {
+	buffer := *buffers.Get().(*[]byte)
+	defer func() {
+		if cap(buffer) <= 4*pieceSize {
+			buffers.Put(&buffer)
+		}
+	}()
+	buffer = buffer[:0]
+	for i := range events {
+		buffer = appendEvent(buffer, &events[i])
+		if len(buffer) >= pieceSize && i+1 < len(events) {
+			if err := s.writePiece(out, buffer); err != nil {
+				return err
+			}
+			buffer = buffer[:0]
+		}
+	}
+	return s.writePiece(out, buffer)
+}
+
+func appendEvent(dst []byte, event *feed.Event) []byte {
+	dst = append(append(dst, "event: "...), event.Kind...)
+	if event.Position != "" {
+		dst = append(append(dst, "\nid: "...), event.Position...)
+	}
+	dst = append(append(dst, "\ndata: "...), event.Data...)
+	return append(dst, "\n\n"...)
+}
+
+func (s *eventStream) writeText(out *response, text string) error {
+	return s.writePiece(out, []byte(text))
+}
+
+// writePiece writes and sends a piece, for which the client has the time of one write.
+func (s *eventStream) writePiece(out *response, piece []byte) error {
+	out.extend()
+	if _, err := out.Write(piece); err != nil {
+		return err
+	}
+	return s.flush()
+}
+
+// flush sends what was written, and removes the deadline: it would end an HTTP/2 stream also
+// when nothing is being written.
+func (s *eventStream) flush() error {
+	if err := s.controller.Flush(); err != nil {
+		return err
+	}
+	_ = s.controller.SetWriteDeadline(time.Time{}) // not every ResponseWriter has one
+	return nil
+}

@@ -1,0 +1,200 @@
+package feed
+
+import (
+	"time"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/store"
+)
+
+// shape is a view that somebody has subscribed to, with the chain of its events. The mutex of
+// the feed guards everything but the view.
+type shape struct {
+	*view
+	key           string
+	subscriptions int
+	followers     int    // subscriptions that follow the chain
+	tail          *batch // its last batch, whose next is nil
+}
+
+// batch is a part of the chain of a shape: its events of some changes that were read together.
+// A batch is immutable, except that it loses its events when all followers have read it, or
+// when too many bytes are kept.
+type batch struct {
+	from, to int64 // what the log has for the shape after from, up to to
+	items    []item
+	events   []Event   // of the items; nil if one of them is more than an event
+	oldest   time.Time // of the changes
+	bytes    int64
+	unread   int // followers that have not read it
+	emptied  bool
+
+	next     *batch
+	appended chan struct{} // closed when there is a next
+}
+
+func newShape(v *view, key string) *shape {
+	return &shape{view: v, key: key, tail: &batch{appended: make(chan struct{})}}
+}
+
+// itemOverhead is about what an item takes besides its data and its position.
+const itemOverhead = 160
+
+func newBatch(from, to int64, items []item, oldest time.Time) *batch {
+	b := &batch{from: from, to: to, items: items, oldest: oldest, appended: make(chan struct{})}
+	events, plain := make([]Event, len(items)), true
+	for i := range items {
+		events[i] = items[i].event
+		plain = plain && items[i].effect == goOn
+		b.bytes += itemOverhead + int64(len(events[i].Data)+len(events[i].Position))
+	}
+	if plain {
+		b.events = events
+	}
+	return b
+}
+
+// append adds a batch to the chain of a shape and wakes its followers. The mutex is locked.
+func (f *Feed) append(s *shape, b *batch) {
+	if s.followers == 0 {
+		return // nobody would read it
+	}
+	b.unread = s.followers
+	s.tail.next = b
+	close(s.tail.appended)
+	s.tail = b
+	f.kept = append(f.kept, b)
+	f.keptBytes += b.bytes
+	f.forget()
+}
+
+// forget empties the oldest batches while too many bytes are kept. The mutex is locked.
+func (f *Feed) forget() {
+	n := 0
+	for n < len(f.kept) && (f.kept[n].items == nil || f.keptBytes > f.options.Kept) {
+		f.empty(f.kept[n])
+		f.kept[n] = nil
+		n++
+	}
+	if f.kept = f.kept[n:]; len(f.kept) == 0 {
+		f.kept = nil
+	}
+	f.options.Metrics.KeptBytes(f.keptBytes)
+}
+
+func (f *Feed) empty(b *batch) {
+	if b.items == nil {
+		return
+	}
+	b.items, b.events, b.emptied = nil, nil, true
+	f.keptBytes -= b.bytes
+}
+
+// attach makes a subscription follow the chain of its shape, from its end on. Until is the
+// position up to which it must read from the database.
+func (f *Feed) attach(s *Subscription) (until int64) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.followers == 0 && s.point.Number > f.reading {
+		// The reader has rested, and nobody else needs what it has not read.
+		f.reading, f.position = s.point.Number, s.point.Number
+	}
+	if s.shape.followers == 0 {
+		for _, c := range s.shape.sources() {
+			if f.following[c] == nil {
+				f.following[c] = map[*shape]bool{}
+			}
+			f.following[c][s.shape] = true
+		}
+	}
+	s.shape.followers++
+	f.followers++
+	s.at = s.shape.tail
+	f.poke(f.urgent)
+	return f.reading
+}
+
+// sources is the collections whose changes concern the shape; nil is all of them.
+func (s *shape) sources() []*model.Collection {
+	if parents := s.parents(); parents != nil {
+		return []*model.Collection{s.collection, parents}
+	}
+	return []*model.Collection{s.collection}
+}
+
+// detach is the reverse of attach. The mutex is locked.
+func (f *Feed) detach(s *Subscription) {
+	if s.at == nil {
+		return
+	}
+	for b := s.at.next; b != nil; b = b.next {
+		f.read(b)
+	}
+	s.at = nil
+	f.followers--
+	s.shape.followers--
+	if s.shape.followers == 0 {
+		for _, c := range s.shape.sources() {
+			delete(f.following[c], s.shape)
+			if len(f.following[c]) == 0 {
+				delete(f.following, c)
+			}
+		}
+	}
+	f.forget()
+}
+
+// read notes that a follower has read a batch. The mutex is locked.
+func (f *Feed) read(b *batch) {
+	if b.unread--; b.unread == 0 {
+		f.empty(b)
+	}
+}
+
+// publish matches changes with the shapes that are followed and appends what they are told. The
+// changes are all that the log has after the reader's position, up to last.
+func (f *Feed) publish(history model.ID, entries []store.LogEntry, last int64) {
+	f.mutex.Lock()
+	for len(entries) > 0 && entries[0].Position <= f.reading {
+		entries = entries[1:]
+	}
+	if last <= f.reading {
+		f.mutex.Unlock()
+		return
+	}
+	f.history, f.reading = history, last
+	found := map[*shape][]item{}
+	for i := range entries {
+		for _, c := range []*model.Collection{entries[i].Collection, nil} {
+			for each := range f.following[c] {
+				found[each] = nil
+			}
+		}
+	}
+	f.mutex.Unlock()
+	for each := range found {
+		var items []item
+		for i := range entries {
+			items = each.match(items, history, &entries[i])
+		}
+		found[each] = items
+	}
+	var oldest time.Time
+	if len(entries) > 0 {
+		oldest = timeOf(entries[0].At)
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	for each, items := range found {
+		if len(items) > 0 {
+			f.append(each, newBatch(f.position, last, items, oldest))
+		}
+	}
+	f.position = max(f.position, last)
+	f.options.Metrics.Lag(max(0, f.last-f.position))
+}
+
+func timeOf(at model.Value) time.Time {
+	parsed, _ := time.Parse(time.RFC3339, at.Text()) // zero if it cannot be read
+	return parsed
+}

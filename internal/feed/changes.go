@@ -1,0 +1,304 @@
+package feed
+
+import (
+	"context"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
+)
+
+// LogRequest asks for a range of the change log.
+type LogRequest struct {
+	Path  resource.Path // permit of the caller; with a collection: the history of its resource ID
+	ID    model.ID
+	Query query.Query // on Schema.Changes
+	Exact bool        // count also what is filtered
+}
+
+// Changes is a range of the change log as a caller sees it. It is read in parts, each in a
+// transaction of its own: the log grows at its end only, and End is fixed when it is opened.
+type Changes struct {
+	Total int64
+	Known bool   // the total
+	End   int64  // last position of the log
+	CutAt string // of a history without its beginning: the time until which the log was removed
+
+	feed    *Feed
+	ctx     context.Context
+	request LogRequest
+	history model.ID
+	floor   int64
+	narrow  narrowed
+	hidden  bool        // the caller does not see the last state of the resource
+	skipped store.Point // of since: what a list has shown already
+
+	start     int64 // position that the range begins at, or with a negative limit ends before
+	rows      *walk
+	wanted    int64
+	given     int64
+	first     model.ID
+	hasBefore bool
+	after     *model.ID // first change behind the range
+	ended     bool
+}
+
+// Changes opens a range of the change log.
+func (f *Feed) Changes(ctx context.Context, request LogRequest) (*Changes, error) {
+	if _, err := f.store.Sequence(ctx); err != nil { // so that clients read their own writes
+		return nil, err
+	}
+	c := &Changes{feed: f, ctx: ctx, request: request}
+	for _, step := range []func() error{c.open, c.checkVisible, c.countFiltered, c.locate} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// open finds where the log begins and ends, where the range starts, and how many changes there
+// are.
+func (c *Changes) open() error {
+	tx, err := c.feed.store.Read(c.ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	if c.history, err = tx.History(); err != nil {
+		return err
+	}
+	floor, cutAt, err := tx.Floor()
+	if err != nil {
+		return err
+	}
+	c.floor = floor
+	point, err := tx.Point()
+	if err != nil {
+		return err
+	}
+	c.End = point.Number
+	c.narrow = c.narrowedBy()
+	if c.request.Path.Collection != nil {
+		if err := c.openHistory(tx, cutAt); err != nil {
+			return err
+		}
+	}
+	if err := c.anchor(); err != nil {
+		return err
+	}
+	return c.count(tx)
+}
+
+// anchor finds where the range starts.
+func (c *Changes) anchor() error {
+	r := c.request.Query.Range
+	switch since := c.request.Query.Since; {
+	case since != "":
+		point, err := c.since(since)
+		if err != nil {
+			return err
+		}
+		c.start, c.skipped = point.Number+1, point
+	case r.Anchor == query.AtCursor:
+		position, ok := model.ChangePosition(c.history, r.Cursor)
+		switch {
+		case ok && position > c.End, !model.IsChangeID(r.Cursor):
+			return fault.Parameter("cursor", problem.CodeUnknownCursor, "There is no change with this id.")
+		case !ok || position <= c.floor:
+			return gone("cursor")
+		}
+		c.start = position
+	case r.Limit < 0:
+		c.start = c.End + 1
+	default:
+		c.start = c.floor + 1
+	}
+	return nil
+}
+
+// gone is the error for a place in the log that it no longer has.
+func gone(parameter string) error {
+	return fault.Parameter(parameter, problem.CodePositionGone, "The change log no longer has this position: it is older than the server keeps changes, or of another history of the database. List the resources again and go on from there.")
+}
+
+// since reads a position, or the id of a change.
+func (c *Changes) since(text string) (point store.Point, err error) {
+	known := true
+	if id, ok := model.ParseID(text); ok {
+		if !model.IsChangeID(id) {
+			return point, fault.Parameter("since", problem.CodeInvalidParameter, "Must be a position, as in a Link with rel=\"changes\" or the id of an event, or the id of a change.")
+		}
+		point.Number, known = model.ChangePosition(c.history, id)
+	} else {
+		p, err := parsePosition(text)
+		if err != nil {
+			return point, atParameter("since", err)
+		}
+		point, known = p.point, p.history == startOf(c.history)
+	}
+	if !known || point.Number < c.floor || point.Number > c.End {
+		return point, gone("since")
+	}
+	return point, nil
+}
+
+// atParameter says which parameter an error is about.
+func atParameter(name string, err error) error {
+	first := fault.From(err)[0]
+	return fault.Parameter(name, first.Code, "%s", first.Detail)
+}
+
+// locate finds the first change of a range that counts backwards, and whether there are
+// changes before the range.
+func (c *Changes) locate() error {
+	size := c.request.Query.Range.Size()
+	if size == 0 || c.request.Query.Since != "" && c.request.Query.Range.Limit > 0 {
+		// Who follows the log has what is before.
+		c.rows, c.wanted = c.walk(c.start-1, c.End+1), size
+		return nil
+	}
+	back, before := c.walkBack(c.start), int64(1)
+	if c.request.Query.Range.Limit < 0 {
+		before = size
+	}
+	found, first := int64(0), c.start
+	for found <= size { // one more than the range, or the first before it
+		entry, _, err := back.next(nil)
+		if err != nil {
+			return err
+		}
+		if entry == nil {
+			break
+		}
+		found++
+		if c.request.Query.Range.Limit > 0 || found > before {
+			c.hasBefore = true
+			break
+		}
+		first = entry.Position
+	}
+	c.rows, c.wanted = c.walk(first-1, c.End+1), size
+	if c.request.Query.Range.Limit < 0 {
+		c.wanted = min(found, size)
+	}
+	return nil
+}
+
+// Next appends the next change. False means that the range has ended.
+func (c *Changes) Next(dst []byte) (_ []byte, ok bool, err error) {
+	if c.ended || c.wanted == 0 && c.request.Query.Range.Size() == 0 {
+		c.ended = true
+		return dst, false, nil
+	}
+	length := len(dst)
+	entry, dst, err := c.rows.next(dst)
+	if err != nil {
+		return dst[:length], false, err
+	}
+	if entry == nil || c.given == c.wanted {
+		c.ended = true
+		if entry != nil {
+			c.after = new(model.ChangeID(c.history, entry.Position))
+		}
+		return dst[:length], false, nil
+	}
+	if c.given == 0 {
+		c.first = model.ChangeID(c.history, entry.Position)
+	}
+	c.given++
+	return dst, true, nil
+}
+
+// maxProbe is the largest range for which the next one is found before it has been read.
+const maxProbe = 1000
+
+// Neighbours returns the previous and the next range, nil where there is none or, of a range
+// of more than 1,000 that has not ended, where it is not known.
+func (c *Changes) Neighbours() (previous, next *query.Range, err error) {
+	size := c.request.Query.Range.Size()
+	if size == 0 {
+		return nil, nil, nil
+	}
+	if !c.ended && size <= maxProbe {
+		if err := c.probe(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if c.hasBefore {
+		previous = &query.Range{Anchor: query.AtCursor, Cursor: c.first, Limit: -size}
+		if c.given == 0 {
+			previous.Cursor = model.ChangeID(c.history, c.start)
+		}
+	}
+	if c.after != nil {
+		next = &query.Range{Anchor: query.AtCursor, Cursor: *c.after, Limit: size}
+	}
+	return previous, next, nil
+}
+
+// probe finds the change behind the range while the range is being read.
+func (c *Changes) probe() error {
+	ahead := *c.rows
+	var scratch []byte
+	for left := c.wanted - c.given; ; left-- {
+		entry, text, err := ahead.next(scratch[:0])
+		if err != nil || entry == nil {
+			return err
+		}
+		if left == 0 {
+			c.after = new(model.ChangeID(c.history, entry.Position))
+			return nil
+		}
+		scratch = text
+	}
+}
+
+// Later reports whether the caller sees a change behind the start of the range and behind a
+// position: what a client that waits is waiting for.
+func (c *Changes) Later(looked int64) (bool, error) {
+	after := c.start
+	if c.request.Query.Since != "" {
+		after--
+	}
+	entry, _, err := c.walk(max(after, looked), c.End+1).next(nil)
+	return entry != nil, err
+}
+
+// Link is the position of the end of the log, for a client that follows it from there.
+func (c *Changes) Link() string {
+	return c.feed.Link(c.feed.LogShape(c.request), c.history, store.Point{Number: c.End})
+}
+
+// LogShape is the shape of a stream of the change log, or of the history of one resource.
+func (f *Feed) LogShape(request LogRequest) Shape {
+	shape := Shape{Path: resource.Path{By: request.Path.By}, Filter: request.Query.Filter}
+	if c := request.Path.Collection; c != nil {
+		field := f.store.Schema().Changes().Field
+		shape.Filter = query.Both(query.And{
+			query.Compare{Column: field(model.ChangeCollection).Column, Op: query.Equal, Value: model.TextValue(c.Name)},
+			query.Compare{Column: field(model.ChangeResourceID).Column, Op: query.Equal, Value: model.IDValue(request.ID)},
+		}, shape.Filter)
+	}
+	return shape
+}
+
+// Change is one change as a resource, with its position. False means that there is none for the caller.
+func (f *Feed) Change(ctx context.Context, path resource.Path, id model.ID) (representation []byte, position int64, found bool, err error) {
+	if _, err := f.store.Sequence(ctx); err != nil {
+		return nil, 0, false, err
+	}
+	c := &Changes{feed: f, ctx: ctx, request: LogRequest{Path: resource.Path{By: path.By}}}
+	if err := c.open(); err != nil {
+		return nil, 0, false, err
+	}
+	position, ok := model.ChangePosition(c.history, id)
+	if !ok || position <= c.floor || position > c.End {
+		return nil, 0, false, nil
+	}
+	entry, representation, err := c.walk(position-1, position+1).next(nil)
+	return representation, position, entry != nil, err
+}

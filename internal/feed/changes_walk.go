@@ -1,0 +1,241 @@
+package feed
+
+import (
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
+	"github.com/plural-go/plural/schema"
+)
+
+// walk goes through the changes that a caller sees.
+type walk struct {
+	changes       *Changes
+	after, before int64 // positions between which is left to be read
+	backwards     bool
+	part          []store.LogEntry // that was read
+	ended         bool             // there are no more parts
+}
+
+// partOfLog is how many changes are read at once.
+const partOfLog = 100
+
+func (c *Changes) walk(after, before int64) *walk {
+	return &walk{changes: c, after: max(after, c.floor), before: before, ended: c.narrow.nothing}
+}
+
+func (c *Changes) walkBack(before int64) *walk {
+	return &walk{changes: c, before: before, backwards: true, ended: c.narrow.nothing || before <= c.floor+1}
+}
+
+// next appends the next change that the caller sees, or returns nil at the end.
+func (w *walk) next(dst []byte) (*store.LogEntry, []byte, error) {
+	c := w.changes
+	for {
+		for len(w.part) > 0 {
+			entry := &w.part[0]
+			w.part = w.part[1:]
+			if c.shows(entry) {
+				if text, ok := AppendChange(dst, c.history, c.request.Path.By, entry); ok {
+					return entry, text, nil
+				}
+			}
+		}
+		if w.ended {
+			return nil, dst, nil
+		}
+		if err := w.read(); err != nil {
+			return nil, dst, err
+		}
+	}
+}
+
+// shows reports whether a change passes the filter.
+func (c *Changes) shows(e *store.LogEntry) bool {
+	filter := c.request.Query.Filter
+	return !e.Collection.ReadOnly() && !c.skipped.Has(e) && (filter == nil || filter.Match(e.Record(c.feed.store.Schema())))
+}
+
+// read reads the next part of the log.
+func (w *walk) read() error {
+	c := w.changes
+	tx, err := c.feed.store.Read(c.ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	history, err := tx.History()
+	if err != nil {
+		return err
+	}
+	floor, _, err := tx.Floor()
+	if err != nil {
+		return err
+	}
+	if history != c.history || floor > c.floor && !w.backwards && floor > w.after {
+		return fault.New(problem.CodePositionGone, "The change log was removed up to a later position while it was read. Send the request again.")
+	}
+	entries, last, more, err := tx.Log(store.LogQuery{
+		After: w.after, Before: w.before, Backwards: w.backwards, Collection: c.narrow.collection, ID: c.narrow.id, Most: partOfLog,
+	})
+	if err != nil {
+		return err
+	}
+	w.part, w.ended = entries, !more
+	if w.backwards {
+		w.before = last
+	} else {
+		w.after = last
+	}
+	return nil
+}
+
+// narrowed is the part of the log that the database can find by itself.
+type narrowed struct {
+	collection *model.Collection
+	id         *model.ID
+	whole      bool // the filter asks for nothing else
+	nothing    bool // there can be no such change
+}
+
+// narrowedBy finds conditions on the collection and the resource in the filter.
+func (c *Changes) narrowedBy() (n narrowed) {
+	if c.request.Path.Collection != nil {
+		return narrowed{collection: c.request.Path.Collection, id: &c.request.ID, whole: c.request.Query.Filter == nil}
+	}
+	s := c.feed.store.Schema()
+	all, _ := c.request.Query.Filter.(query.And)
+	if len(all) == 0 && c.request.Query.Filter != nil {
+		all = query.And{c.request.Query.Filter}
+	}
+	var id *model.ID
+	used := 0
+	for _, each := range all {
+		condition, ok := each.(query.Compare)
+		if !ok || condition.Op != query.Equal {
+			continue
+		}
+		switch s.Changes().Columns()[condition.Column].Name {
+		case model.ChangeCollection:
+			if n.collection != nil {
+				continue
+			}
+			n.collection = s.Collection(condition.Value.Text())
+			n.nothing = n.collection == nil
+			used++
+		case model.ChangeResourceID:
+			if id == nil {
+				id = new(condition.Value.ID())
+				used++
+			}
+		}
+	}
+	if id != nil && n.collection == nil {
+		used--
+	} else {
+		n.id = id
+	}
+	n.whole = used == len(all)
+	return n
+}
+
+// count finds the total, if the caller sees everything that there is to count: a total must not
+// tell of what is hidden.
+func (c *Changes) count(tx *store.Tx) (err error) {
+	if c.Known = c.narrow.whole && c.seesAll(); !c.Known || c.narrow.nothing {
+		return nil
+	}
+	c.Total, err = tx.CountLog(store.LogQuery{Collection: c.narrow.collection, ID: c.narrow.id})
+	if err == nil && c.narrow.collection == nil { // operations are no part of it
+		var operations int64
+		operations, err = tx.CountLog(store.LogQuery{Collection: c.feed.store.Schema().Operations()})
+		c.Total -= operations
+	}
+	return err
+}
+
+// countFiltered counts what a filter leaves, if that is asked for.
+func (c *Changes) countFiltered() error {
+	if c.Known || !c.request.Exact || !c.seesAll() {
+		return nil
+	}
+	c.Known = true
+	all := c.walk(c.floor, c.End+1)
+	var scratch []byte
+	for {
+		entry, text, err := all.next(scratch[:0])
+		if err != nil || entry == nil {
+			return err
+		}
+		scratch = text
+		c.Total++
+	}
+}
+
+// seesAll reports whether no change of what is asked for is hidden from the caller.
+func (c *Changes) seesAll() bool {
+	by := c.request.Path.By
+	if by == nil {
+		return true
+	}
+	all := c.feed.store.Schema().Collections()
+	if c.narrow.collection != nil {
+		all = []*model.Collection{c.narrow.collection}
+	}
+	for _, each := range all {
+		if !by.May(schema.MayChanges, each) || by.Rows(each) != nil || by.Visible(each) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// openHistory finds the last state of the resource.
+func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
+	path, id := c.request.Path, c.request.ID
+	if err := path.RequireParent(tx); err != nil {
+		return err
+	}
+	state, err := tx.Get(path.Collection, nil, id)
+	if err != nil {
+		return err
+	}
+	if state == nil {
+		last, _, _, err := tx.Log(store.LogQuery{Collection: path.Collection, ID: &id, Backwards: true, Most: 1})
+		if err != nil {
+			return err
+		}
+		if len(last) == 0 || last[0].Before == nil {
+			return resource.NotFound(path.Collection, id)
+		}
+		state = last[0].Before
+	}
+	if path.Parent != nil && state[path.Collection.ParentLink().Column] != model.IDValue(*path.Parent) {
+		return resource.NotFound(path.Collection, id)
+	}
+	oldest, _, _, err := tx.Log(store.LogQuery{Collection: path.Collection, ID: &id, Most: 1})
+	if err != nil {
+		return err
+	}
+	if c.floor > 0 && (len(oldest) == 0 || oldest[0].Kind != store.Created) {
+		c.CutAt = cutAt
+	}
+	c.hidden = !path.By.Sees(path.Collection, state)
+	return nil
+}
+
+// checkVisible returns 404 for the history of a resource of which the caller sees no state.
+func (c *Changes) checkVisible() error {
+	if !c.hidden {
+		return nil
+	}
+	unfiltered := *c
+	unfiltered.request.Query.Filter, unfiltered.skipped = nil, store.Point{}
+	entry, _, err := unfiltered.walkBack(c.End + 1).next(nil)
+	if err == nil && entry == nil {
+		err = resource.NotFound(c.request.Path.Collection, c.request.ID)
+	}
+	return err
+}

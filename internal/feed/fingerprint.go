@@ -1,0 +1,130 @@
+package feed
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"strconv"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+)
+
+// fingerprint tells shapes apart.
+type fingerprint [8]byte
+
+// canonical is a text that is equal for shapes whose subscribers see the same events: the
+// declaration of the collection, what filter and rule select, and what is visible.
+func (f *Feed) canonical(s *Shape) []byte {
+	text := []byte{}
+	field := func(name string) { text = append(append(text, 0), name...) }
+	c := s.Path.Collection
+	if c == nil {
+		text = append(text, "changes"...)
+		f.appendRights(&text, s)
+	} else {
+		text = append(text, c.Name...)
+		field(strconv.FormatInt(f.store.Since(c), 10))
+		field(s.Path.By.Mark(c))
+		field(strconv.FormatBool(showsCaller(s.Path.By, c)))
+		text = appendFilter(append(text, 0), s.Path.By.Rows(c))
+	}
+	text = appendFilter(append(text, 0), s.Filter)
+	if s.ID != nil {
+		field("id" + s.ID.String())
+	}
+	if s.Path.Parent != nil {
+		field("parent" + s.Path.Parent.String())
+		text = appendFilter(append(text, 0), s.Path.By.Rows(c.ParentLink().To))
+	}
+	return text
+}
+
+// appendRights appends what the caller sees of all collections.
+func (f *Feed) appendRights(text *[]byte, s *Shape) {
+	for _, c := range f.collections {
+		if !mayFollow(s.Path.By, c) {
+			continue
+		}
+		*text = append(append(*text, 0), c.Name...)
+		*text = strconv.AppendInt(append(*text, 0), f.store.Since(c), 10)
+		*text = append(append(*text, 0), s.Path.By.Mark(c)...)
+		*text = appendFilter(append(*text, 0), s.Path.By.Rows(c))
+	}
+}
+
+func fingerprintOf(canonical []byte) (f fingerprint) {
+	sum := sha256.Sum256(canonical)
+	copy(f[:], sum[:])
+	return f
+}
+
+// appendFilter appends a text that identifies a filter. The order of conditions and of values
+// does not matter.
+func appendFilter(dst []byte, filter query.Filter) []byte {
+	switch f := filter.(type) {
+	case nil:
+		return append(dst, '-')
+	case query.And:
+		return appendJunction(dst, "and", f)
+	case query.Or:
+		return appendJunction(dst, "or", f)
+	case query.Not:
+		return append(appendFilter(append(dst, "not("...), f.Filter), ')')
+	case query.IsNull:
+		return strconv.AppendInt(append(dst, "null "...), int64(f.Column), 10)
+	case query.In:
+		dst = strconv.AppendInt(append(dst, "in "...), int64(f.Column), 10)
+		texts := make([]string, len(f.Values))
+		for i, value := range f.Values {
+			texts[i] = string(appendValue(nil, value))
+		}
+		return appendSorted(dst, texts)
+	case query.Compare:
+		dst = strconv.AppendInt(append(append(dst, f.Op...), ' '), int64(f.Column), 10)
+		return appendValue(dst, f.Value)
+	default:
+		panic("feed: a filter of an unknown type")
+	}
+}
+
+func appendJunction(dst []byte, name string, filters []query.Filter) []byte {
+	texts := make([]string, len(filters))
+	for i, each := range filters {
+		texts[i] = string(appendFilter(nil, each))
+	}
+	return appendSorted(append(dst, name...), texts)
+}
+
+// appendSorted appends texts with their lengths, so that no text can look like two.
+func appendSorted(dst []byte, texts []string) []byte {
+	slices.Sort(texts)
+	dst = binary.AppendUvarint(dst, uint64(len(texts)))
+	for _, text := range texts {
+		dst = append(binary.AppendUvarint(dst, uint64(len(text))), text...)
+	}
+	return dst
+}
+
+func appendValue(dst []byte, value model.Value) []byte {
+	b := valueText{dst}
+	value.Bind(&b)
+	return b.text
+}
+
+// valueText writes a value as a text that no other value has.
+type valueText struct{ text []byte }
+
+func (b *valueText) BindNull()       { b.text = append(b.text, 'n') }
+func (b *valueText) BindBool(v bool) { b.text = strconv.AppendBool(append(b.text, 'b'), v) }
+func (b *valueText) BindInt(v int64) { b.text = strconv.AppendInt(append(b.text, 'i'), v, 10) }
+func (b *valueText) BindFloat(v float64) {
+	b.text = strconv.AppendFloat(append(b.text, 'f'), v, 'g', -1, 64)
+}
+func (b *valueText) BindID(v model.ID) { b.text = append(append(b.text, 'u'), v[:]...) }
+func (b *valueText) BindTime(v string) { b.string('t', v) }
+func (b *valueText) BindText(v string) { b.string('s', v) }
+
+func (b *valueText) string(form byte, text string) {
+	b.text = append(binary.AppendUvarint(append(b.text, form), uint64(len(text))), text...)
+}

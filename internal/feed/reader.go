@@ -1,0 +1,228 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/store"
+)
+
+const (
+	idlePoll   = 10 * time.Second // how often the log is looked at while nobody follows it
+	idlePause  = time.Second      // after writes that nobody waits for
+	retryPause = time.Second      // after an error
+	checkOld   = time.Second      // how often the deadlines of streams are checked
+	checkValid = 10 * time.Second // how often API keys and the schema are checked
+
+	mostEntries = 500 // that are read at once
+)
+
+// Run reads the log until the context ends; then all subscriptions end.
+func (f *Feed) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f.check(ctx)
+	}()
+	notified := make(chan struct{})
+	go func() {
+		defer close(notified)
+		for ctx.Err() == nil {
+			if err := f.store.Notify(ctx, func() { f.poke(f.changed) }); err != nil && ctx.Err() == nil {
+				f.options.Failed(err)
+			}
+			sleep(ctx, retryPause)
+		}
+	}()
+	for ctx.Err() == nil {
+		if err := f.tick(ctx); err != nil && ctx.Err() == nil {
+			f.options.Failed(err)
+			sleep(ctx, retryPause)
+			continue
+		}
+		f.pause(ctx)
+	}
+	f.mutex.Lock()
+	f.stopped = true
+	close(f.advanced)
+	f.mutex.Unlock()
+	f.endAll(Shutdown, func(*Subscription) bool { return true })
+	<-ended
+	<-notified
+}
+
+// check ends streams that must not go on.
+func (f *Feed) check(ctx context.Context) {
+	old, valid := time.NewTicker(checkOld), time.NewTicker(checkValid)
+	defer old.Stop()
+	defer valid.Stop()
+	for {
+		select {
+		case <-old.C:
+			f.endOld()
+		case <-valid.C:
+			f.endInvalid(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func sleep(ctx context.Context, span time.Duration) {
+	select {
+	case <-time.After(span):
+	case <-ctx.Done():
+	}
+}
+
+// poke sends a signal, unless one is pending.
+func (f *Feed) poke(signal chan struct{}) {
+	select {
+	case signal <- struct{}{}:
+	default:
+	}
+}
+
+// pause waits until the log must be looked at. While nobody waits for changes, that is seldom:
+// changes only need their positions some time.
+func (f *Feed) pause(ctx context.Context) {
+	f.mutex.Lock()
+	busy := f.followers > 0 || f.waiting > 0
+	f.mutex.Unlock()
+	poll := f.options.Poll
+	if !busy {
+		poll = idlePoll
+	}
+	timer := time.NewTimer(poll)
+	defer timer.Stop()
+	select {
+	case <-f.changed:
+	case <-f.urgent:
+		return
+	case <-timer.C:
+		return
+	case <-ctx.Done():
+		return
+	}
+	if busy {
+		return
+	}
+	timer.Reset(idlePause)
+	select {
+	case <-f.urgent:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// tick gives positions to new changes, and reads them if anybody follows the log.
+func (f *Feed) tick(ctx context.Context) error {
+	last, err := f.store.Sequence(ctx)
+	if err != nil {
+		f.endOtherSchemas() // which may be the reason
+		return err
+	}
+	f.advance(last)
+	for ctx.Err() == nil {
+		f.mutex.Lock()
+		after, due := f.reading, f.followers > 0 && f.reading < f.last
+		f.mutex.Unlock()
+		if !due {
+			return nil
+		}
+		if err := f.readBatch(ctx, after); err != nil {
+			f.endOtherSchemas()
+			return err
+		}
+	}
+	return nil
+}
+
+// advance notes the last position of the log. One that is before what was read means that the
+// database was replaced by an older one.
+func (f *Feed) advance(last int64) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if last < f.reading {
+		f.jump(last, HistoryChanged)
+	}
+	if last != f.last {
+		f.last = last
+		close(f.advanced)
+		f.advanced = make(chan struct{})
+	}
+}
+
+// jump moves the reader to another position. Streams cannot go on across the gap: their clients
+// connect again, and find out from the database what they have missed. The mutex is locked.
+func (f *Feed) jump(to int64, cause Cause) {
+	for s := range f.subscriptions {
+		s.endLocked(cause)
+	}
+	f.reading, f.position = to, to
+}
+
+// readBatch reads what the log has after a position and publishes it.
+func (f *Feed) readBatch(ctx context.Context, after int64) error {
+	tx, err := f.store.Read(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	f.endOtherSchemas()
+	history, err := tx.History()
+	if err != nil {
+		return err
+	}
+	floor, _, err := tx.Floor()
+	if err != nil {
+		return err
+	}
+	f.mutex.Lock()
+	if f.history != (model.ID{}) && f.history != history {
+		f.jump(max(after, floor), HistoryChanged)
+	} else if after < floor {
+		f.jump(floor, Behind)
+	}
+	f.history = history
+	f.mutex.Unlock()
+	entries, last, _, err := tx.Log(store.LogQuery{After: max(after, floor), Most: mostEntries})
+	if err != nil {
+		return err
+	}
+	if last <= after {
+		return fmt.Errorf("the change log has nothing after position %d, although its end is further on", after)
+	}
+	f.publish(history, entries, last)
+	return nil
+}
+
+// Wait waits until the log has a change after a position, or the context ends. It reports
+// whether there is one.
+func (f *Feed) Wait(ctx context.Context, after int64) bool {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.waiting++
+	defer func() { f.waiting-- }()
+	for f.last <= after {
+		if f.stopped {
+			return false
+		}
+		advanced := f.advanced
+		f.poke(f.urgent)
+		f.mutex.Unlock()
+		select {
+		case <-advanced:
+		case <-ctx.Done():
+		}
+		f.mutex.Lock()
+		if ctx.Err() != nil {
+			return f.last > after
+		}
+	}
+	return true
+}

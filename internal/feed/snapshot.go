@@ -1,0 +1,227 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
+)
+
+// snapshot is the list that a stream begins with, while it is sent.
+type snapshot struct {
+	cause   string // why the stream begins again; empty: it just begins
+	opened  bool
+	listing *resource.Listing
+	timer   *timer
+	point   store.Point
+	rows    int
+	long    bool // the listing was extended
+
+	logged int64 // position up to which the change log was listed, if that is the list
+}
+
+func (n *snapshot) close() {
+	if n.listing != nil {
+		n.listing.Close()
+		n.listing = nil
+		n.timer.end()
+	}
+}
+
+const (
+	pieceBytes = 32 << 10 // of events that are returned together
+	pieceRows  = 500
+)
+
+// begin begins the stream with a snapshot, and reads its first piece. Cause is that of a reset;
+// empty: there is none.
+func (s *Subscription) begin(cause string) error {
+	s.snapshot = &snapshot{cause: cause}
+	return s.readSnapshot()
+}
+
+// readSnapshot reads the next piece of the snapshot.
+func (s *Subscription) readSnapshot() error {
+	n := s.snapshot
+	if !n.opened {
+		if err := s.openSnapshot(); err != nil {
+			return err
+		}
+	}
+	if s.shape.collection == nil {
+		return s.readLogSnapshot()
+	}
+	n.timer.start()
+	ended, err := s.readRows()
+	n.timer.stop()
+	switch {
+	case err != nil:
+		return n.timer.explain(err)
+	case ended:
+		return s.endSnapshot()
+	case !n.long:
+		n.long = true
+		return n.listing.Extend() // for as long as the subscriber takes
+	}
+	return nil
+}
+
+// openSnapshot opens the list, and tells the subscriber of a reset.
+func (s *Subscription) openSnapshot() error {
+	n, err := s.snapshot, error(nil)
+	if s.shape.collection == nil {
+		n.point, err = s.feed.end(s.ctx)
+	} else {
+		err = s.openListing()
+	}
+	if err != nil {
+		return err
+	}
+	s.history, n.opened = n.point.History, true
+	if n.cause != "" {
+		s.feed.options.Metrics.Reset(n.cause)
+		s.pending = append(s.pending, Event{Kind: Reset, Data: nothing})
+	}
+	return nil
+}
+
+func (s *Subscription) openListing() (err error) {
+	n := s.snapshot
+	n.timer = newTimer(s.ctx, s.feed.options.QueryTimeout)
+	n.listing, err = s.feed.resources.List(n.timer, s.shape.Path, s.listQuery(), resource.ListOptions{Caller: s.caller})
+	if err != nil {
+		err = n.timer.explain(err)
+		n.timer.end()
+		return err
+	}
+	n.point = n.listing.Point
+	return nil
+}
+
+// end is the end of the log: all changes up to there have a position.
+func (f *Feed) end(ctx context.Context) (store.Point, error) {
+	tx, err := f.store.Read(ctx)
+	if err != nil {
+		return store.Point{}, err
+	}
+	defer tx.Close()
+	point, err := tx.Point()
+	return store.Point{History: point.History, Number: point.Number}, err
+}
+
+// listQuery is the list of the shape, whole.
+func (s *Subscription) listQuery() query.Query {
+	return query.Query{Filter: query.Both(s.shape.Filter, ofID(s.shape.ID)), Range: query.Range{Limit: math.MaxInt64}}
+}
+
+// readRows makes resources of the list pending, until they are a piece or the list ends.
+func (s *Subscription) readRows() (ended bool, err error) {
+	n, c := s.snapshot, s.shape.collection
+	buffer := make([]byte, 0, pieceBytes/8)
+	for rows := 0; rows < pieceRows && len(buffer) < pieceBytes; rows++ {
+		row, err := n.listing.Next()
+		if err != nil || row == nil {
+			return err == nil, err
+		}
+		start := len(buffer)
+		buffer = c.AppendSome(append(buffer, `{"data":`...), row, s.shape.visible)
+		buffer = append(buffer, '}')
+		s.pending = append(s.pending, Event{Kind: Listed, ID: row.ID(model.IDColumn), Data: buffer[start:len(buffer):len(buffer)]})
+		n.rows++
+	}
+	return false, nil
+}
+
+// readLogSnapshot makes changes of the log pending. The log only grows at its end, so that it
+// can be read in parts.
+func (s *Subscription) readLogSnapshot() error {
+	n := s.snapshot
+	tx, err := s.feed.store.Read(s.ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	entries, last, more, err := tx.Log(store.LogQuery{After: n.logged, Before: n.point.Number + 1, Most: mostEntries})
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		if event, ok := s.shape.changeEvent(s.history, &entries[i]); ok {
+			event.Kind = Listed
+			s.pending = append(s.pending, event)
+		}
+	}
+	n.logged = last
+	if !more {
+		return s.endSnapshot()
+	}
+	return nil
+}
+
+// endSnapshot tells the subscriber that the snapshot is complete. The changes follow.
+func (s *Subscription) endSnapshot() error {
+	n := s.snapshot
+	n.close()
+	s.snapshot = nil
+	if s.shape.ID != nil && n.rows == 0 {
+		return resource.NotFound(s.shape.collection, *s.shape.ID)
+	}
+	if err := s.goOn(n.point); err != nil {
+		return err
+	}
+	s.pending = append(s.pending, Event{Kind: Synced, Position: s.position(), Data: nothing})
+	s.until = s.feed.attach(s)
+	return nil
+}
+
+// timer is a context for queries that ends when they take too long. Time spent waiting for the
+// subscriber does not count.
+type timer struct {
+	context.Context
+	limit  time.Duration
+	cancel context.CancelCauseFunc
+	clock  *time.Timer
+}
+
+var errTooExpensive = errors.New("the queries of a snapshot took too long")
+
+func newTimer(ctx context.Context, limit time.Duration) *timer {
+	t := &timer{limit: limit}
+	t.Context, t.cancel = context.WithCancelCause(ctx)
+	if limit > 0 {
+		t.clock = time.AfterFunc(limit, func() { t.cancel(errTooExpensive) })
+	}
+	return t
+}
+
+func (t *timer) start() {
+	if t.clock != nil {
+		t.clock.Reset(t.limit)
+	}
+}
+
+func (t *timer) stop() {
+	if t.clock != nil {
+		t.clock.Stop()
+	}
+}
+
+func (t *timer) end() {
+	t.stop()
+	t.cancel(nil)
+}
+
+// explain returns the error of a query, as too_expensive if the timer ended it.
+func (t *timer) explain(err error) error {
+	if err == nil || !errors.Is(context.Cause(t.Context), errTooExpensive) {
+		return err
+	}
+	return &problem.Error{Code: problem.CodeTooExpensive, Cause: err,
+		Detail: "The database takes too long for the list that this stream begins with. Filter by indexed fields."}
+}

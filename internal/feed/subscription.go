@@ -1,0 +1,345 @@
+package feed
+
+import (
+	"context"
+	"time"
+
+	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/store"
+)
+
+// Subscription is a stream of events of one subscriber, used by one goroutine.
+type Subscription struct {
+	feed     *Feed
+	ctx      context.Context // of the stream: reads from the database end with it
+	shape    *shape
+	by       *auth.Permit
+	caller   string
+	version  int64     // of the schema
+	deadline time.Time // zero: none
+	expires  bool      // the deadline is that of the credentials
+
+	ended chan struct{} // closed when the stream must end
+	cause Cause         // why; guarded by the mutex of the feed
+
+	history  model.ID
+	snapshot *snapshot   // being sent; nil: none
+	point    store.Point // up to which everything was sent
+	complete int64       // all changes that the point has without their positions have one up to here
+	until    int64       // up to which a follower must read from the database
+	at       *batch      // read last; nil: the subscription does not follow the chain; guarded by the mutex
+
+	pending []Event   // that are returned before anything else
+	finish  error     // after the pending events; nil: the stream goes on
+	sent    int       // events returned by the last call of Next
+	oldest  time.Time // of their changes
+}
+
+// Subscribe begins a stream at a position, or with a snapshot if that is empty. A position of
+// another history or shape, or one that the log no longer has, begins with a reset and a
+// snapshot. Reads from the database use the context, which must last for as long as the
+// stream. Caller identifies the quota; empty: the program itself, which has none, and whose
+// streams do not grow old.
+func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, caller string) (*Subscription, error) {
+	from, err := parseOptional(position)
+	if err != nil {
+		return nil, err
+	}
+	canonical := f.canonical(&shape)
+	s, err := f.register(ctx, f.newView(shape, canonical), string(canonical), caller)
+	if err != nil {
+		return nil, err
+	}
+	if from == nil {
+		err = s.begin("")
+	} else {
+		err = s.resume(*from)
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func parseOptional(text string) (*position, error) {
+	if text == "" {
+		return nil, nil
+	}
+	p, err := parsePosition(text)
+	return &p, err
+}
+
+// resume continues from a position, or begins again if that is not possible.
+func (s *Subscription) resume(p position) error {
+	cause, err := s.check(p)
+	if err != nil {
+		return err
+	}
+	if cause != "" {
+		return s.begin(cause)
+	}
+	return s.goOn(p.point)
+}
+
+// check compares a position with the log, and makes sure that what the stream is about exists.
+func (s *Subscription) check(p position) (cause string, err error) {
+	tx, err := s.feed.store.Read(s.ctx)
+	if err != nil {
+		return "", err
+	}
+	defer tx.Close()
+	if cause, s.history, err = p.check(tx, s.shape.fingerprint); err != nil || cause != "" {
+		return cause, err
+	}
+	if err := s.shape.Path.RequireParent(tx); err != nil || s.shape.ID == nil {
+		return "", err
+	}
+	found, err := tx.View(s.shape.collection, s.shape.scope, *s.shape.ID, nil)
+	if err != nil || found {
+		return "", err
+	}
+	// The client may not know yet that it is gone. Otherwise the stream would never end.
+	since, _, _, err := tx.Log(store.LogQuery{After: p.point.Number, Collection: s.shape.collection, ID: s.shape.ID, Most: 1})
+	if err == nil && len(since) == 0 {
+		err = resource.NotFound(s.shape.collection, *s.shape.ID)
+	}
+	return "", err
+}
+
+// goOn sends the changes after a point.
+func (s *Subscription) goOn(point store.Point) (err error) {
+	s.point, s.complete = point, 0
+	if point.Seen.Max > 0 {
+		// From here on every transaction that the point has seen has its positions.
+		s.complete, err = s.feed.store.Sequence(s.ctx)
+	}
+	s.pass(point.Number)
+	return err
+}
+
+// pass notes that everything up to a position was sent.
+func (s *Subscription) pass(number int64) {
+	s.point.Number = max(s.point.Number, number)
+	if s.point.Number >= s.complete {
+		s.point.Revision, s.point.Seen = 0, db.Snapshot{}
+	}
+}
+
+func (s *Subscription) position() string {
+	return position{history: startOf(s.history), fingerprint: s.shape.fingerprint, point: s.point}.String()
+}
+
+// Next returns the next events, at least one, or an error when the stream ends: an *End, or why
+// it failed. It waits for as long as the context allows; nothing is lost when that ends. Events
+// must not be modified. The call reports the events of the one before as sent.
+func (s *Subscription) Next(ctx context.Context) ([]Event, error) {
+	if s.sent > 0 {
+		age := max(0, s.feed.options.Now().Sub(s.oldest))
+		if s.oldest.IsZero() {
+			age = 0
+		}
+		s.feed.options.Metrics.Delivered(s.sent, age)
+		s.sent = 0
+	}
+	for {
+		select {
+		case <-s.ended:
+			return nil, s.end()
+		default:
+		}
+		if len(s.pending) > 0 {
+			events := s.pending
+			s.pending = nil
+			if !s.oldest.IsZero() {
+				s.sent = len(events)
+			}
+			return events, nil
+		}
+		if s.finish != nil {
+			return nil, s.finish
+		}
+		if err := s.step(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (s *Subscription) end() error {
+	s.feed.mutex.Lock()
+	defer s.feed.mutex.Unlock()
+	return &End{Cause: s.cause}
+}
+
+// step reads more events, if there are any.
+func (s *Subscription) step(ctx context.Context) error {
+	s.oldest = time.Time{}
+	switch {
+	case s.snapshot != nil:
+		return s.readSnapshot()
+	case s.at == nil || s.point.Number < s.until:
+		return s.catchUp()
+	default:
+		return s.follow(ctx)
+	}
+}
+
+// follow takes the next batch of the chain, and waits for it.
+func (s *Subscription) follow(ctx context.Context) error {
+	f := s.feed
+	f.mutex.Lock()
+	next := s.at.next
+	if next == nil {
+		s.pass(f.position)
+		appended := s.at.appended
+		f.mutex.Unlock()
+		select {
+		case <-appended:
+			return nil
+		case <-s.ended:
+			return s.end()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if next.emptied {
+		s.pass(next.from)
+		f.detach(s)
+		f.mutex.Unlock()
+		return nil
+	}
+	s.at = next
+	items, events := next.items, next.events
+	f.read(next)
+	f.mutex.Unlock()
+	if events != nil && items[0].number > s.point.Number && s.point.Seen.Max == 0 {
+		s.pending = events // shared by all followers
+	} else {
+		s.deliver(items)
+	}
+	s.oldest = next.oldest
+	s.pass(next.to)
+	return nil
+}
+
+// deliver makes the events of items pending, except those that the subscriber has seen.
+func (s *Subscription) deliver(items []item) {
+	for i := range items {
+		each := &items[i]
+		if s.point.Has(&store.LogEntry{Position: each.number, Revision: each.revision, Transaction: each.transaction}) {
+			continue
+		}
+		if each.effect == restart {
+			s.restart()
+			return
+		}
+		s.pass(each.number)
+		event := each.event
+		if s.point.Seen.Max > 0 {
+			event.Position = s.position()
+		}
+		s.pending = append(s.pending, event)
+		switch each.effect {
+		case endDeleted:
+			s.finish = &End{Cause: ResourceDeleted}
+			return
+		case endLeft:
+			s.finish = &End{Cause: ResourceLeft}
+			return
+		}
+	}
+}
+
+// restart makes the stream begin again with a snapshot, after the pending events.
+func (s *Subscription) restart() {
+	s.feed.mutex.Lock()
+	s.feed.detach(s)
+	s.feed.mutex.Unlock()
+	s.snapshot = &snapshot{cause: parentMoved}
+}
+
+// catchUp reads changes from the database. When there are no more, the subscription follows the
+// chain.
+func (s *Subscription) catchUp() error {
+	entries, last, more, err := s.readLog()
+	if err != nil || s.snapshot != nil {
+		return err
+	}
+	var items []item
+	for i := range entries {
+		items = s.shape.match(items, s.history, &entries[i])
+	}
+	if len(entries) > 0 {
+		s.oldest = timeOf(entries[0].At)
+	}
+	s.deliver(items)
+	if s.snapshot != nil || s.finish != nil {
+		return nil
+	}
+	s.pass(last)
+	if !more && s.at == nil {
+		s.until = s.feed.attach(s)
+	}
+	return nil
+}
+
+// readLog reads the next part of the log. If that is gone, the stream begins again.
+func (s *Subscription) readLog() (entries []store.LogEntry, last int64, more bool, err error) {
+	tx, err := s.feed.store.Read(s.ctx)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	defer tx.Close()
+	s.feed.options.Metrics.CaughtUp()
+	p := position{history: startOf(s.history), fingerprint: s.shape.fingerprint, point: s.point}
+	cause, _, err := p.check(tx, s.shape.fingerprint)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	if cause != "" {
+		s.restartBecause(cause)
+		return nil, 0, false, nil
+	}
+	q := store.LogQuery{After: s.point.Number, Most: mostEntries}
+	if s.shape.collection != nil && s.shape.parents() == nil {
+		q.Collection, q.ID = s.shape.collection, s.shape.ID
+	}
+	entries, last, more, err = tx.Log(q)
+	if err != nil || more || q.Collection == nil {
+		return entries, last, more, err
+	}
+	// The rest of the log is about other resources.
+	end, err := tx.Point()
+	return entries, max(last, end.Number), false, err
+}
+
+func (s *Subscription) restartBecause(cause string) {
+	s.restart()
+	s.snapshot.cause = cause
+}
+
+// Bookmark is an event with the current position of the stream.
+func (s *Subscription) Bookmark() Event {
+	if s.snapshot == nil && s.at != nil && s.point.Number >= s.until && len(s.pending) == 0 {
+		s.feed.mutex.Lock()
+		if s.at.next == nil {
+			s.pass(s.feed.position)
+		}
+		s.feed.mutex.Unlock()
+	}
+	return Event{Kind: Bookmark, Position: s.position(), Data: nothing}
+}
+
+// Slow counts the stream as one that its subscriber receives too slowly. Close must follow.
+func (s *Subscription) Slow() { s.feed.options.Metrics.ClosedAsSlow() }
+
+// Close ends the subscription.
+func (s *Subscription) Close() {
+	if s.snapshot != nil {
+		s.snapshot.close()
+	}
+	s.feed.unregister(s)
+}

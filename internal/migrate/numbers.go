@@ -1,0 +1,168 @@
+package migrate
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Numbering gives numbers to collections and attributes, by which the change log names them. A
+// renamed one keeps its number, and no number is given twice, so that an old entry always means
+// what it meant.
+type Numbering struct {
+	Next        int64                         `json:"next"`
+	Collections map[string]NumberedCollection `json:"collections"`
+}
+
+// NumberedCollection is the number of a collection, with those of its attributes.
+type NumberedCollection struct {
+	Number     int64                        `json:"number"`
+	Attributes map[string]NumberedAttribute `json:"attributes"`
+}
+
+// NumberedAttribute is the number of an attribute. If a migration added it, Since is the last
+// revision before that, and Fill what existing resources got; empty: null.
+type NumberedAttribute struct {
+	Number int64           `json:"number"`
+	Since  int64           `json:"since,omitempty"`
+	Fill   json.RawMessage `json:"fill,omitempty"`
+}
+
+// The numbers of the columns that are no attributes.
+const (
+	createdNumber = iota + 1
+	updatedNumber
+	callerNumber
+	firstNumber // that is given
+)
+
+// numberAll numbers a schema that nothing was stored under.
+func numberAll(s *model.Schema) *Numbering {
+	n := &Numbering{Next: firstNumber, Collections: map[string]NumberedCollection{}}
+	for _, c := range s.All() {
+		n.add(c)
+	}
+	return n
+}
+
+func (n *Numbering) next() int64 {
+	n.Next++
+	return n.Next - 1
+}
+
+// add numbers a new collection.
+func (n *Numbering) add(c *model.Collection) {
+	numbered := NumberedCollection{Number: n.next(), Attributes: map[string]NumberedAttribute{}}
+	for i := range c.Attributes {
+		numbered.Attributes[c.Attributes[i].Name] = NumberedAttribute{Number: n.next()}
+	}
+	n.Collections[c.Name] = numbered
+}
+
+// after is the numbering of the new schema of a plan. Last is the last revision before it.
+func (n *Numbering) after(p *plan, last int64) *Numbering {
+	now := &Numbering{Next: n.Next, Collections: map[string]NumberedCollection{}}
+	for _, pair := range p.pairs {
+		now.follow(pair, n.Collections[pair.old.Name], last)
+	}
+	for _, c := range p.added {
+		now.add(c)
+	}
+	now.Collections[model.OperationsName] = n.Collections[model.OperationsName]
+	return now
+}
+
+// follow numbers a collection that there was.
+func (n *Numbering) follow(p *pair, old NumberedCollection, last int64) {
+	numbered := NumberedCollection{Number: old.Number, Attributes: map[string]NumberedAttribute{}}
+	from, to := p.now.AttributeColumns()
+	for column := from; column < to; column++ {
+		a := p.now.Columns()[column].Attribute
+		if p.source[column] != noSource {
+			numbered.Attributes[a.Name] = old.Attributes[p.old.Columns()[p.source[column]].Name]
+			continue
+		}
+		added := NumberedAttribute{Number: n.next(), Since: last}
+		if fill := a.DefaultValue(); !fill.IsNull() {
+			added.Fill = p.now.Columns()[column].Kind.AppendValue(nil, model.Record{fill}, 0)
+		}
+		numbered.Attributes[a.Name] = added
+	}
+	n.Collections[p.now.Name] = numbered
+}
+
+// readNumbering reads the numbering of the schema in force.
+func readNumbering(c db.Conn) (*Numbering, error) {
+	var text []byte
+	if _, err := db.One(c, func(row model.Row) { text = row.AppendText(nil, 0) }, "SELECT numbers FROM "+db.SchemasTable+" ORDER BY version DESC LIMIT 1"); err != nil {
+		return nil, err
+	}
+	n := &Numbering{}
+	if err := json.Unmarshal(text, n); err != nil {
+		return nil, fmt.Errorf("the numbers of collections and attributes in the database cannot be read: %w", err)
+	}
+	return n, nil
+}
+
+// NumberedColumn is how the change log names a column.
+type NumberedColumn struct {
+	Number int64
+	// Before Since, the column did not exist, and has this value in the history.
+	Since int64
+	Fill  model.Value
+}
+
+// NumberedTable is how the change log names a collection and its columns. The id and the
+// revision have no number.
+type NumberedTable struct {
+	Number  int64
+	Columns []NumberedColumn
+}
+
+// ReadNumbers reads how the change log names the collections of the schema in force.
+func ReadNumbers(c db.Conn, s *model.Schema) (map[*model.Collection]*NumberedTable, error) {
+	n, err := readNumbering(c)
+	if err != nil {
+		return nil, err
+	}
+	tables := map[*model.Collection]*NumberedTable{}
+	for _, collection := range s.All() {
+		if tables[collection], err = n.table(collection); err != nil {
+			return nil, err
+		}
+	}
+	return tables, nil
+}
+
+func (n *Numbering) table(c *model.Collection) (*NumberedTable, error) {
+	numbered, ok := n.Collections[c.Name]
+	if !ok {
+		return nil, fmt.Errorf("the collection %s has no number in the database", c.Name)
+	}
+	t := &NumberedTable{Number: numbered.Number, Columns: make([]NumberedColumn, len(c.Columns()))}
+	for i, column := range c.Columns() {
+		switch {
+		case column.Attribute != nil:
+			a, ok := numbered.Attributes[column.Name]
+			if !ok {
+				return nil, fmt.Errorf("the attribute %s of %s has no number in the database", column.Name, c.Name)
+			}
+			t.Columns[i] = NumberedColumn{Number: a.Number, Since: a.Since}
+			if len(a.Fill) > 0 {
+				var err error
+				if t.Columns[i].Fill, err = column.Kind.ParseValue(a.Fill); err != nil {
+					return nil, fmt.Errorf("the value of %s of %s before it was added cannot be read: %w", column.Name, c.Name, err)
+				}
+			}
+		case i == c.CreatedColumn():
+			t.Columns[i].Number = createdNumber
+		case i == c.UpdatedColumn():
+			t.Columns[i].Number = updatedNumber
+		case column.Name == model.CallerName:
+			t.Columns[i].Number = callerNumber
+		}
+	}
+	return t, nil
+}

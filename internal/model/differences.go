@@ -1,0 +1,35 @@
+package model
+
+// AppendAttributes appends an object with the columns of a row that are in a set, without its
+// id and type.
+func (c *Collection) AppendAttributes(dst []byte, row Row, some ColumnSet) []byte {
+	dst = append(dst, '{')
+	for column := 1; column < c.shown; column++ {
+		if !some.Has(column) {
+			continue
+		}
+		name := c.names[column]
+		if dst[len(dst)-1] == '{' {
+			name = name[1:] // no comma before the first
+		}
+		dst = append(dst, name...)
+		dst = c.columns[column].Kind.appendJSON(dst, row, column)
+	}
+	return append(dst, '}')
+}
+
+// Differences is the columns of two states of a resource that differ and are in a set, without
+// updated_at, nil if there are none.
+func (c *Collection) Differences(before, after Record, some ColumnSet) ColumnSet {
+	var found ColumnSet
+	for column := 1; column < c.shown; column++ {
+		if column == c.updated || before[column] == after[column] || !some.Has(column) {
+			continue
+		}
+		if found == nil {
+			found = make(ColumnSet, len(c.columns))
+		}
+		found[column] = true
+	}
+	return found
+}

@@ -1,0 +1,168 @@
+package openapi
+
+import (
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
+	"github.com/plural-go/plural/schema"
+)
+
+// streamType is the media type of event streams.
+const streamType = "text/event-stream"
+
+// streams reports whether a collection has event streams.
+func streams(c *model.Collection) bool { return !c.ReadOnly() }
+
+// withStream adds an event stream to the content of a response.
+func withStream(content object) object {
+	return append(content, member{streamType, object{{"schema", object{{"type", "string"}, {"description", streamText}}}}})
+}
+
+const streamText = "Events in the format of EventSource: `listed` and `synced` of the snapshot, then `created`, `updated`, `deleted`, `entered` and `left`; `bookmark` is a position only, and after `reset` a snapshot follows. " +
+	"The data of an event is `{\"data\":…,\"previous\":…,\"change\":…}`, and its id the position to resume from."
+
+// streamHeaders are those of a stream that a list or a resource does not have.
+var streamHeaders = []string{"Cache-Control" + ofStream, "X-Accel-Buffering"}
+
+// streamParameters are those of a stream.
+func (b *builder) streamParameters() list {
+	return list{b.since("Since"+ofStream, "Only with `Accept: text/event-stream`, which takes no range and no sort: the position that the stream begins after, as in the link `changes` of a list or the id of an event. Without it, the stream begins with a snapshot."), b.lastEventID()}
+}
+
+func (b *builder) since(component, text string) object {
+	return b.parameter(component, func() object {
+		return object{{"name", "since"}, {"in", "query"}, {"description", text}, {"schema", object{{"type", "string"}, {"minLength", 1}}}}
+	})
+}
+
+func (b *builder) lastEventID() object {
+	return b.header("Last-Event-ID", "Of a stream: the id of the last event that was received. It comes before `since`.", object{{"type", "string"}}, "AQ")
+}
+
+// preferWait is the preference of a list of changes.
+func (b *builder) preferWait() object {
+	return b.parameter("Prefer-Wait", func() object {
+		return object{
+			{"name", "Prefer"}, {"in", "header"},
+			{"description", "`wait=30`: with `since` or `cursor`, answered as soon as there is a change after that, or after 30 seconds, of at most 300. `count=exact`: `X-Total-Count` is also sent for a list with filters."},
+			{"schema", object{{"type", "string"}}}, {"example", "wait=30"},
+		}
+	})
+}
+
+// changes is the paths of the change log.
+func (b *builder) changes() object {
+	c := b.schema.Changes()
+	if !b.by.May(schema.MayList, c) {
+		return nil
+	}
+	public := b.Public != nil && b.Public.May(schema.MayList, c)
+	paths := object{
+		{"/" + c.Name, object{{"get", b.listChanges("listChanges", c.Name, "List changes", "The changes of all resources that the caller may see, in the order of the change log.", public)}}},
+		{"/" + c.Name + "/{id}", pathItem(list{changeID()}, member{"get", b.readChange(public, false)})},
+		{"/" + c.Singular + "/{id}", pathItem(list{changeID()}, member{"get", b.readChange(public, true)})},
+	}
+	return paths
+}
+
+func changeID() object { return idParameter("id", "The id of the change.") }
+
+// history adds the path of the changes of one resource at a place.
+func (b *builder) history(paths *object, p place) {
+	may, public := b.may(schema.MayChanges, p)
+	if !may || p.collection.ReadOnly() {
+		return
+	}
+	one := b.said(p, an(spaced(p.collection.Singular)))
+	paths.add(p.path()+"/{id}/"+model.ChangesName, pathItem(b.pathParameters(p, true), member{"get", b.listChanges("listChangesOf"+b.called(p, false), p.collection.Name,
+		"List changes of "+one, "The history of one resource, also after it was deleted, as far back as the server keeps changes.", public)}))
+}
+
+func (b *builder) listChanges(id, tag, summary, description string, public bool) object {
+	c := b.schema.Changes()
+	parameters := list{b.limit("limit"), b.limit("l"), b.cursor(), b.since("since", "The position or the id of a change that the range begins after. Not together with a cursor.")}
+	for _, name := range []string{model.ChangeCollection, model.ChangeResourceID, "kind", "by", "created_at"} {
+		parameters = append(parameters, b.filters(c, c.Field(name))...)
+	}
+	parameters = append(parameters, b.lastEventID(), b.preferWait(), b.ifMatch(), b.ifNoneMatch())
+	codes := append(ofReading(), problem.CodeDuplicateParameter, problem.CodeInvalidParameter, problem.CodeConflictingRange, problem.CodeTooManyValues, problem.CodeUnknownCursor,
+		problem.CodePositionGone, problem.CodePreconditionFailed, problem.CodeTooExpensive, problem.CodeTooManyRequests)
+	if b.MaxLimit > 0 {
+		codes = append(codes, problem.CodeLimitTooLarge)
+	}
+	if tag != c.Name {
+		codes = append(codes, problem.CodeNotFound)
+	}
+	return b.describe(operation{
+		id: id, tag: tag, public: public, summary: summary, description: description, parameters: parameters,
+		responses: object{{"200", b.listedChanges()}, {"304", b.unchanged()}}, codes: append(codes, b.anywhere()...),
+	})
+}
+
+func (b *builder) readChange(public, singular bool) object {
+	c := b.schema.Changes()
+	o := operation{
+		id: "getChange", tag: c.Name, public: public, summary: "Get a change", description: "One change, with its state as `ETag`.",
+		parameters: list{b.ifMatch(), b.ifNoneMatch()},
+		codes:      append(append(ofReading(), problem.CodeNotFound, problem.CodePreconditionFailed), b.anywhere()...),
+	}
+	headers := []string{"ETag"}
+	if singular {
+		o.id, o.summary = o.id+"AtSingular", o.summary+", by the singular"
+		o.description = "As `/" + c.Name + "/{id}`, which `Content-Location` names."
+		headers = append(headers, "Content-Location")
+	}
+	content := jsonOf(enveloped(reference("schemas", changeShape)), dataOf(exampleChange()))
+	o.responses = object{{"200", object{{"description", "The change."}, {"headers", b.headersOf(headers...)}, {"content", content}}}, {"304", b.unchanged(headers...)}}
+	return b.describe(o)
+}
+
+func (b *builder) listedChanges() object {
+	name, fresh := b.name(b.componentNames, "response changes", "ChangeListResponse")
+	if fresh {
+		b.responses.add(name, object{
+			{"description", "A range of the change log, in its order."},
+			{"headers", b.headersOf(append([]string{"Link", "X-Total-Count", "X-History-Since", "Preference-Applied", "Content-Encoding"}, streamHeaders...)...)},
+			{"content", withStream(jsonOf(enveloped(arrayOf(reference("schemas", changeShape))), dataOf(list{exampleChange()})))},
+		})
+	}
+	return reference("responses", name)
+}
+
+// changeShape is the shape of a change.
+const changeShape = "Change"
+
+func (b *builder) changeObject() object {
+	c := b.schema.Changes()
+	text := func(name string) string { return c.Declared(name).Description }
+	anything := func(name string) object {
+		return object{{"type", list{"object", "null"}}, {"description", text(name)}, {"additionalProperties", true}}
+	}
+	kinds := list{}
+	for _, kind := range c.Declared("kind").Enum {
+		kinds = append(kinds, constant(kind))
+	}
+	id := object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}
+	return object{
+		{"type", "object"}, {"description", "A change of a resource."},
+		{"properties", object{
+			{"id", id}, {"type", object{{"type", "string"}, {"const", c.Name}}},
+			{"kind", object{{"type", "string"}, {"enum", kinds}, {"description", text("kind")}}},
+			{"resource", object{
+				{"type", "object"}, {"description", text("resource")}, {"properties", object{{"id", id}, {"type", object{{"type", "string"}}}}},
+				{"required", list{"id", "type"}}, {"additionalProperties", false},
+			}},
+			{"revision", object{{"type", "integer"}, {"format", "int64"}, {"minimum", 1}, {"description", text("revision")}}},
+			{"by", object{{"type", list{"string", "null"}}, {"description", text("by")}}},
+			{"previous", anything("previous")}, {"data", anything("data")},
+			{"created_at", timestampShape("When the change was made.", readShape)},
+		}},
+		{"required", list{"id", "type", "kind", "resource", "revision", "by", "previous", "data", "created_at"}}, {"additionalProperties", false},
+	}
+}
+
+func exampleChange() object {
+	return object{
+		{"id", "00000000-0000-8001-9c5d-0123456789ab"}, {"type", model.ChangesName}, {"kind", "updated"}, {"resource", object{{"id", exampleID}, {"type", "users"}}},
+		{"revision", 26}, {"by", nil}, {"previous", object{{"name", "Ada"}}}, {"data", object{{"id", exampleID}, {"type", "users"}, {"name", "Ada Lovelace"}}}, {"created_at", exampleTime},
+	}
+}

@@ -1,0 +1,287 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// loggedTable is how the change log stores the former values of a collection: a JSON object of
+// numbers of columns and values.
+type loggedTable struct {
+	*migrate.NumberedTable
+	collection *model.Collection
+	keys       [][]byte       // of each column, nil for id and revision
+	column     map[string]int // by number
+}
+
+func newLoggedTable(c *model.Collection, numbers *migrate.NumberedTable) *loggedTable {
+	l := &loggedTable{NumberedTable: numbers, collection: c, keys: make([][]byte, len(c.Columns())), column: map[string]int{}}
+	for i, column := range numbers.Columns {
+		if column.Number != 0 {
+			number := strconv.FormatInt(column.Number, 10)
+			l.keys[i], l.column[number] = []byte(`"`+number+`":`), i
+		}
+	}
+	return l
+}
+
+// previous is what the log keeps of the state before an update, and whole what it keeps before
+// a deletion.
+func (l *loggedTable) previous(before, after model.Record) []byte {
+	if storesWhole(before.Int(l.collection.RevisionColumn())) {
+		return l.whole(before)
+	}
+	return l.encode(before, func(column int) bool { return before[column] != after[column] })
+}
+
+func (l *loggedTable) whole(before model.Record) []byte {
+	return l.encode(before, func(int) bool { return true })
+}
+
+// storesWhole reports whether an update of a resource with a revision stores all former values,
+// so that whoever needs the state of then reads no further. It is one in 16 by a hash of the
+// revision: two resources that are updated in turns would have revisions of which those of one
+// are all odd.
+func storesWhole(revision int64) bool {
+	return db.BitsOf(revision)*0x9E3779B97F4A7C15>>60 == 0
+}
+
+func (l *loggedTable) encode(record model.Record, has func(column int) bool) []byte {
+	dst := []byte{'{'}
+	for i, key := range l.keys {
+		if key == nil || !has(i) {
+			continue
+		}
+		if len(dst) > 1 {
+			dst = append(dst, ',')
+		}
+		dst = l.collection.Columns()[i].Kind.AppendValue(append(dst, key...), record, i)
+	}
+	return append(dst, '}')
+}
+
+// decode calls visit with the columns and values of an entry. Columns that the collection no
+// longer has are left out.
+func (l *loggedTable) decode(previous []byte, visit func(column int, value model.Value)) error {
+	if len(previous) == 0 {
+		return nil // of a creation
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(previous), jsontext.AllowDuplicateNames(true))
+	if _, err := d.ReadToken(); err != nil {
+		return fmt.Errorf("the change log of %s cannot be read: %w", l.collection.Name, err)
+	}
+	for d.PeekKind() != '}' {
+		number, err := d.ReadToken()
+		if err != nil {
+			return fmt.Errorf("the change log of %s cannot be read: %w", l.collection.Name, err)
+		}
+		column, ok := l.column[number.String()]
+		text, err := d.ReadValue()
+		if err != nil {
+			return fmt.Errorf("the change log of %s cannot be read: %w", l.collection.Name, err)
+		}
+		if !ok {
+			continue
+		}
+		value, err := l.collection.Columns()[column].Kind.ParseValue(text)
+		if err != nil {
+			return fmt.Errorf("the change log of %s cannot be read: %w", l.collection.Name, err)
+		}
+		visit(column, value)
+	}
+	return nil
+}
+
+// blank is a state in which every column is what a migration that added it would have filled in.
+func (l *loggedTable) blank(id model.ID) model.Record {
+	record := make(model.Record, len(l.Columns))
+	for i, column := range l.Columns {
+		record[i] = column.Fill
+	}
+	record[model.IDColumn] = model.IDValue(id)
+	return record
+}
+
+// undo makes the state after a change the one before it, whose revision is not known.
+func (l *loggedTable) undo(record model.Record, revision int64, previous []byte) error {
+	err := l.decode(previous, func(column int, value model.Value) { record[column] = value })
+	l.fill(record, revision)
+	record[l.collection.RevisionColumn()] = model.Null
+	return err
+}
+
+// fill gives the columns that were added after a revision the values that they got then.
+func (l *loggedTable) fill(record model.Record, revision int64) {
+	for i, column := range l.Columns {
+		if revision <= column.Since {
+			record[i] = column.Fill
+		}
+	}
+}
+
+// states finds the states before and after changes, which may be in any order.
+func (t *Tx) states(entries []LogEntry, previous [][]byte) error {
+	groups := map[resourceKey][]int{}
+	var order []resourceKey
+	for i := range entries {
+		key := resourceKey{entries[i].Collection, entries[i].ID}
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], i)
+	}
+	last := map[resourceKey]int64{} // of those that exist after their last change
+	for key, group := range groups {
+		slices.SortFunc(group, func(a, b int) int { return int(entries[a].Revision - entries[b].Revision) })
+		if end := entries[group[len(group)-1]]; end.Kind != Deleted {
+			last[key] = end.Revision
+		}
+	}
+	after, err := t.statesAfter(order, last)
+	if err != nil {
+		return err
+	}
+	for key, group := range groups {
+		log, state := t.store.tables[key.collection].log, after[key]
+		for _, i := range slices.Backward(group) {
+			e := &entries[i]
+			if e.Kind != Deleted {
+				e.After = state
+				log.fill(state, e.Revision)
+				state[key.collection.RevisionColumn()] = model.IntValue(e.Revision)
+			} else {
+				state = log.blank(key.id)
+			}
+			if e.Kind == Created {
+				continue // what was before it, if anything, was deleted
+			}
+			e.Before = slices.Clone(state)
+			if err := log.undo(e.Before, e.Revision, previous[i]); err != nil {
+				return err
+			}
+			state = slices.Clone(e.Before)
+		}
+	}
+	return nil
+}
+
+type resourceKey struct {
+	collection *model.Collection
+	id         model.ID
+}
+
+// statesAfter finds the states of resources as of revisions at which they were changed and not
+// deleted: their rows, if they were not changed since.
+func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (map[resourceKey]model.Record, error) {
+	ids := map[*model.Collection][]model.ID{}
+	for _, key := range order {
+		if _, ok := last[key]; ok {
+			ids[key.collection] = append(ids[key.collection], key.id)
+		}
+	}
+	states := map[resourceKey]model.Record{}
+	for c, wanted := range ids {
+		if err := t.rowsOf(c, wanted, func(record model.Record) { states[resourceKey{c, record.ID(model.IDColumn)}] = record }); err != nil {
+			return nil, err
+		}
+	}
+	for _, key := range order {
+		revision, wanted := last[key]
+		current := states[key]
+		if !wanted || current != nil && current.Int(key.collection.RevisionColumn()) == revision {
+			continue
+		}
+		state, err := t.stateAt(key, revision, current)
+		if err != nil {
+			return nil, err
+		}
+		states[key] = state
+	}
+	return states, nil
+}
+
+// rowsAtOnce is how many rows one query reads by their ids.
+const rowsAtOnce = 100
+
+// rowsOf reads the resources with some ids, as far as they exist.
+func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record)) error {
+	table := t.store.tables[c]
+	for chunk := range slices.Chunk(ids, rowsAtOnce) {
+		b := &db.Builder{}
+		b.Write("SELECT ", table.All, " FROM ", table.Name, " WHERE ", table.Columns[model.IDColumn], " IN (")
+		size := 1 // one of a few, so that there are few statements to prepare
+		for size < len(chunk) {
+			size = min(2*size, rowsAtOnce)
+		}
+		b.List(size, ", ", "", func(i int) { b.Arg(model.IDValue(chunk[min(i, len(chunk)-1)])) })
+		b.Write(")")
+		err := db.Each(t.conn, func(row model.Row) bool {
+			read(c.Scan(row))
+			return true
+		}, b.String(), b.Args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// laterAtOnce is how many later changes of a resource one query reads.
+const laterAtOnce = 32
+
+// stateAt finds the state of a resource after a revision from its later changes: each column has
+// the value that the first of them tells, or that of the current row, which is nil if it was
+// deleted since.
+func (t *Tx) stateAt(key resourceKey, revision int64, current model.Record) (model.Record, error) {
+	log := t.store.tables[key.collection].log
+	state, known, unknown := log.blank(key.id), make([]bool, len(log.Columns)), 0
+	for i, column := range log.Columns {
+		if known[i] = column.Number == 0 || revision <= column.Since; !known[i] {
+			unknown++
+		}
+	}
+	for at, deleted := revision, false; unknown > 0 && !deleted; {
+		var later [][]byte
+		err := db.Each(t.conn, func(row model.Row) bool {
+			at, deleted = row.Int(0), string(row.AppendText(nil, 1)) == db.Deleted
+			later = append(later, row.AppendText(nil, 2))
+			return !deleted
+		}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND revision > $3 ORDER BY revision LIMIT "+strconv.Itoa(laterAtOnce),
+			model.IntValue(log.Number), model.IDValue(key.id), model.IntValue(at))
+		if err != nil {
+			return nil, err
+		}
+		for _, previous := range later {
+			err := log.decode(previous, func(column int, value model.Value) {
+				if !known[column] {
+					state[column], known[column] = value, true
+					unknown--
+				}
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		if deleted || len(later) == laterAtOnce {
+			continue
+		}
+		if current == nil {
+			return nil, fmt.Errorf("the change log does not tell what became of the resource %s of %s", key.id, key.collection.Name)
+		}
+		for i := range state {
+			if !known[i] {
+				state[i] = current[i]
+			}
+		}
+		break
+	}
+	return state, nil
+}

@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestChangeLog looks at what the log stores, reads it, and removes it.
+func TestChangeLog(t *testing.T) {
+	s := (*model.Schema)(schema.Example())
+	users := s.Collection("users")
+	eachStore(t, s, func(t *testing.T, st *Store) {
+		now := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+		st.now = func() time.Time { return now }
+		st.clock = func(db.Conn) (time.Time, error) { return now, nil }
+		ada := insert(t, st, users, `{"id":"00000000-0000-7000-8000-000000000001","name":"Ada","email":"ada@example.com"}`)
+		renamed := slices.Clone(ada)
+		renamed[users.Field("name").Column] = model.TextValue("Ada L.")
+		now = now.Add(time.Hour)
+		write(t, st, func(tx *Tx) error { _, err := tx.Update(users, ada, renamed); return err })
+		now = now.Add(time.Hour)
+		write(t, st, func(tx *Tx) error { _, err := tx.Delete(users, renamed); return err })
+
+		want := []string{
+			`1 4 created 2026-01-02T03:04:05.006Z 1 `,
+			`2 4 updated 2026-01-02T04:04:05.006Z 1 {"5":"Ada"}`,
+			`3 4 deleted 2026-01-02T05:04:05.006Z 1 {"5":"Ada L.","6":"ada@example.com","7":true,"1":"2026-01-02T03:04:05.006Z","2":"2026-01-02T03:04:05.006Z"}`,
+		}
+		if got := storedChanges(t, st); !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		representation := func(name string) string {
+			return `{"id":"00000000-0000-7000-8000-000000000001","type":"users","name":"` + name +
+				`","email":"ada@example.com","active":true,"created_at":"2026-01-02T03:04:05.006Z","updated_at":"2026-01-02T03:04:05.006Z"}`
+		}
+		sequence(t, st)
+		read(t, st, func(tx *Tx) {
+			told := tell(t, tx, LogQuery{Most: 10})
+			want := []string{
+				"1 users created 2026-01-02T03:04:05.006Z null -> " + representation("Ada"),
+				"2 users updated 2026-01-02T04:04:05.006Z " + representation("Ada") + " -> " + representation("Ada L."),
+				"3 users deleted 2026-01-02T05:04:05.006Z " + representation("Ada L.") + " -> null",
+				"last 3",
+			}
+			if !slices.Equal(told, want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+			}
+			deleted, err := tx.Deleted(users, ada.ID(model.IDColumn))
+			renamed[users.RevisionColumn()] = model.Null // not known
+			if err != nil || !slices.Equal(deleted, renamed) {
+				t.Errorf("remembered %s, %v", users.Append(nil, deleted), err)
+			}
+			if position, at, err := tx.Floor(); position != 0 || at != "" || err != nil {
+				t.Errorf("the floor is %d, %s, %v", position, at, err)
+			}
+		})
+
+		now = now.Add(30 * time.Minute)
+		if err := st.DeleteOldChanges(context.Background(), 90*time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if got := storedChanges(t, st); !slices.Equal(got, want[1:]) {
+			t.Errorf("after the removal: got\n%s", strings.Join(got, "\n"))
+		}
+		if err := st.DeleteOldChanges(context.Background(), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		read(t, st, func(tx *Tx) {
+			if deleted, err := tx.Deleted(users, ada.ID(model.IDColumn)); deleted != nil || err != nil {
+				t.Errorf("still remembered: %v, %v", deleted, err)
+			}
+			if position, at, err := tx.Floor(); position != 3 || at != "2026-01-02T05:04:05.006Z" || err != nil {
+				t.Errorf("the floor is %d, %s, %v", position, at, err)
+			}
+		})
+		// Revisions go on where they were, also when the log is empty.
+		next := insert(t, st, users, `{"name":"Bob","email":"bob@example.com"}`)
+		if got := next.Int(users.RevisionColumn()); got != 4 {
+			t.Errorf("the next revision is %d", got)
+		}
+	})
+}
+
+// TestLogIsAPrefixShorter: a change with a later time keeps those behind it in the log, however
+// old these say they are, so that the log never has a hole.
+func TestLogIsAPrefixShorter(t *testing.T) {
+	s := (*model.Schema)(schema.Example())
+	users := s.Collection("users")
+	eachStore(t, s, func(t *testing.T, st *Store) {
+		begin := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+		var hour int
+		st.now = func() time.Time { return begin.Add(time.Duration(hour) * time.Hour) }
+		st.clock = func(db.Conn) (time.Time, error) { return begin.Add(5 * time.Hour), nil }
+		for i, each := range []int{1, 2, 9, 1, 2} {
+			hour = each
+			insert(t, st, users, fmt.Sprintf(`{"name":"A","email":"%d@example.com"}`, i))
+		}
+		sequence(t, st)
+		if err := st.DeleteOldChanges(context.Background(), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		read(t, st, func(tx *Tx) {
+			entries, _, _, err := tx.Log(LogQuery{Most: 10})
+			var revisions []int64
+			for _, e := range entries {
+				revisions = append(revisions, e.Revision)
+			}
+			if err != nil || !slices.Equal(revisions, []int64{3, 4, 5}) {
+				t.Errorf("left %v, %v", revisions, err)
+			}
+			if position, at, err := tx.Floor(); position != 2 || at != "2026-01-02T02:00:00.000Z" || err != nil {
+				t.Errorf("the floor is %d, %s, %v", position, at, err)
+			}
+		})
+	})
+}
+
+func sequence(t *testing.T, st *Store) {
+	t.Helper()
+	if _, err := st.Sequence(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tell reads the log as text.
+func tell(t *testing.T, tx *Tx, q LogQuery) (lines []string) {
+	t.Helper()
+	entries, last, more, err := tx.Log(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := func(e LogEntry, r model.Record) string {
+		if r == nil {
+			return "null"
+		}
+		return string(e.Collection.Append(nil, r))
+	}
+	for _, e := range entries {
+		lines = append(lines, fmt.Sprintf("%d %s %s %s %s -> %s", e.Position, e.Collection.Name, e.Kind, e.At.Text(), state(e, e.Before), state(e, e.After)))
+	}
+	return append(lines, fmt.Sprint("last ", last, db.Choose(more, " and more", "")))
+}
+
+func storedChanges(t *testing.T, st *Store) []string {
+	t.Helper()
+	var lines []string
+	read(t, st, func(tx *Tx) {
+		err := db.Each(tx.conn, func(row model.Row) bool {
+			text := func(column int) []byte { return row.AppendText(nil, column) }
+			lines = append(lines, fmt.Sprintf("%d %d %s %s %d %s", row.Int(0), row.Int(1), text(2), text(3), row.Int(4), text(5)))
+			return true
+		}, "SELECT revision, collection, kind, at, schema, previous FROM "+db.ChangesTable+" ORDER BY revision")
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	return lines
+}
