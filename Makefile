@@ -183,6 +183,11 @@ bench: ## Measure the server against bare net/http and handlers written by hand,
 	go build -C tools/bench -o ../../bin/bench ./cmd/bench
 	bin/bench $(BENCHFLAGS)
 
+.PHONY: bench-streams
+bench-streams: ## Measure event streams: latency, deliveries, memory of idle subscribers, cost for writers, with BENCHFLAGS
+	go build -C tools/bench -o ../../bin/bench ./cmd/bench
+	bin/bench streams $(BENCHFLAGS)
+
 .PHONY: benchmarks
 benchmarks: ## Run the Go benchmarks that match BENCH (all)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...

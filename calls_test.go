@@ -143,7 +143,7 @@ func TestStopBreaksOffALoop(t *testing.T) {
 
 // Loops within loops take a connection each. When there are no more, the next one
 // says so after a while, and single resources can still be read.
-func TestLoopsWithinLoops(t *testing.T) {
+func TestNestedLoopsUseAConnectionEach(t *testing.T) {
 	inBubble(t, func(t *testing.T, server *plural.Server) {
 		ctx := context.Background()
 		authors := of[Author](server)

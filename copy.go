@@ -32,8 +32,8 @@ type CopiedTable struct {
 
 // Copy copies a database to another place, which may be of the other kind: from SQLite to
 // PostgreSQL, back, or within one of them. A server on the copy answers as one on the source
-// did, including ETags, idempotency records, operations and cursors, and executes what the
-// source had accepted.
+// did, including idempotency records, operations and cursors, and executes what the source had
+// accepted. ETags and positions differ: the copy has a history of its own.
 //
 // The source is read from one snapshot, and not written to. The target must have no tables. It
 // is filled in one transaction, which is committed once all rows were read back and found to

@@ -126,7 +126,11 @@ type console struct {
 	// written and received are the ids in the order in which they came up, in
 	// the document and in the answers. Those at one position stand for each other.
 	written, received []string
+	history           string // in the ETags of the server
 }
+
+// writtenHistory is the history in the ETags of the documents.
+const writtenHistory = "k3v9w2ab"
 
 // run follows one step and says how the answer differs, if it does.
 func (c *console) run(step consoleStep) string {
@@ -138,11 +142,19 @@ func (c *console) run(step consoleStep) string {
 	if err != nil {
 		return err.Error()
 	}
+	for _, values := range command.header {
+		for i, value := range values {
+			values[i] = strings.ReplaceAll(value, writtenHistory, c.history)
+		}
+	}
 	command.url = c.base + strings.TrimPrefix(c.translate(command.url), "localhost:8080")
 	command.body = c.translate(command.body)
 	got, err := command.sendUntilFinished()
 	if err != nil {
 		return err.Error()
+	}
+	if found := etags.FindStringSubmatch(strings.Join(got, "\n")); found != nil {
+		c.history = found[2]
 	}
 	want := normalised(step.output, &c.written)
 	if got := normalised(got, &c.received); !slices.Equal(got, want) {
@@ -154,6 +166,7 @@ func (c *console) run(step consoleStep) string {
 var (
 	uuids      = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	times      = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+	etags      = regexp.MustCompile(`(\\?"[0-9a-z]+\.[0-9a-z]+\.)([0-9a-z]{8})(\\?")`)
 	requestIDs = regexp.MustCompile(`^X-Request-Id: [0-9a-f]{32}$`)
 )
 
@@ -177,6 +190,7 @@ func normalised(lines []string, ids *[]string) []string {
 		}
 		line = requestIDs.ReplaceAllString(line, "X-Request-Id: REQUEST")
 		line = times.ReplaceAllString(line, "TIME")
+		line = etags.ReplaceAllString(line, "${1}HISTORY$3")
 		line = uuids.ReplaceAllStringFunc(line, func(id string) string {
 			if !slices.Contains(*ids, id) {
 				*ids = append(*ids, id)

@@ -174,8 +174,8 @@ func TestProgramOfTheLibraryDocument(t *testing.T) {
 // goBlock is code, in which f[T](x) is no link.
 var goBlock = regexp.MustCompile("(?s)```go\n.*?```")
 
-// TestLinksLeadSomewhere follows the links between documents.
-func TestLinksLeadSomewhere(t *testing.T) {
+// TestLinkTargetsExist follows the links between documents.
+func TestLinkTargetsExist(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]*))?\)`)
 	documents := filesOf(t, ".md")
 	for name, text := range documents {

@@ -11,9 +11,9 @@ import (
 	"github.com/plural-go/plural"
 )
 
-// TestOpenAPIIsOfThePlaceWhereItIsMounted: clients that are made from it call the server
+// TestOpenAPIUnderAMountPath: clients that are made from it call the server
 // where they found it.
-func TestOpenAPIIsOfThePlaceWhereItIsMounted(t *testing.T) {
+func TestOpenAPIUnderAMountPath(t *testing.T) {
 	server, err := plural.Open(context.Background(), plural.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Prefix: "/inner"})
 	if err != nil {
 		t.Fatal(err)

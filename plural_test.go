@@ -53,7 +53,7 @@ func ExampleOpen() {
 	// {"data":{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","type":"books","title":"Middlemarch","pages":null}}
 }
 
-func TestOpenReportsEverythingThatCannotBeMeant(t *testing.T) {
+func TestOpenReportsAllInvalidSettings(t *testing.T) {
 	_, err := plural.Open(context.Background(), plural.Config{MaxBody: -1, IdleTimeout: -time.Second, Prefix: "api/"})
 	want := `MaxBody must not be negative, but is -1
 IdleTimeout must not be negative, but is -1s
@@ -63,8 +63,8 @@ the Prefix must be a path such as /api/v1, but is "api/"`
 	}
 }
 
-// TestOriginsAndProxiesThatNobodyHas: what would never be met is a mistake, and says so.
-func TestOriginsAndProxiesThatNobodyHas(t *testing.T) {
+// TestInvalidOriginsAndProxies: what would never be met is a mistake, and says so.
+func TestInvalidOriginsAndProxies(t *testing.T) {
 	for _, origin := range []string{"https://app.example.com/", "https://*.example.com", "app.example.com", "null", "", "HTTPS://app.example.com", "https://a@app.example.com"} {
 		_, err := plural.Open(t.Context(), plural.Config{AllowedOrigins: []string{"*", "https://app.example.com", "http://localhost:3000", origin}})
 		want := fmt.Sprintf("an allowed origin must be * or as browsers send it, such as https://app.example.com, without a path or a slash at its end, but is %q", origin)

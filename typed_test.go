@@ -108,7 +108,7 @@ func TestCreateManyReportsEverything(t *testing.T) {
 	}
 }
 
-func TestOfWhatIsNoCollectionIsAnError(t *testing.T) {
+func TestOfUnknownCollection(t *testing.T) {
 	server, end := openLibrary()
 	defer end()
 	type Book struct {

@@ -181,8 +181,8 @@ func TestPagesAmongWriters(t *testing.T) {
 	}, func(c *plural.Config) { c.MaxLimit = 3 })
 }
 
-// TestLeavingALoop: what is not wanted any more is not read.
-func TestLeavingALoop(t *testing.T) {
+// TestLeavingALoopEndsTheStream: what is not wanted any more is not read.
+func TestLeavingALoopEndsTheStream(t *testing.T) {
 	eachStore(t, func(t *testing.T, url string) {
 		ctx := context.Background()
 		posts := client.Of[Post](connect(t, url), "posts")
@@ -204,8 +204,8 @@ func TestLeavingALoop(t *testing.T) {
 	})
 }
 
-// TestNotAList: an answer that is no list is no end of one either.
-func TestNotAList(t *testing.T) {
+// TestResponseThatIsNotAList: an answer that is no list is no end of one either.
+func TestResponseThatIsNotAList(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"data":{"id":"x"}}`: "the answer is not the envelope of a list: it has { in place of [",
 		`{"data":[1,]}`:       "a resource of posts: json: cannot unmarshal number into Go value of type struct { ID string }",

@@ -47,8 +47,8 @@ func TestLargeIntegers(t *testing.T) {
 	}, func(c *plural.Config) { c.Schema = file.Schema })
 }
 
-// TestTimesOfNow: times have milliseconds, wherever they come from.
-func TestTimesOfNow(t *testing.T) {
+// TestTimesAreTruncatedToMilliseconds: times have milliseconds, wherever they come from.
+func TestTimesAreTruncatedToMilliseconds(t *testing.T) {
 	type embedded struct {
 		At *time.Time `json:"at"`
 	}

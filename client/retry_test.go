@@ -185,8 +185,8 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestNothingWasSent: what surely was not carried out is not lost.
-func TestNothingWasSent(t *testing.T) {
+// TestUnsentRequestsAreNotLost: what surely was not carried out is not lost.
+func TestUnsentRequestsAreNotLost(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	once := func(o *client.Options) { o.Retries = -1 }
@@ -211,8 +211,8 @@ func TestNothingWasSent(t *testing.T) {
 	}
 }
 
-// TestLostAndThenUnreachable: a try whose answer was lost stays lost when the server is gone.
-func TestLostAndThenUnreachable(t *testing.T) {
+// TestLostResponseThenUnreachableServer: a try whose answer was lost stays lost when the server is gone.
+func TestLostResponseThenUnreachableServer(t *testing.T) {
 	var server *httptest.Server
 	server = httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		server.Listener.Close()

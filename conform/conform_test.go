@@ -175,7 +175,7 @@ func TestSampleIsVaried(t *testing.T) {
 }
 
 // Why there is no sub-collection is said as it is.
-func TestReasonsForNoSubCollection(t *testing.T) {
+func TestReasonsForSkippedSubCollectionChecks(t *testing.T) {
 	for want, c := range map[string]collection{
 		"things refers to no other collection, and none refers to it":                   {Name: "things", described: true},
 		"the server does not say at GET / what things refers to, and what refers to it": {Name: "things"},

@@ -14,7 +14,7 @@ import (
 
 // A server may answer anything; a run ends with a report or an error, and never
 // with a panic. The time that passes is that of a bubble: no answer is too late because the machine is busy.
-func TestAnyAnswerIsSurvived(t *testing.T) { synctest.Test(t, testAnyAnswer) }
+func TestRunEndsWhateverTheServerSends(t *testing.T) { synctest.Test(t, testAnyAnswer) }
 
 func testAnyAnswer(t *testing.T) {
 	bodies := []string{

@@ -120,7 +120,7 @@ func TestOperationThatDoesNotEnd(t *testing.T) {
 }
 
 // A Location elsewhere is not followed: it would be told our headers.
-func TestOperationElsewhere(t *testing.T) {
+func TestOperationOnAnotherHost(t *testing.T) {
 	for _, location := range []string{"", "https://example.com/operations/o", "/things/a", "//example.com/operations/o"} {
 		server := &later{operations: []string{operation("succeeded", "null")}, location: location}
 		s := startLater(t, server)

@@ -81,7 +81,7 @@ var updates = []string{"patch", "put", "delete", "create"}
 
 // What was there before a run is neither changed nor deleted, whatever the
 // server says that it has created.
-func TestWhatWasThereIsLeftAlone(t *testing.T) {
+func TestExistingResourcesAreNotChanged(t *testing.T) {
 	for name, created := range map[string]func(*toy, string) string{
 		"what was created": func(_ *toy, id string) string { return representation(id) },
 		"an old resource":  func(*toy, string) string { return representation("old-1") },
@@ -127,7 +127,7 @@ func TestNewIDs(t *testing.T) {
 	}
 }
 
-func TestStrangeIDsAreLeftBehind(t *testing.T) {
+func TestResourcesWithUnsafeIDsAreNotDeleted(t *testing.T) {
 	n, strange := 0, []string{".", "..", "a?b", "a/b", "a%2fb", "ä", "a b", "a#b"}
 	server := &toy{}
 	server.created = func(_ *toy, id string) string {
@@ -224,7 +224,7 @@ func (timeout) Temporary() bool { return true }
 
 // A server that stops answering does not hold up every check, and one that is gone
 // fails none. One that breaks off requests which it does not like is checked to the end.
-func TestRunIsGivenUpWithoutAnswers(t *testing.T) {
+func TestRunEndsWithoutResponses(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	for name, c := range map[string]struct {
 		failure error

@@ -159,7 +159,7 @@ var meanings = map[Code]meaning{
 	CodeUnknownReference: {422, "The resource referred to does not exist"},
 	CodeParentMismatch:   {422, "The parent in the body is not the one in the path"},
 	CodeRefused:          {422, "Refused by a rule of this server"},
-	CodeKeyReused:        {422, "The key stands for another request"},
+	CodeKeyReused:        {422, "The key was used for another request"},
 
 	CodeTooManyRequests: {429, "Too many requests"},
 

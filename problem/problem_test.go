@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestErrorsAreAnErrorOnlyIfThereAreAny(t *testing.T) {
+func TestNoErrorsIsNil(t *testing.T) {
 	var list Errors
 	if err := list.Err(); err != nil {
 		t.Errorf("an empty list is the error %v", err)

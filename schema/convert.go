@@ -1,46 +1,48 @@
 package schema
 
-import "github.com/plural-go/plural/internal/model"
+import (
+	"reflect"
 
-// model is the declaration as the checks take it.
-func (c *Collection) model() model.Collection {
-	m := model.Collection{
-		Name: c.Name, Singular: c.Singular, Description: c.Description,
-		Attributes: modelAttributes(c.Attributes), Unique: c.Unique, Index: c.Index,
-		NoTimestamps: c.NoTimestamps, RequireIfMatch: c.RequireIfMatch, Async: c.Async, RenamedFrom: c.RenamedFrom,
-	}
-	if c.Parent != nil {
-		m.Parent = &model.Parent{Collection: c.Parent.Collection, Attribute: c.Parent.Attribute, OnDelete: model.OnDelete(c.Parent.OnDelete)}
-	}
+	"github.com/plural-go/plural/internal/model"
+)
+
+// The declarations are declared twice: here, where go doc shows their fields, and in model,
+// which cannot import this package. Their exported fields have the same names.
+
+func toModel(c Collection) (m model.Collection) {
+	convert(reflect.ValueOf(&m).Elem(), reflect.ValueOf(c))
 	return m
 }
 
-func modelAttributes(attributes []Attribute) []model.Attribute {
-	if attributes == nil {
-		return nil // an object without properties is not one with none
-	}
-	m := make([]model.Attribute, len(attributes))
-	for i := range attributes {
-		m[i] = attributes[i].model()
-	}
-	return m
+func fromModel(m model.Collection) (c Collection) {
+	convert(reflect.ValueOf(&c).Elem(), reflect.ValueOf(m))
+	return c
 }
 
-func (a *Attribute) model() model.Attribute {
-	m := model.Attribute{
-		Name: a.Name, Type: model.Type(a.Type), Format: model.Format(a.Format), Description: a.Description,
-		MinLength: a.MinLength, MaxLength: a.MaxLength, Pattern: a.Pattern, Scale: a.Scale,
-		Minimum: a.Minimum, Maximum: a.Maximum, ExclusiveMinimum: a.ExclusiveMinimum, ExclusiveMaximum: a.ExclusiveMaximum,
-		MultipleOf: a.MultipleOf, MinItems: a.MinItems, MaxItems: a.MaxItems,
-		Properties: modelAttributes(a.Properties), Closed: a.Closed, Enum: a.Enum, Default: a.Default,
-		Required: a.Required, Unique: a.Unique, Index: a.Index, RenamedFrom: a.RenamedFrom,
+// convert copies a declaration, or a part of one, to its other type.
+func convert(to, from reflect.Value) {
+	switch {
+	case to.Type() == from.Type():
+		to.Set(from)
+	case from.Kind() == reflect.Struct:
+		for i := range from.NumField() {
+			if field := from.Type().Field(i); field.IsExported() {
+				convert(to.FieldByName(field.Name), from.Field(i))
+			}
+		}
+	case from.Kind() == reflect.Pointer:
+		if !from.IsNil() {
+			to.Set(reflect.New(to.Type().Elem()))
+			convert(to.Elem(), from.Elem())
+		}
+	case from.Kind() == reflect.Slice:
+		if !from.IsNil() { // an object without properties is not one with none
+			to.Set(reflect.MakeSlice(to.Type(), from.Len(), from.Len()))
+			for i := range from.Len() {
+				convert(to.Index(i), from.Index(i))
+			}
+		}
+	default:
+		to.Set(from.Convert(to.Type()))
 	}
-	if a.Items != nil {
-		items := a.Items.model()
-		m.Items = &items
-	}
-	if a.References != nil {
-		m.References = &model.Reference{Collection: a.References.Collection, OnDelete: model.OnDelete(a.References.OnDelete)}
-	}
-	return m
 }

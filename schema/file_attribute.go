@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"encoding/json"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/plural-go/plural/internal/model"
@@ -15,76 +17,60 @@ func (p *parser) attribute(e entry, nested bool) model.Attribute {
 		p.wrong(e, "%s must be a mapping with a type: write {type: %s}", e.name, e.node.Value)
 		return a
 	}
-	var required *entry
-	scaled := false
+	given := map[string]entry{}
 	for _, e := range p.mapping(e, model.AttributeKeywords) {
-		switch e.name {
-		case "type":
-			a.Type = p.typeName(e)
-		case "format":
-			a.Format = model.Format(p.text(e))
-		case "description":
-			a.Description = p.text(e)
-		case "minLength":
-			a.MinLength = p.count(e, 0)
-		case "maxLength":
-			a.MaxLength = p.count(e, 1)
-		case "pattern":
-			a.Pattern = p.text(e)
-		case "scale":
-			a.Scale, scaled = p.count(e, 0), true
-		case "enum":
-			a.Enum = p.enum(e)
-		case "minimum":
-			a.Minimum = p.number(e)
-		case "maximum":
-			a.Maximum = p.number(e)
-		case "exclusiveMinimum":
-			a.ExclusiveMinimum = p.number(e)
-		case "exclusiveMaximum":
-			a.ExclusiveMaximum = p.number(e)
-		case "multipleOf":
-			a.MultipleOf = p.number(e)
-		case "items":
-			items := p.attribute(e, true)
-			items.Name = ""
-			a.Items = &items
-		case "minItems":
-			a.MinItems = p.count(e, 0)
-		case "maxItems":
-			a.MaxItems = p.count(e, 1)
-		case "properties":
-			a.Properties = []model.Attribute{}
-			for _, e := range p.mapping(e, nil) {
-				a.Properties = append(a.Properties, p.attribute(e, true))
-			}
-		case "required":
-			required = &e
-		case "additionalProperties":
-			a.Closed = !p.boolean(e)
-		case "default":
-			a.Default = p.constant(e)
-		case "unique":
-			a.Unique = p.boolean(e)
-		case "index":
-			a.Index = p.boolean(e)
-		case "renamed_from":
-			a.RenamedFrom = p.text(e)
-		case "references":
-			if link := p.parent(e, model.ReferenceKeywords); link != nil {
-				a.References = &model.Reference{Collection: link.Collection, OnDelete: link.OnDelete}
-			} else {
-				p.hide(e.at[:len(e.at)-1].To("type")) // which a reference need not have
-			}
-		}
+		given[e.name] = e
+		p.keyword(e, *model.FindKeyword(model.AttributeKeywords, e.name), &a)
 	}
-	if a.Format == model.Decimal && !scaled {
-		p.wrong(e, "%s is a decimal and needs a scale, the number of digits behind the point: add scale: 2, for example", e.name)
+	if _, scaled := given["scale"]; a.Format == model.Decimal && !scaled {
+		p.wrong(e, "%s is a decimal and needs a scale, the number of digits after the point: add scale: 2, for example", e.name)
 	}
-	if required != nil {
-		p.requireProperties(&a, *required, nested)
+	if required, ok := given["required"]; ok { // behind the properties, wherever it is written
+		p.requireProperties(&a, required, nested)
 	}
 	return a
+}
+
+// keyword reads the value of a keyword into its field.
+func (p *parser) keyword(e entry, k model.Keyword, a *model.Attribute) {
+	if k.Field == nil {
+		return
+	}
+	switch field := k.Field(a).(type) {
+	case *model.Type:
+		*field = p.typeName(e)
+	case *model.Format:
+		*field = model.Format(p.text(e))
+	case *string:
+		*field = p.text(e)
+	case *int:
+		*field = p.count(e, k.Shape["minimum"].(int))
+	case *json.Number:
+		*field = p.number(e)
+	case *bool:
+		*field = p.boolean(e) != k.Negated
+	case *any:
+		*field = p.constant(e)
+	case *[]any:
+		*field = p.enum(e)
+	case **model.Attribute:
+		items := p.attribute(e, true)
+		items.Name = ""
+		*field = &items
+	case *[]model.Attribute:
+		*field = []model.Attribute{}
+		for _, e := range p.mapping(e, nil) {
+			*field = append(*field, p.attribute(e, true))
+		}
+	case **model.Reference:
+		if link := p.parent(e, model.ReferenceKeywords); link != nil {
+			*field = &model.Reference{Collection: link.Collection, OnDelete: link.OnDelete}
+		} else {
+			p.hide(e.at[:len(e.at)-1].To("type")) // which a reference need not have
+		}
+	default:
+		panic("schema: no value of a file fits the field of " + k.Name)
+	}
 }
 
 func (p *parser) typeName(e entry) model.Type {

@@ -8,9 +8,9 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// TestHintsAreRight: no word of a table is right by itself, or there twice, and what the hints
+// TestHintsAreValid: no word of a table is right by itself, or there twice, and what the hints
 // on types say to write is valid.
-func TestHintsAreRight(t *testing.T) {
+func TestHintsAreValid(t *testing.T) {
 	tables := map[string]struct {
 		hints model.Hints
 		known []string

@@ -61,7 +61,7 @@ type Attribute struct {
 	MinLength, MaxLength int
 	Pattern              string
 
-	// Scale is how many digits a decimal has behind the point: 2 for most money.
+	// Scale is how many digits a decimal has after the point: 2 for most money.
 	// All its digits together are at most 18.
 	Scale int
 
@@ -151,7 +151,7 @@ type Schema model.Schema
 func New(collections ...Collection) (*Schema, error) {
 	declared := make([]model.Collection, len(collections))
 	for i := range collections {
-		declared[i] = collections[i].model()
+		declared[i] = toModel(collections[i])
 	}
 	compiled, err := model.New(declared...)
 	if err != nil {

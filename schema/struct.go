@@ -48,24 +48,27 @@ import (
 // those of the struct around it, as they do in JSON.
 //
 // All mistakes are reported at once, as errors that are joined.
-func Of[T any]() (Collection, error) { return declare(reflect.TypeFor[T]()) }
+func Of[T any]() (Collection, error) {
+	c, err := declare(reflect.TypeFor[T]())
+	return fromModel(c), err
+}
 
-func declare(t reflect.Type) (Collection, error) {
+func declare(t reflect.Type) (model.Collection, error) {
 	if err := checkStruct(t); err != nil {
-		return Collection{}, err
+		return model.Collection{}, err
 	}
 	var wrong mistakes
-	c := Collection{NoTimestamps: true}
+	c := model.Collection{NoTimestamps: true}
 	fields, err := fieldsOf(t, nil)
 	wrong.add(t.String(), err)
 	for _, field := range fields {
-		wrong.add(t.String()+"."+field.Name, c.addField(field))
+		wrong.add(t.String()+"."+field.Name, addField(&c, field))
 	}
 	if c.Name, err = collectionName(t); err != nil {
 		wrong = append(wrong, err)
 	}
 	if len(wrong) > 0 {
-		return Collection{}, errors.Join(wrong...)
+		return model.Collection{}, errors.Join(wrong...)
 	}
 	return c, nil
 }
@@ -238,13 +241,13 @@ func jsonName(field reflect.StructField) string {
 	return name
 }
 
-func (c *Collection) addField(field structField) error {
+func addField(c *model.Collection, field structField) error {
 	name, tag := jsonName(field.StructField), field.Tag.Get("plural")
 	if field.Name == "_" {
 		if field.depth > 0 {
 			return nil // it is about the embedded struct
 		}
-		return c.setTag(tag)
+		return setCollectionTag(c, tag)
 	}
 	isServers := slices.Contains([]string{"id", "type", "created_at", "updated_at"}, name)
 	isIgnored := !field.IsExported() || isOmitted(field)
@@ -263,8 +266,8 @@ func (c *Collection) addField(field structField) error {
 	case name == "":
 		return errors.New("it needs a json tag with the name of its attribute")
 	}
-	a := Attribute{Name: name}
-	parent, err := a.setTag(field.Type, jsonOption(field, "string"), tag)
+	a := model.Attribute{Name: name}
+	parent, err := setTag(&a, field.Type, jsonOption(field, "string"), tag, nesting{properties: new(int)})
 	wrong := []error{err}
 	if a.Default != nil && !jsonOption(field, "omitempty") && !jsonOption(field, "omitzero") {
 		wrong = append(wrong, errors.New("its default would never be used, as its value is always sent: make it a pointer with omitempty"))

@@ -101,21 +101,11 @@ func fill(t *rapid.T, value reflect.Value) {
 
 // collectionOfFields declares a collection by the fields of a struct without a name.
 func collectionOfFields(t *rapid.T, of reflect.Type) *model.Collection {
-	c := Collection{Name: "things", NoTimestamps: true}
-	fields, err := fieldsOf(of, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, field := range fields {
-		if err := c.addField(field); err != nil {
-			t.Fatalf("%s: %v", of, err)
-		}
-	}
-	s, err := New(c)
+	s, err := DeclareFields("things", of)
 	if err != nil {
 		t.Fatalf("%s: %v", of, err)
 	}
-	return (*model.Schema)(s).Collection("things")
+	return s.Collection("things")
 }
 
 // stored is what is stored of a body, if it is valid.
@@ -130,7 +120,7 @@ func stored(c *model.Collection, body []byte) (representation []byte, err error)
 }
 
 // What is made of a struct is stored, and is the same when it is read into one again.
-func TestStructsComeBackAsTheyWere(t *testing.T) {
+func TestStructRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		of := drawStruct(t, 3)
 		c := collectionOfFields(t, of)
@@ -215,7 +205,7 @@ func mutate(t *rapid.T, value any) any {
 }
 
 // Whatever body is valid fits into the struct, also one that no struct was marshalled to.
-func TestWhatIsStoredFitsIntoTheStruct(t *testing.T) {
+func TestStoredValuesFitTheStruct(t *testing.T) {
 	accepted := 0
 	rapid.Check(t, func(t *rapid.T) {
 		of := drawStruct(t, 3)

@@ -27,21 +27,20 @@ func tagWords(tag string) []string {
 
 // eachWord visits the words of a tag. A word that is a flag takes no value, and
 // every other needs one; none is there twice.
-func eachWord(tag string, flags []string, visit func(keyword, value string) error) error {
+func eachWord(tag string, isFlag func(keyword string) bool, visit func(keyword, value string) error) error {
 	seen := map[string]bool{}
 	var wrong []error
 	for _, word := range tagWords(tag) {
 		keyword, value, hasValue := strings.Cut(word, "=")
-		isFlag := slices.Contains(flags, keyword)
 		var err error
 		switch {
 		case seen[keyword]:
 			err = fmt.Errorf("%s is there twice: remove one of them", keyword)
-		case isFlag && hasValue: // required=false would else require it
+		case isFlag(keyword) && hasValue: // required=false would else require it
 			err = fmt.Errorf("%s takes no value: leave the word out if it is not meant", keyword)
 		default:
 			err = visit(keyword, value)
-			if err == nil && !isFlag && value == "" && keyword != "default" {
+			if err == nil && !isFlag(keyword) && value == "" && keyword != "default" {
 				err = fmt.Errorf("%s needs a value: %s=…", keyword, keyword)
 			}
 		}
@@ -51,9 +50,10 @@ func eachWord(tag string, flags []string, visit func(keyword, value string) erro
 	return errors.Join(wrong...)
 }
 
-// setTag applies the tag of a field named _, which is about the collection.
-func (c *Collection) setTag(tag string) error {
-	return eachWord(tag, nil, func(keyword, value string) error {
+// setCollectionTag applies the tag of a field named _, which is about the collection.
+func setCollectionTag(c *model.Collection, tag string) error {
+	noFlag := func(string) bool { return false }
+	return eachWord(tag, noFlag, func(keyword, value string) error {
 		switch keyword {
 		case "name": // see collectionName
 		case "singular":
@@ -72,21 +72,17 @@ func (c *Collection) setTag(tag string) error {
 // setTag applies the type of a field and the words of its tag. AsText: the json
 // tag has a string made of it. Parent is set when the attribute is that of the
 // parent.
-func (a *Attribute) setTag(t reflect.Type, asText bool, tag string) (parent *Parent, err error) {
-	return a.setTagIn(t, asText, tag, nesting{properties: new(int)})
-}
-
-func (a *Attribute) setTagIn(t reflect.Type, asText bool, tag string, in nesting) (parent *Parent, err error) {
+func setTag(a *model.Attribute, t reflect.Type, asText bool, tag string, in nesting) (parent *model.Parent, err error) {
 	var wrong []error
-	ofType := Attribute{}
-	unknown := ofType.setType(t, in)
+	ofType := model.Attribute{}
+	unknown := setType(&ofType, t, in)
 	if asText {
 		unknown = errors.New("the word string in its json tag makes a text of it: remove the word, or say type=string in its plural tag")
 	}
 	given := declaredType(tag)
 	switch {
 	case given != "" && (unknown != nil || t == reflect.TypeFor[json.RawMessage]()):
-		ofType = Attribute{Type: given} // the author knows
+		ofType = model.Attribute{Type: given} // the author knows
 	case unknown != nil:
 		wrong = append(wrong, unknown)
 	case given != "" && given != ofType.Type:
@@ -95,13 +91,13 @@ func (a *Attribute) setTagIn(t reflect.Type, asText bool, tag string, in nesting
 	a.Type, a.Format, a.Pattern = ofType.Type, ofType.Format, ofType.Pattern
 	a.Items, a.MinItems, a.MaxItems = ofType.Items, ofType.MinItems, ofType.MaxItems
 	a.Properties, a.Closed = ofType.Properties, ofType.Closed
-	parent, err = a.setWords(tag)
+	parent, err = setWords(a, tag)
 	wrong = append(wrong, err)
-	if a.Format == Decimal && model.IsType(model.Type(a.Type)) && a.Type != String {
+	if a.Format == model.Decimal && model.IsType(a.Type) && a.Type != model.String {
 		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and a decimal is a string such as \"19.90\": use a string, or a type that writes one, with type=string in its plural tag", t, model.Article(string(a.Type))))
 	}
-	if a.Format == Decimal && !slices.ContainsFunc(tagWords(tag), func(word string) bool { return strings.HasPrefix(word, "scale=") }) {
-		wrong = append(wrong, errors.New("a decimal needs a scale, the number of digits behind the point: add scale=2, for example"))
+	if a.Format == model.Decimal && !slices.ContainsFunc(tagWords(tag), func(word string) bool { return strings.HasPrefix(word, "scale=") }) {
+		wrong = append(wrong, errors.New("a decimal needs a scale, the number of digits after the point: add scale=2, for example"))
 	}
 	if ofType.Format != a.Format && ofType.Format != "" {
 		wrong = append(wrong, fmt.Errorf("%s is %s in JSON: leave the format out", t, ofType.Format))
@@ -112,48 +108,46 @@ func (a *Attribute) setTagIn(t reflect.Type, asText bool, tag string, in nesting
 	if ofType.MaxItems > 0 && (a.MinItems != ofType.MinItems || a.MaxItems != ofType.MaxItems) {
 		wrong = append(wrong, fmt.Errorf("%s has %d items always: leave minItems and maxItems out", t, ofType.MaxItems))
 	}
-	wrong = append(wrong, a.keepBounds(ofType, t))
+	wrong = append(wrong, keepBounds(a, ofType, t))
 	return parent, errors.Join(wrong...)
 }
 
 // declaredType is what a tag says of the type, if it does.
-func declaredType(tag string) Type {
+func declaredType(tag string) model.Type {
 	for _, word := range tagWords(tag) {
 		if value, found := strings.CutPrefix(word, "type="); found {
-			return Type(value)
+			return model.Type(value)
 		}
 	}
 	return ""
 }
 
-func (a *Attribute) setWords(tag string) (parent *Parent, err error) {
-	onDelete := OnDelete("")
-	err = eachWord(tag, []string{"required", "unique", "index"}, func(keyword, value string) error {
+// fieldOf is the address of what a word of a tag sets, nil if a tag cannot have the keyword.
+func fieldOf(a *model.Attribute, keyword string) any {
+	k := model.FindKeyword(model.AttributeKeywords, keyword)
+	switch {
+	case keyword == "required": // of the attribute itself; in a file it is a list of properties
+		return &a.Required
+	case k == nil || k.Field == nil || k.Negated:
+		return nil
+	}
+	return k.Field(a)
+}
+
+func setWords(a *model.Attribute, tag string) (parent *model.Parent, err error) {
+	onDelete := model.OnDelete("")
+	isFlag := func(keyword string) bool {
+		_, flag := fieldOf(a, keyword).(*bool)
+		return flag
+	}
+	err = eachWord(tag, isFlag, func(keyword, value string) error {
 		switch keyword {
-		case "required":
-			a.Required = true
-		case "unique":
-			a.Unique = true
-		case "index":
-			a.Index = true
-		case "references":
-			a.References = &Reference{Collection: value}
 		case "parent":
-			parent = &Parent{Collection: value}
+			parent = &model.Parent{Collection: value}
 		case "on_delete":
-			onDelete = OnDelete(value)
-		case "enum":
-			for choice := range strings.SplitSeq(value, "|") {
-				a.Enum = append(a.Enum, a.constant(choice))
-			}
-		case "default":
-			a.Default = a.constant(value)
-		case "type":
-			if !model.IsType(model.Type(a.Type)) {
-				return fmt.Errorf("type must be %s, but is %q", model.OneOf(model.Types), value)
-			}
+			onDelete = model.OnDelete(value)
 		default:
-			return a.setConstraint(keyword, value)
+			return setKeyword(a, keyword, value)
 		}
 		return nil
 	})
@@ -170,27 +164,33 @@ func (a *Attribute) setWords(tag string) (parent *Parent, err error) {
 	return parent, err
 }
 
-func (a *Attribute) setConstraint(keyword, value string) (err error) {
-	counts := map[string]*int{"minLength": &a.MinLength, "maxLength": &a.MaxLength, "minItems": &a.MinItems, "maxItems": &a.MaxItems, "scale": &a.Scale}
-	bounds := map[string]*json.Number{
-		"minimum": &a.Minimum, "maximum": &a.Maximum, "exclusiveMinimum": &a.ExclusiveMinimum,
-		"exclusiveMaximum": &a.ExclusiveMaximum, "multipleOf": &a.MultipleOf,
-	}
-	switch {
-	case counts[keyword] != nil:
-		if *counts[keyword], err = strconv.Atoi(value); err != nil {
+// setKeyword sets the field of a keyword to the value in a tag.
+func setKeyword(a *model.Attribute, keyword, value string) (err error) {
+	switch field := fieldOf(a, keyword).(type) {
+	case *model.Type: // see declaredType
+		if !model.IsType(a.Type) {
+			return fmt.Errorf("type must be %s, but is %q", model.OneOf(model.Types), value)
+		}
+	case *model.Format:
+		*field = model.Format(value)
+	case *string:
+		*field = value
+	case *int:
+		if *field, err = strconv.Atoi(value); err != nil {
 			return fmt.Errorf("%s must be a whole number, but is %q", keyword, value)
 		}
-	case bounds[keyword] != nil:
-		*bounds[keyword] = json.Number(value)
-	case keyword == "format":
-		a.Format = Format(value)
-	case keyword == "pattern":
-		a.Pattern = value
-	case keyword == "description":
-		a.Description = value
-	case keyword == "renamed_from":
-		a.RenamedFrom = value
+	case *json.Number:
+		*field = json.Number(value)
+	case *bool:
+		*field = true
+	case *any:
+		*field = constant(a, value)
+	case *[]any:
+		for choice := range strings.SplitSeq(value, "|") {
+			*field = append(*field, constant(a, choice))
+		}
+	case **model.Reference:
+		*field = &model.Reference{Collection: value}
 	default:
 		return fmt.Errorf("there is no keyword %q for a plural tag", keyword)
 	}
@@ -198,8 +198,8 @@ func (a *Attribute) setConstraint(keyword, value string) (err error) {
 }
 
 // constant is a value of a tag as the attribute's type has it.
-func (a *Attribute) constant(text string) any {
-	if a.Type == String {
+func constant(a *model.Attribute, text string) any {
+	if a.Type == model.String {
 		return text
 	}
 	return json.RawMessage(text)

@@ -182,7 +182,7 @@ type Formed struct {
 }
 
 // A type with a JSON of its own is what its tag says.
-func TestTypesWithAFormOfTheirOwn(t *testing.T) {
+func TestTypesWithCustomJSON(t *testing.T) {
 	c, err := Of[Formed]()
 	want := []Attribute{
 		{Name: "bytes", Type: String, Pattern: base64},
@@ -459,7 +459,7 @@ schema.Wrong.None: it needs a json tag with the name of its attribute`
 
 // encoding/json would write neither. It takes reflection to get such a struct
 // past go vet.
-func TestFieldsOfOneName(t *testing.T) {
+func TestFieldsWithTheSameName(t *testing.T) {
 	text := reflect.TypeFor[string]()
 	twice := reflect.StructOf([]reflect.StructField{{Name: "A", Type: text, Tag: `json:"a"`}, {Name: "B", Type: text, Tag: `json:"a"`}})
 	if _, err := fieldsOf(twice, nil); err == nil || err.Error() != "A and B have the same json name, a: rename one of them" {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/plural-go/plural/internal/model"
 )
 
 // nesting is where a type is derived: the types that it is inside of, and how many
@@ -29,7 +31,7 @@ const base64 = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 
 // setType derives the type of an attribute, or of what is inside one, as
 // encoding/json writes it.
-func (a *Attribute) setType(t reflect.Type, in nesting) error {
+func setType(a *model.Attribute, t reflect.Type, in nesting) error {
 	kind := t.Kind()
 	if slices.Contains(in.around, t) {
 		return fmt.Errorf("%s contains itself, and a schema has an end: use json.RawMessage, with type=… in its plural tag if it is no object", t)
@@ -37,36 +39,36 @@ func (a *Attribute) setType(t reflect.Type, in nesting) error {
 	in.around = append(slices.Clone(in.around), t)
 	switch {
 	case t == reflect.TypeFor[time.Time]():
-		a.Type, a.Format = String, DateTime
+		a.Type, a.Format = model.String, model.DateTime
 	case t == reflect.TypeFor[json.RawMessage]():
-		a.Type = Object
+		a.Type = model.Object
 	case t == reflect.TypeFor[json.Number]():
-		a.Type = Number
+		a.Type = model.Number
 	case kind == reflect.Pointer:
-		return a.setType(t.Elem(), in)
+		return setType(a, t.Elem(), in)
 	case ownForm(t) != "":
 		return fmt.Errorf("%s writes its own JSON, by %s: say what that is by type=… in its plural tag, type=string for example", t, ownForm(t))
 	case kind == reflect.String:
-		a.Type = String
+		a.Type = model.String
 	case kind == reflect.Bool:
-		a.Type = Boolean
+		a.Type = model.Boolean
 	case kind >= reflect.Int && kind <= reflect.Uint64:
-		a.Type = Integer
+		a.Type = model.Integer
 		a.Minimum, a.Maximum = integerBounds(t)
 	case kind == reflect.Float32:
-		a.Type = Number
+		a.Type = model.Number
 		a.Minimum, a.Maximum = "-"+maxFloat32, maxFloat32
 	case kind == reflect.Float64:
-		a.Type = Number
+		a.Type = model.Number
 	case kind == reflect.Struct:
-		return a.setObject(t, in)
+		return setObject(a, t, in)
 	case kind == reflect.Map:
-		a.Type = Object
+		a.Type = model.Object
 		return checkMap(t)
 	case kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && ownForm(t.Elem()) == "":
-		a.Type, a.Pattern = String, base64
+		a.Type, a.Pattern = model.String, base64
 	case kind == reflect.Slice || kind == reflect.Array:
-		return a.setArray(t, in)
+		return setArray(a, t, in)
 	case isAny(t):
 		return fmt.Errorf("%s is anything, and an attribute has one type: say which by type=… in its plural tag", t)
 	default:
@@ -75,22 +77,22 @@ func (a *Attribute) setType(t reflect.Type, in nesting) error {
 	return nil
 }
 
-func (a *Attribute) setArray(t reflect.Type, in nesting) error {
-	a.Type = Array
+func setArray(a *model.Attribute, t reflect.Type, in nesting) error {
+	a.Type = model.Array
 	if t.Kind() == reflect.Array { // encoding/json drops what is too much, and says nothing
 		a.MinItems, a.MaxItems = t.Len(), t.Len()
 	}
 	if isAny(t.Elem()) {
 		return nil
 	}
-	a.Items = &Attribute{}
-	return a.Items.setType(t.Elem(), in)
+	a.Items = &model.Attribute{}
+	return setType(a.Items, t.Elem(), in)
 }
 
 // setObject declares the fields of a struct as properties. There are no others: encoding/json
 // would take a member for a field whose name differs by case only.
-func (a *Attribute) setObject(t reflect.Type, in nesting) error {
-	a.Type, a.Closed = Object, true
+func setObject(a *model.Attribute, t reflect.Type, in nesting) error {
+	a.Type, a.Closed = model.Object, true
 	fields, err := fieldsOf(t, nil)
 	wrong := []error{err}
 	for _, field := range fields {
@@ -103,9 +105,9 @@ func (a *Attribute) setObject(t reflect.Type, in nesting) error {
 		if *in.properties++; *in.properties > maxProperties {
 			return fmt.Errorf("%s has more than %d properties inside: use json.RawMessage for a part of it", in.around[0], maxProperties)
 		}
-		property := Attribute{Name: memberName(field)}
+		property := model.Attribute{Name: memberName(field)}
 		var inside mistakes
-		inside.add(field.Name, property.setProperty(field, in))
+		inside.add(field.Name, setProperty(&property, field, in))
 		wrong = append(wrong, inside...)
 		a.Properties = append(a.Properties, property)
 	}
@@ -114,8 +116,8 @@ func (a *Attribute) setObject(t reflect.Type, in nesting) error {
 
 // setProperty declares a field of a struct inside an attribute. Null is no value of a
 // property, so what may be nil must be left out then.
-func (a *Attribute) setProperty(field structField, in nesting) error {
-	parent, err := a.setTagIn(field.Type, jsonOption(field, "string"), field.Tag.Get("plural"), in)
+func setProperty(a *model.Attribute, field structField, in nesting) error {
+	parent, err := setTag(a, field.Type, jsonOption(field, "string"), field.Tag.Get("plural"), in)
 	wrong := []error{err}
 	if parent != nil {
 		wrong = append(wrong, errors.New("a parent belongs to the collection, and not inside its attributes: remove the word"))
@@ -210,7 +212,7 @@ type bound struct {
 
 // keepBounds holds the bounds that a tag gives to those of the Go type, which
 // hold where it gives none.
-func (a *Attribute) keepBounds(ofType Attribute, goType reflect.Type) error {
+func keepBounds(a *model.Attribute, ofType model.Attribute, goType reflect.Type) error {
 	var wrong []error
 	for _, b := range []bound{
 		{"minimum", "exclusiveMinimum", ofType.Minimum, &a.Minimum, &a.ExclusiveMinimum, -1},
@@ -227,7 +229,7 @@ func (a *Attribute) keepBounds(ofType Attribute, goType reflect.Type) error {
 			wrong = append(wrong, fmt.Errorf("%s=%s is more than a %s can hold: it can be %s at the utmost", b.keyword, *b.given, goType, b.limit))
 		}
 		beside := 0
-		if a.Type == Integer {
+		if a.Type == model.Integer {
 			beside = b.sign // what is left out may be just outside
 		}
 		if b.exceeds(*b.givenExcl, beside) {

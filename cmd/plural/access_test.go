@@ -82,8 +82,8 @@ func TestKeys(t *testing.T) {
 	runs(t, plain, "", true, "plural: the schema file has no access, so an API key has no effect: declare access first\n", "keys", "create", "--name", "ci", "--role", "author")
 }
 
-// TestNobodyMayDoAnythingYet: a server whose access grants nothing says so.
-func TestNobodyMayDoAnythingYet(t *testing.T) {
+// TestWarningWithoutGrants: a server whose access grants nothing says so.
+func TestWarningWithoutGrants(t *testing.T) {
 	things, _, _ := strings.Cut(withAccess, "access:")
 	for access, want := range map[string]bool{"access:\n": true, "access: {}\n": true, "access: {roles: {author: }}\n": true, strings.TrimPrefix(withAccess, things): false} {
 		file, err := schema.Parse([]byte(things + access))
@@ -97,8 +97,8 @@ func TestNobodyMayDoAnythingYet(t *testing.T) {
 	}
 }
 
-// TestGreetingTriesWhatIsGranted: what is to be tried is not refused for want of a key.
-func TestGreetingTriesWhatIsGranted(t *testing.T) {
+// TestGreetingSuggestsAnAllowedRequest: what is to be tried is not refused for want of a key.
+func TestGreetingSuggestsAnAllowedRequest(t *testing.T) {
 	for access, want := range map[string]string{
 		"{author: {things: [list, read]}}":                                           `curl http://127.0.0.1:8080/things -H "Authorization: Bearer $KEY" ("plural keys create" makes a key)`,
 		"{public: {others: [read], things: [list, read]}, author: {others: [read]}}": "curl http://127.0.0.1:8080/things",

@@ -10,7 +10,7 @@ import (
 	"github.com/plural-go/plural"
 )
 
-const copyLines = `copying _plural_meta: 2 rows
+const copyLines = `copying _plural_meta: 3 rows
 copying _plural_schemas: 1 row
 copying _plural_totals: 1 row
 copying _plural_changes: 2 rows
@@ -21,7 +21,7 @@ copying _plural_keys: 0 rows
 copying things: 2 rows
 copying operations: 0 rows
 indexing
-checking _plural_meta: 2 rows
+checking _plural_meta: 3 rows
 checking _plural_schemas: 1 row
 checking _plural_totals: 1 row
 checking _plural_changes: 2 rows
@@ -31,7 +31,7 @@ checking _plural_followers: 0 rows
 checking _plural_keys: 0 rows
 checking things: 2 rows
 checking operations: 0 rows
-Copied 8 rows of 10 tables. Counts and checksums are the same on both sides.
+Copied 9 rows of 10 tables. Counts and checksums are the same on both sides.
 `
 
 func TestCopy(t *testing.T) {
@@ -42,7 +42,7 @@ func TestCopy(t *testing.T) {
 	runs(t, dir, "", true, "plural: the SQLite database plural.db cannot be copied to itself\n", "copy", "--from", "sqlite:plural.db", "--to", "sqlite:./plural.db")
 	runs(t, dir, "", false, copyLines, "copy", "--from", "sqlite:plural.db", "--to", "sqlite:new.db")
 	runs(t, dir, "", true, "plural: copying to the SQLite database new.db: it is not empty (it has the tables _plural_answers, _plural_changes, _plural_deltas, _plural_followers, _plural_keys, …), "+
-		"and a copy replaces nothing: give a database without tables\n", "copy", "--from", "sqlite:plural.db", "--to", "sqlite:new.db")
+		"and a copy never overwrites data: use a database without tables\n", "copy", "--from", "sqlite:plural.db", "--to", "sqlite:new.db")
 	old, new := serveIn(t, dir), serveIn(t, dir, "--database=sqlite:new.db")
 	if got, want := get(t, new.base+"/things"), get(t, old.base+"/things"); got != want || !strings.Contains(got, `"name":"B"`) {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -13,11 +13,12 @@ func newDoctorCommand() *cobra.Command {
 	var repair bool
 	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "Compare totals and positions with the resources",
+		Short: "Compare totals, positions and the change log with the resources",
 		Long: `Compare what is derived from the resources of a database with them: the totals
-of collections and sub-collections, and the positions that make offsets fast. They
-are kept by every write, so nothing should ever be wrong. A server may be using
-the database. The exit status is 1 if something is wrong and was not repaired.`,
+of collections and sub-collections, the positions that make offsets fast, and the
+change log. Every write maintains them, so nothing should ever be wrong. A server
+may be using the database. The exit status is 1 if something is wrong and was not
+repaired. The repair of a change log removes it and begins a new history.`,
 		Args: noArguments,
 	}
 	command.Flags().BoolVar(&repair, "repair", false, "rebuild what is wrong")
@@ -37,11 +38,11 @@ the database. The exit status is 1 if something is wrong and was not repaired.`,
 		}
 		switch {
 		case len(findings) == 0:
-			fmt.Fprintln(out, "All totals and positions are correct.")
+			fmt.Fprintln(out, "All totals, positions and changes are correct.")
 		case repair:
 			fmt.Fprintln(out, "Repaired.")
 		default:
-			return errors.New("some totals or positions are wrong: run plural doctor --repair")
+			return errors.New("something is wrong: run plural doctor --repair")
 		}
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestRoomForGarbage(t *testing.T) {
+func TestGarbagePercent(t *testing.T) {
 	const mib = 1 << 20
 	for live, want := range map[uint64]int{
 		0: 1600, mib: 1600, 2 * mib: 1500, 4 * mib: 700, 8 * mib: 300, 16*mib - 1: 100, 16 * mib: 100, 500 * mib: 100,

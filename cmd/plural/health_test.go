@@ -47,7 +47,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-func TestHealthOfAServerThatIsNotWell(t *testing.T) {
+func TestHealthOfAFailedServer(t *testing.T) {
 	sick := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		w.Write([]byte(`{"status":"unavailable","detail":"The database does not answer."}`))
@@ -82,9 +82,9 @@ func TestOwnURL(t *testing.T) {
 	}
 }
 
-// TestServeTellsItsManager: systemd waits for the first word, and is told when the
+// TestServeNotifiesSystemd: systemd waits for the first word, and is told when the
 // server stops.
-func TestServeTellsItsManager(t *testing.T) {
+func TestServeNotifiesSystemd(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "notify")
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})

@@ -47,13 +47,13 @@ func runs(t *testing.T, dir, input string, fails bool, want string, args ...stri
 
 var timestamp = regexp.MustCompile(`\d{8}T\d{6}Z`)
 
-func TestServeTakesAdditiveStepsByItself(t *testing.T) {
+func TestServeAppliesAdditiveSteps(t *testing.T) {
 	dir := t.TempDir()
 	thingsIn(t, dir)
 	writeSchema(t, dir, thingsMore)
 	runs(t, dir, "", true, "plural: the database does not fit the schema:\n"+
 		"  - things: new attribute note (string); existing resources get the default (additive)\n"+
-		"\"plural migrate\" changes the database. With \"--migrate additive\" the server does it by itself.\n",
+		"\"plural migrate\" changes the database. With \"--migrate additive\" the server applies such steps itself.\n",
 		"serve", "--addr=127.0.0.1:0", "--migrate=off")
 	p := serveIn(t, dir, "--log-format=json")
 	if got := get(t, p.base+"/things?filter[name]=A"); !strings.HasPrefix(got, `200 {"data":[{"id":"00000000-0000-7000-8000-000000000001","type":"things","name":"A","size":"12","note":"none",`) {
@@ -71,7 +71,7 @@ const lessPlan = `1 step to fit the schema:
 
   rewriting  things: size is converted from string to integer
              checks 2 resources
-             1 resource is in the way: 00000000-0000-7000-8000-000000000002 (Cannot be converted to integer)
+             1 resource violates this: 00000000-0000-7000-8000-000000000002 (Cannot be converted to integer)
 
 `
 
@@ -83,8 +83,8 @@ func TestMigrate(t *testing.T) {
 	writeSchema(t, dir, thingsLess)
 	runs(t, dir, "", false, lessPlan, "migrate", "--plan")
 	runs(t, dir, "", true, lessPlan+"plural: the migration is refused, and nothing was changed:\n"+
-		"  - things: size is converted from string to integer: 1 resource is in the way: 00000000-0000-7000-8000-000000000002 (Cannot be converted to integer)\n"+
-		"\"plural migrate --allow-loss\" permits it; values that would not be valid become null.\n", "migrate")
+		"  - things: size is converted from string to integer: 1 resource violates this: 00000000-0000-7000-8000-000000000002 (Cannot be converted to integer)\n"+
+		"\"plural migrate --allow-loss\" permits it; values that would be invalid become null.\n", "migrate")
 	question := "Some of this cannot be undone. Write a backup to which file? [plural.db.TIME.backup, or \"none\"] "
 	runs(t, dir, "", true, lessPlan+question+"\nplural: some of this cannot be undone: give --backup FILE, or --no-backup\n", "migrate", "--allow-loss")
 	runs(t, dir, "before.db\n", false, lessPlan+question+"Wrote the backup before.db.\nDone: 1 step. Restart the servers that use the database.\n", "migrate", "--allow-loss")

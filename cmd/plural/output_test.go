@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestOutputKeepsWhatItIs: a file that is written again keeps its mode, a link stays a link,
+// TestOutputKeepsModeLinkAndPipe: a file that is written again keeps its mode, a link stays a link,
 // and a pipe is written to.
-func TestOutputKeepsWhatItIs(t *testing.T) {
+func TestOutputKeepsModeLinkAndPipe(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	check := func(err error) {

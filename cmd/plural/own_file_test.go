@@ -7,7 +7,7 @@ import (
 )
 
 // An import does not read the database itself, and an export does not replace it.
-func TestImportAndExportKeepOffTheDatabase(t *testing.T) {
+func TestImportAndExportRefuseTheDatabaseFile(t *testing.T) {
 	dir := t.TempDir()
 	if out, status := exits(t, dir, `{"name":"Ada","email":"ada@example.com"}`, nil, "import", "users"); status != 0 {
 		t.Fatal(out)

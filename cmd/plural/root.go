@@ -21,6 +21,6 @@ Start with "plural serve"; "plural init" writes a schema file to change.`,
 	root.AddCommand(newCheckCommand())
 	root.AddCommand(newImportCommand(), newExportCommand())
 	root.AddCommand(newKeysCommand(), newCanCommand(), newClientCommand(), newHealthCommand(), newVersionCommand())
-	root.AddCommand(newMigrateCommand(), newBackupCommand(), newRestoreCommand(), newCopyCommand(), newDoctorCommand())
+	root.AddCommand(newMigrateCommand(), newBackupCommand(), newRestoreCommand(), newCopyCommand(), newDoctorCommand(), newHistoryCommand())
 	return root
 }

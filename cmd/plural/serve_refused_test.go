@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestServeThatIsRefusedLeavesNothingBehind: whatever is wrong is found before the database
+// TestFailedServeLeavesNoFiles: whatever is wrong is found before the database
 // is created.
-func TestServeThatIsRefusedLeavesNothingBehind(t *testing.T) {
+func TestFailedServeLeavesNoFiles(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -196,9 +196,9 @@ func TestServeRefusesWhatItCannotServe(t *testing.T) {
 	}{
 		"another schema": {nil, "plural: the database does not fit the schema:\n" +
 			"  - new collection things (additive)\n  - collection users is removed (losing)\n  - collection posts is removed (losing)\n" +
-			"\"plural migrate --plan\" shows what it takes to change the database, and \"plural migrate\" does it.\n"},
+			"\"plural migrate --plan\" shows the steps in detail, and \"plural migrate\" applies them.\n"},
 		"migrate":          {[]string{"--migrate=all"}, "plural: invalid argument \"all\" for \"--migrate\" flag: must be additive or off\n"},
-		"slashes":          {[]string{"--database=sqlite://x.db"}, "plural: the database URL has slashes behind sqlite: that do not belong there: write sqlite:x.db\n"},
+		"slashes":          {[]string{"--database=sqlite://x.db"}, "plural: the database URL must not have // after the scheme: write sqlite:x.db\n"},
 		"parameters":       {[]string{"--database=sqlite:x.db?mode=ro"}, "plural: the database URL must be sqlite: and the name of a file, without parameters, but the name is x.db?mode=ro\n"},
 		"no directory":     {[]string{"--database=sqlite:none/x.db"}, "plural: the database none/x.db cannot be opened: there is no directory none\n"},
 		"a directory":      {[]string{"--database=sqlite:."}, "plural: the database . cannot be opened: it is a directory\n"},

@@ -7,8 +7,8 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// TestNobodyHasAllRequests: an address gets half of the requests, and all together no more than there may be.
-func TestNobodyHasAllRequests(t *testing.T) {
+// TestQuotaOfRequests: an address gets half of the requests, and all together no more than there may be.
+func TestQuotaOfRequests(t *testing.T) {
 	f := newInFlight(4)
 	for i, step := range []struct {
 		address string

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDocumentsAreKept: each is made once, as long as there are not too many.
-func TestDocumentsAreKept(t *testing.T) {
+// TestDocumentsAreCached: each is made once, as long as there are not too many.
+func TestDocumentsAreCached(t *testing.T) {
 	kept, made := documents{all: map[string]*document{}}, 0
 	ask := func(name string) *document {
 		return kept.of(name, func() []byte { made++; return []byte(name) })

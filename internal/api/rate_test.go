@@ -79,8 +79,8 @@ func TestRatesOfOneCallerWithSeveralRoles(t *testing.T) {
 	}
 }
 
-// TestLevelsOfAnyRate: a bucket out of which everything was taken is full again after exactly the time of its rate.
-func TestLevelsOfAnyRate(t *testing.T) {
+// TestBucketsRefillAtTheirRate: a bucket out of which everything was taken is full again after exactly the time of its rate.
+func TestBucketsRefillAtTheirRate(t *testing.T) {
 	for _, allowed := range []schema.Rate{{Requests: 1, Per: time.Hour}, {Requests: 7, Per: time.Minute}, {Requests: 3, Per: time.Second}, {Requests: 4999, Per: time.Hour}} {
 		b := newBuckets()
 		b.now = func() time.Time { return time.Unix(1_800_000_000, 123456789) }

@@ -12,7 +12,7 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// unknown is the error of CEL: neither true nor false.
+// unknown is an error in CEL: neither true nor false.
 func unknown() (isTrue, isFalse query.Filter) { return query.None, query.None }
 
 func isAll(f query.Filter) bool {
@@ -25,8 +25,8 @@ func isNone(f query.Filter) bool {
 	return ok && len(or) == 0
 }
 
-// both and either join filters, and leave out what decides nothing: a rule that is
-// true for a caller must come out as no filter at all, or every total would be counted.
+// both and either join filters and drop constant ones: a rule that is true for a caller must become
+// no filter at all, because totals are only stored for lists without a filter.
 func both(a, b query.Filter) query.Filter {
 	switch {
 	case isAll(a) || isNone(b):
@@ -47,7 +47,7 @@ func either(a, b query.Filter) query.Filter {
 	return query.Or{a, b}
 }
 
-// fact is what does not depend on the resource.
+// fact is a part that does not depend on the resource.
 type fact struct{ program cel.Program }
 
 func (n fact) bind(b *binding) (isTrue, isFalse query.Filter) {
@@ -61,7 +61,7 @@ func (n fact) bind(b *binding) (isTrue, isFalse query.Filter) {
 	return unknown()
 }
 
-// flag is a boolean column by itself.
+// flag is a boolean column used as a condition.
 type flag struct{ column int }
 
 func (n flag) bind(*binding) (isTrue, isFalse query.Filter) {
@@ -69,7 +69,7 @@ func (n flag) bind(*binding) (isTrue, isFalse query.Filter) {
 		query.Compare{Column: n.column, Op: query.Equal, Value: model.BoolValue(false)}
 }
 
-// junction is && or ||. Either side alone can decide it, whatever the other is.
+// junction is && or ||. One side can decide the result, even if the other is an error.
 type junction struct {
 	and         bool
 	left, right node
@@ -101,7 +101,7 @@ func (n choice) bind(b *binding) (isTrue, isFalse query.Filter) {
 	return either(both(yes, thenTrue), both(no, otherwiseTrue)), either(both(yes, thenFalse), both(no, otherwiseFalse))
 }
 
-// attribute is a column that is compared.
+// attribute is a column in a comparison.
 type attribute struct {
 	column int
 	kind   model.Kind
@@ -113,8 +113,7 @@ func (a attribute) compare(op query.Op, value model.Value) query.Filter {
 
 func (a attribute) isNull() query.Filter { return query.IsNull{Column: a.column} }
 
-// equality is ==. Null equals null and nothing else, and values of different types
-// are not equal.
+// equality is ==. Null equals only null, and values of different types are not equal.
 type equality struct {
 	attribute
 	value cel.Program
@@ -139,7 +138,7 @@ func (n equality) bind(b *binding) (isTrue, isFalse query.Filter) {
 	}
 }
 
-// order is <, <=, > or >=. Null has no place in an order, which is an error.
+// order is <, <=, > or >=. Comparing null is an error.
 type order struct {
 	attribute
 	op    query.Op
@@ -150,8 +149,8 @@ var inverse = map[query.Op]query.Op{
 	query.Less: query.GreaterOrEqual, query.GreaterOrEqual: query.Less, query.Greater: query.LessOrEqual, query.LessOrEqual: query.Greater,
 }
 
-// below is how a column of whole milliseconds, or of integers, compares with the one below
-// a value that lies between two of them.
+// below is the comparison of a column of integers, or of whole milliseconds, with the next lower
+// value, for a value between two of them.
 var below = map[query.Op]query.Op{
 	query.Less: query.LessOrEqual, query.LessOrEqual: query.LessOrEqual, query.Greater: query.Greater, query.GreaterOrEqual: query.Greater,
 }
@@ -172,8 +171,8 @@ func (n order) bind(b *binding) (isTrue, isFalse query.Filter) {
 	return n.compare(op, value), n.compare(inverse[op], value)
 }
 
-// part is startsWith or contains, of which null is an error too, and so is a text that a
-// database would take too long to look for.
+// part is startsWith or contains. It is an error for null, and for a text that is too long to search
+// for.
 type part struct {
 	attribute
 	op    query.Op
@@ -193,11 +192,11 @@ func (n part) bind(b *binding) (isTrue, isFalse query.Filter) {
 	return has, query.And{query.Not{Filter: n.isNull()}, query.Not{Filter: has}}
 }
 
-// maxMembers bounds the different values that a column is looked for in: what a claim lists
-// must not become a query that a database takes seconds to read.
+// maxMembers limits the number of different values in a membership test, so that a long list in a
+// claim does not become a very long query.
 const maxMembers = 1000
 
-// membership is in: equality with one of several.
+// membership is in: equality with one of several values.
 type membership struct {
 	attribute
 	values cel.Program
@@ -240,7 +239,7 @@ func (n membership) bind(b *binding) (isTrue, isFalse query.Filter) {
 	return isIn, query.Not{Filter: isIn}
 }
 
-// itemsOf lists what something can be in: the items of a list, the keys of a map.
+// itemsOf returns the members for in: the items of a list, or the keys of a map.
 func itemsOf(value ref.Val) (items []ref.Val, ok bool) {
 	if _, isMap := value.(traits.Mapper); !isMap {
 		if _, isList := value.(traits.Lister); !isList {

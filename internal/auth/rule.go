@@ -15,26 +15,24 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// A rule is CEL, parsed and checked by cel-go. What of it does not mention the
-// resource is also evaluated by cel-go, when it is known who is calling. The rest
-// must be comparisons of one column with such a value, joined by &&, ||, ! and ?:,
-// which become a filter.
+// A rule is a CEL expression, parsed and checked by cel-go. Parts that do not mention the resource
+// are evaluated by cel-go when the caller is known. The rest must be comparisons of one column with
+// such a value, joined by &&, ||, ! and ?:, which become a filter.
 
-// rule is a rule that can be bound to a caller.
+// rule is a compiled rule that can be bound to a caller.
 type rule struct {
 	root     node
 	warnings []string
 }
 
-// node is a piece of a rule that yields a truth value. It becomes two filters: one
-// for the resources of which it is true, and one for those of which it is false.
-// Those that pass neither make it an error, and an error denies.
+// node is a boolean part of a rule. It becomes two filters: one for the resources for which it is
+// true, and one for those for which it is false. For resources that pass neither it is an error,
+// and an error denies access.
 type node interface {
 	bind(c *binding) (isTrue, isFalse query.Filter)
 }
 
-// bind is the filter of the resources that the rule allows a caller. Nil is all of
-// them.
+// bind returns the filter of the resources that the rule allows a caller. Nil: all of them.
 func (r *rule) bind(caller Caller) query.Filter {
 	isTrue, _ := r.root.bind(&binding{variables: caller.variables()})
 	if isAll(isTrue) {
@@ -43,16 +41,16 @@ func (r *rule) bind(caller Caller) query.Filter {
 	return isTrue
 }
 
-// binding is what is known of a request when its rules are bound.
+// binding is the input of the rules of one request.
 type binding struct{ variables map[string]any }
 
-// value evaluates what does not mention the resource. False means an error.
+// value evaluates a part that does not mention the resource. False means an error.
 func (b *binding) value(p cel.Program) (ref.Val, bool) {
 	value, _, err := p.Eval(b.variables)
 	return value, err == nil
 }
 
-// compiler makes filters of the rules on a collection.
+// compiler compiles the rules of a collection.
 type compiler struct {
 	collection *model.Collection
 	env        *cel.Env
@@ -85,22 +83,21 @@ func newCompiler(c *model.Collection) (*compiler, error) {
 	return k, err
 }
 
-// celTypes is how a column looks to a rule. Objects, arrays and decimals cannot be looked at:
-// CEL has no exact decimals.
+// celTypes maps columns to CEL types. Rules cannot use objects, arrays and decimals: CEL has no exact
+// decimals.
 var celTypes = map[model.Kind]*cel.Type{
 	model.KindText: cel.StringType, model.KindUUID: cel.StringType, model.KindDate: cel.StringType, model.KindInteger: cel.IntType,
 	model.KindNumber: cel.DoubleType, model.KindBoolean: cel.BoolType, model.KindDateTime: cel.TimestampType,
 }
 
-// compile checks a rule and makes a filter of it. What is wrong with it is
-// reported at its place.
+// compile checks a rule and compiles it. Problems are reported with their position.
 func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Problems) {
 	if strings.TrimSpace(source.Text) == "" {
 		return nil, schema.Problems{problemIn(source, at, 1, 0, "the rule is empty: write true if everything is allowed")}
 	}
 	parsed, issues := k.env.Parse(source.Text)
 	if issues.Err() != nil {
-		// The first mistake only: the parser reports others that follow from it.
+		// Only the first error: the parser reports others that follow from it.
 		return nil, reported(source, at, issues.Errors()[:1], "rules are written in CEL, with ==, !=, <, in, &&, || and !")
 	}
 	t := &translation{compiler: k, tree: parsed.NativeRep(), source: source, at: at}
@@ -109,8 +106,8 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 	}
 	checked, issues := k.env.Check(parsed)
 	if issues.Err() != nil {
-		return nil, reported(source, at, issues.Errors(), "a rule knows resource.ATTRIBUTE, auth.sub, auth.role and auth.claims, "+
-			"and compares values of one type, times as in timestamp('2026-12-01T00:00:00Z')")
+		return nil, reported(source, at, issues.Errors(), "a rule can use resource.ATTRIBUTE, auth.sub, auth.role and auth.claims, "+
+			"and must compare values of the same type, and times as in timestamp('2026-12-01T00:00:00Z')")
 	}
 	if kind := checked.OutputType(); !kind.IsAssignableType(cel.BoolType) && !kind.IsExactType(cel.DynType) {
 		return nil, schema.Problems{problemIn(source, at, 1, 0, "a rule must be true or false, but the type of this one is "+kind.String())}
@@ -126,7 +123,7 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 	return &rule{root, t.nullWarnings(t.tree.Expr(), nil)}, nil
 }
 
-// reported is what cel-go reports of a rule, with a hint for those who do not know CEL.
+// reported returns the errors of cel-go, with a hint for those who do not know CEL.
 func reported(source schema.Rule, at []string, issues []*cel.Error, hint string) (problems schema.Problems) {
 	for _, issue := range issues {
 		message, _, _ := strings.Cut(issue.Message, "\n")
@@ -135,7 +132,7 @@ func reported(source schema.Rule, at []string, issues []*cel.Error, hint string)
 	return problems
 }
 
-// translation makes nodes of one rule.
+// translation builds the nodes of one rule.
 type translation struct {
 	*compiler
 	tree     *ast.AST
@@ -144,15 +141,15 @@ type translation struct {
 	problems schema.Problems
 }
 
-// refuse reports what cannot be done with an expression.
+// refuse reports an expression that is not supported.
 func (t *translation) refuse(e ast.Expr, message string) node {
 	where := t.tree.SourceInfo().GetStartLocation(e.ID())
 	t.problems = append(t.problems, problemIn(t.source, t.at, max(where.Line(), 1), max(where.Column(), 0), message))
 	return nil
 }
 
-// unknownFields reports names that there are none of, in words that help: cel-go
-// would say that it knows no resource.
+// unknownFields reports unknown names. The message of cel-go would be misleading: it says that
+// resource itself is not declared.
 func (t *translation) unknownFields(root ast.Expr) {
 	visit(root, func(e ast.Expr) {
 		if e.Kind() != ast.SelectKind || e.AsSelect().Operand().Kind() != ast.IdentKind {
@@ -161,26 +158,26 @@ func (t *translation) unknownFields(root ast.Expr) {
 		operand, field := e.AsSelect().Operand().AsIdent(), e.AsSelect().FieldName()
 		switch {
 		case operand == "auth" && field != "sub" && field != "role" && field != "claims":
-			t.refuse(e, "auth has no "+field+": there are auth.sub, auth.role and auth.claims")
+			t.refuse(e, "auth has no "+field+": use auth.sub, auth.role or auth.claims")
 		case operand != resourceName:
 		case e.AsSelect().IsTestOnly():
-			t.refuse(e, "every resource has every attribute: in place of has(), compare with null")
+			t.refuse(e, "every resource has every attribute: compare with null instead of using has()")
 		case t.collection.Field(field) == nil:
 			t.refuse(e, t.collection.Name+" has no attribute "+field)
 		case t.collection.Field(field).Kind == model.KindJSON:
-			t.refuse(e, field+" is an object or array, which a rule cannot look at")
+			t.refuse(e, field+" is an object or array, which a rule cannot use")
 		case t.collection.Field(field).Kind.IsDecimal():
-			t.refuse(e, field+" is a decimal, which a rule cannot look at")
+			t.refuse(e, field+" is a decimal, which a rule cannot use")
 		case field == "type":
-			t.refuse(e, "the type of every resource here is "+t.collection.Name+": it is of no use in a rule")
+			t.refuse(e, "the type of every resource here is "+t.collection.Name+": a rule cannot use it")
 		}
 	})
 }
 
-// wholeClaims refuses to look at all claims as one value: cel-go passes over a claim that is
-// an error when it compares maps.
+// wholeClaims refuses the use of all claims as one value: when cel-go compares maps, it ignores a
+// claim that is an error.
 func (t *translation) wholeClaims(root ast.Expr) {
-	single := map[int64]bool{} // where one of them is asked for, or which there are
+	single := map[int64]bool{} // uses of a single claim, or of the names of claims
 	visit(root, func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.SelectKind:
@@ -198,7 +195,7 @@ func (t *translation) wholeClaims(root ast.Expr) {
 	})
 	visit(root, func(e ast.Expr) {
 		if e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == "auth.claims" && !single[e.ID()] {
-			t.refuse(e, "auth.claims cannot be looked at as a whole: ask for one of them, as in auth.claims.team")
+			t.refuse(e, "auth.claims cannot be used as a whole: use one claim, such as auth.claims.team")
 		}
 	})
 }
@@ -207,7 +204,7 @@ func visit(e ast.Expr, each func(ast.Expr)) {
 	ast.PostOrderVisit(e, ast.NewExprVisitor(each))
 }
 
-// columnOf finds the column that an expression is.
+// columnOf returns the column that an expression names, if it does.
 func (t *translation) columnOf(e ast.Expr) (column int, ok bool) {
 	if e.Kind() != ast.IdentKind {
 		return 0, false
@@ -234,8 +231,8 @@ func (t *translation) isFree(e ast.Expr) bool {
 	return !resource
 }
 
-// program has cel-go evaluate a part of the rule. One that is the same for every
-// caller must be without error: it would deny for ever, and nobody would know why.
+// program compiles a part of the rule with cel-go. A part that does not depend on the caller must
+// evaluate without error: otherwise the rule would always deny, without an explanation.
 func (t *translation) program(e ast.Expr) cel.Program {
 	part := ast.NewCheckedAST(ast.NewAST(e, t.tree.SourceInfo()), t.tree.TypeMap(), t.tree.ReferenceMap())
 	proto, err := ast.ToProto(part)
@@ -247,18 +244,18 @@ func (t *translation) program(e ast.Expr) cel.Program {
 		_, _, err = program.Eval(map[string]any{})
 	}
 	if err != nil {
-		t.refuse(e, "this has no value: "+err.Error())
+		t.refuse(e, "this cannot be evaluated: "+err.Error())
 		return nil
 	}
 	return program
 }
 
-// maxCost bounds what the loops of a rule may cost, in steps of cel-go. One over all that a token
-// has room for costs less; loops within loops over as much would take seconds.
+// maxCost limits the cost of the loops of a rule, in steps of cel-go. One loop over the largest
+// possible token costs less; nested loops over it would take seconds.
 const maxCost = 100_000
 
-// bounds is what keeps an expression from being evaluated for ever. Counting takes time, and
-// without loops there is nothing to count.
+// bounds returns the cost limit of an expression. Counting takes time, and is only needed if there
+// are loops.
 func (t *translation) bounds(root ast.Expr) (options []cel.ProgramOption) {
 	visit(root, func(e ast.Expr) {
 		if e.Kind() == ast.ComprehensionKind {
@@ -274,7 +271,7 @@ var comparisons = map[string]query.Op{
 	overloads.StartsWith: query.StartsWith, overloads.Contains: query.Contains,
 }
 
-// condition translates what must be true or false.
+// condition translates a boolean expression.
 func (t *translation) condition(e ast.Expr) node {
 	if t.isFree(e) {
 		return fact{t.program(e)}
@@ -283,7 +280,7 @@ func (t *translation) condition(e ast.Expr) node {
 		return flag{column}
 	}
 	if e.Kind() != ast.CallKind {
-		return t.refuse(e, "this cannot become a filter: attributes can be compared with values, and such comparisons joined")
+		return t.refuse(e, "this cannot become a filter: compare attributes with values, and join comparisons with &&, ||, ! and ?:")
 	}
 	call := e.AsCall()
 	args := call.Args()
@@ -304,7 +301,7 @@ func (t *translation) condition(e ast.Expr) node {
 		if column, ok := t.columnOf(args[0]); ok && t.isFree(args[1]) {
 			return membership{t.attribute(column), t.program(args[1])}
 		}
-		return t.refuse(e, "an attribute can be looked for in a list of values, and in nothing else")
+		return t.refuse(e, "the right side of in must be a list of values")
 	case overloads.StartsWith, overloads.Contains:
 		return t.part(e, comparisons[name], call)
 	default:
@@ -312,8 +309,7 @@ func (t *translation) condition(e ast.Expr) node {
 	}
 }
 
-// sides finds the column and the value of a comparison, and whether the column is
-// on the right.
+// sides finds the column and the value of a comparison, and whether the column is on the right.
 func (t *translation) sides(e ast.Expr, args []ast.Expr) (column attribute, value cel.Program, flipped, ok bool) {
 	left, isLeft := t.columnOf(args[0])
 	right, isRight := t.columnOf(args[1])
@@ -323,9 +319,9 @@ func (t *translation) sides(e ast.Expr, args []ast.Expr) (column attribute, valu
 	case isRight && t.isFree(args[0]):
 		return t.attribute(right), t.program(args[0]), true, true
 	case isLeft && isRight:
-		t.refuse(e, "two attributes cannot be compared with each other, only one with a value")
+		t.refuse(e, "two attributes cannot be compared with each other: compare an attribute with a value")
 	default:
-		t.refuse(e, "an attribute must stand by itself on one side of a comparison, and no attribute on the other")
+		t.refuse(e, "one side of a comparison must be an attribute alone, and the other side a value without attributes")
 	}
 	return attribute{}, nil, false, false
 }
@@ -348,7 +344,7 @@ func (t *translation) order(e ast.Expr, op query.Op, args []ast.Expr) node {
 		return nil
 	}
 	if column.kind == model.KindUUID {
-		return t.refuse(e, "ids can be equal or not, and have no order here")
+		return t.refuse(e, "ids have no order in a rule: compare them with == or !=")
 	}
 	if flipped {
 		op = flippedOps[op]
@@ -359,7 +355,7 @@ func (t *translation) order(e ast.Expr, op query.Op, args []ast.Expr) node {
 func (t *translation) part(e ast.Expr, op query.Op, call ast.CallExpr) node {
 	column, ok := t.columnOf(call.Target())
 	if !ok || !t.isFree(call.Args()[0]) || t.attribute(column).kind != model.KindText {
-		return t.refuse(e, "startsWith and contains are for an attribute that is a string without a format of its own, and take a value")
+		return t.refuse(e, "startsWith and contains need a string attribute without a format, and a value")
 	}
 	if text := call.Args()[0]; text.Kind() == ast.LiteralKind && len([]rune(fmt.Sprint(text.AsLiteral().Value()))) > query.MaxPart {
 		return t.refuse(e, fmt.Sprintf("startsWith and contains take at most %d characters", query.MaxPart))
@@ -371,7 +367,7 @@ func (t *translation) attribute(column int) attribute {
 	return attribute{column, t.collection.Columns()[column].Kind}
 }
 
-// problemIn is what is wrong at a line, from 1, and a column, from 0, of a rule.
+// problemIn is a problem at a line, from 1, and a column, from 0, of a rule.
 func problemIn(source schema.Rule, at []string, line, column int, message string) schema.Problem {
 	problem := schema.Problem{Path: at, Message: message}
 	if source.Line > 0 {

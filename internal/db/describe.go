@@ -99,8 +99,8 @@ const Misfit = "the database does not fit the schema"
 func Foreign(found map[string]*TableShape) error {
 	return &MisfitError{
 		Problem:     Misfit,
-		Differences: []string{fmt.Sprintf("it has tables that Plural did not make (%s), and none of Plural's own", strings.Join(SortedNames(found), ", "))},
-		Advice:      `It seems to be the database of another program. Give an empty one, or the right one.`,
+		Differences: []string{fmt.Sprintf("it has tables that Plural did not create (%s), and none of Plural's own", strings.Join(SortedNames(found), ", "))},
+		Advice:      `It seems to belong to another program. Use an empty database, or the right one.`,
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-func TestErrorTellsTheLogEverything(t *testing.T) {
+func TestErrorIsLoggedWithItsCause(t *testing.T) {
 	cause := errors.New("disk on fire")
 	tests := []struct {
 		err    *problem.Error
@@ -31,7 +31,7 @@ func TestErrorTellsTheLogEverything(t *testing.T) {
 	}
 }
 
-func TestFromFindsFaults(t *testing.T) {
+func TestFromFindsWrappedFaults(t *testing.T) {
 	one, two, away := New(problem.CodeNotFound, "one"), New(problem.CodeRequired, "two"), New(problem.CodeUnavailable, "away")
 	inner, made := &Inner{problem.Errors{one}}, New("teapot", "what the client must not see")
 	wrapped := fmt.Errorf("outside: %w", inner)

@@ -55,7 +55,7 @@ func (w *walk) next(dst []byte) (*store.LogEntry, []byte, error) {
 // shows reports whether a change passes the filter.
 func (c *Changes) shows(e *store.LogEntry) bool {
 	filter := c.request.Query.Filter
-	return !e.Collection.ReadOnly() && !c.skipped.Has(e) && (filter == nil || filter.Match(e.Record(c.feed.store.Schema())))
+	return !e.Collection.ReadOnly() && !(e.Position >= c.start && c.skipped.Has(e)) && (filter == nil || filter.Match(e.Record(c.feed.store.Schema())))
 }
 
 // read reads the next part of the log.

@@ -76,7 +76,10 @@ func (s *Subscription) readSnapshot() error {
 func (s *Subscription) openSnapshot() error {
 	n, err := s.snapshot, error(nil)
 	if s.shape.collection == nil {
-		n.point, err = s.feed.end(s.ctx)
+		// What was committed before is part of the snapshot.
+		if _, err = s.feed.store.Sequence(s.ctx); err == nil {
+			n.point, err = s.feed.end(s.ctx)
+		}
 	} else {
 		err = s.openListing()
 	}

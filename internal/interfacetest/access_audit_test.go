@@ -32,9 +32,9 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// TestSecretsAreNowhere: credentials are in no log and no metric, whether they are right
+// TestSecretsAreNotStoredOrLogged: credentials are in no log and no metric, whether they are right
 // or wrong; who called, and why they were denied, is.
-func TestSecretsAreNowhere(t *testing.T) {
+func TestSecretsAreNotStoredOrLogged(t *testing.T) {
 	eachHouse(t, func(t *testing.T, open opener) {
 		log := &lines{}
 		h := open(func(c *plural.Config) {

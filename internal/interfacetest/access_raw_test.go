@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestWaysRound: a request that is written in an unusual way, or says by other headers what it
+// TestAccessCannotBeBypassed: a request that is written in an unusual way, or says by other headers what it
 // means, gets nobody further than the usual one.
-func TestWaysRound(t *testing.T) {
+func TestAccessCannotBeBypassed(t *testing.T) {
 	eachHouse(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")

@@ -120,9 +120,9 @@ func TestCallersSeeWhatTheyMay(t *testing.T) {
 	})
 }
 
-// TestRootTellsTotalsToThoseWhoMayList: who may read a resource by its id only is not told
+// TestRootTotalsRequireList: who may read a resource by its id only is not told
 // how many there are.
-func TestRootTellsTotalsToThoseWhoMayList(t *testing.T) {
+func TestRootTotalsRequireList(t *testing.T) {
 	eachHouse(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")

@@ -99,7 +99,7 @@ func expectCaught(t *testing.T, report *conform.Report, want []string) {
 }
 
 // Behind the same door, without a fault, nothing fails.
-func TestNoFaultIsNoFailure(t *testing.T) {
+func TestNoErrorIsNoFault(t *testing.T) {
 	for _, collection := range []string{"users", "posts", "samples"} {
 		for _, async := range []bool{false, true} {
 			options := conform.Options{Collection: collection, Async: async}

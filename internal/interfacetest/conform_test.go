@@ -87,7 +87,7 @@ func TestConformanceOfTheLargeSchema(t *testing.T) {
 }
 
 // A collection that is in use stays as it is.
-func TestConformanceBesideOtherResources(t *testing.T) {
+func TestConformanceWithOtherResources(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 120)
 		before := s.get("/users?limit=1000")
@@ -156,7 +156,7 @@ func TestConformanceBySample(t *testing.T) {
 }
 
 // A run that is given up removes what it has created.
-func TestConformanceGivenUp(t *testing.T) {
+func TestConformanceCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	created, left := 0, 0

@@ -45,9 +45,9 @@ func (a answer) whole() string {
 	return fmt.Sprintf("%d\n%s\n\n%s", a.status, strings.Join(headers, "\n"), a.body)
 }
 
-// TestMovedServerAnswersAsBefore: whoever has ids, ETags, keys, cursors and links of a
+// TestCopiedDatabaseGivesTheSameResponses: whoever has ids, ETags, keys, cursors and links of a
 // server can go on with them on one whose database was copied.
-func TestMovedServerAnswersAsBefore(t *testing.T) {
+func TestCopiedDatabaseGivesTheSameResponses(t *testing.T) {
 	eachGated(t, func(t *testing.T, s *server, g *gate) {
 		for i, name := range []string{"a", "é", "𝄞", "A", "\u2028", "b"} {
 			s.create("/people", named(i, name))
@@ -129,9 +129,9 @@ func TestMovedServerAnswersAsBefore(t *testing.T) {
 	})
 }
 
-// TestMovedOperations: what was accepted before a move is carried out after it, once
+// TestOperationsOfACopiedDatabase: what was accepted before a move is carried out after it, once
 // and in its order.
-func TestMovedOperations(t *testing.T) {
+func TestOperationsOfACopiedDatabase(t *testing.T) {
 	eachGated(t, func(t *testing.T, s *server, g *gate) {
 		g.hold(1)
 		first := s.later("POST", "/people", named(1, "One"), "Idempotency-Key", "first")

@@ -16,10 +16,10 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// TestStoresAnswerAlike sends random requests to a server on each store, and the
+// TestDatabasesGiveTheSameResponses sends random requests to a server on each store, and the
 // answers must be the same but for minted ids, times and the numbers in ETags.
 // -rapid.checks says how many sequences of requests there are.
-func TestStoresAnswerAlike(t *testing.T) {
+func TestDatabasesGiveTheSameResponses(t *testing.T) {
 	declared := differentialSchema(t)
 	quiet := func(c *plural.Config) { c.Logger = slog.New(slog.DiscardHandler) }
 	sides := []*side{

@@ -104,6 +104,15 @@ func (a answer) expectHeaders(t testing.TB, want ...string) {
 			if values[0] != "nosniff" {
 				t.Errorf("X-Content-Type-Options is %q", values)
 			}
+		case "Link":
+			if rest := a.otherLinks(t); rest != "" {
+				got = append(got, "Link: "+rest)
+			}
+		case "Vary":
+			// Whatever has a stream depends on Accept, see TestWhatDependsOnAccept.
+			if values = slices.DeleteFunc(slices.Clone(values), func(value string) bool { return value == "Accept" }); len(values) > 0 {
+				got = append(got, "Vary: "+strings.Join(values, ", "))
+			}
 		case "Etag":
 			got = append(got, "Etag: "+etags.ReplaceAllString(strings.Join(values, ", "), "TAG"))
 		default:
@@ -125,6 +134,33 @@ func (a answer) expectHeaders(t testing.TB, want ...string) {
 	if a.header.Get("X-Request-Id") == "" {
 		t.Error("no X-Request-Id")
 	}
+}
+
+// changesLink is the first link of every list that has a stream.
+var changesLink = regexp.MustCompile(`^<(/[^?>]*)\?([^>]*&)?since=[A-Za-z0-9_-]+>; rel="changes"(, |$)`)
+
+// otherLinks is the Link header without the one to the changes, which must be the first, and
+// have the filters of the others.
+func (a answer) otherLinks(t testing.TB) string {
+	t.Helper()
+	link := a.header.Get("Link")
+	found := changesLink.FindStringSubmatch(link)
+	if found == nil {
+		if strings.Contains(link, `rel="changes"`) {
+			t.Errorf("not the link to the changes of this list: %s", link)
+		}
+		return link
+	}
+	rest := strings.TrimPrefix(link, found[0])
+	if rest != "" && !strings.HasPrefix(rest, "<"+found[1]+"?"+found[2]) {
+		t.Errorf("the link to the changes has another path or other filters: %s", link)
+	}
+	for _, name := range []string{"sort=", "limit=", "offset=", "cursor="} {
+		if strings.Contains(found[2], name) {
+			t.Errorf("the link to the changes has a range or an order: %s", link)
+		}
+	}
+	return rest
 }
 
 // expectRefusal is expectErrors for a table: it says which request failed.

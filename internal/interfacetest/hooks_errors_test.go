@@ -188,7 +188,7 @@ func TestErrorsOfHooksInArrays(t *testing.T) {
 
 // A hook that looks for what the resource refers to need not care that it may be
 // missing: the client learns of it as it would without the hook.
-func TestHookMeetsAReferenceThatLeadsNowhere(t *testing.T) {
+func TestHookWithAMissingReference(t *testing.T) {
 	within := func(_ context.Context, tx *plural.Tx, change *plural.Change) error {
 		person, _ := change.After.Get("person_id").(string)
 		_, err := tx.Get("people", person)

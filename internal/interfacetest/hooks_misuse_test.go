@@ -21,7 +21,7 @@ func TestHookErrorsAreNotChanged(t *testing.T) {
 }
 
 // What a hook puts back when it should be let go fails, and does not go on for ever.
-func TestHookThatKeepsAReferenceToWhatIsDeleted(t *testing.T) {
+func TestHookThatKeepsAReferenceToADeletedResource(t *testing.T) {
 	keep := func(_ context.Context, _ *plural.Tx, change *plural.Change) error {
 		return change.After.Set("person_id", change.Before.Get("person_id"))
 	}
@@ -60,7 +60,7 @@ func TestFailedWriteOfAHookIsUndone(t *testing.T) {
 
 // A hook of a child that changes the parent does not keep the parent from being
 // deleted together with the child.
-func TestHookMayChangeWhatIsToBeDeleted(t *testing.T) {
+func TestHookMayChangeResourcesOfACascade(t *testing.T) {
 	rename := func(_ context.Context, tx *plural.Tx, change *plural.Change) error {
 		if err := change.Before.Set("text", "x"); err == nil {
 			t.Error("what is stored was changed")

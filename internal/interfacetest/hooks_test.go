@@ -143,7 +143,7 @@ func TestHookAfterSeesWhatWasCommitted(t *testing.T) {
 }
 
 // A hook that goes wrong fails its own request, and the server goes on.
-func TestHookThatGoesWrongHarmsNobodyElse(t *testing.T) {
+func TestFailingHookDoesNotAffectOthers(t *testing.T) {
 	type use struct{ tx *plural.Tx }
 	hung := make(chan use, 10)
 	release := make(chan struct{})
@@ -208,7 +208,7 @@ func TestHookThatGoesWrongHarmsNobodyElse(t *testing.T) {
 	}, withHooks(hooks...))
 }
 
-func TestHooksThatSetEachOtherOffEnd(t *testing.T) {
+func TestRecursiveHooksAreLimited(t *testing.T) {
 	hook := plural.Hook{Collection: "entries", On: []plural.Verb{plural.Create}, Within: func(_ context.Context, tx *plural.Tx, _ *plural.Change) error {
 		_, err := tx.Create("entries", map[string]any{"line": "again"})
 		return err

@@ -194,6 +194,7 @@ type describedParameter struct {
 type describedResponse struct {
 	headers      map[string]*headerShape
 	media, shape string
+	streams      bool // events, if they are preferred
 }
 
 type headerShape struct {
@@ -272,6 +273,7 @@ func (d *document) readResponse(pointer string) *describedResponse {
 		r.headers[http.CanonicalHeaderKey(name)] = h
 	}
 	content, _ := object["content"].(map[string]any)
+	_, r.streams = object["x-event-stream"]
 	for media := range content {
 		r.media, r.shape = media, at+"/content/"+escape(media)+"/schema"
 	}

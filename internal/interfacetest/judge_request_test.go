@@ -16,6 +16,21 @@ import (
 // judgeRequest lists what a request has that an operation does not take.
 func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 	complaints := d.judgeQuery(op, e)
+	// What the descriptions of parameters say of streams and lists.
+	isStream := strings.HasPrefix(e.header.Get("Accept"), "text/event-stream")
+	isLog := strings.HasSuffix(e.target.Path, "/changes")
+	for name := range e.target.Query() {
+		switch name {
+		case "since":
+			if !isStream && !isLog {
+				complaints = append(complaints, "since is for streams")
+			}
+		case "offset", "o", "limit", "l", "cursor", "sort":
+			if isStream {
+				complaints = append(complaints, "a stream has no "+name)
+			}
+		}
+	}
 	for _, p := range op.parameters {
 		if p.in != "header" {
 			continue
@@ -178,8 +193,9 @@ func (d *document) mustBeWrong(e *exchange) []string {
 		isOfHTTP := each.Code == "malformed_request" && (each.Source.Header == "" || len(e.header.Values(each.Source.Header)) > 1)
 		sortsTwice := each.Source.Parameter == "sort" && strings.HasSuffix(each.Detail, "is given twice.") // name,-name
 		isFormat := strings.Contains(each.Detail, "whose year in UTC is between")
+		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"              // what a position is, only the server knows
 		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer) // of a decimal
-		if isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		if isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

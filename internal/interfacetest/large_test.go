@@ -49,9 +49,9 @@ func large(t *testing.T) *schema.Schema {
 	)
 }
 
-// TestNamesThatDatabasesKeep runs every operation over names that mean
+// TestNamesReservedInSQL runs every operation over names that mean
 // something in SQL.
-func TestNamesThatDatabasesKeep(t *testing.T) {
+func TestNamesReservedInSQL(t *testing.T) {
 	thing := func(position int, rest string) string {
 		return `{"id":"` + id(position) + `","type":"sqlite_things",` + rest + `}`
 	}

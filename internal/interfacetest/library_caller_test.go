@@ -38,7 +38,7 @@ func (h *house) handed(principal plural.Principal, method, path, body string, he
 }
 
 // Whom the program has authenticated gets what a caller with the same role and subject gets.
-func TestCallersThatAProgramHandsOver(t *testing.T) {
+func TestCallersPassedByTheProgram(t *testing.T) {
 	eachHouse(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")

@@ -27,9 +27,9 @@ func (s *server) heard(method, path, body string, headers ...string) *exchange {
 	return e
 }
 
-// TestDocumentsThatLieAreFound breaks the document in every kind of way: what was right
+// TestWrongDocumentsAreDetected breaks the document in every kind of way: what was right
 // by it is not any more.
-func TestDocumentsThatLieAreFound(t *testing.T) {
+func TestWrongDocumentsAreDetected(t *testing.T) {
 	s := start(t, schema.Example(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"))
 	created := s.heard("POST", "/users", `{"id":"`+id(1)+`","name":"Ada","email":"ada@example.com"}`, "Idempotency-Key", "one")
 	list := s.heard("GET", "/users?limit=1&filter[active]&sort=-name", "", "Prefer", "count=exact")

@@ -7,9 +7,9 @@ import (
 	"github.com/plural-go/plural"
 )
 
-// TestRefusedAtOnce: what is wrong with a request is answered as if it were
+// TestInvalidOperationsAreRefusedAtOnce: what is wrong with a request is answered as if it were
 // synchronous, and nothing is accepted.
-func TestRefusedAtOnce(t *testing.T) {
+func TestInvalidOperationsAreRefusedAtOnce(t *testing.T) {
 	eachStore(t, teamSchema(t), func(t *testing.T, s *server) {
 		s.createAll("/people", named(1, "One"), `{"id":"`+id(2)+`","name":"Two","email":"two"}`)
 		s.create("/notes", `{"id":"`+id(3)+`","person_id":"`+id(1)+`"}`)
@@ -65,9 +65,9 @@ func TestRefusedAtOnce(t *testing.T) {
 	})
 }
 
-// TestRefusedWhenCarriedOut: what has become wrong meanwhile is kept as the
+// TestOperationsThatBecomeInvalid: what has become wrong meanwhile is kept as the
 // errors that a synchronous request gets.
-func TestRefusedWhenCarriedOut(t *testing.T) {
+func TestOperationsThatBecomeInvalid(t *testing.T) {
 	eachGated(t, func(t *testing.T, s *server, g *gate) {
 		position := 0
 		// fail has an operation accepted and held up, changes something, lets it
@@ -145,9 +145,9 @@ func TestRefusedByAHook(t *testing.T) {
 	}, hooks)
 }
 
-// TestAcceptedCountsAsExisting: further operations may rely on what is going to
+// TestOperationsMayRelyOnAcceptedCreates: further operations may rely on what is going to
 // be created, and on nothing else.
-func TestAcceptedCountsAsExisting(t *testing.T) {
+func TestOperationsMayRelyOnAcceptedCreates(t *testing.T) {
 	eachGated(t, func(t *testing.T, s *server, g *gate) {
 		async := []string{"Prefer", "respond-async"}
 		open := g.hold(1)
@@ -190,9 +190,9 @@ func TestAcceptedCountsAsExisting(t *testing.T) {
 	})
 }
 
-// TestAcceptedAndGoneAgain: an operation that was to create something fails, and
+// TestOperationsFailWithTheCreateTheyRelyOn: an operation that was to create something fails, and
 // with it all that relied on it; what is to be deleted does not exist after that.
-func TestAcceptedAndGoneAgain(t *testing.T) {
+func TestOperationsFailWithTheCreateTheyRelyOn(t *testing.T) {
 	eachGated(t, func(t *testing.T, s *server, g *gate) {
 		open := g.hold(1)
 		first := s.later("POST", "/people", `{"id":"`+id(1)+`","name":"One","email":"one"}`)

@@ -11,8 +11,8 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// TestAccepted: 202 has nothing but id and type, and leads to the operation.
-func TestAccepted(t *testing.T) {
+// TestAcceptedResponse: 202 has nothing but id and type, and leads to the operation.
+func TestAcceptedResponse(t *testing.T) {
 	eachGated(t, func(t *testing.T, s *server, g *gate) {
 		for _, c := range []struct {
 			method, path, body string
@@ -168,8 +168,8 @@ func TestWait(t *testing.T) {
 	}, withHooks(refuse))
 }
 
-// TestWaitIsOver: what is not done in time is answered by 202, and goes on.
-func TestWaitIsOver(t *testing.T) {
+// TestWaitThatTimesOut: what is not done in time is answered by 202, and goes on.
+func TestWaitThatTimesOut(t *testing.T) {
 	eachGated(t, func(t *testing.T, s *server, g *gate) {
 		for position, c := range []struct{ prefer, applied string }{
 			{"respond-async, wait=3", "respond-async, wait=3"},

@@ -102,8 +102,16 @@ func TestRoot(t *testing.T) {
 				`{"name":"resource","required":true,"type":"object","description":"The resource that it is about.",`+
 				`"properties":{"id":{"type":"string","format":"uuid"},"type":{"type":"string"}},"allOf":[{"required":["id","type"]}],"additionalProperties":false},`+
 				`{"name":"errors","required":false,"type":"array","description":"Why it failed: the errors that the request would have been answered with."},`+
-				`{"name":"attempts","required":true,"type":"integer","description":"How often it was tried.","minimum":0}]}`))
-		root.expectHeaders(t, "Vary: Accept", "X-Total-Count: 3")
+				`{"name":"attempts","required":true,"type":"integer","description":"How often it was tried.","minimum":0}]}`,
+			`{"id":"`+rootID(t, root, 3)+`","type":"collections","name":"changes","singular":"change","total":null,"attributes":[`+
+				`{"name":"kind","required":true,"type":"string","description":"What happened to the resource.","maxLength":16,"enum":["created","updated","deleted"]},`+
+				`{"name":"resource","required":true,"type":"object","description":"The resource that was changed.",`+
+				`"properties":{"id":{"type":"string","format":"uuid"},"type":{"type":"string"}},"allOf":[{"required":["id","type"]}],"additionalProperties":false},`+
+				`{"name":"revision","required":true,"type":"integer","description":"The revision of the resource after the change.","minimum":1},`+
+				`{"name":"by","required":false,"type":"string","description":"The caller who made the change; null if there is no access control."},`+
+				`{"name":"previous","required":false,"type":"object","description":"The former values of the changed attributes, or the whole resource as it last was if it was deleted; null if it did not exist or was hidden before."},`+
+				`{"name":"data","required":false,"type":"object","description":"The resource after the change; null if it was deleted or is hidden."}]}`))
+		root.expectHeaders(t, "X-Total-Count: 4")
 		s.get("/?limit=1").expectErrors(t, 400, "unknown_parameter limit")
 		refused := s.do("POST", "/", "{}")
 		refused.expectErrors(t, 405, "method_not_allowed")

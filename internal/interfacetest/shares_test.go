@@ -31,9 +31,9 @@ func (s *server) beginLong(address string) (status int, end func()) {
 	return response.StatusCode, func() { connection.Close() }
 }
 
-// TestNobodyHasAllLongLists: who does not read the long lists that it asked for holds its
+// TestQuotaOfLongLists: who does not read the long lists that it asked for holds its
 // share of the places for them, and the others get theirs.
-func TestNobodyHasAllLongLists(t *testing.T) {
+func TestQuotaOfLongLists(t *testing.T) {
 	for name, c := range map[string]struct {
 		database func() string
 		share    int

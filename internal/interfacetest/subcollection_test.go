@@ -45,9 +45,9 @@ func TestSubCollectionRead(t *testing.T) {
 	})
 }
 
-// TestSubCollectionElsewhere: unknown parents, and children of others, are not
+// TestSubCollectionOfAnotherParent: unknown parents, and children of others, are not
 // found by any operation, and nothing happens to them.
-func TestSubCollectionElsewhere(t *testing.T) {
+func TestSubCollectionOfAnotherParent(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		startPosts(s)
 		before := s.get("/posts").body

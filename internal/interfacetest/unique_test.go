@@ -69,9 +69,9 @@ func TestUniqueOnUpdate(t *testing.T) {
 	})
 }
 
-// TestUniqueBesideReferences: who refers to an item of the same array that is
+// TestConflictsInAnArrayWithReferences: who refers to an item of the same array that is
 // in conflict is not to blame for that.
-func TestUniqueBesideReferences(t *testing.T) {
+func TestConflictsInAnArrayWithReferences(t *testing.T) {
 	nodes := mustSchema(t, schema.Collection{Name: "nodes", NoTimestamps: true, Attributes: []schema.Attribute{
 		{Name: "name", Type: schema.String, MaxLength: 10, Unique: true}, reference("node_id", "nodes", schema.Cascade),
 	}})

@@ -140,7 +140,7 @@ func (x *examination) collection(t *db.Table) error {
 	keys := slices.SortedFunc(maps.Keys(counted), compareLists)
 	for _, key := range keys {
 		if kept[key] != counted[key] {
-			x.found("%s should have the total %d, and has %d", key, counted[key], kept[key])
+			x.found("%s should have the total %d, but has %d", key, counted[key], kept[key])
 		}
 		if err := x.positions(&positions{conn: x.conn, table: t, List: key}); err != nil {
 			return err

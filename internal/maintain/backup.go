@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
@@ -14,28 +13,26 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Backup copies an SQLite database into a new file. The database may be in use,
-// also by other processes: the copy is what it was at one moment. It is checked
-// before it gets its name, so that a file of that name is always whole.
+// Backup copies an SQLite database into a new file. The database may be in use, also by other
+// processes: the copy is a snapshot. It is checked before it gets its name, so a file with
+// that name is always complete.
 func Backup(ctx context.Context, url, file string) error {
 	return databases.Explain(databases.BackUp(ctx, url, file, checkBackup))
 }
 
-// Restore makes an SQLite database what a backup is. The backup is checked first.
-// The database may be in use: it is replaced in one transaction, and whoever
-// reads it sees the old or the new.
+// Restore replaces the contents of an SQLite database by a backup, which is checked first.
+// The database may be in use: one transaction replaces everything, so a reader sees either
+// the old or the new contents. The database gets another history id.
 func Restore(ctx context.Context, url, file string, force bool) error {
 	mayReplace := requireEmpty
 	if force {
 		mayReplace = nil
 	}
-	at := model.TimeValue(model.FormatTime(time.Now()))
-	renew := func(c db.Conn, d db.Dialect) error { return migrate.RenewHistory(c, d, at) }
-	return databases.Explain(databases.Restore(ctx, url, file, checkBackup, mayReplace, renew))
+	return databases.Explain(databases.Restore(ctx, url, file, checkBackup, mayReplace, renewHistory))
 }
 
-// checkBackup makes sure that a database is one of Plural's: its tables are those of its
-// schema, and there are as many resources as it says.
+// checkBackup checks that a database is one of Plural: its tables match its schema, and the
+// stored totals match the numbers of resources.
 func checkBackup(c db.Conn, d db.Dialect) error {
 	found, err := db.Describe(c, d)
 	if err != nil {
@@ -57,20 +54,20 @@ func checkBackup(c db.Conn, d db.Dialect) error {
 			return err
 		}
 		if kept != there {
-			return fmt.Errorf("%s should have %s, and has %d", collection.Name, migrate.Counted(kept, "resource"), there)
+			return fmt.Errorf("%s should have %s, but has %d", collection.Name, migrate.Counted(kept, "resource"), there)
 		}
 	}
 	return nil
 }
 
-// requireEmpty refuses a database in which there is something to lose.
+// requireEmpty refuses a database that holds data.
 func requireEmpty(c db.Conn, d db.Dialect, name string) error {
 	found, err := db.Describe(c, d)
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	if found[db.TotalsTable] == nil {
-		return fmt.Errorf("%s has tables that Plural did not make (%s)", name, strings.Join(db.SortedNames(found), ", "))
+		return fmt.Errorf("%s has tables that Plural did not create (%s)", name, strings.Join(db.SortedNames(found), ", "))
 	}
 	var resources int64
 	_, err = db.One(c, func(row model.Row) { resources = row.Int(0) }, "SELECT coalesce(sum(total), 0) FROM "+lists.AllTotals()+" WHERE parent = ''")
@@ -80,13 +77,13 @@ func requireEmpty(c db.Conn, d db.Dialect, name string) error {
 	return err
 }
 
-// NotEmptyError says that a restore would replace what is there.
+// NotEmptyError says that a restore would replace data.
 type NotEmptyError struct {
 	File      string
 	Resources int64
 }
 
-// Error tells how much is there.
+// Error says how many resources there are.
 func (e *NotEmptyError) Error() string {
 	return fmt.Sprintf("%s has %s, which would be replaced; force permits it", e.File, migrate.Counted(e.Resources, "resource"))
 }

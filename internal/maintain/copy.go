@@ -14,36 +14,35 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Progress is how far a copy has come. Every row is copied, and then checked.
+// Progress reports the progress of a copy. Every row is copied, and then checked.
 type Progress struct {
 	Stage    string // copying, indexing or checking
 	Table    string // empty while indexing
 	Rows     int64  // of the table
-	Finished bool   // this was the last of the table, or the index
-	Done, Of int64  // of all rows, twice
+	Finished bool   // the table, or the index, is complete
+	Done, Of int64  // rows of all tables, each counted twice
 }
 
-// Copied is what a copy has moved.
+// Copied is the result of a copy.
 type Copied struct {
 	Tables []CopiedTable
-	// Newer is how many revisions the source has given since it was read: what they
-	// changed is not in the copy.
+	// Newer is how many revisions the source has assigned since the snapshot. Their changes are
+	// not in the copy.
 	Newer int64
 }
 
-// CopiedTable is a table with the same rows on both sides.
+// CopiedTable is a table with identical rows in both databases.
 type CopiedTable struct {
 	Name     string
 	Rows     int64
 	Checksum string
 }
 
-// Copy makes an empty database what another one is, whatever kinds they are of:
-// every row of every table, and with them ids, times, revisions and what is
-// known of schemas before; and revisions go on where they were. The source may be
-// in use: it is read from one snapshot, and not written to. The target is filled
-// in one transaction, which is committed only once every row has been
-// read back and found to be the same.
+// Copy copies a database to an empty one, of the same kind or another: every row of every
+// table, with ids, times, revisions and earlier schemas. New revisions continue after those
+// of the source. The source may be in use: it is read from one snapshot, and not written to.
+// The target is filled in one transaction, which is committed only after every row has been
+// read back and compared.
 func Copy(ctx context.Context, from, to string, progress func(Progress)) (*Copied, error) {
 	if databases.Same(from, to) {
 		return nil, fmt.Errorf("%s cannot be copied to itself", databases.Name(from))
@@ -65,7 +64,7 @@ func Copy(ctx context.Context, from, to string, progress func(Progress)) (*Copie
 	}
 	now, err := lastOf(source)
 	if err != nil {
-		return nil, fmt.Errorf("everything was copied, but it cannot be seen whether the source was written to meanwhile: %w", err)
+		return nil, fmt.Errorf("everything was copied, but it is unknown whether the source was written to during the copy: %w", err)
 	}
 	c.copied.Newer = now - s.last
 	return &c.copied, nil
@@ -86,7 +85,7 @@ type copying struct {
 	copied   Copied
 }
 
-// count finds how much there is to do.
+// count counts the rows to copy.
 func (c *copying) count() error {
 	for _, table := range c.source.tables {
 		_, err := db.One(c.source, func(row model.Row) { c.now.Of += 2 * row.Int(0) }, "SELECT count(*) FROM "+table.from(c.source))
@@ -120,8 +119,7 @@ func (c *copying) copyToEmpty(ctx context.Context, url string) (err error) {
 	return b.Migrate(ctx, func(target db.Conn) error { return c.fill(target, b) })
 }
 
-// requireNothing refuses a database that has any table, before it is opened to be
-// written to.
+// requireNothing refuses a database that has any table, before it is opened for writing.
 func requireNothing(ctx context.Context, url string) error {
 	target, err := databases.OpenSource(ctx, url)
 	if err != nil {
@@ -137,14 +135,14 @@ func requireNothing(ctx context.Context, url string) error {
 
 func requireNoTables(found map[string]*db.TableShape) error {
 	if len(found) > 0 {
-		return fmt.Errorf("it is not empty (it has the tables %s), and a copy replaces nothing: give a database without tables", listed(found))
+		return fmt.Errorf("it is not empty (it has the tables %s), and a copy never overwrites data: use a database without tables", listed(found))
 	}
 	return nil
 }
 
-// fill makes the tables, fills them, and compares what is in them then.
+// fill creates the tables, fills them, and compares the result with the source.
 func (c *copying) fill(target db.Conn, d db.Dialect) error {
-	// Another process may have been faster.
+	// Another process may have created tables since.
 	found, err := db.Describe(target, d)
 	if err == nil {
 		err = requireNoTables(found)
@@ -227,7 +225,7 @@ func (c *copying) load(target db.Conn, d db.Dialect, table copiedTable) error {
 	return nil
 }
 
-// check reads back what was written.
+// check reads back and compares the rows that were written.
 func (c *copying) check(target db.Conn, d db.Dialect, table copiedTable, want CopiedTable) error {
 	sum := newChecksum()
 	err := db.Each(target, func(row model.Row) bool {
@@ -239,26 +237,26 @@ func (c *copying) check(target db.Conn, d db.Dialect, table copiedTable, want Co
 		return err
 	}
 	if got := (CopiedTable{table.name, sum.rows, sum.String()}); got != want {
-		return fmt.Errorf("what was written is not what was read: %s with the checksum %s became %s with %s",
+		return fmt.Errorf("the rows written differ from the rows read: %s with the checksum %s became %s with %s",
 			migrate.Counted(want.Rows, "row"), want.Checksum, migrate.Counted(got.Rows, "row"), got.Checksum)
 	}
 	c.report("checking", table.name, sum.rows, true)
 	return nil
 }
 
-// checkShape makes sure that the tables are those that a new database would have,
-// and that revisions go on where they should.
+// checkShape checks that the tables are those that a new database would have, and that new
+// revisions continue after those of the source.
 func (c *copying) checkShape(target db.Conn, d db.Dialect) error {
 	found, err := db.Describe(target, d)
 	if err != nil {
 		return err
 	}
 	if differences := migrate.Compare(d, c.source.schema, found); len(differences) > 0 {
-		return fmt.Errorf("the tables would not fit the schema; this is a mistake in Plural:\n  - %s", strings.Join(differences, "\n  - "))
+		return fmt.Errorf("the tables would not match the schema; this is a bug in Plural:\n  - %s", strings.Join(differences, "\n  - "))
 	}
 	last, err := lastGiven(target, d)
 	if err == nil && last != c.source.last {
-		err = fmt.Errorf("revisions would go on behind %d, and not behind %d", last, c.source.last)
+		err = fmt.Errorf("revisions would continue after %d instead of %d", last, c.source.last)
 	}
 	return err
 }

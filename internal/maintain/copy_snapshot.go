@@ -20,7 +20,7 @@ func tablesOf(p *databases.Source) (map[string]*db.TableShape, error) {
 	return db.Describe(c, p)
 }
 
-// lastOf is the highest revision that has been given by now.
+// lastOf is the highest revision assigned so far.
 func lastOf(p *databases.Source) (revision int64, err error) {
 	c, release, err := p.Read()
 	if err != nil {
@@ -35,27 +35,27 @@ func lastGiven(c db.Conn, d db.Dialect) (revision int64, err error) {
 	return revision, err
 }
 
-// snapshot is all that a database of Plural's holds at one moment.
+// snapshot is a consistent view of everything that a database of Plural stores.
 type snapshot struct {
 	db.Conn
 	db.Dialect
 	release func()
 	schema  *model.Schema
 	tables  []copiedTable
-	last    int64    // the highest revision that was given
+	last    int64    // the highest revision assigned
 	floor   db.Floor // of the change log
 }
 
-// snapshot begins to read. Until it is released, nobody changes the schema.
+// snapshot starts to read. The schema cannot change until it is released.
 func takeSnapshot(p *databases.Source) (*snapshot, error) {
 	found, err := tablesOf(p)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(found) == 0:
-		return nil, errors.New("it is empty, so that there is nothing to copy")
+		return nil, errors.New("it is empty: there is nothing to copy")
 	case found[db.MetaTable] == nil || found[db.SchemasTable] == nil:
-		return nil, fmt.Errorf("it is the database of another program: it has tables that Plural did not make (%s), and none of Plural's own", listed(found))
+		return nil, fmt.Errorf("it belongs to another program: it has tables that Plural did not create (%s), and none of Plural's own", listed(found))
 	}
 	c, release, err := p.Read()
 	if err != nil {
@@ -69,10 +69,9 @@ func takeSnapshot(p *databases.Source) (*snapshot, error) {
 	return s, nil
 }
 
-// survey finds out what there is to be read.
+// survey finds the tables to read.
 func (s *snapshot) survey() error {
-	// This comes ahead of all reading: the tables of a schema that comes in between
-	// would be taken for those of the one before.
+	// The schema is locked before anything else is read, so that a migration cannot come between.
 	if err := db.ExecAll(s, s.HoldSchema()...); err != nil {
 		return err
 	}
@@ -94,7 +93,7 @@ func (s *snapshot) survey() error {
 	return err
 }
 
-// listed names some tables.
+// listed joins the names of a few tables.
 func listed(found map[string]*db.TableShape) string {
 	names := db.SortedNames(found)
 	if most := 5; len(names) > most {

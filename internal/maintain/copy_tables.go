@@ -16,16 +16,16 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// copiedTable is a table as every database has it: what a row of it is, and in
-// which order they come.
+// copiedTable describes a table independently of the database: its columns, and the order of
+// its rows.
 type copiedTable struct {
 	name    string
 	columns []model.Column // name and kind
-	key     int            // as many of the columns are its primary key
+	key     int            // how many of the first columns are the primary key
 	where   string         // which rows are copied; empty: all
 }
 
-// copiedTables lists the tables of a database with a schema. All that is stored is
+// copiedTables lists the tables of a database with a schema. Everything that is stored is
 // in one of them: see isCovered. In a copy, the revision of a change is its position, so that
 // of changes with positions behind the floor but revisions before it, the copy has none.
 func copiedTables(s *model.Schema, floor db.Floor) []copiedTable {
@@ -55,15 +55,15 @@ func copiedTables(s *model.Schema, floor db.Floor) []copiedTable {
 	return tables
 }
 
-// isCovered makes sure that nothing is left behind: a table or column that came
-// later and was forgotten here would be lost without a word.
+// isCovered checks that nothing is left out: a table or column that is new and missing here
+// would be lost silently.
 func isCovered(tables []copiedTable, found map[string]*db.TableShape) error {
 	known := map[string]bool{
 		db.DeltasTable:                   true, // its rows are read with the totals
-		db.PositionsTable:                true, // they are made anew
+		db.PositionsTable:                true, // positions are built again
 		db.SequenceTable:                 true, // likewise
 		db.TicksTable:                    true,
-		db.ChangesTable + ".transaction": true, // what changes had it before is told by their revisions
+		db.ChangesTable + ".transaction": true, // the order of older changes is that of their revisions
 	}
 	for _, table := range tables {
 		for _, column := range table.columns {
@@ -73,14 +73,14 @@ func isCovered(tables []copiedTable, found map[string]*db.TableShape) error {
 	for _, name := range db.SortedNames(found) {
 		for _, column := range found[name].Columns {
 			if !known[name] && !known[name+"."+column.Name] {
-				return fmt.Errorf("it has a column %s of %s, which a copy would leave behind; this is a mistake in Plural", column.Name, name)
+				return fmt.Errorf("the column %s of %s would not be copied; this is a bug in Plural", column.Name, name)
 			}
 		}
 	}
 	return nil
 }
 
-// from is where the rows of the table are found.
+// from is the FROM expression of the table.
 func (t copiedTable) from(d db.Dialect) string {
 	if t.name == db.TotalsTable {
 		return lists.AllTotals()
@@ -91,8 +91,8 @@ func (t copiedTable) from(d db.Dialect) string {
 	return db.Quote(d, t.name)
 }
 
-// selectAll reads the rows in the order of the primary key, which every database
-// has alike.
+// selectAll reads the rows in the order of the primary key, which is the same on every
+// database.
 func (t copiedTable) selectAll(d db.Dialect) string {
 	columns := make([]string, len(t.columns))
 	for i, column := range t.columns {
@@ -101,7 +101,7 @@ func (t copiedTable) selectAll(d db.Dialect) string {
 	return "SELECT " + strings.Join(columns, ", ") + " FROM " + t.from(d) + " ORDER BY " + strings.Join(columns[:t.key], ", ")
 }
 
-// storedNames are those of the table and its columns in a database.
+// storedNames returns the names of the table and its columns as a database has them.
 func (t copiedTable) storedNames(d db.Dialect) (name string, columns []string) {
 	for _, column := range t.columns {
 		columns = append(columns, db.StoredName(d, column.Name))
@@ -117,8 +117,8 @@ func (t copiedTable) read(row model.Row) model.Record {
 	return record
 }
 
-// checksum counts rows and hashes them, each value with its form and its length,
-// so that no two tables look the same.
+// checksum counts and hashes rows. Each value is hashed with its type and length, so that
+// different rows cannot produce the same input.
 type checksum struct {
 	rows int64
 	hash hash.Hash
@@ -147,7 +147,7 @@ func (s *checksum) text(form byte, v string) {
 	s.row = append(s.row, v...)
 }
 
-// BindNull and the others are those of a model.Binder.
+// BindNull and the other methods implement model.Binder.
 func (s *checksum) BindNull() { s.row = append(s.row, 'z') }
 
 func (s *checksum) BindBool(v bool) { s.number('b', map[bool]uint64{true: 1}[v]) }

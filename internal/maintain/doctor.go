@@ -2,20 +2,23 @@ package maintain
 
 import (
 	"context"
+	"time"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/internal/model"
 )
 
-// Examine compares derived data with the resources of a database: the totals, and the
-// positions of long lists. With repair, it rebuilds what is wrong, in the same transaction. It
-// returns what was wrong.
+// Examine compares derived data with the resources of a database: the totals, the positions of
+// long lists, and the change log. With repair, it rebuilds what is wrong, in the same
+// transaction; a change log that is wrong is removed, and a new history begins. It returns what
+// was wrong.
 func Examine(ctx context.Context, url string, repair bool) (findings []string, err error) {
 	err = databases.With(ctx, url, func(b db.Database) error {
 		if repair {
-			// Nobody writes during Migrate, so that the counts are exact.
+			// No other process writes during Migrate, so the counts are exact.
 			return b.Migrate(ctx, func(c db.Conn) error {
 				findings, err = examine(c, b, true)
 				return err
@@ -41,9 +44,18 @@ func examine(c db.Conn, d db.Dialect, repair bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	findings, err := lists.Check(c, d, stored)
-	if err == nil && repair && len(findings) > 0 {
+	ofLists, err := lists.Check(c, d, stored)
+	if err != nil {
+		return nil, err
+	}
+	ofLog, err := examineLog(c, d, stored)
+	if err == nil && repair && len(ofLists) > 0 {
 		err = lists.Rebuild(c, d, stored)
 	}
-	return findings, err
+	if err == nil && repair && len(ofLog) > 0 {
+		if err = db.ClearLog(c, d, model.TimeValue(model.FormatTime(time.Now()))); err == nil {
+			err = renewHistory(c, d)
+		}
+	}
+	return append(ofLists, ofLog...), err
 }

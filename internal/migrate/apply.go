@@ -11,9 +11,9 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// migration carries a plan out, in a transaction. Data is changed first, under
-// the old names; then names, columns, tables and indexes follow. What the tables
-// look like is asked again after each change, and not remembered.
+// migration applies a plan in a transaction. It changes data first, under the old names, and
+// then names, columns, tables and indexes. It reads the table definitions again after each
+// change instead of tracking them.
 type migration struct {
 	survey
 	at        model.Value // the time of the migration
@@ -55,9 +55,9 @@ func (m *migration) apply() error {
 	return nil
 }
 
-// moved reports whether a column of now is filled anew, under another name at
-// first, and gives that name: one of another kind, and one that cannot be null
-// yet although some of its values are given up.
+// moved reports whether a column of now is filled under a temporary name, and returns that
+// name. This is so for a column whose kind changes, and for one that is still NOT NULL
+// although some of its values are dropped.
 func (p *pair) moved(to int) (temporary string, ok bool) {
 	from := p.source[to]
 	if from == noSource {
@@ -71,7 +71,7 @@ func (p *pair) moved(to int) (temporary string, ok bool) {
 	return "_plural_" + strconv.Itoa(to), true
 }
 
-// addColumns adds what is new; whether it is required is for later.
+// addColumns adds the new columns. A later stage makes them required.
 func (m *migration) addColumns() error {
 	for _, p := range m.plan.pairs {
 		for to, column := range p.now.Columns() {
@@ -90,13 +90,13 @@ func (m *migration) addColumns() error {
 	return nil
 }
 
-// mergeDeltas leaves no deltas behind, which would be those of another schema.
+// mergeDeltas merges all deltas, because those left over would belong to the old schema.
 func (m *migration) mergeDeltas() error {
 	_, err := lists.Merge(m.conn, m.plan.old, func(c *model.Collection) *db.Table { return db.NewTable(m.dialect, c) })
 	return err
 }
 
-// recount counts the resources of each parent where parents have changed.
+// recount counts the resources of each parent again where parents have changed.
 func (m *migration) recount() error {
 	for _, p := range m.plan.pairs {
 		link := p.now.ParentLink()
@@ -111,14 +111,14 @@ func (m *migration) recount() error {
 	return nil
 }
 
-// verify makes sure that the tables are those that a new database would have.
+// verify checks that the tables are those that a new database would have.
 func (m *migration) verify() error {
 	found, err := db.Describe(m.conn, m.dialect)
 	if err != nil {
 		return err
 	}
 	if differences := Compare(m.dialect, m.plan.now, found); len(differences) > 0 {
-		return fmt.Errorf("the tables would not fit the schema, so that nothing was changed; this is a mistake in Plural:\n  - %s", strings.Join(differences, "\n  - "))
+		return fmt.Errorf("the tables would not match the schema, so nothing was changed; this is a bug in Plural:\n  - %s", strings.Join(differences, "\n  - "))
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// StoredSchema is the schema in force, once it is sure that the tables found are
-// those that Plural made for it.
+// StoredSchema returns the current schema of a database, after checking that its tables are
+// those that Plural created for it.
 func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (*model.Schema, error) {
 	stored, old, err := AnyStoredSchema(c, d, found)
 	if err == nil && old {
@@ -24,7 +24,7 @@ func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (
 		return nil, false, db.Foreign(found)
 	}
 	if err := db.ExecAll(c, d.HoldSchema()...); err != nil {
-		return nil, false, fmt.Errorf("waiting until nobody changes the tables of the database: %w", err)
+		return nil, false, fmt.Errorf("waiting for the end of a migration by another process: %w", err)
 	}
 	format, err := db.ReadMeta(c, "format")
 	if err != nil {
@@ -38,14 +38,14 @@ func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (
 	}
 	if differences := Compare(d, stored, found); len(differences) > 0 {
 		return nil, false, &db.MisfitError{
-			Problem: "the tables of the database are not as Plural left them", Differences: differences,
-			Advice: "Undo what was done to them by hand, or restore a backup.",
+			Problem: "the tables of the database were changed outside Plural", Differences: differences,
+			Advice: "Undo these changes, or restore a backup.",
 		}
 	}
 	return stored, old, nil
 }
 
-// Compare reports how the tables that were found differ from those of a schema.
+// Compare returns the differences between the tables of a database and those of a schema.
 func Compare(d db.Dialect, s *model.Schema, found map[string]*db.TableShape) []string {
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
@@ -82,11 +82,11 @@ func compareColumns(d db.Dialect, c *model.Collection, table *db.TableShape, dif
 		case !ok:
 			differ("collection %s: the database has no column for %s", c.Name, column.Name)
 		case have.Kind != want.Kind:
-			differ("collection %s: the column of %s has the type %s, and should have %s", c.Name, column.Name, have.Kind, want.Kind)
+			differ("collection %s: the column of %s has the type %s instead of %s", c.Name, column.Name, have.Kind, want.Kind)
 		case have.NotNull && !want.NotNull:
-			differ("collection %s: %s is required in the database, and optional in the schema", c.Name, column.Name)
+			differ("collection %s: %s is required in the database, but optional in the schema", c.Name, column.Name)
 		case !have.NotNull && want.NotNull:
-			differ("collection %s: %s is optional in the database, and required in the schema", c.Name, column.Name)
+			differ("collection %s: %s is optional in the database, but required in the schema", c.Name, column.Name)
 		}
 	}
 	for _, column := range table.Columns {
@@ -123,11 +123,11 @@ func compareReferences(c *model.Collection, table *db.TableShape, differ func(st
 		switch {
 		case have == want:
 		case have == "":
-			differ("collection %s: %s is no reference in the database, and refers to %s in the schema", c.Name, column.Name, want)
+			differ("collection %s: %s is not a reference in the database, but refers to %s in the schema", c.Name, column.Name, want)
 		case want == "":
-			differ("collection %s: %s refers to %s in the database, and is no reference in the schema", c.Name, column.Name, have)
+			differ("collection %s: %s refers to %s in the database, but is not a reference in the schema", c.Name, column.Name, have)
 		default:
-			differ("collection %s: %s refers to %s in the database, and to %s in the schema", c.Name, column.Name, have, want)
+			differ("collection %s: %s refers to %s in the database, but to %s in the schema", c.Name, column.Name, have, want)
 		}
 	}
 }

@@ -122,5 +122,5 @@ func RenewHistory(c db.Conn, d db.Dialect, at model.Value) error {
 }
 
 func otherFormat(format string) error {
-	return fmt.Errorf("the database has the format %q, and this version of Plural knows %q", format, Format)
+	return fmt.Errorf("the database has format %q, but this version of Plural supports only format %q", format, Format)
 }

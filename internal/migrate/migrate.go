@@ -44,18 +44,17 @@ func Plan(ctx context.Context, url string, s *model.Schema) (steps []*Step, err 
 	return steps, err
 }
 
-// Options says how a database is migrated.
+// Options configures a migration.
 type Options struct {
-	// AllowLoss allows to lose values that the new schema does not allow.
+	// AllowLoss permits dropping values that are invalid in the new schema.
 	AllowLoss bool
-	// Before is called before anything is changed, when nobody else writes any more. Its error
-	// ends the migration. Nil: nothing is done.
+	// Before is called before anything is changed, while no other process can write. Its error
+	// ends the migration. Nil: not called.
 	Before func() error
 }
 
-// Run brings a database to a schema, in one transaction, and returns the
-// steps that it took. Without permission it refuses, with a *RefusedError, to give
-// up anything that is stored.
+// Run migrates a database to a schema, in one transaction, and returns the steps it applied.
+// Without AllowLoss it refuses, with a *RefusedError, to lose stored values.
 func Run(ctx context.Context, url string, s *model.Schema, o Options) (steps []*Step, err error) {
 	err = databases.With(ctx, url, func(b db.Database) error {
 		steps, err = run(ctx, b, s, time.Now(), func(p *plan) error {
@@ -70,7 +69,7 @@ func Run(ctx context.Context, url string, s *model.Schema, o Options) (steps []*
 	return steps, err
 }
 
-// run plans, asks accept, and carries out what it accepts.
+// run plans, calls accept with the plan, and applies the plan if there is no error.
 func run(ctx context.Context, b db.Database, s *model.Schema, now time.Time, accept func(*plan) error) (steps []*Step, err error) {
 	at := model.TimeValue(model.FormatTime(now))
 	err = b.Migrate(ctx, func(c db.Conn) error {
@@ -98,7 +97,7 @@ func run(ctx context.Context, b db.Database, s *model.Schema, now time.Time, acc
 		}
 		if p.first() {
 			if err := createAll(c, b, s, at); err != nil {
-				return fmt.Errorf("making the tables: %w", err)
+				return fmt.Errorf("creating the tables: %w", err)
 			}
 			return nil
 		}
@@ -107,16 +106,16 @@ func run(ctx context.Context, b db.Database, s *model.Schema, now time.Time, acc
 	return steps, err
 }
 
-// RefusedError says why a migration was not carried out.
+// RefusedError says why a migration was refused.
 type RefusedError struct {
-	Steps []*Step // that are in the way
+	Steps []*Step // that are refused
 	// Blocked: AllowLoss would not help.
 	Blocked bool
 	// Back says that the schema is an earlier one; empty if it is not.
 	Back string
 }
 
-// Error lists the steps, with the resources that are in the way.
+// Error lists the steps, with the violating resources.
 func (e *RefusedError) Error() string {
 	var b strings.Builder
 	b.WriteString("the migration is refused, and nothing was changed:")
@@ -129,17 +128,17 @@ func (e *RefusedError) Error() string {
 		}
 	}
 	if e.Back != "" {
-		b.WriteString("\n" + e.Back + ". To go on, use the schema of that version.")
+		b.WriteString("\n" + e.Back + ". To continue, use the current schema.")
 	}
 	if e.Blocked {
 		b.WriteString("\nChange these resources first, or the schema.")
 	} else {
-		b.WriteString("\n\"plural migrate --allow-loss\" permits it; values that would not be valid become null.")
+		b.WriteString("\n\"plural migrate --allow-loss\" permits it; values that would be invalid become null.")
 	}
 	return b.String()
 }
 
-// Complaint tells which resources are in the way of the step, and why.
+// Complaint names the resources that violate the step, and the reason.
 func (s *Step) Complaint() string {
 	ids := make([]string, len(s.Examples))
 	for i, id := range s.Examples {
@@ -149,11 +148,11 @@ func (s *Step) Complaint() string {
 	if rest := s.Violations - int64(len(ids)); rest > 0 {
 		more = fmt.Sprintf(" and %d more", rest)
 	}
-	return fmt.Sprintf("%s in the way: %s%s (%s)", Counted(s.Violations, "resource")+db.Choose(s.Violations == 1, " is", " are"), strings.Join(ids, ", "), more, s.Problem)
+	return fmt.Sprintf("%s this: %s%s (%s)", Counted(s.Violations, "resource")+db.Choose(s.Violations == 1, " violates", " violate"), strings.Join(ids, ", "), more, s.Problem)
 }
 
-// refusal is nil when the steps can be taken. What nothing could permit comes
-// before what could.
+// refusal returns nil if the steps may be applied. Steps that AllowLoss cannot permit are
+// reported first.
 func refusal(p *plan, allowLoss bool) error {
 	var blocked, losing []*Step
 	for _, step := range p.steps {
@@ -172,24 +171,24 @@ func refusal(p *plan, allowLoss bool) error {
 	return nil
 }
 
-// misfitOf lists a plan that was not carried out when the database was opened.
+// misfitOf lists the steps of a plan that was not applied when the database was opened.
 func misfitOf(p *plan, additive bool) *db.MisfitError {
 	e := &db.MisfitError{Problem: db.Misfit}
 	for _, step := range p.steps {
 		e.Differences = append(e.Differences, fmt.Sprintf("%s (%s)", step.Text, step.Class))
 	}
-	e.Advice = `"plural migrate --plan" shows what it takes to change the database, and "plural migrate" does it.`
+	e.Advice = `"plural migrate --plan" shows the steps in detail, and "plural migrate" applies them.`
 	if back := p.earlierVersion(); back != "" {
-		e.Advice = back + `: start with that one. "plural migrate" would go back, by the steps above.`
+		e.Advice = back + `. Start the server with the current schema. "plural migrate" would migrate back, with the steps above.`
 	} else if !additive && p.additive() {
-		e.Advice = `"plural migrate" changes the database. With "--migrate additive" the server does it by itself.`
+		e.Advice = `"plural migrate" changes the database. With "--migrate additive" the server applies such steps itself.`
 	}
 	return e
 }
 
-// Fit makes the tables of an empty database, and checks those of another. If they differ, it
-// migrates them if that is additive and applied is not nil, and reports each step to that; else it
-// refuses them with a *MisfitError. Ready is called in a transaction that has found that
+// Fit creates the tables of an empty database, and checks those of any other. If they differ,
+// it migrates them if all steps are additive and applied is not nil, and calls applied with
+// each step; otherwise it returns a *MisfitError. Ready is called in a transaction in which
 // the database has the schema; it may be called more than once.
 func Fit(ctx context.Context, b db.Database, s *model.Schema, now time.Time, applied func(*Step), ready func(db.Conn) error) error {
 	different, err := differences(ctx, b, s, ready)
@@ -205,7 +204,7 @@ func Fit(ctx context.Context, b db.Database, s *model.Schema, now time.Time, app
 	if err := accept(different); err != nil {
 		return err
 	}
-	// Compared again: another server may have migrated it.
+	// Plan again: another server may have migrated the database since.
 	steps, err := run(ctx, b, s, now, accept)
 	if err != nil {
 		return err
@@ -221,7 +220,7 @@ func Fit(ctx context.Context, b db.Database, s *model.Schema, now time.Time, app
 	return err
 }
 
-// differences finds how the schema of the database differs, nil if it does not and is ready.
+// differences plans the migration of the database. It returns nil if there is nothing to do and ready succeeded.
 func differences(ctx context.Context, b db.Database, s *model.Schema, ready func(db.Conn) error) (different *plan, err error) {
 	err = db.Write(ctx, b, func(c db.Conn) error {
 		different = nil

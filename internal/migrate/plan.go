@@ -23,13 +23,13 @@ const (
 // Step is one difference between two schemas and what it takes to bridge it.
 type Step struct {
 	Class Class
-	Text  string // for people
+	Text  string // for users
 
-	// What follows is known after a survey of the data.
-	Cost       string     // for people: how many resources are read or written
-	Violations int64      // resources that the new schema does not allow as they are
+	// The survey sets the rest.
+	Cost       string     // for users: how many resources are read or written
+	Violations int64      // resources that violate the new schema
 	Examples   []model.ID // some of them
-	Problem    string     // what is wrong with the first
+	Problem    string     // of the first
 	// Blocked: dropping values cannot resolve the violations.
 	Blocked bool
 
@@ -62,14 +62,14 @@ type pair struct {
 
 const noSource = -1
 
-// change is a column of both schemas whose values must be looked at.
+// change is a column of both schemas whose values must be checked.
 type change struct {
 	from, to  int // the column of old, and of now
 	attribute *model.Attribute
 
 	value    *Step // the definition changed: values are converted and checked
 	required *Step // null is no longer allowed; a default takes its place
-	link     *Step // what is referred to must exist in target
+	link     *Step // the referenced resource must exist in target
 	target   *model.Collection
 }
 
@@ -79,7 +79,7 @@ type uniqueChange struct {
 	step  *Step
 }
 
-// newPlan compares two schemas. Nothing is read: the same pair gives the same plan.
+// newPlan compares two schemas. It reads no data.
 func newPlan(old, now *model.Schema) *plan {
 	p := &plan{old: old, now: now}
 	paired := map[*model.Collection]bool{}
@@ -114,17 +114,17 @@ func newPlan(old, now *model.Schema) *plan {
 	return p
 }
 
-// firstPlan is how to come to a schema from an empty database.
+// firstPlan is the plan for an empty database.
 func firstPlan(now *model.Schema) *plan { return newPlan(&model.Schema{}, now) }
 
 // first reports whether there was no schema before.
 func (p *plan) first() bool { return len(p.old.Collections()) == 0 }
 
-// whyRemoved explains why something is removed that another is to be renamed from.
+// whyRemoved explains a removal where another declaration names it in renamed_from.
 func whyRemoved[T any](name string, declared []T, rename func(T) (to, from string)) string {
 	for _, d := range declared {
 		if to, from := rename(d); from == name {
-			return fmt.Sprintf(", and not renamed to %s, which is in the database already", to)
+			return fmt.Sprintf(", and not renamed to %s, which already exists in the database", to)
 		}
 	}
 	return ""
@@ -136,7 +136,7 @@ func (p *plan) add(class Class, cost func(*survey) (string, error), format strin
 	return step
 }
 
-// additive reports whether nothing that is stored is touched.
+// additive reports whether all steps are additive.
 func (p *plan) additive() bool {
 	return !slices.ContainsFunc(p.steps, func(s *Step) bool { return s.Class != Additive })
 }
@@ -185,11 +185,11 @@ func (p *plan) compare(pair *pair) {
 	p.compareIndexes(pair)
 	p.compareParents(pair)
 	if len(p.steps) == before && !bytes.Equal(old.Document(), now.Document()) {
-		p.add(Additive, nil, "%s: what changes has no effect on what is stored", now.Name)
+		p.add(Additive, nil, "%s: changes without effect on stored values", now.Name)
 	}
 }
 
-// match finds the column of old that each column of now continues.
+// match finds the column of old for each column of now.
 func (p *pair) match() {
 	columns := map[string]int{}
 	for i, column := range p.old.Columns() {
@@ -210,8 +210,8 @@ func (p *pair) match() {
 	}
 }
 
-// renameAdvice says how to keep the values of an attribute that is removed, if a new one of
-// the same type could be the same one under another name.
+// renameAdvice says how to keep the values of a removed attribute, if it may have been
+// renamed to a new one of the same type.
 func (p *pair) renameAdvice(removed *model.Attribute) string {
 	var names []string
 	for i, column := range p.now.Columns() {
@@ -225,8 +225,8 @@ func (p *pair) renameAdvice(removed *model.Attribute) string {
 	return fmt.Sprintf("; if it is renamed, write renamed_from: %s at %s", removed.Name, strings.Join(names, " or "))
 }
 
-// formerParent: the attribute of the parent may be named after it, and is then
-// renamed with it.
+// formerParent handles the reference to the parent: it may be named after the parent, and is
+// then renamed with it.
 func (p *pair) formerParent(a *model.Attribute, stays func(string) bool) (int, bool) {
 	old, now := p.old.ParentLink(), p.now.ParentLink()
 	if old == nil || now == nil || p.now.Parent.Attribute != a.Name || stays(p.old.Parent.Attribute) {
@@ -235,7 +235,7 @@ func (p *pair) formerParent(a *model.Attribute, stays func(string) bool) (int, b
 	if to := now.To; to.Name != old.To.Name && to.RenamedFrom != old.To.Name {
 		return 0, false
 	}
-	for i := range p.now.Attributes { // another one may claim it
+	for i := range p.now.Attributes { // another attribute may declare renamed_from
 		if p.now.Attributes[i].RenamedFrom == p.old.Parent.Attribute {
 			return 0, false
 		}
@@ -272,7 +272,7 @@ func (p *plan) compareIndexes(pair *pair) {
 	for _, group := range missing(pair.now.IndexGroups(), pair.old.IndexGroups(), pair.carried) {
 		p.add(Additive, costOf("indexes", pair.old, noSource), "%s: new index on %s", pair.now.Name, named(pair.now, group))
 	}
-	var unique, index [][]int // of old, as far as their columns are still there
+	var unique, index [][]int // of old, if all their columns still exist
 	for _, group := range pair.old.UniqueGroups() {
 		unique = append(unique, pair.carried(group))
 	}
@@ -281,14 +281,14 @@ func (p *plan) compareIndexes(pair *pair) {
 	}
 	gone := func(group []int) bool { return group == nil }
 	for _, group := range missing(slices.DeleteFunc(unique, gone), pair.now.UniqueGroups(), itself) {
-		p.add(Additive, nil, "%s: values of %s need not be unique any more", pair.now.Name, named(pair.now, group))
+		p.add(Additive, nil, "%s: values of %s no longer need to be unique", pair.now.Name, named(pair.now, group))
 	}
 	for _, group := range missing(slices.DeleteFunc(index, gone), pair.now.IndexGroups(), itself) {
-		p.add(Additive, nil, "%s: no index on %s any more", pair.now.Name, named(pair.now, group))
+		p.add(Additive, nil, "%s: the index on %s is removed", pair.now.Name, named(pair.now, group))
 	}
 }
 
-// carried is a group of old in the columns of now; nil when one is gone.
+// carried returns a group of old as columns of now; nil if one of them is removed.
 func (p *pair) carried(group []int) []int {
 	now := make([]int, len(group))
 	for i, column := range group {
@@ -327,7 +327,7 @@ func (p *plan) compareParents(pair *pair) {
 	}
 }
 
-// sameParent reports whether the totals of each parent stay as they are.
+// sameParent reports whether the totals by parent stay the same.
 func (p *pair) sameParent() bool {
 	old, now := p.old.ParentLink(), p.now.ParentLink()
 	if old == nil || now == nil {

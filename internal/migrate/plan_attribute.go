@@ -9,7 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// newAttribute plans an attribute that there was not.
+// newAttribute plans an attribute that the old schema does not have.
 func (p *plan) newAttribute(pair *pair, column int) {
 	a := pair.now.Columns()[column].Attribute
 	name, what := pair.now.Name, typeName(a)
@@ -27,7 +27,7 @@ func (p *plan) newAttribute(pair *pair, column int) {
 	}
 }
 
-// compareAttribute plans an attribute that stays, perhaps under another name.
+// compareAttribute plans an attribute that is in both schemas, perhaps under another name.
 func (p *plan) compareAttribute(pair *pair, from, to int) {
 	before, a := pair.old.Columns()[from].Attribute, pair.now.Columns()[to].Attribute
 	name, steps := pair.now.Name, len(p.steps)
@@ -55,7 +55,7 @@ func (p *plan) compareAttribute(pair *pair, from, to int) {
 		pair.changes = append(pair.changes, c)
 	}
 	if len(p.steps) == steps && !sameAttribute(before, a) {
-		p.add(Additive, nil, "%s: %s changes in what has no effect on stored values (%s)", name, a.Name, differingKeywords(before, a))
+		p.add(Additive, nil, "%s: %s changes without effect on stored values (%s)", name, a.Name, differingKeywords(before, a))
 	}
 }
 
@@ -85,7 +85,7 @@ func linkAt(c *model.Collection, column int) *model.Link {
 	return nil
 }
 
-// typeName is what people call the type of an attribute.
+// typeName is the type of an attribute as users know it.
 func typeName(a *model.Attribute) string {
 	switch a.Format {
 	case model.Decimal:
@@ -96,7 +96,7 @@ func typeName(a *model.Attribute) string {
 	return string(a.Type)
 }
 
-// sameAttribute compares what is declared of an attribute alone; its indexes
+// sameAttribute compares the declarations of two attributes, without their indexes, which
 // are compared with those of the collection.
 func sameAttribute(a, b *model.Attribute) bool {
 	return bytes.Equal(a.Definition(), b.Definition()) && a.Required == b.Required && onDelete(a) == onDelete(b)
@@ -109,7 +109,7 @@ func onDelete(a *model.Attribute) model.OnDelete {
 	return a.References.OnDelete
 }
 
-// differingKeywords names the keywords that people would look for first.
+// differingKeywords lists the keywords that differ and that users know.
 func differingKeywords(before, a *model.Attribute) string {
 	var names []string
 	note := func(name string, differs bool) {
@@ -128,8 +128,8 @@ func differingKeywords(before, a *model.Attribute) string {
 	return strings.Join(names, ", ")
 }
 
-// costOf tells how many resources a step reads or writes: those with a value in
-// a column, or all of the collection.
+// costOf returns how many resources a step reads or writes: those with a value in a column,
+// or all of the collection.
 func costOf(verb string, c *model.Collection, column int) func(*survey) (string, error) {
 	return func(s *survey) (string, error) {
 		n, err := s.count(c, column, false)

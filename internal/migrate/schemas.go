@@ -11,7 +11,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// RequireSchema refuses a database that Plural has not made.
+// RequireSchema refuses a database that Plural did not create.
 func RequireSchema(c db.Conn, d db.Dialect) error {
 	found, err := db.Describe(c, d)
 	if err != nil {
@@ -21,11 +21,10 @@ func RequireSchema(c db.Conn, d db.Dialect) error {
 	return err
 }
 
-// The schema in force is kept in the database, with those before it: what the
-// tables hold is known from it, and not guessed from a database that has fewer
-// types than there are kinds.
+// The database stores its current schema and all earlier ones. The types of columns cannot
+// replace it: databases have fewer types than there are kinds of attributes.
 
-// saveSchema makes a schema the one in force.
+// saveSchema makes a schema the current one.
 func saveSchema(c db.Conn, s *model.Schema, numbers *Numbering, at model.Value) error {
 	text, err := json.Marshal(numbers)
 	if err == nil {
@@ -35,7 +34,7 @@ func saveSchema(c db.Conn, s *model.Schema, numbers *Numbering, at model.Value) 
 	return err
 }
 
-// ReadSchema reads the schema in force.
+// ReadSchema reads the current schema.
 func ReadSchema(c db.Conn) (*model.Schema, error) {
 	var document []byte
 	found, err := db.One(c, func(row model.Row) { document = row.AppendText(nil, 0) },
@@ -44,17 +43,17 @@ func ReadSchema(c db.Conn) (*model.Schema, error) {
 		return nil, err
 	}
 	if !found {
-		return nil, fmt.Errorf("the database has lost its schema: %s is empty", db.SchemasTable)
+		return nil, fmt.Errorf("the database has no stored schema: the table %s is empty", db.SchemasTable)
 	}
 	s, err := model.FromDocument(document)
 	if err != nil {
-		return nil, fmt.Errorf("the schema in the database cannot be used, perhaps as a newer version of Plural wrote it: %w", err)
+		return nil, fmt.Errorf("the schema in the database cannot be used; a newer version of Plural may have written it: %w", err)
 	}
 	return s, nil
 }
 
-// planFrom is how to come from the schema in force to another one, which may be one that the
-// database has had before.
+// planFrom plans the migration from the current schema to another one, which may be an
+// earlier schema of the database.
 func planFrom(c db.Conn, stored, now *model.Schema, upgrade bool) (*plan, error) {
 	p := newPlan(stored, now)
 	if upgrade {
@@ -66,7 +65,7 @@ func planFrom(c db.Conn, stored, now *model.Schema, upgrade bool) (*plan, error)
 	}
 	p.version = current.Number
 	err = db.Each(c, func(row model.Row) bool {
-		// One that a newer version of Plural wrote is none that this one has.
+		// A schema that this version cannot read is not equal to the new one.
 		before, err := model.FromDocument(row.AppendText(nil, 1))
 		if err == nil && bytes.Equal(before.Document(), now.Document()) {
 			p.earlier = row.Int(0)
@@ -84,11 +83,11 @@ func (p *plan) earlierVersion() string {
 	if p.earlier == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The schema is an earlier one of this database, version %d, which is at version %d now", p.earlier, p.version)
+	return fmt.Sprintf("This is schema version %d of the database, which is now at version %d", p.earlier, p.version)
 }
 
-// ReadSince finds the version of the schema since which each collection has been
-// declared as it is in a later one.
+// ReadSince returns, for each collection, the version of the schema since which its
+// declaration has not changed.
 func ReadSince(c db.Conn, until int64) (map[string]int64, error) {
 	type declared struct {
 		since, seen int64
@@ -120,14 +119,14 @@ func ReadSince(c db.Conn, until int64) (map[string]int64, error) {
 	return since, nil
 }
 
-// Allows reports what a server may do that knows only the old schema of a database.
+// Allows reports what a server that only has the old schema of a database may do.
 func Allows(old, now *model.Schema) (reads, writes bool) {
 	p := newPlan(old, now)
 	return readable(p), writable(p)
 }
 
-// readable: a server with the old schema can read everything. The new one is as stored,
-// without renamed_from.
+// readable reports whether a server with the old schema can read everything. The new schema
+// is as stored, without renamed_from.
 func readable(p *plan) bool {
 	for _, pair := range p.pairs {
 		for from, column := range pair.old.Columns() {
@@ -137,14 +136,14 @@ func readable(p *plan) bool {
 			}
 		}
 		if pair.old.ParentLink() != nil && !pair.sameParent() {
-			return false // its totals are not kept
+			return false // the new server does not update its totals
 		}
 	}
 	return len(p.removed) == 0
 }
 
-// writable: what a server with the old schema writes is valid in the new one. New defaults
-// would be missing, and deletions would cascade differently.
+// writable reports whether everything that a server with the old schema writes is valid in
+// the new one. Otherwise new defaults would be missing, or deletions would cascade differently.
 func writable(p *plan) bool {
 	if !p.additive() {
 		return false
@@ -169,7 +168,7 @@ func writable(p *plan) bool {
 			}
 		}
 		if !pair.sameParent() {
-			return false // its totals would not be kept
+			return false // the old server would not update its totals
 		}
 	}
 	return true

@@ -9,17 +9,17 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// survey reads what a plan would meet in the data. It changes nothing.
+// survey finds the resources that a plan affects. It changes nothing.
 type survey struct {
 	plan    *plan
 	conn    db.Conn
 	dialect db.Dialect
 }
 
-// maxExamples bounds how many of the resources that are in the way are named.
+// maxExamples limits how many of the violating resources are named.
 const maxExamples = 10
 
-// run completes the steps of the plan.
+// run fills in the costs and violations of the steps.
 func (s *survey) run() error {
 	for _, step := range s.plan.steps {
 		if step.cost == nil {
@@ -39,8 +39,8 @@ func (s *survey) run() error {
 	return s.operations()
 }
 
-// operations adds a step for the operations that were accepted under the old schema
-// and may not be what the new one allows.
+// operations adds a step for pending operations that were accepted under the old schema and
+// may be invalid under the new one.
 func (s *survey) operations() error {
 	affected := slices.Clone(s.plan.removed)
 	for _, pair := range s.plan.pairs {
@@ -56,14 +56,14 @@ func (s *survey) operations() error {
 			return err
 		}
 		if waiting > 0 {
-			step := s.plan.add(Losing, nil, "%s on %s may fail, as they were accepted under the old schema", Counted(waiting, "waiting operation"), c.Name)
+			step := s.plan.add(Losing, nil, "%s on %s may fail: accepted under the old schema", Counted(waiting, "pending operation"), c.Name)
 			step.Cost = "let a server with the old schema finish them first"
 		}
 	}
 	return nil
 }
 
-// affectsRequests: what was a valid request by the old schema may not be one by the new.
+// affectsRequests reports whether a valid request of the old schema may be invalid in the new one.
 func (p *pair) affectsRequests() bool {
 	for from, column := range p.old.Columns() {
 		if to := slices.Index(p.source, from); to < 0 || p.now.Columns()[to].Name != column.Name {
@@ -73,8 +73,8 @@ func (p *pair) affectsRequests() bool {
 	return len(p.changes) > 0
 }
 
-// count counts the resources of a collection of old: all, or those with a value
-// in a column, or those without one.
+// count counts the resources of a collection of old: all, those with a value in a column, or
+// those without one.
 func (s *survey) count(c *model.Collection, column int, nulls bool) (n int64, err error) {
 	t := db.NewTable(s.dialect, c)
 	sql := "SELECT count(*) FROM " + t.Name
@@ -88,9 +88,8 @@ func (s *survey) count(c *model.Collection, column int, nulls bool) (n int64, er
 // batchSize is how many resources are in memory at a time.
 const batchSize = 500
 
-// pair goes through the resources of a pair, as far as it has to look at them, and
-// notes in its steps which are in the way. In a second run each is handed on, as it
-// was and as it becomes.
+// pair reads the resources of a pair, if needed, and records violations in its steps. In the
+// second run, hand gets each resource before and after the migration.
 func (s *survey) pair(p *pair, hand func(before, after model.Record) error) error {
 	if len(p.changes) == 0 && len(p.unique) == 0 {
 		return nil
@@ -113,7 +112,7 @@ func (s *survey) pair(p *pair, hand func(before, after model.Record) error) erro
 			if err != nil {
 				return err
 			}
-			if hand != nil { // what is not unique was found before
+			if hand != nil { // the first run has found duplicates
 				if err := hand(before, after); err != nil {
 					return err
 				}
@@ -125,7 +124,7 @@ func (s *survey) pair(p *pair, hand func(before, after model.Record) error) erro
 					continue
 				}
 				if _, taken := seen[i][key]; taken {
-					u.step.violate(before.ID(model.IDColumn), "another resource has the same", true)
+					u.step.violate(before.ID(model.IDColumn), "another resource has the same value", true)
 				}
 				seen[i][key] = struct{}{}
 			}
@@ -134,8 +133,8 @@ func (s *survey) pair(p *pair, hand func(before, after model.Record) error) erro
 	})
 }
 
-// batches reads a collection of old in the order of ids. No rows are open while
-// a batch is worked on, so that this may read and write, too.
+// batches reads a collection of old in the order of ids. No result set is open while a batch
+// is processed, so work may read and write.
 func (s *survey) batches(c *model.Collection, work func([]model.Record) error) error {
 	t := db.NewTable(s.dialect, c)
 	id := t.Columns[model.IDColumn]
@@ -162,8 +161,8 @@ func (s *survey) batches(c *model.Collection, work func([]model.Record) error) e
 	}
 }
 
-// transform is a resource as it becomes. What cannot be kept is null, and noted
-// in the step that refuses it.
+// transform returns a resource as it will be. A value that cannot be kept becomes null, and
+// is recorded in the step that refuses it.
 func (s *survey) transform(p *pair, before model.Record) (model.Record, error) {
 	id := before.ID(model.IDColumn)
 	after := make(model.Record, len(p.source))
@@ -206,7 +205,7 @@ func (s *survey) transform(p *pair, before model.Record) (model.Record, error) {
 	return after, nil
 }
 
-// exists looks for a resource of a collection of now among those of old.
+// exists looks for a resource of a collection of now in the tables of old.
 func (s *survey) exists(c *model.Collection, id model.Value) (bool, error) {
 	pair := s.plan.pairOf(c)
 	if pair == nil {
@@ -216,8 +215,8 @@ func (s *survey) exists(c *model.Collection, id model.Value) (bool, error) {
 	return db.One(s.conn, nil, "SELECT 1 FROM "+t.Name+" WHERE "+t.Columns[model.IDColumn]+" = $1", id)
 }
 
-// groupKey stands for the values of a group. Null equals nothing, and has none.
-// A hash of each is kept, so that many long ones fit into memory.
+// groupKey returns a key for the values of a group, or false if one is null, as null equals
+// nothing. The key is a hash, so that many long values fit into memory.
 func groupKey(group []int, record model.Record) (key [sha256.Size]byte, ok bool) {
 	hash := sha256.New()
 	for _, column := range group {

@@ -7,8 +7,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// dropForeignKeys removes the keys that do not stay as they are, where they are
-// not part of the table.
+// dropForeignKeys drops the foreign keys that change, where they are separate constraints
+// and not part of the table definition.
 func (m *migration) dropForeignKeys() error {
 	if m.dialect.InlineReferences() {
 		return nil
@@ -32,8 +32,8 @@ func (m *migration) dropForeignKeys() error {
 	return nil
 }
 
-// dropUnique removes the indexes of what need not be unique any more, before several
-// resources get the same default.
+// dropUnique drops the indexes of values that no longer need to be unique. This happens
+// before several resources get the same default.
 func (m *migration) dropUnique() error {
 	found, err := db.Describe(m.conn, m.dialect)
 	if err != nil {
@@ -80,7 +80,7 @@ func (m *migration) keyStays(old model.Link) bool {
 	return false
 }
 
-// rename gives columns and tables their new names. No new name is an old one.
+// rename gives columns and tables their new names. A new name is never also an old one.
 func (m *migration) rename() error {
 	for _, p := range m.plan.pairs {
 		alter := "ALTER TABLE " + db.Quote(m.dialect, p.old.Name) + " RENAME "
@@ -155,8 +155,8 @@ func (m *migration) createTables() error {
 	return nil
 }
 
-// matchIndexes makes the indexes that the schema wants, under the names that it
-// gives them, and drops all others.
+// matchIndexes creates the indexes that the schema needs, with the names that it defines,
+// and drops all others.
 func (m *migration) matchIndexes() error {
 	found, err := db.Describe(m.conn, m.dialect)
 	if err != nil {
@@ -205,7 +205,7 @@ func (m *migration) addForeignKeys() error {
 	return nil
 }
 
-// createAll makes all tables and indexes of a schema.
+// createAll creates all tables and indexes of a schema.
 func createAll(c db.Conn, d db.Dialect, s *model.Schema, at model.Value) error {
 	tables, additions := db.Definitions(d, s)
 	if err := db.ExecAll(c, append(tables, additions...)...); err != nil {

@@ -24,8 +24,8 @@ func (m *migration) changeValues() error {
 	return nil
 }
 
-// fillNewColumns gives existing resources the defaults of new attributes. Their
-// revision and updated_at stay: nobody changed them.
+// fillNewColumns gives existing resources the defaults of new attributes. Their revision and
+// updated_at stay the same, because no client changed them.
 func (m *migration) fillNewColumns(p *pair) error {
 	update := &db.Builder{}
 	set := func(to int, value model.Value) {
@@ -48,14 +48,14 @@ func (m *migration) fillNewColumns(p *pair) error {
 	return err
 }
 
-// rewriter writes what becomes of the values of resources. No two are the same in a
-// group that stays unique on the way that are not in the end, which the survey has
-// ruled out: what stays in its column becomes null or a default, or stays what it is.
+// rewriter writes the new values of resources. It cannot violate a unique index on the way:
+// a value in its column becomes null or a default, or stays the same, and the survey has
+// ruled out duplicates in the result.
 type rewriter struct {
 	*migration
 	pair    *pair
-	changes []*change // of columns that there were
-	update  string    // takes a value for each change, and the id
+	changes []*change // of columns of the old schema
+	update  string    // its parameters: a value for each change, then the id
 	rows    []model.Record
 }
 
@@ -85,7 +85,7 @@ func (w *rewriter) add(before, after model.Record) error {
 	for _, c := range w.changes {
 		was := before[c.from]
 		if _, moved := w.pair.moved(c.to); moved {
-			was = model.Null // in the new column
+			was = model.Null // as the new column is still empty
 		}
 		row = append(row, after[c.to])
 		differs = differs || after[c.to] != was

@@ -62,10 +62,10 @@ func (k *Checker) attribute(a *Attribute, at Path, depth int) {
 // keywords finds what does not belong to the type of the attribute, or to its place.
 func (k *Checker) keywords(a *Attribute, at Path, nested bool) {
 	for _, key := range AttributeKeywords {
-		keyword := key.Name
-		if key.given == nil || !key.given(a) {
+		if !key.Given(a) {
 			continue
 		}
+		keyword := key.Name
 		if nested && key.OnlyAttributes {
 			k.Report(at.To(keyword), "%s belongs to the attributes of a collection, and not inside them: remove it", keyword)
 		} else if key.Decimals && a.Format == Decimal && a.Type == String {

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTightenedMissesNothing draws pairs of definitions and values: what one
+// TestTightenedKeywordsAreComplete draws pairs of definitions and values: what one
 // lets in and the other refuses is told by a keyword.
-func TestTightenedMissesNothing(t *testing.T) {
+func TestTightenedKeywordsAreComplete(t *testing.T) {
 	tightened, loosened := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawAttribute("x", 2).Draw(t, "before")
@@ -48,7 +48,7 @@ func TestTightenedMissesNothing(t *testing.T) {
 	}
 }
 
-func TestTightened(t *testing.T) {
+func TestTightenedKeywords(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after Attribute
 		want          []string

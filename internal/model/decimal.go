@@ -31,7 +31,7 @@ type decimalProblem int
 const (
 	decimalFits   decimalProblem = iota
 	noDecimal                    // not written as a decimal
-	tooPrecise                   // too many digits behind the point
+	tooPrecise                   // too many digits after the point
 	tooManyDigits                // too many digits before it
 )
 

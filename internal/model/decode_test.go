@@ -262,8 +262,8 @@ func TestRestoreOfAnOlderSchema(t *testing.T) {
 	}
 }
 
-// TestRestoreTakesAnyDepth is for a server that lets more in than the default.
-func TestRestoreTakesAnyDepth(t *testing.T) {
+// TestRestoreAcceptsAnyDepth is for a server that lets more in than the default.
+func TestRestoreAcceptsAnyDepth(t *testing.T) {
 	deep := `{"a":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`
 	got, err := notes.Restore(fmt.Appendf(nil, `{"id":"%s","type":"notes","title":"a","meta":%s}`, noteID, deep))
 	if err != nil || got[4] != TextValue(deep) {

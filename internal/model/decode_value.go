@@ -111,7 +111,7 @@ func (d *decoder) decimal(a *Attribute, text string) Value {
 	case noDecimal:
 		d.fail(problem.CodeFormat, "Must be a decimal such as %s.", a.kind.decimalExample())
 	case tooPrecise:
-		d.fail(problem.CodePrecision, "Must have at most %s behind the decimal point.", counted(a.kind.Scale(), "digit"))
+		d.fail(problem.CodePrecision, "Must have at most %s after the decimal point.", counted(a.kind.Scale(), "digit"))
 	case tooManyDigits:
 		limit := a.kind.decimalLimit()
 		d.fail(problem.CodeOutOfRange, "Must be between -%s and %s.", limit, limit)

@@ -56,9 +56,9 @@ func TestNestedValuesAreCanonicalByTheirDefinition(t *testing.T) {
 	}
 }
 
-// TestRecordsComeBack writes random resources and reads them back: as a PUT of
+// TestRecordRoundTrip writes random resources and reads them back: as a PUT of
 // what was read, and out of the change log.
-func TestRecordsComeBack(t *testing.T) {
+func TestRecordRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		record := drawRecord(t, things)
 		text := things.Append(nil, record)

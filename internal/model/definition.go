@@ -14,38 +14,28 @@ func (a *Attribute) Definition() json.RawMessage {
 // define writes the definition; require writes which properties are required.
 func (a *Attribute) define(require func(d *definition, required []string)) json.RawMessage {
 	d := definition{'{'}
-	d.add("type", a.Type, a.Type != "")
-	d.add("format", a.Format, a.Format != "")
-	d.add("scale", a.Scale, a.Format == Decimal)
-	d.add("description", a.Description, a.Description != "")
-	d.add("minLength", a.MinLength, a.MinLength > 0)
-	d.add("maxLength", a.MaxLength, a.MaxLength > 0)
-	d.add("pattern", a.Pattern, a.Pattern != "")
-	d.add("minimum", a.Minimum, a.Minimum != "")
-	d.add("exclusiveMinimum", a.ExclusiveMinimum, a.ExclusiveMinimum != "")
-	d.add("maximum", a.Maximum, a.Maximum != "")
-	d.add("exclusiveMaximum", a.ExclusiveMaximum, a.ExclusiveMaximum != "")
-	d.add("multipleOf", a.MultipleOf, a.MultipleOf != "")
-	d.add("minItems", a.MinItems, a.MinItems > 0)
-	d.add("maxItems", a.MaxItems, a.MaxItems > 0)
-	if a.Items != nil {
-		d.add("items", a.Items.Definition(), true)
-	}
-	if len(a.Properties) > 0 {
-		properties := definition{'{'}
-		var required []string
-		for i := range a.Properties {
-			properties.add(a.Properties[i].Name, a.Properties[i].Definition(), true)
-			if a.Properties[i].Required {
-				required = append(required, a.Properties[i].Name)
-			}
+	for _, k := range SchemaKeywords {
+		if !k.Given(a) {
+			continue
 		}
-		d.add("properties", properties.end(), true)
-		require(&d, required)
+		switch value := k.Value(a).(type) {
+		case *Attribute:
+			d.add(k.Name, value.Definition(), true)
+		case []Attribute:
+			properties := definition{'{'}
+			var required []string
+			for i := range value {
+				properties.add(value[i].Name, value[i].Definition(), true)
+				if value[i].Required {
+					required = append(required, value[i].Name)
+				}
+			}
+			d.add(k.Name, properties.end(), len(value) > 0)
+			require(&d, required)
+		default:
+			d.add(k.Name, value, true)
+		}
 	}
-	d.add("additionalProperties", false, a.Closed)
-	d.add("enum", a.Enum, len(a.Enum) > 0)
-	d.add("default", a.Default, a.Default != nil)
 	return d.end()
 }
 

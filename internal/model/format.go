@@ -264,7 +264,7 @@ func (k Kind) Parse(text string) (value Value, problem string) {
 	if k.IsDecimal() {
 		n, problem := k.parseDecimal(text)
 		if problem != decimalFits {
-			return Null, fmt.Sprintf("a decimal such as %s, with at most %s behind the point and at most %d in all", k.decimalExample(), counted(k.Scale(), "digit"), MaxDecimalDigits)
+			return Null, fmt.Sprintf("a decimal such as %s, with at most %s after the point and at most %d in all", k.decimalExample(), counted(k.Scale(), "digit"), MaxDecimalDigits)
 		}
 		return IntValue(n), ""
 	}

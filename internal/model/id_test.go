@@ -30,7 +30,7 @@ func TestParseID(t *testing.T) {
 	}
 }
 
-func TestIDComesBackFromItsText(t *testing.T) {
+func TestIDTextRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := ID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
 		text := id.String()

@@ -1,25 +1,48 @@
 package model
 
-import "slices"
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"reflect"
+	"slices"
 
-// Keyword is one key of a schema file: what it is called, where it belongs, and what
-// editors are told about it.
+	"github.com/plural-go/plural/problem"
+)
+
+// Keyword is one key of a schema file. For a keyword of an attribute it is the whole
+// declaration: the file, struct tags, checks of a schema, JSON Schema, OpenAPI, migrations
+// and docs/schema.md follow it. How a value is checked is in validate.go.
 type Keyword struct {
 	Name        string
-	Description string
+	Description string         // for editors and docs/schema.md
 	Shape       map[string]any // JSON Schema of its value
 
-	// Keywords of attributes: the types they belong to (none: all), and whether
-	// they are not for the values inside an attribute.
-	Types          []Type
-	OnlyAttributes bool
+	// Field returns the address of the value in an attribute, whose type says how it is
+	// read and written. Nil: the keyword has no field of its own. If Negated, the field
+	// is the opposite of the keyword.
+	Field   func(a *Attribute) any
+	Negated bool
 
-	// Keywords of attributes that belong to decimals too, only to them, or not to
-	// them, although these are strings.
+	// Types lists the types that the keyword belongs to (none: all). Decimals are strings,
+	// but some keywords belong to decimals too, only to them, or not to them.
+	Types                              []Type
 	Decimals, OnlyDecimals, NoDecimals bool
 
-	// given reports whether an attribute has the keyword; nil: every one can have it.
-	given func(a *Attribute) bool
+	OnlyAttributes bool // not for the values inside an attribute
+
+	// Member orders the keywords of a JSON Schema. 0: no part of one.
+	Member int
+	// Sentence describes the requirement in OpenAPI, with its value for %v, where JSON
+	// Schema cannot express it.
+	Sentence string
+	// Code is the error of a value that the keyword refuses.
+	Code problem.Code
+
+	// tighter reports whether the keyword refuses values that it did not refuse before.
+	// Nil: it refuses none, or depends on the values inside; see Tightened.
+	tighter func(k Keyword, now, before *Attribute) bool
 }
 
 // ReferenceKeywords are those of a reference to another collection.
@@ -32,78 +55,163 @@ var ReferenceKeywords = []Keyword{
 
 // AttributeKeywords are those of an attribute, and of a value inside one.
 var AttributeKeywords = []Keyword{
-	{Name: "type", Shape: map[string]any{"enum": Types},
-		Description: "The type of the value. Nothing is converted: \"1\" is no integer. Any attribute that is not required can also be null."},
-	{Name: "format", Shape: map[string]any{"enum": Formats}, Types: []Type{String},
-		Description: "What the string must be. It is checked.",
-		given:       func(a *Attribute) bool { return a.Format != "" }},
-	{Name: "description", Shape: TextShape,
-		Description: "What the attribute means. Shown in the documentation of the API."},
-	{Name: "minLength", Shape: CountShape(0), Types: []Type{String}, NoDecimals: true,
-		Description: "The least number of characters.",
-		given:       func(a *Attribute) bool { return a.MinLength != 0 }},
-	{Name: "maxLength", Shape: CountShape(1), Types: []Type{String}, NoDecimals: true,
-		Description: "The greatest number of characters. Needed for unique and index, unless the format bounds it.",
-		given:       func(a *Attribute) bool { return a.MaxLength != 0 }},
-	{Name: "pattern", Shape: TextShape, Types: []Type{String}, NoDecimals: true,
+	{Name: "type", Member: 1, Shape: map[string]any{"enum": Types}, Code: problem.CodeType,
+		Field:       func(a *Attribute) any { return &a.Type },
+		Description: "The type of the value. Required, except for references. Nothing is converted: \"1\" is not an integer. It is one type, not a list: an attribute that is not required can also be null.",
+		tighter: func(_ Keyword, now, before *Attribute) bool {
+			return now.Type != before.Type && !(now.Type == Number && before.Type == Integer)
+		}},
+	{Name: "format", Member: 2, Shape: map[string]any{"enum": Formats}, Types: []Type{String}, Code: problem.CodeFormat,
+		Field:       func(a *Attribute) any { return &a.Format },
+		Description: "The form of the string. It is checked.",
+		tighter:     changed},
+	{Name: "description", Member: 4, Shape: TextShape,
+		Field:       func(a *Attribute) any { return &a.Description },
+		Description: "The meaning of the attribute, for people. It is shown in the documentation of the API."},
+	{Name: "minLength", Member: 5, Shape: CountShape(0), Types: []Type{String}, NoDecimals: true, Code: problem.CodeMinLength,
+		Field:       func(a *Attribute) any { return &a.MinLength },
+		Description: "The minimum number of characters.",
+		tighter:     raised},
+	{Name: "maxLength", Member: 6, Shape: CountShape(1), Types: []Type{String}, NoDecimals: true, Code: problem.CodeMaxLength,
+		Field:       func(a *Attribute) any { return &a.MaxLength },
+		Description: "The maximum number of characters, 1 or more. Required for unique and index, unless the format bounds the length.",
+		tighter:     lowered},
+	{Name: "pattern", Member: 7, Shape: TextShape, Types: []Type{String}, NoDecimals: true, Code: problem.CodePattern,
+		Field:       func(a *Attribute) any { return &a.Pattern },
 		Description: "A regular expression in RE2 syntax that must match somewhere in the string; use ^ and $ to match all of it.",
-		given:       func(a *Attribute) bool { return a.Pattern != "" }},
-	{Name: "scale", Shape: map[string]any{"type": "integer", "minimum": 0, "maximum": MaxDecimalDigits}, Types: []Type{String}, Decimals: true, OnlyDecimals: true,
-		Description: "How many digits a decimal has behind the point, 2 for most money. All its digits together are at most 18.",
-		given:       func(a *Attribute) bool { return a.Scale != 0 }},
-	{Name: "enum", Shape: map[string]any{"type": "array", "minItems": 1, "uniqueItems": true, "items": NotNullShape},
-		Description: "The only values allowed."},
-	{Name: "minimum", Shape: NumberShape, Types: []Type{Integer, Number}, Decimals: true,
-		Description: "The least value allowed.",
-		given:       func(a *Attribute) bool { return a.Minimum != "" }},
-	{Name: "maximum", Shape: NumberShape, Types: []Type{Integer, Number}, Decimals: true,
-		Description: "The greatest value allowed.",
-		given:       func(a *Attribute) bool { return a.Maximum != "" }},
-	{Name: "exclusiveMinimum", Shape: NumberShape, Types: []Type{Integer, Number}, Decimals: true,
+		Sentence:    "Must match the RE2 pattern `%v`.",
+		tighter:     changed},
+	{Name: "scale", Member: 3, Shape: map[string]any{"type": "integer", "minimum": 0, "maximum": MaxDecimalDigits}, Types: []Type{String}, Decimals: true, OnlyDecimals: true,
+		Field:       func(a *Attribute) any { return &a.Scale },
+		Description: "The number of fraction digits of a decimal, 2 for most money. Required for a decimal. All its digits together are at most 18.",
+		Sentence:    fmt.Sprintf("A number as a string, with at most %d digits, of which at most %%v are after the point.", MaxDecimalDigits),
+		tighter:     func(_ Keyword, now, before *Attribute) bool { return now.Scale != before.Scale }},
+	{Name: "enum", Member: 19, Shape: map[string]any{"type": "array", "minItems": 1, "uniqueItems": true, "items": NotNullShape}, Code: problem.CodeEnum,
+		Field:       func(a *Attribute) any { return &a.Enum },
+		Description: "A list of the allowed values. Objects are compared including the order of their members.",
+		tighter: func(_ Keyword, now, before *Attribute) bool {
+			return len(now.enum) > 0 && (len(before.enum) == 0 || !containsAll(now.enum, before.enum))
+		}},
+	{Name: "minimum", Member: 8, Shape: NumberShape, Types: []Type{Integer, Number}, Decimals: true, Code: problem.CodeMinimum,
+		Field:       func(a *Attribute) any { return &a.Minimum },
+		Description: "The minimum value.",
+		Sentence:    "Must be at least %v.",
+		tighter:     raised},
+	{Name: "maximum", Member: 10, Shape: NumberShape, Types: []Type{Integer, Number}, Decimals: true, Code: problem.CodeMaximum,
+		Field:       func(a *Attribute) any { return &a.Maximum },
+		Description: "The maximum value.",
+		Sentence:    "Must be at most %v.",
+		tighter:     lowered},
+	{Name: "exclusiveMinimum", Member: 9, Shape: NumberShape, Types: []Type{Integer, Number}, Decimals: true, Code: problem.CodeMinimum,
+		Field:       func(a *Attribute) any { return &a.ExclusiveMinimum },
 		Description: "Values must be greater than this.",
-		given:       func(a *Attribute) bool { return a.ExclusiveMinimum != "" }},
-	{Name: "exclusiveMaximum", Shape: NumberShape, Types: []Type{Integer, Number}, Decimals: true,
+		Sentence:    "Must be more than %v.",
+		tighter:     raised},
+	{Name: "exclusiveMaximum", Member: 11, Shape: NumberShape, Types: []Type{Integer, Number}, Decimals: true, Code: problem.CodeMaximum,
+		Field:       func(a *Attribute) any { return &a.ExclusiveMaximum },
 		Description: "Values must be less than this.",
-		given:       func(a *Attribute) bool { return a.ExclusiveMaximum != "" }},
-	{Name: "multipleOf", Shape: With(NumberShape, "exclusiveMinimum", 0), Types: []Type{Integer, Number}, Decimals: true,
-		Description: "Values must be this number times an integer.",
-		given:       func(a *Attribute) bool { return a.MultipleOf != "" }},
-	{Name: "items", Shape: ReferenceShape("definition"), Types: []Type{Array},
-		Description: "What each item of the array must be. Default: anything.",
-		given:       func(a *Attribute) bool { return a.Items != nil }},
-	{Name: "minItems", Shape: CountShape(0), Types: []Type{Array},
-		Description: "The least number of items.",
-		given:       func(a *Attribute) bool { return a.MinItems != 0 }},
-	{Name: "maxItems", Shape: CountShape(1), Types: []Type{Array},
-		Description: "The greatest number of items.",
-		given:       func(a *Attribute) bool { return a.MaxItems != 0 }},
-	{Name: "properties", Shape: OptionalShape(map[string]any{"additionalProperties": ReferenceShape("definition")}), Types: []Type{Object},
-		Description: "The members of the object. Others are allowed too, unless additionalProperties is false.",
-		given:       func(a *Attribute) bool { return a.Properties != nil }},
-	{Name: "required", Shape: NamesShape, Types: []Type{Object},
-		Description: "Members that the object must have. An attribute itself is required by the list of its collection."},
-	{Name: "additionalProperties", Shape: With(FlagShape, "default", true), Types: []Type{Object},
-		Description: "Whether the object can have members that are not in properties.",
-		given:       func(a *Attribute) bool { return a.Closed }},
-	{Name: "default", Shape: NotNullShape, OnlyAttributes: true,
-		Description: "The value of the attribute when a new resource is sent without it.",
-		given:       func(a *Attribute) bool { return a.Default != nil }},
+		Sentence:    "Must be less than %v.",
+		tighter:     lowered},
+	{Name: "multipleOf", Member: 12, Shape: With(NumberShape, "exclusiveMinimum", 0), Types: []Type{Integer, Number}, Decimals: true, Code: problem.CodeMultipleOf,
+		Field:       func(a *Attribute) any { return &a.MultipleOf },
+		Description: "Values must be an integer multiple of this, which is greater than 0.",
+		Sentence:    "Must be a multiple of %v.",
+		tighter:     changed},
+	{Name: "items", Member: 15, Shape: ReferenceShape("definition"), Types: []Type{Array},
+		Field:       func(a *Attribute) any { return &a.Items },
+		Description: "The schema of each item. Default: anything."},
+	{Name: "minItems", Member: 13, Shape: CountShape(0), Types: []Type{Array}, Code: problem.CodeMinItems,
+		Field:       func(a *Attribute) any { return &a.MinItems },
+		Description: "The minimum number of items.",
+		tighter:     raised},
+	{Name: "maxItems", Member: 14, Shape: CountShape(1), Types: []Type{Array}, Code: problem.CodeMaxItems,
+		Field:       func(a *Attribute) any { return &a.MaxItems },
+		Description: "The maximum number of items, 1 or more.",
+		tighter:     lowered},
+	{Name: "properties", Member: 16, Shape: OptionalShape(map[string]any{"additionalProperties": ReferenceShape("definition")}), Types: []Type{Object},
+		Field:       func(a *Attribute) any { return &a.Properties },
+		Description: "The schemas of the members of the object. Other members are allowed too, unless additionalProperties is false."},
+	{Name: "required", Member: 17, Shape: NamesShape, Types: []Type{Object},
+		Description: "A list of members that the object must have. An attribute itself is required by the list of its collection."},
+	{Name: "additionalProperties", Member: 18, Shape: With(FlagShape, "default", true), Types: []Type{Object},
+		Field:       func(a *Attribute) any { return &a.Closed },
+		Negated:     true,
+		Description: "Whether the object can have members that are not in properties. Default: true.",
+		tighter:     changed},
+	{Name: "default", Member: 20, Shape: NotNullShape, OnlyAttributes: true,
+		Field:       func(a *Attribute) any { return &a.Default },
+		Description: "The value if a create, or a PUT, does not have the attribute. A reference has no default."},
 	{Name: "unique", Shape: FlagShape, OnlyAttributes: true, Types: []Type{String, Integer, Number, Boolean},
-		Description: "Whether no two resources can have the same value. A string then needs a maxLength, or a format that bounds it.",
-		given:       func(a *Attribute) bool { return a.Unique }},
+		Field:       func(a *Attribute) any { return &a.Unique },
+		Description: "Whether no two resources can have the same value. A string then needs a maxLength, or a format that bounds its length."},
 	{Name: "index", Shape: FlagShape, OnlyAttributes: true, Types: []Type{String, Integer, Number, Boolean},
-		Description: "Whether there is an index, which makes filters and sorting fast. A string then needs a maxLength, or a format that bounds it.",
-		given:       func(a *Attribute) bool { return a.Index }},
+		Field:       func(a *Attribute) any { return &a.Index },
+		Description: "Whether there is an index, which makes filters and sorts fast. A string then needs a maxLength, or a format that bounds its length."},
 	{Name: "references", Shape: NameOrShape(ReferenceKeywords, "collection"), OnlyAttributes: true,
-		Description: "The collection whose ids the attribute holds. Type and format can be left out.",
-		given:       func(a *Attribute) bool { return a.References != nil }},
+		Field:       func(a *Attribute) any { return &a.References },
+		Description: "The collection whose ids the attribute holds. Type and format can be left out."},
 	{Name: "renamed_from", Shape: ReferenceShape("attributeName"), OnlyAttributes: true,
-		Description: "The name that the attribute had before. A migration keeps its values then.",
-		given:       func(a *Attribute) bool { return a.RenamedFrom != "" }},
+		Field:       func(a *Attribute) any { return &a.RenamedFrom },
+		Description: "The previous name of the attribute. A migration then keeps its values."},
 }
 
 // DefinitionKeywords are the keys of a value inside an attribute.
 var DefinitionKeywords = slices.DeleteFunc(slices.Clone(AttributeKeywords), func(k Keyword) bool { return k.OnlyAttributes })
+
+// SchemaKeywords are the members of a JSON Schema, in their order.
+var SchemaKeywords = slices.SortedFunc(slices.Values(
+	slices.DeleteFunc(slices.Clone(AttributeKeywords), func(k Keyword) bool { return k.Member == 0 }),
+), func(a, b Keyword) int { return cmp.Compare(a.Member, b.Member) })
+
+// Value is the value that an attribute gives to the keyword.
+func (k Keyword) Value(a *Attribute) any {
+	value := reflect.ValueOf(k.Field(a)).Elem().Interface()
+	if k.Negated {
+		return !value.(bool)
+	}
+	return value
+}
+
+// Given reports whether an attribute has the keyword. A decimal always has a scale, which can be 0.
+func (k Keyword) Given(a *Attribute) bool {
+	if k.Field == nil {
+		return false
+	}
+	return !reflect.ValueOf(k.Field(a)).Elem().IsZero() || k.OnlyDecimals && a.Type == String && a.Format == Decimal
+}
+
+// raised compares lower bounds.
+func raised(k Keyword, now, before *Attribute) bool {
+	return k.Given(now) && (!k.Given(before) || k.compare(now, before) > 0)
+}
+
+// lowered compares upper bounds.
+func lowered(k Keyword, now, before *Attribute) bool {
+	return k.Given(now) && (!k.Given(before) || k.compare(now, before) < 0)
+}
+
+// changed compares constraints of which none is known to be weaker than another.
+func changed(k Keyword, now, before *Attribute) bool {
+	return k.Given(now) && (!k.Given(before) || k.compare(now, before) != 0)
+}
+
+// compare orders the values of a keyword that two attributes have: counts and numbers by
+// size; other values are only equal or not.
+func (k Keyword) compare(a, b *Attribute) int {
+	x, y := k.Value(a), k.Value(b)
+	switch x := x.(type) {
+	case int:
+		return cmp.Compare(x, y.(int))
+	case json.Number:
+		first, _ := new(big.Rat).SetString(x.String()) // both were checked
+		second, _ := new(big.Rat).SetString(y.(json.Number).String())
+		return first.Cmp(second)
+	}
+	if reflect.DeepEqual(x, y) {
+		return 0
+	}
+	return 1
+}
 
 func FindKeyword(keys []Keyword, name string) *Keyword {
 	for i := range keys {

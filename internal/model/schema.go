@@ -43,100 +43,105 @@ const (
 
 // Attribute declares one attribute of a collection, or, in Items and
 // Properties, the shape of a nested value. The zero value of a constraint
-// means that there is none.
+// means that there is none. The JSON names are those of stored schemas.
 type Attribute struct {
-	Name        string
-	Type        Type
-	Format      Format
-	Description string
+	Name        string `json:"name,omitempty"`
+	Type        Type   `json:"type"`
+	Format      Format `json:"format,omitempty"`
+	Description string `json:"description,omitempty"`
 
 	// Strings. Lengths count code points. Pattern is a regular expression in
 	// RE2 syntax that must match somewhere in the string.
-	MinLength, MaxLength int
-	Pattern              string
+	MinLength int    `json:"minLength,omitempty"`
+	MaxLength int    `json:"maxLength,omitempty"`
+	Pattern   string `json:"pattern,omitempty"`
 
-	// Scale is how many digits a decimal has behind the point: 2 for most money.
+	// Scale is how many digits a decimal has after the point: 2 for most money.
 	// All its digits together are at most 18.
-	Scale int
+	Scale int `json:"scale,omitempty"`
 
 	// Numbers and decimals. Decimal text, so that large integers and decimals are exact.
-	Minimum, Maximum                   json.Number
-	ExclusiveMinimum, ExclusiveMaximum json.Number
-	MultipleOf                         json.Number
+	Minimum          json.Number `json:"minimum,omitempty"`
+	Maximum          json.Number `json:"maximum,omitempty"`
+	ExclusiveMinimum json.Number `json:"exclusiveMinimum,omitempty"`
+	ExclusiveMaximum json.Number `json:"exclusiveMaximum,omitempty"`
+	MultipleOf       json.Number `json:"multipleOf,omitempty"`
 
 	// Arrays.
-	Items              *Attribute
-	MinItems, MaxItems int
+	Items    *Attribute `json:"items,omitempty"`
+	MinItems int        `json:"minItems,omitempty"`
+	MaxItems int        `json:"maxItems,omitempty"`
 
 	// Objects. Members that are not declared are allowed unless Closed
 	// (additionalProperties: false).
-	Properties []Attribute
-	Closed     bool
+	Properties []Attribute `json:"properties,omitempty"`
+	Closed     bool        `json:"closed,omitempty"`
 
 	// Enum and Default are plain Go values as encoding/json would marshal
 	// them: string, bool, any integer or float, json.Number, []any,
 	// map[string]any, json.RawMessage.
-	Enum    []any
-	Default any
+	Enum    []any `json:"enum,omitempty"`
+	Default any   `json:"default,omitempty"`
 
 	// Required: must have a value other than null. A default provides one.
-	Required bool
+	Required bool `json:"required,omitempty"`
 
 	// Unique and Index are shorthands for a group of one in Collection.
-	Unique, Index bool
+	Unique bool `json:"unique,omitempty"`
+	Index  bool `json:"index,omitempty"`
 
 	// References makes the attribute the id of a resource of another
 	// collection. Type and Format may be left out.
-	References *Reference
+	References *Reference `json:"references,omitempty"`
 
 	// RenamedFrom is the name that the attribute had before. A migration keeps
 	// its values then; it means nothing once that is done.
-	RenamedFrom string
+	RenamedFrom string `json:"-"`
 
 	compiled
 }
 
 // Reference points to another collection.
 type Reference struct {
-	Collection string
-	OnDelete   OnDelete
+	Collection string   `json:"collection"`
+	OnDelete   OnDelete `json:"on_delete"`
 }
 
 // Parent makes a collection a sub-collection of another one.
 type Parent struct {
-	Collection string
+	Collection string `json:"collection"`
 	// Attribute holds the parent's id. Default: the singular of the parent
 	// with "_id" appended. It is added to the attributes if it is not among them.
-	Attribute string
-	OnDelete  OnDelete
+	Attribute string   `json:"attribute"`
+	OnDelete  OnDelete `json:"on_delete"`
 }
 
 // Collection declares a collection of resources.
 type Collection struct {
-	Name        string // plural, [a-z][a-z0-9_-]*
-	Singular    string // default: derived from Name by the rules of English
-	Description string
-	Attributes  []Attribute
+	Name        string      `json:"name"`     // plural, [a-z][a-z0-9_-]*
+	Singular    string      `json:"singular"` // default: derived from Name by the rules of English
+	Description string      `json:"description,omitempty"`
+	Attributes  []Attribute `json:"attributes,omitempty"`
 
 	// Unique lists attributes, or groups of them, whose values no two
 	// resources share. Null is never equal to null here.
-	Unique [][]string
+	Unique [][]string `json:"unique,omitempty"`
 	// Index lists attributes, or groups of them, to index for filters and sorting.
-	Index [][]string
+	Index [][]string `json:"index,omitempty"`
 
-	Parent       *Parent
-	NoTimestamps bool // without created_at and updated_at
+	Parent       *Parent `json:"parent,omitempty"`
+	NoTimestamps bool    `json:"no_timestamps,omitempty"` // without created_at and updated_at
 
 	// RequireIfMatch refuses changes of a resource that do not say, by If-Match,
 	// which state of it they are about.
-	RequireIfMatch bool
+	RequireIfMatch bool `json:"-"`
 	// Async lists the methods that are always answered before they are done:
 	// POST, PUT, PATCH, DELETE.
-	Async []string
+	Async []string `json:"-"`
 
 	// RenamedFrom is the name that the collection had before. A migration keeps
 	// its resources then; it means nothing once that is done.
-	RenamedFrom string
+	RenamedFrom string `json:"-"`
 
 	layout
 }

@@ -26,17 +26,17 @@ const (
 	kindDecimal Kind = 64
 )
 
-// MaxDecimalDigits is how many digits a decimal has at most, those behind the point
+// MaxDecimalDigits is how many digits a decimal has at most, those after the point
 // included: as many as fit into an int64 in every case.
 const MaxDecimalDigits = 18
 
-// DecimalKind is the kind of decimals with so many digits behind the point.
+// DecimalKind is the kind of decimals with so many digits after the point.
 func DecimalKind(scale int) Kind { return kindDecimal + Kind(scale) } // #nosec G115 -- 18 at most
 
 // IsDecimal reports whether values are decimals.
 func (k Kind) IsDecimal() bool { return k >= kindDecimal }
 
-// Scale is how many digits decimals of the kind have behind the point.
+// Scale is how many digits decimals of the kind have after the point.
 func (k Kind) Scale() int { return int(k - kindDecimal) }
 
 var kindNames = [...]string{

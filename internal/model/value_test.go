@@ -41,7 +41,7 @@ func TestCompareIsAnOrder(t *testing.T) {
 	}
 }
 
-func TestZeroHasOneForm(t *testing.T) {
+func TestNegativeZeroIsZero(t *testing.T) {
 	negative := math.Copysign(0, -1)
 	if got := FloatValue(negative); got != FloatValue(0) || math.Signbit(got.Float()) {
 		t.Errorf("-0 is %v", got)
@@ -51,7 +51,7 @@ func TestZeroHasOneForm(t *testing.T) {
 	}
 }
 
-func TestReadTakesTheValueOutOfARow(t *testing.T) {
+func TestReadValueOfARow(t *testing.T) {
 	for kind, values := range ascending {
 		for _, want := range values {
 			if got := kind.Read(Record{Null, want}, 1); got != want {
@@ -72,7 +72,7 @@ func (c *calls) BindID(v ID)         { *c = append(*c, "id "+v.String()) }
 func (c *calls) BindTime(v string)   { *c = append(*c, "time "+v) }
 func (c *calls) BindText(v string)   { *c = append(*c, "text "+v) }
 
-func TestBindCallsTheOneThatFits(t *testing.T) {
+func TestBindCallsTheMethodOfTheKind(t *testing.T) {
 	var got calls
 	for _, value := range []Value{Null, BoolValue(true), IntValue(-1), FloatValue(0.5), IDValue(ID{1}), TimeValue("2026-11-14T09:30:00.123Z"), TextValue("x")} {
 		value.Bind(&got)

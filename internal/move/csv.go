@@ -14,33 +14,33 @@ import (
 	"github.com/plural-go/plural/client"
 )
 
-// cell is a field of a record of CSV. An empty one is null, and "" the empty string.
+// cell is a field of a CSV record. An empty field is null, and "" is the empty string.
 type cell struct {
-	text   []byte // until the next record is read
+	text   []byte // valid until the next record is read
 	quoted bool
 }
 
 func (c cell) isNothing() bool { return len(c.text) == 0 && !c.quoted }
 
-// cellReader takes CSV apart as RFC 4180 says. The standard library's takes a carriage
-// return out of every line end within quotes, and does not tell "" from nothing; either
+// cellReader parses CSV as RFC 4180 defines it. The reader of the standard library removes carriage
+// returns before line feeds within quotes, and does not distinguish "" from an empty field. Either
 // would change data.
 type cellReader struct {
 	in        *bufio.Reader
 	delimiter byte
-	line      int64 // of what comes next
+	line      int64 // line of the next byte
 
 	text  []byte // of the record
 	ends  []int  // of its cells, in text
 	cells []cell
 }
 
-// badRecord is a record that is no CSV, and is over at the end of its line.
+// badRecord is an invalid record. Reading continues after the end of its line.
 type badRecord struct{ reason string }
 
 func (e *badRecord) Error() string { return e.reason }
 
-// record reads a record, and gives io.EOF behind the last. Line is where it begins.
+// record reads a record, and returns io.EOF after the last. Line is where it begins.
 func (r *cellReader) record() (cells []cell, line int64, err error) {
 	r.text, r.ends, r.cells = r.text[:0], r.ends[:0], r.cells[:0]
 	line = r.line
@@ -63,7 +63,7 @@ func (r *cellReader) record() (cells []cell, line int64, err error) {
 	return r.cells, line, nil
 }
 
-// field reads a field with what ends it. Last says that the record ends with it.
+// field reads a field and its separator. Last says that it is the last field of the record.
 func (r *cellReader) field() (quoted, last bool, err error) {
 	c, err := r.in.ReadByte()
 	if err == nil && c == '"' {
@@ -95,7 +95,7 @@ func (r *cellReader) field() (quoted, last bool, err error) {
 		case quoted:
 			return quoted, false, r.skip("something follows the closing quote of a cell: a quote within quotes is written twice")
 		case c == '"':
-			return quoted, false, r.skip("a quote stands within a cell that does not begin with one: put the cell into quotes, and write the quote twice")
+			return quoted, false, r.skip("a quote is inside a cell that does not begin with one: put the cell into quotes, and write the quote twice")
 		case len(r.text) == maxRow:
 			return quoted, false, r.skip(fmt.Sprintf("the row is longer than %d MiB", maxRow>>20))
 		}
@@ -119,7 +119,7 @@ func (r *cellReader) quoted() error {
 			if next, err := r.in.Peek(1); err != nil || next[0] != '"' {
 				return nil
 			}
-			_, _ = r.in.ReadByte() // which is there
+			_, _ = r.in.ReadByte() // peeked above
 		}
 		if len(r.text) == maxRow {
 			return fmt.Errorf("line %d: the row is longer than %d MiB", began, maxRow>>20)
@@ -128,7 +128,7 @@ func (r *cellReader) quoted() error {
 	}
 }
 
-// skip reads to the end of the line of a record that is none.
+// skip reads to the end of the line of an invalid record.
 func (r *cellReader) skip(reason string) error {
 	for {
 		c, err := r.in.ReadByte()
@@ -144,24 +144,24 @@ func (r *cellReader) skip(reason string) error {
 	}
 }
 
-// csvReader reads CSV whose first record has the names of the attributes.
+// csvReader reads CSV whose first record contains the names of the attributes.
 type csvReader struct {
 	cells   *cellReader
 	columns []column
 	number  int64
 }
 
-// column is what a cell is to become.
+// column describes how to convert the cells of a column.
 type column struct {
 	name string
-	kind string // type of JSON Schema
-	free bool   // a text without a format, which can be empty
+	kind string // JSON Schema type
+	free bool   // a string without a format, which may be empty
 }
 
-// Delimiters are what can separate the columns of CSV.
+// Delimiters are the allowed separators of columns.
 const Delimiters = ",;\t|"
 
-// NewCSVReader reads rows of CSV, whose columns are separated by one of Delimiters.
+// NewCSVReader reads rows of CSV with columns separated by one of Delimiters.
 func NewCSVReader(in io.Reader, attributes []client.Attribute, delimiter byte) (Reader, error) {
 	text, err := textOf(in)
 	if err != nil {
@@ -178,7 +178,7 @@ func NewCSVReader(in io.Reader, attributes []client.Attribute, delimiter byte) (
 	return r, r.name(header, attributes)
 }
 
-// name finds out what the columns are. All that are wrong are reported together.
+// name reads the header. It reports all wrong columns together.
 func (r *csvReader) name(header []cell, attributes []client.Attribute) error {
 	known := map[string]column{}
 	names := []string{"id", "type"}
@@ -198,7 +198,7 @@ func (r *csvReader) name(header []cell, attributes []client.Attribute) error {
 		case !ok:
 			problems = append(problems, fmt.Errorf("line 1: there is no attribute %q: %s", name, r.advice(name, known, names)))
 		case seen[name]:
-			problems = append(problems, fmt.Errorf("line 1: the column %s comes twice", name))
+			problems = append(problems, fmt.Errorf("line 1: the column %s appears twice", name))
 		}
 		seen[name] = true
 		r.columns = append(r.columns, found)
@@ -206,15 +206,15 @@ func (r *csvReader) name(header []cell, attributes []client.Attribute) error {
 	return errors.Join(problems...)
 }
 
-// advice says what may be meant by the name of a column that nobody knows.
+// advice suggests a name for an unknown column.
 func (r *csvReader) advice(name string, known map[string]column, names []string) string {
 	meant := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 	if _, ok := known[meant]; ok {
 		return "did you mean " + meant + "?"
 	}
-	advice := "there can be " + strings.Join(names, ", ")
+	advice := "the attributes are " + strings.Join(names, ", ")
 	if at := strings.IndexAny(name, Delimiters); at >= 0 {
-		advice += fmt.Sprintf("; if %q separates the columns, say so by --delimiter", name[at])
+		advice += fmt.Sprintf("; if %q separates the columns, use --delimiter", name[at])
 	}
 	return advice
 }
@@ -239,10 +239,10 @@ func (r *csvReader) Next() (Row, error) {
 	}
 }
 
-// fill makes the body of a record, without what the server sets.
+// fill builds the body of a record, without the attributes that the server sets.
 func (r *csvReader) fill(row *Row, record []cell) {
 	if len(record) != len(r.columns) {
-		row.Bad = fmt.Errorf("the row has %s, and the first line %d", cellsOf(len(record)), len(r.columns))
+		row.Bad = fmt.Errorf("the row has %s, but the first line has %d", cellsOf(len(record)), len(r.columns))
 		return
 	}
 	body := append(make([]byte, 0, 2*len(r.cells.text)+32*len(record)), '{')
@@ -277,13 +277,13 @@ func cellsOf(n int) string {
 	return fmt.Sprint(n, " cells")
 }
 
-// append appends a cell as JSON. A text that is no value of the type of the column becomes a
-// string, which the server refuses together with all else that is wrong with the row.
+// append appends a cell as JSON. A text that does not have the type of the column becomes a string,
+// which the server reports together with all other errors of the row.
 func (c column) append(body []byte, from cell) ([]byte, error) {
 	if !utf8.Valid(from.text) {
 		return nil, errors.New("not UTF-8: save the file as CSV UTF-8")
 	}
-	// Some programs put quotes around every cell: "" is a text only where there can be one.
+	// Some programs quote every cell: "" is an empty string only where the column allows one.
 	if len(from.text) == 0 && !(c.free && from.quoted) {
 		return append(body, "null"...), nil
 	}

@@ -68,24 +68,24 @@ func TestReading(t *testing.T) {
 		{"nothing", JSON, ``, nil, errNoArray.Error()},
 		{"an array without an end", JSON, "[{\"name\":\"a\"},\n", []string{`1 {"name":"a"}`}, "line 2: the JSON ends in the middle of a value"},
 		{"an array that is none", JSON, "[{\"name\":\"a\"},\n{x}]", []string{`1 {"name":"a"}`}, "line 2: not JSON: invalid character 'x' at start of string (expecting '\"')"},
-		{"an array and more", JSON, "[]\n[]", nil, "line 2: something follows the array"},
-		{"an envelope and more", JSON, `{"data":[],"more":1}`, nil, "line 1: something follows the array"},
+		{"an array and more", JSON, "[]\n[]", nil, "line 2: there is unexpected text after the array"},
+		{"an envelope and more", JSON, `{"data":[],"more":1}`, nil, "line 1: there is unexpected text after the array"},
 		{"cells", CSV, "\ufeffname,note,count,share,good,tags\r\na,,1,-1.5,TRUE,\"[1,\"\"x\"\"]\"\r\n\"b\r\n\"\"c\"\"\",\"\",,,,\n\n,'=1,,,false,\n", []string{
 			`2 {"name":"a","note":null,"count":1,"share":-1.5,"good":true,"tags":[1,"x"]}`,
 			`3 {"name":"b\r\n\"c\"","note":"","count":null,"share":null,"good":null,"tags":null}`,
 			`6 {"name":null,"note":"=1","count":null,"share":null,"good":false,"tags":null}`}, ""},
 		{"bad cells", CSV, "name,count,good,tags\na,one,,\nb,,maybe,\nc,,,{\nd\ne,\"1\"2,,\nf\"g,,,\n\xff,,,\nh,1,,\ni, 1,,", []string{
 			`2 {"name":"a","count":"one","good":null,"tags":null}`, `3 {"name":"b","count":null,"good":"maybe","tags":null}`,
-			`4 {"name":"c","count":null,"good":null,"tags":"{"}`, "5 bad the row has 1 cell, and the first line 4",
+			`4 {"name":"c","count":null,"good":null,"tags":"{"}`, "5 bad the row has 1 cell, but the first line has 4",
 			"6 bad something follows the closing quote of a cell: a quote within quotes is written twice",
-			"7 bad a quote stands within a cell that does not begin with one: put the cell into quotes, and write the quote twice",
+			"7 bad a quote is inside a cell that does not begin with one: put the cell into quotes, and write the quote twice",
 			"8 bad column name: not UTF-8: save the file as CSV UTF-8", `9 {"name":"h","count":1,"good":null,"tags":null}`,
 			`10 {"name":"i","count":" 1","good":null,"tags":null}`}, ""},
 		{"a quote without an end", CSV, "name\na\n\"b\nc\n", []string{`2 {"name":"a"}`}, "line 3: the quote that begins here is never closed"},
 		{"one column", CSV, "note\n\nx\n\"\"\n\n", []string{`3 {"note":"x"}`, `4 {"note":""}`}, ""},
 		{"no header", CSV, "", nil, "the file is empty: its first line must have the names of the attributes"},
-		{"wrong columns", CSV, "name;note,name,id,id\n", nil, "line 1: there is no attribute \"name;note\": there can be id, type, name, note, count, share, good, tags; if ';' separates the columns, say so by --delimiter\n" +
-			"line 1: the column id comes twice"},
+		{"wrong columns", CSV, "name;note,name,id,id\n", nil, "line 1: there is no attribute \"name;note\": the attributes are id, type, name, note, count, share, good, tags; if ';' separates the columns, use --delimiter\n" +
+			"line 1: the column id appears twice"},
 		{"similar columns", CSV, "Name, note\n", nil, "line 1: there is no attribute \"Name\": did you mean name?\nline 1: there is no attribute \" note\": did you mean note?"},
 		{"quotes around everything", CSV, "\"id\",\"type\",\"name\",\"note\",\"count\",\"good\",\"tags\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"\"\n\"\",\"\",\"a\",\"b\",\"1\",\"true\",\"[]\"\n", []string{
 			`2 {"name":"","note":"","count":null,"good":null,"tags":null}`, `3 {"name":"a","note":"b","count":1,"good":true,"tags":[]}`}, ""},
@@ -153,8 +153,8 @@ func TestDelimiters(t *testing.T) {
 	}
 }
 
-// TestGuard: no cell that is written begins a formula, whatever the text.
-func TestGuard(t *testing.T) {
+// TestFormulasAreEscaped: no cell that is written begins a formula, whatever the text.
+func TestFormulasAreEscaped(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "a": "a", "a=1": "a=1", "=1": "'=1", "+1": "'+1", "-1": "-1", "-1.50": "-1.50", "-1+2": "'-1+2", "'-1": "''-1", "-": "'-", "@x": "'@x", "\t=1": "'\t=1", "\r": "'\r", "\n": "'\n", "＝1": "'＝1",
 		"'": "'", "''": "''", "'t Hooft": "'t Hooft", "'=1": "''=1", "''=1": "'''=1", "😀": "😀", "'😀": "'😀",
@@ -165,8 +165,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestFilesAndBack: what is written is what is read, to the byte, in every format.
-func TestFilesAndBack(t *testing.T) {
+// TestFileRoundTrip: what is written is what is read, to the byte, in every format.
+func TestFileRoundTrip(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("'=+-@\t\r\n\",; a＝")), 0, 6, -1))
 	rapid.Check(t, func(t *rapid.T) {
 		for _, format := range Formats {

@@ -370,8 +370,8 @@ func TestSlowRows(t *testing.T) {
 	})
 }
 
-// TestSmallServer: a server that takes little at once gets little.
-func TestSmallServer(t *testing.T) {
+// TestServerWithSmallLimits: a server that takes little at once gets little.
+func TestServerWithSmallLimits(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		var text strings.Builder
 		for i := range 100 {
@@ -403,9 +403,9 @@ func TestLargeRows(t *testing.T) {
 	})
 }
 
-// TestThereAndBack: what is exported, in whatever format, can be imported elsewhere, and is
+// TestExportImportRoundTrip: what is exported, in whatever format, can be imported elsewhere, and is
 // the same there: ids, order and values.
-func TestThereAndBack(t *testing.T) {
+func TestExportImportRoundTrip(t *testing.T) {
 	rows := `{"id":"01936f2e-7d3c-7a4b-9c5d-000000000001","name":"=1+1","email":"","age":-0,"good":null,"tags":[1.50,{"a":"b,\"c\""}]}
 {"id":"01936f2e-7d3c-7a4b-9c5d-000000000002","name":"'=x","email":"line\r\nline\nline\rend","age":9223372036854775807,"good":false,"boss":"01936f2e-7d3c-7a4b-9c5d-000000000001"}
 {"id":"01936f2e-7d3c-7a4b-9c5d-000000000003","name":" ä 😀 ","email":"\t\u001f\u2028"}

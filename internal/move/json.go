@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// lineReader reads NDJSON: an object in each line. Empty lines do not count.
+// lineReader reads NDJSON: one object per line. Empty lines are skipped.
 type lineReader struct {
 	in           *bufio.Reader
 	number, line int64
@@ -41,7 +41,7 @@ func (l *lineReader) Next() (Row, error) {
 	}
 }
 
-// read reads a line, and of one that is too long the start.
+// read reads a line, and only the start of one that is too long.
 func (l *lineReader) read() (tooLong bool, err error) {
 	l.text = l.text[:0]
 	for {
@@ -57,8 +57,7 @@ func (l *lineReader) read() (tooLong bool, err error) {
 	}
 }
 
-// arrayReader reads JSON: an array of objects, which may be in the envelope that a server
-// answers with.
+// arrayReader reads JSON: an array of objects, which may be in the envelope of a response.
 type arrayReader struct {
 	lines   *lineCounter
 	json    *jsontext.Decoder
@@ -69,7 +68,7 @@ type arrayReader struct {
 
 func newArrayReader(in io.Reader) *arrayReader {
 	lines := &lineCounter{in: in}
-	// Names that come twice make a bad row, and are not the end of the file.
+	// A duplicate name makes the row invalid, but reading continues.
 	return &arrayReader{lines: lines, json: jsontext.NewDecoder(lines, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 }
 
@@ -121,9 +120,9 @@ func (a *arrayReader) begin() error {
 	return nil
 }
 
-var errNoArray = errors.New("the file must be a JSON array of objects (for an object in each line, the format is ndjson)")
+var errNoArray = errors.New("the file must be a JSON array of objects (for one object per line, use the format ndjson)")
 
-// end reads what is behind the last item: nothing.
+// end checks that nothing follows the last item.
 func (a *arrayReader) end() error {
 	closing := 1
 	if a.wrapped {
@@ -135,14 +134,14 @@ func (a *arrayReader) end() error {
 			return a.at(err)
 		}
 		if kind := token.Kind(); kind != ']' && kind != '}' {
-			return fmt.Errorf("line %d: something follows the array", a.lines.at(a.json.InputOffset()))
+			return fmt.Errorf("line %d: there is unexpected text after the array", a.lines.at(a.json.InputOffset()))
 		}
 	}
 	switch _, err := a.json.ReadToken(); {
 	case errors.Is(err, io.EOF):
 		return io.EOF
 	case err == nil || errors.As(err, new(*jsontext.SyntacticError)):
-		return fmt.Errorf("line %d: something follows the array", a.lines.at(a.json.InputOffset()))
+		return fmt.Errorf("line %d: there is unexpected text after the array", a.lines.at(a.json.InputOffset()))
 	default:
 		return a.at(err)
 	}
@@ -158,24 +157,23 @@ func (a *arrayReader) at(err error) error {
 	case errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("line %d: not JSON: %s", a.lines.at(syntax.ByteOffset), problemOf(syntax))
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-		return a.lines.failed // as the disk, say, has it
+		return a.lines.failed // an error of the disk, for example
 	}
 	return fmt.Errorf("line %d: %w", a.lines.at(a.lines.read), plain(err))
 }
 
-// lineCounter knows in which line an offset is, for offsets that go up. It ends at a row
-// that is too long.
+// lineCounter maps increasing offsets to line numbers. It fails at a row that is too long.
 type lineCounter struct {
 	in     io.Reader
 	from   int64 // offset of the row that is being read
 	read   int64
-	ends   []int64 // offsets of the line ends that were read and not passed
+	ends   []int64 // offsets of line ends after the last one asked for
 	passed int64   // line ends
-	failed error   // why no more can be read
+	failed error   // error of the underlying reader
 }
 
 func (l *lineCounter) Read(into []byte) (int, error) {
-	if l.read-l.from > maxRow { // and it is still not over
+	if l.read-l.from > maxRow { // the row has not ended yet
 		l.failed = errTooLong
 		return 0, l.failed
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/plural-go/plural/client"
 )
 
-// Writable are the attributes that a row may have: those that the caller can see, and those
-// that they can set and not see, which the OpenAPI document of the server has. A server
-// without one has no others.
+// Writable returns the attributes that a row may have: those that the caller can read, and those that
+// the caller can only write, which come from the server's OpenAPI document. A server without such a
+// document has no write-only attributes.
 func Writable(ctx context.Context, c *client.Client, collection client.Description) ([]client.Attribute, error) {
 	answer, err := c.Do(ctx, client.Request{Method: http.MethodGet, Path: "/-/openapi.json"})
 	if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Status < 500 {
@@ -44,14 +44,14 @@ func Writable(ctx context.Context, c *client.Client, collection client.Descripti
 	return all, nil
 }
 
-// openAPI is a document in which references are followed, so many in all: there could be
-// some that lead back to themselves.
+// openAPI is a document in which references are resolved, up to a total number, because references may
+// be circular.
 type openAPI struct {
 	root   any
 	follow int
 }
 
-// createShape finds the schema of one resource in the body that creates it.
+// createShape finds the schema of one resource in the request body that creates it.
 func (d *openAPI) createShape(collection string) map[string]any {
 	body := d.at(d.root, "paths", "/"+collection, "post", "requestBody", "content", "application/json", "schema")
 	shapes := []any{body}
@@ -67,7 +67,7 @@ func (d *openAPI) createShape(collection string) map[string]any {
 	return nil
 }
 
-// at goes down from a value by the names of members. It is nil where there is nothing.
+// at descends from a value by names of members. It returns nil if there is no such member.
 func (d *openAPI) at(value any, names ...string) any {
 	members, _ := value.(map[string]any)
 	if reference, ok := members["$ref"].(string); ok {
@@ -87,7 +87,7 @@ func (d *openAPI) at(value any, names ...string) any {
 	return d.at(members[names[0]], names[1:]...)
 }
 
-// typeOf is a type of JSON Schema, which may be one of several of which null is another.
+// typeOf returns a JSON Schema type, which may be listed together with null.
 func typeOf(value any) string {
 	several, ok := value.([]any)
 	if !ok {

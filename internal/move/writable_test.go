@@ -47,13 +47,13 @@ func TestWriteOnly(t *testing.T) {
 		same(t, err, nil)
 		w.expect("Ada")
 		_, err = NewReader(strings.NewReader("name,secret\n"), CSV, attributes)
-		same(t, err, `line 1: there is no attribute "secret": there can be id, type, name, limit, password`)
+		same(t, err, `line 1: there is no attribute "secret": the attributes are id, type, name, limit, password`)
 	}, func(c *plural.Config) { c.Schema, c.Access = file.Schema, file.Access })
 }
 
-// TestReferencesInARound: a document whose references lead to themselves has no shape, and is
+// TestCircularReferences: a document whose references lead to themselves has no shape, and is
 // read to its end.
-func TestReferencesInARound(t *testing.T) {
+func TestCircularReferences(t *testing.T) {
 	round := map[string]any{"$ref": "#/paths/~1people"}
 	d := &openAPI{root: map[string]any{"paths": map[string]any{"/people": round}}, follow: 1000}
 	if shape := d.createShape("people"); shape != nil {

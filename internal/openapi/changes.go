@@ -12,9 +12,10 @@ const streamType = "text/event-stream"
 // streams reports whether a collection has event streams.
 func streams(c *model.Collection) bool { return !c.ReadOnly() }
 
-// withStream adds an event stream to the content of a response.
-func withStream(content object) object {
-	return append(content, member{streamType, object{{"schema", object{{"type", "string"}, {"description", streamText}}}}})
+// withStream adds an event stream to a response. It is an extension: as a second content, generators
+// of clients would make every list and resource a union with a text.
+func withStream(response object) object {
+	return append(response, member{"x-event-stream", object{{"mediaType", streamType}, {"description", streamText}}})
 }
 
 const streamText = "Events in the format of EventSource: `listed` and `synced` of the snapshot, then `created`, `updated`, `deleted`, `entered` and `left`; `bookmark` is a position only, and after `reset` a snapshot follows. " +
@@ -119,11 +120,11 @@ func (b *builder) readChange(public, singular bool) object {
 func (b *builder) listedChanges() object {
 	name, fresh := b.name(b.componentNames, "response changes", "ChangeListResponse")
 	if fresh {
-		b.responses.add(name, object{
+		b.responses.add(name, withStream(object{
 			{"description", "A range of the change log, in its order."},
 			{"headers", b.headersOf(append([]string{"Link", "X-Total-Count", "X-History-Since", "Preference-Applied", "Content-Encoding"}, streamHeaders...)...)},
-			{"content", withStream(jsonOf(enveloped(arrayOf(reference("schemas", changeShape))), dataOf(list{exampleChange()})))},
-		})
+			{"content", jsonOf(enveloped(arrayOf(reference("schemas", changeShape))), dataOf(list{exampleChange()}))},
+		}))
 	}
 	return reference("responses", name)
 }

@@ -98,8 +98,8 @@ func TestOperationIDs(t *testing.T) {
 	}
 }
 
-// TestNamesThatMeet: what differs in the schema differs in the document.
-func TestNamesThatMeet(t *testing.T) {
+// TestNamesThatCollide: what differs in the schema differs in the document.
+func TestNamesThatCollide(t *testing.T) {
 	s, err := model.New(
 		model.Collection{Name: "users"}, model.Collection{Name: "user-creates"}, model.Collection{Name: "user_creates", Singular: "user__create"},
 		model.Collection{Name: "user-lists"}, model.Collection{Name: "error-objects"}, model.Collection{Name: "error404s"},
@@ -178,8 +178,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestEveryCodeIsSomewhere: each can be met in some operation, if a server has everything.
-func TestEveryCodeIsSomewhere(t *testing.T) {
+// TestEveryCodeIsDeclared: each can be met in some operation, if a server has everything.
+func TestEveryCodeIsDeclared(t *testing.T) {
 	all := options
 	all.MaxLimit, all.Hooks, all.Rated, all.CrossOrigin, all.Public = 1000, true, true, true, everything{}
 	document := decoded(t, Document(rich(t), all))

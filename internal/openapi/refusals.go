@@ -139,7 +139,7 @@ var exampleDetails = map[problem.Code]*problem.Error{
 	problem.CodeUnknownAttribute:     fault.At("/colour", "", "The collection has no attribute of this name."),
 	problem.CodeTooManyRequests:      fault.New("", "At most 600/m are taken here, and there have been more. Try again in 1 s."),
 	problem.CodeInternal:             fault.Internal(nil),
-	problem.CodeUnavailable:          fault.New("", "The database cannot be used at the moment. Try again later."),
+	problem.CodeUnavailable:          fault.New("", "The database is unavailable. Try again later."),
 }
 
 func exampleError(code problem.Code) object {
@@ -268,16 +268,13 @@ func ofValue(a *model.Attribute) []problem.Code {
 	add(container || decimal || a.Type == model.Integer || a.Type == model.Number, problem.CodeOutOfRange)
 	add(container || decimal || a.Type == model.Number, problem.CodePrecision)
 	add(container || a.Type == model.String, problem.CodeNullCharacter)
-	add(a.Format != "", problem.CodeFormat)
-	add(a.MinLength > 0, problem.CodeMinLength)
-	add(a.MaxLength > 0, problem.CodeMaxLength)
-	add(a.Pattern != "", problem.CodePattern)
-	add(len(a.Enum) > 0, problem.CodeEnum)
-	add(a.Minimum != "" || a.ExclusiveMinimum != "", problem.CodeMinimum)
-	add(a.Maximum != "" || a.ExclusiveMaximum != "", problem.CodeMaximum)
-	add(a.MultipleOf != "", problem.CodeMultipleOf)
-	add(a.MinItems > 0, problem.CodeMinItems)
-	add(a.MaxItems > 0, problem.CodeMaxItems)
+	refused := map[problem.Code]bool{} // by keywords, of which some share a code
+	for _, k := range model.AttributeKeywords {
+		refused[k.Code] = refused[k.Code] || k.Given(a)
+	}
+	for _, k := range model.AttributeKeywords {
+		add(k.Code != "" && refused[k.Code], k.Code)
+	}
 	if a.Items != nil {
 		codes = append(codes, ofValue(a.Items)...)
 	}

@@ -34,10 +34,10 @@ func (b *builder) listed(p place) object {
 	return b.response(c, "List", func() object {
 		headers := []string{"Link", "X-Total-Count", "Preference-Applied", "Content-Encoding"}
 		content := jsonOf(enveloped(arrayOf(b.shapeOf(p, readShape))), dataOf(list{b.example(c, readShape, "")}))
-		if streams(c) {
-			headers, content = append(headers, streamHeaders...), withStream(content)
+		if !streams(c) {
+			return object{{"description", "A range of the collection, in its order."}, {"headers", b.headersOf(headers...)}, {"content", content}}
 		}
-		return object{{"description", "A range of the collection, in its order."}, {"headers", b.headersOf(headers...)}, {"content", content}}
+		return withStream(object{{"description", "A range of the collection, in its order."}, {"headers", b.headersOf(append(headers, streamHeaders...)...)}, {"content", content}})
 	})
 }
 
@@ -48,11 +48,10 @@ func (b *builder) found(p place, singular bool) object {
 		kind, headers = "AtSingular", append(headers, "Content-Location")
 	}
 	return b.response(p.collection, kind, func() object {
-		content := b.oneOf(p)
-		if streams(p.collection) {
-			headers, content = append(headers, streamHeaders...), withStream(content)
+		if !streams(p.collection) {
+			return object{{"description", "The resource."}, {"headers", b.headersOf(headers...)}, {"content", b.oneOf(p)}}
 		}
-		return object{{"description", "The resource."}, {"headers", b.headersOf(headers...)}, {"content", content}}
+		return withStream(object{{"description", "The resource."}, {"headers", b.headersOf(append(headers, streamHeaders...)...)}, {"content", b.oneOf(p)}})
 	})
 }
 

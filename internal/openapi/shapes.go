@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
@@ -18,7 +19,7 @@ const (
 )
 
 // decimalPattern is how decimals of a scale are written: by clients with so many digits
-// behind the point or fewer, by the server with all of them.
+// after the point or fewer, by the server with all of them.
 func decimalPattern(scale int, stored bool) string {
 	whole := "0"
 	if digits := model.MaxDecimalDigits - scale; digits > 0 {
@@ -206,27 +207,25 @@ func (b *builder) describeAttribute(c *model.Collection, a *model.Attribute, s s
 // describeRest says what is required of a value that a JSON Schema cannot have.
 func describeRest(a *model.Attribute) string {
 	text := ""
-	if !portable.MatchString(a.Pattern) {
-		text += " Must match the RE2 pattern `" + a.Pattern + "`."
-	}
-	decimal := a.Format == model.Decimal
-	if decimal {
-		text += " A number as a string, with at most " + strconv.Itoa(model.MaxDecimalDigits) + " digits, of which at most " + strconv.Itoa(a.Scale) + " are behind the point."
-	}
-	for _, bound := range []struct {
-		words string
-		value json.Number
-	}{
-		{"at least", a.Minimum}, {"more than", a.ExclusiveMinimum}, {"at most", a.Maximum}, {"less than", a.ExclusiveMaximum},
-	} {
-		if decimal && bound.value != "" {
-			text += " Must be " + bound.words + " " + bound.value.String() + "."
+	for _, k := range model.SchemaKeywords {
+		if k.Sentence != "" && k.Given(a) && !expressible(k, a) {
+			text += " " + fmt.Sprintf(k.Sentence, k.Value(a))
 		}
 	}
-	if a.MultipleOf != "" && (decimal || !exactMultiple(a)) {
-		text += " Must be a multiple of " + a.MultipleOf.String() + "."
-	}
 	return text
+}
+
+// expressible reports whether JSON Schema means by a keyword what the server does.
+func expressible(k model.Keyword, a *model.Attribute) bool {
+	switch {
+	case k.Decimals && a.Format == model.Decimal: // it says nothing of strings
+		return false
+	case k.Name == "pattern":
+		return portable.MatchString(a.Pattern)
+	case k.Name == "multipleOf":
+		return exactMultiple(a)
+	}
+	return true
 }
 
 // define is an attribute, or a value within one, as a JSON Schema: of what is sent, or of
@@ -264,40 +263,40 @@ func define(a *model.Attribute, stored, nullable bool) object {
 	default:
 		d.addIf(pattern != "", "pattern", pattern)
 	}
-	if !stored || !normalised { // what is sent may be written in a longer form
-		d.addIf(a.MinLength > 0, "minLength", a.MinLength)
-		d.addIf(a.MaxLength > 0, "maxLength", a.MaxLength)
-	}
-	if a.Format != model.Decimal { // whose bounds are described: they say nothing of strings
-		d.addIf(a.Minimum != "", "minimum", a.Minimum)
-		d.addIf(a.ExclusiveMinimum != "", "exclusiveMinimum", a.ExclusiveMinimum)
-		d.addIf(a.Maximum != "", "maximum", a.Maximum)
-		d.addIf(a.ExclusiveMaximum != "", "exclusiveMaximum", a.ExclusiveMaximum)
-		d.addIf(exactMultiple(a), "multipleOf", a.MultipleOf)
-	}
-	d.addIf(a.MinItems > 0, "minItems", a.MinItems)
-	d.addIf(a.MaxItems > 0, "maxItems", a.MaxItems)
-	if a.Type == model.Array {
-		items := object{}
-		if a.Items != nil {
-			items = defineInner(a.Items, stored)
-		}
-		d.add("items", items)
-	}
-	if len(a.Properties) > 0 {
-		properties, required := object{}, list{}
-		for i := range a.Properties {
-			properties.add(a.Properties[i].Name, defineInner(&a.Properties[i], stored))
-			if a.Properties[i].Required {
-				required = append(required, a.Properties[i].Name)
+	for _, k := range model.SchemaKeywords {
+		switch k.Name {
+		case "type", "format", "scale", "pattern": // above
+		case "description", "default": // what else there is to say depends on the place
+		case "items":
+			items := object{}
+			if a.Items != nil {
+				items = defineInner(a.Items, stored)
+			}
+			d.addIf(a.Type == model.Array, k.Name, items)
+		case "properties":
+			properties := object{}
+			for i := range a.Properties {
+				properties.add(a.Properties[i].Name, defineInner(&a.Properties[i], stored))
+			}
+			d.addIf(len(properties) > 0, k.Name, properties)
+		case "required":
+			required := list{}
+			for i := range a.Properties {
+				if a.Properties[i].Required {
+					required = append(required, a.Properties[i].Name)
+				}
+			}
+			d.addIf(len(required) > 0, k.Name, required)
+		case "enum":
+			if enum := choices(a, stored, nullable); enum != nil {
+				d.add(k.Name, enum)
+			}
+		default:
+			longer := k.NoDecimals && stored && normalised // what is sent may be written in a longer form
+			if k.Given(a) && expressible(k, a) && !longer {
+				d.add(k.Name, k.Value(a))
 			}
 		}
-		d.add("properties", properties)
-		d.addIf(len(required) > 0, "required", required)
-	}
-	d.addIf(a.Closed, "additionalProperties", false)
-	if enum := choices(a, stored, nullable); enum != nil {
-		d.add("enum", enum)
 	}
 	return d
 }
@@ -343,7 +342,7 @@ func choices(a *model.Attribute, stored, nullable bool) list {
 	return all
 }
 
-// shorter lists the other ways to write a decimal: with fewer zeros behind the point, and
+// shorter lists the other ways to write a decimal: with fewer zeros after the point, and
 // zero with a minus.
 func shorter(decimal string) list {
 	all := list{}

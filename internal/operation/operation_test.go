@@ -158,8 +158,8 @@ func (w *world) told() (failures, effects int) {
 	return len(w.failures), w.effects
 }
 
-// TestGivesUp: ten attempts are enough, and those behind go on.
-func TestGivesUp(t *testing.T) {
+// TestAttemptsAreLimited: ten attempts are enough, and those behind go on.
+func TestAttemptsAreLimited(t *testing.T) {
 	unavailable := fault.New(problem.CodeUnavailable, "Not now.")
 	var rehearsed bool
 	hooks := map[string]resource.Hook{
@@ -195,9 +195,9 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
-// TestPutsBackWhenItCan: an operation that failed does not wait for the end of its lease
+// TestFailedOperationIsRequeuedAfterADatabaseError: an operation that failed does not wait for the end of its lease
 // because the database could not be written for a moment.
-func TestPutsBackWhenItCan(t *testing.T) {
+func TestFailedOperationIsRequeuedAfterADatabaseError(t *testing.T) {
 	url, attempts := pgtest.URL(t), 0
 	w := newWorld(t, url, Config{Pause: func(int64) time.Duration { return 0 }}, resource.Hook{Before: func(_ context.Context, change *resource.Change) error {
 		if attempts++; attempts > 1 {
@@ -292,8 +292,8 @@ func (w *world) takeOver() (taken store.Job) {
 	return taken
 }
 
-// TestLeaseIsKept: a lease is renewed for as long as the work takes, so that nobody else claims the operation.
-func TestLeaseIsKept(t *testing.T) {
+// TestLeaseIsRenewed: a lease is renewed for as long as the work takes, so that nobody else claims the operation.
+func TestLeaseIsRenewed(t *testing.T) {
 	working := make(chan *world, 1)
 	slow := resource.Hook{Before: func(ctx context.Context, _ *resource.Change) error {
 		w := <-working // a second attempt would wait for ever

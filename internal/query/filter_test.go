@@ -49,7 +49,7 @@ func TestFiltersAreTwoValued(t *testing.T) {
 	}
 }
 
-func TestBothTakesNilForNothing(t *testing.T) {
+func TestBothIgnoresNil(t *testing.T) {
 	one := IsNull{1}
 	tests := []struct{ a, b, want Filter }{
 		{nil, nil, nil},

@@ -93,8 +93,8 @@ func unzipped(archive []byte) (files []string, err error) {
 	return files, nil
 }
 
-// TestWhatIsPackedExists: a release would fail only when it is made.
-func TestWhatIsPackedExists(t *testing.T) {
+// TestPackedFilesExist: a release would fail only when it is made.
+func TestPackedFilesExist(t *testing.T) {
 	for _, name := range slices.Concat([]string{unit}, companions, bundled) {
 		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
 			t.Error(err)

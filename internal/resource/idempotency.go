@@ -56,7 +56,7 @@ func (k IdempotencyKey) check(record *IdempotencyRecord, err error) (*Idempotenc
 	case err != nil || record == nil:
 		return nil, err
 	case record.Fingerprint != k.Fingerprint:
-		return nil, fault.Header("Idempotency-Key", problem.CodeKeyReused, "This key was used for another request. Give each request a key of its own, and repeat a request exactly.")
+		return nil, fault.Header("Idempotency-Key", problem.CodeKeyReused, "This key was used for another request. Use a new key for each request, and repeat a request exactly.")
 	case record.Until > model.FormatTime(time.Now()):
 		return nil, KeyInUse()
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// TestOneAnswerBecomesFinal: that of whoever was first, the one who could still make
+// TestOneResponseBecomesFinal: that of whoever was first, the one who could still make
 // another of it, or the one who found that this took too long.
-func TestOneAnswerBecomesFinal(t *testing.T) {
+func TestOneResponseBecomesFinal(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]func(testing.TB) string{
 		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },

@@ -161,10 +161,10 @@ func parse(t *rapid.T, c *model.Collection, raw string) query.Query {
 	return q
 }
 
-// TestListIsWhatAModelSays compares random listings, their totals and their
+// TestListEqualsAModel compares random listings, their totals and their
 // neighbours with the model. Where in the stream the neighbours are asked for
 // makes no difference.
-func TestListIsWhatAModelSays(t *testing.T) {
+func TestListEqualsAModel(t *testing.T) {
 	eachLibrary(t, func(t *testing.T, w *world) {
 		rapid.Check(t, func(t *rapid.T) {
 			w.populate(t, 14)
@@ -196,9 +196,9 @@ func equalRanges(a, b *query.Range) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// TestWalksVisitEverythingOnce follows next from the first page, and previous
+// TestLinksVisitEveryResourceOnce follows next from the first page, and previous
 // from the last: either way every resource is met once, in order.
-func TestWalksVisitEverythingOnce(t *testing.T) {
+func TestLinksVisitEveryResourceOnce(t *testing.T) {
 	eachLibrary(t, func(t *testing.T, w *world) {
 		rapid.Check(t, func(t *rapid.T) {
 			w.populate(t, 14)

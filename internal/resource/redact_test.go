@@ -10,8 +10,8 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// TestDiscreet: a conflict names no attribute that the caller does not know of.
-func TestDiscreet(t *testing.T) {
+// TestConflictsHideUnknownAttributes: a conflict names no attribute that the caller does not know of.
+func TestConflictsHideUnknownAttributes(t *testing.T) {
 	file, err := schema.Parse([]byte(`
 collections:
   things:

@@ -163,8 +163,8 @@ func nameOf(declaration ast.Decl) string {
 	return function.Name.Name
 }
 
-// TestOpeningsAreFound holds the search itself.
-func TestOpeningsAreFound(t *testing.T) {
+// TestFileOpeningCallsAreFound holds the search itself.
+func TestFileOpeningCallsAreFound(t *testing.T) {
 	got := openings(t, "internal/rooms", "testdata/opens.go.txt")
 	want := []string{
 		"internal/rooms (outside of functions): os.ReadFile",

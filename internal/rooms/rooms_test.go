@@ -87,14 +87,14 @@ var mayImport = map[string][]string{
 
 	// The server from outside, as a process and a file: nothing of its code.
 	"tools/soak/disk":     {},
-	"tools/soak":          {"tools/soak/disk", "internal/pgserver"},
+	"tools/soak":          {"tools/soak/disk", "internal/pgserver", "internal/process"},
 	"tools/soak/cmd/soak": {"tools/soak"},
 
 	// Several processes, or several servers in one, on one database: tests only.
 	"tools/soak/processtest": {".", "schema", "tools/soak/disk"},
 
 	// The same, beside servers of its own to compare with.
-	"tools/bench":           {"internal/pgserver"},
+	"tools/bench":           {"internal/pgserver", "internal/process"},
 	"tools/bench/cmd/bench": {"tools/bench"},
 
 	// Looks for insecure code.
@@ -105,6 +105,9 @@ var mayImport = map[string][]string{
 
 	// Finds the tests in which several things happen at once.
 	"internal/concurrent": {},
+
+	// Runs a server as a child process, for the tools.
+	"internal/process": {},
 
 	// Starts PostgreSQL, for the tests and the tools.
 	"internal/pgserver": {},
@@ -124,6 +127,9 @@ var testedAgainst = map[string][]string{
 	"internal/db":   {"schema", "internal/db/databases"},
 	// A database to migrate, copy or back up is one that a store has filled.
 	"internal/store": {"schema", "internal/maintain", "internal/db/sqlite", "internal/db/postgres"},
+
+	// One test follows each keyword of a schema into the OpenAPI document.
+	"schema": {"internal/openapi"},
 
 	// It gets a compiled schema, and its tests the example.
 	"internal/operation":   {"schema"},

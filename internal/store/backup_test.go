@@ -216,7 +216,7 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Error("a refused restore made a database")
 	}
 	err = maintain.Restore(context.Background(), "sqlite:"+path("new.db"), path("live.db"), false)
-	if want := path("live.db") + " is no backup that can be restored: goods should have 99 resources, and has 100"; err == nil || err.Error() != want {
+	if want := path("live.db") + " cannot be restored: goods should have 99 resources, but has 100"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	if err := maintain.Backup(context.Background(), "sqlite:"+path("live.db"), path("other.db")); err == nil {
@@ -232,7 +232,7 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Errorf("restored %d", n)
 	}
 	err = maintain.Restore(context.Background(), "sqlite:"+path("text.db"), path("good.db"), true)
-	if want := path("text.db") + " cannot be opened: it is no SQLite database; move it away first"; err == nil || err.Error() != want {
+	if want := path("text.db") + " cannot be opened: it is not an SQLite database; move it away first"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	err = maintain.Backup(context.Background(), "sqlite:"+path("good.db"), path("no/copy.db"))
@@ -279,9 +279,9 @@ func TestRestoreRenewsTheHistory(t *testing.T) {
 	}
 }
 
-// TestDamageIsFound: an index that leads elsewhere is found by nothing but
+// TestDamageIsDetected: an index that leads elsewhere is found by nothing but
 // SQLite's own check.
-func TestDamageIsFound(t *testing.T) {
+func TestDamageIsDetected(t *testing.T) {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "live.db")
 	st, err := Open(context.Background(), url, parse(t, shopsBefore))
 	if err != nil {
@@ -296,7 +296,7 @@ func TestDamageIsFound(t *testing.T) {
 	})
 	closeStore(t, st)
 	err = maintain.Backup(context.Background(), url, strings.TrimPrefix(url, "sqlite:")+".copy")
-	if err == nil || !strings.HasPrefix(err.Error(), "no backup was written, as the copy of the database does not pass the check: it is damaged: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "no backup was written, because the copy of the database failed its check: it is damaged: ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -83,6 +83,9 @@ func (t *Tx) ChangedBefore(revision int64, c *model.Collection, id model.ID) (*L
 // DeleteOldChanges removes the beginning of the change log, up to the first change that is not
 // older than age by the clock of the database. Changes without a position stay.
 func (s *Store) DeleteOldChanges(ctx context.Context, age time.Duration) error {
+	if _, err := s.Sequence(ctx); err != nil {
+		return err
+	}
 	for {
 		removed := 0
 		err := s.Write(ctx, func(t *Tx) (err error) {

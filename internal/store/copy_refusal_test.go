@@ -56,7 +56,7 @@ func TestCopyRefuses(t *testing.T) {
 		to := otherKind(t, url)
 		s := (*model.Schema)(schema.Example())
 		if !strings.HasPrefix(url, "sqlite:") { // it has no empty one yet
-			expectNoCopy(t, url, to, "copying from SOURCE: it is empty, so that there is nothing to copy")
+			expectNoCopy(t, url, to, "copying from SOURCE: it is empty: there is nothing to copy")
 		}
 		closeStore(t, openStore(t, url, s))
 		expectNoCopy(t, url, url, "SOURCE cannot be copied to itself")
@@ -70,15 +70,15 @@ func TestCopyRefuses(t *testing.T) {
 		} else {
 			alter(t, foreign, "CREATE TABLE theirs (a int)")
 		}
-		expectNoCopy(t, url, foreign, "copying to TARGET: it is not empty (it has the tables theirs), and a copy replaces nothing: give a database without tables")
-		expectNoCopy(t, foreign, to, "copying from SOURCE: it is the database of another program: it has tables that Plural did not make (theirs), and none of Plural's own")
+		expectNoCopy(t, url, foreign, "copying to TARGET: it is not empty (it has the tables theirs), and a copy never overwrites data: use a database without tables")
+		expectNoCopy(t, foreign, to, "copying from SOURCE: it belongs to another program: it has tables that Plural did not create (theirs), and none of Plural's own")
 
 		alter(t, url, "CREATE TABLE _plural_more (a int)")
-		expectNoCopy(t, url, to, "copying from SOURCE: the tables of the database are not as Plural left them:\n  - table _plural_more")
+		expectNoCopy(t, url, to, "copying from SOURCE: the tables of the database were changed outside Plural:\n  - table _plural_more")
 		alter(t, url, "DROP TABLE _plural_more", "ALTER TABLE "+db.QueueTable+" ADD COLUMN more int")
-		expectNoCopy(t, url, to, "copying from SOURCE: it has a column more of _plural_queue, which a copy would leave behind")
+		expectNoCopy(t, url, to, "copying from SOURCE: the column more of _plural_queue would not be copied")
 		alter(t, url, "ALTER TABLE "+db.QueueTable+" DROP COLUMN more", "UPDATE "+db.MetaTable+" SET value = '99' WHERE key = 'format'")
-		expectNoCopy(t, url, to, `copying from SOURCE: the database has the format "99", and this version of Plural knows "`+migrate.Format+`"`)
+		expectNoCopy(t, url, to, `copying from SOURCE: the database has format "99", but this version of Plural supports only format "`+migrate.Format+`"`)
 		alter(t, url, "UPDATE "+db.MetaTable+" SET value = '"+migrate.Format+"' WHERE key = 'format'")
 
 		// Nothing of all this has left anything there.
@@ -142,8 +142,8 @@ func TestCopyRefusesFiles(t *testing.T) {
 		{source, "sqlite:" + dir + "/no/new.db", "copying to TARGET: the database " + dir + "/no/new.db cannot be opened: there is no directory " + dir + "/no"},
 		{source, "sqlite:" + dir, "copying to TARGET: the database " + dir + " cannot be opened: it is a directory"},
 		{source, "sqlite:" + alias, "SOURCE cannot be copied to itself"},
-		{source, "sqlite:" + text, "copying to TARGET: " + text + " cannot be opened: it is no SQLite database"},
-		{"sqlite:" + text, "sqlite:" + dir + "/new.db", "copying from SOURCE: " + text + " cannot be opened: it is no SQLite database"},
+		{source, "sqlite:" + text, "copying to TARGET: " + text + " cannot be opened: it is not an SQLite database"},
+		{"sqlite:" + text, "sqlite:" + dir + "/new.db", "copying from SOURCE: " + text + " cannot be opened: it is not an SQLite database"},
 		{source, "mysql://somewhere", "copying to TARGET: TARGET URL must be sqlite:FILE or postgres://HOST/DATABASE"},
 		{"plural.db", source, "copying from SOURCE: SOURCE URL must be sqlite:FILE or postgres://HOST/DATABASE"},
 		{source, "postgres://127.0.0.1:1/x?connect_timeout=5&user=u&password=secret", "copying to TARGET: connecting to PostgreSQL: failed to connect to `user=u database=x`"},
@@ -179,14 +179,14 @@ func TestCopyInterrupted(t *testing.T) {
 	})
 }
 
-// TestCopyFindsWhatIsNotTheSame: a database that stores something else than it is
+// TestCopyDetectsDifferences: a database that stores something else than it is
 // given is found out, and nothing of it stays.
-func TestCopyFindsWhatIsNotTheSame(t *testing.T) {
+func TestCopyDetectsDifferences(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		fillForCopy(t, url)
 		for _, c := range []struct{ does, want string }{
-			{"NEW.text := NULL; RETURN NEW;", "copying to TARGET: parts: what was written is not what was read: 1 row with the checksum "},
-			{"RETURN NULL;", "copying to TARGET: parts: what was written is not what was read: 1 row with the checksum "},
+			{"NEW.text := NULL; RETURN NEW;", "copying to TARGET: parts: the rows written differ from the rows read: 1 row with the checksum "},
+			{"RETURN NULL;", "copying to TARGET: parts: the rows written differ from the rows read: 1 row with the checksum "},
 		} {
 			to := pgtest.URL(t)
 			alter(t, to, `CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN `+c.does+` END $$`,

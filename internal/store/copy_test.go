@@ -169,9 +169,9 @@ func contents(t *testing.T, url string) []string {
 	return append(lines, fmt.Sprint("last revision ", last))
 }
 
-// TestCopyThereAndBack: a database that was moved to the other kind and back is
+// TestCopyRoundTrip: a database that was moved to the other kind and back is
 // the one that it was.
-func TestCopyThereAndBack(t *testing.T) {
+func TestCopyRoundTrip(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		fillForCopy(t, url)
 		want := contents(t, url)
@@ -209,9 +209,9 @@ func copyDatabases(t *testing.T, from, to string) *maintain.Copied {
 	return copied
 }
 
-// TestCopyGoesOn: revisions, versions of the schema, ids and the order of changes
+// TestNumbersContinueInACopy: revisions, versions of the schema, ids and the order of changes
 // go on in the copy.
-func TestCopyGoesOn(t *testing.T) {
+func TestNumbersContinueInACopy(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		fillForCopy(t, url)
 		to := otherKind(t, url)

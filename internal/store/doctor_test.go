@@ -53,7 +53,7 @@ func TestExamine(t *testing.T) {
 		})
 		wrong, err := maintain.Examine(context.Background(), url, false)
 		if err != nil || len(wrong) < 3 ||
-			wrong[0] != "albums should have the total 1, and has 3" || wrong[len(wrong)-1] != "tracks of 00000000-0000-0000-0000-000000000009 should have the total 0, and has 4" {
+			wrong[0] != "albums should have the total 1, but has 3" || wrong[len(wrong)-1] != "tracks of 00000000-0000-0000-0000-000000000009 should have the total 0, but has 4" {
 			t.Errorf("got %q, %v", wrong, err)
 		}
 		expect(true, wrong...)

@@ -88,7 +88,7 @@ collections:
 		"users: boss_id refers to teams (rewriting)",
 		"users: attribute gone is removed (losing)",
 		"users: values of email, age must be unique (rewriting)",
-		"users: values of email need not be unique any more (additive)",
+		"users: values of email no longer need to be unique (additive)",
 		"new collection teams (additive)",
 		"collection old is removed (losing)",
 	}
@@ -144,7 +144,7 @@ collections:
 		closeStore(t, st)
 		_, err = Open(context.Background(), url, s, MigrateAdditive(func(*migrate.Step) {}))
 		var misfit *db.MisfitError
-		if !errors.As(err, &misfit) || misfit.Problem != "the tables of the database are not as Plural left them" {
+		if !errors.As(err, &misfit) || misfit.Problem != "the tables of the database were changed outside Plural" {
 			t.Fatalf("got %v", err)
 		}
 		want := slices.Insert(slices.Clone(want), 2, "collection users: the database has no index on name, id")
@@ -186,8 +186,8 @@ func TestForeignTablesAreRefused(t *testing.T) {
 			closeStore(t, st)
 		}
 		_, err = Open(context.Background(), url, (*model.Schema)(schema.Example()))
-		want := "the database does not fit the schema:\n  - it has tables that Plural did not make (invoices), and none of Plural's own\n" +
-			`It seems to be the database of another program. Give an empty one, or the right one.`
+		want := "the database does not fit the schema:\n  - it has tables that Plural did not create (invoices), and none of Plural's own\n" +
+			`It seems to belong to another program. Use an empty database, or the right one.`
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v", err)
 		}

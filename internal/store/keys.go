@@ -79,8 +79,8 @@ func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
 	return keys, err
 }
 
-// RevokeAPIKey revokes an API key, from now on and for every server. A key that was revoked
-// before keeps its time.
+// RevokeAPIKey revokes an API key, from now on and for every server. A key that is already revoked
+// keeps its time.
 func RevokeAPIKey(ctx context.Context, url, prefix, at string) error {
 	return withKeys(ctx, url, func(c db.Conn) error {
 		changed, err := c.Exec("UPDATE "+db.KeysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", model.TimeValue(at), model.TextValue(prefix))

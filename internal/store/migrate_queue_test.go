@@ -10,9 +10,9 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// TestMigrateWithWaitingOperations: what was accepted may not be given up without
+// TestMigrateWithPendingOperations: what was accepted may not be given up without
 // a word.
-func TestMigrateWithWaitingOperations(t *testing.T) {
+func TestMigrateWithPendingOperations(t *testing.T) {
 	things := func(attributes ...model.Attribute) model.Collection {
 		return model.Collection{Name: "things", Attributes: attributes}
 	}
@@ -24,7 +24,7 @@ func TestMigrateWithWaitingOperations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const waiting = "2 waiting operations on things may fail, as they were accepted under the old schema"
+	const waiting = "2 pending operations on things may fail: accepted under the old schema"
 	for name, c := range map[string]struct {
 		now  []model.Collection
 		want []string

@@ -142,9 +142,9 @@ func pageOf(tx *Tx) error {
 	}, tx.store.firstPage(shops, NewOrder(nil)), model.IntValue(1))
 }
 
-// TestWhoWaitsForAMigration: whoever begins in the middle of one, and waits, does
+// TestTransactionsThatWaitForAMigration: whoever begins in the middle of one, and waits, does
 // not go on with what was true when it began.
-func TestWhoWaitsForAMigration(t *testing.T) {
+func TestTransactionsThatWaitForAMigration(t *testing.T) {
 	for name, after := range map[string]string{
 		"another type":           strings.Replace(shopsBefore, "code: {type: string}", "code: {type: integer}", 1),
 		"another type elsewhere": strings.Replace(shopsBefore, "title: {type: string}", "title: {type: array}", 1), // the table that is read stays as it is
@@ -309,9 +309,9 @@ func TestUnknownReferences(t *testing.T) {
 	})
 }
 
-// TestReaderInTheWayOfAMigration: somebody who reads for long holds up the migration, and
+// TestMigrationDuringALongRead: somebody who reads for long holds up the migration, and
 // nobody else for more than a moment.
-func TestReaderInTheWayOfAMigration(t *testing.T) {
+func TestMigrationDuringALongRead(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A"}`}, nil)

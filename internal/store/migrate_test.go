@@ -85,7 +85,7 @@ func planLines(steps []*migrate.Step) []string {
 	return lines
 }
 
-func TestPlanFindsWhatIsInTheWay(t *testing.T) {
+func TestPlanReportsViolations(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		loadShops(t, url,
 			[]string{
@@ -98,12 +98,12 @@ func TestPlanFindsWhatIsInTheWay(t *testing.T) {
 		want := []string{
 			"rewriting; collection shops is renamed to stores; touches no resource",
 			"additive; stores: the singular becomes store; touches no resource",
-			"rewriting; stores: size is converted from string to integer; checks 3 resources; 2 resources are in the way: " + id(2) + ", " + id(3) + " (Cannot be converted to integer); blocked: false",
-			"rewriting; stores: code is restricted by maxLength; checks 2 resources; 1 resource is in the way: " + id(2) + " (Must be at most 2 characters long, but has 3); blocked: false",
-			"rewriting; stores: chain refers to stores; checks 2 resources; 1 resource is in the way: " + id(3) + " (it refers to " + id(9) + ", which is not in stores); blocked: false",
+			"rewriting; stores: size is converted from string to integer; checks 3 resources; 2 resources violate this: " + id(2) + ", " + id(3) + " (Cannot be converted to integer); blocked: false",
+			"rewriting; stores: code is restricted by maxLength; checks 2 resources; 1 resource violates this: " + id(2) + " (Must be at most 2 characters long, but has 3); blocked: false",
+			"rewriting; stores: chain refers to stores; checks 2 resources; 1 resource violates this: " + id(3) + " (it refers to " + id(9) + ", which is not in stores); blocked: false",
 			"additive; stores: new attribute country (string); existing resources get the default; writes 3 resources",
-			"rewriting; stores: values of name must be unique; checks 3 resources; 1 resource is in the way: " + id(2) + " (another resource has the same); blocked: true",
-			"rewriting; goods: title becomes required; checks 1 resource; 1 resource is in the way: " + id(4) + " (it has no value); blocked: true",
+			"rewriting; stores: values of name must be unique; checks 3 resources; 1 resource violates this: " + id(2) + " (another resource has the same value); blocked: true",
+			"rewriting; goods: title becomes required; checks 1 resource; 1 resource violates this: " + id(4) + " (it has no value); blocked: true",
 			"rewriting; goods: attribute shop_id is renamed to store_id; touches no resource",
 		}
 		if got := planLines(steps); err != nil || !slices.Equal(got, want) {
@@ -126,10 +126,10 @@ func TestMigrateWithLoss(t *testing.T) {
 		after := parse(t, shopsAfter)
 		_, err := migrate.Run(context.Background(), url, after, migrate.Options{})
 		want := "the migration is refused, and nothing was changed:\n" +
-			"  - stores: size is converted from string to integer: 1 resource is in the way: " + id(2) + " (Cannot be converted to integer)\n" +
-			"  - stores: code is restricted by maxLength: 1 resource is in the way: " + id(1) + " (Must be at most 2 characters long, but has 3)\n" +
-			"  - stores: chain refers to stores: 1 resource is in the way: " + id(1) + " (it refers to " + id(9) + ", which is not in stores)\n" +
-			"\"plural migrate --allow-loss\" permits it; values that would not be valid become null."
+			"  - stores: size is converted from string to integer: 1 resource violates this: " + id(2) + " (Cannot be converted to integer)\n" +
+			"  - stores: code is restricted by maxLength: 1 resource violates this: " + id(1) + " (Must be at most 2 characters long, but has 3)\n" +
+			"  - stores: chain refers to stores: 1 resource violates this: " + id(1) + " (it refers to " + id(9) + ", which is not in stores)\n" +
+			"\"plural migrate --allow-loss\" permits it; values that would be invalid become null."
 		if err == nil || err.Error() != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
@@ -211,13 +211,13 @@ func TestSchemaHistory(t *testing.T) {
 	})
 }
 
-func TestAdditiveStepsAreTakenAtOpen(t *testing.T) {
+func TestOpenAppliesAdditiveSteps(t *testing.T) {
 	const after = shopsBefore + "  extras: {}\n"
 	eachDatabase(t, func(t *testing.T, url string) {
 		loadShops(t, url, []string{`{"name":"A"}`}, nil)
 		_, err := Open(context.Background(), url, parse(t, after))
 		want := "the database does not fit the schema:\n  - new collection extras (additive)\n" +
-			`"plural migrate" changes the database. With "--migrate additive" the server does it by itself.`
+			`"plural migrate" changes the database. With "--migrate additive" the server applies such steps itself.`
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v", err)
 		}
@@ -387,7 +387,7 @@ func TestTriggersAreNotLost(t *testing.T) {
 		return db.ExecAll(tx.conn, "CREATE TRIGGER mine AFTER INSERT ON shops BEGIN SELECT 1; END")
 	})
 	_, err := migrate.Run(context.Background(), url, parse(t, shopsAfter), migrate.Options{})
-	want := "the trigger mine, which Plural did not make, would be lost: drop it first, and make it again afterwards"
+	want := "the trigger mine, which Plural did not create, would be lost: drop it first, and create it again afterwards"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}

@@ -79,7 +79,7 @@ func (m *minter) saved(mark model.ID, err error) {
 
 func millisOf(id model.ID) uint64 { return binary.BigEndian.Uint64(id[0:8]) >> 16 }
 
-// start continues from the mark of an earlier run.
+// start continues after the mark of an earlier run.
 func (m *minter) start(mark model.ID) { m.last, m.mark = mark, mark }
 
 func saveMark(c db.Conn, mark model.ID) error {

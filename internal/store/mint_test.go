@@ -35,7 +35,7 @@ func mintWhateverTheClockDoes(t *testing.T, start time.Time) {
 	}
 }
 
-func TestMintedIDTellsItsTime(t *testing.T) {
+func TestMintedIDContainsItsTime(t *testing.T) {
 	var m minter
 	when := time.UnixMilli(0x0192_3456_789a)
 	if got := m.next(when).String()[:13]; got != "01923456-789a" {

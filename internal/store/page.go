@@ -20,22 +20,21 @@ type PageQuery struct {
 	Sort       []query.SortKey
 	Range      query.Range
 
-	// Unfiltered: only the parent restricts the collection, so that its total and positions are
-	// stored.
+	// Unfiltered: only the parent restricts the collection, so its total and positions are stored.
 	Unfiltered bool
 	// Exact: count the total if it is not stored.
 	Exact bool
 	// Caller identifies the quota of reads; empty: the program itself, which has none.
 	Caller string
-	// Before is called in the snapshot before anything is read; nil: nothing is. Its
-	// error is that of the page.
+	// Before is called in the snapshot before anything is read. Its error is returned by Page. Nil: not
+	// called.
 	Before func(*Tx) error
 }
 
 // Page is a range of a collection, read from one snapshot, row by row. It must be
 // closed.
 type Page struct {
-	// Total is the number of resources without the range. Known: it was asked for, or is cheap.
+	// Total is the number of resources without the range. Known: it was requested, or is cheap.
 	Total int64
 	Known bool
 	// Point is where the snapshot stands in the change log.
@@ -43,7 +42,7 @@ type Page struct {
 
 	tx        *Tx
 	release   func()     // ends the transaction, if it is the page's own; nil: there is none
-	quota     *readQuota // that counts the page; nil: none
+	quota     *readQuota // that the page counts against; nil: none
 	query     PageQuery
 	selection Selection
 	rows      *Rows
@@ -115,7 +114,7 @@ func (p *Page) openWithQuota(ctx context.Context, s *Store) error {
 	return nil
 }
 
-// begin finds the range by several queries, in a transaction that is open.
+// begin finds the range with several queries, in an open transaction.
 func (p *Page) begin() (err error) {
 	if p.query.Before != nil {
 		if err := p.query.Before(p.tx); err != nil {
@@ -131,12 +130,12 @@ func (p *Page) begin() (err error) {
 	return p.locate()
 }
 
-// Extend lets the page be read for as long as its client takes. It is called when the first
-// part was read and there is more. Each caller has a quota of such pages.
+// Extend lets the page be read for as long as its client takes. It is called after the first part if
+// there is more. Each caller has a quota of such pages.
 func (p *Page) Extend() error {
 	long := p.tx.store.long
 	if !long.acquire(p.query.Caller) {
-		return fault.New(problem.CodeTooManyRequests, "You are being sent %d long lists, and nobody gets more at the same time. Read them to their end first, or ask for smaller ranges.", long.most)
+		return fault.New(problem.CodeTooManyRequests, "You are already reading %d long lists, which is the limit for one caller. Read them to the end first, or request smaller ranges.", long.most)
 	}
 	if err := p.tx.conn.Extend(); err != nil {
 		long.release(p.query.Caller)
@@ -147,7 +146,7 @@ func (p *Page) Extend() error {
 	return nil
 }
 
-// leave gives the caller's quota back.
+// leave releases the quota of the caller.
 func (p *Page) leave() {
 	if p.quota != nil {
 		p.quota.release(p.query.Caller)
@@ -172,7 +171,7 @@ func (p *Page) endRows() {
 	}
 }
 
-// Next gives the next resource of the range, or nil at its end.
+// Next returns the next resource of the range, or nil at its end.
 func (p *Page) Next() (model.Row, error) {
 	if p.ended || p.selection.Take == 0 && !p.lookAhead {
 		p.ended = true

@@ -126,9 +126,9 @@ func pageAtOnce(t interface{ Fatal(...any) }, st *Store, c *model.Collection, po
 	}
 }
 
-// TestPagesAtOnceAreNear: how far a query goes for a position is bounded, and what is further
+// TestSearchForAPositionIsBounded: how far a query goes for a position is bounded, and what is further
 // away is not taken to be missing.
-func TestPagesAtOnceAreNear(t *testing.T) {
+func TestSearchForAPositionIsBounded(t *testing.T) {
 	t.Parallel()
 	s := positionless(t)
 	notes := s.Collection("notes")

@@ -164,8 +164,8 @@ func TestRolesThatMayNotDoEnough(t *testing.T) {
 		empty       bool
 		grant, want string
 	}{
-		"no schema":  {true, "", "making the tables: " + denied + "schema public (SQLSTATE 42501)"},
-		"no reading": {false, "", "waiting until nobody changes the tables of the database: " + denied + "table _plural_schemas (SQLSTATE 42501)"},
+		"no schema":  {true, "", "creating the tables: " + denied + "schema public (SQLSTATE 42501)"},
+		"no reading": {false, "", "waiting for the end of a migration by another process: " + denied + "table _plural_schemas (SQLSTATE 42501)"},
 		"some reading": {false, "GRANT SELECT ON _plural_schemas TO %s",
 			"the database cannot be read: " + denied + "table _plural_meta (SQLSTATE 42501)"},
 		"no writing": {false, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO %s",
@@ -214,7 +214,7 @@ func TestEncodings(t *testing.T) {
 	defer execute(t, database, "DROP DATABASE "+latin+" WITH (FORCE)")
 	u.Path = "/" + latin
 	_, err = Open(context.Background(), u.String(), (*model.Schema)(schema.Example()))
-	const want = "the database has the encoding LATIN1, which cannot keep every text. It must have UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+	const want = "the database has the encoding LATIN1, which cannot store every character. It must be UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
@@ -226,9 +226,9 @@ func TestWrongURLs(t *testing.T) {
 		"postgres://ada:hunter2@db/plural?pool_max_conns=abc":                           `cannot parse pool_max_conns (strconv.ParseInt: parsing "abc": invalid syntax)`,
 		"postgres://ada:hunter2@db/plural?pool_max_conns=0":                             "pool_max_conns too small",
 		"postgres://ada:hunter2@db/plural?sslmode=perhaps":                              "failed to configure TLS (sslmode is invalid)",
-		"postgres://ada:hunter2@db/plural?client_encoding=LATIN1":                       "client_encoding is LATIN1, and everything is sent in UTF8. Leave it out",
-		"postgres://ada:hunter2@db:none/plural":                                         "the port behind the host is no number. If that is part of the password, write its / as %2F, ? as %3F and # as %23",
-		"postgres://ada:hunter2/3@db/plural":                                            "the port behind the host is no number. If that is part of the password, write its / as %2F, ? as %3F and # as %23",
+		"postgres://ada:hunter2@db/plural?client_encoding=LATIN1":                       "client_encoding is LATIN1, but only UTF8 is supported. Remove it",
+		"postgres://ada:hunter2@db:none/plural":                                         "the port after the host is not a number. If that is part of the password, write its / as %2F, ? as %3F and # as %23",
+		"postgres://ada:hunter2/3@db/plural":                                            "the port after the host is not a number. If that is part of the password, write its / as %2F, ? as %3F and # as %23",
 		"postgres://ada:hunter2%zz@db/plural":                                           "a % is not followed by two hexadecimal digits. Write %25 for a percent sign",
 		"postgres://ada@db/plural?password=hunter2%zz":                                  "a % is not followed by two hexadecimal digits. Write %25 for a percent sign",
 		"postgres://ada:hunter2 3@db/plural":                                            "the user or the password has a character that must be escaped, such as @ as %40",

@@ -130,9 +130,9 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestTakeOver: what is in progress at the start was left by a server that is
+// TestRequeueAfterARestart: what is in progress at the start was left by a server that is
 // gone, if there can be no other.
-func TestTakeOver(t *testing.T) {
+func TestRequeueAfterARestart(t *testing.T) {
 	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		clocked(st)
 		enqueue(t, st, 1, "POST")
@@ -146,8 +146,8 @@ func TestTakeOver(t *testing.T) {
 	})
 }
 
-// TestClaimIsForOne: of many who claim at the same time none get the same.
-func TestClaimIsForOne(t *testing.T) {
+// TestClaimsAreExclusive: of many who claim at the same time none get the same.
+func TestClaimsAreExclusive(t *testing.T) {
 	const jobs, claimers = 60, 6
 	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		for i := range jobs {

@@ -8,22 +8,22 @@ import (
 	"github.com/plural-go/plural/internal/db"
 )
 
-// readQuota counts the reads of each caller. Their number is limited, and no caller may have
-// them all: one that sends slow queries, or does not read the responses, would block everybody
-// else. The program itself, which has no name, has no quota.
+// readQuota counts the reads of each caller. Their number is limited, and no caller may use all of
+// them: a caller that sends slow queries, or does not read the responses, would block everybody else.
+// The program itself, whose name is empty, has no quota.
 type readQuota struct {
 	most int // per caller
 
 	mutex sync.Mutex
 	held  map[string]int
-	freed chan struct{} // closed when a caller has one less
+	freed chan struct{} // closed when a read is released
 }
 
 func newReadQuota(most int) *readQuota {
 	return &readQuota{most: max(1, most), held: map[string]int{}, freed: make(chan struct{})}
 }
 
-// acquire counts one more read of a caller, unless its quota is used up. It must be released.
+// acquire counts one more read of a caller, unless its quota is used up. The read must be released.
 func (s *readQuota) acquire(caller string) bool {
 	_, acquired := s.tryAcquire(caller)
 	return acquired
@@ -39,7 +39,7 @@ func (s *readQuota) tryAcquire(caller string) (freed <-chan struct{}, acquired b
 	return nil, true
 }
 
-// wait is acquire, but waits until the quota is not used up, for db.MaxWait at most.
+// wait is like acquire, but waits for a free read, for db.MaxWait at most.
 func (s *readQuota) wait(ctx context.Context, caller string) error {
 	freed, acquired := s.tryAcquire(caller)
 	if acquired {

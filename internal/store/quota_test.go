@@ -10,8 +10,8 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// TestNobodyHasAllPages: a caller whose queries take long waits for its own, and others are served.
-func TestNobodyHasAllPages(t *testing.T) {
+// TestQuotaOfPages: a caller whose queries take long waits for its own, and others are served.
+func TestQuotaOfPages(t *testing.T) {
 	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		users := st.schema.Collection("users")
 		name := users.Field("name").Column

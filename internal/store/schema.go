@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"fmt"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/db"
@@ -30,7 +31,7 @@ func (s *Store) HistoryMark() string { return s.compatible.Load().history }
 // historyMark is 40 of the random bits of a history id.
 func historyMark(c db.Conn) (string, error) {
 	id, err := db.ReadHistory(c)
-	return strconv.FormatUint(binary.BigEndian.Uint64(id[:8])>>24, 36), err
+	return fmt.Sprintf("%08s", strconv.FormatUint(binary.BigEndian.Uint64(id[:8])>>24, 36)), err
 }
 
 // compatibility is what a server may do in a database whose schema has changed since it was

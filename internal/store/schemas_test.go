@@ -20,16 +20,16 @@ func TestEarlierSchemas(t *testing.T) {
 			}
 			closeStore(t, st)
 		}
-		const back = "The schema is an earlier one of this database, version 1, which is at version 2 now"
+		const back = "This is schema version 1 of the database, which is now at version 2"
 		_, err := Open(context.Background(), url, parse(t, before), MigrateAdditive(func(*migrate.Step) {}))
 		want := "the database does not fit the schema:\n  - users: attribute nick is removed (losing)\n" +
-			back + `: start with that one. "plural migrate" would go back, by the steps above.`
+			back + `. Start the server with the current schema. "plural migrate" would migrate back, with the steps above.`
 		if err == nil || err.Error() != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
 		_, err = migrate.Run(context.Background(), url, parse(t, before), migrate.Options{})
 		want = "the migration is refused, and nothing was changed:\n  - users: attribute nick is removed: it loses the values of 0 resources\n" +
-			back + ". To go on, use the schema of that version.\n" + `"plural migrate --allow-loss" permits it; values that would not be valid become null.`
+			back + ". To continue, use the current schema.\n" + `"plural migrate --allow-loss" permits it; values that would be invalid become null.`
 		if err == nil || err.Error() != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}

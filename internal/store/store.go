@@ -30,9 +30,9 @@ type Store struct {
 	minter     minter
 	pending    atomic.Int64 // pending deltas, as far as this server knows
 	compatible atomic.Pointer[compatibility]
-	failed     atomic.Pointer[error] // why nothing is written any more; nil: it is
+	failed     atomic.Pointer[error] // why writes are refused; nil: they are not
 	pages      *readQuota            // of pages that are read
-	long       *readQuota            // of pages that are read for as long as a client takes
+	long       *readQuota            // of pages that are read at the speed of a client
 	since      map[string]int64      // by collection
 	own        int64                 // version of its schema
 	numbered   map[int64]*model.Collection
@@ -86,7 +86,7 @@ func Open(ctx context.Context, url string, s *model.Schema, given ...Option) (*S
 
 // start is called in a transaction in which the database has the schema.
 func (s *Store) start(c db.Conn) error {
-	// A write finds now what would otherwise fail the first request.
+	// A write reveals now what would otherwise fail the first request.
 	if _, err := c.Exec("UPDATE " + db.MetaTable + " SET value = value WHERE key = 'format'"); err != nil {
 		return fmt.Errorf("the database cannot be written: %w", err)
 	}

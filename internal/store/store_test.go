@@ -124,7 +124,7 @@ collections:
       array: {type: array}
 `
 
-func TestEveryKindComesBackAsItWas(t *testing.T) {
+func TestEveryKindRoundTrip(t *testing.T) {
 	s := parse(t, everyKind)
 	things := s.Collection("things")
 	bodies := []string{

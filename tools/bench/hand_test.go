@@ -42,7 +42,7 @@ func listJSON(from, to int, onlyActive bool) string {
 	return `{"data":[` + strings.Join(rows, ",") + `]}`
 }
 
-func TestHandWritten(t *testing.T) {
+func TestHandWrittenServers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hand.db")
 	if err := createHandSQLite(file, handRows); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func TestSummary(t *testing.T) {
 }
 
 // As many figures are below a median as above it.
-func TestMedianIsInTheMiddle(t *testing.T) {
+func TestMedian(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		figures := rapid.SliceOfN(rapid.Float64Range(0, 10), 1, 20).Draw(t, "figures")
 		got := summarize(figures)

@@ -99,8 +99,8 @@ func (p *Plan) check() error {
 	return nil
 }
 
-// prepare builds, starts and fills everything.
-func (p *Plan) prepare(ctx context.Context) (err error) {
+// build builds the server, and divides the cores.
+func (p *Plan) build(ctx context.Context) (err error) {
 	if p.self, err = os.Executable(); err != nil {
 		return err
 	}
@@ -117,7 +117,12 @@ func (p *Plan) prepare(ctx context.Context) (err error) {
 	if p.serverCore, load, err = cores(); err != nil {
 		return err
 	}
-	if err := load.pinProcess(); err != nil {
+	return load.pinProcess()
+}
+
+// prepare builds, starts and fills everything.
+func (p *Plan) prepare(ctx context.Context) (err error) {
+	if err := p.build(ctx); err != nil {
 		return err
 	}
 	p.servers = append(p.servers, p.bareServer())
@@ -215,7 +220,7 @@ func (p *Plan) round(ctx context.Context, round int, results *Results) error {
 			}
 			rate, err := p.load(s, workload).run(ctx, p.Duration)
 			if err != nil {
-				return fmt.Errorf("%s: %s: %w\n%s", s.name, workload.Name, err, s.process.said())
+				return fmt.Errorf("%s: %s: %w\n%s", s.name, workload.Name, err, s.process.LogTail())
 			}
 			results.add(workload.Name, s.name, rate)
 			if err := s.emptyLog(); err != nil {
@@ -242,9 +247,9 @@ func (p *Plan) clock(s *server) clock {
 	case !p.Processor:
 		return wallClock()
 	case s.name == HandPostgres || s.name == PluralPostgres:
-		return processorClock(s.process.pid(), p.cluster.Pid())
+		return processorClock(s.process.Pid(), p.cluster.Pid())
 	}
-	return processorClock(s.process.pid())
+	return processorClock(s.process.Pid())
 }
 
 // restarts stops every server, starts it again, and looks at its memory.
@@ -305,7 +310,7 @@ func (p *Plan) restart(ctx context.Context, s *server, database string) (time.Du
 // idleMemory is what a server takes that was left alone for a while.
 func (p *Plan) idleMemory(s *server, results *Results) error {
 	time.Sleep(p.settle())
-	idle, err := s.process.memory("VmRSS")
+	idle, err := memory(s.process.Pid(), "VmRSS")
 	results.add(IdleMemory, s.name, idle)
 	return err
 }
@@ -316,7 +321,7 @@ func (p *Plan) settle() time.Duration { return p.Duration / 4 }
 // above what it takes when idle.
 func (p *Plan) exportMemory(ctx context.Context, s *server, results *Results) error {
 	time.Sleep(p.settle())
-	idle, err := s.process.memory("VmRSS")
+	idle, err := memory(s.process.Pid(), "VmRSS")
 	if err != nil {
 		return err
 	}
@@ -324,7 +329,7 @@ func (p *Plan) exportMemory(ctx context.Context, s *server, results *Results) er
 	if _, err := p.load(s, export).run(ctx, 0); err != nil {
 		return err
 	}
-	peak, err := s.process.memory("VmHWM")
+	peak, err := memory(s.process.Pid(), "VmHWM")
 	results.add(ExportMemory, s.name, peak-idle)
 	return err
 }

@@ -74,7 +74,7 @@ func TestRefusedPlans(t *testing.T) {
 }
 
 // A program that is started on a core stays there, and what starts it does not.
-func TestLaunchPins(t *testing.T) {
+func TestLaunchPinsTheProcess(t *testing.T) {
 	on, _, err := cores()
 	if err != nil {
 		t.Fatal(err)
@@ -83,8 +83,8 @@ func TestLaunchPins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.stop(syscall.SIGKILL)
-	if got, want := allowed(t, p.command.Process.Pid), fmt.Sprint(on); on != anyCore && got != want {
+	defer p.Kill()
+	if got, want := allowed(t, p.Pid()), fmt.Sprint(on); on != anyCore && got != want {
 		t.Errorf("the program may use %s, want %s", got, want)
 	}
 	if again, _, err := cores(); err != nil || again != on {

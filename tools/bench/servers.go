@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/plural-go/plural/internal/process"
 )
 
 //go:embed schema.yaml
@@ -29,7 +29,7 @@ type server struct {
 
 	full, empty string // its databases
 
-	process *process // nil if it does not run
+	process *process.Process // nil if it does not run
 	address string
 }
 
@@ -40,7 +40,7 @@ func (s *server) start(ctx context.Context, database string) (err error) {
 	if s.process, err = launch(log, s.core, s.command(database)); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
-	if s.address, err = s.process.wait(ctx); err != nil {
+	if s.address, err = s.process.Wait(ctx, maxStart); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	return nil
@@ -57,13 +57,13 @@ func (s *server) stop() error {
 	if s.process == nil {
 		return nil
 	}
-	err := s.process.stop(syscall.SIGTERM)
+	err := s.process.Stop(maxStart)
 	s.process = nil
 	return err
 }
 
 // emptyLog keeps the log of a fast server from filling the disk.
-func (s *server) emptyLog() error { return os.Truncate(s.process.log, 0) }
+func (s *server) emptyLog() error { return s.process.TruncateLog() }
 
 // isStatic reports whether the server knows nothing but lengths.
 func (s *server) isStatic() bool { return s.name == Bare }

@@ -11,8 +11,8 @@ import (
 // Value is a resource as it was found.
 type Value struct {
 	Token          string
-	Representation string
-	Torn           bool // its attributes do not belong together
+	Representation string // empty if it was read from its table
+	Torn           bool   // its attributes do not belong together
 }
 
 // Change is an entry of the change log.
@@ -297,7 +297,7 @@ func (c *checker) value(ref Ref, possible []claim) {
 		case !there:
 			return
 		case p.effect.Token != value.Token:
-		case p.effect.Want == "" || p.effect.Want == value.Representation:
+		case p.effect.Want == "" || value.Representation == "" || p.effect.Want == value.Representation:
 			return
 		default:
 			c.report(HalfDone, p.request, "%v is\n  %s\nand was acknowledged as\n  %s", ref, value.Representation, p.effect.Want)

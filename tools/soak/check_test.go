@@ -58,7 +58,7 @@ func (r *Request) with(change func(*Request)) *Request {
 	return r
 }
 
-// found is resources as "id=token" and changes as "create id=token".
+// found is resources as "id=token" and changes as "created id=token".
 func found(things string, changes ...string) *Observed {
 	o := &Observed{Resources: map[Ref]Value{}}
 	for _, thing := range strings.Fields(things) {
@@ -76,24 +76,24 @@ func found(things string, changes ...string) *Observed {
 var histories = []history{
 	// What is right.
 	{"nothing", nil, found(""), nil},
-	{"a value and its successor", []*Request{create(Done, "a", "1"), update(Done, "a", "2")}, found("a=2", "create a=1", "update a=2"), nil},
-	{"deleted", []*Request{create(Done, "a", "1"), remove(Done, "a")}, found("", "create a=1", "delete a=1"), nil},
-	{"unknown, done", []*Request{create(Unknown, "a", "1")}, found("a=1", "create a=1"), nil},
+	{"a value and its successor", []*Request{create(Done, "a", "1"), update(Done, "a", "2")}, found("a=2", "created a=1", "updated a=2"), nil},
+	{"deleted", []*Request{create(Done, "a", "1"), remove(Done, "a")}, found("", "created a=1", "deleted a=1"), nil},
+	{"unknown, done", []*Request{create(Unknown, "a", "1")}, found("a=1", "created a=1"), nil},
 	{"unknown, not done", []*Request{create(Unknown, "a", "1")}, found(""), nil},
 	{"unknown update, done", []*Request{create(Done, "a", "1"), update(Unknown, "a", "2")}, found("a=2"), nil},
 	{"unknown update, not done", []*Request{create(Done, "a", "1"), update(Unknown, "a", "2")}, found("a=1"), nil},
 	{"unknown deletion, done", []*Request{create(Done, "a", "1"), remove(Unknown, "a")}, found(""), nil},
-	{"unknown array, done", []*Request{array(Unknown, "a=1", "b=2")}, found("a=1 b=2", "create a=1", "create b=2"), nil},
-	{"unknown array with minted ids, done", []*Request{array(Unknown, "=1", "=2")}, found("x=1 y=2", "create x=1", "create y=2"), nil},
+	{"unknown array, done", []*Request{array(Unknown, "a=1", "b=2")}, found("a=1 b=2", "created a=1", "created b=2"), nil},
+	{"unknown array with minted ids, done", []*Request{array(Unknown, "=1", "=2")}, found("x=1 y=2", "created x=1", "created y=2"), nil},
 	{"unknown array, not done", []*Request{array(Unknown, "a=1", "=2")}, found(""), nil},
 	{"accepted, not done yet", []*Request{create(Accepted, "a", "1"), update(Accepted, "a", "2")}, found(""), nil},
-	{"accepted, both done", []*Request{create(Accepted, "a", "1"), update(Accepted, "a", "2")}, found("a=2", "create a=1", "update a=2"), nil},
+	{"accepted, both done", []*Request{create(Accepted, "a", "1"), update(Accepted, "a", "2")}, found("a=2", "created a=1", "updated a=2"), nil},
 	{"refused as it may be", []*Request{create(Refused, "a", "1").answered(409).with(func(r *Request) { r.MayFail = []int{409} })}, found(""), nil},
 	{"an operation failed as it may", []*Request{create(Refused, "a", "1").answered(202).with(func(r *Request) {
 		r.Failure, r.MayFail = &Answer{Status: 412}, []int{412}
 	})}, found(""), nil},
 	{"unknown, seen, and then overwritten", []*Request{create(Done, "a", "1"), update(Unknown, "a", "2"),
-		{Kind: Seen, Outcome: Done, Effects: []Effect{{Ref: ref("a"), Change: seen, Token: "1"}}}}, found("a=1", "create a=1"), nil},
+		{Kind: Seen, Outcome: Done, Effects: []Effect{{Ref: ref("a"), Change: seen, Token: "1"}}}}, found("a=1", "created a=1"), nil},
 	{"repeated", []*Request{create(Done, "a", "1").answered(201, 201, 201)}, found("a=1"), nil},
 	{"shared, any of them last", []*Request{
 		create(Done, "a", "1").with(shared), update(Done, "a", "2").with(shared), update(Unknown, "a", "3").with(shared)}, found("a=2"), nil},
@@ -107,22 +107,22 @@ var histories = []history{
 	{"what was seen is lost", []*Request{create(Done, "a", "1"), update(Unknown, "a", "2"),
 		{Kind: Seen, Outcome: Done, Effects: []Effect{{Ref: ref("a"), Change: seen, Token: "2"}}}}, found("a=1"), []string{"lost seen"}},
 	{"one of an array is lost", []*Request{array(Done, "a=1", "b=2")}, found("a=1"), []string{"lost create an array"}},
-	{"not in the change log", []*Request{create(Done, "a", "1")}, found("a=1", "create b=0"),
+	{"not in the change log", []*Request{create(Done, "a", "1")}, found("a=1", "created b=0"),
 		[]string{"lost create", "wrong -"}},
 	{"shared, and lost", []*Request{create(Done, "a", "1").with(shared)}, found(""), []string{"lost create"}},
 
 	// Doubles.
-	{"twice in the change log", []*Request{create(Done, "a", "1"), update(Done, "a", "2")}, found("a=2", "create a=1", "update a=2", "update a=2"),
+	{"twice in the change log", []*Request{create(Done, "a", "1"), update(Done, "a", "2")}, found("a=2", "created a=1", "updated a=2", "updated a=2"),
 		[]string{"doubled PATCH with If-Match"}},
 	{"minted twice", []*Request{create(Unknown, "", "1")}, found("x=1 y=1"), []string{"doubled create"}},
 	{"minted once more", []*Request{create(Done, "x", "1")}, found("x=1 y=1"), []string{"doubled create"}},
-	{"minted once more, by the change log", []*Request{create(Done, "x", "1")}, found("x=1", "create x=1", "create y=1"), []string{"doubled create"}},
-	{"minted twice, by the change log", []*Request{create(Unknown, "", "1")}, found("x=1", "create x=1", "create y=1"), []string{"doubled create"}},
+	{"minted once more, by the change log", []*Request{create(Done, "x", "1")}, found("x=1", "created x=1", "created y=1"), []string{"doubled create"}},
+	{"minted twice, by the change log", []*Request{create(Unknown, "", "1")}, found("x=1", "created x=1", "created y=1"), []string{"doubled create"}},
 
 	// Halves.
 	{"half an array", []*Request{array(Unknown, "a=1", "b=2")}, found("a=1"), []string{"half-done create an array"}},
 	{"half an array with minted ids", []*Request{array(Unknown, "=1", "=2")}, found("a=1"), []string{"half-done create an array"}},
-	{"half an array, by the change log", []*Request{array(Unknown, "=1", "=2")}, found("a=1", "create a=1"),
+	{"half an array, by the change log", []*Request{array(Unknown, "=1", "=2")}, found("a=1", "created a=1"),
 		[]string{"half-done create an array", "half-done create an array"}},
 	{"half a cascade", []*Request{create(Done, "a", "1"), create(Done, "b", "2"), remove(Unknown, "a", "b")}, found("b=2"),
 		[]string{"half-done DELETE with cascade"}},
@@ -132,8 +132,8 @@ var histories = []history{
 
 	// Everything else.
 	{"nobody asked for it", nil, found("a=1"), []string{"wrong -"}},
-	{"nobody asked for the change", nil, found("", "create a=1"), []string{"wrong -"}},
-	{"refused, and done", []*Request{create(Refused, "a", "1")}, found("a=1", "create a=1"), []string{"wrong -", "wrong create"}},
+	{"nobody asked for the change", nil, found("", "created a=1"), []string{"wrong -"}},
+	{"refused, and done", []*Request{create(Refused, "a", "1")}, found("a=1", "created a=1"), []string{"wrong -", "wrong create"}},
 	{"refused for no reason", []*Request{create(Refused, "a", "1").answered(422)}, found(""), []string{"wrong create"}},
 	{"an operation failed for no reason", []*Request{create(Refused, "a", "1").answered(202).with(func(r *Request) { r.Failure = &Answer{Status: 404} })},
 		found(""), []string{"wrong create"}},
@@ -175,7 +175,7 @@ func TestCheck(t *testing.T) {
 }
 
 // What was found becomes certain where it was not, and nowhere else.
-func TestWitness(t *testing.T) {
+func TestOutcomesFoundInTheChangeLog(t *testing.T) {
 	requests := []*Request{
 		create(Done, "certain", "1"),
 		create(Done, "a", "2"), update(Unknown, "a", "3"),

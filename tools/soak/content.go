@@ -5,15 +5,16 @@ package soak
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Rest is a database while nobody uses it.
 type Rest struct {
 	Observed
-	Problems []string // where the database is at odds with itself
+	told     map[Ref][]told // the change log by resource
+	Problems []string       // where the database is at odds with itself
 }
 
 func (r *Rest) problem(format string, args ...any) {
@@ -28,14 +29,37 @@ type content struct {
 	changes []logged // the change log, in its order
 	stored  []stored // all resources
 	totals  map[total]int64
+	numbers numbering
 }
 
 // logged is an entry of the change log.
 type logged struct {
-	revision       int64
-	ref            Ref
-	kind           string
-	representation string
+	revision   int64
+	collection int64 // its number
+	id         string
+	kind       string
+	previous   string
+}
+
+// numbering is how the change log names collections and attributes.
+type numbering struct {
+	Collections map[string]struct {
+		Number     int64
+		Attributes map[string]struct{ Number int64 }
+	}
+}
+
+// read reads the numbering that the schema in force has.
+func (n *numbering) read(document string) error { return json.Unmarshal([]byte(document), n) }
+
+// name is the name of a collection.
+func (n *numbering) name(number int64) string {
+	for name, c := range n.Collections {
+		if c.Number == number {
+			return name
+		}
+	}
+	return fmt.Sprint("number ", number)
 }
 
 // stored is a resource as a table has it.
@@ -50,85 +74,121 @@ type total struct{ collection, parent string }
 
 // examine looks whether everything that a database holds agrees.
 func (c *content) examine(rest *Rest) {
-	c.compare(rest, c.replay(rest))
+	c.forwards(rest)
+	c.backwards(rest)
 	c.count(rest)
 }
 
-// replay applies the change log to nothing.
-func (c *content) replay(rest *Rest) map[Ref]logged {
-	resources := map[Ref]logged{}
+// forwards reads the change log from its beginning: a resource is created, updated and deleted in turn, and
+// has the revision of its last change.
+func (c *content) forwards(rest *Rest) {
+	rest.told = map[Ref][]told{}
+	last := map[Ref]logged{}
 	for _, change := range c.changes {
-		before, there := resources[change.ref]
-		switch change.kind {
-		case created, updated:
-			if there != (change.kind == updated) {
-				rest.problem("change log: %s of %v, and it was there: %t", change.kind, change.ref, there)
-			}
-			if change.revision <= before.revision {
-				rest.problem("change log: revision %d of %v comes behind %d", change.revision, change.ref, before.revision)
-			}
-			resources[change.ref] = change
-		case deleted:
-			if before.representation != change.representation {
-				rest.problem("change log: %v was deleted as %s, and was %s", change.ref, change.representation, before.representation)
-			}
-			delete(resources, change.ref)
-		default:
-			rest.problem("change log: a change %q", change.kind)
+		ref := Ref{c.numbers.name(change.collection), change.id}
+		before, known := last[ref]
+		there := known && before.kind != deleted
+		if there != (change.kind != created) {
+			rest.problem("change log: %s of %v, and it was there: %t", change.kind, ref, there)
 		}
-		if _, ours := collections[change.ref.Collection]; ours {
-			rest.Changes = append(rest.Changes, Change{change.ref, change.kind, parseValue([]byte(change.representation)).Token})
+		if change.revision <= before.revision {
+			rest.problem("change log: revision %d of %v comes behind %d", change.revision, ref, before.revision)
 		}
+		last[ref] = change
+		rest.told[ref] = append(rest.told[ref], told{change.kind, change.revision})
 	}
-	for ref, last := range resources {
-		if _, ours := collections[ref.Collection]; ours {
-			rest.Resources[ref] = parseValue([]byte(last.representation))
-		}
-	}
-	return resources
-}
-
-// compare looks whether the tables have what the change log says, and no more.
-func (c *content) compare(rest *Rest, resources map[Ref]logged) {
 	for _, found := range c.stored {
-		want, there := resources[found.ref]
-		if !there {
+		change, known := last[found.ref]
+		switch {
+		case !known || change.kind == deleted:
 			rest.problem("%v is in its table, and not in the change log", found.ref)
-			continue
+		case found.revision != change.revision:
+			rest.problem("%v has revision %d, and its last change is %d", found.ref, found.revision, change.revision)
 		}
-		delete(resources, found.ref)
-		if found.revision != want.revision {
-			rest.problem("%v has revision %d, and its last change is %d", found.ref, found.revision, want.revision)
-		}
-		for _, difference := range found.differences(want.representation) {
-			rest.problem("%v: %s", found.ref, difference)
-		}
+		delete(last, found.ref)
 	}
-	for ref := range resources {
-		rest.problem("%v is in the change log, and not in its table", ref)
+	for ref, change := range last {
+		if change.kind != deleted {
+			rest.problem("%v is in the change log, and not in its table", ref)
+		}
 	}
 }
 
-// differences compares a resource with a representation.
-func (s *stored) differences(representation string) (found []string) {
-	members := map[string]json.RawMessage{}
-	if err := json.Unmarshal([]byte(representation), &members); err != nil {
-		return []string{err.Error()}
+// backwards undoes the change log, change by change, from what the tables have. Each state on the way
+// must be whole.
+func (c *content) backwards(rest *Rest) {
+	states := map[Ref]map[string]string{}
+	for _, found := range c.stored {
+		if _, ours := collections[found.ref.Collection]; ours {
+			states[found.ref] = map[string]string{"token": found.text("token"), "text": found.text("text")}
+			rest.Resources[found.ref] = c.value(rest, found.ref, states[found.ref])
+		}
 	}
-	delete(members, "type")
-	for name, possible := range s.columns {
-		if strings.HasPrefix(name, "_") {
+	for _, change := range slices.Backward(c.changes) {
+		ref := Ref{c.numbers.name(change.collection), change.id}
+		if _, ours := collections[ref.Collection]; !ours {
 			continue
 		}
-		if member := string(members[name]); !slices.Contains(possible, member) {
-			found = append(found, fmt.Sprintf("%s is %s in the table, and %s in the change log", name, possible[0], member))
+		previous, err := c.previous(ref.Collection, change.previous)
+		if err != nil {
+			rest.problem("change log: revision %d: %v", change.revision, err)
 		}
-		delete(members, name)
+		state := states[ref]
+		if change.kind == deleted {
+			state = previous
+		}
+		rest.Changes = append(rest.Changes, Change{ref, change.kind, c.value(rest, ref, state).Token})
+		switch change.kind {
+		case created:
+			delete(states, ref)
+		case updated:
+			before := maps.Clone(state)
+			maps.Copy(before, previous)
+			states[ref] = before
+		default:
+			states[ref] = state
+		}
 	}
-	for name := range members {
-		found = append(found, name+" is in the change log only")
+	slices.Reverse(rest.Changes)
+}
+
+// previous reads the token and the text of an entry of the change log, as far as it has them.
+func (c *content) previous(collection, entry string) (map[string]string, error) {
+	texts := map[string]string{}
+	if entry == "" {
+		return texts, nil
 	}
-	return found
+	var values map[int64]json.RawMessage
+	if err := json.Unmarshal([]byte(entry), &values); err != nil {
+		return texts, err
+	}
+	for _, name := range []string{"token", "text"} {
+		if value, has := values[c.numbers.Collections[collection].Attributes[name].Number]; has {
+			var text string
+			if err := json.Unmarshal(value, &text); err != nil {
+				return texts, err
+			}
+			texts[name] = text
+		}
+	}
+	return texts, nil
+}
+
+// value is a state of a resource.
+func (c *content) value(rest *Rest, ref Ref, state map[string]string) Value {
+	v := Value{Token: state["token"], Torn: state["text"] != text(state["token"])}
+	if v.Torn {
+		rest.problem("%v is torn: its token is %q, and its text %q", ref, state["token"], shortened(state["text"]))
+	}
+	return v
+}
+
+// text is a value that is a text.
+func (s *stored) text(column string) string {
+	if values := s.columns[column]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
 }
 
 // textAsJSON: a text is JSON itself, or a string.

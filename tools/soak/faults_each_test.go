@@ -141,7 +141,7 @@ func TestEveryErrorStopsTheWriter(t *testing.T) {
 				if status := p.send(message{method: "GET", path: "/accounts?limit=1"}).Status; status != http.StatusOK {
 					t.Errorf("%d passed: a read is answered with %d", passes, status)
 				}
-				p.system.process.kill()
+				p.system.process.Kill()
 			}
 			if struck < c.struck {
 				t.Errorf("only %d of %d faults struck", struck, len(c.passes))
@@ -168,7 +168,7 @@ func TestShortWritesAreCompleted(t *testing.T) {
 			t.Errorf("/-/health is answered with %d", status)
 		}
 	}
-	p.system.process.kill()
+	p.system.process.Kill()
 	rest, err := p.system.AtRest()
 	if err != nil {
 		t.Fatal(err)

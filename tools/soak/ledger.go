@@ -17,7 +17,7 @@ type Ref struct{ Collection, ID string }
 // Effect is what a request does to one resource, if it takes effect.
 type Effect struct {
 	Ref    Ref    // without an id if the server is to mint it, and has not said it
-	Change string // create, update or delete, as the change log calls it
+	Change string // created, updated or deleted, as the change log calls it
 	Token  string // marks the value that it leaves; no other request writes the same
 	Want   string // the representation as the server acknowledged it, if it has
 }
@@ -28,9 +28,9 @@ func (e Effect) gone() bool { return e.Change == deleted || e.Change == seen && 
 // The changes of a resource, as the change log calls them, and one that is not a
 // change: it was seen to be so.
 const (
-	created = "create"
-	updated = "update"
-	deleted = "delete"
+	created = "created"
+	updated = "updated"
+	deleted = "deleted"
 	seen    = "seen"
 )
 

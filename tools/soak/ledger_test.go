@@ -21,7 +21,7 @@ func TestLedgerKeepsTheOrderOfSending(t *testing.T) {
 }
 
 // What an answer says about a request, and about the resources that it is about.
-func TestRequestLearnsFromItsAnswers(t *testing.T) {
+func TestAnswersUpdateTheRequest(t *testing.T) {
 	thing := func(id, token, text string) string {
 		return fmt.Sprintf(`{"id":%q,"type":"things","token":%q,"text":%q}`, id, token, text)
 	}
@@ -75,7 +75,7 @@ func TestRequestLearnsFromItsAnswers(t *testing.T) {
 }
 
 // The first answer decides, and a later one does not change it.
-func TestFirstAnswerDecides(t *testing.T) {
+func TestFirstAnswerIsFinal(t *testing.T) {
 	r := create(Unknown, "x", "1")
 	r.answer([]Answer{{Status: 409}}, nil, 1)
 	r.answer([]Answer{{Status: 201}}, nil, 2)

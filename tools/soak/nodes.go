@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/plural-go/plural/internal/pgserver"
+	"github.com/plural-go/plural/internal/process"
 )
 
 // Nodes is several servers on one PostgreSQL, which may have a standby.
@@ -26,7 +27,7 @@ type Nodes struct {
 // node is one of the servers.
 type node struct {
 	log     string
-	process *process
+	process *process.Process
 	base    string // its URL, when it is ready
 }
 
@@ -104,13 +105,13 @@ func (s *Nodes) primary() *cluster { return s.clusters[0] }
 
 // launch starts one of the nodes.
 func (s *Nodes) launch(n *node) (err error) {
-	n.process, err = launch(n.log, exec.Command(s.binary, "serve", "--addr=127.0.0.1:0", "--log-level=warn",
-		"--schema="+s.schema(), "--database="+hosts(s.clusters...)))
+	n.process, err = process.Launch(n.log, exec.Command(s.binary, "serve", "--addr=127.0.0.1:0", "--log-level=warn",
+		"--schema="+s.schema(), "--database="+hosts(s.clusters...)), nil)
 	return err
 }
 
 func (n *node) wait(ctx context.Context) (err error) {
-	n.base, err = n.process.wait(ctx)
+	n.base, err = baseOf(ctx, n.process)
 	return err
 }
 
@@ -138,7 +139,7 @@ func (s *Nodes) Ready(ctx context.Context) (bases []string, err error) {
 // Crash implements System. All nodes are killed.
 func (s *Nodes) Crash() (string, error) {
 	for _, n := range s.nodes {
-		n.process.kill()
+		n.process.Kill()
 	}
 	return "all nodes killed", nil
 }
@@ -147,7 +148,7 @@ func (s *Nodes) Crash() (string, error) {
 func (s *Nodes) Stop() error {
 	var errs []error
 	for _, n := range s.nodes {
-		errs = append(errs, n.process.stop())
+		errs = append(errs, stop(n.process))
 	}
 	return errors.Join(errs...)
 }
@@ -165,7 +166,7 @@ func (s *Nodes) AtRest() (*Rest, error) {
 func (s *Nodes) Close() error {
 	for _, n := range s.nodes {
 		if n.process != nil {
-			n.process.kill()
+			n.process.Kill()
 		}
 	}
 	var errs []error

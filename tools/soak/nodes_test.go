@@ -23,7 +23,7 @@ func TestNodesKeepTheirPromises(t *testing.T) {
 }
 
 // A harness that sees no losses where there are some would see none at all.
-func TestCarelessDatabasesLoseWrites(t *testing.T) {
+func TestUnsafePostgresSettingsLoseWrites(t *testing.T) {
 	for _, d := range CarelessDatabases() {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()

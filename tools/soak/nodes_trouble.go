@@ -56,7 +56,7 @@ func (t *Weathered) add(other Weathered) {
 func NodeKilled(gone time.Duration) Trouble {
 	return Trouble{Name: "node killed", strike: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
 		n := s.nodes[rng.IntN(len(s.nodes))]
-		n.process.kill()
+		n.process.Kill()
 		if err := sleep(ctx, gone); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func NodeKilled(gone time.Duration) Trouble {
 // should be for longer than a lease.
 func NodePaused(pause time.Duration) Trouble {
 	return Trouble{Name: "node paused", Unavailable: true, strike: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
-		n := s.nodes[rng.IntN(len(s.nodes))].process.command.Process
+		n := s.nodes[rng.IntN(len(s.nodes))].process
 		if err := n.Signal(syscall.SIGSTOP); err != nil {
 			return err
 		}

@@ -81,9 +81,13 @@ func (r *postgresReader) tables() []string {
 }
 
 func (r *postgresReader) read(tables []string) {
-	r.query("SELECT revision, collection, id::text, kind, representation FROM _plural_changes ORDER BY transaction, revision", func(row pgx.Rows) error {
+	for _, document := range r.texts("SELECT numbers FROM _plural_schemas ORDER BY version DESC LIMIT 1") {
+		r.err = r.numbers.read(document)
+	}
+	// What has no position yet comes behind the rest.
+	r.query("SELECT revision, collection, id::text, kind, previous FROM _plural_changes LEFT JOIN _plural_sequence USING (revision) ORDER BY position NULLS LAST, revision", func(row pgx.Rows) error {
 		var c logged
-		err := row.Scan(&c.revision, &c.ref.Collection, &c.ref.ID, &c.kind, &c.representation)
+		err := row.Scan(&c.revision, &c.collection, &c.id, &c.kind, &c.previous)
 		r.changes = append(r.changes, c)
 		return err
 	})

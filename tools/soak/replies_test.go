@@ -13,7 +13,7 @@ import (
 )
 
 // Answers that come late, or overtake each other, find their place.
-func TestAnswersInAnyOrder(t *testing.T) {
+func TestLateAndReorderedAnswers(t *testing.T) {
 	now := Answer{Status: 409, Body: "taken"}
 	again := now
 	again.Replayed = true
@@ -37,7 +37,7 @@ func TestAnswersInAnyOrder(t *testing.T) {
 }
 
 // What is not there in time is taken later, and what was there is not taken twice.
-func TestRepliesAreTakenOnce(t *testing.T) {
+func TestRepliesAreReadOnce(t *testing.T) {
 	run := &Run{patience: time.Hour}
 	run.tally.reset(until{})
 	first, second := Answer{Status: 201, Body: "first"}, Answer{Status: 201, Body: "second", Replayed: true}
@@ -64,7 +64,7 @@ func TestRepliesAreTakenOnce(t *testing.T) {
 }
 
 // Recovered is who acknowledges a write, and fails no more.
-func TestWatchNoticesTrouble(t *testing.T) { synctest.Test(t, testWatch) }
+func TestWatchDetectsFailures(t *testing.T) { synctest.Test(t, testWatch) }
 
 func testWatch(t *testing.T) {
 	write, read := message{method: "POST"}, message{method: "GET"}

@@ -74,8 +74,11 @@ func (r *sqliteReader) hasTables() bool {
 }
 
 func (r *sqliteReader) read() {
-	r.query("SELECT revision, collection, id, kind, representation FROM _plural_changes ORDER BY revision", func(stmt *sqlite.Stmt) {
-		r.changes = append(r.changes, logged{stmt.ColumnInt64(0), Ref{stmt.ColumnText(1), uuid(stmt, 2)}, stmt.ColumnText(3), stmt.ColumnText(4)})
+	r.query("SELECT numbers FROM _plural_schemas ORDER BY version DESC LIMIT 1", func(stmt *sqlite.Stmt) {
+		r.err = r.numbers.read(stmt.ColumnText(0))
+	})
+	r.query("SELECT revision, collection, id, kind, previous FROM _plural_changes ORDER BY revision", func(stmt *sqlite.Stmt) {
+		r.changes = append(r.changes, logged{stmt.ColumnInt64(0), stmt.ColumnInt64(1), uuid(stmt, 2), stmt.ColumnText(3), stmt.ColumnText(4)})
 	})
 	for _, table := range r.tables {
 		r.query(`SELECT * FROM "`+table+`"`, func(stmt *sqlite.Stmt) {

@@ -14,17 +14,18 @@ import (
 
 // A database that was tampered with is found to be at odds with itself, wherever
 // it was.
-func TestTamperedDatabaseIsFound(t *testing.T) {
+func TestTamperedSQLiteIsDetected(t *testing.T) {
 	t.Parallel()
 	original := databaseOfSomeWrites(t)
 	for name, c := range map[string]struct{ sql, want string }{
 		"nothing":            {"SELECT 1", ""},
 		"a row is gone":      {"DELETE FROM notes WHERE id = (SELECT id FROM notes LIMIT 1)", "is in the change log, and not in its table"},
 		"a row too many":     {"INSERT INTO counters SELECT randomblob(16), token, text, count, _revision FROM counters LIMIT 1", "is in its table, and not in the change log"},
-		"another value":      {"UPDATE accounts SET text = 'other' WHERE id = (SELECT id FROM accounts LIMIT 1)", "text is other in the table"},
+		"another value":      {"UPDATE accounts SET text = 'other' WHERE id = (SELECT id FROM accounts LIMIT 1)", "is torn: "},
 		"another revision":   {"UPDATE accounts SET _revision = 0 WHERE id = (SELECT id FROM accounts LIMIT 1)", "has revision 0, and its last change is"},
 		"a change is gone":   {"DELETE FROM _plural_changes WHERE revision = (SELECT _revision FROM counters LIMIT 1)", "and its last change is"},
-		"no creation":        {"DELETE FROM _plural_changes WHERE kind = 'create' AND collection = 'counters'", "update of {counters"},
+		"no creation":        {"DELETE FROM _plural_changes WHERE kind = 'created' AND id IN (SELECT id FROM counters)", "updated of {counters"},
+		"another past":       {"UPDATE _plural_changes SET previous = replace(previous, ' ', '-') WHERE kind = 'updated'", "is torn: "},
 		"a wrong total":      {"UPDATE _plural_totals SET total = total + 1 WHERE collection = 'orders' AND parent = ''", "the total of {orders } is kept as"},
 		"a wrong small one":  {"UPDATE _plural_totals SET total = total + 1 WHERE collection = 'orders' AND parent <> ''", "is kept as"},
 		"a total of nobody":  {"INSERT INTO _plural_totals VALUES ('orders', 'x', 1)", "the total of {orders x} is kept as 1, and none are there"},

@@ -25,6 +25,10 @@ type Run struct {
 	tally    tally
 	broken   []int // statuses that are right as something is broken on purpose
 
+	subscribers []*subscriber
+	following   sync.WaitGroup // of the subscribers
+	unsubscribe func()         // ends them; nil: there are none yet
+
 	clients  []*client      // of the server as it runs now, one for each node
 	patience time.Duration  // for an answer, if there is another node to ask; zero: any
 	pending  sync.WaitGroup // requests that are not answered
@@ -93,7 +97,8 @@ func (r *Run) Finish(ctx context.Context) error {
 	if err := r.system.Stop(); err != nil {
 		r.find(Violation{Fault: Wrong, Text: "the server did not stop well: " + err.Error()})
 	}
-	if _, err := r.checkAtRest(); err != nil {
+	r.unsubscribe()
+	if _, err := r.checkRest(true); err != nil {
 		return err
 	}
 	r.find(Linearizable(r.ledger.Requests(), r.ledger.Reads())...)
@@ -129,6 +134,7 @@ func (r *Run) start(ctx context.Context) (*client, error) {
 		c.shaky = r.patience > 0 && len(r.broken) > 0
 		r.clients = append(r.clients, c)
 	}
+	r.subscribe(ctx)
 	return r.clients[0], nil
 }
 
@@ -175,6 +181,9 @@ func (r *Run) verify(ctx context.Context, c *client) (bool, error) {
 	}
 	requests := r.ledger.Requests()
 	ok := r.compare(requests, found, problems)
+	if told, err := r.checkSubscribers(ctx, found); !told || err != nil {
+		return false, err
+	}
 	if witness := Witness(requests, found); ok && witness != nil {
 		r.ledger.Enter(witness)
 	}
@@ -182,11 +191,15 @@ func (r *Run) verify(ctx context.Context, c *client) (bool, error) {
 }
 
 // checkAtRest checks the database itself, while no server runs.
-func (r *Run) checkAtRest() (bool, error) {
+func (r *Run) checkAtRest() (bool, error) { return r.checkRest(false) }
+
+// checkRest checks the database itself. All: subscribers know everything that is stored.
+func (r *Run) checkRest(all bool) (bool, error) {
 	rest, err := r.system.AtRest()
 	if err != nil {
 		return false, err
 	}
+	r.checkTold(rest.told, all)
 	return r.compare(r.ledger.Requests(), &rest.Observed, rest.Problems), nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"github.com/plural-go/plural/internal/process"
 	"github.com/plural-go/plural/tools/soak/disk"
 )
 
@@ -40,7 +41,7 @@ type SQLite struct {
 	data    string // has the database
 	disk    *disk.Disk
 	unmount func() error
-	process *process
+	process *process.Process
 }
 
 // NewSQLite prepares a server whose database is in an ordinary directory.
@@ -70,14 +71,14 @@ func (s *SQLite) schema() string { return filepath.Join(s.home, "plural.yaml") }
 
 // Launch implements System.
 func (s *SQLite) Launch() (err error) {
-	s.process, err = launch(filepath.Join(s.home, "log"), exec.Command(s.binary, "serve", "--addr=127.0.0.1:0", "--log-level=warn",
-		"--schema="+s.schema(), "--database=sqlite:"+filepath.Join(s.data, databaseFile)))
+	s.process, err = process.Launch(filepath.Join(s.home, "log"), exec.Command(s.binary, "serve", "--addr=127.0.0.1:0", "--log-level=warn",
+		"--schema="+s.schema(), "--database=sqlite:"+filepath.Join(s.data, databaseFile)), nil)
 	return err
 }
 
 // Ready implements System.
 func (s *SQLite) Ready(ctx context.Context) ([]string, error) {
-	base, err := s.process.wait(ctx)
+	base, err := baseOf(ctx, s.process)
 	return []string{base}, err
 }
 
@@ -94,7 +95,7 @@ func (s *SQLite) Crash() (how string, err error) {
 	if s.disk != nil {
 		how = cut + ": " + s.disk.CutSoon()
 	}
-	s.process.kill()
+	s.process.Kill()
 	if s.disk != nil {
 		if err = s.unmount(); err == nil {
 			s.unmount, err = s.disk.Mount(s.data)
@@ -104,7 +105,7 @@ func (s *SQLite) Crash() (how string, err error) {
 }
 
 // Stop implements System.
-func (s *SQLite) Stop() error { return s.process.stop() }
+func (s *SQLite) Stop() error { return stop(s.process) }
 
 // AtRest implements System. It looks at a copy, so that SQLite's own recovery is
 // the server's to do.
@@ -163,7 +164,7 @@ func (s *SQLite) files() (map[string][]byte, error) {
 // Close implements System.
 func (s *SQLite) Close() error {
 	if s.process != nil {
-		s.process.kill()
+		s.process.Kill()
 	}
 	if s.unmount != nil {
 		if err := s.unmount(); err != nil {

@@ -7,21 +7,20 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// canceller ends a statement whose context has ended. For one that reads, it asks the
-// database to cancel it, and the connection stays in use until the database says that it
-// has. If it closed the connection at once, as is the default of pgx, the pool would make
-// another one while the database still works for the first, and there would be no bound on
-// how much it works.
+// canceller ends a statement whose context has ended. For a read, it asks the database to cancel
+// the statement, and the connection stays in use until the database has confirmed. The default of
+// pgx closes the connection at once: then the pool would open another one while the database still
+// executes the first statement, and the number of running statements would have no limit.
 //
-// What writes is not cancelled: a commit that waits for a standby would take effect without
-// it. Its connection is closed.
+// A write is not cancelled: a commit that waits for a standby would take effect without it. Its
+// connection is closed.
 type canceller struct {
 	conn *pgconn.PgConn
-	done chan struct{} // closed when the database has been asked; nil: it was not
+	done chan struct{} // closed when the cancel request was sent; nil: none was sent
 }
 
-// cancelTimeout is how long the database may take to cancel a statement. After that the
-// connection is closed.
+// cancelTimeout is how long the database may take to cancel a statement. After that the connection
+// is closed.
 const cancelTimeout = 10 * time.Second
 
 type readingKey struct{}
@@ -48,8 +47,8 @@ func (c *canceller) HandleCancel(ended context.Context) {
 	}()
 }
 
-// HandleUnwatchAfterCancel is called when the statement has ended. It waits until the
-// database has been asked, so that the next statement cannot be cancelled in its place.
+// HandleUnwatchAfterCancel is called when the statement has ended. It waits until the cancel request
+// was sent, so that it cannot cancel the next statement.
 func (c *canceller) HandleUnwatchAfterCancel() {
 	if c.done != nil {
 		<-c.done

@@ -23,7 +23,7 @@ type connection struct {
 	ctx          context.Context
 	raw          *pgx.Conn
 	trace        func(sql string)
-	isolated     string        // how it begins
+	isolated     string        // the statement that begins it
 	queued       []deferred    // to be sent with the next statement
 	begun        bool          // something was sent
 	only         bool          // the next statement is the whole transaction
@@ -37,12 +37,12 @@ type connection struct {
 	about   resource
 	yielded bool
 
-	opening   []deferred          // what comes ahead of the check of the version
+	opening   []deferred          // statements before the check of the version
 	expected  db.Version          // of the schema
-	otherwise func(db.Conn) error // nil, or what to do if the schema has another version
+	otherwise func(db.Conn) error // called if the schema has another version; nil: none
 }
 
-// deferred is a statement that is sent later. Look gets its first row.
+// deferred is a statement that is sent later. Look is called with its first row.
 type deferred struct {
 	sql  string
 	args []any
@@ -63,8 +63,8 @@ func (c *connection) wait() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.ctx, c.replyTimeout)
 }
 
-// send sends the queued statements and then a statement, and reads all results before the
-// last. If the connection is lost before anything was read, it retries on another.
+// send sends the queued statements and then another one, and reads all results but the last. If
+// the connection is lost before anything was read, it retries on another.
 func (c *connection) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
 	first, queued := !c.begun, c.queued
 	results, err := c.sendOnce(ctx, sql, args)
@@ -103,7 +103,7 @@ func (c *connection) sendOnce(ctx context.Context, sql string, args []any) (pgx.
 	results := c.raw.SendBatch(ctx, &batch)
 	for _, q := range ahead {
 		if err := q.read(results); err != nil {
-			_ = results.Close() // what follows from the first error says nothing new
+			_ = results.Close() // later errors follow from the first
 			if c.otherwise != nil && (errors.Is(err, errOtherVersion) || isOutdated(err)) {
 				return c.restart(ctx, ahead[len(c.opening)+1:], sql, args)
 			}
@@ -114,15 +114,15 @@ func (c *connection) sendOnce(ctx context.Context, sql string, args []any) (pgx.
 	return results, nil
 }
 
-// isOutdated recognises a statement that does not fit the tables. It is prepared
-// ahead of its transaction, and so ahead of the check of the version.
+// isOutdated recognises a statement that does not match the tables. Statements are prepared
+// before their transaction, and so before the check of the version.
 func isOutdated(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code[:2] == "42" || pg.Code == "0A000")
 }
 
-// restart rolls back to the check of the version, runs otherwise, and sends again what
-// followed.
+// restart rolls back to the check of the version, calls otherwise, and sends the statements after
+// it again.
 func (c *connection) restart(ctx context.Context, behind []deferred, sql string, args []any) (pgx.BatchResults, error) {
 	only, otherwise := c.only, c.otherwise
 	c.only, c.otherwise = false, nil
@@ -227,7 +227,7 @@ func (c *connection) Defer(statements ...db.Statement) error {
 	return nil
 }
 
-// Attempt does not wait for the savepoint to be made, nor to be released.
+// Attempt does not wait until the savepoint is created or released.
 func (c *connection) Attempt(fn func() (keep bool)) error {
 	c.queued = append(c.queued, deferred{sql: "SAVEPOINT attempt"})
 	if !fn() {
@@ -258,7 +258,7 @@ func (c *connection) flush() error {
 	return firstOf(err, results.Close())
 }
 
-// firstOf is the first error: later ones follow from it.
+// firstOf returns the first error: later ones follow from it.
 func firstOf(err, behind error) error {
 	if err != nil {
 		return err
@@ -266,7 +266,7 @@ func firstOf(err, behind error) error {
 	return behind
 }
 
-// commit ends the transaction. Sent means, with an error, that the outcome is unknown.
+// commit ends the transaction. If sent is true, an error leaves the outcome unknown.
 func (c *connection) commit() (sent bool, err error) {
 	if !c.begun && len(c.queued) == 1 {
 		return false, nil // nothing was sent
@@ -335,16 +335,16 @@ func (b *binder) BindTime(formatted string) {
 	*b = append(*b, time.UnixMicro(timeOf(formatted)+epoch))
 }
 
-// result reads the binary form of the types that columnType names. They are those of
-// a batch, or of a statement by itself.
+// result reads the binary form of the types that columnType uses, from a batch or from a single
+// statement.
 type result struct {
 	batch  pgx.Rows
 	reader *pgconn.ResultReader
 	fields []pgconn.FieldDescription
 	raw    [][]byte
-	end    func() // when they are closed
+	end    func() // called when the rows are closed
 
-	peeked bool // the first row is there already
+	peeked bool // the first row was read already
 	ended  bool
 }
 
@@ -375,7 +375,7 @@ func (r *result) Close() {
 		r.batch.Close()
 	}
 	if r.reader != nil {
-		_, _ = r.reader.Close() // what was read was read, and a connection that is lost shows
+		_, _ = r.reader.Close() // the rows were read; a lost connection is noticed later
 	}
 	if r.end != nil {
 		r.end()

@@ -31,7 +31,7 @@ func (dialect) ColumnType(kind model.Kind) string {
 	}
 }
 
-// Reserved: PostgreSQL keeps a few column names to itself.
+// Reserved: PostgreSQL reserves a few column names.
 func (dialect) Reserved(name string) bool {
 	return slices.Contains([]string{"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}, name)
 }
@@ -50,7 +50,7 @@ func (dialect) LastGiven() string {
 	return "SELECT coalesce(pg_sequence_last_value(" + revisionSequence + "::regclass), 0)"
 }
 
-// The transactions of another database mean nothing here.
+// Transaction numbers of another database have no meaning here.
 func (dialect) Loading(last int64) (before, after []string) {
 	transaction := "ALTER TABLE " + db.ChangesTable + " ALTER COLUMN transaction SET DEFAULT "
 	after = []string{

@@ -11,22 +11,22 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// A query that is all of its transaction needs none: it is a snapshot by itself, and sees
-// the database as it is when it has its locks. So the version of the schema is read by the
-// same statement, and one exchange does all.
+// A query that is the only one of its transaction needs no transaction: it reads one snapshot,
+// taken after it has its locks. The same statement reads the version of the schema, so there is
+// one round trip.
 
-// withVersion is a query with the version of the schema in front of each row, and whether there is
-// a row of the query: there is at least one row with the version. It names the table of
-// schemas first, so that it is locked first: see lockTables.
+// withVersion adds columns to a query: the version of the schema, and whether the row belongs to
+// the query. There is at least one row, with the version. The table of schemas comes first, so
+// that it is locked first: see lockTables.
 func withVersion(sql string) string {
 	return "SELECT s.version, s.at, q.* FROM (" + db.SelectVersion + ") AS s LEFT JOIN (SELECT true, r.* FROM (" + sql + ") AS r) AS q ON true"
 }
 
-// versionColumns is how many columns are in front.
+// versionColumns is how many columns withVersion adds before those of the query.
 const versionColumns = 3
 
-// queryDirectly runs a query without a transaction. Nil rows mean that it cannot be answered in
-// this way, and is to be sent in a transaction.
+// queryDirectly runs a query without a transaction. Nil rows mean that this is not possible, and
+// that the query must be sent in a transaction.
 func (c *connection) queryDirectly(sql string, args []model.Value) (db.Rows, error) {
 	sql = withVersion(sql)
 	c.trace(sql)
@@ -56,11 +56,11 @@ func (c *connection) queryDirectly(sql string, args []model.Value) (db.Rows, err
 	return nil, err
 }
 
-// first goes to the first row, and reports whether the schema has a version.
+// first moves to the first row, and reports whether the schema has the expected version.
 func (r *result) first(fields []pgconn.FieldDescription, v db.Version) (expected bool, err error) {
 	if !r.reader.NextRow() {
 		_, err := r.reader.Close()
-		return false, err // a database that has lost its schema has no row
+		return false, err // no row: the table of schemas is empty
 	}
 	all := r.reader.Values()
 	r.fields, r.raw = fields[versionColumns:], all[versionColumns:]
@@ -68,11 +68,11 @@ func (r *result) first(fields []pgconn.FieldDescription, v db.Version) (expected
 	return db.ScanVersion(&result{raw: all, fields: fields}) == v, nil
 }
 
-// parameters is the binary form of values, as the types of the parameters ask for.
+// parameters holds values in binary form, as the types of the parameters require.
 type parameters struct {
 	oids   []uint32
 	values [][]byte
-	other  bool // there is a type that is not known here
+	other  bool // a parameter has a type that is not supported here
 }
 
 func (p *parameters) add(value []byte, oid uint32) {
@@ -110,7 +110,7 @@ func (p *parameters) BindTime(formatted string) {
 
 var binaryFormat = []int16{1}
 
-// The numbers of the types that columnType names.
+// The OIDs of the types that columnType uses.
 const (
 	boolOID        = 16
 	int8OID        = 20
@@ -120,10 +120,10 @@ const (
 	uuidOID        = 2950
 )
 
-// epoch is what timestamps are counted from, in microseconds.
+// epoch is the origin of PostgreSQL timestamps, in microseconds.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 
-// timeOf is the number of a time.
+// timeOf is a time in microseconds since the epoch.
 func timeOf(formatted string) int64 {
 	when, _ := time.Parse(time.RFC3339, formatted) // FormatTime wrote it
 	return when.UnixMicro() - epoch

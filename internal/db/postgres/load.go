@@ -12,7 +12,7 @@ func (c *connection) Load(table string, columns []string, next func() (model.Rec
 	if err := c.flush(); err != nil {
 		return err
 	}
-	var failed error // the database would give only its text back
+	var failed error // the database would return only its text
 	_, err := c.raw.CopyFrom(c.ctx, pgx.Identifier{table}, columns, pgx.CopyFromFunc(func() ([]any, error) {
 		record, err := next()
 		if err != nil || record == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/plural-go/plural/internal/db"
 )
 
-// Migrate sees, statement by statement, what is committed: once the tables are
-// locked, that is the same to its end.
+// Migrate runs at read committed: each statement sees all committed changes. Once the tables are
+// locked, nothing else changes them.
 func (b *Database) Migrate(ctx context.Context, fn func(db.Conn) error) error {
 	acquired, err := b.acquire(ctx)
 	if err != nil {
@@ -32,12 +32,12 @@ func (b *Database) Migrate(ctx context.Context, fn func(db.Conn) error) error {
 	return err
 }
 
-// migrationLock is a number that means this in every database.
-const migrationLock = "758725" // "plural" on the keys of a telephone
+// migrationLock identifies the lock in every database.
+const migrationLock = "758725" // "plural" on a telephone keypad
 
-// lockTables keeps everybody out. Those who migrate, or make the first tables, wait
-// for each other. Those who read and write hold the table of schemas, so that it is
-// the first to be locked: whoever has it has no other to wait for.
+// lockTables locks all tables. Concurrent migrations, and servers that create the first tables,
+// wait for each other. Readers and writers lock the table of schemas first, so it is locked first
+// here: with that lock, there is no other transaction to wait for.
 func lockTables(ctx context.Context, c db.Conn, d db.Dialect) error {
 	if err := db.ExecAll(c, "SELECT pg_advisory_xact_lock("+migrationLock+")"); err != nil {
 		return err
@@ -58,21 +58,21 @@ func lockTables(ctx context.Context, c db.Conn, d db.Dialect) error {
 	if err := lockSoon(ctx, c, "LOCK TABLE "+strings.Join(names, ", ")+" IN ACCESS EXCLUSIVE MODE"); err != nil {
 		return err
 	}
-	// A change that waits for its check would keep its table from being altered.
+	// Deferred constraint checks would prevent altering the table.
 	return db.ExecAll(c, "SET CONSTRAINTS ALL IMMEDIATE")
 }
 
 const (
-	// lockTries is how often a migration tries to lock the tables, and lockPause how long
-	// it lets the others go on in between: all in all about ten seconds.
+	// lockTries is how often a migration tries to lock the tables, and lockPause how long it waits in
+	// between: about ten seconds in total.
 	lockTries = 10
 	lockPause = 500 * time.Millisecond
-	// notLocked is the code of a lock that was not to be had in time.
+	// notLocked is the code of a lock timeout.
 	notLocked = "55P03"
 )
 
-// lockSoon locks tables. Who reads for long is waited for, but only for a moment at a time, as
-// all others wait behind whoever waits for such a lock.
+// lockSoon locks tables. It waits for long reads, but only for a short time each, because all
+// later transactions queue behind a waiting ACCESS EXCLUSIVE lock.
 func lockSoon(ctx context.Context, c db.Conn, lock string) error {
 	if err := db.ExecAll(c, "SET LOCAL lock_timeout = '500ms'"); err != nil {
 		return err
@@ -96,6 +96,6 @@ func lockSoon(ctx context.Context, c db.Conn, lock string) error {
 	}
 }
 
-// lockSchemas comes first in a transaction: a statement that waits for a migration to end
-// would else see the schema as it was when it began to wait. LOCK TABLE takes no snapshot.
+// lockSchemas comes first in a transaction. Otherwise a statement that waits for a migration would
+// see the schema as it was before the wait. LOCK TABLE takes no snapshot.
 const lockSchemas = "LOCK TABLE " + db.SchemasTable + " IN ACCESS SHARE MODE"

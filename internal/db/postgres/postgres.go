@@ -1,5 +1,5 @@
-// Package postgres is a PostgreSQL database behind a pool of connections, which other servers may
-// use as well.
+// Package postgres implements a PostgreSQL database behind a pool of connections. Other servers
+// may use the database as well.
 package postgres
 
 import (
@@ -23,8 +23,8 @@ import (
 type Database struct {
 	dialect
 	pool       *pgxpool.Pool
-	first      chan struct{} // one for each connection that the first piece of a list may be read from
-	long       chan struct{} // likewise, at length
+	first      chan struct{} // slots of first pages
+	long       chan struct{} // slots of long reads
 	locks      retryLocks
 	removed    atomic.Int64 // rows removed since the last VACUUM
 	changed    db.Signal
@@ -37,7 +37,7 @@ type Database struct {
 }
 
 const (
-	// defaultConns is how many connections there are, unless the URL says so.
+	// defaultConns is the size of the pool, unless the URL sets it.
 	defaultConns    = 24
 	defaultPatience = 10 * time.Second
 
@@ -98,7 +98,7 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	}
 	c.renew = func() error {
 		c.begun = false // there is nothing to roll back
-		b.pool.Reset()  // the others go the same way
+		b.pool.Reset()  // the other connections are probably lost too
 		acquired.Release()
 		another, err := b.acquire(ctx)
 		if err == nil {
@@ -128,7 +128,7 @@ func (b *Database) takeSlot(ctx context.Context, slots chan struct{}) error {
 	}
 }
 
-// tooManyConns is the code of a database that takes no more connections.
+// tooManyConns is the code of a database that accepts no more connections.
 const tooManyConns = "53300"
 
 // acquire waits for a connection, up to db.MaxWait.
@@ -144,7 +144,7 @@ func (b *Database) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 			return nil, db.ErrBusy
 		case hasCode(err, tooManyConns) && ctx.Err() == nil:
-			// The server has no more connections. One of ours or of others may become free.
+			// The server accepts no more connections. Another one may be closed soon.
 			select {
 			case <-wait.Done():
 				return nil, errors.Join(db.ErrBusy, err)
@@ -156,11 +156,11 @@ func (b *Database) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	}
 }
 
-// maxRemoved is how many removed rows may slow down readers of the table.
+// maxRemoved is how many rows may be removed from a table before it is vacuumed.
 const maxRemoved = 500
 
-// reclaim vacuums removed rows. PostgreSQL does so itself, but minutes later, and until then
-// every query scans them. Errors do no harm.
+// reclaim vacuums a table from which rows were removed. Autovacuum would do so minutes later,
+// and until then every query scans the dead rows. Errors are harmless.
 func (b *Database) reclaim(ctx context.Context, t *db.Task) {
 	if t.Removed.Rows == 0 || b.removed.Add(t.Removed.Rows) < maxRemoved {
 		return
@@ -194,16 +194,16 @@ func (b *Database) Fault(err error) error {
 		case pg.Code == "23503":
 			return db.BrokenReference(err)
 		case pg.Code == "53100":
-			return &problem.Error{Code: problem.CodeStorageFull, Detail: "There is no room left to store this. Reading goes on; try again later.", Cause: err}
+			return &problem.Error{Code: problem.CodeStorageFull, Detail: "There is no space left to store this. Reads still work. Try again later.", Cause: err}
 		case class == "08" || class == "53" || class == "57" || class == "40" || pg.Code == "25006":
 			unavailable = true
 		}
 	}
 	if isLostRace(err) {
-		return &problem.Error{Code: problem.CodeUnavailable, Detail: "Too many are writing to the same resources. Try again later.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "Too many requests are writing to the same resources. Try again later.", Cause: err}
 	}
 	if unavailable {
-		return &problem.Error{Code: problem.CodeUnavailable, Detail: "The database cannot be used at the moment. Try again later.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "The database is unavailable. Try again later.", Cause: err}
 	}
 	return nil
 }

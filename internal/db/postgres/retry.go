@@ -10,35 +10,35 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// retryLocks are locks on resources that several transactions write to at the same time. They
-// cannot all succeed: a transaction sees the resource as it was when it began, and fails if another has
-// changed it since. One that has failed takes the lock before it is run again, so that the next run
-// succeeds. Within a server the holders form a queue, and the first of each server waits for an advisory
-// lock of the database. It takes that before its transaction begins, so that it sees what the one before
-// has done.
+// retryLocks are locks on resources that several transactions write to at the same time. Only one
+// of these can succeed: a transaction sees the resource as it was when it began, and fails if
+// another has changed it since. A transaction that has failed takes the lock before its next run.
+// Within a server, transactions wait for the lock in a queue, and the first of each server waits
+// for an advisory lock of the database. It takes that lock before its transaction begins, so that
+// it sees the changes of the previous holder.
 type retryLocks struct {
 	mutex  sync.Mutex
 	queues map[resource]*retryQueue
 }
 
-// resource is a resource that several write to.
+// resource is a resource that several transactions write to.
 type resource struct {
 	collection string
 	id         model.ID
 }
 
-// retryQueue is those who hold a lock or wait for it, on this server.
+// retryQueue is the holder of a lock and those who wait for it, on this server.
 type retryQueue struct {
 	length int
-	first  chan struct{} // has room for one
+	first  chan struct{} // capacity 1: full while the lock is held
 }
 
-// retryLock is a lock that is held. Nil is none: the transaction has not failed yet.
+// retryLock is a lock that is held. Nil: the transaction has not failed yet.
 type retryLock struct {
 	locks    *retryLocks
 	about    resource
 	locked   bool
-	unlocked bool // without the lock
+	unlocked bool // run without the advisory lock
 }
 
 var (
@@ -48,8 +48,8 @@ var (
 	errNotLocked = fmt.Errorf("another server holds the lock: %w", errContended)
 )
 
-// acquire waits for the lock on a resource, which must be released. Without a resource there is no
-// lock: it is not known what the transactions have in common.
+// acquire waits for the lock on a resource. The lock must be released. Without a resource there is
+// no lock, as it is unknown what the transactions conflict on.
 func (t *retryLocks) acquire(ctx context.Context, about resource, until time.Time) (*retryLock, error) {
 	if about == (resource{}) {
 		return nil, nil
@@ -89,14 +89,14 @@ func (t *retryLocks) remove(about resource) {
 	}
 }
 
-// contended reports whether anybody holds the lock on a resource, or waits for it.
+// contended reports whether a transaction holds the lock on a resource, or waits for it.
 func (t *retryLocks) contended(about resource) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return t.queues[about] != nil
 }
 
-// release lets the next one have the lock.
+// release gives the lock to the next in the queue.
 func (t *retryLock) release() {
 	if t == nil {
 		return
@@ -108,12 +108,12 @@ func (t *retryLock) release() {
 	t.locks.remove(t.about)
 }
 
-// key is what the lock is on: that of no Idempotency-Key.
+// key is the key of the advisory lock. It differs from those of Idempotency-Keys.
 func (c resource) key() string { return "\x1f" + c.collection + "\x1f" + c.id.String() }
 
-// lock waits until no other server holds the lock. It belongs to the session: a lock of the transaction
-// would be waited for with the snapshot already taken. A server that hangs may keep it for any
-// time, so the wait is short. The lock is no more than a way to fail less often.
+// lock waits until no other server holds the lock. It is a session lock: waiting for a transaction
+// lock would take the snapshot too early. A server that hangs may keep it for any time, so the
+// wait is short. The lock only makes failures less frequent.
 func (t *retryLock) lock(c *connection) error {
 	if t == nil || t.unlocked {
 		return nil
@@ -132,7 +132,7 @@ func (t *retryLock) lock(c *connection) error {
 	return err
 }
 
-// unlock gives the lock back, with the connection if that is what it takes.
+// unlock releases the lock, by closing the connection if necessary.
 func (t *retryLock) unlock(c *connection) {
 	if t == nil || !t.locked {
 		return
@@ -142,19 +142,19 @@ func (t *retryLock) unlock(c *connection) {
 	defer cancel()
 	var unlocked bool
 	if err := c.raw.QueryRow(ctx, "SELECT pg_advisory_unlock(hashtextextended($1, 0))", t.about.key()).Scan(&unlocked); err != nil || !unlocked {
-		_ = c.raw.Close(ctx) // whoever takes it back sees that it is of no more use
+		_ = c.raw.Close(ctx) // the pool discards a closed connection
 	}
 }
 
-// Lock takes no lock: of transactions that write to the same resource, all but one fail. Those that have
-// failed are run again one after the other, and one that has not failed yet lets them go first.
+// Lock takes no lock: of the transactions that write to the same resource, all but one fail. Those
+// that have failed run again one after another, and one that has not failed yet lets them go first.
 func (c *connection) Lock(collection string, id model.ID) error {
 	if c.locks == nil {
 		return nil
 	}
 	c.about = resource{collection, id}
 	if c.retry == nil && c.locks.contended(c.about) {
-		c.yielded = true // also if nobody looks at the error
+		c.yielded = true // also if the caller ignores the error
 		return errContended
 	}
 	return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/plural-go/plural/internal/db"
 )
 
-// parseConfig reads a URL. Its errors name the part that is wrong, and never show the
-// password, which may be any part of a URL that cannot be read.
+// parseConfig parses a URL. Its errors name the part that is wrong, but do not quote it: any part
+// of a URL that cannot be parsed may contain the password.
 func parseConfig(text string) (*pgxpool.Config, error) {
 	parsed, err := url.Parse(text)
 	if err == nil {
@@ -31,18 +31,18 @@ func parseConfig(text string) (*pgxpool.Config, error) {
 	case errors.As(err, &wrong): // it begins with the URL, in these quotes
 		return nil, wrongURL(err.Error()[strings.LastIndex(err.Error(), "`: ")+len("`: "):])
 	case err != nil:
-		return nil, wrongURL("it is not one of PostgreSQL")
+		return nil, wrongURL("it is not a PostgreSQL URL")
 	}
 	if !parsed.Query().Has("pool_max_conns") {
 		config.MaxConns = defaultConns
 	}
 	params := config.ConnConfig.RuntimeParams
 	if given, ok := params["client_encoding"]; ok && !isUTF8(given) {
-		return nil, wrongURL("client_encoding is " + given + ", and everything is sent in UTF8. Leave it out")
+		return nil, wrongURL("client_encoding is " + given + ", but only UTF8 is supported. Remove it")
 	}
-	params["client_encoding"] = "UTF8" // whatever the database or the role say
-	// A node that is gone, or stands still, must not keep its locks. Hooks may take
-	// their time within a transaction, but no longer than this.
+	params["client_encoding"] = "UTF8" // overrides the defaults of the database and the role
+	// A server that is gone or hangs must not keep its locks. Hooks may take their time within a
+	// transaction, but no longer than this.
 	for name, value := range map[string]string{
 		"idle_in_transaction_session_timeout": "40s",
 		"tcp_keepalives_idle":                 "20",
@@ -58,7 +58,7 @@ func parseConfig(text string) (*pgxpool.Config, error) {
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = db.MaxWait
 	}
-	// The rows are read in the binary form that prepared statements give.
+	// Rows are read in binary form, which prepared statements provide.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	config.ConnConfig.OnNotice = noteWarning
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler { return &canceller{conn: c} }
@@ -69,18 +69,18 @@ func wrongURL(reason string) error {
 	return fmt.Errorf("the database URL cannot be used: %s. It should be like postgres://user@host/database", reason)
 }
 
-// partOf tells which part of a URL cannot be read, without showing it.
+// partOf says which part of a URL is wrong, without quoting it.
 func partOf(err error) string {
 	var escape url.EscapeError
 	switch {
 	case errors.As(err, &escape):
 		return "a % is not followed by two hexadecimal digits. Write %25 for a percent sign"
 	case strings.Contains(err.Error(), "invalid port"):
-		return "the port behind the host is no number. If that is part of the password, write its / as %2F, ? as %3F and # as %23"
+		return "the port after the host is not a number. If that is part of the password, write its / as %2F, ? as %3F and # as %23"
 	case strings.Contains(err.Error(), "invalid userinfo"):
 		return "the user or the password has a character that must be escaped, such as @ as %40"
 	default:
-		return "it is no URL"
+		return "it is not a URL"
 	}
 }
 
@@ -89,7 +89,7 @@ func isUTF8(encoding string) bool {
 	return name == "utf8" || name == "unicode"
 }
 
-// checkEncoding refuses a database that cannot keep every text as it is.
+// checkEncoding refuses a database that cannot store every character.
 func checkEncoding(ctx context.Context, pool *pgxpool.Pool) error {
 	acquired, err := pool.Acquire(ctx)
 	if err != nil {
@@ -97,12 +97,12 @@ func checkEncoding(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 	defer acquired.Release()
 	if encoding := acquired.Conn().PgConn().ParameterStatus("server_encoding"); !isUTF8(encoding) {
-		return fmt.Errorf("the database has the encoding %s, which cannot keep every text. It must have UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0", encoding)
+		return fmt.Errorf("the database has the encoding %s, which cannot store every character. It must be UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0", encoding)
 	}
 	return nil
 }
 
-// Address is which database a URL names, on which host.
+// Address returns the database and host that a URL names.
 func Address(url string) (database, host string, ok bool) {
 	config, err := pgconn.ParseConfig(url)
 	if err != nil || !strings.HasPrefix(url, "postgres") {

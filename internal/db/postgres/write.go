@@ -25,7 +25,7 @@ const writeAttempts = 10
 func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
 	var lock *retryLock
 	defer func() { lock.release() }()
-	var deadline time.Time // of the wait for locks
+	var deadline time.Time // of waiting for locks
 	for attempt := range writeAttempts {
 		if attempt > 0 && lock == nil { // jitter
 			time.Sleep(rand.N(time.Millisecond << attempt)) // #nosec G404 -- no secret
@@ -37,7 +37,7 @@ func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
 		c := &connection{ctx: context.WithoutCancel(ctx), trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, replyTimeout: b.replyTimeout, locks: &b.locks, retry: lock}
 		err = b.transact(acquired, c, t)
 		switch {
-		case errors.Is(err, errNotLocked): // the next run goes without it
+		case errors.Is(err, errNotLocked): // retry without the lock
 		case isLostRace(err):
 			lock.release()
 			if deadline.IsZero() {
@@ -85,7 +85,7 @@ func (b *Database) transact(acquired *pgxpool.Conn, c *connection, t *db.Task) e
 	unknown, err := c.commit()
 	switch {
 	case unknown:
-		// resolve needs a connection, and there may be no other.
+		// resolve needs a connection, and the pool may have no other.
 		c.retry.unlock(c)
 		acquired.Release()
 		err = b.resolve(c, t, err)
@@ -99,13 +99,13 @@ func (b *Database) transact(acquired *pgxpool.Conn, c *connection, t *db.Task) e
 }
 
 var (
-	// errUnknownOutcome: nobody could tell in time whether a transaction was committed.
-	errUnknownOutcome = errors.New("the connection was lost during a commit, and its outcome could not be found out")
-	// errRunAgain: a transaction that has changed no resource does no harm when it is run
-	// twice, which is what it takes if nobody can tell.
+	// errUnknownOutcome: it could not be determined in time whether a transaction was committed.
+	errUnknownOutcome = errors.New("the connection was lost during a commit, and its outcome is unknown")
+	// errRunAgain: the outcome is unknown, but the transaction changed no resource, so running it
+	// a second time is harmless.
 	errRunAgain = errors.New("the connection was lost during a commit that changes no resource")
-	// errUnreplicated: a transaction is committed, but the database has given up waiting for
-	// a synchronous standby to have it. It would be lost in a failover.
+	// errUnreplicated: a transaction is committed, but the database stopped waiting for a
+	// synchronous standby. A failover could lose it.
 	errUnreplicated = errors.New("the database did not wait for its synchronous standby")
 )
 
@@ -127,8 +127,8 @@ func (b *Database) resolve(c *connection, t *db.Task, lost error) error {
 
 var errInProgress = errors.New("the transaction is not over")
 
-// outcome is nil if the transaction is committed, also on every required standby. Err means
-// that it is not known yet.
+// outcome returns nil if the transaction is committed, also on every required standby. Err means
+// that the outcome is not known yet.
 func (b *Database) outcome(ctx context.Context, c *connection, t *db.Task, lost error) (outcome, err error) {
 	number := strconv.FormatInt(c.transaction, 10)
 	if c.transaction != 0 {
@@ -149,8 +149,8 @@ func (b *Database) outcome(ctx context.Context, c *connection, t *db.Task, lost 
 	if t.Evidence == nil {
 		return errors.Join(errRunAgain, lost), nil
 	}
-	// A database that has crashed, or was promoted, gives the numbers of
-	// transactions again of which nothing is left. This may be another's.
+	// A database that has crashed or was promoted reuses the numbers of transactions that it has
+	// lost. The number may therefore belong to another transaction.
 	sql := "SELECT EXISTS (SELECT FROM " + db.ChangesTable + " WHERE transaction = '" + number + "' AND " + t.Evidence.SQL + ")"
 	var ours bool
 	if err := b.pool.QueryRow(ctx, sql, arguments(t.Evidence.Args)...).Scan(&ours); err != nil {
@@ -162,9 +162,9 @@ func (b *Database) outcome(ctx context.Context, c *connection, t *db.Task, lost 
 	return nil, nil
 }
 
-// awaitStandby returns nil when everything that is committed is also on the standbys
-// that a commit has to wait for: they get the log in its order, and have this
-// transaction, which comes behind the others.
+// awaitStandby returns nil when all committed transactions are also on the required standbys.
+// It commits a transaction of its own: standbys receive the log in order, so one that has this
+// transaction has all before it.
 func (b *Database) awaitStandby(ctx context.Context) error {
 	acquired, err := b.pool.Acquire(ctx)
 	if err != nil {
@@ -181,7 +181,7 @@ func (b *Database) awaitStandby(ctx context.Context) error {
 
 const warnedKey = "plural.warned"
 
-// noteWarning records on a connection that the database ended the wait for a standby.
+// noteWarning records on a connection that the database stopped waiting for a standby.
 func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
 	if n.SeverityUnlocalized == "WARNING" && slices.Contains([]string{"01000", "57P01"}, n.Code) {
 		c.CustomData()[warnedKey] = true
@@ -192,8 +192,8 @@ func warned(c *pgconn.PgConn) bool { return c.CustomData()[warnedKey] != nil }
 
 func forgetWarnings(c *pgconn.PgConn) { delete(c.CustomData(), warnedKey) }
 
-// unknownTransaction is the code for a transaction that the database does not have: a standby
-// was promoted before it got it.
+// unknownTransaction is the code for a transaction that the database does not know: a standby was
+// promoted before it received it.
 const unknownTransaction = "22023"
 
 func hasCode(err error, codes ...string) bool {
@@ -201,27 +201,25 @@ func hasCode(err error, codes ...string) bool {
 	return errors.As(err, &pg) && slices.Contains(codes, pg.Code)
 }
 
-// isLostRace recognises serialization failures and deadlocks, and the unique
-// and foreign keys that another transaction has taken or removed meanwhile: a
-// second run sees what the other one did.
+// isLostRace recognises serialization failures and deadlocks, and violations of unique and
+// foreign keys that a concurrent transaction has caused: a second run sees its changes.
 func isLostRace(err error) bool {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return errors.Is(err, errContended)
 	}
-	// One that locks a row which another updates can meet what PostgreSQL takes for a mistake
-	// of its own; it has no code and is not translated.
+	// Locking a row that another transaction updates can cause an internal error of PostgreSQL. It
+	// has no code of its own, and its text is not translated.
 	return slices.Contains([]string{"40001", "40P01", "23505", "23503"}, pg.Code) ||
 		pg.Code == "XX000" && strings.Contains(pg.Message, "multixact has more than one updating member")
 }
 
-// isLostConnection recognises a connection that ended under a transaction, which
-// ended with it.
+// isLostConnection recognises that the connection ended during a transaction, which ended with it.
 func isLostConnection(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		// Told to go; a database that is shutting down; one that has become a standby;
-		// ended as nothing came for too long, between transactions or in one.
+		// Terminated by an administrator; the database shuts down or has become a standby; an idle
+		// timeout, between transactions or within one.
 		return slices.Contains([]string{"57P01", "57P02", "25006", "57P05", "25P03"}, pg.Code)
 	}
 	return !errors.Is(err, errUnknownOutcome) && (pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||

@@ -15,20 +15,20 @@ import (
 type connection struct {
 	raw        *sqlite.Conn
 	statements map[string]*sqlite.Stmt
-	writes     bool // it has the write lock in every transaction
+	writes     bool // every transaction takes the write lock
 
 	trace  func(sql string)
 	extend func() error // allows a read at the speed of a client
-	binder binder       // for one value after the other
+	binder binder       // reused for each value
 
-	// For writing: whether anything was changed since this was last set, and whether the
-	// version of the schema was checked in this transaction.
+	// Of the connection that writes: whether a statement has changed anything since this was last
+	// reset, and whether the version of the schema was checked in this transaction.
 	altered bool
 	checked bool
 }
 
-// Bounds of the prepared statements of a connection. Long ones are not cached: a list of a
-// thousand values has a statement for each length.
+// Limits of the cache of prepared statements. Long statements are not cached: a list of values
+// has a different statement for each length.
 const (
 	maxStatements = 128
 	maxCachedSQL  = 4 << 10
@@ -63,7 +63,7 @@ func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
 	return c.raw.Changes(), nil
 }
 
-// Batch has no round trips to save.
+// Batch runs the statements one by one, as there are no round trips to save.
 func (c *connection) Batch(statements ...db.Statement) error {
 	for _, statement := range statements {
 		changed, err := c.Exec(statement.SQL, statement.Args...)
@@ -71,7 +71,7 @@ func (c *connection) Batch(statements ...db.Statement) error {
 			return err
 		}
 		if changed > 0 && statement.Stored != nil {
-			// To ask for it by RETURNING takes as long as to store the row.
+			// RETURNING would take as long as storing the row.
 			statement.Stored(c.raw.LastInsertRowID())
 		}
 	}
@@ -93,19 +93,19 @@ func (c *connection) Attempt(fn func() (keep bool)) error {
 	return err
 }
 
-// Lock checks for the write lock, which a transaction takes on the whole database when it
-// begins.
+// Lock checks that the transaction holds the write lock, which it takes on the whole database
+// when it begins.
 func (c *connection) Lock(string, model.ID) error {
 	if c.raw.AutocommitEnabled() {
-		return errors.New("there is no transaction that holds the lock")
+		return errors.New("no transaction holds the write lock")
 	}
 	return nil
 }
 
 func (c *connection) Extend() error { return c.extend() }
 
-// Expect checks at once. While a transaction holds the write lock, nobody else can change
-// the schema, so its tasks share one check.
+// Expect checks the version at once. While a transaction holds the write lock, no other
+// process can change the schema, so its tasks share one check.
 func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
 	if c.writes && c.checked {
 		return nil
@@ -126,7 +126,7 @@ func (c *connection) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err er
 	if err != nil || len(sql) > maxCachedSQL {
 		return stmt, false, err
 	}
-	for other, old := range c.statements { // evict any one
+	for other, old := range c.statements { // evict an arbitrary one
 		if len(c.statements) < maxStatements {
 			break
 		}
@@ -166,19 +166,19 @@ func (b *binder) BindText(v string) { b.stmt.BindText(b.param, v) }
 type result struct {
 	stmt   *sqlite.Stmt
 	cached bool
-	large  bool // it has a large value
+	large  bool // a large value is bound
 }
 
 func (r result) Next() (bool, error) { return r.stmt.Step() }
 
-// Close returns the statement to the cache. It keeps its values until it is bound again,
-// unless they are large: SQLite plans a statement again whose values were cleared.
+// Close returns the statement to the cache. Its values stay bound unless they are large,
+// because SQLite plans a statement again after its values were cleared.
 func (r result) Close() {
 	if !r.cached {
 		_ = r.stmt.Finalize()
 		return
 	}
-	_ = r.stmt.Reset() // it repeats the error of the last step
+	_ = r.stmt.Reset() // its error repeats that of the last step
 	if r.large {
 		_ = r.stmt.ClearBindings()
 	}
@@ -197,7 +197,7 @@ func (r result) ID(column int) (id model.ID) {
 	return id
 }
 
-// AppendText asks for the length only if the buffer was filled.
+// AppendText asks for the length of the value only if it filled the buffer.
 func (r result) AppendText(dst []byte, column int) []byte {
 	start := len(dst)
 	if n := r.stmt.ColumnBytes(column, dst[start:cap(dst)]); start+n < cap(dst) {

@@ -27,11 +27,11 @@ func (dialect) ColumnType(kind model.Kind) string {
 	}
 }
 
-// Reserved: SQLite keeps names that start with sqlite_ to itself.
+// Reserved: SQLite reserves names that start with sqlite_.
 func (dialect) Reserved(name string) bool { return strings.HasPrefix(name, "sqlite_") }
 
-// A table without rowid is ordered by its primary key: a range of ids is one
-// run of pages.
+// A table without rowid is stored in the order of its primary key, so a range of ids is in
+// consecutive pages.
 func (dialect) TableOptions() string { return " STRICT, WITHOUT ROWID" }
 
 func (dialect) RevisionType() string { return "INTEGER PRIMARY KEY AUTOINCREMENT" }
@@ -60,7 +60,7 @@ func (dialect) LastGiven() string {
 	return "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '" + db.ChangesTable + "'"
 }
 
-// SQLite has a line for a table only once the table had a row.
+// SQLite has a row for a table only after the first insert into it.
 func (dialect) Loading(last int64) (before, after []string) {
 	return nil, []string{
 		"DELETE FROM sqlite_sequence WHERE name = '" + db.ChangesTable + "'",
@@ -80,8 +80,8 @@ func (dialect) HoldSchema() []string { return nil }
 
 func (dialect) InlineReferences() bool { return true }
 
-// Reshape makes a new table and takes the rows over: SQLite cannot change
-// whether a column is required, nor what it refers to.
+// Reshape creates a new table and copies the rows: SQLite cannot change whether a column is
+// required, or what it refers to.
 func (b dialect) Reshape(c *model.Collection, have *db.TableShape, moves map[string]string) []string {
 	wanted := map[string]db.ColumnShape{}
 	var into, from []string
@@ -114,7 +114,7 @@ func (b dialect) Reshape(c *model.Collection, have *db.TableShape, moves map[str
 	}
 }
 
-// A transaction that writes has the lock of the whole database.
+// A transaction that writes locks the whole database.
 func (dialect) TryLock(string, string) string { return "1" }
 
 func (dialect) SkipLocked() string { return "" }

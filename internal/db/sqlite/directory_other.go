@@ -2,6 +2,6 @@
 
 package sqlite
 
-// syncDirectory does nothing: Windows refuses to sync a directory, and its file
-// system keeps a journal of names itself.
+// syncDirectory does nothing: Windows cannot sync a directory, and its file system journals
+// names itself.
 func syncDirectory(string) error { return nil }

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// syncDirectory makes sure that the names in a directory survive a power cut.
+// syncDirectory makes new file names in a directory survive a power cut.
 func syncDirectory(name string) error {
 	directory, err := os.Open(name) // #nosec G304 -- the operator names its files
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// TestExplained: what SQLite says in two words is said in a sentence.
-func TestExplained(t *testing.T) {
+// TestExplainedErrors: what SQLite says in two words is said in a sentence.
+func TestExplainedErrors(t *testing.T) {
 	for code, want := range map[sqlite.ResultCode]string{
 		sqlite.ResultBusy:         "others are using the database, so that it cannot be used for this now: try again, or stop them: ",
 		sqlite.ResultBusySnapshot: "others are using the database, so that it cannot be used for this now: try again, or stop them: ",
 		sqlite.ResultProtocol:     "others are using the database, so that it cannot be used for this now: try again, or stop them: ",
-		sqlite.ResultIOErrSHMMap:  "a file of the database cannot be read or written: look at its disk and file system, and try again: ",
+		sqlite.ResultIOErrSHMMap:  "a file of the database cannot be read or written: check its disk and file system, and try again: ",
 		sqlite.ResultCorrupt:      "",
 	} {
 		if got := Explain(code.ToError()).Error(); got != want+code.ToError().Error() {

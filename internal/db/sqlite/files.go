@@ -14,7 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// CheckExists refuses a file that is no database that could be opened.
+// CheckExists refuses a file that does not exist or cannot be a database.
 func CheckExists(file string) error {
 	if err := CheckFile(file); err != nil {
 		return err
@@ -25,7 +25,7 @@ func CheckExists(file string) error {
 	return nil
 }
 
-// Exists reports whether there is something of a name, be it a link that leads nowhere.
+// Exists reports whether there is a file with this name, even if it is a broken link.
 func Exists(file string) bool {
 	_, err := os.Lstat(file)
 	return !errors.Is(err, os.ErrNotExist)
@@ -40,7 +40,7 @@ func SameFile(one, two string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// OpenReadOnly opens a file to read it. Lend opens a snapshot.
+// OpenReadOnly opens a file for reading. Lend opens a snapshot.
 func OpenReadOnly(ctx context.Context, file string) (d db.Dialect, lend func() (db.Conn, func(), error), closeIt func() error, err error) {
 	if err := CheckExists(file); err != nil {
 		return nil, nil, nil, err
@@ -56,7 +56,7 @@ func OpenReadOnly(ctx context.Context, file string) (d db.Dialect, lend func() (
 	return dialect{}, lend, c.close, nil
 }
 
-// openConn opens a connection that reads.
+// openConn opens a connection for reading.
 func openConn(ctx context.Context, file string) (*connection, error) {
 	raw, err := openRaw(ctx, file, sqlite.OpenReadOnly)
 	if err != nil {
@@ -69,7 +69,7 @@ func newConn(raw *sqlite.Conn) *connection {
 	return &connection{raw: raw, trace: func(string) {}, statements: map[string]*sqlite.Stmt{}}
 }
 
-// inspect hands a connection that reads a file to fn.
+// inspect calls fn with a connection that reads a file.
 func inspect(ctx context.Context, file string, fn func(*connection) error) error {
 	c, err := openConn(ctx, file)
 	if err != nil {
@@ -78,7 +78,7 @@ func inspect(ctx context.Context, file string, fn func(*connection) error) error
 	return errors.Join(fn(c), c.close())
 }
 
-// Create makes a file, which gets its name once it is filled.
+// Create creates a file, which gets its name when it is complete.
 func Create(file string, fill func(partial string) error) error {
 	partial, err := partialFile(file)
 	if err != nil {
@@ -95,8 +95,8 @@ func Create(file string, fill func(partial string) error) error {
 }
 
 // BackUp copies a database into a new file. The database may be in use, also by other
-// processes: the copy is what it was at one moment. It is checked before it gets its name,
-// so that a file of that name is always whole.
+// processes: the copy is a snapshot. It is checked before it gets its name, so a file with that
+// name is always complete.
 func BackUp(ctx context.Context, database, file string, check func(db.Conn, db.Dialect) error) error {
 	if _, err := os.Stat(database); err != nil {
 		return fmt.Errorf("there is no database %s", database)
@@ -115,15 +115,15 @@ func BackUp(ctx context.Context, database, file string, check func(db.Conn, db.D
 			return err
 		}
 		if err := checkWhole(ctx, partial, check); err != nil {
-			return fmt.Errorf("no backup was written, as the copy of the database does not pass the check: %w", err)
+			return fmt.Errorf("no backup was written, because the copy of the database failed its check: %w", err)
 		}
 		return nil
 	})
 }
 
-// Restore makes a database what a backup is, which is checked first, and then prepared. The
-// database may be in use: it is replaced in one transaction, and whoever reads it sees the old
-// or the new.
+// Restore replaces the contents of a database by a backup, which is checked first, and then
+// prepared. The database may be in use: one transaction replaces everything, so a reader sees
+// either the old or the new contents.
 func Restore(ctx context.Context, database, file string, check func(db.Conn, db.Dialect) error, mayReplace func(c db.Conn, d db.Dialect, name string) error, prepare func(db.Conn, db.Dialect) error) error {
 	if _, err := os.Stat(file); err != nil {
 		return fmt.Errorf("there is no backup %s", file)
@@ -132,7 +132,7 @@ func Restore(ctx context.Context, database, file string, check func(db.Conn, db.
 		return fmt.Errorf("%s is the database itself", file)
 	}
 	if err := checkWhole(ctx, file, check); err != nil {
-		return fmt.Errorf("%s is no backup that can be restored: %w", file, err)
+		return fmt.Errorf("%s cannot be restored: %w", file, err)
 	}
 	if info, err := os.Stat(database); err == nil && info.Size() > 0 && mayReplace != nil {
 		if err := inspect(ctx, database, func(c *connection) error { return mayReplace(c, dialect{}, database) }); err != nil {
@@ -161,8 +161,8 @@ func Restore(ctx context.Context, database, file string, check func(db.Conn, db.
 	return copyDatabase(ctx, partial, database)
 }
 
-// checkWhole makes sure that a file is a database in which nothing is damaged, every
-// reference leads somewhere, and which passes a check.
+// checkWhole checks that a file is an undamaged database without dangling references, and that
+// it passes a further check.
 func checkWhole(ctx context.Context, file string, check func(db.Conn, db.Dialect) error) error {
 	return inspect(ctx, file, func(c *connection) error {
 		verdict := ""
@@ -179,7 +179,7 @@ func checkWhole(ctx context.Context, file string, check func(db.Conn, db.Dialect
 	})
 }
 
-// partialFile makes an empty file beside another one, to become it.
+// partialFile creates an empty temporary file in the directory of another one.
 func partialFile(file string) (name string, err error) {
 	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("%s cannot be written: there is no directory %s", file, filepath.Dir(file))
@@ -191,9 +191,8 @@ func partialFile(file string) (name string, err error) {
 	return partial.Name(), partial.Close()
 }
 
-// publish gives a file its name, unless there is one of that name. A link fails if
-// somebody else made it meanwhile, and a rename would not; but not all file
-// systems have links.
+// publish gives a file its name, unless that name exists. A link fails if another process has
+// created the name since; a rename would replace it. But not all file systems have links.
 func publish(partial, file string) error {
 	err := os.Link(partial, file)
 	if err != nil && !errors.Is(err, os.ErrExist) {
@@ -204,8 +203,8 @@ func publish(partial, file string) error {
 	return err
 }
 
-// makeSingleFile makes a copy one plain file that can be read from anywhere: a database
-// with a write-ahead log needs files beside it even to be read.
+// makeSingleFile makes a copy one plain file that can be read from anywhere: a database with a
+// write-ahead log needs other files even for reading.
 func makeSingleFile(ctx context.Context, file string) error {
 	c, err := openRaw(ctx, file, sqlite.OpenReadWrite)
 	if err != nil {
@@ -215,22 +214,22 @@ func makeSingleFile(ctx context.Context, file string) error {
 	return errors.Join(err, c.Close())
 }
 
-// removeDatabase removes what is left of a copy that has done its service, or failed.
+// removeDatabase removes the files of a temporary copy.
 func removeDatabase(file string) {
 	for _, name := range filesOf(file) {
 		_ = os.Remove(name)
 	}
 }
 
-// filesOf are the files that a database may have.
+// filesOf returns the files that a database may have.
 func filesOf(file string) []string {
 	return []string{file, file + "-journal", file + "-wal", file + "-shm"}
 }
 
-// pagesAtOnce is how much is copied before looking whether to go on.
+// pagesAtOnce is how many pages are copied between checks for cancellation.
 const pagesAtOnce = 1024
 
-// copyDatabase makes one database what another is, in one transaction.
+// copyDatabase replaces the contents of one database by those of another, in one transaction.
 func copyDatabase(ctx context.Context, from, to string) (err error) {
 	source, err := openRaw(ctx, from, sqlite.OpenReadOnly)
 	if err != nil {
@@ -248,7 +247,7 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 	if err := run(target, "PRAGMA synchronous = FULL"); err != nil {
 		return err
 	}
-	// The source stands still for as long as it is being read in a transaction.
+	// A read transaction keeps the source from changing.
 	if err := run(source, "BEGIN", "SELECT count(*) FROM sqlite_schema"); err != nil {
 		return err
 	}
@@ -268,14 +267,14 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 	}
 }
 
-var errNoDatabase = errors.New("it is no SQLite database")
+var errNoDatabase = errors.New("it is not an SQLite database")
 
 func openRaw(ctx context.Context, file string, flags sqlite.OpenFlags) (*sqlite.Conn, error) {
 	c, err := openFile(file, flags)
 	if err == nil {
 		c.SetInterrupt(ctx.Done())
 		c.SetBusyTimeout(busyTimeout)
-		err = run(c, "PRAGMA schema_version") // the first to look into the file
+		err = run(c, "PRAGMA schema_version") // the first statement that reads the file
 	}
 	if err != nil {
 		if sqlite.ErrCode(err) == sqlite.ResultNotADB {

@@ -13,9 +13,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Migrate uses a connection without foreign keys: with them, dropping a table
-// that is about to be replaced would count as the loss of what others refer to.
-// They are checked before the commit instead.
+// Migrate uses a connection without foreign keys: with them, dropping a table that is about to
+// be replaced would violate the references to its rows. They are checked before the commit.
 func (b *Database) Migrate(ctx context.Context, fn func(db.Conn) error) (err error) {
 	c, err := b.open(sqlite.OpenReadWrite, "foreign_keys = OFF", "cache_size = -65536")
 	if err != nil {
@@ -52,8 +51,8 @@ func checkForeignKeys(c db.Conn) error {
 	return err
 }
 
-// keepTriggers refuses what fn does if it loses a trigger: those of a table that is
-// made anew would silently go with the old one.
+// keepTriggers fails if fn drops a trigger: SQLite drops the triggers of a table with the table,
+// also when it is only rebuilt.
 func keepTriggers(c db.Conn, fn func(db.Conn) error) error {
 	before, err := triggers(c)
 	if err != nil {
@@ -65,7 +64,7 @@ func keepTriggers(c db.Conn, fn func(db.Conn) error) error {
 	after, err := triggers(c)
 	for _, trigger := range before {
 		if !slices.Contains(after, trigger) {
-			err = errors.Join(err, fmt.Errorf("the trigger %s, which Plural did not make, would be lost: drop it first, and make it again afterwards", trigger))
+			err = errors.Join(err, fmt.Errorf("the trigger %s, which Plural did not create, would be lost: drop it first, and create it again afterwards", trigger))
 		}
 	}
 	return err
@@ -79,8 +78,8 @@ func triggers(c db.Conn) (names []string, err error) {
 	return names, err
 }
 
-// checkOwner refuses the database of another program before anything in it is
-// changed, be it only the journal mode. What cannot be read shows later.
+// checkOwner refuses the database of another program before anything in it is changed, even the
+// journal mode. Errors of reading are ignored, as they are reported later.
 func checkOwner(file string) error {
 	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
 		return nil
@@ -99,11 +98,10 @@ func checkOwner(file string) error {
 	return nil
 }
 
-// rebuilt is the name of a table until it replaces the one that it was made from.
+// rebuilt is the temporary name of a table that will replace another.
 const rebuilt = "_plural_rebuilt"
 
-// Explain adds to an error of SQLite what a person can do about it who runs a command or starts a
-// server.
+// Explain adds advice to an error of SQLite, for a person who runs a command or starts a server.
 func Explain(err error) error {
 	var already *explanation
 	if errors.As(err, &already) {
@@ -113,13 +111,13 @@ func Explain(err error) error {
 	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultProtocol:
 		return &explanation{db.InUse(err)}
 	case sqlite.ResultIOErr:
-		return &explanation{fmt.Errorf("a file of the database cannot be read or written: look at its disk and file system, and try again: %w", err)}
+		return &explanation{fmt.Errorf("a file of the database cannot be read or written: check its disk and file system, and try again: %w", err)}
 	}
 	return err
 }
 
-// explanation is an error that was explained.
+// explanation is an error with advice.
 type explanation struct{ error }
 
-// Unwrap is the error that was explained.
+// Unwrap returns the original error.
 func (e *explanation) Unwrap() error { return e.error }

@@ -1,5 +1,5 @@
-// Package sqlite is a database in one file: one connection that writes, many that read. No
-// other package opens the files of a database.
+// Package sqlite implements a database in one file, with one connection that writes and
+// several that read. No other package opens the files of a database.
 package sqlite
 
 import (
@@ -20,8 +20,7 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// Database is a database in one file: one connection that writes, many
-// that read.
+// Database is a database in one file.
 type Database struct {
 	dialect
 	file    string
@@ -43,7 +42,7 @@ const (
 	maxIdleReaders  = 16
 )
 
-// Open opens a database that is a file, and makes it if there is none.
+// Open opens a database file, and creates it if it does not exist.
 func Open(file string, o db.Options) (*Database, error) {
 	if err := errors.Join(CheckFile(file), checkOwner(file)); err != nil {
 		return nil, err
@@ -67,14 +66,14 @@ func Open(file string, o db.Options) (*Database, error) {
 	return b, nil
 }
 
-// CheckFile explains what SQLite would report as "unable to open".
+// CheckFile explains errors that SQLite would report only as "unable to open".
 func CheckFile(file string) error {
 	switch {
 	case file == "":
-		return errors.New("the database URL names no file: write sqlite:plural.db")
+		return errors.New("the database URL has no file name: write sqlite:plural.db")
 	case strings.HasPrefix(file, "//"):
-		// Others mean different files by it.
-		return fmt.Errorf("the database URL has slashes behind sqlite: that do not belong there: write sqlite:%s", strings.TrimPrefix(file, "//"))
+		// Other programs use it for different paths.
+		return fmt.Errorf("the database URL must not have // after the scheme: write sqlite:%s", strings.TrimPrefix(file, "//"))
 	case strings.Contains(file, "?") || strings.HasPrefix(file, ":") || strings.HasPrefix(file, "file:"):
 		return fmt.Errorf("the database URL must be sqlite: and the name of a file, without parameters, but the name is %s", file)
 	}
@@ -91,8 +90,8 @@ func CheckFile(file string) error {
 	return nil
 }
 
-// checkName refuses names that SQLite gives to the other files of a database: it would take the
-// file for one of them, and remove it.
+// checkName refuses the names of SQLite's auxiliary files: SQLite would treat the file as one
+// of them, and remove it.
 func checkName(file string) error {
 	for _, ending := range []string{"-journal", "-wal", "-shm"} {
 		if strings.HasSuffix(file, ending) {
@@ -102,8 +101,8 @@ func checkName(file string) error {
 	return nil
 }
 
-// openFile opens a connection. No file of a database is opened in any other way: whoever closes
-// one takes from the process all its locks on the file, those of every connection.
+// openFile opens a connection. No file of a database is opened in any other way: closing any
+// descriptor of a file releases all locks that the process has on it, of every connection.
 func openFile(file string, flags sqlite.OpenFlags) (*sqlite.Conn, error) {
 	if flags&sqlite.OpenCreate != 0 {
 		createPrivate(file)
@@ -113,11 +112,11 @@ func openFile(file string, flags sqlite.OpenFlags) (*sqlite.Conn, error) {
 	return sqlite.OpenConn(file, flags)
 }
 
-// creating is locked while a file is created, so that nobody opens it before it is closed.
+// creating is locked while a file is created, so that no connection opens it before it is closed.
 var creating sync.RWMutex
 
 // createPrivate creates the file of a new database, readable only by the user of the server.
-// SQLite gives the other files the same mode. If it fails, SQLite reports why.
+// SQLite gives its other files the same mode. If creation fails, SQLite reports why.
 func createPrivate(file string) {
 	creating.Lock()
 	defer creating.Unlock()
@@ -127,15 +126,15 @@ func createPrivate(file string) {
 	}
 }
 
-// busyTimeout is how long a connection waits for others who have locked the database.
+// busyTimeout is how long a connection waits for the locks of others.
 const busyTimeout = 5 * time.Second
 
-// pragmas of every connection. A small page cache is as fast as a large one here,
-// and bounds what a long stream takes of memory.
+// pragmas are set on every connection. A small page cache is as fast as a large one here, and
+// limits the memory of a long stream.
 var pragmas = []string{"foreign_keys = ON", "cache_size = -2000", "journal_size_limit = 67108864"}
 
-// synchronous syncs every commit. It is a variable so that the crash harness can
-// link a server with less, and must find that it loses writes; it is no setting.
+// synchronous syncs every commit. It is a variable only so that the crash harness can build a
+// server with a weaker value, whose lost writes it must detect. It is not a setting.
 var synchronous = "FULL"
 
 func (b *Database) open(flags sqlite.OpenFlags, more ...string) (*connection, error) {
@@ -159,11 +158,11 @@ func (b *Database) open(flags sqlite.OpenFlags, more ...string) (*connection, er
 	return nil, err
 }
 
-// useWAL makes sure of the journal mode, which SQLite may refuse without an error.
+// useWAL sets the journal mode. SQLite may refuse it without an error.
 func useWAL(raw *sqlite.Conn) error {
 	return sqlitex.ExecuteTransient(raw, "PRAGMA journal_mode = WAL", &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
 		if mode := stmt.ColumnText(0); mode != "wal" {
-			return fmt.Errorf("its file system offers the journal mode %s only, and wal is needed", mode)
+			return fmt.Errorf("its file system supports only the journal mode %s, and wal is required", mode)
 		}
 		return nil
 	}})
@@ -263,7 +262,7 @@ func (b *Database) Write(ctx context.Context, t *db.Task) error {
 	return err
 }
 
-// Close waits for readers and then for the writer, which leaves the database in one file.
+// Close waits for readers and then for the writer, which merges the log into the database file.
 func (b *Database) Close() (err error) {
 	b.closing.Do(func() {
 		close(b.closed)
@@ -293,17 +292,17 @@ func (b *Database) Fault(err error) error {
 	var refused *diskError
 	switch {
 	case errors.As(err, &refused):
-		return &problem.Error{Code: problem.CodeUnavailable, Detail: "Writing has failed on the disk, and is refused until the server is started again. Reading goes on.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "A write to disk has failed. Writes are refused until the server is restarted. Reads still work.", Cause: err}
 	case diskFailed(err):
-		return &problem.Error{Code: problem.CodeUnavailable, Detail: "Writing failed on the disk. It is not known whether this was stored.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "Writing to disk failed. It is unknown whether the change was stored.", Cause: err}
 	}
 	switch code.ToPrimary() {
 	case sqlite.ResultInterrupt:
 		return context.Canceled
 	case sqlite.ResultFull:
-		return &problem.Error{Code: problem.CodeStorageFull, Detail: "There is no room left to store this. Reading goes on; try again later.", Cause: err}
+		return &problem.Error{Code: problem.CodeStorageFull, Detail: "There is no space left to store this. Reads still work. Try again later.", Cause: err}
 	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultProtocol, sqlite.ResultIOErr, sqlite.ResultCantOpen, sqlite.ResultReadOnly, sqlite.ResultPerm:
-		return &problem.Error{Code: problem.CodeUnavailable, Detail: "The database cannot be used at the moment. Try again later.", Cause: err}
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: "The database is unavailable. Try again later.", Cause: err}
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// writer is the one goroutine that writes. Tasks that wait when it starts a transaction share
-// that transaction and its sync. The failure of one does not affect the others: see runAll.
+// writer is the only goroutine that writes. Tasks that wait when it starts a transaction share
+// that transaction and its sync. A failure of one does not affect the others: see runAll.
 type writer struct {
 	conn    *connection
 	options db.Options
@@ -36,7 +36,7 @@ type request struct {
 	done chan struct{}
 }
 
-// maxSharing bounds how many tasks share a transaction.
+// maxSharing limits how many tasks share a transaction.
 const maxSharing = 256
 
 func startWriter(c *connection, o db.Options) *writer {
@@ -91,7 +91,7 @@ func (w *writer) loop() {
 // maxLog is how many pages the log may have before a checkpoint: the default of SQLite.
 const maxLog = 1000
 
-// checkpoint moves a long log into the database. SQLite would do so during a commit, while
+// checkpoint moves a long log into the database file. SQLite would do so during a commit, while
 // clients wait, and would not report errors.
 func (w *writer) checkpoint() {
 	if w.failure() != nil {
@@ -110,8 +110,8 @@ func (w *writer) logged() (pages int64, err error) {
 	return pages, err
 }
 
-// checkDisk records that the disk has failed. Other errors of a checkpoint do no harm: the log
-// keeps what is not moved.
+// checkDisk records that the disk has failed. Other errors of a checkpoint are harmless: the
+// log keeps the pages that were not moved.
 func (w *writer) checkDisk(err error) {
 	if diskFailed(err) && w.failed.CompareAndSwap(nil, &err) {
 		w.options.Failed(w.failure())
@@ -119,7 +119,8 @@ func (w *writer) checkDisk(err error) {
 }
 
 // runBatch runs jobs together or, if their transaction fails, each alone: an error caused by
-// one must not be the result of another, and what one saw of another never happened.
+// one job must not be the result of another, nor may a job keep what it read from one that was
+// rolled back.
 func (w *writer) runBatch(batch []*request) {
 	err := w.failure()
 	if err == nil {
@@ -139,7 +140,7 @@ func (w *writer) runBatch(batch []*request) {
 	}
 }
 
-// failure returns why nothing can be written any more, or nil.
+// failure returns why writes are refused, or nil.
 func (w *writer) failure() error {
 	if err := w.failed.Load(); err != nil {
 		return &diskError{*err}
@@ -147,16 +148,16 @@ func (w *writer) failure() error {
 	return nil
 }
 
-// diskError refuses a write since an earlier one failed on the disk.
+// diskError refuses a write because an earlier one failed on the disk.
 type diskError struct{ cause error }
 
 func (e *diskError) Error() string {
-	return "nothing is written since the disk failed: " + e.cause.Error()
+	return "writes are refused because the disk failed: " + e.cause.Error()
 }
 
-// diskFailed says whether an error means that it is not known what is on the
-// disk. The kernel forgets what it could not write: a sync that is tried again
-// succeeds, and has written nothing. Only a fresh start reads what is really there.
+// diskFailed reports whether an error leaves the contents of the disk unknown. The kernel
+// drops pages that it could not write, so a second sync succeeds without writing them. Only a
+// restart reads what is really on the disk.
 func diskFailed(err error) bool {
 	switch sqlite.ErrCode(err) {
 	case sqlite.ResultIOErrWrite, sqlite.ResultIOErrFsync, sqlite.ResultIOErrDirFsync, sqlite.ResultIOErrTruncate:
@@ -174,16 +175,16 @@ func (w *writer) runAll(batch []*request) error {
 	case !errors.Is(err, errUndo):
 		return err
 	case len(batch) == 1:
-		return nil // it is undone
+		return nil // all of it was rolled back
 	}
 	return w.transact(batch, w.runInSavepoint)
 }
 
-// errUndo: a job has failed in the middle.
+// errUndo says that a job has failed after it has changed something.
 var errUndo = errors.New("a part of a transaction must be undone")
 
 func (w *writer) transact(batch []*request, runJob func(*request, []*db.Task) error) error {
-	w.rollBack() // of a transaction that could not be given up before
+	w.rollBack() // in case an earlier rollback failed
 	if _, err := w.conn.Exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -224,12 +225,12 @@ func (w *writer) commit() error {
 // rollBack rolls the transaction back. SQLite may have done so already.
 func (w *writer) rollBack() {
 	if !w.conn.raw.AutocommitEnabled() {
-		_, _ = w.conn.Exec("ROLLBACK") // after an error there is nothing that a second one could add
+		_, _ = w.conn.Exec("ROLLBACK") // a second error adds nothing
 	}
 }
 
-// runOne runs a job. An error means that the transaction is lost: a full disk takes it
-// all, and what a job has left in the middle can be undone with all else only.
+// runOne runs a job. An error means that the transaction is lost: a full disk rolls back all of
+// it, and the partial changes of a job can only be undone together with everything else.
 func (w *writer) runOne(job *request, earlier []*db.Task) error {
 	w.conn.altered = false
 	job.err = job.task.Start(w.conn, earlier)
@@ -242,7 +243,7 @@ func (w *writer) runOne(job *request, earlier []*db.Task) error {
 	return nil
 }
 
-// runInSavepoint runs a job in a savepoint, which it undoes if the job fails.
+// runInSavepoint runs a job in a savepoint, and rolls back to it if the job fails.
 func (w *writer) runInSavepoint(job *request, earlier []*db.Task) error {
 	if _, err := w.conn.Exec("SAVEPOINT job"); err != nil {
 		return err
@@ -260,7 +261,7 @@ func (w *writer) runInSavepoint(job *request, earlier []*db.Task) error {
 	return err
 }
 
-// lost is an error if a job has taken the whole transaction with it.
+// lost returns an error if a job has caused SQLite to roll back the whole transaction.
 func (w *writer) lost(job *request) error {
 	if diskFailed(job.err) {
 		return job.err

@@ -139,9 +139,9 @@ func exported(t *testing.T, file string) map[string]int {
 	return titles
 }
 
-// TestCommandsBesideAServer: no command harms a database that a server is writing to,
+// TestCommandsDuringAServer: no command harms a database that a server is writing to,
 // and each succeeds or says why not.
-func TestCommandsBesideAServer(t *testing.T) {
+func TestCommandsDuringAServer(t *testing.T) {
 	for _, c := range commands() {
 		t.Run(c.name, func(t *testing.T) {
 			dir := home(t)

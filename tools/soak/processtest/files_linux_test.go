@@ -139,7 +139,7 @@ func use(t *testing.T, base string) {
 }
 
 // A test that sees no stranger where there is one would see none at all.
-func TestStrangersAreSeen(t *testing.T) {
+func TestFilesOpenedByOthersAreDetected(t *testing.T) {
 	d, data := mounted(t)
 	for _, command := range []string{"touch plural.db", "head -c 1 plural.db", "cp plural.db copy.db"} {
 		shell := exec.Command("sh", "-c", command)

@@ -156,9 +156,9 @@ func noFindings(findings []string) error {
 	return nil
 }
 
-// TestCallsBesideAServer: no call of the library harms a database that a server of the
+// TestCallsDuringAServer: no call of the library harms a database that a server of the
 // same process is writing to, and each succeeds or says why not.
-func TestCallsBesideAServer(t *testing.T) {
+func TestCallsDuringAServer(t *testing.T) {
 	for _, c := range calls(t) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := home(t)

@@ -2,7 +2,7 @@
 //
 // Swagger UI fills every parameter that has an example or a default into the form, and
 // sends them all: an offset with a cursor, both names of the limit, an If-Match of some
-// other resource. So those of optional parameters are told in their description instead.
+// other resource. So those of optional parameters are in their description instead.
 
 import { foldFilters, isFolded } from './filters'
 

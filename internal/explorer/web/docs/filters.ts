@@ -2,13 +2,13 @@
 //
 // A list has a parameter for each field and operator, eighty of them and more. As a form
 // that is taller than ten screens, so the page has one field for all of them, in which
-// filters are written as they stand in the URL.
+// filters are written as in the URL.
 
 type Json = { [name: string]: unknown }
 
 const FILTER = /^filter\[(.+?)\](?:\[(.+)\])?$/
 
-/** The one parameter that stands for these, or none if no filter is among them. */
+/** The one parameter that replaces these, or none if there is no filter among them. */
 function folded(filters: Json[]): Json | undefined {
   if (filters.length === 0) return undefined
   const operators = new Map<string, string[]>() // by field
@@ -26,7 +26,7 @@ function folded(filters: Json[]): Json | undefined {
     name: 'filters',
     in: 'query',
     description: [
-      `Filters as they stand in the URL, with \`&\` between them: \`filter[${example}]=value\`, or \`filter[${example}][operator]=value\`. All must hold. \`in\` and \`not_in\` take values with commas between them, \`null\` takes true or false.`,
+      `Filters as in the URL, separated by \`&\`: \`filter[${example}]=value\`, or \`filter[${example}][operator]=value\`. All must match. \`in\` and \`not_in\` take values separated by commas, \`null\` takes true or false.`,
       [...fields].map(([text, names]) => `- ${names.join(', ')}: ${text}`).join('\n'),
     ].join('\n\n'),
     schema: { type: 'string' },
@@ -45,7 +45,7 @@ export function foldFilters(parameters: Json[], components: Record<string, Json>
   return [...parameters.filter((parameter) => !isFolded(resolved(parameter))), ...(filters ? [filters] : [])]
 }
 
-/** The URL that is meant by one in which all filters are one parameter. */
+/** The request URL for a URL in which all filters are one parameter. */
 export function unfoldFilters(url: string): string {
   const [path, query] = split(url, '?')
   if (query === undefined) return url
@@ -61,5 +61,5 @@ function split(text: string, separator: string): [string, string?] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** Text of a query in which everything is escaped that must be, and nothing twice. */
+/** Escapes a part of a query where needed, and nothing twice. */
 const escaped = (text: string) => text.trim().replace(/%(?![0-9A-Fa-f]{2})|[^\w.~%=+:,*!'()-]/gu, encodeURIComponent)

@@ -20,7 +20,7 @@ function followTheme() {
 followTheme()
 dark.addEventListener('change', followTheme)
 
-/** Whoever is signed in to the explorer in this tab is signed in here, unless they say otherwise. */
+/** Uses the credential of the explorer in this tab, unless the user entered another one. */
 function signed(request: Sent): Sent {
   const credential = sessionStorage.getItem('plural.credential')
   if (credential && !request.headers.Authorization) request.headers.Authorization = `Bearer ${credential}`

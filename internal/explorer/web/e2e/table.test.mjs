@@ -269,7 +269,7 @@ test('the focus stays where people work, and the active row is seen', async () =
   await page.keyboard.press('g')
   await page.keyboard.type('1e3')
   await page.keyboard.press('Enter')
-  assert.equal(await page.getByLabel('Go to position').evaluate((box) => box.validationMessage), 'A position is a whole number, from 0 on.')
+  assert.equal(await page.getByLabel('Go to position').evaluate((box) => box.validationMessage), 'A position is a whole number, 0 or greater.')
   await page.getByLabel('Go to position').fill('100')
   await page.keyboard.press('Enter')
   await focused('[role=grid]')

@@ -113,7 +113,7 @@ test('a conflict shows both values: take theirs, or overwrite', async () => {
   await clash.waitFor()
   assert.deepEqual(await clash.locator('tbody td').allInnerTexts(), ['Mine', 'Theirs'])
   assert.match(await clash.innerText(), /They also changed credit, from null to 7/)
-  await clash.getByRole('button', { name: 'Take theirs' }).click()
+  await clash.getByRole('button', { name: 'Keep theirs' }).click()
   await page.getByRole('heading', { name: 'Theirs' }).waitFor()
   assert.equal((await server.ask('GET', `/customers/${alan.id}`)).name, 'Theirs')
 
@@ -147,7 +147,7 @@ test('delete asks first, and deletes only what was seen', async () => {
   await server.ask('PATCH', `/products/${spare.id}`, { name: 'Needed' })
   await page.keyboard.press('Delete')
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
-  await dialog.getByText('Somebody has changed it meanwhile.').waitFor()
+  await dialog.getByText('Somebody else has changed it. This is its current state. Delete it if you still want to.').waitFor()
   await dialog.getByRole('heading', { name: 'Delete Needed?' }).waitFor()
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByText('Needed was deleted.').waitFor()
@@ -252,6 +252,6 @@ test('everything by keyboard', async () => {
   answer = 'accept'
   await press('Escape')
   await page.getByLabel('email').waitFor({ state: 'detached' })
-  assert.deepEqual(asked, Array(4).fill('Leave the form? What you have entered is not saved.'))
+  assert.deepEqual(asked, Array(4).fill('Leave the form? Your input is not saved.'))
   await page.leave()
 })

@@ -22,8 +22,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	run := measure
-	if len(os.Args) > 1 && os.Args[1] == "serve" {
-		run = func(ctx context.Context) error { return bench.Serve(ctx, os.Args[2:], os.Stdout) }
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "serve":
+			run = func(ctx context.Context) error { return bench.Serve(ctx, os.Args[2:], os.Stdout) }
+		case "streams":
+			run = measureStreams
+		}
 	}
 	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -60,6 +65,23 @@ func measure(ctx context.Context) error {
 		return err
 	}
 	return write(*svg, results.SVG)
+}
+
+func measureStreams(ctx context.Context) error {
+	var plan bench.StreamPlan
+	flags := flag.NewFlagSet("bench streams", flag.ExitOnError)
+	flags.StringVar(&plan.Module, "module", ".", "directory of the module, from which the server is built")
+	flags.StringVar(&plan.Dir, "dir", "", "directory for the SQLite database (default that of temporary files)")
+	flags.BoolVar(&plan.Postgres, "postgres", true, "measure two nodes on PostgreSQL too")
+	flags.IntVar(&plan.Changes, "changes", 1000, "changes whose way to a subscriber is measured")
+	flags.IntVar(&plan.Readers, "readers", 200, "subscribers that get every change of a burst")
+	flags.IntVar(&plan.Burst, "burst", 1000, "changes of the burst")
+	flags.IntVar(&plan.Idle, "idle", 10_000, "subscribers that wait")
+	flags.DurationVar(&plan.Duration, "duration", 5*time.Second, "length of a turn of the writers")
+	if err := flags.Parse(os.Args[2:]); err != nil {
+		return err
+	}
+	return plan.Run(ctx, os.Stderr, os.Stdout)
 }
 
 func write(name string, content func(io.Writer) error) error {

@@ -1,4 +1,4 @@
-// Requests to the server, and what can come of them: an answer, a refusal, or silence.
+// Requests to the server, and their outcomes: a response, an error response, or no response.
 
 import type { Fault } from './form'
 import { parse, stringify } from './json'
@@ -30,10 +30,10 @@ export class Refused extends Error {
   }
 }
 
-/** Whether the same request may be answered another time: it was not the caller's mistake. */
+/** Whether the same request may succeed later: the error was not caused by the request. */
 export const mayPass = (error: unknown) => !(error instanceof Refused && error.status < 500 && error.status !== 429)
 
-/** There was no answer that could be read. */
+/** There was no response that could be read. */
 export class Unreachable extends Error {
   constructor() {
     super('The server cannot be reached.')

@@ -1,5 +1,5 @@
-// What the whole page shares: where it is, who is signed in, what was sent, which
-// collections there are, and what the server is still doing for us.
+// State shared by the whole page: its view, the credential, the requests sent, the
+// collections, and pending operations.
 
 import { client, Refused, Unreachable, type Exchange } from './api'
 import { Rights, type Description } from './paths'
@@ -17,13 +17,13 @@ class Router {
   constructor() {
     this.read()
     addEventListener('popstate', () => {
-      // The browser has gone already: what stays is written down again.
+      // The browser has already changed the address: restore that of the current view.
       if (!this.read()) history.pushState(null, '', this.href(this.view))
     })
     addEventListener('beforeunload', (event) => this.unsaved() && event.preventDefault())
   }
 
-  /** Goes to the view of an address, unless what was typed is to stay. */
+  /** Goes to the view of an address, unless the user stays to keep unsaved input. */
   private read({ pathname, search }: { pathname: string; search: string } = location): boolean {
     const next = readView(pathname.slice(base.pathname.length), search)
     if (!this.mayLeaveFor(next)) return false
@@ -34,7 +34,7 @@ class Router {
 
   private mayLeaveFor(next: View): boolean {
     const stays = next.id === this.view.id && next.mode === this.view.mode && listPath(next) === listPath(this.view)
-    return stays || !this.unsaved() || confirm('Leave the form? What you have entered is not saved.')
+    return stays || !this.unsaved() || confirm('Leave the form? Your input is not saved.')
   }
 
   /** Goes to a view, as a new entry of the history. */
@@ -46,7 +46,7 @@ class Router {
     this.jumps++
   }
 
-  /** Writes down the position, which scrolling has changed. */
+  /** Stores the position after scrolling in the address. */
   note(offset: number) {
     if (offset === this.view.offset) return
     this.view = { ...this.view, offset }
@@ -58,7 +58,7 @@ class Router {
     return address ? `${home}/${address}` : home
   }
 
-  /** Follows a link of the page, if it is one that needs no loading. */
+  /** Follows a link within the page without loading a new page. */
   follow(event: MouseEvent) {
     const link = (event.target as Element).closest?.('a[href]') as HTMLAnchorElement | null
     if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
@@ -117,7 +117,7 @@ class Catalog {
     return this.collections.find((collection) => collection.name === name)
   }
 
-  /** Loads everything, or after a change only what it can have changed. */
+  /** Loads everything, or after a change only what the change can have affected. */
   async load(afterChange = false) {
     try {
       const [list, document] = await Promise.all([
@@ -129,7 +129,7 @@ class Catalog {
       this.collections = list.data
       this.state = 'ready'
       this.trouble = null
-      // Nothing is for everybody, but for operations, which are everybody's own.
+      // Without permissions the catalog is empty, except for operations, which every caller has.
       if (session.guarded && !session.credential && list.data.every(({ name }) => name === 'operations')) session.asking = true
     } catch (error) {
       this.trouble = error as Error
@@ -155,10 +155,10 @@ class Changes {
 
 export const changes = new Changes()
 
-/** What to tell people of an error. */
+/** The text of an error for the user. */
 export function explain(error: unknown): { title: string; detail: string } {
   if (error instanceof Unreachable)
-    return { title: 'No answer', detail: navigator.onLine ? 'The server cannot be reached.' : 'You are offline.' }
+    return { title: 'No response', detail: navigator.onLine ? 'The server cannot be reached.' : 'You are offline.' }
   if (error instanceof Refused) {
     const [first] = error.faults
     const wait = error.headers.get('Retry-After')

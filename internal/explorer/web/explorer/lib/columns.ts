@@ -1,4 +1,4 @@
-// How wide the columns of the table are: by what is in them, within bounds.
+// The widths of the columns of the table: by their content, within bounds.
 
 import { stringify } from './json'
 import type { Field, Resource } from './schema'
@@ -9,7 +9,7 @@ const NARROWEST = 84
 const WIDEST = 320
 const SLACK = 2 // letters that others may have more than those seen first
 
-// layoutOf is the columns of a grid, and how wide they are at least. Those of texts share what is left of the room.
+// layoutOf is the columns of a grid with their minimum widths. Columns of text share the remaining width.
 export function layoutOf(fields: Field[], sample: Resource[]): { columns: string; width: number } {
   const widths = fields.map((field) => fixedWidth(field) ?? widthBy(field, sample))
   const stretched = fields.map((field, i) => fixedWidth(field) === undefined || (i === fields.length - 1 && fields.every(fixedWidth)))

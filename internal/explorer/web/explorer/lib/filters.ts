@@ -1,4 +1,4 @@
-// Filters: which comparisons a field can take, and how they are written in a query.
+// Filters: the operators of a field, and their form in a query.
 
 import type { Attribute } from './schema'
 
@@ -63,7 +63,7 @@ export function joinList(values: string[]): string {
   return values.map((value) => value.replaceAll(',', '\\,')).join(',')
 }
 
-/** One part of a query, readable: what a URL allows to stand for itself does. */
+/** One part of a query in readable form: characters are escaped only where a URL requires it. */
 export function encode(text: string): string {
   return encodeURIComponent(text).replace(/%(3A|2C|2F|40|5B|5D)/g, decodeURIComponent)
 }
@@ -77,7 +77,7 @@ export function writeFilter(filter: Filter): string {
 
 const OPERATORS = new Set<string>(Object.keys(WORDS))
 
-/** Reads filters of a query, and leaves the parts that are none. Several plain values of a field are one filter: any of them. */
+/** Parses the filters of a query, and returns the other parts unchanged. Several plain values of a field are one filter: any of them. */
 export function readFilters(query: string): { filters: Filter[]; others: string[] } {
   const filters: Filter[] = []
   const others: string[] = []

@@ -1,9 +1,9 @@
-// From what people type to the body of a request, and back.
+// Conversion between form input and the body of a request.
 
 import { parse, same, stringify } from './json'
 import type { Attribute, Resource } from './schema'
 
-/** What a field of a form holds: text, null, or nothing that is to be sent. */
+/** The input of a form field: text, null, or nothing to send. */
 export type Entry = { is: 'text'; text: string } | { is: 'null' } | { is: 'absent' }
 
 export const NULL: Entry = { is: 'null' }
@@ -20,7 +20,7 @@ export function entryOf(attribute: Attribute, value: unknown): Entry {
   return { is: 'text', text: stringify(value, isStructure(attribute) ? '  ' : '') }
 }
 
-/** The entry for what was typed. Nothing typed is empty text for texts, and no value for all else. */
+/** The entry for typed text. No input is the empty string for strings, and no value for other types. */
 export function typed(attribute: Attribute, text: string, cleared: Entry): Entry {
   const empty = text === '' && !(isText(attribute) && !attribute.format && !attribute.enum)
   return empty ? cleared : { is: 'text', text }
@@ -47,7 +47,7 @@ export interface Problems {
   [attribute: string]: string[]
 }
 
-/** The body for all entries that have something to send; with a base, only what differs from it. */
+/** The body of all entries to send; with a base, only those that differ from it. */
 export function bodyOf(attributes: Attribute[], entries: Record<string, Entry>, base: Resource | null): { body: Body; problems: Problems } {
   const body: Body = {}
   const problems: Problems = {}
@@ -70,7 +70,7 @@ export interface Fault {
   source?: { pointer?: string; parameter?: string; header?: string }
 }
 
-/** Errors by the attribute that their pointer names; the rest is about the whole. */
+/** Errors by the attribute in their pointer; the others concern the whole resource. */
 export function sortFaults(faults: Fault[], attributes: Attribute[]): { at: Problems; rest: Fault[] } {
   const at: Problems = {}
   const rest: Fault[] = []
@@ -87,7 +87,7 @@ export interface Conflict {
   others: { attribute: Attribute; before: unknown; theirs: unknown }[] // these we leave as they made them
 }
 
-/** What stands against each other when somebody else was faster. */
+/** The values in conflict after a concurrent change by somebody else. */
 export function conflictOf(attributes: Attribute[], mine: Body, base: Resource, theirs: Resource): Conflict {
   const changed = attributes.filter(({ name }) => !same(base[name], theirs[name]))
   return {

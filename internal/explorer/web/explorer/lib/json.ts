@@ -1,6 +1,6 @@
 // JSON with exact integers: those beyond what a double holds become a bigint and back.
 
-// Texts and numbers; and in a text that is JSON, nothing else looks like either.
+// Matches strings and numbers. In valid JSON nothing else looks like either.
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const MARK = '\0exact' // no name of a member: U+0000 is in no text of the server
 

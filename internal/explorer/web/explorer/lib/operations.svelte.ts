@@ -24,7 +24,7 @@ class Notes {
   all = $state.raw<Note[]>([])
   private count = 0
 
-  /** A message that goes by itself. */
+  /** A message that disappears after a while. */
   tell(text: string) {
     const id = `note-${++this.count}`
     this.all = [...this.all, { id, text, operation: null }]
@@ -35,7 +35,7 @@ class Notes {
     this.all = this.all.filter((note) => note.id !== id)
   }
 
-  /** Takes away the messages: something else is done now. */
+  /** Removes the messages, because the user has done something else. */
   clear() {
     this.all = this.all.filter((note) => note.operation)
   }

@@ -1,4 +1,4 @@
-// Which pages of a list are needed, how each is asked for, and which can be forgotten.
+// Which pages of a list are needed, how each is requested, and which can be dropped.
 
 export const PAGE = 100 // rows, unless the server allows fewer
 export const MOST_PAGES = 60
@@ -33,7 +33,7 @@ export function rangeOf(page: number, total: number | null, ids: (page: number) 
   return { query: `offset=${start}&limit=${size}`, skip: 0, forwards: true }
 }
 
-/** The pages to forget, so that at most `most` are left: the least recently used of those not needed. */
+/** The pages to drop, so that at most `most` are left: the least recently used of those not needed. */
 export function forgettable(used: Iterable<number>, needed: number[], most = MOST_PAGES): number[] {
   const all = [...used] // in the order of use
   return all.filter((page) => !needed.includes(page)).slice(0, Math.max(0, all.length - most))

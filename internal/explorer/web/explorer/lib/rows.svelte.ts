@@ -1,4 +1,4 @@
-// The rows of a list of any length, of which only those near the window are here.
+// The rows of a list of any length. Only those near the visible rows are loaded.
 
 import { totalOf, Refused } from './api'
 import { ask } from './app.svelte'
@@ -36,7 +36,7 @@ export class Rows {
     return this.pages.get(Math.floor(position / this.size))?.[position % this.size]
   }
 
-  /** The window is over [first, last) now: what it needs is fetched, what it does not need is given up. */
+  /** The visible rows are now [first, last): fetches missing rows, and cancels requests for others. */
   show(first: number, last: number) {
     this.window = [first, last]
     const needed = this.needed()
@@ -52,7 +52,7 @@ export class Rows {
     this.latest = now
   }
 
-  /** Everything again, without taking away what is seen. */
+  /** Loads everything again, and keeps showing the old rows until then. */
   reload() {
     for (const controller of this.running.values()) controller.abort()
     this.running.clear()
@@ -96,7 +96,7 @@ export class Rows {
     try {
       const range = rangeOf(page, this.counted && !afresh ? this.total : null, ids, this.size)
       const rows = await this.range(page, range, controller.signal).catch((error) => {
-        // A cursor can be gone, a position cannot.
+        // A cursor can become invalid, a position cannot.
         if (error instanceof Refused && error.status === 400 && range.query.startsWith('cursor='))
           return this.range(page, rangeOf(page, null, () => undefined, this.size), controller.signal)
         throw error
@@ -146,7 +146,7 @@ export class Rows {
     this.counted = true
   }
 
-  /** The total of what is filtered is not known before it is counted. */
+  /** The total of a filtered list is unknown until it was counted. */
   private async count() {
     if (this.counting) return
     this.counting = true

@@ -1,4 +1,4 @@
-// What the server says of its collections (GET /), and what follows from it.
+// The description of the collections (GET /), and what is derived from it.
 
 export type Kind = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array'
 
@@ -27,7 +27,7 @@ export interface Collection {
 
 export type Resource = { id: string; type: string } & Record<string, unknown>
 
-/** Fields are the attributes, and what every resource has beside them. */
+/** Fields are the attributes and what every resource has in addition. */
 export interface Field extends Attribute {
   own: boolean // set by the server
 }

@@ -1,4 +1,4 @@
-// Whether single keys do something. Speech input sends letters that nobody has pressed, so it
+// Whether single-key shortcuts are on. Speech input sends letters that were not typed, so it
 // must be possible to turn them off (WCAG 2.1.4).
 
 const KEY = 'plural.shortcuts'

@@ -1,5 +1,5 @@
-// The address of the page is that of what it shows: behind /-/explorer/ it reads like the
-// path and the query of the interface itself.
+// The address of the page describes its content: after /-/explorer/ it is the
+// path and query of the API.
 
 import { decode, encode, readFilters, writeFilter, type Filter } from './filters'
 
@@ -43,7 +43,7 @@ export function readView(path: string, query: string): View {
   return view
 }
 
-/** A path of segments. An id can come from the address bar, and must not lead to another path. */
+/** A path of segments. An id can come from the address bar, and must not change the path. */
 export const pathOf = (...segments: string[]) => segments.map(encodeURIComponent).join('/')
 
 /** The address of a view, relative to the explorer's own. */
@@ -70,7 +70,7 @@ export function queryParts(view: View): string[] {
   return parts
 }
 
-/** What two views have in common when their lists are the same. */
+/** A key that is equal for two views that show the same list. */
 export const listKey = (view: View) => `${listPath(view)}?${queryParts(view).join('&')}`
 
 export function readSort(text: string): SortKey[] {
@@ -82,7 +82,7 @@ export function readSort(text: string): SortKey[] {
 
 export const writeSort = (sort: SortKey[]) => sort.map((key) => (key.down ? '-' : '') + encode(key.field)).join(',')
 
-/** What a click on a header makes of a sorting: up, down, none. More keys are kept if more are wanted. */
+/** The sort after a click on a header: ascending, descending, none. With `more`, the other keys stay. */
 export function sortBy(sort: SortKey[], field: string, more: boolean): SortKey[] {
   const now = sort.find((key) => key.field === field)
   const next = !now ? { field, down: false } : !now.down ? { field, down: true } : null

@@ -1,4 +1,4 @@
-// Where in a list of any length the window is.
+// The visible part of a list of any length.
 //
 // A browser cannot make an element as high as a million rows would need (about 33 million
 // pixels is the end in Chromium, and half of it in Firefox), so beyond MAX_HEIGHT the scrollbar stands for more than its own

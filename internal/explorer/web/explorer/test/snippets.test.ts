@@ -120,7 +120,7 @@ test('the reference has one field for all filters', () => {
     {
       ...query('filters'),
       description:
-        'Filters as they stand in the URL, with `&` between them: `filter[name]=value`, or `filter[name][operator]=value`. All must hold. `in` and `not_in` take values with commas between them, `null` takes true or false.\n\n- `id`: `eq`\n- `name`: `eq`, `contains`',
+        'Filters as in the URL, separated by `&`: `filter[name]=value`, or `filter[name][operator]=value`. All must match. `in` and `not_in` take values separated by commas, `null` takes true or false.\n\n- `id`: `eq`\n- `name`: `eq`, `contains`',
     },
   ])
 })

@@ -1,0 +1,16 @@
+package plural
+
+import (
+	"context"
+
+	"github.com/plural-go/plural/internal/maintain"
+)
+
+// RenewHistory gives a database another history id, which is part of every ETag and every
+// position in the change log: those that were given before are refused from then on. Restore and
+// Copy do it by themselves. Call it when the database was put back by other means, after which it
+// gives the same revisions again for something else: a foreign pg_restore, or a failover to a
+// standby that did not have everything. Servers that use the database notice it.
+func RenewHistory(ctx context.Context, database string) error {
+	return maintain.RenewHistory(ctx, database)
+}

@@ -1,0 +1,159 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// TestExpect: a transaction goes on if the schema has the version, and else asks.
+func TestExpect(t *testing.T) {
+	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
+		var first db.Version
+		write(t, d, func(c db.Conn) (err error) {
+			first, err = db.ReadVersion(c)
+			return err
+		})
+		if first.Number != 1 {
+			t.Errorf("got %v", first)
+		}
+		// attempt expects the first version, and reads in the way that use says.
+		attempt := func(use db.Use, refusal error) (asked bool, keys []string, err error) {
+			c, release, err := d.Read(context.Background(), use)
+			if err != nil {
+				return false, nil, err
+			}
+			defer release()
+			err = c.Expect(first, func(c db.Conn) error {
+				asked = true
+				if current, err := db.ReadVersion(c); err != nil || current.Number != 2 {
+					t.Errorf("got %v, %v", current, err)
+				}
+				return refusal
+			})
+			if err == nil {
+				keys, err = keysOf(c)
+			}
+			return asked, keys, err
+		}
+		write(t, d, func(c db.Conn) error { return putMeta(c, "a") })
+		for _, use := range []db.Use{db.OneQuery, db.ShortRead, db.PageQuery, db.PageQueries, db.LongRead} {
+			if asked, keys, err := attempt(use, nil); asked || err != nil || !slices.Equal(keys, []string{"a"}) {
+				t.Errorf("use %d: asked %v, got %q, %v", use, asked, keys, err)
+			}
+		}
+		write(t, d, func(c db.Conn) error { return saveVersion(c, 2) })
+		for _, use := range []db.Use{db.OneQuery, db.ShortRead, db.PageQuery, db.PageQueries, db.LongRead} {
+			if asked, keys, err := attempt(use, nil); !asked || err != nil || !slices.Equal(keys, []string{"a"}) {
+				t.Errorf("use %d, another version: asked %v, got %q, %v", use, asked, keys, err)
+			}
+			if asked, _, err := attempt(use, errOnPurpose); !asked || !errors.Is(err, errOnPurpose) {
+				t.Errorf("use %d, refused: asked %v, got %v", use, asked, err)
+			}
+		}
+	})
+}
+
+// TestSingleQueries: a query that is all of its transaction has all of its rows, or none, whatever is in
+// them.
+func TestSingleQueries(t *testing.T) {
+	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
+		write(t, d, func(c db.Conn) error { return c.Batch(insertMeta("a"), insertMeta("b"), insertMeta("c")) })
+		for _, use := range []db.Use{db.OneQuery, db.PageQuery} {
+			for _, c := range []struct{ sql, want string }{
+				{"SELECT key FROM " + db.MetaTable + " ORDER BY key DESC", "c b a "},
+				{"SELECT key FROM " + db.MetaTable + " WHERE key > $1 ORDER BY key LIMIT 1", "b "},
+				{"SELECT key FROM " + db.MetaTable + " WHERE key > 'x'", ""},
+				{"SELECT nullif(key, 'a') FROM " + db.MetaTable + " ORDER BY key", "null b c "},
+			} {
+				conn, release, err := d.Read(context.Background(), use)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := conn.Expect(versionOf(t, d), func(db.Conn) error { return errOnPurpose }); err != nil {
+					t.Fatal(err)
+				}
+				var args []model.Value
+				if strings.Contains(c.sql, "$1") {
+					args = append(args, model.TextValue("a"))
+				}
+				var got strings.Builder
+				err = db.Each(conn, func(row model.Row) bool {
+					text := []byte("null")
+					if !row.Null(0) {
+						text = row.AppendText(nil, 0)
+					}
+					fmt.Fprintf(&got, "%s ", text)
+					return true
+				}, c.sql, args...)
+				release()
+				if err != nil || got.String() != c.want {
+					t.Errorf("use %d, %s: got %q, %v, want %q", use, c.sql, got.String(), err, c.want)
+				}
+			}
+		}
+	})
+}
+
+func versionOf(t *testing.T, d db.Database) (v db.Version) {
+	t.Helper()
+	c, release, err := d.Read(context.Background(), db.ShortRead)
+	if err == nil {
+		v, err = db.ReadVersion(c)
+		release()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestReadsSeeOneSnapshot(t *testing.T) {
+	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
+		for i, use := range []db.Use{db.ShortRead, db.PageQueries, db.LongRead} {
+			c, release, err := d.Read(context.Background(), use)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, err := keysOf(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, d, func(c db.Conn) error { return putMeta(c, fmt.Sprint(i)) })
+			if after, err := keysOf(c); err != nil || !slices.Equal(before, after) {
+				t.Errorf("use %d: %q became %q, %v", use, before, after, err)
+			}
+			release()
+		}
+		expectKeys(t, d, "0", "1", "2")
+	})
+}
+
+// TestContextEndsAQuery: the query ends, and the database can be used.
+func TestContextEndsAQuery(t *testing.T) {
+	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
+		ctx, cancel := context.WithCancel(context.Background())
+		c, release, err := d.Read(ctx, db.LongRead)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		err = db.Each(c, func(model.Row) bool {
+			if rows++; rows == 1000 {
+				cancel()
+			}
+			return true
+		}, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT i FROM n")
+		release()
+		if err == nil || rows == 1000000000 {
+			t.Errorf("%d rows, %v", rows, err)
+		}
+		expectKeys(t, d)
+	})
+}

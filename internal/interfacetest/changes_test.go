@@ -1,0 +1,254 @@
+package interfacetest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural/schema"
+)
+
+// change is a change of a user, as it is shown without access control.
+func change(kind string, position int, previous, data string) string {
+	return changeBy("null", kind, position, previous, data)
+}
+
+func changeBy(by, kind string, position int, previous, data string) string {
+	return fmt.Sprintf(`{"id":"CHANGE","type":"changes","kind":"%s","resource":{"id":"%s","type":"users"},"revision":N,"by":%s,"previous":%s,"data":%s,"created_at":"TIME"}`,
+		kind, id(position), by, previous, data)
+}
+
+// expectSettled compares the whole body, without what differs from run to run.
+func (a answer) expectSettled(t testing.TB, status int, body string) {
+	t.Helper()
+	if got := settled(a.body); a.status != status || got != body {
+		t.Errorf("got  %d %s\nwant %d %s", a.status, got, status, body)
+	}
+}
+
+// TestChangesAreListed: every change, with the states before and after it, in the order of the log.
+func TestChangesAreListed(t *testing.T) {
+	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
+		s.get("/changes").expect(t, 200, data())
+		seedUsers(s, 2)
+		s.write("PATCH", "/users/"+id(0), `{"name":"Ada","active":false}`)
+		s.write("PUT", "/users/"+id(0), `{"name":"Ada","email":"user0@example.com"}`)
+		s.write("PATCH", "/users/"+id(0), `{"name":"Ada"}`, "Prefer", "respond-async, wait=300") // writes nothing, and the operation is no part of the log
+		s.write("DELETE", "/users/"+id(0), "")
+		want := []string{
+			change("created", 0, "null", shown(0, "User 0", true)),
+			change("created", 1, "null", shown(1, "User 1", false)),
+			change("updated", 0, `{"name":"User 0","active":true}`, shown(0, "Ada", false)),
+			change("updated", 0, `{"active":false}`, shown(0, "Ada", true)),
+			change("deleted", 0, shown(0, "Ada", true), "null"),
+		}
+		all := s.get("/changes")
+		all.expectSettled(t, 200, data(want...))
+		if all.total() != "5" {
+			t.Errorf("the total is %q", all.total())
+		}
+		ids := all.ids(t)
+		for i, each := range ids {
+			one := s.get("/changes/" + each)
+			one.expectSettled(t, 200, `{"data":`+want[i]+`}`)
+			one.expectHeaders(t, tagged)
+			s.get("/changes/"+each, "If-None-Match", one.header.Get("ETag")).expect(t, 304, "")
+			singular := s.get("/change/" + each)
+			singular.expectSettled(t, 200, `{"data":`+want[i]+`}`)
+			singular.expectHeaders(t, tagged, "Content-Location: /changes/"+each)
+		}
+		for _, c := range []struct {
+			query, total string
+			from, to     int
+			links        []string
+		}{
+			{"limit=2", "5", 0, 2, []string{"first", "limit=2", "next", "cursor=" + ids[2] + "&limit=2", "last", "limit=-2"}},
+			{"limit=0", "5", 0, 0, nil},
+			{"limit=-2", "5", 3, 5, []string{"first", "limit=2", "prev", "cursor=" + ids[3] + "&limit=-2", "last", "limit=-2"}},
+			{"limit=-9", "5", 0, 5, []string{"first", "limit=9", "last", "limit=-9"}},
+			{"cursor=" + ids[1] + "&limit=3", "5", 1, 4, []string{"first", "limit=3", "prev", "cursor=" + ids[1] + "&limit=-3", "next", "cursor=" + ids[4] + "&limit=3", "last", "limit=-3"}},
+			{"cursor=" + strings.ToUpper(ids[4]) + "&l=3", "5", 4, 5, []string{"first", "limit=3", "prev", "cursor=" + ids[4] + "&limit=-3", "last", "limit=-3"}},
+			{"cursor=" + ids[2] + "&limit=-2", "5", 0, 2, []string{"first", "limit=2", "next", "cursor=" + ids[2] + "&limit=2", "last", "limit=-2"}},
+			{"since=" + ids[1] + "&limit=2", "5", 2, 4, []string{"first", "limit=2", "next", "cursor=" + ids[4] + "&limit=2", "last", "limit=-2"}},
+			{"since=" + ids[1] + "&limit=-1", "5", 1, 2, []string{"first", "limit=1", "prev", "cursor=" + ids[1] + "&limit=-1", "next", "cursor=" + ids[2] + "&limit=1", "last", "limit=-1"}},
+			{"since=" + ids[4], "5", 5, 5, []string{"first", "limit=100", "last", "limit=-100"}},
+			{"filter[kind]=updated", "", 2, 4, []string{"first", "filter%5Bkind%5D=updated&limit=100", "last", "filter%5Bkind%5D=updated&limit=-100"}},
+			{"filter[resource.id]=" + id(1), "", 1, 2, []string{"first", "filter%5Bresource.id%5D=" + id(1) + "&limit=100", "last", "filter%5Bresource.id%5D=" + id(1) + "&limit=-100"}},
+			{"filter[collection]=users&limit=-1", "5", 4, 5, []string{"first", "filter%5Bcollection%5D=users&limit=1", "prev", "filter%5Bcollection%5D=users&cursor=" + ids[4] + "&limit=-1", "last", "filter%5Bcollection%5D=users&limit=-1"}},
+			{"filter[collection]=users&filter[resource.id]=" + id(1), "1", 1, 2, nil},
+			{"filter[collection]=posts", "0", 0, 0, nil},
+			{"filter[collection]=nothing", "0", 0, 0, nil},
+			{"filter[collection]=operations", "", 0, 0, nil},
+			{"filter[by][null]=true", "", 0, 5, nil},
+			{"filter[by]=key:x", "", 0, 0, nil},
+			{"filter[created_at][lt]=2000-01-01T00:00:00Z", "", 0, 0, nil},
+			{"filter[kind][in]=created,deleted&cursor=" + ids[1] + "&limit=1", "", 1, 2, []string{"first", "filter%5Bkind%5D%5Bin%5D=created%2Cdeleted&limit=1", "prev", "filter%5Bkind%5D%5Bin%5D=created%2Cdeleted&cursor=" + ids[1] + "&limit=-1",
+				"next", "filter%5Bkind%5D%5Bin%5D=created%2Cdeleted&cursor=" + ids[4] + "&limit=1", "last", "filter%5Bkind%5D%5Bin%5D=created%2Cdeleted&limit=-1"}},
+		} {
+			got := s.get("/changes?" + c.query)
+			got.expectSettled(t, 200, data(want[c.from:c.to]...))
+			if links := linkHeader("/changes", c.links...); c.links != nil && got.otherLinks(t) != links {
+				t.Errorf("%s\ngot  %s\nwant %s", c.query, got.otherLinks(t), links)
+			}
+			if !changesLink.MatchString(got.header.Get("Link")) {
+				t.Errorf("%s: no link to the changes: %s", c.query, got.header.Get("Link"))
+			}
+			if c.query != "filter[collection]=operations" && got.total() != c.total {
+				t.Errorf("%s: the total is %q, want %q", c.query, got.total(), c.total)
+			}
+		}
+		exact := s.get("/changes?filter[kind]=updated&limit=1", "Prefer", "count=exact")
+		if exact.total() != "2" || exact.header.Get("Preference-Applied") != "count=exact" {
+			t.Errorf("exact: %v", exact.header)
+		}
+		for query, want := range map[string]string{
+			"offset=1": "unknown_parameter offset", "sort=kind": "unknown_parameter sort", "filter[revision]=1": "unknown_parameter filter[revision]", "filter[id]=" + ids[0]: "unknown_parameter filter[id]",
+			"filter[type]=changes": "unknown_parameter filter[type]", "filter[resource.type]=users": "unknown_parameter filter[resource.type]", "page=2": "unknown_parameter page",
+			"cursor=x": "invalid_parameter cursor", "cursor=" + id(0): "unknown_cursor cursor", "since=" + id(0): "invalid_parameter since", "since=x": "invalid_parameter since", "since=": "invalid_parameter since",
+			"since=" + ids[0] + "&cursor=" + ids[0]: "conflicting_range cursor", "filter[resource.id]=x": "invalid_parameter filter[resource.id]",
+			"filter[created_at]=soon": "invalid_parameter filter[created_at]", "limit=x": "invalid_parameter limit",
+		} {
+			s.get("/changes?"+query).expectErrors(t, 400, want)
+		}
+		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
+			refused := s.do(method, "/changes", "")
+			refused.expectErrors(t, 405, "method_not_allowed")
+			refused.expectHeaders(t, "Allow: GET, HEAD, OPTIONS")
+		}
+		s.get("/changes/"+id(0)).expectErrors(t, 404, "not_found")
+		s.get("/changes/x").expectErrors(t, 404, "not_found")
+		s.get("/changes/"+ids[0]+"/changes").expectErrors(t, 404, "not_found")
+		s.get("/operations/"+id(0)+"/changes").expectErrors(t, 404, "not_found")
+		if head := s.do("HEAD", "/changes?limit=2", ""); head.status != 200 || head.body != "" || head.otherLinks(t) != linkHeader("/changes", "first", "limit=2", "next", "cursor="+ids[2]+"&limit=2", "last", "limit=-2") {
+			t.Errorf("HEAD: %d %v", head.status, head.header)
+		}
+	})
+}
+
+// TestHistoryOfAResource: also after it was deleted, and below its parent.
+func TestHistoryOfAResource(t *testing.T) {
+	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
+		seedUsers(s, 3)
+		s.write("PATCH", "/users/"+id(1), `{"name":"Bo"}`)
+		s.write("POST", "/users/"+id(0)+"/posts", `{"id":"`+id(10)+`","title":"Notes"}`)
+		s.write("PATCH", "/posts/"+id(10), `{"title":"More"}`)
+		want := []string{change("created", 1, "null", shown(1, "User 1", false)), change("updated", 1, `{"name":"User 1"}`, shown(1, "Bo", false))}
+		got := s.get("/users/" + id(1) + "/changes")
+		got.expectSettled(t, 200, data(want...))
+		ids := got.ids(t)
+		got.expectHeaders(t, "Link: "+linkHeader("/users/"+id(1)+"/changes", "first", "limit=100", "last", "limit=-100"), "X-Total-Count: 2")
+		s.get("/users/"+id(1)+"/changes?limit=-1").expectSettled(t, 200, data(want[1]))
+		s.get("/users/"+id(1)+"/changes?since="+ids[0]).expectSettled(t, 200, data(want[1]))
+		s.get("/users/"+id(1)+"/changes?filter[kind]=created").expectSettled(t, 200, data(want[0]))
+		if got := s.get("/users/"+id(1)+"/changes?limit=1").link(t, "next"); got != "/users/"+id(1)+"/changes?cursor="+ids[1]+"&limit=1" {
+			t.Errorf("next is %s", got)
+		}
+		s.write("DELETE", "/users/"+id(1), "")
+		s.get("/users/"+id(1)).expectErrors(t, 404, "not_found")
+		s.get("/users/"+id(1)+"/changes").expectSettled(t, 200, data(append(want, change("deleted", 1, shown(1, "Bo", false), "null"))...))
+		s.get("/users/"+id(9)+"/changes").expectErrors(t, 404, "not_found")
+
+		canonical, below := s.get("/posts/"+id(10)+"/changes"), s.get("/users/"+id(0)+"/posts/"+id(10)+"/changes")
+		if len(below.ids(t)) != 2 || below.body != canonical.body {
+			t.Errorf("below its parent %s\nand by itself %s", below.body, canonical.body)
+		}
+		s.get("/users/"+id(2)+"/posts/"+id(10)+"/changes").expectErrors(t, 404, "not_found")
+		s.get("/users/"+id(0)+"/posts/"+id(11)+"/changes").expectErrors(t, 404, "not_found")
+		s.get("/users/"+id(0)+"/posts/"+id(10)+"/changes/x").expectErrors(t, 404, "not_found")
+		s.get("/users/"+id(0)+"/posts/"+id(10)+"/nothing").expectErrors(t, 404, "not_found")
+		s.get("/user/"+id(0)+"/changes").expectErrors(t, 404, "not_found")
+		s.write("DELETE", "/posts/"+id(10), "")
+		if below := s.get("/users/" + id(0) + "/posts/" + id(10) + "/changes"); len(below.ids(t)) != 3 {
+			t.Errorf("after the deletion: %d %s", below.status, below.body)
+		}
+		refused := s.do("POST", "/users/"+id(0)+"/changes", "{}")
+		refused.expectErrors(t, 405, "method_not_allowed")
+		refused.expectHeaders(t, "Allow: GET, HEAD, OPTIONS")
+		if detail := s.get("/users/" + id(0) + "/chnages").body; !strings.Contains(detail, "Did you mean /users/"+id(0)+"/changes?") {
+			t.Errorf("no hint: %s", detail)
+		}
+	})
+}
+
+// TestLongPoll: an answer comes with the first change, or when the time is over.
+func TestLongPoll(t *testing.T) {
+	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
+		seedUsers(s, 1)
+		ids := s.get("/changes").ids(t)
+		done := s.get("/changes?since="+ids[0], "Prefer", "wait=0")
+		done.expect(t, 200, data())
+		if got := done.header.Get("Preference-Applied"); got != "wait=0" {
+			t.Errorf("Preference-Applied is %q", got)
+		}
+		if got := s.get("/changes", "Prefer", "wait=300").header.Get("Preference-Applied"); got != "" {
+			t.Errorf("without a position, Preference-Applied is %q", got)
+		}
+		waiting := map[string]chan answer{}
+		position := strings.TrimPrefix(s.get("/users").link(t, "changes"), "/users?since=")
+		paths := []string{"/changes?since=" + ids[0], "/changes?cursor=" + ids[0], "/changes?since=" + position, "/changes?since=" + ids[0] + "&filter[kind]=deleted", "/users/" + id(0) + "/changes?since=" + ids[0]}
+		for _, path := range paths {
+			arrived := make(chan answer, 1)
+			waiting[path] = arrived
+			go func() { arrived <- s.get(path, "Prefer", "wait=1000") }()
+		}
+		s.write("POST", "/posts", `{}`) // of which only the streams of all changes tell
+		s.write("PATCH", "/users/"+id(0), `{"name":"Ada"}`)
+		s.write("DELETE", "/users/"+id(0), "")
+		for path, arrived := range waiting {
+			got := <-arrived
+			if applied := got.header.Get("Preference-Applied"); got.status != 200 || applied != "wait=300" || len(got.ids(t)) == 0 {
+				t.Errorf("%s: %d %q %s", path, got.status, applied, got.body)
+			}
+			if strings.Contains(path, "cursor=") && (len(got.ids(t)) < 2 || got.ids(t)[0] != ids[0]) {
+				t.Errorf("a cursor is inclusive, and waits for one after it: %s", got.body)
+			}
+			if strings.Contains(path, "since=") && got.ids(t)[0] == ids[0] {
+				t.Errorf("since is exclusive: %s", got.body)
+			}
+		}
+		(<-func() chan answer {
+			arrived := make(chan answer, 1)
+			arrived <- s.get("/changes?since="+ids[0]+"&filter[kind]=deleted", "Prefer", "wait=300")
+			return arrived
+		}()).expectSettled(t, 200, data(change("deleted", 0, shown(0, "Ada", true), "null")))
+	})
+}
+
+// TestLongListOfChanges: a range that does not fit into one piece is whole, and its links are right.
+func TestLongListOfChanges(t *testing.T) {
+	const total = 120
+	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
+		bodies := make([]string, total)
+		for i := range bodies {
+			bodies[i] = fmt.Sprintf(`{"id":"%s","title":"%d","body":"%s"}`, id(i), i, strings.Repeat("body ", 300))
+		}
+		s.createAll("/posts", bodies...)
+		all := s.get("/changes?limit=1000").ids(t)
+		if len(all) != total {
+			t.Fatalf("there are %d changes", len(all))
+		}
+		for _, c := range []struct {
+			query    string
+			from, to int
+			links    []string
+		}{
+			{"limit=110", 0, 110, []string{"first", "limit=110", "next", "cursor=" + all[110] + "&limit=110", "last", "limit=-110"}},
+			{"limit=-110", 10, 120, []string{"first", "limit=110", "prev", "cursor=" + all[10] + "&limit=-110", "last", "limit=-110"}},
+			{"cursor=" + all[5] + "&limit=110", 5, 115, []string{"first", "limit=110", "prev", "cursor=" + all[5] + "&limit=-110", "next", "cursor=" + all[115] + "&limit=110", "last", "limit=-110"}},
+			{"limit=120", 0, 120, []string{"first", "limit=120", "last", "limit=-120"}},
+			{"limit=5000", 0, 120, []string{"first", "limit=5000", "last", "limit=-5000"}},
+		} {
+			got := s.get("/changes?" + c.query)
+			if fmt.Sprint(got.ids(t)) != fmt.Sprint(all[c.from:c.to]) {
+				t.Errorf("%s: got %d changes", c.query, len(got.ids(t)))
+			}
+			if links := linkHeader("/changes", c.links...); got.otherLinks(t) != links {
+				t.Errorf("%s\ngot  %s\nwant %s", c.query, got.otherLinks(t), links)
+			}
+			zipped := s.get("/changes?"+c.query, "Accept-Encoding", "gzip")
+			if zipped.header.Get("Content-Encoding") != "gzip" || unzip(t, zipped.body) != got.body {
+				t.Errorf("%s: not the same with gzip", c.query)
+			}
+		}
+	})
+}

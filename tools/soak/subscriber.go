@@ -1,0 +1,303 @@
+//go:build linux
+
+package soak
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// subscriber follows a collection through all lives of the server, and from node to node. It
+// keeps what its events add up to, and each change that it was told.
+type subscriber struct {
+	collection string
+	rng        *rand.Rand
+	nodes      atomic.Pointer[[]*client]
+
+	mutex     sync.Mutex // of the rest
+	resources map[string]string
+	told      map[Ref][]told // by resource, in the order of the events
+	changes   map[string]bool
+	position  string // of the last event that has one
+	synced    bool
+	resets    int
+	wrong     []string
+}
+
+// told is a change as an event tells it.
+type told struct {
+	kind     string
+	revision int64
+}
+
+func newSubscriber(collection string, rng *rand.Rand) *subscriber {
+	return &subscriber{collection: collection, rng: rng, resources: map[string]string{}, told: map[Ref][]told{}, changes: map[string]bool{}}
+}
+
+// follow reads events until the context ends. A stream that ends is resumed on the next node.
+func (s *subscriber) follow(ctx context.Context) {
+	for node := s.rng.IntN(1 << 16); ctx.Err() == nil; node++ {
+		nodes := *s.nodes.Load()
+		// Now and then it leaves by itself, in the middle.
+		s.read(ctx, nodes[node%len(nodes)].base.Load().(string), 1+s.rng.IntN(300))
+		if sleep(ctx, 20*time.Millisecond) != nil {
+			return
+		}
+	}
+}
+
+// streams has no time-out: a stream goes on for as long as it is read.
+var streams = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
+
+// read reads one stream, or up to a number of events.
+func (s *subscriber) read(ctx context.Context, base string, most int) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/"+s.collection, nil)
+	if err != nil {
+		s.blame("%v", err)
+		return
+	}
+	request.Header.Set("Accept", "text/event-stream")
+	s.mutex.Lock()
+	if s.synced {
+		request.Header.Set("Last-Event-ID", s.position)
+	} else {
+		s.resources = map[string]string{} // an unfinished snapshot begins again
+	}
+	s.mutex.Unlock()
+	response, err := streams.Do(request)
+	if err != nil {
+		return // the server is gone
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		if response.StatusCode < 500 {
+			body, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
+			s.blame("the stream is refused: %d %s", response.StatusCode, body)
+		}
+		return
+	}
+	events := bufio.NewReaderSize(response.Body, 64<<10)
+	for range most {
+		event, err := readEvent(events)
+		if err != nil {
+			return
+		}
+		s.take(event)
+	}
+}
+
+// event is one of a stream.
+type event struct{ kind, id, data string }
+
+// readEvent reads an event to the empty line behind it. What is cut before that is no event.
+func readEvent(from *bufio.Reader) (e event, err error) {
+	for {
+		line, err := from.ReadString('\n')
+		if err != nil {
+			return event{}, err
+		}
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch name {
+		case "":
+			if value == "" && line == "\n" && (e.kind != "" || e.data != "") {
+				return e, nil
+			}
+		case "event":
+			e.kind = value
+		case "id":
+			e.id = value
+		case "data":
+			e.data += value
+		}
+	}
+}
+
+// take adds an event to what is known.
+func (s *subscriber) take(e event) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	var message struct {
+		Data   json.RawMessage
+		Change struct {
+			ID       string
+			Revision int64
+		}
+	}
+	if err := json.Unmarshal([]byte(e.data), &message); err != nil {
+		s.note("the event %s has no JSON: %q: %v", e.kind, shortened(e.data), err)
+		return
+	}
+	if e.id != "" {
+		s.position = e.id
+	}
+	id := identify(message.Data).ID
+	_, there := s.resources[id]
+	switch e.kind {
+	case "listed":
+		s.resources[id] = string(message.Data)
+		return
+	case "synced":
+		s.synced = true
+		return
+	case "bookmark":
+		return
+	case "reset":
+		s.resets++
+		s.synced, s.resources = false, map[string]string{}
+		return
+	case "created", "updated":
+		if there != (e.kind == "updated") {
+			s.note("%s is %s, and it was there: %t", id, e.kind, there)
+		}
+		s.resources[id] = string(message.Data)
+	case "deleted":
+		if !there {
+			s.note("%s is deleted, and was not there", id)
+		}
+		delete(s.resources, id)
+	default:
+		s.note("an event %q, without a filter", e.kind)
+	}
+	if s.changes[message.Change.ID] {
+		s.note("the change %s is told twice", message.Change.ID)
+	}
+	s.changes[message.Change.ID] = true
+	ref := Ref{s.collection, id}
+	s.told[ref] = append(s.told[ref], told{e.kind, message.Change.Revision})
+}
+
+func (s *subscriber) blame(format string, args ...any) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.note(format, args...)
+}
+
+// note keeps the first things that are wrong.
+func (s *subscriber) note(format string, args ...any) {
+	if len(s.wrong) < 10 {
+		s.wrong = append(s.wrong, "subscriber of "+s.collection+": "+fmt.Sprintf(format, args...))
+	}
+}
+
+// differences compares what the events add up to with what is listed.
+func (s *subscriber) differences(found *Observed) (differences []string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	listed := 0
+	for ref, value := range found.Resources {
+		if ref.Collection != s.collection {
+			continue
+		}
+		listed++
+		if have := s.resources[ref.ID]; have != value.Representation {
+			differences = append(differences, fmt.Sprintf("%s is listed as %s, and by its events it is %s", ref.ID, value.Representation, have))
+		}
+	}
+	if listed != len(s.resources) {
+		differences = append(differences, fmt.Sprintf("%d are listed, and there are %d by the events", listed, len(s.resources)))
+	}
+	return differences
+}
+
+// mistold compares each change that was told with the change log, resource by resource. What was told
+// must be in the log, in its order; behind it there may be more, unless all was told.
+func (s *subscriber) mistold(log map[Ref][]told, all bool) (differences []string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for ref, got := range s.told {
+		logged := log[ref]
+		if len(logged) > len(got) && !all {
+			logged = logged[:len(got)]
+		}
+		if !slices.Equal(logged, got) {
+			differences = append(differences, fmt.Sprintf("%s is in the change log as %v, and was told as %v", ref.ID, log[ref], got))
+		}
+	}
+	for ref, logged := range log {
+		if all && ref.Collection == s.collection && s.told[ref] == nil {
+			differences = append(differences, fmt.Sprintf("%s is in the change log as %v, and was not told", ref.ID, logged))
+		}
+	}
+	return differences
+}
+
+// subscribe starts a subscriber of each collection when the run begins, and tells all of them where the
+// nodes are.
+func (r *Run) subscribe(ctx context.Context) {
+	if r.subscribers == nil {
+		ctx, cancel := context.WithCancel(ctx)
+		r.unsubscribe = func() {
+			cancel()
+			r.following.Wait()
+		}
+		for collection := range collections {
+			s := newSubscriber(collection, rand.New(rand.NewPCG(r.rng.Uint64(), 0)))
+			s.nodes.Store(&r.clients)
+			r.subscribers = append(r.subscribers, s)
+			r.following.Go(func() { s.follow(ctx) })
+		}
+	}
+	nodes := slices.Clone(r.clients)
+	for _, s := range r.subscribers {
+		s.nodes.Store(&nodes)
+	}
+}
+
+var errBehind = errors.New("a subscriber has not got everything")
+
+// checkSubscribers waits until the events of every subscriber add up to what was found while
+// nobody writes.
+func (r *Run) checkSubscribers(ctx context.Context, found *Observed) (ok bool, err error) {
+	before := len(r.Findings)
+	for _, s := range r.subscribers {
+		for deadline := time.Now().Add(maxSettle); ; {
+			differences := s.differences(found)
+			if len(differences) == 0 {
+				break
+			}
+			if time.Now().After(deadline) {
+				r.find(Violation{Fault: Lost, Text: fmt.Sprintf("%v: %s after %v: %s", errBehind, s.collection, maxSettle, strings.Join(differences[:min(3, len(differences))], "; "))})
+				break
+			}
+			if err := sleep(ctx, 5*time.Millisecond); err != nil {
+				return false, err
+			}
+		}
+		s.mutex.Lock()
+		for _, text := range s.wrong {
+			r.find(Violation{Fault: Wrong, Text: text})
+		}
+		if s.resets > 0 {
+			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("subscriber of %s: %d resets without a cause", s.collection, s.resets)})
+		}
+		s.wrong, s.resets = nil, 0
+		s.mutex.Unlock()
+	}
+	return len(r.Findings) == before, nil
+}
+
+// checkTold compares the events of all subscribers with the change log. All: they have got
+// everything that is in it.
+func (r *Run) checkTold(log map[Ref][]told, all bool) {
+	for _, s := range r.subscribers {
+		for i, difference := range s.mistold(log, all) {
+			if i < 5 {
+				r.find(Violation{Fault: Wrong, Text: "subscriber of " + s.collection + ": " + difference})
+			}
+		}
+	}
+}
