@@ -52,6 +52,14 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
+	listener := config.ConnConfig
+	if o.Direct != "" {
+		direct, err := parseConfig(o.Direct)
+		if err != nil {
+			return nil, fmt.Errorf("the direct URL: %w", err)
+		}
+		listener = direct.ConnConfig
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
@@ -60,7 +68,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Database{pool: pool, listener: config.ConnConfig, options: o.WithDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), sequencing: make(chan struct{}, 1), replyTimeout: defaultPatience}, nil
+	return &Database{pool: pool, listener: listener, options: o.WithDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), sequencing: make(chan struct{}, 1), replyTimeout: defaultPatience}, nil
 }
 
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
