@@ -28,8 +28,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/plural-go/plural/internal/pgserver"
 )
 
@@ -75,7 +73,7 @@ func URL(t testing.TB) string {
 
 	// The process id and the time keep apart processes that share a server.
 	name := fmt.Sprintf("plural_test_%d_%d_%d", os.Getpid(), time.Now().UnixNano(), serial.Add(1))
-	if err := adminExec(server, "CREATE DATABASE "+name+strategy()); err != nil {
+	if err := adminExec(server, "CREATE DATABASE "+name); err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
 	t.Cleanup(func() {
@@ -121,21 +119,6 @@ var serverURL = sync.OnceValues(func() (*url.URL, error) {
 	defer mu.Unlock()
 	started = c
 	return url.Parse(pgserver.URL("postgres", c))
-})
-
-// strategy is how CREATE DATABASE copies the template. PostgreSQL 15 and later write every page to the log unless
-// they are told to copy the files, which takes a third of the CPU time. Older versions always copy the files, and do
-// not know the option. A failed query is not an error here: CREATE DATABASE, which is next, reports it.
-var strategy = sync.OnceValue(func() (option string) {
-	server, err := serverURL()
-	if err != nil {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), adminTimeout)
-	defer cancel()
-	_ = pgserver.Query(ctx, server.String(), func(rows pgx.Rows) error { return rows.Scan(&option) },
-		"SELECT CASE WHEN current_setting('server_version_num')::int >= 150000 THEN ' STRATEGY file_copy' ELSE '' END")
-	return option
 })
 
 // start makes a server that has to survive nothing.
