@@ -142,12 +142,12 @@ func (f *Feed) tick(ctx context.Context) error {
 	return nil
 }
 
-// advance notes the last position of the log. One that is before what was read means that the
-// database was replaced by an older one.
+// advance notes the last position of the log. One that is before the last one means that the
+// database was replaced by an older one. Subscriptions may have read further meanwhile.
 func (f *Feed) advance(last int64) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if last < f.reading {
+	if last < f.last {
 		f.jump(last, HistoryChanged)
 	}
 	if last != f.last {

@@ -142,7 +142,8 @@ func (c *content) backwards(rest *Rest) {
 		case created:
 			delete(states, ref)
 		case updated:
-			before := maps.Clone(state)
+			before := map[string]string{} // of a resource that is not there, too: forwards reports it
+			maps.Copy(before, state)
 			maps.Copy(before, previous)
 			states[ref] = before
 		default:

@@ -1,0 +1,265 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/problem"
+)
+
+// plain leaves out of lines what differs from run to run.
+func plain(lines []string) []string {
+	for i := range lines {
+		lines[i] = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`).ReplaceAllString(lines[i], `"T"`)
+		lines[i] = regexp.MustCompile(`"change":\{"id":"[^"]*"`).ReplaceAllString(lines[i], `"change":{"id":"C"`)
+		lines[i] = regexp.MustCompile(`"revision":\d+`).ReplaceAllString(lines[i], `"revision":R`)
+	}
+	return lines
+}
+
+func expect(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if got = plain(got); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func linkText(id, label string) string {
+	return `{"id":"` + id + `","type":"links","label":` + label + `,"rank":null,"note_id":null,"created_at":"T","updated_at":"T"}`
+}
+
+const (
+	firstID  = "00000000-0000-0000-0000-000000000001"
+	secondID = "00000000-0000-0000-0000-000000000002"
+	changed  = `"change":{"id":"C","by":null,"at":"T","revision":R}`
+)
+
+func TestSnapshotThenChanges(t *testing.T) {
+	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
+		first, second := model.ID{15: 1}, model.ID{15: 2}
+		n.mustDo(t, http.MethodPost, n.links, first, map[string]any{"label": "a"})
+		s := n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
+		expect(t, next(t, s, 2), `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`)
+		n.mustDo(t, http.MethodPost, n.links, second, map[string]any{"label": "b"})
+		expect(t, next(t, s, 1), `created {"data":`+linkText(secondID, `"b"`)+`,`+changed+`}`)
+		n.mustDo(t, http.MethodPatch, n.links, first, map[string]any{"label": "c"})
+		n.mustDo(t, http.MethodPatch, n.links, first, map[string]any{"label": "c"}) // which changes nothing
+		n.mustDo(t, http.MethodDelete, n.links, second, nil)
+		expect(t, next(t, s, 2), `updated {"data":`+linkText(firstID, `"c"`)+`,"previous":{"label":"a"},`+changed+`}`,
+			`deleted {"data":`+linkText(secondID, `"b"`)+`,`+changed+`}`)
+	})
+}
+
+// TestResume: a stream goes on from the position of each of its events, and of a bookmark.
+func TestResume(t *testing.T) {
+	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
+		shape := Shape{Path: resource.Path{Collection: n.links}}
+		s := n.subscribe(t, shape, "")
+		events := take(t, s, 1)
+		for i := range 5 {
+			n.mustDo(t, http.MethodPost, n.links, model.ID{15: byte(i + 1)}, map[string]any{"label": "a"})
+			n.mustDo(t, http.MethodPost, n.books, model.ID{15: byte(i + 1)}, map[string]any{"name": "not of this stream"})
+		}
+		events = append(events, take(t, s, 5)...)
+		bookmark := s.Bookmark()
+		s.Close()
+		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 9}, map[string]any{"label": "last"})
+		for i, event := range append(events, bookmark) {
+			again := n.subscribe(t, shape, event.Position)
+			want := append(slices.Clone(events), Event{ID: model.ID{15: 9}})[min(i+1, 6):]
+			for j, got := range take(t, again, len(want)) {
+				if got.Kind != Created || got.ID != want[j].ID || want[j].Data != nil && string(got.Data) != string(want[j].Data) {
+					t.Errorf("from event %d: event %d is %s %s", i, j, got.Kind, got.Data)
+				}
+			}
+			again.Close()
+		}
+	})
+}
+
+// take returns the next n events.
+func take(t *testing.T, s *Subscription, n int) (events []Event) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for len(events) < n {
+		more, err := s.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, more...)
+	}
+	if len(events) > n {
+		t.Fatalf("got %d events, want %d", len(events), n)
+	}
+	return events
+}
+
+// TestResets: a position that cannot be continued begins the stream again.
+func TestResets(t *testing.T) {
+	var mutex sync.Mutex
+	causes := []string{}
+	options := func() Options {
+		return Options{Metrics: Metrics{Reset: func(cause string) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			causes = append(causes, cause)
+		}}}
+	}
+	eachDatabase(t, options, func(t *testing.T, n *notes) {
+		causes = nil
+		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"label": "a"})
+		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 2}, map[string]any{"label": "b"})
+		shape := Shape{Path: resource.Path{Collection: n.links}}
+		s := n.subscribe(t, shape, "")
+		at, err := parsePosition(take(t, s, 3)[2].Position)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.mustDo(t, http.MethodDelete, n.links, model.ID{15: 2}, nil)
+		take(t, s, 1)
+		other, renamed, future := at, at, at
+		other.history[0]++
+		renamed.fingerprint[0]++
+		future.point.Number += 1000
+		for _, each := range []position{other, renamed, future} {
+			expect(t, next(t, n.subscribe(t, shape, each.String()), 3), `reset {}`, `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`)
+		}
+		if err := n.feed.store.DeleteOldChanges(context.Background(), -time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, next(t, n.subscribe(t, shape, at.String()), 3), `reset {}`, `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`)
+		if want := []string{otherHistory, otherShape, beyondEnd, belowFloor}; !slices.Equal(causes, want) {
+			t.Errorf("causes %v, want %v", causes, want)
+		}
+		// What was removed does not disturb those who have seen it.
+		n.mustDo(t, http.MethodPatch, n.links, model.ID{15: 1}, map[string]any{"label": "c"})
+		expect(t, next(t, s, 1), `updated {"data":`+linkText(firstID, `"c"`)+`,"previous":{"label":"a"},`+changed+`}`)
+	})
+}
+
+func TestStreamOfOneResource(t *testing.T) {
+	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
+		id := model.ID{15: 1}
+		shape := Shape{Path: resource.Path{Collection: n.links}, ID: &id}
+		if _, err := n.feed.Subscribe(context.Background(), shape, "", "test"); !fault.Is(err, problem.CodeNotFound) {
+			t.Fatalf("a resource that does not exist: %v", err)
+		}
+		n.mustDo(t, http.MethodPost, n.links, id, map[string]any{"label": "a"})
+		s := n.subscribe(t, shape, "")
+		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 2}, map[string]any{"label": "b"})
+		n.mustDo(t, http.MethodDelete, n.links, id, nil)
+		expect(t, next(t, s, 4), `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`,
+			`deleted {"data":`+linkText(firstID, `"a"`)+`,`+changed+`}`, `the stream ended: the resource was deleted`)
+		if _, err := s.Next(context.Background()); !errors.Is(err, io.EOF) {
+			t.Errorf("after the end: %v", err)
+		}
+		// A client that does not know it yet is told so, one that does is refused.
+		known := s.Bookmark().Position
+		s.Close()
+		if _, err := n.feed.Subscribe(context.Background(), shape, known, "test"); !fault.Is(err, problem.CodeNotFound) {
+			t.Errorf("after its deletion: %v", err)
+		}
+	})
+}
+
+func TestOneResourceThatIsHidden(t *testing.T) {
+	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
+		id := model.ID{15: 1}
+		shape := Shape{Path: resource.Path{Collection: n.notes, By: n.permit("user", "ada")}, ID: &id}
+		n.mustDo(t, http.MethodPost, n.notes, id, map[string]any{"title": "a", "owner": "ada"})
+		s := n.subscribe(t, shape, "")
+		synced := take(t, s, 2)[1].Position
+		n.mustDo(t, http.MethodPatch, n.notes, id, map[string]any{"owner": "eve"})
+		left := []string{`left {"data":{"id":"` + firstID + `","type":"notes"}}`, `the stream ended: the resource is not visible any more`}
+		expect(t, next(t, s, 2), left...)
+		expect(t, next(t, n.subscribe(t, shape, synced), 2), left...)
+	})
+}
+
+// TestParents: a change that makes the parent in the path disappear ends the stream.
+func TestParents(t *testing.T) {
+	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
+		book := model.ID{15: 7}
+		n.mustDo(t, http.MethodPost, n.books, book, map[string]any{"name": "a", "owner": "ada"})
+		n.mustDo(t, http.MethodPost, n.notes, model.ID{15: 1}, map[string]any{"owner": "ada", "book_id": book.String()})
+		shape := Shape{Path: resource.Path{Collection: n.notes, Parent: &book, By: n.permit("user", "ada")}}
+		s := n.subscribe(t, shape, "")
+		if lines := next(t, s, 2); len(lines) != 2 || lines[1] != "synced {}" {
+			t.Fatal(lines)
+		}
+		n.mustDo(t, http.MethodPatch, n.books, book, map[string]any{"name": "b"})
+		n.mustDo(t, http.MethodPatch, n.notes, model.ID{15: 1}, map[string]any{"title": "seen"})
+		if lines := next(t, s, 1); !strings.HasPrefix(lines[0], "updated ") {
+			t.Fatal(lines)
+		}
+		n.mustDo(t, http.MethodPatch, n.books, book, map[string]any{"owner": "eve"})
+		if _, err := s.Next(context.Background()); !fault.Is(err, problem.CodeNotFound) {
+			t.Errorf("a parent that is hidden: %v", err)
+		}
+		// Hidden and shown again, before the stream was read: it begins again.
+		n.mustDo(t, http.MethodPatch, n.books, book, map[string]any{"owner": "ada"})
+		s = n.subscribe(t, shape, "")
+		take(t, s, 2)
+		s.feed.mutex.Lock()
+		s.feed.detach(s) // so that both changes are read together
+		s.feed.mutex.Unlock()
+		n.mustDo(t, http.MethodPatch, n.books, book, map[string]any{"owner": "eve"})
+		n.mustDo(t, http.MethodPatch, n.books, book, map[string]any{"owner": "ada"})
+		lines := next(t, s, 3)
+		if len(lines) != 3 || lines[0] != "reset {}" || !strings.HasPrefix(lines[1], "listed ") || lines[2] != "synced {}" {
+			t.Errorf("a parent that was hidden for a while: %v", lines)
+		}
+		n.mustDo(t, http.MethodDelete, n.books, book, nil)
+		var last error
+		for last == nil {
+			_, last = s.Next(context.Background())
+		}
+		if !fault.Is(last, problem.CodeNotFound) {
+			t.Errorf("a parent that is deleted: %v", last)
+		}
+	})
+}
+
+func TestStreamOfTheLog(t *testing.T) {
+	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
+		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"label": "a"})
+		n.mustDo(t, http.MethodPost, n.books, model.ID{15: 2}, map[string]any{"name": "b"})
+		if _, err := n.feed.store.Sequence(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		of := func(collection string) query.Filter {
+			return query.Compare{Column: n.schema.Changes().Field("collection").Column, Op: query.Equal, Value: model.TextValue(collection)}
+		}
+		s := n.subscribe(t, Shape{Path: resource.Path{By: n.permit("admin", "root")}, Filter: of("links")}, "")
+		n.mustDo(t, http.MethodPatch, n.links, model.ID{15: 1}, map[string]any{"label": "c"})
+		n.mustDo(t, http.MethodDelete, n.books, model.ID{15: 2}, nil)
+		var told []string
+		for _, event := range take(t, s, 3) {
+			content := struct {
+				Data struct {
+					ID, Type, Kind string
+					Previous       json.RawMessage
+				}
+			}{}
+			if err := json.Unmarshal(event.Data, &content); event.Kind != Synced && (err != nil || content.Data.ID != event.ID.String() || content.Data.Type != "changes") {
+				t.Errorf("%s: %v", event.Data, err)
+			}
+			told = append(told, string(event.Kind)+" "+content.Data.Kind+" "+string(content.Data.Previous))
+		}
+		expect(t, told, "listed created null", "synced  ", `created updated {"label":"a"}`)
+	})
+}
