@@ -171,9 +171,11 @@ func (h *house) all(collection string, bodies []string) {
 var (
 	uuidInHeader = regexp.MustCompile(`/operations/[0-9a-f-]{36}`)
 	everyTag     = regexp.MustCompile(`"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+){1,2}"|\\"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+){1,2}\\"`)
-	anyPosition  = regexp.MustCompile(`since=[A-Za-z0-9_-]+`)
 	anyOperation = regexp.MustCompile(`"id":"[0-9a-f-]{36}","type":"operations"`)
 )
+
+// anyPosition is a position in the change log, which counts all changes.
+var anyPosition = regexp.MustCompile(`since=[A-Za-z0-9_-]+>`)
 
 // everything is all that an answer says, without what differs between any two.
 func (a answer) everything() string {
@@ -187,6 +189,6 @@ func (a answer) everything() string {
 	text := fmt.Sprintf("%d\n%s\n%s", a.status, strings.Join(lines, "\n"), a.timeless())
 	text = uuidInHeader.ReplaceAllString(text, "/operations/ID")
 	text = anyOperation.ReplaceAllString(text, `"id":"ID","type":"operations"`)
-	text = anyPosition.ReplaceAllString(text, "since=POSITION")
+	text = anyPosition.ReplaceAllString(text, "since=POSITION>")
 	return everyTag.ReplaceAllString(text, "TAG")
 }
