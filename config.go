@@ -28,6 +28,11 @@ type Config struct {
 	// Database is a URL: sqlite:FILE, or postgres://HOST/DATABASE. Default: sqlite:plural.db.
 	Database string
 
+	// DatabaseDirect is a URL of the same PostgreSQL database that leads to it without a pool of
+	// connections in between, such as PgBouncer. Over it the server hears at once of changes that
+	// other servers make; where it cannot, it looks for them ten times per second. Default: Database.
+	DatabaseDirect string
+
 	// Migrate is what Open does with a database that has another schema. Default: MigrateAdditive.
 	Migrate MigrateMode
 

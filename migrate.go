@@ -21,11 +21,12 @@ const (
 	MigrateOff MigrateMode = "off"
 )
 
-func migrateOptions(config Config, observer *observe.Observer) []store.Option {
+func storeOptions(config Config, observer *observe.Observer) []store.Option {
+	options := []store.Option{store.ListenAt(config.DatabaseDirect)}
 	if config.Migrate == MigrateOff {
-		return nil
+		return options
 	}
-	return []store.Option{store.MigrateAdditive(func(step *migrate.Step) { observer.Migrated(step.Text, step.Cost) })}
+	return append(options, store.MigrateAdditive(func(step *migrate.Step) { observer.Migrated(step.Text, step.Cost) }))
 }
 
 // MigrationStep is one difference between the schema of a database and another one.

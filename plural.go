@@ -74,7 +74,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 			observer.AccessWarning(warning)
 		}
 	}
-	st, err := store.Open(ctx, config.Database, config.model(), migrateOptions(config, observer)...)
+	st, err := store.Open(ctx, config.Database, config.model(), storeOptions(config, observer)...)
 	if err != nil {
 		return nil, err
 	}

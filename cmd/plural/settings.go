@@ -33,6 +33,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.schemaFile, "schema", "", "schema file (default plural.yaml if there is one, else a built-in example)")
 	flags.BoolVar(&s.config.Open, "open", false, "listen on any address without access rules in the schema file")
 	flags.StringVar(&s.config.Database, "database", "sqlite:plural.db", "database `URL`")
+	flags.StringVar(&s.config.DatabaseDirect, "database-direct", "", "`URL` of the same PostgreSQL database without a pooler such as PgBouncer, to hear of changes (default: the database)")
 	s.config.Migrate = plural.MigrateAdditive
 	flags.Var(&choice{(*string)(&s.config.Migrate), migrateModes}, "migrate", "automatic migration of a database with another schema: additive or off")
 	s.logFormat, s.logLevel = "text", "info"

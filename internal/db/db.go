@@ -67,7 +67,7 @@ type Traits struct {
 	PageReads, LongReads int
 }
 
-// Options are given when a database is opened. Each may be nil.
+// Options are given when a database is opened. Each may be nil or empty.
 type Options struct {
 	// Finish completes a transaction with the tasks that have succeeded in it, before it
 	// is committed. An error rolls it back. Committed is called after the commit.
@@ -78,6 +78,9 @@ type Options struct {
 	// Trace is called with each statement of a transaction as it is sent, those that begin and end it
 	// included. It may be called by several goroutines at once.
 	Trace func(sql string)
+	// Direct is a URL of the same database that leads to its server without a pool of connections
+	// in between, for Notify. Empty: that of the database.
+	Direct string
 }
 
 // WithDefaults replaces nil functions.

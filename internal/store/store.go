@@ -46,6 +46,7 @@ type Option func(*opening)
 type opening struct {
 	applied func(*migrate.Step)
 	trace   func(sql string)
+	direct  string
 }
 
 // MigrateAdditive allows Open to migrate the database if all steps are additive. Applied is
@@ -53,6 +54,10 @@ type opening struct {
 func MigrateAdditive(applied func(*migrate.Step)) Option {
 	return func(o *opening) { o.applied = applied }
 }
+
+// ListenAt sets the URL at which Notify listens, if that is not the URL of the database: see
+// db.Options.
+func ListenAt(url string) Option { return func(o *opening) { o.direct = url } }
 
 // Open opens a database by its URL: sqlite:FILE or postgres://…. An empty database gets its
 // tables. One that does not fit the schema is refused with a *MisfitError, unless an option
@@ -64,7 +69,7 @@ func Open(ctx context.Context, url string, s *model.Schema, given ...Option) (*S
 	}
 	st := &Store{schema: s, tables: map[*model.Collection]*table{}, now: time.Now}
 	st.clock = st.databaseTime
-	b, err := databases.Open(ctx, url, db.Options{Trace: o.trace, Finish: st.finish, Failed: func(err error) { st.failed.Store(&err) }})
+	b, err := databases.Open(ctx, url, db.Options{Trace: o.trace, Direct: o.direct, Finish: st.finish, Failed: func(err error) { st.failed.Store(&err) }})
 	if err != nil {
 		return nil, databases.Explain(err)
 	}

@@ -18,6 +18,9 @@ func Open(ctx context.Context, url string, o db.Options) (db.Database, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme {
 	case "sqlite":
+		if o.Direct != "" {
+			return nil, errors.New("a direct URL of the database is given, which is for PostgreSQL: leave it out")
+		}
 		return sqlite.Open(rest, o)
 	case "postgres", "postgresql":
 		return postgres.Open(ctx, url, o)

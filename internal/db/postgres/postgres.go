@@ -26,8 +26,9 @@ type Database struct {
 	first      chan struct{} // slots of first pages
 	long       chan struct{} // slots of long reads
 	locks      retryLocks
-	removed    atomic.Int64 // rows removed since the last VACUUM
-	changed    db.Signal
+	removed    atomic.Int64    // rows removed since the last VACUUM
+	changed    db.Signal       // of this server and, as far as they tell, of others
+	committed  db.Signal       // of this server only
 	sequencing chan struct{}   // has room for one tick
 	listener   *pgx.ConnConfig // of the connection that listens
 	options    db.Options
@@ -51,6 +52,14 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
+	listener := config.ConnConfig
+	if o.Direct != "" {
+		direct, err := parseConfig(o.Direct)
+		if err != nil {
+			return nil, fmt.Errorf("the direct URL: %w", err)
+		}
+		listener = direct.ConnConfig
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
@@ -59,7 +68,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Database{pool: pool, listener: config.ConnConfig, options: o.WithDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), sequencing: make(chan struct{}, 1), replyTimeout: defaultPatience}, nil
+	return &Database{pool: pool, listener: listener, options: o.WithDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), sequencing: make(chan struct{}, 1), replyTimeout: defaultPatience}, nil
 }
 
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {

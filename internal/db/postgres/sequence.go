@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -19,6 +20,10 @@ const (
 
 	// maxTick bounds how many positions a tick gives. One that gives as many is followed by another.
 	maxTick = 100_000
+
+	// tickTimeout is for a database that does not answer. A tick takes milliseconds, or seconds if
+	// there is much to do or a wait for others.
+	tickTimeout = time.Minute
 
 	// lastTick reads the state from the end of the index: while somebody has an old snapshot,
 	// removed rows are still at its beginning.
@@ -38,13 +43,15 @@ const (
 // stays as it was. A tick that finds nothing writes nothing.
 var tick = "WITH last AS (SELECT * FROM (" + lastTick + ") AS t WHERE NOT " + isForeign + ")," +
 	" unseen AS (SELECT c.revision FROM last, " + db.ChangesTable + " AS c WHERE c.transaction >= pg_snapshot_xmax(last.seen) AND " + isNew +
-	" UNION ALL SELECT c.revision FROM last, pg_snapshot_xip(last.seen) AS ran(number), " + db.ChangesTable + " AS c" +
-	" WHERE pg_visible_in_snapshot(ran.number, pg_current_snapshot()) AND c.transaction = ran.number AND " + isNew +
+	" UNION ALL SELECT ended.revision FROM last, pg_snapshot_xip(last.seen) AS ran(number)" +
+	" CROSS JOIN LATERAL (SELECT c.revision FROM " + db.ChangesTable + " AS c WHERE c.transaction = ran.number AND " + isNew +
+	" OFFSET 0) AS ended" + // or the planner might read the whole log to join it
+	" WHERE pg_visible_in_snapshot(ran.number, pg_current_snapshot())" +
 	" ORDER BY 1 LIMIT " + strconv.Itoa(maxTick) + ")," +
 	" placed AS (INSERT INTO " + db.SequenceTable + " (position, revision)" +
 	" SELECT last.position + row_number() OVER (ORDER BY unseen.revision), unseen.revision FROM last, unseen RETURNING position)," +
 	" result AS (SELECT count(*) AS count, max(position) AS position FROM placed)," +
-	" removed AS (DELETE FROM " + db.TicksTable + " AS t USING last, result WHERE t.position = last.position AND result.count > 0)," +
+	" removed AS (DELETE FROM " + db.TicksTable + " AS t WHERE t.position = (SELECT last.position FROM last, result WHERE result.count > 0))," +
 	" stored AS (INSERT INTO " + db.TicksTable + " (position, seen)" +
 	" SELECT result.position, CASE WHEN result.count < " + strconv.Itoa(maxTick) + " THEN pg_current_snapshot() ELSE last.seen END" +
 	" FROM last, result WHERE result.count > 0 RETURNING pg_notify('" + channel + "', ''))" +
@@ -64,9 +71,10 @@ var renumber = []string{
 
 var (
 	lockTicks = "SELECT pg_advisory_xact_lock(" + migrationLock + ", '" + db.TicksTable + "'::regclass::oid::int4)"
-	// The planner does not know how few changes are new. What is seen must be durable, even if the
-	// writers do not wait for that.
-	tickSettings = "SELECT set_config('enable_seqscan', 'off', true)," +
+	// The planner does not know how few changes are new: it would scan tables and compile the
+	// query, which takes a hundred times as long as to run it. What is seen must be durable, even if
+	// the writers do not wait for that.
+	tickSettings = "SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)," +
 		" set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)"
 
 	errNoTick = errors.New("the table " + db.TicksTable + " has lost its row, so that changes can get no positions: restore a backup")
@@ -115,7 +123,7 @@ func (b *Database) order(ctx context.Context, statements ...deferred) error {
 		return err
 	}
 	defer acquired.Release()
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: "begin isolation level read committed"}
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: "begin isolation level read committed", replyTimeout: tickTimeout}
 	c.begin()
 	c.queued = append(c.queued, deferred{sql: lockSchemas}, deferred{sql: lockTicks}, deferred{sql: tickSettings})
 	c.queued = append(c.queued, statements...)

@@ -1,0 +1,78 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/pgtest"
+)
+
+func insertChanges(t *testing.T, d *Database, n int) {
+	t.Helper()
+	err := d.Migrate(context.Background(), func(c db.Conn) error { // it has any time
+		return db.ExecAll(c, fmt.Sprintf("INSERT INTO %s (collection, id, kind, at, caller, schema, previous)"+
+			" SELECT 1, gen_random_uuid(), 'created', now(), '', 1, '' FROM generate_series(1, %d)", db.ChangesTable, n))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTickOfALongLog: a tick looks at what is new only, however long the log is and whatever the
+// planner knows of it. A tick that gives as many positions as one may give is followed by another.
+func TestTickOfALongLog(t *testing.T) {
+	d := open(t, pgtest.URL(t))
+	const many = maxTick + 10
+	insertChanges(t, d, many)
+	if last, err := d.Sequence(context.Background()); err != nil || last != many {
+		t.Fatal(last, err)
+	}
+	insertChanges(t, d, 3)
+	c, release, err := d.Read(context.Background(), db.LongRead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ordered int64
+	_, err = db.One(c, func(row model.Row) { ordered = row.Int(0) }, "SELECT count(*) FROM "+db.SequenceTable+" WHERE position = revision AND position BETWEEN 1 AND "+fmt.Sprint(many))
+	release()
+	if err != nil || ordered != many {
+		t.Errorf("%d changes have their revisions as positions, %v", ordered, err)
+	}
+	for _, analyze := range []bool{false, true} {
+		err = d.Migrate(context.Background(), func(c db.Conn) error {
+			if analyze {
+				if err := db.ExecAll(c, "ANALYZE"); err != nil {
+					return err
+				}
+			}
+			if err := db.ExecAll(c, tickSettings); err != nil {
+				return err
+			}
+			var plan []string
+			err := db.Each(c, func(row model.Row) bool {
+				plan = append(plan, string(row.AppendText(nil, 0)))
+				return true
+			}, "EXPLAIN "+tick)
+			text := strings.Join(plan, "\n")
+			if strings.Contains(text, "JIT") || strings.Contains(text, "Seq Scan") || strings.Contains(text, "Hash") || strings.Contains(text, "Merge") {
+				t.Errorf("the plan of a tick is\n%s", text)
+			}
+			for i, line := range plan {
+				if strings.Contains(line, "Index") && strings.Contains(line, "Scan") && !strings.Contains(line, "Backward") && !strings.Contains(plan[i+1], "Index Cond") {
+					t.Errorf("a whole index is read:\n%s", text)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last, err := d.Sequence(context.Background()); err != nil || last != many+3 {
+		t.Error(last, err)
+	}
+}
