@@ -54,7 +54,7 @@ endif
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: run
 run: ## Start the server on 127.0.0.1:8080 with the example schema
@@ -109,21 +109,40 @@ lint: ## Check the format, go vet, staticcheck, gosec
 	for module in . $(TOOLS); do (set -x; cd $$module; go vet ./...; $(CURDIR)/bin/staticcheck ./...); done
 	go run -C tools/lint ./gosec ../..
 
-# Nothing from the test cache here: it does not know of PostgreSQL. All packages run with the race detector but one:
-# most tests of the interface send one request after another, thousands of them, and the race detector finds nothing
-# there in four times the time. That package runs without it, and once more with it for the tests in which
-# several things happen at once. internal/concurrent finds these by what they do.
-INTERFACE := ./internal/interfacetest
 # Ends a test that hangs, on any machine.
-HUNG      := -timeout 60m
+HUNG   := -timeout 60m
+# Nothing from the test cache: it does not know of PostgreSQL. go vet is part of lint.
+ONCE   := -count=1 -vet=off $(HUNG)
+# A process with the race detector waits a second before it exits, for races at the exit. The tests run hundreds of processes.
+export GORACE ?= atexit_sleep_ms=0
+
+# Two at a time, to use two processors: some of these wait for most of the time.
 .PHONY: test
-test: setup lint ## Everything CI runs: setup, lint, all tests, with the race detector
-	go test -count=1 $(HUNG) $(INTERFACE) & sequential=$$!; failed=; \
-	CGO_ENABLED=1 go test $(RACE) -count=1 $(HUNG) $$(go list ./... | grep -v '/internal/interfacetest$$') || failed=1; \
-	for module in $(TOOLS); do CGO_ENABLED=1 go test -C $$module $(RACE) -count=1 $(HUNG) ./... || failed=1; done; \
-	CGO_ENABLED=1 go test $(RACE) -count=1 $(HUNG) -run "$$(go run ./internal/concurrent -run $(INTERFACE))" $(INTERFACE) || failed=1; \
-	wait $$sequential && [ -z "$$failed" ]
-	$(MAKE) test-web
+test: setup ## Everything CI runs: setup, lint, all tests, the concurrent ones with the race detector
+	$(MAKE) --keep-going --jobs=2 test-sequential lint test-concurrent test-web
+
+# Each Go test runs once: with the race detector if several things happen at once in it, else without. There the race detector
+# finds nothing in four times the time. internal/concurrent tells them apart by what they do: there is no list of names.
+.PHONY: test-sequential
+test-sequential: setup ## The tests of all modules in which one thing happens after another
+	@failed=; for module in . $(TOOLS); do \
+		$(find-concurrent); \
+		(set -x; go test -C $$module $(ONCE) -skip "$$tests" ./...) || failed=1; \
+	done; [ -z "$$failed" ]
+
+.PHONY: test-concurrent
+test-concurrent: setup ## The tests of all modules in which several things happen at once, with the race detector
+	@failed=; for module in . $(TOOLS); do \
+		$(find-concurrent); \
+		if [ -n "$$directories" ]; then (set -x; CGO_ENABLED=1 go test -C $$module $(RACE) $(ONCE) -run "$$tests" $$directories) || failed=1; fi; \
+	done; [ -z "$$failed" ]
+
+# Of a module: the expression that matches the concurrent tests, and the directories that have some.
+define find-concurrent
+packages=$$(go list -C $$module -f '{{.Dir}}' ./...); \
+found=$$(go run ./internal/concurrent -together $$packages); \
+tests=$$(head -n 1 <<< "$$found"); directories=$$(tail -n +2 <<< "$$found")
+endef
 
 # LOAD busy loops keep the machine busy meanwhile.
 .PHONY: test-repeat
@@ -137,13 +156,14 @@ test-repeat: setup ## Run the tests in which several things happen at once COUNT
 
 # Not only what is embedded is tested, but that it is what the source makes.
 .PHONY: test-web
-test-web: setup build ## The explorer: its types and its algebra, the committed build, and the pages in a real browser
+test-web: setup ## The explorer: its types and its algebra, the committed build, and the pages in a real browser
 	npm --prefix $(WEB) run --silent check
 	npm --prefix $(WEB) run --silent test
 	@out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; OUT=$$out npm --prefix $(WEB) run --silent build >/dev/null; \
 	if ! diff -rq "$$out" internal/explorer/dist; then echo "internal/explorer/dist is not what $(WEB) makes: run make web" >&2; exit 1; fi
 	go build -o bin/mounted ./$(WEB)/e2e/mounted
-	npm --prefix $(WEB) run --silent e2e
+	go build -o bin/plural-e2e ./cmd/plural
+	PLURAL=$(CURDIR)/bin/plural-e2e npm --prefix $(WEB) run --silent e2e
 
 .PHONY: web
 web: setup ## Build the explorer and the reference into internal/explorer/dist

@@ -27,7 +27,7 @@ import (
 // A document with other collections than the example's shows them in a yaml
 // block before its first console block.
 func TestConsoleBlocks(t *testing.T) {
-	for _, name := range []string{"README.md", "docs/tour.md", "docs/interface.md", "docs/writes.md", "docs/schema.md", "docs/errors.md"} {
+	for _, name := range []string{"README.md", "docs/tour.md", "docs/interface.md", "docs/writes.md", "docs/schema.md", "docs/errors.md", "docs/events.md"} {
 		t.Run(name, func(t *testing.T) {
 			text := readDocument(t, name)
 			steps := consoleSteps(text)
@@ -35,10 +35,15 @@ func TestConsoleBlocks(t *testing.T) {
 				t.Fatal("no command found: is the document still written in ```console blocks?")
 			}
 			c := console{base: serveDocument(t, text), variables: map[string]string{}}
-			for _, step := range steps {
-				if problem := c.run(step); problem != "" {
-					t.Fatalf("line %d: $ %s\n%s", step.line, step.command, problem)
+			defer c.close()
+			for i := range steps {
+				problem := c.run(&steps[i])
+				if problem != "" && !*updateDocuments {
+					t.Fatalf("line %d: $ %s\n%s", steps[i].line, steps[i].command, problem)
 				}
+			}
+			if *updateDocuments {
+				rewriteDocument(t, name, text, steps)
 			}
 		})
 	}
@@ -92,6 +97,7 @@ type consoleStep struct {
 	line    int
 	command string
 	output  []string
+	got     []string // in place of the output, if that differs
 }
 
 // consoleSteps finds the curl lines, and the variables for them, in the console
@@ -127,13 +133,16 @@ type console struct {
 	// the document and in the answers. Those at one position stand for each other.
 	written, received []string
 	history           string // in the ETags of the server
+
+	stream chan string // lines of a stream in the background: curl -N … &
+	ends   []func()
 }
 
 // writtenHistory is the history in the ETags of the documents.
 const writtenHistory = "k3v9w2ab"
 
 // run follows one step and says how the answer differs, if it does.
-func (c *console) run(step consoleStep) string {
+func (c *console) run(step *consoleStep) string {
 	if parts := assignment.FindStringSubmatch(step.command); parts != nil {
 		c.variables[parts[1]] = c.translate(parts[2])
 		return ""
@@ -149,15 +158,16 @@ func (c *console) run(step consoleStep) string {
 	}
 	command.url = c.base + strings.TrimPrefix(c.translate(command.url), "localhost:8080")
 	command.body = c.translate(command.body)
-	got, err := command.sendUntilFinished()
+	raw, err := c.output(command, len(step.output))
 	if err != nil {
 		return err.Error()
 	}
-	if found := etags.FindStringSubmatch(strings.Join(got, "\n")); found != nil {
+	if found := etags.FindStringSubmatch(strings.Join(raw, "\n")); found != nil {
 		c.history = found[2]
 	}
 	want := normalised(step.output, &c.written)
-	if got := normalised(got, &c.received); !slices.Equal(got, want) {
+	if got := normalised(raw, &c.received); !slices.Equal(got, want) {
+		step.got = c.asWritten(raw)
 		return fmt.Sprintf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	return ""
@@ -167,6 +177,7 @@ var (
 	uuids      = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	times      = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 	etags      = regexp.MustCompile(`(\\?"[0-9a-z]+\.[0-9a-z]+\.)([0-9a-z]{8})(\\?")`)
+	positions  = regexp.MustCompile(`(^id: |since=)[A-Za-z0-9_-]{20,}`)
 	requestIDs = regexp.MustCompile(`^X-Request-Id: [0-9a-f]{32}$`)
 )
 
@@ -189,6 +200,7 @@ func normalised(lines []string, ids *[]string) []string {
 			continue
 		}
 		line = requestIDs.ReplaceAllString(line, "X-Request-Id: REQUEST")
+		line = positions.ReplaceAllString(line, "${1}POSITION")
 		line = times.ReplaceAllString(line, "TIME")
 		line = etags.ReplaceAllString(line, "${1}HISTORY$3")
 		line = uuids.ReplaceAllStringFunc(line, func(id string) string {
@@ -210,6 +222,7 @@ type curl struct {
 	method, url, body string
 	header            http.Header
 	showHeader        bool
+	background        bool
 }
 
 func parseCurl(line string, variables map[string]string) (*curl, error) {
@@ -229,6 +242,9 @@ func parseCurl(line string, variables map[string]string) (*curl, error) {
 			c.showHeader = true
 		case word == "-I":
 			c.showHeader, c.method = true, "HEAD"
+		case word == "-N": // a stream is never buffered here
+		case word == "&":
+			c.background = true
 		case word == "-g": // brackets are brackets here anyway
 		case value == "":
 			c.url = word

@@ -329,7 +329,7 @@ func TestAsynchronousCollection(t *testing.T) {
 func TestCollections(t *testing.T) {
 	eachStore(t, func(t *testing.T, url string) {
 		all := must(connect(t, url).Collections(context.Background()))(t)
-		if len(all) != 3 || all[0].Name != "users" || *all[0].Total != 0 || len(all[0].Attributes) != 3 {
+		if len(all) != 4 || all[0].Name != "users" || all[3].Name != "changes" || *all[0].Total != 0 || len(all[0].Attributes) != 3 {
 			t.Fatalf("got %+v", all)
 		}
 		user := all[1].Attributes[3]

@@ -54,6 +54,16 @@ func document(ctx context.Context, url string) error {
 		fmt.Println(post.Title)
 	}
 
+	for event, err := range users.Watch(ctx, client.Is("active", true)) {
+		if err != nil {
+			return err
+		}
+		fmt.Println(event.Kind, event.Resource.Name, event.Position != "")
+		if event.Kind == client.EventSynced {
+			break
+		}
+	}
+
 	ada, err = users.Update(ctx, ada.ID, map[string]any{"active": false}, client.IfMatch(ada.ETag))
 	if client.IsChanged(err) {
 		ada, err = users.Get(ctx, ada.ID) // and decide again
@@ -114,6 +124,8 @@ func Example_document() {
 	// Ada
 	// Ada
 	// Notes
+	// listed Ada false
+	// synced  true
 	// ada@example.org
 	// Alan
 	// Ken

@@ -48,14 +48,7 @@ func eachStore(t *testing.T, test func(t *testing.T, url string), change ...func
 // serve runs a server until the end of the test, and returns its URL.
 func serve(t testing.TB, database string, change ...func(*plural.Config)) string {
 	t.Helper()
-	config := plural.Config{Schema: schema.Example(), Database: database, Logger: slog.New(slog.DiscardHandler)}
-	for _, apply := range change {
-		apply(&config)
-	}
-	server, err := plural.Open(context.Background(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := open(t, database, change...)
 	over := httptest.NewServer(server)
 	t.Cleanup(func() {
 		over.Close()
@@ -64,6 +57,19 @@ func serve(t testing.TB, database string, change ...func(*plural.Config)) string
 		}
 	})
 	return over.URL
+}
+
+func open(t testing.TB, database string, change ...func(*plural.Config)) *plural.Server {
+	t.Helper()
+	config := plural.Config{Schema: schema.Example(), Database: database, Logger: slog.New(slog.DiscardHandler)}
+	for _, apply := range change {
+		apply(&config)
+	}
+	server, err := plural.Open(context.Background(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
 }
 
 // connect makes a client of a server, which the change may change the options of.

@@ -20,7 +20,7 @@ type Page[T any] struct {
 	Total int64
 
 	// Links are the query strings of other pages: first, prev, next and last, as far as
-	// there are such pages. Where a query is very long, the server leaves links out. The
+	// there are such pages, and changes, at which the changes since this page can be watched. Where a query is very long, the server leaves links out. The
 	// methods of the page work without them.
 	Links map[string]string
 

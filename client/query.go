@@ -26,17 +26,46 @@ type query struct {
 	limit   *int64
 	cursor  string
 	exact   bool // count what the filters leave
+
+	// Of a watch alone.
+	since   string
+	fromNow bool
 }
 
-func newQuery(params []Param) (*query, error) {
+func parse(params []Param) (*query, error) {
 	q := &query{}
 	for _, apply := range params {
 		if err := apply(q); err != nil {
 			return nil, err
 		}
 	}
-	if q.cursor != "" && q.offset != nil {
+	return q, nil
+}
+
+// newQuery is what a list is asked for.
+func newQuery(params []Param) (*query, error) {
+	q, err := parse(params)
+	switch {
+	case err != nil:
+		return nil, err
+	case q.cursor != "" && q.offset != nil:
 		return nil, fmt.Errorf("a range begins at a cursor or at an offset, and not at both")
+	case q.since != "" || q.fromNow:
+		return nil, fmt.Errorf("a list has no Since and no FromNow: they are for Watch")
+	}
+	return q, nil
+}
+
+// newWatchQuery is what a watch is asked for.
+func newWatchQuery(params []Param) (*query, error) {
+	q, err := parse(params)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(q.sort) > 0 || q.cursor != "" || q.offset != nil || q.limit != nil || q.exact:
+		return nil, fmt.Errorf("a watch has filters, and no sort, offset, limit, cursor or exact count")
+	case q.since != "" && q.fromNow:
+		return nil, fmt.Errorf("a watch begins at a position or now, and not at both: give Since or FromNow")
 	}
 	return q, nil
 }

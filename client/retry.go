@@ -80,15 +80,31 @@ const firstPause = 100 * time.Millisecond
 
 // pause says how long to wait ahead of another try, if there is to be one.
 func (c *Client) pause(err error, tries int) (pause time.Duration, again bool) {
-	if tries > c.options.Retries || !isPassing(err) {
+	if tries > c.options.Retries || !isPassing(err) || askedFor(err) > c.options.MaxWait {
 		return 0, false
 	}
-	if refused := (*Error)(nil); errors.As(err, &refused) && refused.RetryAfter > 0 {
-		// Those who were told the same time do not come back all at once.
-		return refused.RetryAfter + rand.N(refused.RetryAfter/10+1), refused.RetryAfter <= c.options.MaxWait // #nosec G404 -- nothing secret
+	return c.backoff(err, 0, tries), true
+}
+
+// askedFor is the Retry-After of an error; zero: none.
+func askedFor(err error) time.Duration {
+	if refused := (*Error)(nil); errors.As(err, &refused) {
+		return refused.RetryAfter
 	}
-	longest := min(c.options.MaxWait, firstPause<<min(tries-1, 20))
-	return rand.N(longest + 1), true // #nosec G404 -- nothing secret
+	return 0
+}
+
+// backoff is a random pause behind so many tries that have failed, but no shorter than one that the server
+// has asked for: those who were told the same time do not come back all at once.
+func (c *Client) backoff(err error, least time.Duration, tries int) time.Duration {
+	if asked := askedFor(err); asked > 0 {
+		return asked + rand.N(asked/10+1) // #nosec G404 -- nothing secret
+	}
+	longest := max(firstPause, least)
+	for range tries - 1 {
+		longest = min(2*longest, c.options.MaxWait)
+	}
+	return least + rand.N(min(longest, c.options.MaxWait)+1) // #nosec G404 -- nothing secret
 }
 
 // isPassing reports whether the next try may come to another end.

@@ -38,7 +38,7 @@ func Checks() []Check {
 		readChecks, envelopeChecks, representationChecks, rangeChecks, cursorChecks, parameterChecks,
 		filterChecks, sortChecks, totalChecks, linkChecks, pathChecks, methodChecks, errorChecks,
 		createChecks, writtenEnvelopeChecks, patchChecks, putChecks, deleteChecks, bodyChecks, childChecks, cursorWriteChecks,
-		etagChecks, conditionalReadChecks, conditionalWriteChecks, onceChecks, asyncChecks, operationChecks,
+		etagChecks, conditionalReadChecks, conditionalWriteChecks, onceChecks, asyncChecks, operationChecks, changeChecks,
 	)
 	for i := range all {
 		all[i].Seed = strings.HasPrefix(all[i].Source, "seed")

@@ -75,8 +75,8 @@ func (s *suite) discover() error {
 		s.catalog = catalog(answer)
 	}
 	name := s.options.Collection
-	// Operations are read only, and shown to everybody.
-	first := slices.IndexFunc(s.catalog, func(c collection) bool { return c.Name != operationsName })
+	// Operations and changes are read only.
+	first := slices.IndexFunc(s.catalog, func(c collection) bool { return c.Name != operationsName && c.Name != changesName })
 	switch {
 	case name != "" && !nameForm.MatchString(name):
 		return fmt.Errorf("the collection must be given by its name alone, but is %q", name)

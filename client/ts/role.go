@@ -33,8 +33,8 @@ var methods = []struct {
 	verb  schema.AccessVerb
 	names []string
 }{
-	{schema.MayRead, []string{"get"}},
-	{schema.MayList, []string{"list", "total", "all", "backward"}},
+	{schema.MayRead, []string{"get", "watchOne"}},
+	{schema.MayList, []string{"list", "total", "all", "backward", "watch"}},
 	{schema.MayCreate, []string{"create", "createMany", "createAsync"}},
 	{schema.MayUpdate, []string{"replace", "replaceAsync", "update", "updateAsync"}},
 	{schema.MayDelete, []string{"delete", "deleteAsync"}},

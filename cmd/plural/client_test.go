@@ -50,7 +50,7 @@ func TestTypeScriptClient(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	tests, err := filepath.Glob(filepath.Join(dir, "test/*.test.js"))
-	if err != nil || len(tests) != 3 {
+	if err != nil || len(tests) != 4 {
 		t.Fatalf("%v, %v", tests, err)
 	}
 	node := exec.Command("node", append([]string{"--test"}, tests...)...)
@@ -211,6 +211,9 @@ Ada Lovelace
 Ada Lovelace
 Alan
 Grace
+listed Ada Lovelace
+listed Alan
+updated Ada Ada Lovelace
 2 0
 true
 /email format Must be an email address such as ada@example.com.

@@ -1,9 +1,13 @@
 // Command concurrent finds the tests in which several things happen at once, by what they do and not
-// by their names. For each directory of a package it prints the directory and a regular expression
-// for go test -run. With -run it prints the expression of one directory only.
+// by their names. For each directory of a package that has any, it prints the directory and a regular expression
+// for go test -run.
 //
-// A test counts if its code, or code that it reaches in the files of its package, starts a process; or if it reaches code of
-// the test files that starts a goroutine, uses a channel, or runs another server on the same database.
+// With -together it prints one expression for all directories, and in the lines below it the directories with tests
+// of these names. go test -skip of the expression in all directories, and go test -run of it in those printed, run
+// every test once, also if a name stands for tests of several packages of which not all are concurrent.
+//
+// A test counts if its code, or code that it reaches in the files of its package, starts a process or a goroutine; or if it
+// reaches code of the test files that uses a channel, or runs another server on the same database.
 package main
 
 import (
@@ -14,6 +18,8 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,36 +27,73 @@ import (
 )
 
 func main() {
-	only := flag.Bool("run", false, "print the expression of one directory only")
+	together := flag.Bool("together", false, "print one expression for all directories, and the directories")
 	flag.Parse()
-	for _, dir := range flag.Args() {
-		names, err := concurrentTests(dir)
+	found, err := find(flag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "concurrent:", err)
+		os.Exit(1)
+	}
+	if *together {
+		found.printTogether(os.Stdout)
+	} else {
+		found.print(os.Stdout)
+	}
+}
+
+// tests is the tests of some directories.
+type tests struct {
+	directories     []string
+	all, concurrent map[string][]string // names, by directory
+}
+
+func find(directories []string) (tests, error) {
+	found := tests{directories: directories, all: map[string][]string{}, concurrent: map[string][]string{}}
+	for _, dir := range directories {
+		all, concurrent, err := testsOf(dir)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, "concurrent:", err)
-			os.Exit(1)
+			return tests{}, err
 		}
-		expression := "^(" + strings.Join(names, "|") + ")$"
-		switch {
-		case *only:
-			fmt.Println(expression)
-		case len(names) > 0:
-			fmt.Println(dir, expression)
+		found.all[dir], found.concurrent[dir] = all, concurrent
+	}
+	return found, nil
+}
+
+func (f tests) print(w io.Writer) {
+	for _, dir := range f.directories {
+		if names := f.concurrent[dir]; len(names) > 0 {
+			fmt.Fprintln(w, dir, expression(names))
 		}
 	}
 }
 
-// concurrentTests lists the tests of a directory in which several things happen at once, sorted.
-func concurrentTests(dir string) (names []string, err error) {
+func (f tests) printTogether(w io.Writer) {
+	names := slices.Concat(slices.Collect(maps.Values(f.concurrent))...)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	fmt.Fprintln(w, expression(names))
+	for _, dir := range f.directories {
+		if slices.ContainsFunc(f.all[dir], func(name string) bool { return slices.Contains(names, name) }) {
+			fmt.Fprintln(w, dir)
+		}
+	}
+}
+
+// expression matches nothing if there are no names.
+func expression(names []string) string { return "^(" + strings.Join(names, "|") + ")$" }
+
+// testsOf lists the tests of a directory, and those in which several things happen at once, sorted.
+func testsOf(dir string) (all, concurrent []string, err error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	set := token.NewFileSet()
 	packages := map[string][]*ast.File{} // the package itself, and that of tests from outside
 	for _, path := range paths {
 		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		packages[file.Name.Name] = append(packages[file.Name.Name], file)
 	}
@@ -61,10 +104,12 @@ func concurrentTests(dir string) (names []string, err error) {
 		// suffices: calls of functions and methods of the same package.
 		config := types.Config{Importer: none{}, Error: func(error) {}}
 		_, _ = config.Check(dir, set, files, &g.info)
-		names = append(names, g.tests(files)...)
+		each, several := g.tests(files)
+		all, concurrent = append(all, each...), append(concurrent, several...)
 	}
-	slices.Sort(names)
-	return names, nil
+	slices.Sort(all)
+	slices.Sort(concurrent)
+	return all, concurrent, nil
 }
 
 type none struct{}
@@ -83,11 +128,16 @@ type function struct {
 	mentions   []types.Object
 }
 
-func (g *graph) tests(files []*ast.File) (names []string) {
+// tests lists all tests, and the concurrent ones.
+func (g *graph) tests(files []*ast.File) (all, concurrent []string) {
 	for _, file := range files {
 		for _, each := range file.Decls {
-			if declared, ok := each.(*ast.FuncDecl); ok && declared.Body != nil {
-				g.functions[g.info.Defs[declared.Name]] = g.read(declared.Body)
+			declared, ok := each.(*ast.FuncDecl)
+			if !ok || declared.Body == nil {
+				continue
+			}
+			if object := g.info.Defs[declared.Name]; object != nil { // nil: the method is declared twice, for two platforms
+				g.functions[object] = g.read(declared.Body)
 			}
 		}
 	}
@@ -100,11 +150,15 @@ func (g *graph) tests(files []*ast.File) (names []string) {
 		}
 	}
 	for object, f := range g.functions {
-		if f.concurrent && strings.HasPrefix(object.Name(), "Test") && object.Name() != "TestMain" && g.isTest(object.Pos()) {
-			names = append(names, object.Name())
+		if !strings.HasPrefix(object.Name(), "Test") || object.Name() == "TestMain" || !g.isTest(object.Pos()) {
+			continue
+		}
+		all = append(all, object.Name())
+		if f.concurrent {
+			concurrent = append(concurrent, object.Name())
 		}
 	}
-	return names
+	return all, concurrent
 }
 
 func (g *graph) isTest(at token.Pos) bool {
@@ -117,13 +171,15 @@ func (g *graph) read(body *ast.BlockStmt) *function {
 	test := g.isTest(body.Pos())
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.GoStmt, *ast.ChanType, *ast.SendStmt, *ast.SelectStmt:
+		case *ast.GoStmt:
+			f.concurrent = true
+		case *ast.ChanType, *ast.SendStmt, *ast.SelectStmt:
 			f.concurrent = f.concurrent || test
 		case *ast.SelectorExpr:
 			switch n.Sel.Name {
-			case "Command", "CommandContext", "StartProcess": // of os/exec and os
+			case "Command", "CommandContext", "StartProcess", "Go": // of os/exec, os and sync.WaitGroup
 				f.concurrent = true
-			case "Go", "another": // of sync.WaitGroup; of the servers of interfacetest
+			case "another": // of the servers of interfacetest
 				f.concurrent = f.concurrent || test
 			}
 		case *ast.Ident:

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -47,10 +48,24 @@ import "testing"
 
 func justGoroutines() { Code() }
 func TestGoroutineOfTheCode(t *testing.T) { justGoroutines() }
+func TestChannelOfTheCode(t *testing.T) { Wait(nil) }
 `,
 		"pool.go": `package a
 
 func Code() { go quick() }
+func Wait(c chan int) { select { case <-c: default: } }
+`,
+		"platform_linux.go": `package a
+
+type platform struct{}
+func (platform) name() { quick() }
+`,
+		"platform_other.go": `//go:build !linux
+
+package a
+
+type platform struct{}
+func (platform) name() { quick() }
 `,
 		"outside_test.go": `package a_test
 
@@ -64,8 +79,35 @@ func TestOutsideAlone(t *testing.T) {}
 			t.Fatal(err)
 		}
 	}
-	want := []string{"TestChannel", "TestGoroutine", "TestGroup", "TestHelper", "TestMethod", "TestNode", "TestOutside", "TestProcess", "TestValue"}
-	if got, err := concurrentTests(dir); err != nil || !slices.Equal(got, want) {
-		t.Errorf("got  %q, %v\nwant %q", got, err, want)
+	want := []string{"TestChannel", "TestGoroutine", "TestGoroutineOfTheCode", "TestGroup", "TestHelper", "TestMethod", "TestNode", "TestOutside", "TestProcess", "TestValue"}
+	sequential := []string{"TestChannelOfTheCode", "TestNothing", "TestOutsideAlone"}
+	all, concurrent, err := testsOf(dir)
+	if err != nil || !slices.Equal(concurrent, want) {
+		t.Errorf("got  %q, %v\nwant %q", concurrent, err, want)
+	}
+	if want := slices.Sorted(slices.Values(slices.Concat(want, sequential))); !slices.Equal(all, want) {
+		t.Errorf("got  %q\nwant %q", all, want)
+	}
+}
+
+// TestPrinted: a name of which one test is concurrent stands for the tests of all directories that have it.
+func TestPrinted(t *testing.T) {
+	found := tests{
+		directories: []string{"a", "b", "c", "d"},
+		all:         map[string][]string{"a": {"TestOne", "TestTwo"}, "b": {"TestThree", "TestTwo"}, "c": {"TestOne"}, "d": {"TestFour"}},
+		concurrent:  map[string][]string{"a": {"TestOne"}, "b": {"TestThree", "TestTwo"}},
+	}
+	var each, together, none strings.Builder
+	found.print(&each)
+	found.printTogether(&together)
+	tests{directories: []string{"d"}, all: found.all}.printTogether(&none)
+	for _, c := range [][2]string{
+		{each.String(), "a ^(TestOne)$\nb ^(TestThree|TestTwo)$\n"},
+		{together.String(), "^(TestOne|TestThree|TestTwo)$\na\nb\nc\n"},
+		{none.String(), "^()$\n"},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("got\n%swant\n%s", c[0], c[1])
+		}
 	}
 }

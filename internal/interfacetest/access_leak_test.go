@@ -43,11 +43,11 @@ func probes() (all []probe) {
 		add("GET", item, "")
 		add("HEAD", item, "")
 		add("GET", item, "", "If-None-Match", `*`)
-		add("GET", item, "", "If-Match", `"1.1"`)
+		add("GET", item, "", "If-Match", firstTag)
 		if item == "/post/"+hidden {
 			continue
 		}
-		for _, headers := range [][]string{nil, {"If-Match", `"1.1"`}, {"Prefer", "respond-async"}, {"Prefer", "respond-async, wait=300"}, {"Idempotency-Key", "k" + item}, {"Idempotency-Key", "k" + item}} {
+		for _, headers := range [][]string{nil, {"If-Match", firstTag}, {"Prefer", "respond-async"}, {"Prefer", "respond-async, wait=300"}, {"Idempotency-Key", "k" + item}, {"Idempotency-Key", "k" + item}} {
 			for _, body := range []string{`{"title":"New"}`, `{"title":3,"nope":1}`, `{}`} {
 				add("PATCH", item, body, headers...)
 				add("PUT", item, body, headers...)
@@ -125,7 +125,7 @@ func TestHiddenParentsHaveNothingBelow(t *testing.T) {
 				{"GET", "", "", nil}, {"POST", "", `{"title":"x"}`, nil}, {"POST", "", `{"title":3}`, nil},
 				{"GET", "/" + id(12), "", nil}, {"HEAD", "/" + id(12), "", nil}, {"PATCH", "/" + id(12), `{"title":"x"}`, nil}, {"PATCH", "/" + id(12), `{"title":3}`, nil},
 				{"PUT", "/" + id(12), `{"title":"x"}`, []string{"Prefer", "respond-async"}}, {"PUT", "/" + id(12), `{}`, nil}, {"DELETE", "/" + id(12), "", nil},
-				{"DELETE", "/" + id(12), "", []string{"If-Match", `"1.1"`}},
+				{"DELETE", "/" + id(12), "", []string{"If-Match", firstTag}},
 			} {
 				got := h.as(caller, r.method, "/users/"+id(boAt)+"/posts"+r.path, r.body, r.headers...)
 				want := h.as(caller, r.method, "/users/"+missing+"/posts"+r.path, r.body, r.headers...)

@@ -68,7 +68,8 @@ const adaAt, boAt, cyAt = 1, 2, 3
 // house is a server with the policy, and the keys to it.
 type house struct {
 	*server
-	keys map[string]string // the Authorization header of each caller
+	keys    map[string]string // the Authorization header of each caller
+	history string            // in its ETags
 }
 
 // callers are the roles, with ada and bo as authors.
@@ -96,7 +97,7 @@ func eachHouse(t *testing.T, test func(t *testing.T, open opener)) {
 			test(t, func(change ...func(*plural.Config)) *house {
 				file := policySchema(t)
 				change = append([]func(*plural.Config){func(c *plural.Config) { c.Access = file.Access }}, change...)
-				h := &house{start(t, file.Schema, database(t), change...), map[string]string{"public": ""}}
+				h := &house{start(t, file.Schema, database(t), change...), map[string]string{"public": ""}, ""}
 				h.key("ada", "author", id(adaAt))
 				h.key("bo", "author", id(boAt))
 				h.key("editor", "editor", "")
@@ -121,7 +122,14 @@ func (h *house) key(caller, role, subject string) {
 // as sends a request for a caller.
 func (h *house) as(caller, method, path, body string, headers ...string) answer {
 	h.t.Helper()
-	return h.do(method, path, body, append([]string{"Authorization", h.keys[caller]}, headers...)...)
+	all := []string{"Authorization", h.keys[caller]}
+	for _, header := range headers {
+		if header == firstTag { // each database has its own history
+			header = `"1.1.` + h.history + `"`
+		}
+		all = append(all, header)
+	}
+	return h.do(method, path, body, all...)
 }
 
 // fill creates the world. Hidden decides about what is hidden from some: of the posts,
@@ -143,7 +151,15 @@ func (h *house) fill(hidden bool, domain string) {
 	h.all("users", users)
 	h.all("posts", posts)
 	h.all("notes", notes)
+	tag := strings.Split(strings.Trim(h.as("editor", "GET", "/users/"+id(adaAt), "").header.Get("Etag"), `"`), ".")
+	if len(tag) != 3 || len(tag[2]) != 8 {
+		h.t.Fatalf("the ETag is %v", tag)
+	}
+	h.history = tag[2]
 }
+
+// firstTag stands for the ETag of a resource with the first revision.
+const firstTag = `"1.1"`
 
 func (h *house) all(collection string, bodies []string) {
 	h.t.Helper()
@@ -154,9 +170,12 @@ func (h *house) all(collection string, bodies []string) {
 
 var (
 	uuidInHeader = regexp.MustCompile(`/operations/[0-9a-f-]{36}`)
-	everyTag     = regexp.MustCompile(`"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+)?"|\\"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+)?\\"`)
+	everyTag     = regexp.MustCompile(`"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+){1,2}"|\\"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+){1,2}\\"`)
 	anyOperation = regexp.MustCompile(`"id":"[0-9a-f-]{36}","type":"operations"`)
 )
+
+// anyPosition is a position in the change log, which counts all changes.
+var anyPosition = regexp.MustCompile(`since=[A-Za-z0-9_-]+>`)
 
 // everything is all that an answer says, without what differs between any two.
 func (a answer) everything() string {
@@ -170,5 +189,6 @@ func (a answer) everything() string {
 	text := fmt.Sprintf("%d\n%s\n%s", a.status, strings.Join(lines, "\n"), a.timeless())
 	text = uuidInHeader.ReplaceAllString(text, "/operations/ID")
 	text = anyOperation.ReplaceAllString(text, `"id":"ID","type":"operations"`)
+	text = anyPosition.ReplaceAllString(text, "since=POSITION>")
 	return everyTag.ReplaceAllString(text, "TAG")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/plural-go/plural"
@@ -28,6 +30,9 @@ type broken struct {
 	status int
 	header http.Header
 	body   string
+
+	stream *events           // of a stream, in place of the body
+	edit   func(*event) bool // changes its events; false leaves one out
 }
 
 // serve answers a request; a fault calls it with the request as it is, or with
@@ -50,15 +55,19 @@ type faultGroup struct {
 }
 
 var faultGroups = []faultGroup{
-	{slices.Concat(representationFaults, rangeFaults, listFaults), "users", nil, []string{"etag", "condition", "once", "async"}},
-	{slices.Concat(envelopeFaults, requestFaults), "users", nil, []string{"once", "async"}},
-	{slices.Concat(writeFaults, childFaults), "users", nil, append([]string{"async"}, lists...)},
+	{slices.Concat(representationFaults, rangeFaults, listFaults), "users", nil, append([]string{"etag", "condition", "once", "async"}, feeds...)},
+	{slices.Concat(envelopeFaults, requestFaults), "users", nil, append([]string{"once", "async"}, feeds...)},
+	{slices.Concat(writeFaults, childFaults), "users", nil, slices.Concat([]string{"async"}, lists, feeds)},
 	{conditionFaults, "users", []string{"method.head", "create", "patch", "put", "delete", "etag", "condition", "once", "async.checks-condition"}, nil},
 	{onceFaults, "users", []string{"create", "patch", "put", "delete", "once", "async.once"}, nil},
+	{changeFaults, "users", []string{"link", "changes", "stream"}, nil},
 	{asyncFaults, "users", []string{"create", "patch", "put", "delete", "condition", "async"}, nil},
-	{postFaults, "posts", nil, []string{"etag", "condition", "once", "async"}},
-	{sampleFaults, "samples", nil, append([]string{"async"}, lists...)},
+	{postFaults, "posts", nil, append([]string{"etag", "condition", "once", "async"}, feeds...)},
+	{sampleFaults, "samples", nil, slices.Concat([]string{"async"}, lists, feeds)},
 }
+
+// feeds are the checks of changes and streams.
+var feeds = []string{"link.changes", "changes", "stream"}
 
 // lists are the checks that look at lists, and write nothing.
 var lists = func() (ids []string) {
@@ -177,6 +186,9 @@ func (f front) RoundTrip(sent *http.Request) (*http.Response, error) {
 	r.URL, r.Header, r.ContentLength, r.Host = sent.URL, sent.Header, max(sent.ContentLength, 0), sent.URL.Host
 	r.RequestURI = sent.URL.RequestURI()
 	a := f.answer(func(r *http.Request) *broken {
+		if strings.HasPrefix(r.Header.Get("Accept"), "text/event-stream") && r.Method == http.MethodGet {
+			return f.stream(sent.Context(), r)
+		}
 		recorder, sent := httptest.NewRecorder(), &taken{ReadCloser: r.Body}
 		r.Body = sent
 		f.behind.ServeHTTP(recorder, r)
@@ -189,7 +201,77 @@ func (f front) RoundTrip(sent *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodHead {
 		a.body = ""
 	}
+	if a.stream != nil {
+		return &http.Response{StatusCode: a.status, Header: a.header, Body: a.edited(sent.Context()), Request: sent}, nil
+	}
 	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(strings.NewReader(a.body)), Request: sent}, nil
+}
+
+// stream opens a stream of the server.
+func (f front) stream(ctx context.Context, r *http.Request) *broken {
+	r = r.WithContext(ctx)
+	from, to := io.Pipe()
+	w := &streamWriter{header: http.Header{}, to: to, begun: make(chan int, 1)}
+	go func() {
+		defer func() {
+			_ = recover() // http.ErrAbortHandler, when the client is gone
+			w.WriteHeader(http.StatusOK)
+			to.Close()
+		}()
+		f.behind.ServeHTTP(w, r)
+	}()
+	a := &broken{status: <-w.begun, header: w.header.Clone()}
+	if a.header.Get("Content-Type") != "text/event-stream" {
+		text, _ := io.ReadAll(from)
+		a.body = string(text)
+		return a
+	}
+	a.stream = &events{arrived: make(chan event)}
+	go func() {
+		defer close(a.stream.arrived)
+		defer from.Close()
+		a.stream.read(ctx, from)
+	}()
+	return a
+}
+
+// edited is the text of a stream with a fault.
+func (a *broken) edited(ctx context.Context) io.ReadCloser {
+	from, to := io.Pipe()
+	go func() {
+		defer to.Close()
+		for each := range a.stream.arrived {
+			if ctx.Err() == nil && (a.edit == nil || a.edit(&each)) {
+				_, _ = fmt.Fprintf(to, "event: %s\nid: %s\ndata: %s\n\n", each.kind, each.id, each.data) // fails when the client is gone
+			}
+		}
+	}()
+	return from
+}
+
+// streamWriter is the ResponseWriter of a stream in this process.
+type streamWriter struct {
+	header http.Header
+	to     io.Writer
+	once   sync.Once
+	begun  chan int
+}
+
+func (w *streamWriter) Header() http.Header { return w.header }
+
+func (w *streamWriter) WriteHeader(status int) { w.once.Do(func() { w.begun <- status }) }
+
+func (w *streamWriter) Write(p []byte) (int, error) { return w.to.Write(p) }
+
+func (w *streamWriter) Flush() {}
+
+// streamed changes the events of streams.
+func streamed(edit func(*event) bool) func(serve, *http.Request) *broken {
+	return func(next serve, r *http.Request) *broken {
+		a := next(r)
+		a.edit = edit
+		return a
+	}
 }
 
 // What follows is for writing faults down.

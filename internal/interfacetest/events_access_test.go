@@ -42,7 +42,7 @@ func eachAudit(t *testing.T, test func(t *testing.T, h *house), change ...func(*
 				t.Fatal(err)
 			}
 			access := func(c *plural.Config) { c.Access = file.Access }
-			h := &house{start(t, file.Schema, database(t), append([]func(*plural.Config){access}, change...)...), map[string]string{"public": ""}}
+			h := &house{start(t, file.Schema, database(t), append([]func(*plural.Config){access}, change...)...), map[string]string{"public": ""}, ""}
 			for _, role := range []string{"auditor", "follower", "reader", "writer"} {
 				h.key(role, role, role)
 			}

@@ -48,7 +48,7 @@ func examine(c db.Conn, d db.Dialect, repair bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ofLog, err := examineLog(c, d, stored)
+	ofLog, err := ExamineLog(c, d, stored)
 	if err == nil && repair && len(ofLists) > 0 {
 		err = lists.Rebuild(c, d, stored)
 	}

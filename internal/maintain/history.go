@@ -29,9 +29,9 @@ func renewHistory(c db.Conn, d db.Dialect) error {
 	return migrate.RenewHistory(c, d, model.TimeValue(model.FormatTime(time.Now())))
 }
 
-// examineLog compares the change log with the resources. Where it begins anew, what was before
+// ExamineLog compares the change log with the resources. Where it begins anew, what was before
 // is not known.
-func examineLog(c db.Conn, d db.Dialect, s *model.Schema) (findings []string, err error) {
+func ExamineLog(c db.Conn, d db.Dialect, s *model.Schema) (findings []string, err error) {
 	if _, err := db.ReadHistory(c); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
@@ -489,9 +488,6 @@ func (m *logModel) verify() {
 				m.expect("of one resource", q, want)
 			}
 		}
-	}
-	if findings, err := maintain.Examine(context.Background(), m.url, false); len(findings) > 0 || err != nil {
-		m.Fatalf("the doctor says %q, %v", findings, err)
 	}
 }
 

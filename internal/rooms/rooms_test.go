@@ -126,7 +126,9 @@ var testedAgainst = map[string][]string{
 	"internal/move": {".", "schema"},
 	"internal/db":   {"schema", "internal/db/databases"},
 	// A database to migrate, copy or back up is one that a store has filled.
-	"internal/store": {"schema", "internal/maintain", "internal/db/sqlite", "internal/db/postgres"},
+	// The doctor judges the log that a property test has written.
+	"internal/resource": {"schema", "internal/maintain"},
+	"internal/store":    {"schema", "internal/maintain", "internal/db/sqlite", "internal/db/postgres", "internal/pgserver"},
 
 	// One test follows each keyword of a schema into the OpenAPI document.
 	"schema": {"internal/openapi"},

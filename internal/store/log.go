@@ -1,6 +1,8 @@
 package store
 
 import (
+	"strconv"
+
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 )
@@ -84,7 +86,7 @@ func (t *Tx) Log(q LogQuery) (entries []LogEntry, last int64, more bool, err err
 // finds.
 const lookAtLeast = 1000
 
-// logStatement selects changes, and one more than are to be looked at.
+// logStatement selects changes, and at least one more than are to be looked at.
 func (t *Tx) logStatement(q LogQuery) (s *db.Builder, look int) {
 	s = &db.Builder{}
 	s.Write(`SELECT position, revision, collection, id, kind, at, caller, previous, "transaction" FROM `, t.store.db.PositionedLog(), " AS log")
@@ -93,8 +95,13 @@ func (t *Tx) logStatement(q LogQuery) (s *db.Builder, look int) {
 	if q.Collection != nil && q.ID == nil {
 		look = max(look, lookAtLeast)
 	}
-	s.Write(" ORDER BY position", db.Choose(q.Backwards, " DESC", ""), " LIMIT ")
-	s.Arg(model.IntValue(int64(look) + 1))
+	// A constant limit, so that the planner expects few rows; one of a few, so that there are few
+	// statements to prepare.
+	limit := 16
+	for limit <= look {
+		limit *= 2
+	}
+	s.Write(" ORDER BY position", db.Choose(q.Backwards, " DESC", ""), " LIMIT ", strconv.Itoa(limit))
 	return s, look
 }
 

@@ -293,6 +293,9 @@ export interface WalkQuery<S extends CollectionShape> extends ListRange, ListSel
   pageSize?: number;
 }
 
+/** What can be said of a watch. */
+export interface WatchQuery<S extends CollectionShape> extends Pick<ListSelection<S["filter"], S["sort"]>, "filter">, WatchOptions {}
+
 /** What can be said of a write. */
 export interface WriteOptions extends CallOptions {
   /** The write is done once, however often it is sent with this key. Default: a new one for each call. */
@@ -401,6 +404,18 @@ function selected(query: ListSelection<object, string> & CallOptions): object {
   return { ...(filter && { filter }), ...(sort && { sort }), ...(signal && { signal }) };
 }
 
+/** The position that a watch is to begin behind. */
+function beginning({ since, fromNow }: WatchOptions): string | undefined {
+  if (since !== undefined && fromNow === true) throw new TypeError("Give either since or fromNow: both say where the watch begins.");
+  if (since === "") throw new TypeError("since is the position of an event, and never empty.");
+  return since;
+}
+
+/** A path with a position behind its query. */
+function behind(path: string, position: string | undefined): string {
+  return position === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}since=${encodeURIComponent(position)}`;
+}
+
 /** Up to this length of a range a server knows what is behind it when it sends the headers. */
 const lengthWithLinks = 1000;
 
@@ -429,11 +444,16 @@ function rangesBeside(range: ListRange, data: readonly ResourceReference[], head
   return { next, prev };
 }
 
+/** The query that a Link header leads to. */
+function linkedQuery(headers: Headers, rel: string): URLSearchParams | undefined {
+  const link = new RegExp(`<([^>]*)>; *rel="${rel}"`).exec(headers.get("Link") ?? "")?.[1];
+  return link === undefined ? undefined : new URL(link, "http://localhost").searchParams;
+}
+
 /** The range that a Link header leads to. */
 function linked(headers: Headers, rel: string): ListRange | undefined {
-  const link = new RegExp(`<([^>]*)>; *rel="${rel}"`).exec(headers.get("Link") ?? "")?.[1];
-  if (link === undefined) return undefined;
-  const query = new URL(link, "http://localhost").searchParams;
+  const query = linkedQuery(headers, rel);
+  if (query === undefined) return undefined;
   const range: ListRange = {};
   if (query.has("offset")) range.offset = Number(query.get("offset"));
   if (query.has("cursor")) range.cursor = query.get("cursor") ?? "";
@@ -486,6 +506,33 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   /** Deletes a resource, and gives it as it last was. */
   async delete(id: string, ...[options]: ChangeArguments<S>): Promise<ItemResult<S["deleted"]>> {
     return this.#write({ method: "DELETE", path: this.itemPath(id) }, options);
+  }
+
+  /**
+   * Follows the collection, or what a filter leaves of it: the resources that there are, then `synced`, and then every change, in
+   * order, none twice and none left out. It lasts until the loop is left, the signal aborts it or the server refuses it. When a connection is
+   * lost, or the server ends or restarts, it connects again and continues behind the last event. If that happens within
+   * a snapshot, `reset` is given and the snapshot begins again.
+   */
+  async *watch(query: WatchQuery<S> = {}): AsyncGenerator<WatchEvent<S["read"]>, void, undefined> {
+    const { filter, fromNow, signal } = query;
+    let since = beginning(query);
+    const path = (range: ListRange) => this.path + queryText(range, filter === undefined ? {} : { filter }, this.spec);
+    if (fromNow === true) {
+      const answer = await this.transport.send({ method: "GET", path: path({ limit: 0 }) }, query);
+      since = linkedQuery(answer.headers, "changes")?.get("since") ?? undefined;
+      if (since !== undefined) yield { kind: "synced", position: since };
+    }
+    // Where the query is too long for the server to give a position, the snapshot is read, and not given.
+    const skipping = fromNow === true && since === undefined;
+    yield* follow<S["read"]>(this.transport, { path: (at) => behind(path({}), at), numbers: this.spec, one: false, since, skipping }, signal);
+  }
+
+  /** Follows one resource as `watch` does, and ends when it was deleted or is no longer visible: `deleted` or `left` is the last event. */
+  async *watchOne(id: string, options: WatchOptions = {}): AsyncGenerator<WatchEvent<S["read"]>, void, undefined> {
+    const path = this.itemPath(id);
+    const target = { path: (at: string | undefined) => behind(path, at), numbers: this.spec, one: true, since: beginning(options), skipping: options.fromNow === true };
+    yield* follow<S["read"]>(this.transport, target, options.signal);
   }
 
   /** Has a resource created later: the answer comes once that is certain, and `wait` waits for it. */
@@ -691,6 +738,192 @@ async function* walk<R extends { readonly id: string }>(
   }
 }
 
+/** A change of a resource. */
+export interface ResourceChange {
+  /** That of the resource in the collection `changes`. */
+  readonly id: string;
+  /** Who made it; null if that is unknown or not shown. */
+  readonly by: string | null;
+  readonly at: string;
+  readonly revision: number;
+}
+
+/**
+ * What a watch tells of a collection. A snapshot is any number of `listed`, and then `synced`; changes follow. `entered` and `left` are
+ * resources that match the filter, or are visible, from now on or no longer. `bookmark` is nothing but a newer
+ * position. `reset` makes everything void that was told before, and a snapshot follows.
+ *
+ * A watch that is begun with `since: event.position` continues behind the event. A snapshot has no position until it is complete.
+ */
+export type WatchEvent<R extends ResourceReference> =
+  | { readonly kind: "listed"; readonly data: R }
+  | { readonly kind: "synced" | "bookmark"; readonly position: string }
+  | { readonly kind: "created" | "entered" | "deleted"; readonly data: R; readonly change: ResourceChange; readonly position: string }
+  | { readonly kind: "updated"; readonly data: R; /** Former values of what was changed. */ readonly previous: Partial<R>; readonly change: ResourceChange; readonly position: string }
+  | { readonly kind: "left"; readonly data: Pick<R, "id" | "type">; readonly position: string }
+  | { readonly kind: "reset" };
+
+/** Where a watch begins: with a snapshot, unless it says otherwise. */
+export interface WatchOptions extends CallOptions {
+  /** The position of an event to continue behind. If the server no longer knows it, `reset` and a snapshot come first. */
+  since?: string;
+  /** Begin with the changes from now on: in place of the snapshot there is `synced` alone. */
+  fromNow?: boolean;
+}
+
+/** What is to be watched. */
+interface WatchTarget {
+  /** The path with the query, behind a position if there is one. */
+  readonly path: (since: string | undefined) => string;
+  readonly numbers: NumberPaths;
+  /** It is one resource, and ends with it. */
+  readonly one: boolean;
+  /** Where to begin; nothing: with a snapshot. */
+  readonly since: string | undefined;
+  /** The resources of the first snapshot are not wanted. */
+  readonly skipping: boolean;
+}
+
+// The first connection has as many attempts as any request. Afterwards the server is known to be there, and it is
+// asked for as long as it takes.
+/** The events of one connection after another. */
+async function* follow<R extends ResourceReference>(
+  transport: HttpTransport, target: WatchTarget, signal: AbortSignal | undefined,
+): AsyncGenerator<WatchEvent<R>, void, undefined> {
+  let { since: position, skipping } = target;
+  let connected = false;
+  let partial = false; // resources of a snapshot were given that is not complete
+  let hint = 0; // the pause that the server asks for, in milliseconds
+  for (let failures = 1; ; failures++) {
+    let failure: PluralError;
+    try {
+      for await (const frame of framesOf(transport.stream({ method: "GET", path: target.path(position) }, signal))) {
+        if (frame === "connected") {
+          connected = true;
+          if (position !== undefined || !partial) continue;
+          partial = false;
+          yield { kind: "reset" };
+          continue;
+        }
+        if (frame.retry !== undefined) hint = Math.min(frame.retry, transport.maxWait);
+        if (frame.kind === undefined && frame.id === undefined) continue;
+        failures = 1;
+        if (frame.kind === "reset") position = undefined;
+        position = frame.id ?? position;
+        if (frame.kind === "listed" && skipping) continue;
+        if (frame.kind === "synced" || frame.kind === "reset") skipping = false;
+        if (frame.kind === "listed" || frame.kind === "synced" || frame.kind === "reset") partial = frame.kind === "listed";
+        const event = eventOf<R>(frame, target.numbers);
+        if (event === undefined) continue;
+        yield event;
+        if (target.one && (event.kind === "deleted" || event.kind === "left")) return;
+      }
+      failure = new ConnectionError("the stream has ended");
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof PluralError)) throw error;
+      if (error instanceof ApiError && error.status === 410 && position !== undefined) {
+        position = undefined; // the server no longer has it
+        partial = false;
+        yield { kind: "reset" };
+        continue;
+      }
+      if (!error.temporary || (!connected && failures > transport.retries)) throw error;
+      failure = error;
+    }
+    const asked = failure instanceof ApiError ? (failure.retryAfter ?? 0) * 1000 : 0;
+    if (!connected && asked > transport.maxWait) throw failure;
+    // At random, so that clients do not come back all at once.
+    const longest = Math.min(Math.max(100, hint) * 2 ** Math.min(failures - 1, 30), transport.maxWait);
+    await sleep(asked > 0 ? asked * (1 + Math.random() / 10) : hint + longest * Math.random(), signal);
+  }
+}
+
+/** One event of a stream as it is sent. */
+interface StreamFrame {
+  kind?: string;
+  id?: string;
+  data?: string;
+  retry?: number;
+}
+
+/** The event of a frame; nothing if this client does not know its kind. */
+function eventOf<R extends ResourceReference>(frame: StreamFrame, numbers: NumberPaths): WatchEvent<R> | undefined {
+  const { kind, id: position, data: text = "" } = frame;
+  switch (kind) {
+    case "reset":
+      return { kind };
+    case "synced":
+    case "bookmark":
+    case "created":
+    case "updated":
+    case "deleted":
+    case "entered":
+    case "left":
+      if (position === undefined) throw new ProtocolError(`The event ${kind} has no position.`);
+      break;
+    case "listed":
+      break;
+    default:
+      return undefined;
+  }
+  if (kind === "synced" || kind === "bookmark") return { kind, position: position as string };
+  const envelope = envelopeOf(kind, text, numbers);
+  const { id, type } = (envelope["data"] ?? {}) as Partial<ResourceReference>;
+  if (typeof id !== "string" || typeof type !== "string") throw new ProtocolError(`The event ${kind} has no resource as its data.`);
+  // The server is trusted with the rest, as in its other answers.
+  return { kind, ...envelope, ...(position !== undefined && { position }) } as unknown as WatchEvent<R>;
+}
+
+function envelopeOf(kind: string, text: string, numbers: NumberPaths): Readonly<Record<string, unknown>> {
+  try {
+    return parseEnvelope(text, numbers);
+  } catch (error) {
+    throw error instanceof SyntaxError ? new ProtocolError(`The event ${kind} is not JSON.`) : error;
+  }
+}
+
+/** The most characters of an event, so that memory is bounded whatever is sent. */
+const mostOfAnEvent = 1 << 26;
+
+// An event is complete with the empty line behind it. One that the stream ends within is not given.
+/** The events of a stream (text/event-stream), behind a note that the connection is there. */
+async function* framesOf(chunks: AsyncIterable<string>): AsyncGenerator<StreamFrame | "connected", void, undefined> {
+  let parts: string[] = []; // of a line whose end has not come
+  let length = 0; // of an event so far
+  let frame: StreamFrame = {};
+  let connected = false;
+  for await (const chunk of chunks) {
+    if (!connected) yield "connected";
+    connected = true;
+    let start = 0;
+    for (let end: number; (end = chunk.indexOf("\n", start)) >= 0; start = end + 1) {
+      const line = (parts.join("") + chunk.slice(start, end)).replace(/\r$/, "");
+      parts = [];
+      if (line === "") {
+        yield frame;
+        frame = {};
+        length = 0;
+      } else {
+        addLine(frame, line);
+        length += end - start;
+      }
+    }
+    parts.push(chunk.slice(start));
+    length += chunk.length - start;
+    if (length > mostOfAnEvent) throw new ProtocolError("An event is too long.");
+  }
+}
+
+/** Adds a line, which is a field and its value, or a comment, whose field has no name. */
+function addLine(frame: StreamFrame, line: string): void {
+  const [, field, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+  if (field === "event") frame.kind = value;
+  if (field === "id") frame.id = value;
+  if (field === "data") frame.data = frame.data === undefined ? value : `${frame.data}\n${value}`;
+  if (field === "retry" && /^\d{1,10}$/.test(value)) frame.retry = Number(value);
+}
+
 /** What every field can be tested for, and the only thing that objects and arrays can. */
 export interface NullCondition {
   null?: boolean;
@@ -834,7 +1067,7 @@ export type KnownErrorCode =
   | "unauthenticated" | "invalid_credentials" | "forbidden"
   | "not_found" | "method_not_allowed" | "not_acceptable"
   | "id_exists" | "not_unique" | "referenced" | "conflict" | "idempotency_key_in_use"
-  | "precondition_failed" | "precondition_required"
+  | "position_gone" | "precondition_failed" | "precondition_required"
   | "body_too_large" | "too_many_items" | "unsupported_media_type"
   | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "type" | "out_of_range" | "precision" | "null_character"
   | "format" | "min_length" | "max_length" | "pattern" | "enum" | "minimum" | "maximum" | "multiple_of" | "min_items" | "max_items"
@@ -1053,28 +1286,83 @@ class HttpTransport {
     this.#options = options;
   }
 
+  /** How often a request is sent again. */
+  get retries(): number {
+    return this.#options.retries ?? 4;
+  }
+
+  /** The longest pause before another attempt, in milliseconds. */
+  get maxWait(): number {
+    return this.#options.maxWait ?? 30_000;
+  }
+
   /** The answer to a request, if it is a success. */
   async send(call: HttpCall, options: CallOptions): Promise<HttpAnswer> {
-    const { retries = 4, maxWait = 30_000 } = this.#options;
     for (let attempt = 0; ; attempt++) {
       options.signal?.throwIfAborted();
       try {
         return await this.#attempt(call, options.signal);
       } catch (error) {
         options.signal?.throwIfAborted();
-        if (!(error instanceof PluralError) || !error.temporary || attempt >= retries) throw error;
+        if (!(error instanceof PluralError) || !error.temporary || attempt >= this.retries) throw error;
         const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0;
-        if (asked > maxWait) throw error;
+        if (asked > this.maxWait) throw error;
         // Between half and all of 0.1 s, 0.2 s, 0.4 s and so on, so that clients do not come back all at once.
-        const pause = Math.min(100 * 2 ** attempt, maxWait) * (0.5 + Math.random() / 2);
+        const pause = Math.min(100 * 2 ** attempt, this.maxWait) * (0.5 + Math.random() / 2);
         await sleep(asked + pause, options.signal);
       }
     }
   }
 
+  /** The text of a stream of events, piece by piece, from one attempt. The first piece is empty: it says that there is a connection. */
+  async *stream(call: HttpCall, signal: AbortSignal | undefined): AsyncGenerator<string, void, undefined> {
+    const init = await this.#init(call, "text/event-stream");
+    const attempt = new HttpAttempt(call, signal);
+    try {
+      const response = await attempt.within(this.#timeout, (signal) => this.#fetch(call, { ...init, signal }));
+      const { status, headers, body } = response;
+      if (status !== 200 || headers.get("Content-Type")?.startsWith("text/event-stream") !== true || body === null) {
+        checked({ status, headers, text: await attempt.within(this.#timeout, () => response.text()) });
+        throw new ProtocolError("The answer is not a stream of events: does the server have them?");
+      }
+      yield "";
+      const reader = body.getReader();
+      const decoder = new TextDecoder();
+      for (;;) {
+        const { done, value } = await attempt.within(mostSilence, () => reader.read());
+        if (done) return;
+        yield decoder.decode(value, { stream: true });
+      }
+    } finally {
+      attempt.end();
+    }
+  }
+
   async #attempt(call: HttpCall, signal: AbortSignal | undefined): Promise<HttpAnswer> {
-    const { key, headers, fetch = (url: string, init: RequestInit) => globalThis.fetch(url, init), timeout = 60_000 } = this.#options;
-    const sent: Record<string, string> = { Accept: "application/json", ...headers, ...call.headers };
+    const init = await this.#init(call, "application/json");
+    const attempt = new HttpAttempt(call, signal);
+    try {
+      return await attempt.within(this.#timeout, async (signal) => {
+        const response = await this.#fetch(call, { ...init, signal });
+        return checked({ status: response.status, headers: response.headers, text: await response.text() });
+      });
+    } finally {
+      attempt.end();
+    }
+  }
+
+  get #timeout(): number {
+    return this.#options.timeout ?? 60_000;
+  }
+
+  #fetch(call: HttpCall, init: RequestInit): Promise<Response> {
+    const { fetch = (url: string, init: RequestInit) => globalThis.fetch(url, init) } = this.#options;
+    return fetch(this.#base + call.path, init);
+  }
+
+  async #init(call: HttpCall, accept: string): Promise<RequestInit> {
+    const { key, headers } = this.#options;
+    const sent: Record<string, string> = { Accept: accept, ...headers, ...call.headers };
     const secret = typeof key === "function" ? await key() : key;
     if (secret !== undefined) sent["Authorization"] = `Bearer ${secret.trim()}`;
     if (call.body !== undefined) sent["Content-Type"] = "application/json";
@@ -1082,25 +1370,49 @@ class HttpTransport {
       // fetch would refuse it as well, and show it, although it may be a secret.
       if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new TypeError(`The header ${name} has a character that no header can have, such as a line break.`);
     }
+    const init: RequestInit = { method: call.method, headers: sent };
+    if (call.body !== undefined) init.body = call.body;
+    return init;
+  }
+}
 
-    const controller = new AbortController();
-    const abort = () => controller.abort(signal?.reason);
-    signal?.addEventListener("abort", abort, { once: true });
-    if (signal?.aborted) abort(); // while the secret was asked for
-    const timer = timeout > 0 ? setTimeout(() => controller.abort(new Error(`no answer within ${timeout} ms`)), timeout) : undefined;
+/** How long a stream may be silent, in milliseconds. Servers send a comment every 15 seconds, so that a connection that is silent for longer is lost. */
+const mostSilence = 60_000;
+
+/** One attempt of a call, which a signal ends. */
+class HttpAttempt {
+  readonly #call: HttpCall;
+  readonly #signal: AbortSignal | undefined;
+  readonly #controller = new AbortController();
+  readonly #abort = () => this.#controller.abort(this.#signal?.reason);
+
+  constructor(call: HttpCall, signal: AbortSignal | undefined) {
+    this.#call = call;
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#abort, { once: true });
+    if (signal?.aborted) this.#abort(); // while the secret was asked for
+  }
+
+  /** Does a step of it within some milliseconds; 0 is forever. */
+  async within<T>(milliseconds: number, step: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal } = this.#controller;
+    const late = () => this.#controller.abort(new Error(`no answer within ${milliseconds} ms`));
+    const timer = milliseconds > 0 ? setTimeout(late, milliseconds) : undefined;
     try {
-      const init: RequestInit = { method: call.method, headers: sent, signal: controller.signal };
-      if (call.body !== undefined) init.body = call.body;
-      const response = await fetch(this.#base + call.path, init);
-      return checked({ status: response.status, headers: response.headers, text: await response.text() });
+      return await step(signal);
     } catch (error) {
       if (error instanceof PluralError) throw error;
-      const cause: unknown = controller.signal.aborted ? controller.signal.reason : error;
-      throw new ConnectionError(`${call.method} ${call.path}: ${reasons(cause)}`, { cause });
+      const cause: unknown = signal.aborted ? signal.reason : error;
+      throw new ConnectionError(`${this.#call.method} ${this.#call.path}: ${reasons(cause)}`, { cause });
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
     }
+  }
+
+  /** Ends it, and with it an answer that is not read to its end. */
+  end(): void {
+    this.#signal?.removeEventListener("abort", this.#abort);
+    this.#controller.abort();
   }
 }
 
@@ -1171,19 +1483,27 @@ const longIntegers = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
 
 // An integer with more digits than a number can hold is not rounded: it becomes a bigint where
 // the attribute is one, and an error elsewhere.
-/** The data of an answer. */
-function parseData(text: string, numbers: NumberPaths): unknown {
-  if (numbers.bigints === undefined && !/\d{16}/.test(text)) return dataOf(JSON.parse(text));
+/** The members of an answer or an event, of which `data` and `previous` have the numbers of resources. */
+function parseEnvelope(text: string, numbers: NumberPaths): Readonly<Record<string, unknown>> {
+  if (numbers.bigints === undefined && !/\d{16}/.test(text)) return membersOf(JSON.parse(text));
   // No string of a server holds U+0000, so it can mark what was a number.
   const marked = text.replace(longIntegers, (token) =>
     token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"\\u0000${token}"`,
   );
-  const data = dataOf(JSON.parse(marked));
-  return Array.isArray(data) ? data.map((resource) => settled(resource, "", numbers)) : settled(data, "", numbers);
+  const members = Object.entries(membersOf(JSON.parse(marked))).map(([name, member]) => {
+    const paths = name === "data" || name === "previous" ? numbers : {};
+    return [name, Array.isArray(member) ? member.map((resource) => settled(resource, "", paths)) : settled(member, "", paths)] as const;
+  });
+  return Object.fromEntries(members);
 }
 
-function dataOf(envelope: unknown): unknown {
-  return typeof envelope === "object" && envelope !== null ? (envelope as { data?: unknown }).data : undefined;
+/** The data of an answer. */
+function parseData(text: string, numbers: NumberPaths): unknown {
+  return parseEnvelope(text, numbers)["data"];
+}
+
+function membersOf(envelope: unknown): Readonly<Record<string, unknown>> {
+  return typeof envelope === "object" && envelope !== null ? (envelope as Record<string, unknown>) : {};
 }
 
 /** The value with all of its numbers as what they are. */

@@ -4,6 +4,7 @@ import { bodyText, type NumberPaths, parseData, randomUUID } from "./json.ts";
 import { queryText, type ListRange, type ListSelection } from "./query.ts";
 import { type CallOptions, type HttpAnswer, type HttpCall, type HttpTransport, sleep } from "./transport.ts";
 import { walk } from "./walk.ts";
+import { follow, type WatchEvent, type WatchOptions } from "./watch.ts";
 
 /** The id and the type of a resource. */
 export interface ResourceReference {
@@ -81,6 +82,9 @@ export interface WalkQuery<S extends CollectionShape> extends ListRange, ListSel
   /** How many resources are asked for at once. Default: 500. */
   pageSize?: number;
 }
+
+/** What can be said of a watch. */
+export interface WatchQuery<S extends CollectionShape> extends Pick<ListSelection<S["filter"], S["sort"]>, "filter">, WatchOptions {}
 
 /** What can be said of a write. */
 export interface WriteOptions extends CallOptions {
@@ -190,6 +194,18 @@ function selected(query: ListSelection<object, string> & CallOptions): object {
   return { ...(filter && { filter }), ...(sort && { sort }), ...(signal && { signal }) };
 }
 
+/** The position that a watch is to begin behind. */
+function beginning({ since, fromNow }: WatchOptions): string | undefined {
+  if (since !== undefined && fromNow === true) throw new TypeError("Give either since or fromNow: both say where the watch begins.");
+  if (since === "") throw new TypeError("since is the position of an event, and never empty.");
+  return since;
+}
+
+/** A path with a position behind its query. */
+function behind(path: string, position: string | undefined): string {
+  return position === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}since=${encodeURIComponent(position)}`;
+}
+
 /** Up to this length of a range a server knows what is behind it when it sends the headers. */
 const lengthWithLinks = 1000;
 
@@ -218,11 +234,16 @@ function rangesBeside(range: ListRange, data: readonly ResourceReference[], head
   return { next, prev };
 }
 
+/** The query that a Link header leads to. */
+function linkedQuery(headers: Headers, rel: string): URLSearchParams | undefined {
+  const link = new RegExp(`<([^>]*)>; *rel="${rel}"`).exec(headers.get("Link") ?? "")?.[1];
+  return link === undefined ? undefined : new URL(link, "http://localhost").searchParams;
+}
+
 /** The range that a Link header leads to. */
 function linked(headers: Headers, rel: string): ListRange | undefined {
-  const link = new RegExp(`<([^>]*)>; *rel="${rel}"`).exec(headers.get("Link") ?? "")?.[1];
-  if (link === undefined) return undefined;
-  const query = new URL(link, "http://localhost").searchParams;
+  const query = linkedQuery(headers, rel);
+  if (query === undefined) return undefined;
   const range: ListRange = {};
   if (query.has("offset")) range.offset = Number(query.get("offset"));
   if (query.has("cursor")) range.cursor = query.get("cursor") ?? "";
@@ -275,6 +296,33 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   /** Deletes a resource, and gives it as it last was. */
   async delete(id: string, ...[options]: ChangeArguments<S>): Promise<ItemResult<S["deleted"]>> {
     return this.#write({ method: "DELETE", path: this.itemPath(id) }, options);
+  }
+
+  /**
+   * Follows the collection, or what a filter leaves of it: the resources that there are, then `synced`, and then every change, in
+   * order, none twice and none left out. It lasts until the loop is left, the signal aborts it or the server refuses it. When a connection is
+   * lost, or the server ends or restarts, it connects again and continues behind the last event. If that happens within
+   * a snapshot, `reset` is given and the snapshot begins again.
+   */
+  async *watch(query: WatchQuery<S> = {}): AsyncGenerator<WatchEvent<S["read"]>, void, undefined> {
+    const { filter, fromNow, signal } = query;
+    let since = beginning(query);
+    const path = (range: ListRange) => this.path + queryText(range, filter === undefined ? {} : { filter }, this.spec);
+    if (fromNow === true) {
+      const answer = await this.transport.send({ method: "GET", path: path({ limit: 0 }) }, query);
+      since = linkedQuery(answer.headers, "changes")?.get("since") ?? undefined;
+      if (since !== undefined) yield { kind: "synced", position: since };
+    }
+    // Where the query is too long for the server to give a position, the snapshot is read, and not given.
+    const skipping = fromNow === true && since === undefined;
+    yield* follow<S["read"]>(this.transport, { path: (at) => behind(path({}), at), numbers: this.spec, one: false, since, skipping }, signal);
+  }
+
+  /** Follows one resource as `watch` does, and ends when it was deleted or is no longer visible: `deleted` or `left` is the last event. */
+  async *watchOne(id: string, options: WatchOptions = {}): AsyncGenerator<WatchEvent<S["read"]>, void, undefined> {
+    const path = this.itemPath(id);
+    const target = { path: (at: string | undefined) => behind(path, at), numbers: this.spec, one: true, since: beginning(options), skipping: options.fromNow === true };
+    yield* follow<S["read"]>(this.transport, target, options.signal);
   }
 
   /** Has a resource created later: the answer comes once that is certain, and `wait` waits for it. */

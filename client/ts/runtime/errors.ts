@@ -20,7 +20,7 @@ export type KnownErrorCode =
   | "unauthenticated" | "invalid_credentials" | "forbidden"
   | "not_found" | "method_not_allowed" | "not_acceptable"
   | "id_exists" | "not_unique" | "referenced" | "conflict" | "idempotency_key_in_use"
-  | "precondition_failed" | "precondition_required"
+  | "position_gone" | "precondition_failed" | "precondition_required"
   | "body_too_large" | "too_many_items" | "unsupported_media_type"
   | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "type" | "out_of_range" | "precision" | "null_character"
   | "format" | "min_length" | "max_length" | "pattern" | "enum" | "minimum" | "maximum" | "multiple_of" | "min_items" | "max_items"

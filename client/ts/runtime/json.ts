@@ -12,19 +12,27 @@ const longIntegers = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
 
 // An integer with more digits than a number can hold is not rounded: it becomes a bigint where
 // the attribute is one, and an error elsewhere.
-/** @internal The data of an answer. */
-export function parseData(text: string, numbers: NumberPaths): unknown {
-  if (numbers.bigints === undefined && !/\d{16}/.test(text)) return dataOf(JSON.parse(text));
+/** @internal The members of an answer or an event, of which `data` and `previous` have the numbers of resources. */
+export function parseEnvelope(text: string, numbers: NumberPaths): Readonly<Record<string, unknown>> {
+  if (numbers.bigints === undefined && !/\d{16}/.test(text)) return membersOf(JSON.parse(text));
   // No string of a server holds U+0000, so it can mark what was a number.
   const marked = text.replace(longIntegers, (token) =>
     token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"\\u0000${token}"`,
   );
-  const data = dataOf(JSON.parse(marked));
-  return Array.isArray(data) ? data.map((resource) => settled(resource, "", numbers)) : settled(data, "", numbers);
+  const members = Object.entries(membersOf(JSON.parse(marked))).map(([name, member]) => {
+    const paths = name === "data" || name === "previous" ? numbers : {};
+    return [name, Array.isArray(member) ? member.map((resource) => settled(resource, "", paths)) : settled(member, "", paths)] as const;
+  });
+  return Object.fromEntries(members);
 }
 
-function dataOf(envelope: unknown): unknown {
-  return typeof envelope === "object" && envelope !== null ? (envelope as { data?: unknown }).data : undefined;
+/** @internal The data of an answer. */
+export function parseData(text: string, numbers: NumberPaths): unknown {
+  return parseEnvelope(text, numbers)["data"];
+}
+
+function membersOf(envelope: unknown): Readonly<Record<string, unknown>> {
+  return typeof envelope === "object" && envelope !== null ? (envelope as Record<string, unknown>) : {};
 }
 
 /** The value with all of its numbers as what they are. */

@@ -55,28 +55,83 @@ export class HttpTransport {
     this.#options = options;
   }
 
+  /** How often a request is sent again. */
+  get retries(): number {
+    return this.#options.retries ?? 4;
+  }
+
+  /** The longest pause before another attempt, in milliseconds. */
+  get maxWait(): number {
+    return this.#options.maxWait ?? 30_000;
+  }
+
   /** The answer to a request, if it is a success. */
   async send(call: HttpCall, options: CallOptions): Promise<HttpAnswer> {
-    const { retries = 4, maxWait = 30_000 } = this.#options;
     for (let attempt = 0; ; attempt++) {
       options.signal?.throwIfAborted();
       try {
         return await this.#attempt(call, options.signal);
       } catch (error) {
         options.signal?.throwIfAborted();
-        if (!(error instanceof PluralError) || !error.temporary || attempt >= retries) throw error;
+        if (!(error instanceof PluralError) || !error.temporary || attempt >= this.retries) throw error;
         const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0;
-        if (asked > maxWait) throw error;
+        if (asked > this.maxWait) throw error;
         // Between half and all of 0.1 s, 0.2 s, 0.4 s and so on, so that clients do not come back all at once.
-        const pause = Math.min(100 * 2 ** attempt, maxWait) * (0.5 + Math.random() / 2);
+        const pause = Math.min(100 * 2 ** attempt, this.maxWait) * (0.5 + Math.random() / 2);
         await sleep(asked + pause, options.signal);
       }
     }
   }
 
+  /** The text of a stream of events, piece by piece, from one attempt. The first piece is empty: it says that there is a connection. */
+  async *stream(call: HttpCall, signal: AbortSignal | undefined): AsyncGenerator<string, void, undefined> {
+    const init = await this.#init(call, "text/event-stream");
+    const attempt = new HttpAttempt(call, signal);
+    try {
+      const response = await attempt.within(this.#timeout, (signal) => this.#fetch(call, { ...init, signal }));
+      const { status, headers, body } = response;
+      if (status !== 200 || headers.get("Content-Type")?.startsWith("text/event-stream") !== true || body === null) {
+        checked({ status, headers, text: await attempt.within(this.#timeout, () => response.text()) });
+        throw new ProtocolError("The answer is not a stream of events: does the server have them?");
+      }
+      yield "";
+      const reader = body.getReader();
+      const decoder = new TextDecoder();
+      for (;;) {
+        const { done, value } = await attempt.within(mostSilence, () => reader.read());
+        if (done) return;
+        yield decoder.decode(value, { stream: true });
+      }
+    } finally {
+      attempt.end();
+    }
+  }
+
   async #attempt(call: HttpCall, signal: AbortSignal | undefined): Promise<HttpAnswer> {
-    const { key, headers, fetch = (url: string, init: RequestInit) => globalThis.fetch(url, init), timeout = 60_000 } = this.#options;
-    const sent: Record<string, string> = { Accept: "application/json", ...headers, ...call.headers };
+    const init = await this.#init(call, "application/json");
+    const attempt = new HttpAttempt(call, signal);
+    try {
+      return await attempt.within(this.#timeout, async (signal) => {
+        const response = await this.#fetch(call, { ...init, signal });
+        return checked({ status: response.status, headers: response.headers, text: await response.text() });
+      });
+    } finally {
+      attempt.end();
+    }
+  }
+
+  get #timeout(): number {
+    return this.#options.timeout ?? 60_000;
+  }
+
+  #fetch(call: HttpCall, init: RequestInit): Promise<Response> {
+    const { fetch = (url: string, init: RequestInit) => globalThis.fetch(url, init) } = this.#options;
+    return fetch(this.#base + call.path, init);
+  }
+
+  async #init(call: HttpCall, accept: string): Promise<RequestInit> {
+    const { key, headers } = this.#options;
+    const sent: Record<string, string> = { Accept: accept, ...headers, ...call.headers };
     const secret = typeof key === "function" ? await key() : key;
     if (secret !== undefined) sent["Authorization"] = `Bearer ${secret.trim()}`;
     if (call.body !== undefined) sent["Content-Type"] = "application/json";
@@ -84,25 +139,49 @@ export class HttpTransport {
       // fetch would refuse it as well, and show it, although it may be a secret.
       if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new TypeError(`The header ${name} has a character that no header can have, such as a line break.`);
     }
+    const init: RequestInit = { method: call.method, headers: sent };
+    if (call.body !== undefined) init.body = call.body;
+    return init;
+  }
+}
 
-    const controller = new AbortController();
-    const abort = () => controller.abort(signal?.reason);
-    signal?.addEventListener("abort", abort, { once: true });
-    if (signal?.aborted) abort(); // while the secret was asked for
-    const timer = timeout > 0 ? setTimeout(() => controller.abort(new Error(`no answer within ${timeout} ms`)), timeout) : undefined;
+/** How long a stream may be silent, in milliseconds. Servers send a comment every 15 seconds, so that a connection that is silent for longer is lost. */
+const mostSilence = 60_000;
+
+/** One attempt of a call, which a signal ends. */
+class HttpAttempt {
+  readonly #call: HttpCall;
+  readonly #signal: AbortSignal | undefined;
+  readonly #controller = new AbortController();
+  readonly #abort = () => this.#controller.abort(this.#signal?.reason);
+
+  constructor(call: HttpCall, signal: AbortSignal | undefined) {
+    this.#call = call;
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#abort, { once: true });
+    if (signal?.aborted) this.#abort(); // while the secret was asked for
+  }
+
+  /** Does a step of it within some milliseconds; 0 is forever. */
+  async within<T>(milliseconds: number, step: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal } = this.#controller;
+    const late = () => this.#controller.abort(new Error(`no answer within ${milliseconds} ms`));
+    const timer = milliseconds > 0 ? setTimeout(late, milliseconds) : undefined;
     try {
-      const init: RequestInit = { method: call.method, headers: sent, signal: controller.signal };
-      if (call.body !== undefined) init.body = call.body;
-      const response = await fetch(this.#base + call.path, init);
-      return checked({ status: response.status, headers: response.headers, text: await response.text() });
+      return await step(signal);
     } catch (error) {
       if (error instanceof PluralError) throw error;
-      const cause: unknown = controller.signal.aborted ? controller.signal.reason : error;
-      throw new ConnectionError(`${call.method} ${call.path}: ${reasons(cause)}`, { cause });
+      const cause: unknown = signal.aborted ? signal.reason : error;
+      throw new ConnectionError(`${this.#call.method} ${this.#call.path}: ${reasons(cause)}`, { cause });
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
     }
+  }
+
+  /** Ends it, and with it an answer that is not read to its end. */
+  end(): void {
+    this.#signal?.removeEventListener("abort", this.#abort);
+    this.#controller.abort();
   }
 }
 

@@ -1,7 +1,7 @@
 // Right uses compile, and each wrong use is an error of the compiler. This file is checked and never run.
 import * as awkward from "./awkward.ts";
 import * as kiosk from "./kiosk.ts";
-import { createClient, type Collection, type Customer, type Order, type OrderShape, type PageResult, type ApiProblem } from "./shop.ts";
+import { createClient, type Collection, type Customer, type Order, type OrderShape, type PageResult, type ApiProblem, type WatchEvent } from "./shop.ts";
 
 /** Fails to compile unless the two types are the same. */
 function same<A, B>(..._: (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? [] : [never]): void {}
@@ -51,6 +51,32 @@ export async function reads(): Promise<void> {
   api.customers.list({ count: "planned" });
   // @ts-expect-error: operations are only read
   api.operations.create({});
+}
+
+export async function watches(): Promise<void> {
+  for await (const event of api.customers.watch({ filter: { level: "gold" }, since: "p", signal: AbortSignal.timeout(5) })) {
+    same<typeof event, WatchEvent<Customer>>();
+    if (event.kind === "updated") {
+      same<typeof event.data, Customer>();
+      same<typeof event.previous, Partial<Customer>>();
+      same<typeof event.change.revision, number>();
+    }
+    if (event.kind === "left") same<keyof typeof event.data, "id" | "type">();
+    if (event.kind === "synced") same<typeof event.position, string>();
+    // @ts-expect-error: a snapshot has no position
+    if (event.kind === "listed") event.position;
+    // @ts-expect-error: no kind of event
+    if (event.kind === "changed") break;
+  }
+  api.customers.of(id).orders.watch({ fromNow: true });
+  // @ts-expect-error: a watch has no order
+  api.customers.watch({ sort: "name" });
+  // @ts-expect-error: nor a range
+  api.customers.watch({ limit: 5 });
+  // @ts-expect-error: one resource has no filter
+  api.customers.watchOne(id, { filter: { level: "gold" } });
+  // @ts-expect-error: operations are not watched
+  api.operations.watch();
 }
 
 export function filters(): void {
@@ -190,6 +216,9 @@ export async function ofARole(): Promise<void> {
   await few.steps.create({ group: "g", number: 1 });
   // @ts-expect-error: only creation is granted
   await few.steps.list();
+  // @ts-expect-error: which is no reason to watch
+  few.steps.watch();
+  few.customers.watchOne(id);
   // @ts-expect-error: nothing is granted there
   few.reports;
 }

@@ -15,16 +15,25 @@ const (
 	maxListenPause = 10 * time.Second
 )
 
-// Notify: ticks tell all servers. A pool of connections between server and database, such as
-// PgBouncer, does not deliver that, and then only the transactions of this server are noticed.
+// Notify: servers tell each other of their commits, and ticks tell all servers. A pool of
+// connections between server and database, such as PgBouncer, does not deliver that, and then only
+// the transactions of this server are noticed.
 func (b *Database) Notify(ctx context.Context, changed func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var listening sync.WaitGroup
 	defer listening.Wait()
 	defer cancel()
 	listening.Go(func() { b.listen(ctx) })
+	listening.Go(func() { b.tell(ctx) })
 	b.changed.Each(ctx, changed)
 	return nil
+}
+
+// tell tells other servers of commits, outside of their transactions: a transaction that notifies
+// commits alone. Only one notification is under way at a time, so that many commits are one. If it
+// is lost, others notice at their next poll.
+func (b *Database) tell(ctx context.Context) {
+	b.committed.Each(ctx, func() { _, _ = b.pool.Exec(ctx, "NOTIFY "+channel) })
 }
 
 // listen signals what other servers tell, on a connection of its own.

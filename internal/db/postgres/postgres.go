@@ -26,8 +26,9 @@ type Database struct {
 	first      chan struct{} // slots of first pages
 	long       chan struct{} // slots of long reads
 	locks      retryLocks
-	removed    atomic.Int64 // rows removed since the last VACUUM
-	changed    db.Signal
+	removed    atomic.Int64    // rows removed since the last VACUUM
+	changed    db.Signal       // of this server and, as far as they tell, of others
+	committed  db.Signal       // of this server only
 	sequencing chan struct{}   // has room for one tick
 	listener   *pgx.ConnConfig // of the connection that listens
 	options    db.Options

@@ -51,6 +51,7 @@ func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
 		case err == nil:
 			if t.Evidence != nil {
 				b.changed.Send()
+				b.committed.Send()
 			}
 			b.reclaim(ctx, t)
 			return nil

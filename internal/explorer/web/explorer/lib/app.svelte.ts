@@ -126,7 +126,8 @@ class Catalog {
       ])
       session.guarded = /\bauthorization\b/i.test(list.headers.get('Vary') ?? '')
       if (document) this.rights = new Rights(document.body)
-      this.collections = list.data
+      // Changes have no offsets and no order to choose, which every table here needs.
+      this.collections = list.data.filter(({ name }) => name !== 'changes')
       this.state = 'ready'
       this.trouble = null
       // Without permissions the catalog is empty, except for operations, which every caller has.

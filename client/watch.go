@@ -1,0 +1,309 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"mime"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// EventKind says what an Event tells.
+type EventKind string
+
+// The kinds of events. A snapshot is any number of EventListed and then EventSynced; what comes behind
+// it are changes.
+const (
+	EventListed   EventKind = "listed"   // a resource of the snapshot
+	EventSynced   EventKind = "synced"   // the snapshot is complete
+	EventCreated  EventKind = "created"  // a resource was created
+	EventUpdated  EventKind = "updated"  // a resource was changed
+	EventDeleted  EventKind = "deleted"  // a resource was deleted; Resource is what it last was
+	EventEntered  EventKind = "entered"  // a resource was changed and matches the filter, or is visible, from now on
+	EventLeft     EventKind = "left"     // a resource no longer matches the filter, or is no longer visible; Resource has id and type alone
+	EventBookmark EventKind = "bookmark" // nothing but a newer Position
+	EventReset    EventKind = "reset"    // what was known is void, and a snapshot follows
+)
+
+// Event is what Watch tells of a collection.
+type Event[T any] struct {
+	Kind EventKind
+
+	// ID and Resource are zero if the event is about no resource: EventSynced, EventBookmark and EventReset.
+	ID       string
+	Resource T
+
+	// Previous has the former values of the attributes that an update has changed.
+	Previous map[string]json.RawMessage
+
+	// Change is the change that the event tells of. Nil in a snapshot, and of EventLeft, EventBookmark and EventReset.
+	Change *EventChange
+
+	// Position is for Since: a watch that begins there continues behind this event. Empty in
+	// a snapshot, which has no position until it is complete.
+	Position string
+}
+
+// EventChange is a change in the change log.
+type EventChange struct {
+	ID       string    `json:"id"` // of the resource in the collection changes
+	By       string    `json:"by"` // who made it; empty if that is unknown or not shown
+	At       time.Time `json:"at"`
+	Revision int64     `json:"revision"`
+}
+
+// Since begins a watch behind the event with a Position, without a snapshot. If the server no longer knows
+// the position, or it belongs to another filter, the watch begins with EventReset and a snapshot.
+func Since(position string) Param {
+	return func(q *query) error {
+		if position == "" {
+			return errors.New("Since needs the Position of an event")
+		}
+		q.since = position
+		return nil
+	}
+}
+
+// FromNow begins a watch with the changes from now on: in place of the snapshot there is EventSynced
+// alone.
+func FromNow() Param {
+	return func(q *query) error {
+		q.fromNow = true
+		return nil
+	}
+}
+
+// Watch follows the collection, or what filters leave of it: it gives the resources that there are, then
+// EventSynced, and then every change, in order, none twice and none left out. See EventKind.
+//
+//	for event, err := range users.Watch(ctx, client.Is("active", true)) {
+//		…
+//	}
+//
+// It lasts until the loop is left, the context ends (its error is the last thing given) or the
+// server refuses it, for example with 403. When a connection is lost, or the server ends or restarts, it
+// connects again and continues behind the last event, also at another server of the same database,
+// for as long as the context lasts. The first connection has as many tries as any other request. If
+// Options.HTTPClient has a Timeout, that ends each connection, but not the watch.
+//
+// A snapshot cannot be continued: if a connection is lost within one, EventReset is given and the snapshot
+// begins again. Memory does not grow with the number of resources. A loop that takes long for an
+// event lets the events wait at the server.
+func (c *Collection[T]) Watch(ctx context.Context, params ...Param) iter.Seq2[Event[T], error] {
+	return c.watch(ctx, "", params)
+}
+
+// WatchOne follows one resource as Watch does. It ends when the resource was deleted, or is no longer visible: EventDeleted or
+// EventLeft is the last event.
+func (c *Collection[T]) WatchOne(ctx context.Context, id string, params ...Param) iter.Seq2[Event[T], error] {
+	return func(yield func(Event[T], error) bool) {
+		if err := checkID(id); err != nil {
+			yield(Event[T]{}, err)
+			return
+		}
+		c.watch(ctx, id, params)(yield)
+	}
+}
+
+func (c *Collection[T]) watch(ctx context.Context, id string, params []Param) iter.Seq2[Event[T], error] {
+	return func(yield func(Event[T], error) bool) {
+		q, err := newWatchQuery(params)
+		if c.err != nil {
+			err = c.err
+		}
+		if err == nil {
+			w := &watch[T]{collection: c, id: id, query: q.encode(), position: q.since, yield: yield}
+			if q.fromNow {
+				err = w.skipSnapshot(ctx)
+			}
+			if err == nil {
+				err = w.run(ctx)
+			}
+		}
+		if err != nil && !errors.Is(err, errLeft) {
+			yield(Event[T]{}, err)
+		}
+	}
+}
+
+// watch is a watch that is under way.
+type watch[T any] struct {
+	collection *Collection[T]
+	id         string // of the only resource; empty: all
+	query      string
+	yield      func(Event[T], error) bool
+
+	position  string        // to continue behind; empty: with a snapshot
+	partial   bool          // resources of a snapshot were given that is not complete
+	skipping  bool          // the resources of the snapshot are not wanted
+	connected bool          // it was, at least once
+	progress  bool          // an event has come since the last failure
+	hint      time.Duration // the pause that the server asks for
+}
+
+// run connects and reads until there is an error that another connection cannot cure.
+func (w *watch[T]) run(ctx context.Context) error {
+	for failures := 1; ; failures++ {
+		err := w.read(ctx)
+		if w.progress {
+			w.progress, failures = false, 1
+		}
+		if hasStatus(err, http.StatusGone) && w.position != "" {
+			w.position = "" // the server no longer has it
+			if err := w.give(Event[T]{Kind: EventReset}); err != nil {
+				return err
+			}
+			continue
+		}
+		final := !w.connected || !isPassing(err)
+		if errors.Is(err, errLeft) || final && ctx.Err() == nil {
+			return err
+		}
+		if ctx.Err() != nil || !sleep(ctx, w.collection.client.backoff(err, w.hint, failures)) {
+			return ctx.Err()
+		}
+	}
+}
+
+// connect opens a stream. The first one has as many tries as any request; afterwards the
+// server is known to be there, and run tries for as long as it takes.
+func (w *watch[T]) connect(ctx context.Context) (*http.Response, error) {
+	request := w.collection.listing(w.query, false)
+	request.Header.Set("Accept", "text/event-stream")
+	if w.id != "" {
+		request.Path += "/" + w.id
+	}
+	if w.position != "" {
+		if request.Query != "" {
+			request.Query += "&"
+		}
+		request.Query += "since=" + url.QueryEscape(w.position)
+	}
+	if !w.connected {
+		return w.collection.client.open(ctx, request)
+	}
+	request.complete(ctx)
+	return w.collection.client.try(ctx, &request)
+}
+
+// read gives the events of one connection. It always returns an error: at least that the
+// stream has ended.
+func (w *watch[T]) read(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	answer, err := w.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind != "text/event-stream" {
+		return fmt.Errorf("the answer to GET %s is %q, and not a stream of events: does the server have them?", w.collection.path, kind)
+	}
+	w.connected = true
+	if w.position == "" && w.partial {
+		w.partial = false
+		if err := w.give(Event[T]{Kind: EventReset}); err != nil {
+			return err
+		}
+	}
+	events := newEventReader(newTimedReader(answer.Body, func() { cancel(errSilent) }))
+	for {
+		f, err := events.next()
+		w.hint = min(events.retry, w.collection.client.options.MaxWait)
+		if err == nil {
+			err = w.take(f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// take gives the event of a frame. One of a kind that this client does not know only has a
+// position.
+func (w *watch[T]) take(f frame) error {
+	w.progress = true
+	kind := EventKind(f.name)
+	if kind == EventReset {
+		w.position = ""
+	}
+	if f.id != "" {
+		w.position = f.id
+	}
+	event := Event[T]{Kind: kind, Position: f.id}
+	switch kind {
+	case EventListed:
+		if w.skipping {
+			return nil
+		}
+		w.partial = true
+	case EventSynced, EventReset:
+		w.partial, w.skipping = false, false
+	case EventCreated, EventUpdated, EventDeleted, EventEntered, EventLeft, EventBookmark:
+	default:
+		return nil
+	}
+	if kind != EventSynced && kind != EventReset && kind != EventBookmark {
+		if err := event.decode(f.data); err != nil {
+			return fmt.Errorf("an event %q of %s: %w", kind, w.collection.name, err)
+		}
+	}
+	if err := w.give(event); err != nil {
+		return err
+	}
+	if w.id != "" && (kind == EventDeleted || kind == EventLeft) {
+		return errLeft
+	}
+	return nil
+}
+
+func (w *watch[T]) give(event Event[T]) error {
+	if !w.yield(event, nil) {
+		return errLeft
+	}
+	return nil
+}
+
+// decode reads the data of an event about a resource.
+func (e *Event[T]) decode(data []byte) (err error) {
+	var envelope struct {
+		Data     json.RawMessage
+		Previous map[string]json.RawMessage
+		Change   *EventChange
+	}
+	if err := json.Unmarshal(data, &envelope); err != nil {
+		return err
+	}
+	if e.ID, err = idOf(envelope.Data); err != nil {
+		return err
+	}
+	e.Previous, e.Change = envelope.Previous, envelope.Change
+	return decode(envelope.Data, &e.Resource)
+}
+
+// skipSnapshot finds the position of now, which every list has. Where the query is too long for
+// that, and for a single resource, the snapshot is read, and not given.
+func (w *watch[T]) skipSnapshot(ctx context.Context) error {
+	w.skipping = true
+	if w.id != "" {
+		return nil
+	}
+	query := "limit=0"
+	if w.query != "" {
+		query = w.query + "&" + query
+	}
+	answer, err := w.collection.client.Do(ctx, w.collection.listing(query, false))
+	if err != nil {
+		return err
+	}
+	values, err := url.ParseQuery(links(answer.Header)["changes"])
+	if err != nil || values.Get("since") == "" {
+		return nil
+	}
+	w.position, w.skipping = values.Get("since"), false
+	return w.give(Event[T]{Kind: EventSynced, Position: w.position})
+}
