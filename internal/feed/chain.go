@@ -99,6 +99,7 @@ func (f *Feed) attach(s *Subscription) (until int64) {
 		// The reader has rested, and nobody else needs what it has not read.
 		f.reading, f.position = s.point.Number, s.point.Number
 	}
+	f.mixed = f.mixed || s.history != f.history
 	if s.shape.followers == 0 {
 		for _, c := range s.shape.sources() {
 			if f.following[c] == nil {
@@ -162,7 +163,7 @@ func (f *Feed) publish(history model.ID, entries []store.LogEntry, last int64) {
 		f.mutex.Unlock()
 		return
 	}
-	f.history, f.reading = history, last
+	f.reading = last
 	found := map[*shape][]item{}
 	for i := range entries {
 		for _, c := range []*model.Collection{entries[i].Collection, nil} {

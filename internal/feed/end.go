@@ -102,7 +102,8 @@ func (f *Feed) endInvalid(ctx context.Context) {
 			f.endAll(Revoked, func(s *Subscription) bool { return s.by != nil && s.by.Caller.ID == id })
 		}
 	}
-	if tx, err := f.store.Read(ctx); err == nil { // which finds out the version of the schema, also if it fails
+	if tx, err := f.store.Read(ctx); err == nil {
+		_, _ = tx.Point() // which finds out the version of the schema, also if it fails
 		tx.Close()
 	}
 	f.endOtherSchemas()

@@ -168,6 +168,7 @@ type Feed struct {
 	last     int64         // last position of the log, as far as known
 	advanced chan struct{} // closed when there is a later one
 	history  model.ID      // of the last batch
+	mixed    bool          // some subscriptions follow with another one, which may be newer
 	reading  int64         // the reader reads, or has read, the log up to here
 	position int64         // and what it has found up to here is in the chains
 

@@ -134,14 +134,13 @@ func (w *modelWorld) write(random *rand.Rand) {
 
 // subscriber is a client that adds up what it is told.
 type subscriber struct {
-	world    *modelWorld
-	random   *rand.Rand
-	shape    Shape
-	started  bool
-	stream   *Subscription
-	state    fold
-	earlier  []fold // states that it had before, with their positions
-	position string // of the last event; empty: none
+	world   *modelWorld
+	random  *rand.Rand
+	shape   Shape
+	started bool
+	stream  *Subscription
+	state   fold
+	earlier []fold // states that it had before, with their positions
 }
 
 // fold is what is known after some events.

@@ -166,6 +166,16 @@ func (f *Feed) jump(to int64, cause Cause) {
 	f.reading, f.position = to, to
 }
 
+// endOtherHistories ends the streams whose positions are not of a history. The mutex is locked.
+func (f *Feed) endOtherHistories(history model.ID) {
+	for s := range f.subscriptions {
+		if s.at != nil && s.history != history {
+			s.endLocked(HistoryChanged)
+		}
+	}
+	f.history, f.mixed = history, false
+}
+
 // readBatch reads what the log has after a position and publishes it.
 func (f *Feed) readBatch(ctx context.Context, after int64) error {
 	tx, err := f.store.Read(ctx)
@@ -183,12 +193,12 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 		return err
 	}
 	f.mutex.Lock()
-	if f.history != (model.ID{}) && f.history != history {
-		f.jump(max(after, floor), HistoryChanged)
-	} else if after < floor {
+	if after < floor {
 		f.jump(floor, Behind)
 	}
-	f.history = history
+	if f.history != history || f.mixed {
+		f.endOtherHistories(history)
+	}
 	f.mutex.Unlock()
 	entries, last, _, err := tx.Log(store.LogQuery{After: max(after, floor), Most: mostEntries})
 	if err != nil {

@@ -25,7 +25,7 @@ type Subscription struct {
 	ended chan struct{} // closed when the stream must end
 	cause Cause         // why; guarded by the mutex of the feed
 
-	history  model.ID
+	history  model.ID    // of its positions; only changes while at is nil
 	snapshot *snapshot   // being sent; nil: none
 	point    store.Point // up to which everything was sent
 	complete int64       // all changes that the point has without their positions have one up to here

@@ -26,15 +26,20 @@ const patience = 2 * time.Minute
 
 // eachDatabase runs a test with a running feed on each database.
 func eachDatabase(t *testing.T, options func() Options, test func(*testing.T, *notes)) {
+	eachDatabaseURL(t, func(t *testing.T, url string) {
+		n := openNotes(t, url, options())
+		n.run(t)
+		test(t, n)
+	})
+}
+
+// eachDatabaseURL runs a test with the URL of an empty database of each kind.
+func eachDatabaseURL(t *testing.T, test func(t *testing.T, url string)) {
 	for name, database := range map[string]func(testing.TB) string{
 		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
 		"postgres": pgtest.URL,
 	} {
-		t.Run(name, func(t *testing.T) {
-			n := openNotes(t, database(t), options())
-			n.run(t)
-			test(t, n)
-		})
+		t.Run(name, func(t *testing.T) { test(t, database(t)) })
 	}
 }
 

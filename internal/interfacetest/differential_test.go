@@ -139,10 +139,10 @@ func (s *side) theirs(text string) string {
 var (
 	anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	// It may happen to be one that one of the sides has given.
-	exampleTag  = regexp.MustCompile(`such as \\"[0-9a-z]+\.[0-9a-z]+\\"`)
+	exampleTag  = regexp.MustCompile(`such as \\"[0-9a-z]+(\.[0-9a-z]+)+\\"`)
 	anyResource = regexp.MustCompile(`"id":"([^"]+)","type":"([a-z]+)"`)
 	// In the detail of an error it is within another string.
-	anyTag = regexp.MustCompile(`\\?"[1-9a-z][0-9a-z]*\.[0-9a-z]+\\?"`)
+	anyTag = regexp.MustCompile(`\\?"[1-9a-z][0-9a-z]*(\.[0-9a-z]+){2,3}\\?"`)
 	// A refusal tells what the server has set.
 	setTime = regexp.MustCompile(`is set by the server, and is [0-9TZ:.-]+\. Leave`)
 )

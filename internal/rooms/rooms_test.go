@@ -133,6 +133,9 @@ var testedAgainst = map[string][]string{
 	// One test follows each keyword of a schema into the OpenAPI document.
 	"schema": {"internal/openapi"},
 
+	// Streams end when another program changes the schema or the history.
+	"internal/feed": {"internal/migrate", "internal/maintain"},
+
 	// It gets a compiled schema, and its tests the example.
 	"internal/operation":   {"schema"},
 	"internal/db/postgres": {"schema"},

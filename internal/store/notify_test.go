@@ -98,7 +98,7 @@ func TestListenAt(t *testing.T) {
 	s := (*model.Schema)(schema.Example())
 	for _, c := range []struct{ url, direct, want string }{
 		{"sqlite:" + t.TempDir() + "/test.db", "postgres://localhost/x", "a direct URL of the database is given, which is for PostgreSQL: leave it out"},
-		{pgtest.URL(t), "postgres://localhost:x/x", "the direct URL: the database URL cannot be used: the port behind the host is no number." +
+		{pgtest.URL(t), "postgres://localhost:x/x", "the direct URL: the database URL cannot be used: the port after the host is not a number." +
 			" If that is part of the password, write its / as %2F, ? as %3F and # as %23. It should be like postgres://user@host/database"},
 	} {
 		st, err := Open(context.Background(), c.url, s, ListenAt(c.direct))
