@@ -406,7 +406,7 @@ func TestRulesThatAreRefused(t *testing.T) {
 		"resource.tags == null":                    "9:24: tags is an object or array, which a rule cannot use",
 		"auth.user == 'a'":                         "9:20: auth has no user: use auth.sub, auth.role or auth.claims",
 		"auth.claims == {'a': 1}":                  "9:20: auth.claims cannot be used as a whole: use one claim, such as auth.claims.team",
-		"[dyn(auth.claims)] != []":                 "9:25: auth.claims cannot be looked at as a whole",
+		"[dyn(auth.claims)] != []":                 "9:25: auth.claims cannot be used as a whole: use one claim, such as auth.claims.team",
 		"has(resource.text)":                       "9:19: every resource has every attribute: compare with null instead of using has()",
 		"resource.text == 1":                       "9:30: found no matching overload for '_==_' applied to '(wrapper(string), int)'",
 		"resource.text":                            "9:16: a rule must be true or false, but the type of this one is wrapper(string)",
