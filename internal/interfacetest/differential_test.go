@@ -161,6 +161,7 @@ func (s *side) ours(a answer) string {
 	text := fmt.Sprintf("%d\n%s\n\n%s", a.status, strings.Join(lines, "\n"), a.timeless())
 	text = setTime.ReplaceAllString(text, "is set by the server, and is TIME. Leave")
 	text = exampleTag.ReplaceAllString(text, "such as an ETag")
+	text = anyPosition.ReplaceAllString(text, "since=POSITION")
 	text = anyID.ReplaceAllStringFunc(text, func(id string) string {
 		if isOwnID(id) {
 			return id
