@@ -35,6 +35,7 @@ type Store struct {
 	long       *readQuota            // of pages that are read at the speed of a client
 	since      map[string]int64      // by collection
 	own        int64                 // version of its schema
+	secret     []byte
 	numbered   map[int64]*model.Collection
 	now        func() time.Time
 	clock      func(db.Conn) (time.Time, error) // of the database
@@ -116,6 +117,9 @@ func (s *Store) start(c db.Conn) error {
 	for collection, numbered := range numbers {
 		s.tables[collection].log = newLoggedTable(collection, numbered)
 		s.numbered[numbered.Number] = collection
+	}
+	if s.secret, err = ensureSecret(c); err != nil {
+		return err
 	}
 	s.since, err = migrate.ReadSince(c, s.own)
 	return err
