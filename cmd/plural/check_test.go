@@ -171,7 +171,7 @@ func TestCheckThatCannotBeRun(t *testing.T) {
 		"two samples":           {[]string{p.base, "--sample={}", "--sample={}"}, "plural: there are two samples for the collection\n"},
 		"two samples of one":    {[]string{p.base, "--sample=posts={}", "--sample=posts={}"}, "plural: there are two samples for posts\n"},
 		"two samples by chance": {[]string{p.base, "--sample={}", "--sample=users={}"}, "plural: there are two samples for users\n"},
-		"an unknown collection": {[]string{p.base, "--collection=nope"}, "plural: there is no collection nope: GET / lists users, posts, operations\n"},
+		"an unknown collection": {[]string{p.base, "--collection=nope"}, "plural: there is no collection nope: GET / lists users, posts, operations, changes\n"},
 		"a URL and a list":      {[]string{p.base, "--list"}, "plural: --list prints every check and runs none, so it takes no URL\n"},
 		"no time":               {[]string{p.base, "--timeout=0s"}, "plural: the timeout must be more than zero, but is 0s\n"},
 		"a time without a unit": {[]string{p.base, "--timeout=5"}, "plural: invalid argument \"5\" for \"--timeout\" flag: time: missing unit in duration \"5\"\n"},

@@ -10,7 +10,7 @@ import (
 	"github.com/plural-go/plural"
 )
 
-const copyLines = `copying _plural_meta: 3 rows
+const copyLines = `copying _plural_meta: 4 rows
 copying _plural_schemas: 1 row
 copying _plural_totals: 1 row
 copying _plural_changes: 2 rows
@@ -21,7 +21,7 @@ copying _plural_keys: 0 rows
 copying things: 2 rows
 copying operations: 0 rows
 indexing
-checking _plural_meta: 3 rows
+checking _plural_meta: 4 rows
 checking _plural_schemas: 1 row
 checking _plural_totals: 1 row
 checking _plural_changes: 2 rows
@@ -31,7 +31,7 @@ checking _plural_followers: 0 rows
 checking _plural_keys: 0 rows
 checking things: 2 rows
 checking operations: 0 rows
-Copied 9 rows of 10 tables. Counts and checksums are the same on both sides.
+Copied 10 rows of 10 tables. Counts and checksums are the same on both sides.
 `
 
 func TestCopy(t *testing.T) {
