@@ -22,6 +22,7 @@ type snapshot struct {
 	point   store.Point
 	rows    int
 	long    bool // the listing was extended
+	read    bool // all of it was read
 
 	logged int64 // position up to which the change log was listed, if that is the list
 }
@@ -53,6 +54,9 @@ func (s *Subscription) readSnapshot() error {
 		if err := s.openSnapshot(); err != nil {
 			return err
 		}
+	}
+	if n.read {
+		return s.endSnapshot()
 	}
 	if s.shape.collection == nil {
 		return s.readLogSnapshot()
@@ -167,17 +171,19 @@ func (s *Subscription) readLogSnapshot() error {
 	return nil
 }
 
-// endSnapshot tells the subscriber that the snapshot is complete. The changes follow.
+// endSnapshot tells the subscriber that the snapshot is complete. The changes follow. After an
+// error it can be called again.
 func (s *Subscription) endSnapshot() error {
 	n := s.snapshot
+	n.read = true
 	n.close()
-	s.snapshot = nil
 	if s.shape.ID != nil && n.rows == 0 {
 		return resource.NotFound(s.shape.collection, *s.shape.ID)
 	}
 	if err := s.goOn(n.point); err != nil {
 		return err
 	}
+	s.snapshot = nil
 	s.pending = append(s.pending, Event{Kind: Synced, Position: s.position(), Data: nothing})
 	s.until = s.feed.attach(s)
 	return nil

@@ -111,14 +111,18 @@ func (s *Subscription) check(p position) (cause string, err error) {
 }
 
 // goOn sends the changes after a point.
-func (s *Subscription) goOn(point store.Point) (err error) {
-	s.point, s.complete = point, 0
+func (s *Subscription) goOn(point store.Point) error {
+	complete := int64(0)
 	if point.Seen.Max > 0 {
 		// From here on every transaction that the point has seen has its positions.
-		s.complete, err = s.feed.store.Sequence(s.ctx)
+		var err error
+		if complete, err = s.feed.store.Sequence(s.ctx); err != nil {
+			return err // nothing has changed: it can be tried again
+		}
 	}
+	s.point, s.complete = point, complete
 	s.pass(point.Number)
-	return err
+	return nil
 }
 
 // pass notes that everything up to a position was sent.
