@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
@@ -41,4 +42,41 @@ func TestErrorAtTheEndOfASnapshot(t *testing.T) {
 	if want := []EventKind{Listed, Listed, Listed, Synced, Deleted}; !slices.Equal(kinds, want) {
 		t.Errorf("got %v, want %v", kinds, want)
 	}
+}
+
+// TestResumeRightAfterTheDeletion: a client is told of a deletion that has no position yet.
+func TestResumeRightAfterTheDeletion(t *testing.T) {
+	eachDatabaseURL(t, func(t *testing.T, url string) {
+		n := openNotes(t, url, Options{}) // no reader, which would give positions
+		id := model.ID{15: 1}
+		n.mustDo(t, http.MethodPost, n.links, id, map[string]any{"label": "a"})
+		shape := Shape{Path: resource.Path{Collection: n.links}, ID: &id}
+		s := n.subscribe(t, shape, "")
+		synced := take(t, s, 2)[1].Position
+		n.mustDo(t, http.MethodDelete, n.links, id, nil)
+		expect(t, next(t, n.subscribe(t, shape, synced), 2), `deleted {"data":`+linkText(firstID, `"a"`)+`,`+changed+`}`,
+			`the stream ended: the resource was deleted`)
+	})
+}
+
+// TestResetOfAResourceThatIsGone: the stream of one resource ends if it must begin again and there
+// is nothing to begin with.
+func TestResetOfAResourceThatIsGone(t *testing.T) {
+	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
+		id := model.ID{15: 1}
+		n.mustDo(t, http.MethodPost, n.links, id, map[string]any{"label": "a"})
+		s := n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}, ID: &id}, "")
+		take(t, s, 2)
+		n.feed.mutex.Lock()
+		n.feed.detach(s) // so that it reads the log again, which has lost the deletion
+		n.feed.mutex.Unlock()
+		n.mustDo(t, http.MethodDelete, n.links, id, nil)
+		if _, err := n.feed.store.Sequence(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.feed.store.DeleteOldChanges(context.Background(), -time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, next(t, s, 2), `reset {}`, `the stream ended: its path does not exist any more`)
+	})
 }

@@ -6,9 +6,11 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 )
 
 // Subscription is a stream of events of one subscriber, used by one goroutine.
@@ -76,6 +78,12 @@ func parseOptional(text string) (*position, error) {
 // resume continues from a position, or begins again if that is not possible.
 func (s *Subscription) resume(p position) error {
 	cause, err := s.check(p)
+	if s.shape.ID != nil && fault.Is(err, problem.CodeNotFound) {
+		// The deletion may have no position yet.
+		if _, err = s.feed.store.Sequence(s.ctx); err == nil {
+			cause, err = s.check(p)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -183,7 +191,12 @@ func (s *Subscription) step(ctx context.Context) error {
 	s.oldest = time.Time{}
 	switch {
 	case s.snapshot != nil:
-		return s.readSnapshot()
+		err := s.readSnapshot()
+		if fault.Is(err, problem.CodeNotFound) {
+			// It existed when the stream began: Subscribe has refused it otherwise.
+			s.finish, err = &End{Cause: Gone}, nil
+		}
+		return err
 	case s.at == nil || s.point.Number < s.until:
 		return s.catchUp()
 	default:
