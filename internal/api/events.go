@@ -153,7 +153,9 @@ func (s *eventStream) sendEvents(out *response) error {
 		case errors.As(err, &ended), context.Cause(s.ctx) == errStopping:
 			return s.writeText(out, "retry: "+retryHint()+"\n\n")
 		case waited && s.ctx.Err() == nil:
-			if quiet++; quiet%bookmarkAfter == 0 {
+			quiet++
+			// A client that catches up does not begin from the start if it has to connect again.
+			if progress := s.subscription.Progress(); progress == feed.CatchingUp || progress == feed.Following && quiet%bookmarkAfter == 0 {
 				err = s.write(out, s.subscription.Bookmark())
 			} else {
 				err = s.writeText(out, ":\n\n")

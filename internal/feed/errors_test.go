@@ -12,6 +12,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/store"
 )
 
 // TestErrorAtTheEndOfASnapshot: a stream whose snapshot could not be completed goes on where it
@@ -78,5 +79,47 @@ func TestResetOfAResourceThatIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect(t, next(t, s, 2), `reset {}`, `the stream ended: its path does not exist any more`)
+	})
+}
+
+// TestHeartbeatsWhileCatchingUp: a call of Next ends with its context, also while the log has much
+// that the subscriber is not told of, and the position moves on.
+func TestHeartbeatsWhileCatchingUp(t *testing.T) {
+	eachDatabaseURL(t, func(t *testing.T, url string) {
+		n := openNotes(t, url, Options{})
+		book := model.ID{15: 7}
+		n.mustDo(t, http.MethodPost, n.books, book, map[string]any{"name": "a"})
+		children, one := Shape{Path: resource.Path{Collection: n.notes, Parent: &book}}, n.feed.LogShape(LogRequest{Path: resource.Path{Collection: n.books}, ID: book})
+		position := take(t, n.subscribe(t, children, ""), 1)[0].Position
+		err := n.feed.store.Write(context.Background(), func(tx *store.Tx) error {
+			for i := range 2*mostEntries + 10 {
+				r := record(n.links, 0, 0, nil)
+				r[model.IDColumn] = model.IDValue(model.ID{14: byte(i >> 8), 15: byte(i)})
+				if _, err := tx.Insert(n.links, r); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.feed.store.Sequence(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		s := n.subscribe(t, children, position)
+		for i := range 3 {
+			before := s.point.Number
+			if events, err := s.Next(over); !errors.Is(err, context.Canceled) || s.point.Number <= before || (s.Progress() == CatchingUp) != (i < 2) {
+				t.Errorf("call %d: %v, %v, from %d to %d, progress %d", i, events, err, before, s.point.Number, s.Progress())
+			}
+		}
+		// The history of one resource does not read the rest of the log.
+		history := n.subscribe(t, one, "")
+		if history.Progress() != Following || len(take(t, history, 2)) != 2 {
+			t.Error("the history was not read at once")
+		}
 	})
 }

@@ -148,15 +148,27 @@ func (s *Subscription) readRows() (ended bool, err error) {
 // readLogSnapshot makes changes of the log pending. The log only grows at its end, so that it
 // can be read in parts.
 func (s *Subscription) readLogSnapshot() error {
-	n := s.snapshot
-	tx, err := s.feed.store.Read(s.ctx)
-	if err != nil {
+	more, err := s.readLogPart()
+	if err != nil || more {
 		return err
 	}
-	defer tx.Close()
-	entries, last, more, err := tx.Log(store.LogQuery{After: n.logged, Before: n.point.Number + 1, Most: mostEntries})
+	return s.endSnapshot()
+}
+
+func (s *Subscription) readLogPart() (more bool, err error) {
+	n, timer := s.snapshot, newTimer(s.ctx, s.feed.options.QueryTimeout)
+	defer timer.end()
+	defer func() { err = timer.explain(err) }()
+	tx, err := s.feed.store.Read(timer)
 	if err != nil {
-		return err
+		return false, err
+	}
+	defer tx.Close()
+	entries, last, more, err := tx.Log(store.LogQuery{
+		After: n.logged, Before: n.point.Number + 1, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries,
+	})
+	if err != nil {
+		return false, err
 	}
 	for i := range entries {
 		if event, ok := s.shape.changeEvent(s.history, &entries[i]); ok {
@@ -165,10 +177,7 @@ func (s *Subscription) readLogSnapshot() error {
 		}
 	}
 	n.logged = last
-	if !more {
-		return s.endSnapshot()
-	}
-	return nil
+	return more, nil
 }
 
 // endSnapshot tells the subscriber that the snapshot is complete. The changes follow. After an
@@ -232,5 +241,5 @@ func (t *timer) explain(err error) error {
 		return err
 	}
 	return &problem.Error{Code: problem.CodeTooExpensive, Cause: err,
-		Detail: "The database takes too long for the list that this stream begins with. Filter by indexed fields."}
+		Detail: "The database takes too long for the list that this stream begins with, or for the changes after its position. Filter by indexed fields."}
 }
