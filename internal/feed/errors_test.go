@@ -123,3 +123,49 @@ func TestHeartbeatsWhileCatchingUp(t *testing.T) {
 		}
 	})
 }
+
+// TestReaderDoesNotGoBack: the reader has been moved on by a new follower, past what was removed.
+func TestReaderDoesNotGoBack(t *testing.T) {
+	lag := int64(-1)
+	n := openNotes(t, sqliteURL(t), Options{Metrics: Metrics{Lag: func(changes int64) { lag = changes }}}) // no reader
+	n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"label": "a"})
+	if err := n.feed.store.DeleteOldChanges(context.Background(), -time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	n.mustDo(t, http.MethodPost, n.links, model.ID{15: 2}, map[string]any{"label": "b"})
+	s := n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
+	take(t, s, 3)
+	reading := n.feed.reading
+	if err := n.feed.readBatch(context.Background(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if n.feed.reading != reading || s.cause != "" {
+		t.Errorf("the reader went from %d to %d, and the stream ended by %q", reading, n.feed.reading, s.cause)
+	}
+	n.feed.advance(reading + 5) // which cannot be read: there is nothing
+	if lag != 5 {
+		t.Errorf("the lag is %d", lag)
+	}
+}
+
+// TestBatchesBehindASlowFollower: what everybody else has read is forgotten.
+func TestBatchesBehindASlowFollower(t *testing.T) {
+	n := openNotes(t, sqliteURL(t), Options{}) // no reader: the test does its work
+	slow, fast := n.subscribe(t, Shape{Path: resource.Path{Collection: n.books}}, ""), n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
+	take(t, slow, 1)
+	take(t, fast, 1)
+	n.mustDo(t, http.MethodPost, n.books, model.ID{15: 1}, map[string]any{"name": "a"})
+	for i := range 50 {
+		n.mustDo(t, http.MethodPost, n.links, model.ID{15: byte(i + 1)}, map[string]any{"label": "a"})
+		if err := n.feed.tick(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		take(t, fast, 1)
+		if len(n.feed.kept) > 4 {
+			t.Fatalf("%d batches are kept, and one is unread", len(n.feed.kept))
+		}
+	}
+	if events := take(t, slow, 1); events[0].Kind != Created {
+		t.Error(events)
+	}
+}

@@ -174,6 +174,7 @@ type Feed struct {
 	position int64         // and what it has found up to here is in the chains
 
 	kept      []*batch // that may have events, the oldest first
+	emptied   int      // how many of them have none
 	keptBytes int64
 }
 
