@@ -153,6 +153,9 @@ func (s *Server) follow(ctx context.Context, shape feed.Shape, since string, vis
 
 func (s *Server) followOnce(ctx context.Context, shape feed.Shape, since *string, visit func(feed.Event) error) (again bool, err error) {
 	subscription, err := s.feed.Subscribe(ctx, shape, *since, "")
+	if err == nil {
+		defer subscription.Close() // also if the body of the loop panics
+	}
 	for err == nil {
 		var events []feed.Event
 		if events, err = subscription.Next(ctx); err != nil {
@@ -166,9 +169,6 @@ func (s *Server) followOnce(ctx context.Context, shape feed.Shape, since *string
 				*since = events[i].Position
 			}
 		}
-	}
-	if subscription != nil {
-		subscription.Close()
 	}
 	var end *feed.End
 	if !errors.As(err, &end) {

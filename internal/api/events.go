@@ -144,7 +144,7 @@ func (s *eventStream) send(out *response, r *http.Request) error {
 func (s *eventStream) sendEvents(out *response) error {
 	quiet := 0 // heartbeats since the last event
 	for {
-		events, err := s.next()
+		events, waited, err := s.next()
 		ended := (*feed.End)(nil)
 		switch {
 		case err == nil:
@@ -152,8 +152,10 @@ func (s *eventStream) sendEvents(out *response) error {
 			err = s.write(out, events...)
 		case errors.As(err, &ended), context.Cause(s.ctx) == errStopping:
 			return s.writeText(out, "retry: "+retryHint()+"\n\n")
-		case errors.Is(err, context.DeadlineExceeded) && s.ctx.Err() == nil:
-			if quiet++; quiet%bookmarkAfter == 0 {
+		case waited && s.ctx.Err() == nil:
+			quiet++
+			// A client that catches up does not begin from the start if it has to connect again.
+			if progress := s.subscription.Progress(); progress == feed.CatchingUp || progress == feed.Following && quiet%bookmarkAfter == 0 {
 				err = s.write(out, s.subscription.Bookmark())
 			} else {
 				err = s.writeText(out, ":\n\n")
@@ -165,11 +167,13 @@ func (s *eventStream) sendEvents(out *response) error {
 	}
 }
 
-// next waits for events, no longer than until the next heartbeat.
-func (s *eventStream) next() ([]feed.Event, error) {
+// next waits for events, no longer than until the next heartbeat. Waited means that the time for
+// that has come: an error of the database may look like the end of a context, but is none.
+func (s *eventStream) next() (events []feed.Event, waited bool, err error) {
 	ctx, cancel := context.WithTimeout(s.ctx, cmp.Or(s.api.StreamHeartbeat, defaultHeartbeat))
 	defer cancel()
-	return s.subscription.Next(ctx)
+	events, err = s.subscription.Next(ctx)
+	return events, ctx.Err() != nil && errors.Is(err, ctx.Err()), err
 }
 
 // retryHint is after how many milliseconds a client should connect again. The clients of a

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plural-go/plural/internal/model"
@@ -76,7 +77,13 @@ func (f *Feed) forget() {
 		f.kept[n] = nil
 		n++
 	}
-	if f.kept = f.kept[n:]; len(f.kept) == 0 {
+	f.kept = f.kept[n:]
+	if f.emptied -= n; 2*f.emptied > len(f.kept) {
+		// A follower that does not read keeps its oldest batch, but not those of others.
+		f.kept = slices.DeleteFunc(f.kept, func(b *batch) bool { return b.emptied })
+		f.emptied = 0
+	}
+	if len(f.kept) == 0 {
 		f.kept = nil
 	}
 	f.options.Metrics.KeptBytes(f.keptBytes)
@@ -88,6 +95,7 @@ func (f *Feed) empty(b *batch) {
 	}
 	b.items, b.events, b.emptied = nil, nil, true
 	f.keptBytes -= b.bytes
+	f.emptied++
 }
 
 // attach makes a subscription follow the chain of its shape, from its end on. Until is the
@@ -192,7 +200,7 @@ func (f *Feed) publish(history model.ID, entries []store.LogEntry, last int64) {
 		}
 	}
 	f.position = max(f.position, last)
-	f.options.Metrics.Lag(max(0, f.last-f.position))
+	f.measureLag()
 }
 
 func timeOf(at model.Value) time.Time {

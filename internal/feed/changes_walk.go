@@ -100,16 +100,32 @@ type narrowed struct {
 	nothing    bool // there can be no such change
 }
 
-// narrowedBy finds conditions on the collection and the resource in the filter.
+// narrowedBy finds the part of the log that the request is about.
 func (c *Changes) narrowedBy() (n narrowed) {
 	if c.request.Path.Collection != nil {
 		return narrowed{collection: c.request.Path.Collection, id: &c.request.ID, whole: c.request.Query.Filter == nil}
 	}
-	s := c.feed.store.Schema()
-	all, _ := c.request.Query.Filter.(query.And)
-	if len(all) == 0 && c.request.Query.Filter != nil {
-		all = query.And{c.request.Query.Filter}
+	return narrow(c.feed.store.Schema(), c.request.Query.Filter)
+}
+
+// conditions is a filter as conditions that must all hold.
+func conditions(filter query.Filter) (all []query.Filter) {
+	and, ok := filter.(query.And)
+	switch {
+	case filter == nil:
+		return nil
+	case !ok:
+		return []query.Filter{filter}
 	}
+	for _, each := range and {
+		all = append(all, conditions(each)...)
+	}
+	return all
+}
+
+// narrow finds conditions on the collection and the resource in a filter of Schema.Changes.
+func narrow(s *model.Schema, filter query.Filter) (n narrowed) {
+	all := conditions(filter)
 	var id *model.ID
 	used := 0
 	for _, each := range all {

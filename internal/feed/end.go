@@ -10,8 +10,8 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// End is the error of a stream that ends although nothing is wrong. Except after Deleted and Left,
-// a client can go on from its last position.
+// End is the error of a stream that ends although nothing is wrong. Except after ResourceDeleted,
+// ResourceLeft and Gone, a client can go on from its last position.
 type End struct{ Cause Cause }
 
 // Cause is why a stream ends.
@@ -28,6 +28,7 @@ const (
 	Shutdown        Cause = "shutdown" // the server stops
 	ResourceDeleted Cause = "deleted"  // its one resource was deleted
 	ResourceLeft    Cause = "left"     // its one resource is not visible any more
+	Gone            Cause = "gone"     // it had to begin again, and its parent or its one resource is not there
 )
 
 var endDetails = map[Cause]string{
@@ -40,6 +41,7 @@ var endDetails = map[Cause]string{
 	Shutdown:        "the server is shutting down; connect again",
 	ResourceDeleted: "the resource was deleted",
 	ResourceLeft:    "the resource is not visible any more",
+	Gone:            "its path does not exist any more",
 }
 
 // Error says why the stream ended.

@@ -29,7 +29,8 @@ type Options struct {
 	PerUser int           // the same of one caller (100)
 	MaxAge  time.Duration // of a subscription, give or take a tenth (30 min)
 
-	// QueryTimeout bounds the time of the database for each piece of a snapshot. Zero: no limit.
+	// QueryTimeout bounds the time of the database for each piece of a snapshot and of the log that
+	// a subscription reads. Zero: no limit.
 	QueryTimeout time.Duration
 
 	// Revoked returns an error with the code invalid_credentials if the API key of a caller was
@@ -173,6 +174,7 @@ type Feed struct {
 	position int64         // and what it has found up to here is in the chains
 
 	kept      []*batch // that may have events, the oldest first
+	emptied   int      // how many of them have none
 	keptBytes int64
 }
 
@@ -244,22 +246,6 @@ func (f *Feed) unregister(s *Subscription) {
 // listed: shape is that of the list, and point and history those of its snapshot.
 func (f *Feed) Link(shape Shape, history model.ID, point store.Point) string {
 	return position{history: startOf(history), fingerprint: fingerprintOf(f.canonical(&shape)), point: point}.String()
-}
-
-// Point reads a position that was given for a shape. Cause says why the log cannot be read from
-// there; empty: it can. A text that is no position is an error without a place.
-func (f *Feed) Point(ctx context.Context, shape Shape, text string) (point store.Point, cause string, err error) {
-	p, err := parsePosition(text)
-	if err != nil {
-		return point, "", err
-	}
-	tx, err := f.store.Read(ctx)
-	if err != nil {
-		return point, "", err
-	}
-	defer tx.Close()
-	cause, _, err = p.check(tx, fingerprintOf(f.canonical(&shape)))
-	return p.point, cause, err
 }
 
 // The reasons why a stream cannot go on from a position.

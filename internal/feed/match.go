@@ -47,6 +47,7 @@ type view struct {
 	visible     model.ColumnSet
 	showsCaller bool
 	schema      *model.Schema
+	narrow      narrowed // what must be read of the log
 }
 
 // newView makes a view of a shape, whose canonical text is given.
@@ -54,12 +55,15 @@ func (f *Feed) newView(s Shape, canonical []byte) *view {
 	c := s.Path.Collection
 	v := &view{Shape: s, fingerprint: fingerprintOf(canonical), collection: c, schema: f.store.Schema()}
 	if c == nil {
-		v.scope = s.Filter
+		v.scope, v.narrow = s.Filter, narrow(v.schema, s.Filter)
 		return v
 	}
 	v.scope = query.Both(query.Both(s.Path.Scope(), s.Filter), ofID(s.ID))
 	v.visible = s.Path.By.Visible(c)
 	v.showsCaller = showsCaller(s.Path.By, c)
+	if v.parents() == nil {
+		v.narrow = narrowed{collection: c, id: s.ID}
+	}
 	return v
 }
 

@@ -259,7 +259,7 @@ func (s *subscriber) read(ctx context.Context) {
 			s.world.t.Errorf("the stream ended by %s, and there is still %v", end.Cause, s.state.resources)
 		}
 		s.choose()
-	case fault.Is(err, problem.CodeNotFound): // the parent is gone
+	case errors.As(err, &end) && end.Cause == Gone: // the parent, or the resource
 		s.choose()
 	default:
 		s.world.t.Error(err)

@@ -65,7 +65,7 @@ func parsePosition(text string) (p position, err error) {
 		binary.BigEndian.Uint16(decoded[end:]) != checksum(decoded[:end]) {
 		return p, errPosition()
 	}
-	r := reader{rest: decoded[1:end]}
+	r := decoder{rest: decoded[1:end]}
 	copy(p.history[:], r.take(historyBytes))
 	copy(p.fingerprint[:], r.take(len(p.fingerprint)))
 	p.point.Number = r.signed()
@@ -78,19 +78,19 @@ func parsePosition(text string) (p position, err error) {
 	return p, nil
 }
 
-// reader reads the parts of a position.
-type reader struct {
+// decoder reads the parts of a position.
+type decoder struct {
 	rest   []byte
 	failed bool
 }
 
-func (r *reader) take(n int) []byte {
+func (r *decoder) take(n int) []byte {
 	taken := r.rest[:n]
 	r.rest = r.rest[n:]
 	return taken
 }
 
-func (r *reader) number() uint64 {
+func (r *decoder) number() uint64 {
 	n, length := binary.Uvarint(r.rest)
 	if length <= 0 {
 		r.failed, r.rest = true, nil
@@ -101,13 +101,13 @@ func (r *reader) number() uint64 {
 }
 
 // signed reads a number that is not negative.
-func (r *reader) signed() int64 {
+func (r *decoder) signed() int64 {
 	n := r.number()
 	r.failed = r.failed || n > math.MaxInt64
 	return int64(n) // #nosec G115 -- checked
 }
 
-func (r *reader) snapshot() (s db.Snapshot) {
+func (r *decoder) snapshot() (s db.Snapshot) {
 	s.Min = r.number()
 	s.Max = s.Min + r.number()
 	last := s.Min

@@ -155,6 +155,17 @@ func (f *Feed) advance(last int64) {
 		close(f.advanced)
 		f.advanced = make(chan struct{})
 	}
+	f.measureLag()
+}
+
+// measureLag reports how far the reader is behind, while anybody follows the log. The mutex is
+// locked.
+func (f *Feed) measureLag() {
+	lag := int64(0)
+	if f.followers > 0 {
+		lag = max(0, f.last-f.position)
+	}
+	f.options.Metrics.Lag(lag)
 }
 
 // jump moves the reader to another position. Streams cannot go on across the gap: their clients
@@ -193,7 +204,7 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 		return err
 	}
 	f.mutex.Lock()
-	if after < floor {
+	if f.reading < floor { // a new follower may have moved the reader on since
 		f.jump(floor, Behind)
 	}
 	if f.history != history || f.mixed {

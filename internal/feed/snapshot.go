@@ -22,6 +22,7 @@ type snapshot struct {
 	point   store.Point
 	rows    int
 	long    bool // the listing was extended
+	read    bool // all of it was read
 
 	logged int64 // position up to which the change log was listed, if that is the list
 }
@@ -53,6 +54,9 @@ func (s *Subscription) readSnapshot() error {
 		if err := s.openSnapshot(); err != nil {
 			return err
 		}
+	}
+	if n.read {
+		return s.endSnapshot()
 	}
 	if s.shape.collection == nil {
 		return s.readLogSnapshot()
@@ -144,15 +148,27 @@ func (s *Subscription) readRows() (ended bool, err error) {
 // readLogSnapshot makes changes of the log pending. The log only grows at its end, so that it
 // can be read in parts.
 func (s *Subscription) readLogSnapshot() error {
-	n := s.snapshot
-	tx, err := s.feed.store.Read(s.ctx)
-	if err != nil {
+	more, err := s.readLogPart()
+	if err != nil || more {
 		return err
 	}
-	defer tx.Close()
-	entries, last, more, err := tx.Log(store.LogQuery{After: n.logged, Before: n.point.Number + 1, Most: mostEntries})
+	return s.endSnapshot()
+}
+
+func (s *Subscription) readLogPart() (more bool, err error) {
+	n, timer := s.snapshot, newTimer(s.ctx, s.feed.options.QueryTimeout)
+	defer timer.end()
+	defer func() { err = timer.explain(err) }()
+	tx, err := s.feed.store.Read(timer)
 	if err != nil {
-		return err
+		return false, err
+	}
+	defer tx.Close()
+	entries, last, more, err := tx.Log(store.LogQuery{
+		After: n.logged, Before: n.point.Number + 1, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries,
+	})
+	if err != nil {
+		return false, err
 	}
 	for i := range entries {
 		if event, ok := s.shape.changeEvent(s.history, &entries[i]); ok {
@@ -161,23 +177,22 @@ func (s *Subscription) readLogSnapshot() error {
 		}
 	}
 	n.logged = last
-	if !more {
-		return s.endSnapshot()
-	}
-	return nil
+	return more, nil
 }
 
-// endSnapshot tells the subscriber that the snapshot is complete. The changes follow.
+// endSnapshot tells the subscriber that the snapshot is complete. The changes follow. After an
+// error it can be called again.
 func (s *Subscription) endSnapshot() error {
 	n := s.snapshot
+	n.read = true
 	n.close()
-	s.snapshot = nil
 	if s.shape.ID != nil && n.rows == 0 {
 		return resource.NotFound(s.shape.collection, *s.shape.ID)
 	}
 	if err := s.goOn(n.point); err != nil {
 		return err
 	}
+	s.snapshot = nil
 	s.pending = append(s.pending, Event{Kind: Synced, Position: s.position(), Data: nothing})
 	s.until = s.feed.attach(s)
 	return nil
@@ -226,5 +241,5 @@ func (t *timer) explain(err error) error {
 		return err
 	}
 	return &problem.Error{Code: problem.CodeTooExpensive, Cause: err,
-		Detail: "The database takes too long for the list that this stream begins with. Filter by indexed fields."}
+		Detail: "The database takes too long for the list that this stream begins with, or for the changes after its position. Filter by indexed fields."}
 }

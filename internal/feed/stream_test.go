@@ -207,7 +207,8 @@ func TestParents(t *testing.T) {
 			t.Fatal(lines)
 		}
 		n.mustDo(t, http.MethodPatch, n.books, book, map[string]any{"owner": "eve"})
-		if _, err := s.Next(context.Background()); !fault.Is(err, problem.CodeNotFound) {
+		expect(t, next(t, s, 1), "the stream ended: its path does not exist any more")
+		if _, err := n.feed.Subscribe(context.Background(), shape, s.Bookmark().Position, "test"); !fault.Is(err, problem.CodeNotFound) {
 			t.Errorf("a parent that is hidden: %v", err)
 		}
 		// Hidden and shown again, before the stream was read: it begins again.
@@ -224,12 +225,10 @@ func TestParents(t *testing.T) {
 			t.Errorf("a parent that was hidden for a while: %v", lines)
 		}
 		n.mustDo(t, http.MethodDelete, n.books, book, nil)
-		var last error
-		for last == nil {
-			_, last = s.Next(context.Background())
-		}
-		if !fault.Is(last, problem.CodeNotFound) {
-			t.Errorf("a parent that is deleted: %v", last)
+		expect(t, next(t, s, 2), `deleted {"data":{"id":"`+firstID+`","type":"notes","title":"seen","open":null,"owner":"ada","book_id":"`+book.String()+`","created_at":"T","updated_at":"T"},`+changed+`}`,
+			"the stream ended: its path does not exist any more")
+		if _, err := n.feed.Subscribe(context.Background(), shape, "", "test"); !fault.Is(err, problem.CodeNotFound) {
+			t.Errorf("a parent that is deleted: %v", err)
 		}
 	})
 }

@@ -6,9 +6,11 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 )
 
 // Subscription is a stream of events of one subscriber, used by one goroutine.
@@ -76,6 +78,12 @@ func parseOptional(text string) (*position, error) {
 // resume continues from a position, or begins again if that is not possible.
 func (s *Subscription) resume(p position) error {
 	cause, err := s.check(p)
+	if s.shape.ID != nil && fault.Is(err, problem.CodeNotFound) {
+		// The deletion may have no position yet.
+		if _, err = s.feed.store.Sequence(s.ctx); err == nil {
+			cause, err = s.check(p)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -111,14 +119,18 @@ func (s *Subscription) check(p position) (cause string, err error) {
 }
 
 // goOn sends the changes after a point.
-func (s *Subscription) goOn(point store.Point) (err error) {
-	s.point, s.complete = point, 0
+func (s *Subscription) goOn(point store.Point) error {
+	complete := int64(0)
 	if point.Seen.Max > 0 {
 		// From here on every transaction that the point has seen has its positions.
-		s.complete, err = s.feed.store.Sequence(s.ctx)
+		var err error
+		if complete, err = s.feed.store.Sequence(s.ctx); err != nil {
+			return err // nothing has changed: it can be tried again
+		}
 	}
+	s.point, s.complete = point, complete
 	s.pass(point.Number)
-	return err
+	return nil
 }
 
 // pass notes that everything up to a position was sent.
@@ -165,6 +177,9 @@ func (s *Subscription) Next(ctx context.Context) ([]Event, error) {
 		if err := s.step(ctx); err != nil {
 			return nil, err
 		}
+		if len(s.pending) == 0 && s.finish == nil && ctx.Err() != nil {
+			return nil, ctx.Err() // a long log may have nothing for the subscriber
+		}
 	}
 }
 
@@ -177,10 +192,15 @@ func (s *Subscription) end() error {
 // step reads more events, if there are any.
 func (s *Subscription) step(ctx context.Context) error {
 	s.oldest = time.Time{}
-	switch {
-	case s.snapshot != nil:
-		return s.readSnapshot()
-	case s.at == nil || s.point.Number < s.until:
+	switch s.Progress() {
+	case Listing:
+		err := s.readSnapshot()
+		if fault.Is(err, problem.CodeNotFound) {
+			// It existed when the stream began: Subscribe has refused it otherwise.
+			s.finish, err = &End{Cause: Gone}, nil
+		}
+		return err
+	case CatchingUp:
 		return s.catchUp()
 	default:
 		return s.follow(ctx)
@@ -288,7 +308,10 @@ func (s *Subscription) catchUp() error {
 
 // readLog reads the next part of the log. If that is gone, the stream begins again.
 func (s *Subscription) readLog() (entries []store.LogEntry, last int64, more bool, err error) {
-	tx, err := s.feed.store.Read(s.ctx)
+	timer := newTimer(s.ctx, s.feed.options.QueryTimeout)
+	defer timer.end()
+	defer func() { err = timer.explain(err) }()
+	tx, err := s.feed.store.Read(timer)
 	if err != nil {
 		return nil, 0, false, err
 	}
@@ -303,10 +326,7 @@ func (s *Subscription) readLog() (entries []store.LogEntry, last int64, more boo
 		s.restartBecause(cause)
 		return nil, 0, false, nil
 	}
-	q := store.LogQuery{After: s.point.Number, Most: mostEntries}
-	if s.shape.collection != nil && s.shape.parents() == nil {
-		q.Collection, q.ID = s.shape.collection, s.shape.ID
-	}
+	q := store.LogQuery{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries}
 	entries, last, more, err = tx.Log(q)
 	if err != nil || more || q.Collection == nil {
 		return entries, last, more, err
@@ -321,9 +341,30 @@ func (s *Subscription) restartBecause(cause string) {
 	s.snapshot.cause = cause
 }
 
-// Bookmark is an event with the current position of the stream.
+// Progress is what the stream is doing.
+type Progress int
+
+// The stages of a stream.
+const (
+	Listing    Progress = iota // the snapshot, which has no positions
+	CatchingUp                 // with what the log has already
+	Following                  // what is being written
+)
+
+// Progress is what the stream is doing.
+func (s *Subscription) Progress() Progress {
+	switch {
+	case s.snapshot != nil:
+		return Listing
+	case s.at == nil || s.point.Number < s.until:
+		return CatchingUp
+	}
+	return Following
+}
+
+// Bookmark is an event with the current position of the stream, which it has unless it is Listing.
 func (s *Subscription) Bookmark() Event {
-	if s.snapshot == nil && s.at != nil && s.point.Number >= s.until && len(s.pending) == 0 {
+	if s.Progress() == Following && len(s.pending) == 0 {
 		s.feed.mutex.Lock()
 		if s.at.next == nil {
 			s.pass(s.feed.position)

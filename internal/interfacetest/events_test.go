@@ -135,7 +135,7 @@ func TestStreamOfOne(t *testing.T) {
 	})
 }
 
-// TestStreamOfChildren follows the children of one parent, and starts anew when the parent is gone.
+// TestStreamOfChildren follows the children of one parent. The stream ends when the parent is gone.
 func TestStreamOfChildren(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 2)
@@ -156,9 +156,11 @@ func TestStreamOfChildren(t *testing.T) {
 		child.expect(`listed {"data":`+written(11, "Other", quoted(id(0)))+`}`, `synced {}`)
 		s.get("/users/"+id(5)+"/posts", "Accept", "text/event-stream").expectErrors(t, 404, "not_found")
 		s.get("/users/"+id(0)+"/posts/"+id(10), "Accept", "text/event-stream").expectErrors(t, 404, "not_found")
-		if position == "" {
-			t.Error("no position")
-		}
+		s.write("DELETE", "/posts/"+id(11), "")
+		s.write("DELETE", "/users/"+id(0), "")
+		children.expect("deleted " + eventOf(written(11, "Other", quoted(id(0))), ""))
+		children.expectEnd()
+		s.get("/users/"+id(0)+"/posts", "Accept", "text/event-stream", "Last-Event-ID", position).expectErrors(t, 404, "not_found")
 	})
 }
 
