@@ -58,8 +58,12 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 		return nil, patience.explain(err)
 	}
 	head := http.Header{}
-	if err := setLinks(head, a.addressOf(t), q, page.Link(), page.Neighbours); err != nil {
+	previous, next, err := page.Neighbours()
+	if err != nil {
 		return nil, patience.explain(err)
+	}
+	if links := links(a.addressOf(t), q, page.Link(), previous, next); links != "" {
+		head.Set("Link", links)
 	}
 	patience.pause()
 	if page.Known {

@@ -268,9 +268,32 @@ func (c *Changes) Later(looked int64) (bool, error) {
 	return entry != nil, err
 }
 
-// Link is the position of the end of the log, for a client that follows it from there.
+// Link is the position behind the range, for a client that goes on from there. Call it after
+// Neighbours.
 func (c *Changes) Link() string {
-	return c.feed.Link(c.feed.LogShape(c.request), c.history, store.Point{Number: c.End})
+	point := c.skipped // what a list has shown already may still be ahead
+	if point.Number = c.lookedAt(); point.Number >= c.End {
+		point = store.Point{Number: c.End}
+	}
+	return c.feed.Link(c.feed.LogShape(c.request), c.history, point)
+}
+
+// lookedAt is the last position that was looked at for the range. Of a long range whose end is not
+// known yet, it is one that the range reaches in any case: no change may be left out.
+func (c *Changes) lookedAt() int64 {
+	size := c.request.Query.Range.Size()
+	switch {
+	case size == 0 && c.request.Query.Since == "" && c.request.Query.Range.Anchor != query.AtCursor:
+		return c.End
+	case size == 0 || c.request.Query.Range.Limit < 0:
+		return c.start - 1
+	case c.after != nil:
+		position, _ := model.ChangePosition(c.history, *c.after)
+		return position - 1
+	case c.ended || size <= maxProbe || size >= c.End:
+		return c.End
+	}
+	return c.start - 1 + size
 }
 
 // LogShape is the shape of a stream of the change log, or of the history of one resource.
