@@ -44,9 +44,6 @@ func TestChangesAreListed(t *testing.T) {
 		}
 		all := s.get("/changes")
 		all.expectSettled(t, 200, data(want...))
-		if all.total() != "5" {
-			t.Errorf("the total is %q", all.total())
-		}
 		ids := all.ids(t)
 		for i, each := range ids {
 			one := s.get("/changes/" + each)
@@ -93,8 +90,8 @@ func TestChangesAreListed(t *testing.T) {
 			if !changesLink.MatchString(got.header.Get("Link")) {
 				t.Errorf("%s: no link to the changes: %s", c.query, got.header.Get("Link"))
 			}
-			if c.query != "filter[collection]=operations" && got.total() != c.total {
-				t.Errorf("%s: the total is %q, want %q", c.query, got.total(), c.total)
+			if exact := s.get("/changes?"+c.query, "Prefer", "count=exact"); got.total() != "" || c.total != "" && exact.total() != c.total {
+				t.Errorf("%s: the total is %q and exactly %q, want %q", c.query, got.total(), exact.total(), c.total)
 			}
 		}
 		exact := s.get("/changes?filter[kind]=updated&limit=1", "Prefer", "count=exact")
@@ -136,7 +133,10 @@ func TestHistoryOfAResource(t *testing.T) {
 		got := s.get("/users/" + id(1) + "/changes")
 		got.expectSettled(t, 200, data(want...))
 		ids := got.ids(t)
-		got.expectHeaders(t, "Link: "+linkHeader("/users/"+id(1)+"/changes", "first", "limit=100", "last", "limit=-100"), "X-Total-Count: 2")
+		got.expectHeaders(t, "Link: "+linkHeader("/users/"+id(1)+"/changes", "first", "limit=100", "last", "limit=-100"))
+		if exact := s.get("/users/"+id(1)+"/changes?limit=1", "Prefer", "count=exact"); exact.total() != "2" {
+			t.Errorf("the total is %q", exact.total())
+		}
 		s.get("/users/"+id(1)+"/changes?limit=-1").expectSettled(t, 200, data(want[1]))
 		s.get("/users/"+id(1)+"/changes?since="+ids[0]).expectSettled(t, 200, data(want[1]))
 		s.get("/users/"+id(1)+"/changes?filter[kind]=created").expectSettled(t, 200, data(want[0]))
@@ -280,7 +280,7 @@ func TestFollowPagesOfChanges(t *testing.T) {
 			"limit=-2": 11, "cursor=" + all[5] + "&limit=-2": 5, "since=" + all[5] + "&limit=-2": 6, // behind the range
 			"limit=0": 11, "cursor=" + all[5] + "&limit=0": 5, "since=" + all[5] + "&limit=0": 6,
 		} {
-			if got := s.get(s.get("/changes?" + query).link(t, "changes")).ids(t); fmt.Sprint(got) != fmt.Sprint(all[rest:]) {
+			if got := s.get(s.get("/changes?"+query).link(t, "changes")).ids(t); fmt.Sprint(got) != fmt.Sprint(all[rest:]) {
 				t.Errorf("%s: got %v, want %v", query, got, all[rest:])
 			}
 		}
