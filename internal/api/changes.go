@@ -42,6 +42,9 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 	request.Exact = prefers(r, "count", "exact")
 	patience := a.startQueryTimer(r.Context())
 	page, waited, err := a.awaitChanges(r, out, patience, request)
+	if err == nil {
+		err = page.Begin()
+	}
 	if err != nil {
 		defer patience.end()
 		return nil, patience.explain(err)
@@ -58,8 +61,12 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 		return nil, patience.explain(err)
 	}
 	head := http.Header{}
-	if err := setLinks(head, a.addressOf(t), q, page.Link(), page.Neighbours); err != nil {
+	previous, next, err := page.Neighbours()
+	if err != nil {
 		return nil, patience.explain(err)
+	}
+	if links := links(a.addressOf(t), q, page.Link(), previous, next); links != "" {
+		head.Set("Link", links)
 	}
 	patience.pause()
 	if page.Known {
@@ -108,19 +115,16 @@ func (a *API) awaitChanges(r *http.Request, out *response, patience *queryTimer,
 	defer cancel()
 	ctx, cancelWait := context.WithTimeout(ctx, wait)
 	defer cancelWait()
-	for looked := int64(0); ; {
-		found, err := page.Later(looked)
+	for {
+		found, err := page.Later()
 		if err != nil || found {
 			return page, applied, err
 		}
-		looked = page.End
 		patience.pause()
-		if !a.Feed.Wait(ctx, looked) {
-			return page, applied, r.Context().Err()
-		}
+		grown := page.Grow(ctx)
 		patience.restart()
-		if page, err = a.Feed.Changes(patience, request); err != nil {
-			return nil, nil, err
+		if !grown {
+			return page, applied, r.Context().Err()
 		}
 	}
 }

@@ -16,11 +16,11 @@ type LogRequest struct {
 	Path  resource.Path // permit of the caller; with a collection: the history of its resource ID
 	ID    model.ID
 	Query query.Query // on Schema.Changes
-	Exact bool        // count also what is filtered
+	Exact bool        // count
 }
 
 // Changes is a range of the change log as a caller sees it. It is read in parts, each in a
-// transaction of its own: the log grows at its end only, and End is fixed when it is opened.
+// transaction of its own: the log grows at its end only, and End is fixed when it begins.
 type Changes struct {
 	Total int64
 	Known bool   // the total
@@ -37,6 +37,7 @@ type Changes struct {
 	skipped store.Point // of since: what a list has shown already
 
 	start     int64 // position that the range begins at, or with a negative limit ends before
+	looked    int64 // Later has found nothing up to this position
 	rows      *walk
 	wanted    int64
 	given     int64
@@ -46,13 +47,13 @@ type Changes struct {
 	ended     bool
 }
 
-// Changes opens a range of the change log.
+// Changes opens a range of the change log. Call Begin before it is read.
 func (f *Feed) Changes(ctx context.Context, request LogRequest) (*Changes, error) {
 	if _, err := f.store.Sequence(ctx); err != nil { // so that clients read their own writes
 		return nil, err
 	}
 	c := &Changes{feed: f, ctx: ctx, request: request}
-	for _, step := range []func() error{c.open, c.checkVisible, c.countFiltered, c.locate} {
+	for _, step := range []func() error{c.open, c.checkVisible} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -60,8 +61,15 @@ func (f *Feed) Changes(ctx context.Context, request LogRequest) (*Changes, error
 	return c, nil
 }
 
-// open finds where the log begins and ends, where the range starts, and how many changes there
-// are.
+// Begin finds the range in the log as it is now known, and counts if that is asked for.
+func (c *Changes) Begin() error {
+	if err := c.count(); err != nil {
+		return err
+	}
+	return c.locate()
+}
+
+// open finds where the log begins and ends, and where the range starts.
 func (c *Changes) open() error {
 	tx, err := c.feed.store.Read(c.ctx)
 	if err != nil {
@@ -87,10 +95,7 @@ func (c *Changes) open() error {
 			return err
 		}
 	}
-	if err := c.anchor(); err != nil {
-		return err
-	}
-	return c.count(tx)
+	return c.anchor()
 }
 
 // anchor finds where the range starts.
@@ -158,7 +163,7 @@ func (c *Changes) locate() error {
 	size := c.request.Query.Range.Size()
 	if size == 0 || c.request.Query.Since != "" && c.request.Query.Range.Limit > 0 {
 		// Who follows the log has what is before.
-		c.rows, c.wanted = c.walk(c.start-1, c.End+1), size
+		c.rows, c.wanted = c.walk(max(c.start-1, c.looked), c.End+1), size
 		return nil
 	}
 	back, before := c.walkBack(c.start), int64(1)
@@ -257,20 +262,54 @@ func (c *Changes) probe() error {
 	}
 }
 
-// Later reports whether the caller sees a change behind the start of the range and behind a
-// position: what a client that waits is waiting for.
-func (c *Changes) Later(looked int64) (bool, error) {
+// Later reports whether the caller sees a change behind the start of the range: what a client
+// that waits is waiting for.
+func (c *Changes) Later() (bool, error) {
 	after := c.start
 	if c.request.Query.Since != "" {
 		after--
 	}
-	entry, _, err := c.walk(max(after, looked), c.End+1).next(nil)
+	entry, _, err := c.walk(max(after, c.looked), c.End+1).next(nil)
+	if err == nil && entry == nil {
+		c.looked = c.End
+	}
 	return entry != nil, err
 }
 
-// Link is the position of the end of the log, for a client that follows it from there.
+// Grow waits until the log is longer. It reports whether it is.
+func (c *Changes) Grow(ctx context.Context) bool {
+	last := c.feed.Wait(ctx, c.End)
+	grown := last > c.End
+	c.End = max(c.End, last)
+	return grown
+}
+
+// Link is the position behind the range, for a client that goes on from there. Call it after
+// Neighbours.
 func (c *Changes) Link() string {
-	return c.feed.Link(c.feed.LogShape(c.request), c.history, store.Point{Number: c.End})
+	point := c.skipped // what a list has shown already may still be ahead
+	if point.Number = c.lookedAt(); point.Number >= c.End {
+		point = store.Point{Number: c.End}
+	}
+	return c.feed.Link(c.feed.LogShape(c.request), c.history, point)
+}
+
+// lookedAt is the last position that was looked at for the range. Of a long range whose end is not
+// known yet, it is one that the range reaches in any case: no change may be left out.
+func (c *Changes) lookedAt() int64 {
+	size := c.request.Query.Range.Size()
+	switch {
+	case size == 0 && c.request.Query.Since == "" && c.request.Query.Range.Anchor != query.AtCursor:
+		return c.End
+	case size == 0 || c.request.Query.Range.Limit < 0:
+		return c.start - 1
+	case c.after != nil:
+		position, _ := model.ChangePosition(c.history, *c.after)
+		return position - 1
+	case c.ended || size <= maxProbe || size >= c.End:
+		return c.End
+	}
+	return c.start - 1 + size
 }
 
 // LogShape is the shape of a stream of the change log, or of the history of one resource.

@@ -157,27 +157,16 @@ func narrow(s *model.Schema, filter query.Filter) (n narrowed) {
 	return n
 }
 
-// count finds the total, if the caller sees everything that there is to count: a total must not
-// tell of what is hidden.
-func (c *Changes) count(tx *store.Tx) (err error) {
-	if c.Known = c.narrow.whole && c.seesAll(); !c.Known || c.narrow.nothing {
+// count finds the total, if that is asked for and the caller sees everything that there is to
+// count: a total must not tell of what is hidden.
+func (c *Changes) count() error {
+	c.Known = c.request.Exact && c.seesAll()
+	switch {
+	case !c.Known || c.narrow.nothing:
 		return nil
+	case c.narrow.whole:
+		return c.countLog()
 	}
-	c.Total, err = tx.CountLog(store.LogQuery{Collection: c.narrow.collection, ID: c.narrow.id})
-	if err == nil && c.narrow.collection == nil { // operations are no part of it
-		var operations int64
-		operations, err = tx.CountLog(store.LogQuery{Collection: c.feed.store.Schema().Operations()})
-		c.Total -= operations
-	}
-	return err
-}
-
-// countFiltered counts what a filter leaves, if that is asked for.
-func (c *Changes) countFiltered() error {
-	if c.Known || !c.request.Exact || !c.seesAll() {
-		return nil
-	}
-	c.Known = true
 	all := c.walk(c.floor, c.End+1)
 	var scratch []byte
 	for {
@@ -188,6 +177,22 @@ func (c *Changes) countFiltered() error {
 		scratch = text
 		c.Total++
 	}
+}
+
+// countLog counts what the database can find by itself.
+func (c *Changes) countLog() error {
+	tx, err := c.feed.store.Read(c.ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	c.Total, err = tx.CountLog(store.LogQuery{Collection: c.narrow.collection, ID: c.narrow.id})
+	if err == nil && c.narrow.collection == nil { // operations are no part of it
+		var operations int64
+		operations, err = tx.CountLog(store.LogQuery{Collection: c.feed.store.Schema().Operations()})
+		c.Total -= operations
+	}
+	return err
 }
 
 // seesAll reports whether no change of what is asked for is hidden from the caller.

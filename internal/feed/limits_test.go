@@ -188,7 +188,7 @@ func TestNobodyFollows(t *testing.T) {
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"rank": 1})
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if !n.feed.Wait(ctx, 0) {
+		if n.feed.Wait(ctx, 0) == 0 {
 			t.Fatal("there is no change after the beginning")
 		}
 		n.feed.mutex.Lock()
@@ -198,15 +198,15 @@ func TestNobodyFollows(t *testing.T) {
 			t.Errorf("the log ends at %d, and was read up to %d", last, reading)
 		}
 		short, stop := context.WithCancel(ctx)
-		waited := make(chan bool)
+		waited := make(chan int64)
 		go func() { waited <- n.feed.Wait(short, last) }()
 		stop()
-		if <-waited {
+		if <-waited > last {
 			t.Error("there is a change after the last")
 		}
 		go func() { waited <- n.feed.Wait(ctx, last) }()
 		n.mustDo(t, http.MethodPatch, n.links, model.ID{15: 1}, map[string]any{"rank": 2})
-		if !<-waited {
+		if <-waited <= last {
 			t.Error("the change was not noticed")
 		}
 	})

@@ -222,17 +222,14 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 	return nil
 }
 
-// Wait waits until the log has a change after a position, or the context ends. It reports
-// whether there is one.
-func (f *Feed) Wait(ctx context.Context, after int64) bool {
+// Wait waits until the log has a change after a position, or the context ends. It returns the last
+// position of the log as far as it is known.
+func (f *Feed) Wait(ctx context.Context, after int64) int64 {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.waiting++
 	defer func() { f.waiting-- }()
-	for f.last <= after {
-		if f.stopped {
-			return false
-		}
+	for f.last <= after && !f.stopped && ctx.Err() == nil {
 		advanced := f.advanced
 		f.poke(f.urgent)
 		f.mutex.Unlock()
@@ -241,9 +238,6 @@ func (f *Feed) Wait(ctx context.Context, after int64) bool {
 		case <-ctx.Done():
 		}
 		f.mutex.Lock()
-		if ctx.Err() != nil {
-			return f.last > after
-		}
 	}
-	return true
+	return f.last
 }

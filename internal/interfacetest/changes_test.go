@@ -44,9 +44,6 @@ func TestChangesAreListed(t *testing.T) {
 		}
 		all := s.get("/changes")
 		all.expectSettled(t, 200, data(want...))
-		if all.total() != "5" {
-			t.Errorf("the total is %q", all.total())
-		}
 		ids := all.ids(t)
 		for i, each := range ids {
 			one := s.get("/changes/" + each)
@@ -93,8 +90,8 @@ func TestChangesAreListed(t *testing.T) {
 			if !changesLink.MatchString(got.header.Get("Link")) {
 				t.Errorf("%s: no link to the changes: %s", c.query, got.header.Get("Link"))
 			}
-			if c.query != "filter[collection]=operations" && got.total() != c.total {
-				t.Errorf("%s: the total is %q, want %q", c.query, got.total(), c.total)
+			if exact := s.get("/changes?"+c.query, "Prefer", "count=exact"); got.total() != "" || c.total != "" && exact.total() != c.total {
+				t.Errorf("%s: the total is %q and exactly %q, want %q", c.query, got.total(), exact.total(), c.total)
 			}
 		}
 		exact := s.get("/changes?filter[kind]=updated&limit=1", "Prefer", "count=exact")
@@ -136,7 +133,10 @@ func TestHistoryOfAResource(t *testing.T) {
 		got := s.get("/users/" + id(1) + "/changes")
 		got.expectSettled(t, 200, data(want...))
 		ids := got.ids(t)
-		got.expectHeaders(t, "Link: "+linkHeader("/users/"+id(1)+"/changes", "first", "limit=100", "last", "limit=-100"), "X-Total-Count: 2")
+		got.expectHeaders(t, "Link: "+linkHeader("/users/"+id(1)+"/changes", "first", "limit=100", "last", "limit=-100"))
+		if exact := s.get("/users/"+id(1)+"/changes?limit=1", "Prefer", "count=exact"); exact.total() != "2" {
+			t.Errorf("the total is %q", exact.total())
+		}
 		s.get("/users/"+id(1)+"/changes?limit=-1").expectSettled(t, 200, data(want[1]))
 		s.get("/users/"+id(1)+"/changes?since="+ids[0]).expectSettled(t, 200, data(want[1]))
 		s.get("/users/"+id(1)+"/changes?filter[kind]=created").expectSettled(t, 200, data(want[0]))
@@ -249,6 +249,65 @@ func TestLongListOfChanges(t *testing.T) {
 			if zipped.header.Get("Content-Encoding") != "gzip" || unzip(t, zipped.body) != got.body {
 				t.Errorf("%s: not the same with gzip", c.query)
 			}
+		}
+	})
+}
+
+// TestFollowPagesOfChanges: a client that follows the link to the changes misses nothing, also if
+// pages are cut, and sees nothing twice.
+func TestFollowPagesOfChanges(t *testing.T) {
+	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
+		seedUsers(s, 3)
+		for i := range 4 {
+			s.write("PATCH", "/users/"+id(1), fmt.Sprintf(`{"name":"Name %d"}`, i))
+			s.write("PATCH", "/users/"+id(0), fmt.Sprintf(`{"name":"Name %d"}`, i))
+		}
+		all := s.get("/changes").ids(t)
+		for _, start := range []string{"/changes?", "/changes?filter[kind]=updated&", "/changes?filter[resource.id]=" + id(1) + "&", "/users/" + id(1) + "/changes?", "/changes?since=" + all[1] + "&", "/changes?cursor=" + all[1] + "&"} {
+			want := s.get(strings.TrimRight(start, "&?")).ids(t)
+			var got []string
+			path := start
+			for range len(all) + 1 {
+				page := s.get(path + "limit=2")
+				got = append(got, page.ids(t)...)
+				path = page.link(t, "changes") + "&"
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s\ngot  %v\nwant %v", start, got, want)
+			}
+		}
+		for query, rest := range map[string]int{
+			"limit=-2": 11, "cursor=" + all[5] + "&limit=-2": 5, "since=" + all[5] + "&limit=-2": 6, // behind the range
+			"limit=0": 11, "cursor=" + all[5] + "&limit=0": 5, "since=" + all[5] + "&limit=0": 6,
+		} {
+			if got := s.get(s.get("/changes?"+query).link(t, "changes")).ids(t); fmt.Sprint(got) != fmt.Sprint(all[rest:]) {
+				t.Errorf("%s: got %v, want %v", query, got, all[rest:])
+			}
+		}
+	})
+}
+
+// TestFollowLongPagesOfChanges: a page whose end is not known when its links are sent.
+func TestFollowLongPagesOfChanges(t *testing.T) {
+	const total, size = 2300, 1100
+	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
+		bodies := make([]string, total)
+		for i := range bodies {
+			bodies[i] = fmt.Sprintf(`{"id":"%s","title":"%d"}`, id(i), i)
+		}
+		for from := 0; from < total; from += 100 {
+			s.createAll("/posts", bodies[from:from+100]...)
+		}
+		all := s.get("/changes?limit=5000").ids(t)
+		var got []string
+		path := "/changes?"
+		for range 4 {
+			page := s.get(fmt.Sprint(path, "limit=", size))
+			got = append(got, page.ids(t)...)
+			path = page.link(t, "changes") + "&"
+		}
+		if len(all) != total || fmt.Sprint(got) != fmt.Sprint(all) {
+			t.Errorf("got %d of %d changes", len(got), len(all))
 		}
 	})
 }

@@ -44,7 +44,7 @@ func (b *builder) preferWait() object {
 	return b.parameter("Prefer-Wait", func() object {
 		return object{
 			{"name", "Prefer"}, {"in", "header"},
-			{"description", "`wait=30`: with `since` or `cursor`, answered as soon as there is a change after that, or after 30 seconds, of at most 300. `count=exact`: `X-Total-Count` is also sent for a list with filters."},
+			{"description", "`wait=30`: with `since` or `cursor`, answered as soon as there is a change after that, or after 30 seconds, of at most 300. `count=exact`: `X-Total-Count` is sent, if no change is hidden from you."},
 			{"schema", object{{"type", "string"}}}, {"example", "wait=30"},
 		}
 	})

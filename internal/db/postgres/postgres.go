@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,7 +30,9 @@ type Database struct {
 	removed    atomic.Int64    // rows removed since the last VACUUM
 	changed    db.Signal       // of this server and, as far as they tell, of others
 	committed  db.Signal       // of this server only
-	sequencing chan struct{}   // has room for one tick
+	sequencing chan struct{}   // has room for one run of ticks
+	flights    sync.Mutex      // of nextFlight and of what its callers share
+	nextFlight *flight         // the run of ticks that has not begun
 	listener   *pgx.ConnConfig // of the connection that listens
 	options    db.Options
 	closed     atomic.Bool

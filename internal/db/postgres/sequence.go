@@ -80,14 +80,65 @@ var (
 	errNoTick = errors.New("the table " + db.TicksTable + " has lost its row, so that changes can get no positions: restore a backup")
 )
 
-// Sequence runs ticks until all has a position that was committed before.
+// flight is a run of ticks that several callers wait for.
+type flight struct {
+	cancel  context.CancelFunc
+	done    chan struct{} // closed when the rest is set
+	last    int64
+	err     error
+	waiting int // callers; of Database.flights
+}
+
+// Sequence runs ticks until all has a position that was committed before. Callers that wait share
+// the run that begins after them: one that has begun may not see what they have committed.
 func (b *Database) Sequence(ctx context.Context) (last int64, err error) {
-	select { // at most one connection of each server waits for the lock
+	b.flights.Lock()
+	f := b.nextFlight
+	if f == nil {
+		running, cancel := context.WithCancel(context.WithoutCancel(ctx)) // others wait for it as well
+		f = &flight{cancel: cancel, done: make(chan struct{})}
+		b.nextFlight = f
+		go b.fly(running, f)
+	}
+	f.waiting++
+	b.flights.Unlock()
+	select {
+	case <-f.done:
+		return f.last, f.err
+	case <-ctx.Done():
+	}
+	b.flights.Lock()
+	defer b.flights.Unlock()
+	if f.waiting--; f.waiting == 0 {
+		f.cancel()
+		if b.nextFlight == f { // nobody may join what is cancelled
+			b.nextFlight = nil
+		}
+	}
+	return 0, ctx.Err()
+}
+
+// fly runs ticks for those who wait. At most one connection of each server waits for the lock.
+func (b *Database) fly(ctx context.Context, f *flight) {
+	defer f.cancel()
+	defer close(f.done)
+	select {
 	case b.sequencing <- struct{}{}:
 		defer func() { <-b.sequencing }()
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		f.err = ctx.Err()
+		return
 	}
+	b.flights.Lock()
+	if b.nextFlight == f { // who comes from now on waits for the next one
+		b.nextFlight = nil
+	}
+	b.flights.Unlock()
+	f.last, f.err = b.sequence(ctx)
+}
+
+// sequence runs ticks until one finds less than it may place.
+func (b *Database) sequence(ctx context.Context) (last int64, err error) {
 	renumbered := false
 	for attempt := 0; attempt < writeAttempts; {
 		placed, found := int64(0), false

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -75,4 +76,72 @@ func TestTickOfALongLog(t *testing.T) {
 	if last, err := d.Sequence(context.Background()); err != nil || last != many+3 {
 		t.Error(last, err)
 	}
+}
+
+// TestSequenceIsShared: callers that come while ticks run share the next run, which sees what was
+// committed before they came. One that gives up does not end it for the others.
+func TestSequenceIsShared(t *testing.T) {
+	d := open(t, pgtest.URL(t))
+	d.sequencing <- struct{}{} // a run that has begun
+	insertChanges(t, d, 3)
+	ctx, giveUp := context.WithCancel(context.Background())
+	type result struct {
+		last int64
+		err  error
+	}
+	call := func(ctx context.Context) chan result {
+		before, ended := waiting(d), make(chan result, 1)
+		go func() {
+			last, err := d.Sequence(ctx)
+			ended <- result{last, err}
+		}()
+		for waiting(d) == before {
+			time.Sleep(time.Millisecond)
+		}
+		return ended
+	}
+	impatient := call(ctx)
+	var others []chan result
+	for range 20 {
+		others = append(others, call(context.Background()))
+	}
+	d.flights.Lock()
+	shared := d.nextFlight
+	d.flights.Unlock()
+	if shared.waiting != 21 {
+		t.Fatalf("%d callers share the next run", shared.waiting)
+	}
+	giveUp()
+	if got := <-impatient; got.err != context.Canceled {
+		t.Errorf("who gave up got %v", got)
+	}
+	<-d.sequencing
+	for _, each := range others {
+		if got := <-each; got.last != 3 || got.err != nil {
+			t.Errorf("got %v", got)
+		}
+	}
+
+	d.sequencing <- struct{}{}
+	ctx, giveUp = context.WithCancel(context.Background())
+	alone := call(ctx)
+	giveUp()
+	<-alone
+	if n := waiting(d); n != 0 {
+		t.Errorf("%d callers wait for a run that was cancelled", n)
+	}
+	<-d.sequencing
+	insertChanges(t, d, 1)
+	if last, err := d.Sequence(context.Background()); last != 4 || err != nil {
+		t.Error(last, err)
+	}
+}
+
+func waiting(d *Database) int {
+	d.flights.Lock()
+	defer d.flights.Unlock()
+	if d.nextFlight == nil {
+		return 0
+	}
+	return d.nextFlight.waiting
 }
