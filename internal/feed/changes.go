@@ -139,7 +139,7 @@ func (c *Changes) since(text string) (point store.Point, err error) {
 		}
 		point.Number, known = model.ChangePosition(c.history, id)
 	} else {
-		p, err := parsePosition(text)
+		p, err := c.feed.signer.parse(text)
 		if err != nil {
 			return point, atParameter("since", err)
 		}

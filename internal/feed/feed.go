@@ -154,6 +154,7 @@ type Feed struct {
 	resources   *resource.Resources
 	options     Options
 	collections []*model.Collection
+	signer      signer
 	changed     chan struct{} // changes were committed
 	urgent      chan struct{} // somebody waits for changes now
 
@@ -181,7 +182,7 @@ type Feed struct {
 // New returns a feed of a store. It works from Run on.
 func New(s *store.Store, o Options) *Feed {
 	return &Feed{
-		store: s, resources: resource.New(s), options: o.withDefaults(), collections: s.Schema().All(),
+		store: s, resources: resource.New(s), options: o.withDefaults(), collections: s.Schema().All(), signer: s.Secret(),
 		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), advanced: make(chan struct{}),
 		subscriptions: map[*Subscription]bool{}, callers: map[string]int{}, shapes: map[string]*shape{}, following: map[*model.Collection]map[*shape]bool{},
 	}
@@ -245,7 +246,7 @@ func (f *Feed) unregister(s *Subscription) {
 // Link is the position of a list in the log, for a client that subscribes to what it has
 // listed: shape is that of the list, and point and history those of its snapshot.
 func (f *Feed) Link(shape Shape, history model.ID, point store.Point) string {
-	return position{history: startOf(history), fingerprint: fingerprintOf(f.canonical(&shape)), point: point}.String()
+	return f.signer.text(position{history: startOf(history), fingerprint: fingerprintOf(f.canonical(&shape)), point: point})
 }
 
 // The reasons why a stream cannot go on from a position.

@@ -47,13 +47,14 @@ type view struct {
 	visible     model.ColumnSet
 	showsCaller bool
 	schema      *model.Schema
+	signer      signer
 	narrow      narrowed // what must be read of the log
 }
 
 // newView makes a view of a shape, whose canonical text is given.
 func (f *Feed) newView(s Shape, canonical []byte) *view {
 	c := s.Path.Collection
-	v := &view{Shape: s, fingerprint: fingerprintOf(canonical), collection: c, schema: f.store.Schema()}
+	v := &view{Shape: s, fingerprint: fingerprintOf(canonical), collection: c, schema: f.store.Schema(), signer: f.signer}
 	if c == nil {
 		v.scope, v.narrow = s.Filter, narrow(v.schema, s.Filter)
 		return v
@@ -94,7 +95,7 @@ func (v *view) match(items []item, history model.ID, e *store.LogEntry) []item {
 		return items
 	}
 	if effect != restart {
-		event.Position = position{history: startOf(history), fingerprint: v.fingerprint, point: store.Point{Number: e.Position}}.String()
+		event.Position = v.signer.text(position{history: startOf(history), fingerprint: v.fingerprint, point: store.Point{Number: e.Position}})
 	}
 	return append(items, item{number: e.Position, revision: e.Revision, transaction: e.Transaction, event: event, effect: effect})
 }

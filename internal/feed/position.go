@@ -1,9 +1,10 @@
 package feed
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"hash/crc32"
 	"math"
 
 	"github.com/plural-go/plural/internal/db"
@@ -23,12 +24,23 @@ type position struct {
 const (
 	positionFormat = 1
 	historyBytes   = 6
+	signatureBytes = 8
 	maxPosition    = 8192 // characters
 )
 
-// String is the position as clients get it: opaque, with characters that a URL and a header
+// signer signs positions with the secret of the database. A caller without the right to see
+// changes could otherwise go back in the log by a position that nobody gave them.
+type signer []byte
+
+func (k signer) signature(text []byte) []byte {
+	mac := hmac.New(sha256.New, k)
+	mac.Write(text)
+	return mac.Sum(nil)[:signatureBytes]
+}
+
+// text is the position as clients get it: opaque, with characters that a URL and a header
 // may contain.
-func (p position) String() string {
+func (k signer) text(p position) string {
 	text := make([]byte, 0, 48)
 	text = append(text, positionFormat)
 	text = append(text, p.history[:]...)
@@ -45,24 +57,21 @@ func (p position) String() string {
 			last = each
 		}
 	}
-	text = binary.BigEndian.AppendUint16(text, checksum(text))
+	text = append(text, k.signature(text)...)
 	return base64.RawURLEncoding.EncodeToString(text)
 }
-
-// checksum finds positions that were cut or mistyped.
-func checksum(text []byte) uint16 { return uint16(crc32.ChecksumIEEE(text)) } // #nosec G115 -- its lower half
 
 // errPosition is the error for a text that is no position. Its place is known to the caller.
 func errPosition() error {
 	return fault.New(problem.CodeInvalidParameter, "This is not a position. Send one that this server gave you, unchanged: the id of an event, or since in the link of a list with rel=\"changes\".")
 }
 
-// parsePosition reads what String wrote.
-func parsePosition(text string) (p position, err error) {
+// parse reads what text wrote.
+func (k signer) parse(text string) (p position, err error) {
 	decoded, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	end := len(decoded) - 2
+	end := len(decoded) - signatureBytes
 	if err != nil || len(text) > maxPosition || end < 1+historyBytes+len(p.fingerprint)+1 || decoded[0] != positionFormat ||
-		binary.BigEndian.Uint16(decoded[end:]) != checksum(decoded[:end]) {
+		!hmac.Equal(decoded[end:], k.signature(decoded[:end])) {
 		return p, errPosition()
 	}
 	r := decoder{rest: decoded[1:end]}

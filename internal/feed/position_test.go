@@ -41,27 +41,30 @@ func samePoint(a, b store.Point) bool {
 }
 
 func TestPositionsAreReadAsTheyWereWritten(t *testing.T) {
+	k := signer("secret")
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPosition(t)
-		text := p.String()
+		text := k.text(p)
 		if strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 			t.Fatalf("%q is not safe in a URL", text)
 		}
-		got, err := parsePosition(text)
+		got, err := k.parse(text)
 		if err != nil || got.history != p.history || got.fingerprint != p.fingerprint || !samePoint(got.point, p.point) {
 			t.Fatalf("%s: got %+v, %v, want %+v", text, got, err, p)
 		}
 		cut := text[:rapid.IntRange(0, len(text)-1).Draw(t, "cut")]
-		if _, err := parsePosition(cut); err == nil {
+		if _, err := k.parse(cut); err == nil {
 			t.Fatalf("%s was cut to %s and is still a position", text, cut)
 		}
 	})
 }
 
 func TestTextsThatAreNoPositions(t *testing.T) {
-	good := position{point: store.Point{Number: 5, Seen: db.Snapshot{Min: 3, Max: 9, Running: []uint64{4, 7}}}}.String()
-	for _, text := range []string{"", "1", "x y", "0", "-1", strings.Repeat("A", 9000), good + "A", good + "=", strings.ToUpper(good)} {
-		if _, err := parsePosition(text); err == nil || !strings.HasPrefix(err.Error(), "invalid_parameter: This is not a position.") {
+	k := signer("secret")
+	plain := position{point: store.Point{Number: 5, Seen: db.Snapshot{Min: 3, Max: 9, Running: []uint64{4, 7}}}}
+	good, forged := k.text(plain), signer("another").text(plain)
+	for _, text := range []string{"", "1", "x y", "0", "-1", strings.Repeat("A", 9000), good + "A", good + "=", forged, strings.ToUpper(good)} {
+		if _, err := k.parse(text); err == nil || !strings.HasPrefix(err.Error(), "invalid_parameter: This is not a position.") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -125,7 +125,7 @@ func TestResets(t *testing.T) {
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 2}, map[string]any{"label": "b"})
 		shape := Shape{Path: resource.Path{Collection: n.links}}
 		s := n.subscribe(t, shape, "")
-		at, err := parsePosition(take(t, s, 3)[2].Position)
+		at, err := n.feed.signer.parse(take(t, s, 3)[2].Position)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,12 +136,12 @@ func TestResets(t *testing.T) {
 		renamed.fingerprint[0]++
 		future.point.Number += 1000
 		for _, each := range []position{other, renamed, future} {
-			expect(t, next(t, n.subscribe(t, shape, each.String()), 3), `reset {}`, `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`)
+			expect(t, next(t, n.subscribe(t, shape, n.feed.signer.text(each)), 3), `reset {}`, `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`)
 		}
 		if err := n.feed.store.DeleteOldChanges(context.Background(), -time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		expect(t, next(t, n.subscribe(t, shape, at.String()), 3), `reset {}`, `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`)
+		expect(t, next(t, n.subscribe(t, shape, n.feed.signer.text(at)), 3), `reset {}`, `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`)
 		if want := []string{otherHistory, otherShape, beyondEnd, belowFloor}; !slices.Equal(causes, want) {
 			t.Errorf("causes %v, want %v", causes, want)
 		}

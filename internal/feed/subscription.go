@@ -46,7 +46,7 @@ type Subscription struct {
 // stream. Caller identifies the quota; empty: the program itself, which has none, and whose
 // streams do not grow old.
 func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, caller string) (*Subscription, error) {
-	from, err := parseOptional(position)
+	from, err := f.signer.parseOptional(position)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +67,11 @@ func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, caller stri
 	return s, nil
 }
 
-func parseOptional(text string) (*position, error) {
+func (k signer) parseOptional(text string) (*position, error) {
 	if text == "" {
 		return nil, nil
 	}
-	p, err := parsePosition(text)
+	p, err := k.parse(text)
 	return &p, err
 }
 
@@ -142,7 +142,7 @@ func (s *Subscription) pass(number int64) {
 }
 
 func (s *Subscription) position() string {
-	return position{history: startOf(s.history), fingerprint: s.shape.fingerprint, point: s.point}.String()
+	return s.feed.signer.text(position{history: startOf(s.history), fingerprint: s.shape.fingerprint, point: s.point})
 }
 
 // Next returns the next events, at least one, or an error when the stream ends: an *End, or why
