@@ -115,8 +115,11 @@ func (a *API) awaitChanges(r *http.Request, out *response, patience *queryTimer,
 	defer cancel()
 	ctx, cancelWait := context.WithTimeout(ctx, wait)
 	defer cancelWait()
-	for {
+	for waited := false; ; waited = true {
 		found, err := page.Later()
+		if err == nil && found && waited { // the API key may have been revoked meanwhile
+			err = a.Guard.CheckNotRevoked(patience, request.Path.By)
+		}
 		if err != nil || found {
 			return page, applied, err
 		}

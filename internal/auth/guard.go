@@ -92,7 +92,7 @@ func (g *Guard) callerOfAPIKey(ctx context.Context, credentials string) (Caller,
 // KeyCaller is the prefix of the ids of callers with API keys.
 const KeyCaller = "key:"
 
-// CheckNotRevoked refuses an operation whose API key has been revoked since it was accepted.
+// CheckNotRevoked refuses what a caller began with an API key that has been revoked since.
 func (g *Guard) CheckNotRevoked(ctx context.Context, by *Permit) error {
 	if g == nil || by == nil {
 		return nil
@@ -103,7 +103,7 @@ func (g *Guard) CheckNotRevoked(ctx context.Context, by *Permit) error {
 	}
 	key, err := g.FindAPIKey(ctx, prefix)
 	if err == nil && (key == nil || key.Revoked != "") {
-		err = invalid("The API key was revoked before the operation was executed.")
+		err = invalid("The API key has been revoked.")
 	}
 	return err
 }
