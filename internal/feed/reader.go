@@ -16,7 +16,8 @@ const (
 	checkOld   = time.Second      // how often the deadlines of streams are checked
 	checkValid = 10 * time.Second // how often API keys and the schema are checked
 
-	mostEntries = 500 // that are read at once
+	mostEntries = 500     // that are read at once
+	mostBytes   = 4 << 20 // of the states of the changes that are read at once, about
 )
 
 // Run reads the log until the context ends; then all subscriptions end.
@@ -211,7 +212,7 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 		f.endOtherHistories(history)
 	}
 	f.mutex.Unlock()
-	entries, last, _, err := tx.Log(store.LogQuery{After: max(after, floor), Most: mostEntries})
+	entries, last, _, err := tx.Log(store.LogQuery{After: max(after, floor), Most: mostEntries, Bytes: mostBytes})
 	if err != nil {
 		return err
 	}

@@ -165,7 +165,7 @@ func (s *Subscription) readLogPart() (more bool, err error) {
 	}
 	defer tx.Close()
 	entries, last, more, err := tx.Log(store.LogQuery{
-		After: n.logged, Before: n.point.Number + 1, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries,
+		After: n.logged, Before: n.point.Number + 1, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: mostBytes,
 	})
 	if err != nil {
 		return false, err

@@ -326,7 +326,7 @@ func (s *Subscription) readLog() (entries []store.LogEntry, last int64, more boo
 		s.restartBecause(cause)
 		return nil, 0, false, nil
 	}
-	q := store.LogQuery{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries}
+	q := store.LogQuery{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: mostBytes}
 	entries, last, more, err = tx.Log(q)
 	if err != nil || more || q.Collection == nil {
 		return entries, last, more, err

@@ -114,3 +114,19 @@ func TestWatch(t *testing.T) {
 		}
 	})
 }
+
+// TestWatchPanics: a loop whose body panics leaves no stream behind.
+func TestWatchPanics(t *testing.T) {
+	eachStore(t, itemSchema(t), func(t *testing.T, s *server) {
+		items := of[Item](t, s.opened)
+		func() {
+			defer func() { _ = recover() }()
+			for range items.Watch(context.Background()) {
+				panic("in the body")
+			}
+		}()
+		if text := s.get("/-/metrics").body; !strings.Contains(string(text), "plural_streams 0\n") {
+			t.Errorf("a stream is left over: %s", text)
+		}
+	})
+}

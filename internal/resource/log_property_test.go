@@ -439,7 +439,7 @@ func (m *logModel) log(q store.LogQuery) (all []logRecord) {
 		for more := true; more; {
 			var entries []store.LogEntry
 			var last int64
-			q.Most = 1 + m.random.IntN(9)
+			q.Most, q.Bytes = 1+m.random.IntN(9), m.random.IntN(500)
 			if entries, last, more, err = tx.Log(q); err != nil {
 				m.Fatal(err)
 			}

@@ -42,6 +42,7 @@ type LogQuery struct {
 	Collection    *model.Collection // nil: all
 	ID            *model.ID         // only with Collection; nil: all
 	Most          int               // at least 1
+	Bytes         int               // about the most of all states together, but at least some changes are read; zero: no bound
 }
 
 // Log reads changes in the order of the log, with the states before and after each. Changes of
@@ -55,9 +56,9 @@ func (t *Tx) Log(q LogQuery) (entries []LogEntry, last int64, more bool, err err
 		last = q.Before
 	}
 	var previous [][]byte
-	looked := 0
+	looked, bytes := 0, 0
 	err = db.Each(t.conn, func(row model.Row) bool {
-		if more = looked == look || len(entries) == q.Most; more {
+		if more = looked == look || len(entries) == q.Most || q.Bytes > 0 && bytes >= q.Bytes; more {
 			return false
 		}
 		looked++
@@ -70,14 +71,19 @@ func (t *Tx) Log(q LogQuery) (entries []LogEntry, last int64, more bool, err err
 			Position: last, Revision: row.Int(1), Collection: c, ID: row.ID(3), Kind: ChangeKind(row.AppendText(nil, 4)),
 			At: model.KindDateTime.Read(row, 5), Caller: string(row.AppendText(nil, 6)), Transaction: db.BitsOf(row.Int(8)),
 		})
-		previous = append(previous, row.AppendText(nil, 7))
+		text := row.AppendText(nil, 7)
+		previous, bytes = append(previous, text), bytes+len(text)
 		return true
 	}, s.String(), s.Args...)
+	known := 0
 	if err == nil {
-		err = t.states(entries, previous)
+		known, err = t.statesWithin(q.Bytes, entries, previous)
 	}
 	if err != nil {
 		return nil, 0, false, t.fault(err)
+	}
+	if known < len(entries) {
+		entries, last, more = entries[:known], entries[known-1].Position, true
 	}
 	return entries, last, more, nil
 }

@@ -127,6 +127,39 @@ func (l *loggedTable) fill(record model.Record, revision int64) {
 	}
 }
 
+// statesAtFirst is of how many changes the states are read before their size is known.
+const statesAtFirst = 16
+
+// statesWithin finds the states of the first changes, as many as fit into a number of bytes, and
+// those of all changes if that is zero.
+func (t *Tx) statesWithin(most int, entries []LogEntry, previous [][]byte) (known int, err error) {
+	if most == 0 {
+		return len(entries), t.states(entries, previous)
+	}
+	for bytes := 0; known < len(entries) && bytes < most; {
+		size := statesAtFirst
+		if known > 0 { // as many as fit, if they are as large as those before
+			size = max(statesAtFirst, min(4*known, known*(most-bytes)/max(1, bytes)))
+		}
+		end := min(known+size, len(entries))
+		if err := t.states(entries[known:end], previous[known:end]); err != nil {
+			return 0, err
+		}
+		for ; known < end; known++ {
+			bytes += sizeOf(entries[known].Before) + sizeOf(entries[known].After)
+		}
+	}
+	return known, nil
+}
+
+// sizeOf is how many bytes the texts of a record have.
+func sizeOf(r model.Record) (bytes int) {
+	for i := range r {
+		bytes += len(r[i].Text())
+	}
+	return bytes
+}
+
 // states finds the states before and after changes, which may be in any order.
 func (t *Tx) states(entries []LogEntry, previous [][]byte) error {
 	groups := map[resourceKey][]int{}

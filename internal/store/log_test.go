@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -163,4 +164,40 @@ func storedChanges(t *testing.T, st *Store) []string {
 		}
 	})
 	return lines
+}
+
+// TestLogWithinBytes reads a log of large states in parts, which together are the whole log.
+func TestLogWithinBytes(t *testing.T) {
+	s := (*model.Schema)(schema.Example())
+	users := s.Collection("users")
+	eachStore(t, s, func(t *testing.T, st *Store) {
+		for i := range 100 {
+			insert(t, st, users, fmt.Sprintf(`{"name":"%s","email":"%d@example.com"}`, strings.Repeat("a", 1+30*(i%4)), i))
+		}
+		sequence(t, st)
+		read(t, st, func(tx *Tx) {
+			whole, _, _, err := tx.Log(LogQuery{Most: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var parts []LogEntry
+			for q, more := (LogQuery{Most: 1000, Bytes: 4000}), true; more; {
+				var entries []LogEntry
+				if entries, q.After, more, err = tx.Log(q); err != nil {
+					t.Fatal(err)
+				}
+				bytes := 0
+				for _, e := range entries {
+					bytes += sizeOf(e.Before) + sizeOf(e.After)
+				}
+				if bytes == 0 || bytes > 4000+statesAtFirst*300 || more != (len(parts)+len(entries) < len(whole)) {
+					t.Fatalf("a part of %d changes and %d bytes, more %v", len(entries), bytes, more)
+				}
+				parts = append(parts, entries...)
+			}
+			if !reflect.DeepEqual(parts, whole) {
+				t.Errorf("the parts have %d changes, the log %d", len(parts), len(whole))
+			}
+		})
+	})
 }
