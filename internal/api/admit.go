@@ -62,7 +62,9 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 		switch verb := t.verb(r.Method); {
 		case by.May(verb, c):
 		case t.history:
-			return by.Denied("You may not see the changes of resources of %s.", c.Name)
+			return by.Denied("You may not see the changes of resources of %s: that needs the verb changes.", c.Name)
+		case a.isLog(t):
+			return by.Denied("You may not see changes: you need the verb changes in a collection.")
 		default:
 			return by.Denied("You may not %s resources of %s.", verb, c.Name)
 		}

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/feed"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/problem"
@@ -25,6 +27,23 @@ func logRequest(t *target, q query.Query) feed.LogRequest {
 	return request
 }
 
+// logLimits bounds what a query of the change log may ask for. Collections that the caller may not
+// know of do not exist.
+func (a *API) logLimits(by *auth.Permit) query.Limits {
+	names := []string{}
+	for _, c := range a.Schema.Collections() {
+		if a.mayKnow(by, c) {
+			names = append(names, c.Name)
+		}
+	}
+	limits := a.Query
+	limits.Choices = map[string][]string{
+		model.ChangeCollection: names,
+		"kind":                 {string(feed.Created), string(feed.Updated), string(feed.Deleted)},
+	}
+	return limits
+}
+
 // changes replies with a range of the change log, or of the history of one resource.
 func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error) {
 	condition, err := conditionOf(r)
@@ -34,7 +53,7 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged {
 		return &reply{status: http.StatusNotModified}, err
 	}
-	q, err := query.ParseChanges(a.Schema.Changes(), r.URL.RawQuery, a.Query)
+	q, err := query.ParseChanges(a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
 	if err != nil {
 		return nil, err
 	}

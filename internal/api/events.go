@@ -74,7 +74,7 @@ func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) 
 func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since string, err error) {
 	switch {
 	case a.isLog(t):
-		q, err := query.ParseStream(a.Schema.Changes(), r.URL.RawQuery, a.Query)
+		q, err := query.ParseStream(a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
 		return a.Feed.LogShape(logRequest(t, q)), q.Since, err
 	case t.lists():
 		limits := a.Query

@@ -135,13 +135,13 @@ func (c *Changes) since(text string) (point store.Point, err error) {
 	known := true
 	if id, ok := model.ParseID(text); ok {
 		if !model.IsChangeID(id) {
-			return point, fault.Parameter("since", problem.CodeInvalidParameter, "Must be a position, as in a Link with rel=\"changes\" or the id of an event, or the id of a change.")
+			return point, fault.Parameter("since", problem.CodeInvalidParameter, "%s", query.NoPositionOrChange)
 		}
 		point.Number, known = model.ChangePosition(c.history, id)
 	} else {
 		p, err := c.feed.signer.parse(text)
 		if err != nil {
-			return point, atParameter("since", err)
+			return point, fault.Parameter("since", problem.CodeInvalidParameter, "%s", query.NoPositionOrChange)
 		}
 		point, known = p.point, p.history == startOf(c.history)
 	}
@@ -149,12 +149,6 @@ func (c *Changes) since(text string) (point store.Point, err error) {
 		return point, gone("since")
 	}
 	return point, nil
-}
-
-// atParameter says which parameter an error is about.
-func atParameter(name string, err error) error {
-	first := fault.From(err)[0]
-	return fault.Parameter(name, first.Code, "%s", first.Detail)
 }
 
 // locate finds the first change of a range that counts backwards, and whether there are

@@ -10,6 +10,7 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
@@ -63,7 +64,7 @@ func (k signer) text(p position) string {
 
 // errPosition is the error for a text that is no position. Its place is known to the caller.
 func errPosition() error {
-	return fault.New(problem.CodeInvalidParameter, "This is not a position. Send one that this server gave you, unchanged: the id of an event, or since in the link of a list with rel=\"changes\".")
+	return fault.New(problem.CodeInvalidParameter, "%s", query.NoPosition)
 }
 
 // parse reads what text wrote.

@@ -74,8 +74,6 @@ func TestChangesAreListed(t *testing.T) {
 			{"filter[collection]=users&limit=-1", "5", 4, 5, []string{"first", "filter%5Bcollection%5D=users&limit=1", "prev", "filter%5Bcollection%5D=users&cursor=" + ids[4] + "&limit=-1", "last", "filter%5Bcollection%5D=users&limit=-1"}},
 			{"filter[collection]=users&filter[resource.id]=" + id(1), "1", 1, 2, nil},
 			{"filter[collection]=posts", "0", 0, 0, nil},
-			{"filter[collection]=nothing", "0", 0, 0, nil},
-			{"filter[collection]=operations", "", 0, 0, nil},
 			{"filter[by][null]=true", "", 0, 5, nil},
 			{"filter[by]=key:x", "", 0, 0, nil},
 			{"filter[created_at][lt]=2000-01-01T00:00:00Z", "", 0, 0, nil},
@@ -103,10 +101,13 @@ func TestChangesAreListed(t *testing.T) {
 			"filter[type]=changes": "unknown_parameter filter[type]", "filter[resource.type]=users": "unknown_parameter filter[resource.type]", "page=2": "unknown_parameter page",
 			"cursor=x": "invalid_parameter cursor", "cursor=" + id(0): "unknown_cursor cursor", "since=" + id(0): "invalid_parameter since", "since=x": "invalid_parameter since", "since=": "invalid_parameter since",
 			"since=" + ids[0] + "&cursor=" + ids[0]: "conflicting_range cursor", "filter[resource.id]=x": "invalid_parameter filter[resource.id]",
-			"filter[created_at]=soon": "invalid_parameter filter[created_at]", "limit=x": "invalid_parameter limit",
+			"filter[created_at]=soon": "invalid_parameter filter[created_at]", "filter[collection]=nothing": "invalid_parameter filter[collection]",
+			"filter[collection]=operations": "invalid_parameter filter[collection]", "filter[kind][in]=created,x": "invalid_parameter filter[kind][in]", "limit=x": "invalid_parameter limit",
 		} {
 			s.get("/changes?"+query).expectErrors(t, 400, want)
 		}
+		s.get("/changes?filter[collection]=user").expect(t, 400, `{"errors":[{"status":400,"code":"invalid_parameter","title":"Invalid query parameter","detail":"There is no collection \"user\" (did you mean users?). Use users or posts.","source":{"parameter":"filter[collection]"}}]}`)
+		s.get("/changes?filter[kind]=update", "Accept", "text/event-stream").expectErrors(t, 400, "invalid_parameter filter[kind]")
 		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
 			refused := s.do(method, "/changes", "")
 			refused.expectErrors(t, 405, "method_not_allowed")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
 )
 
 // etagList is what If-Match and If-None-Match hold: any state, or a list of ETags.
@@ -203,15 +204,16 @@ func (b *builder) sort(c *model.Collection) object {
 // filters lists the parameters by which a field can be filtered.
 func (b *builder) filters(c *model.Collection, field *model.Field) list {
 	prefix := filterPrefix(c, field)
-	all := list{b.parameter(prefix, func() object { return plainFilter(field) })}
+	shape := b.choiceShape(c, field)
+	all := list{b.parameter(prefix, func() object { return plainFilter(field, shape) })}
 	for _, op := range query.Operators(field.Kind) {
-		all = append(all, b.parameter(prefix+"."+op, func() object { return operatorFilter(field, op) }))
+		all = append(all, b.parameter(prefix+"."+op, func() object { return operatorFilter(field, op, shape) }))
 	}
 	return all
 }
 
-func plainFilter(field *model.Field) object {
-	shape := object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", valueShape(field.Kind)}}
+func plainFilter(field *model.Field, value object) object {
+	shape := object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value}}
 	text := fmt.Sprintf("`%s` has this value, or one of these if it is given more than once; without `=`, any value at all.", field.Name)
 	switch field.Kind {
 	case model.KindBoolean:
@@ -237,7 +239,7 @@ var opTexts = map[string]string{
 // listText says how the values of a list are written.
 const listText = ". Several are given as several parameters, or in one with commas between them; a comma within a value is written `\\,`"
 
-func operatorFilter(field *model.Field, op string) object {
+func operatorFilter(field *model.Field, op string, value object) object {
 	filter := object{
 		{"name", "filter[" + field.Name + "][" + op + "]"}, {"in", "query"},
 		{"description", "`" + field.Name + "` " + opTexts[op] + "."},
@@ -245,14 +247,38 @@ func operatorFilter(field *model.Field, op string) object {
 	switch op {
 	case "in", "not_in":
 		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", object{
-			{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", valueShape(field.Kind)},
+			{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value},
 		}})
 	case "null":
 		return append(filter, member{"schema", object{{"type", "boolean"}}})
 	case "contains", "starts_with":
 		return append(filter, member{"schema", object{{"type", "string"}, {"maxLength", query.MaxPart}}})
+	case "eq", "ne":
+		return append(filter, member{"schema", value})
 	}
 	return append(filter, member{"schema", valueShape(field.Kind)})
+}
+
+// choiceShape is what a filter can ask to be equal: of changes, only kinds and collections that
+// there are for the caller.
+func (b *builder) choiceShape(c *model.Collection, field *model.Field) object {
+	shape := valueShape(field.Kind)
+	if c != b.schema.Changes() {
+		return shape
+	}
+	switch field.Name {
+	case "kind":
+		return append(shape, member{"enum", list{"created", "updated", "deleted"}})
+	case model.ChangeCollection:
+		var names list
+		for _, each := range b.schema.Collections() {
+			if slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return b.by.May(verb, each) }) {
+				names = append(names, each.Name)
+			}
+		}
+		return append(shape, member{"enum", names})
+	}
+	return shape
 }
 
 // valueShape is what a filter can compare a field with.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -88,7 +89,7 @@ func (p *parser) addPlain(f *plainFilter, given parameter) {
 	case field.Kind == model.KindJSON:
 		p.failJSON(given, field)
 	default:
-		value, ok := p.value(given, field, given.value)
+		value, ok := p.choice(given, field, given.value)
 		switch {
 		case !ok:
 		case field.Column == model.NoColumn:
@@ -151,7 +152,11 @@ func (p *parser) operatorCondition(given parameter, field *model.Field, op strin
 	case (op == "contains" || op == "starts_with") && !p.isShort(given, op):
 		return nil
 	}
-	value, ok := p.value(given, field, given.value)
+	read := p.value
+	if op == "eq" || op == "ne" {
+		read = p.choice
+	}
+	value, ok := read(given, field, given.value)
 	if !ok {
 		return nil
 	}
@@ -207,7 +212,7 @@ func (p *parser) addToList(given parameter, field *model.Field, op string) {
 
 func (p *parser) listValues(given parameter, field *model.Field, texts []string) (values []model.Value) {
 	for _, text := range texts {
-		if value, ok := p.value(given, field, text); ok {
+		if value, ok := p.choice(given, field, text); ok {
 			values = append(values, value)
 		}
 	}
@@ -245,6 +250,15 @@ func (p *parser) value(given parameter, field *model.Field, text string) (model.
 		return model.Null, false
 	}
 	return value, true
+}
+
+// choice reads a value that must be one of those that the field can have, if these are known.
+func (p *parser) choice(given parameter, field *model.Field, text string) (model.Value, bool) {
+	if choices := p.limits.Choices[field.Name]; choices != nil && !slices.Contains(choices, text) {
+		p.fail(given, problem.CodeInvalidParameter, "There is no %s %s%s. Use %s.", field.Name, fault.Quote(text), suggest.DidYouMean(text, choices), model.OneOf(choices))
+		return model.Null, false
+	}
+	return p.value(given, field, text)
 }
 
 // countValue counts a value of a filter, and reports whether there are not too many.

@@ -40,7 +40,8 @@ type Limits struct {
 	DefaultLimit int64 // of resources, when none is given
 	MaxLimit     int64 // of resources; 0 is no maximum
 
-	Visible model.ColumnSet // fields that the caller may see
+	Visible model.ColumnSet     // fields that the caller may see
+	Choices map[string][]string // by field: the only values that it can have
 }
 
 // mode is what kind of request takes the parameters.

@@ -2,13 +2,21 @@ package query
 
 import "github.com/plural-go/plural/problem"
 
+// What is wrong with since where it is no position. A list of changes also takes the id of a change.
+const (
+	NoPosition         = "This is not a position. Send one that this server gave you, unchanged: the id of an event, or since in the link of a list with rel=\"changes\"."
+	NoPositionOrChange = NoPosition + " The id of a change can be sent as well."
+)
+
 // since reads the position of a stream or a list of changes.
 func (p *parser) since(given parameter) {
 	switch {
 	case p.mode == ofList:
 		p.sinceOfList(given)
+	case given.value == "" && p.mode == ofStream:
+		p.fail(given, problem.CodeInvalidParameter, "%s", NoPosition)
 	case given.value == "":
-		p.fail(given, problem.CodeInvalidParameter, "Must be a position, as in a Link with rel=\"changes\" or the id of an event, or the id of a change.")
+		p.fail(given, problem.CodeInvalidParameter, "%s", NoPositionOrChange)
 	default:
 		p.query.Since = given.value
 	}
