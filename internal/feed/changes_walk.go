@@ -228,10 +228,14 @@ func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
 		if err != nil {
 			return err
 		}
-		if len(last) == 0 || last[0].Before == nil {
+		switch {
+		case len(last) == 0:
 			return resource.NotFound(path.Collection, id)
+		case last[0].Kind == store.Deleted:
+			state = last[0].Before
+		default: // it was deleted a moment ago, and that has no position yet
+			state = last[0].After
 		}
-		state = last[0].Before
 	}
 	if path.Parent != nil && state[path.Collection.ParentLink().Column] != model.IDValue(*path.Parent) {
 		return resource.NotFound(path.Collection, id)
