@@ -20,7 +20,13 @@ const streamType = "text/event-stream"
 
 // wantsStream reports whether the client prefers an event stream to JSON.
 func wantsStream(r *http.Request) bool {
-	return len(r.Header["Accept"]) > 0 && quality(r, streamType) > quality(r, "application/json")
+	return namesStream(r) && quality(r, streamType) > quality(r, "application/json")
+}
+
+// namesStream reports whether the Accept header names event streams: nobody gets one, which does
+// not end, by a range such as */*.
+func namesStream(r *http.Request) bool {
+	return strings.Contains(strings.ToLower(strings.Join(r.Header["Accept"], ",")), streamType)
 }
 
 // acceptable refuses a request whose Accept header rules out JSON.
@@ -28,7 +34,7 @@ func acceptable(r *http.Request) error {
 	if quality(r, "application/json") > 0 {
 		return nil
 	}
-	if isRead(r.Method) && quality(r, streamType) > 0 {
+	if isRead(r.Method) && namesStream(r) && quality(r, streamType) > 0 {
 		return fault.Header("Accept", problem.CodeNotAcceptable, "There is no event stream here. Send Accept: application/json.")
 	}
 	return fault.Header("Accept", problem.CodeNotAcceptable, "Responses are JSON in UTF-8. Send Accept: application/json.")

@@ -105,7 +105,7 @@ func isFault(name string) bool {
 // asynchronously lists the checks that a fault makes fail besides when all is
 // written asynchronously.
 var asynchronously = map[string]string{
-	"a POST has succeeded, and nothing is there": `async.accepted async.checks-body async.checks-condition async.checks-conflict
+	"a POST has succeeded, and nothing is there": `changes.history changes.list link.changes stream.follow stream.resume async.accepted async.checks-body async.checks-condition async.checks-conflict
 		async.checks-existence async.delete async.errors async.list async.operation async.order async.patch async.put
 		body.charset body.content-type-accept body.exact-names body.not-an-object body.types body.unicode body.unknown-attribute body.wrapped
 		child.create child.cursor child.list child.move child.other-parent child.parent-mismatch child.range child.read child.total child.unknown-parent child.update
@@ -115,10 +115,10 @@ var asynchronously = map[string]string{
 		once.effect once.kept-404 once.kept-409 once.kept-412 once.kept-422 once.not-kept once.other-request
 		patch.changes patch.no-op patch.null patch.null-required patch.partial patch.read-only patch.updated-at
 		put.no-op put.read-back put.read-only put.replaces put.updates`,
-	"a PATCH has succeeded, and nothing is changed": "body.exact-names body.types body.wrapped patch.changes patch.null patch.null-required patch.read-only patch.updated-at",
+	"a PATCH has succeeded, and nothing is changed": "body.exact-names body.types body.wrapped changes.history changes.list stream.follow patch.changes patch.null patch.null-required patch.read-only patch.updated-at",
 	"a PUT has succeeded, and nothing is changed":   "etag.changes put.read-back put.read-only put.replaces put.updates",
-	"a DELETE has succeeded, and nothing is gone":   "cursor.deleted delete.gone delete.twice",
-	"a POST is done twice":                          "child.list child.range child.total cursor.deleted once.effect",
+	"a DELETE has succeeded, and nothing is gone":   "changes.history changes.list stream.follow cursor.deleted delete.gone delete.twice",
+	"a POST is done twice":                          "child.list child.range child.total cursor.deleted link.changes once.effect stream.follow stream.resume",
 	"the first of several takes effect last":        "once.effect",
 	"what cannot be read is refused later":          "body.content-type-accept", // a header of the answer
 	"what is refused later has no errors": `body.all-violations body.exact-names body.not-an-object body.null-character body.types body.unknown-attribute body.wrapped

@@ -196,7 +196,7 @@ func TestConformanceCannotBeRun(t *testing.T) {
 		"a sample array":    {conform.Options{BaseURL: s.base, Sample: json.RawMessage("[]")}, "the sample must be a JSON object, but is []"},
 		"a wrong sample": {conform.Options{BaseURL: s.base, Collection: "users", Sample: json.RawMessage(`{"nope":{}}`), Only: []string{"range"}},
 			"a resource could not be created; is there a better sample?"},
-		"no such collection": {conform.Options{BaseURL: s.base, Collection: "nope", ReadOnly: true}, "there is no collection nope: GET / lists users, posts, operations"},
+		"no such collection": {conform.Options{BaseURL: s.base, Collection: "nope", ReadOnly: true}, "there is no collection nope: GET / lists users, posts, operations, changes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			report, err := conform.Run(context.Background(), c.options)

@@ -135,14 +135,14 @@ var listFaults = []fault{
 			a.header.Set("Link", link+`, </users?offset=1000>; rel="next"`)
 		}
 		return a
-	}, []string{"link.end"}},
+	}, []string{"link.end", "link.limit-zero"}},
 	{"prev at the start", func(next serve, r *http.Request) *broken {
 		a := next(r)
 		if link := a.header.Get("Link"); link != "" && !strings.Contains(link, `rel="prev"`) && !strings.Contains(link, "limit=7") {
 			a.header.Set("Link", link+`, </users?limit=5>; rel="prev"`)
 		}
 		return a
-	}, []string{"link.start"}},
+	}, []string{"link.limit-zero", "link.start"}},
 	{"pages are one short", response("GET", func(r *http.Request, a *broken) {
 		if query(r, "cursor") != "" && query(r, "limit") == "7" {
 			items(a, func(all []json.RawMessage) []json.RawMessage { return all[:len(all)-1] })

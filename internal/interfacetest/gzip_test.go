@@ -42,7 +42,8 @@ func TestGzip(t *testing.T) {
 				t.Errorf("%s: %d %v, and without %v", query, zipped.status, zipped.header, plain.header)
 			}
 			for _, name := range []string{"Link", "X-Total-Count", "Content-Type"} {
-				if got, want := zipped.header.Get(name), plain.header.Get(name); got != want {
+				// Another transaction may have begun meanwhile, which a position tells.
+				if got, want := anyPosition.ReplaceAllString(zipped.header.Get(name), ""), anyPosition.ReplaceAllString(plain.header.Get(name), ""); got != want {
 					t.Errorf("%s: %s is %q, and without %q", query, name, got, want)
 				}
 			}

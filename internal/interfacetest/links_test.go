@@ -143,7 +143,7 @@ func TestPrefix(t *testing.T) {
 		if got := s.get("/users/?limit=1"); got.status != 308 || got.header.Get("Location") != "/api/v1/users?limit=1" {
 			t.Errorf("a slash at the end: %d to %q", got.status, got.header.Get("Location"))
 		}
-		if got := s.get(""); got.status != 200 || got.total() != "3" {
+		if got := s.get(""); got.status != 200 || got.total() != "4" {
 			t.Errorf("the root without a slash: %d %s", got.status, got.body)
 		}
 		if got := s.get("/-/health"); got.status != 200 {
