@@ -36,7 +36,7 @@ func TestQueriesThatAreEndedStop(t *testing.T) {
 	pooled.RawQuery = parameters.Encode()
 	s := start(t, made, pooled.String(), func(c *plural.Config) { c.MaxBody, c.QueryTimeout = 16<<20, 20*time.Millisecond })
 	row := `{"text":"` + strings.Repeat("a", 256<<10) + `"}`
-	for range 8 {
+	for range 16 {
 		s.createAll("/texts", slices.Repeat([]string{row}, 8)...)
 	}
 	backends := map[int]bool{}
