@@ -58,6 +58,7 @@ test('with access, people sign in with a key, and see and may do what it allows'
     await page.keyboard.press('End')
     await page.locator('#row-69').getByText('Note 69').waitFor()
     await page.keyboard.press('Home')
+    await page.waitForURL(`${guarded.explorer}/notes`) // The next list begins where the address says.
     await page.keyboard.press('s')
     const shown = await page.getByRole('region', { name: 'Requests' }).innerText()
     assert.match(shown, /Authorization: Bearer \$PLURAL_KEY/)
