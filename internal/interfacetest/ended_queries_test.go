@@ -34,7 +34,7 @@ func TestQueriesThatAreEndedStop(t *testing.T) {
 	parameters.Set("pool_max_conns", "9")
 	parameters.Set("application_name", "watched")
 	pooled.RawQuery = parameters.Encode()
-	s := start(t, made, pooled.String(), func(c *plural.Config) { c.MaxBody, c.QueryTimeout = 16<<20, 20*time.Millisecond })
+	s := start(t, made, pooled.String(), func(c *plural.Config) { c.MaxBody, c.QueryTimeout = 16<<20, 50*time.Millisecond })
 	row := `{"text":"` + strings.Repeat("a", 256<<10) + `"}`
 	for range 16 {
 		s.createAll("/texts", slices.Repeat([]string{row}, 8)...)
