@@ -86,7 +86,7 @@ func TestChangesFollowAccess(t *testing.T) {
 		h.audit()
 		key := strings.TrimPrefix(h.keys["auditor"], "Bearer ")
 		by := quoted("key:" + strings.Split(key, "_")[1])
-		all := h.as("auditor", "GET", "/changes", "")
+		all := h.as("auditor", "GET", "/changes", "", "Prefer", "count=exact")
 		all.expectSettled(t, 200, data(
 			changeBy(by, "created", 0, "null", audited(0, "A", "a", true)),
 			changeBy(by, "created", 1, "null", audited(1, "B", "b", false)),

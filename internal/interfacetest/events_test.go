@@ -199,9 +199,10 @@ func TestNoStream(t *testing.T) {
 		}
 		s.do("POST", "/users", "{}", "Accept", "text/event-stream").expectErrors(t, 406, "not_acceptable Accept")
 		s.get("/users/"+id(7), "Accept", "text/event-stream").expectErrors(t, 404, "not_found")
-		// A stream is sent only to those who prefer it.
+		s.get("/users", "Accept", "text/*").expectErrors(t, 406, "not_acceptable Accept")
+		// A stream is sent only to those who name it and prefer it.
 		for accept, want := range map[string]string{
-			"*/*": "application/json;charset=utf-8", "text/*": "text/event-stream", "text/event-stream, application/json": "application/json;charset=utf-8",
+			"*/*": "application/json;charset=utf-8", "text/event-stream, application/json": "application/json;charset=utf-8",
 			"text/event-stream;q=0.4, application/json;q=0.5": "application/json;charset=utf-8", "text/event-stream, */*;q=0.1": "text/event-stream",
 		} {
 			got := s.do("HEAD", "/users", "", "Accept", accept)
