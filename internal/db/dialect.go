@@ -50,6 +50,14 @@ type Dialect interface {
 	NullsLast() string
 	// Contains is a condition on a text column and a text.
 	Contains(column, text string) string
+	// Search is the SQL of a table with the words of resources.
+	Search(table string) SearchSQL
+	// Searched is a condition on the id of a resource: the table has its words, and the terms are among
+	// them. By the index, it finds all such resources first; otherwise it looks at the words of each
+	// resource that the other conditions leave. Arg adds an argument and returns its placeholder.
+	Searched(table, id string, terms SearchTerms, byIndex bool, arg func(string) string) string
+	// CountSearched is a query for the number of resources in the table with the terms, up to most.
+	CountSearched(table string, terms SearchTerms, most string, arg func(string) string) string
 	// HoldSchema are statements that lock the schema until the transaction ends, if they come
 	// first in it. None: a snapshot is enough.
 	HoldSchema() []string
