@@ -42,6 +42,10 @@ type Limits struct {
 
 	Visible model.ColumnSet     // fields that the caller may see
 	Choices map[string][]string // by field: the only values that it can have
+
+	// Related is what the caller may see of the collection that a relation leads to: its columns and
+	// its resources. False: the relation does not exist for the caller. Nil: everything.
+	Related func(*model.Relation) (visible model.ColumnSet, scope Filter, may bool)
 }
 
 // mode is what kind of request takes the parameters.
