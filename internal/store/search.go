@@ -43,8 +43,9 @@ func (s *statement) search(f query.Search, byIndex, holds bool) {
 // text adds a text as an argument and returns its placeholder.
 func (s *statement) text(value string) string { return s.Placeholder(model.TextValue(value)) }
 
-// manyMatches is how many matches of a search are found by the index before the page is read.
-const manyMatches = 10_000
+// manyMatches is how many matches of a search are found by the index before the page is read. It is a
+// variable for tests.
+var manyMatches = 10_000
 
 // chooseSearch replaces searches with many matches by searches that look at the words of each
 // resource. An order that no index has needs all matches in any case.
@@ -70,7 +71,7 @@ func (t *Tx) chooseSearch(c *model.Collection, filter query.Filter, order Order)
 		if err != nil {
 			return nil, t.fault(err)
 		}
-		if matches > manyMatches {
+		if matches > int64(manyMatches) {
 			return rowSearch{f}, nil
 		}
 	}
