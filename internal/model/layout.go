@@ -104,6 +104,16 @@ func (c *Collection) IndexGroups() [][]int { return c.index }
 // the label last if it is not listed. Empty: the collection cannot be searched.
 func (c *Collection) SearchColumns() []int { return c.searched }
 
+// SearchNames lists the attributes that are searched, those in a set.
+func (c *Collection) SearchNames(some ColumnSet) (names []string) {
+	for _, column := range c.searched {
+		if some.Has(column) {
+			names = append(names, c.columns[column].Name)
+		}
+	}
+	return names
+}
+
 // Links lists the references from this collection to others.
 func (c *Collection) Links() []Link { return c.links }
 

@@ -268,8 +268,8 @@ func TestExamineSearch(t *testing.T) {
 			}
 		}
 		breaks := map[string]func(*Tx) error{
-			"books: the search index has other words than 1 resources, for example " + first.String():  put(first, " afirs"),
-			"books: the search index has other words than 1 resources, for example " + second.String(): put(second, " asecond btwo btwofold"),
+			"books: the search index has other words than 1 resources, for example " + first.String():                    put(first, " afirs"),
+			"books: the search index has other words than 1 resources, for example " + second.String():                   put(second, " asecond btwo btwofold"),
 			"books: the search index has other words than 1 resources, for example ffffffff-ffff-ffff-ffff-ffffffffffff": put(model.ID([]byte(strings.Repeat("\xff", 16))), " ax"),
 			"books: the search index has other words than 3 resources, for example " + first.String(): func(tx *Tx) error {
 				_, err := tx.conn.Exec("DELETE FROM " + table)
