@@ -248,6 +248,12 @@ func (b *builder) ofBody(p place, s shape) []problem.Code {
 			codes = append(codes, problem.CodeUnknownReference)
 		}
 	}
+	for _, column := range p.collection.SearchColumns() {
+		if b.has(p.collection, p.collection.Columns()[column].Name, s) {
+			codes = append(codes, problem.CodeTooManyWords)
+			break
+		}
+	}
 	if p.parent != nil && s != patchShape {
 		codes = append(codes, problem.CodeParentMismatch, problem.CodeUnknownReference)
 	}

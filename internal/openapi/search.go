@@ -21,7 +21,7 @@ func (b *builder) search(c *model.Collection) list {
 		return object{
 			{"name", "search"}, {"in", "query"},
 			{"description", fmt.Sprintf("Each of these words is the beginning of a word in %s. Case and accents do not matter. At most %d words.", strings.Join(names, " or "), query.MaxWords)},
-			{"schema", object{{"type", "string"}, {"minLength", 1}, {"maxLength", query.MaxSearch}}}, {"example", "ada lov"},
+			{"schema", object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}}, {"example", "ada lov"},
 		}
 	})}
 }

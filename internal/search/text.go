@@ -71,7 +71,7 @@ func TooLong(c *model.Collection, before, after model.Record) (faults problem.Er
 		}
 		if bytes := bytesOf(text); bytes > share(c) {
 			name := c.Columns()[column].Name
-			faults.Add(fault.At("/"+name, problem.CodeMaxLength, "The text has too many different words to be searched: they have %d bytes, and %d are allowed. Shorten it.", bytes, share(c)))
+			faults.Add(fault.At("/"+name, problem.CodeTooManyWords, "The different words of the text have %d bytes. At most %d can be searched. Shorten it.", bytes, share(c)))
 		}
 	}
 	return faults
