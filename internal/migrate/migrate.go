@@ -57,7 +57,7 @@ type Options struct {
 // Without AllowLoss it refuses, with a *RefusedError, to lose stored values.
 func Run(ctx context.Context, url string, s *model.Schema, o Options) (steps []*Step, err error) {
 	err = databases.With(ctx, url, func(b db.Database) error {
-		steps, err = run(ctx, b, s, time.Now(), func(p *plan) error {
+		steps, err = planAndApply(ctx, b, s, time.Now(), func(p *plan) error {
 			err := refusal(p, o.AllowLoss)
 			if err == nil && o.Before != nil {
 				err = o.Before()
@@ -69,8 +69,9 @@ func Run(ctx context.Context, url string, s *model.Schema, o Options) (steps []*
 	return steps, err
 }
 
-// run plans, calls accept with the plan, and applies the plan if there is no error.
-func run(ctx context.Context, b db.Database, s *model.Schema, now time.Time, accept func(*plan) error) (steps []*Step, err error) {
+// planAndApply plans, surveys the rows, calls accept with the plan, and applies it unless accept
+// returns an error.
+func planAndApply(ctx context.Context, b db.Database, s *model.Schema, now time.Time, accept func(*plan) error) (steps []*Step, err error) {
 	at := model.TimeValue(model.FormatTime(now))
 	err = b.Migrate(ctx, func(c db.Conn) error {
 		found, err := db.Describe(c, b)
@@ -88,7 +89,7 @@ func run(ctx context.Context, b db.Database, s *model.Schema, now time.Time, acc
 			}
 		}
 		m := &migration{survey: survey{plan: p, conn: c, dialect: b}, at: at}
-		if err := m.run(); err != nil {
+		if err := m.survey.run(); err != nil {
 			return err
 		}
 		steps = p.steps
@@ -205,7 +206,7 @@ func Fit(ctx context.Context, b db.Database, s *model.Schema, now time.Time, app
 		return err
 	}
 	// Plan again: another server may have migrated the database since.
-	steps, err := run(ctx, b, s, now, accept)
+	steps, err := planAndApply(ctx, b, s, now, accept)
 	if err != nil {
 		return err
 	}
