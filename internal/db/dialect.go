@@ -56,10 +56,10 @@ type Dialect interface {
 	// InlineReferences: foreign keys are part of CREATE TABLE. Otherwise they
 	// are added when all tables exist.
 	InlineReferences() bool
-	// Reshape gives the columns of an existing table the form that the schema
+	// AlterTable gives the columns of an existing table the form that the schema
 	// wants: those named in moves take over the values of others, those that
 	// nobody wants are gone, and each is required or not as it should be.
-	Reshape(c *model.Collection, have *TableShape, moves map[string]string) []string
+	AlterTable(c *model.Collection, have *TableDefinition, moves map[string]string) []string
 	// TryLock is a condition that is true if the transaction gets a lock on two texts, which it
 	// keeps until its end, and false if another transaction has it. A transaction that has locked
 	// the whole database has all locks.

@@ -99,10 +99,10 @@ func ForeignKey(d Dialect, link model.Link) string {
 
 // Indexes lists what a collection's table must have besides its primary key. The
 // id stands behind the columns of an index, as it does in every order.
-func Indexes(c *model.Collection) []IndexShape {
-	var indexes []IndexShape
+func Indexes(c *model.Collection) []IndexDefinition {
+	var indexes []IndexDefinition
 	add := func(unique bool, columns ...int) {
-		index := IndexShape{Unique: unique}
+		index := IndexDefinition{Unique: unique}
 		for _, column := range columns {
 			index.Columns = append(index.Columns, c.Columns()[column].Name)
 		}
@@ -121,7 +121,7 @@ func Indexes(c *model.Collection) []IndexShape {
 	return indexes
 }
 
-func CreateIndex(d Dialect, c *model.Collection, index IndexShape) string {
+func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) string {
 	columns := make([]string, len(index.Columns))
 	for i, name := range index.Columns {
 		// In the order of ORDER BY, or no sorted list could use it.
@@ -133,7 +133,7 @@ func CreateIndex(d Dialect, c *model.Collection, index IndexShape) string {
 
 // indexName starts with an underscore, as no collection does, and is cut to
 // what every database can hold.
-func indexName(c *model.Collection, index IndexShape) string {
+func indexName(c *model.Collection, index IndexDefinition) string {
 	name := Choose(index.Unique, "_unique.", "_index.") + c.Name + "." + strings.Join(index.Columns, ".")
 	if len(name) > 63 {
 		sum := sha256.Sum256([]byte(name))

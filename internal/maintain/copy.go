@@ -133,7 +133,7 @@ func requireNothing(ctx context.Context, url string) error {
 	return requireNoTables(found)
 }
 
-func requireNoTables(found map[string]*db.TableShape) error {
+func requireNoTables(found map[string]*db.TableDefinition) error {
 	if len(found) > 0 {
 		return fmt.Errorf("it is not empty (it has the tables %s), and a copy never overwrites data: use a database without tables", listed(found))
 	}
@@ -178,7 +178,7 @@ func (c *copying) fill(target db.Conn, d db.Dialect) error {
 			return fmt.Errorf("%s: %w", table.name, err)
 		}
 	}
-	if err := c.checkShape(target, d); err != nil {
+	if err := c.checkDefinitions(target, d); err != nil {
 		return err
 	}
 	return c.newHistory(target)
@@ -244,9 +244,9 @@ func (c *copying) check(target db.Conn, d db.Dialect, table copiedTable, want Co
 	return nil
 }
 
-// checkShape checks that the tables are those that a new database would have, and that new
+// checkDefinitions checks that the tables are those that a new database would have, and that new
 // revisions continue after those of the source.
-func (c *copying) checkShape(target db.Conn, d db.Dialect) error {
+func (c *copying) checkDefinitions(target db.Conn, d db.Dialect) error {
 	found, err := db.Describe(target, d)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func copiedTables(s *model.Schema, floor db.Floor) []copiedTable {
 
 // isCovered checks that nothing is left out: a table or column that is new and missing here
 // would be lost silently.
-func isCovered(tables []copiedTable, found map[string]*db.TableShape) error {
+func isCovered(tables []copiedTable, found map[string]*db.TableDefinition) error {
 	known := map[string]bool{
 		db.DeltasTable:                   true, // its rows are read with the totals
 		db.PositionsTable:                true, // positions are built again

@@ -127,7 +127,7 @@ func (m *migration) dropTables() error {
 	return nil
 }
 
-func (m *migration) reshapeTables() error {
+func (m *migration) alterTables() error {
 	found, err := db.Describe(m.conn, m.dialect)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (m *migration) reshapeTables() error {
 				moves[column.Name] = temporary
 			}
 		}
-		if err := db.ExecAll(m.conn, m.dialect.Reshape(p.now, found[p.now.Name], moves)...); err != nil {
+		if err := db.ExecAll(m.conn, m.dialect.AlterTable(p.now, found[p.now.Name], moves)...); err != nil {
 			return err
 		}
 	}
@@ -165,8 +165,8 @@ func (m *migration) matchIndexes() error {
 	var drops, creates []string
 	for _, c := range m.plan.now.Collections() {
 		have, want := found[c.Name].Indexes, db.Indexes(c)
-		same := func(a db.IndexShape) func(db.IndexShape) bool {
-			return func(b db.IndexShape) bool {
+		same := func(a db.IndexDefinition) func(db.IndexDefinition) bool {
+			return func(b db.IndexDefinition) bool {
 				return a.Name == b.Name && a.Unique == b.Unique && slices.Equal(a.Columns, b.Columns)
 			}
 		}
