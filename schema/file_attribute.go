@@ -44,7 +44,7 @@ func (p *parser) keyword(e entry, k model.Keyword, a *model.Attribute) {
 	case *string:
 		*field = p.text(e)
 	case *int:
-		*field = p.count(e, k.Shape["minimum"].(int))
+		*field = p.count(e, k.JSONSchema["minimum"].(int))
 	case *json.Number:
 		*field = p.number(e)
 	case *bool:
