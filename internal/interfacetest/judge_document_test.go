@@ -22,7 +22,7 @@ type document struct {
 
 	mutex      sync.Mutex // of what follows
 	compiler   *jsonschema.Compiler
-	schemas     map[string]*jsonschema.Schema
+	schemas    map[string]*jsonschema.Schema
 	operations map[string]*describedOperation
 	templates  [][]string
 }
@@ -179,7 +179,7 @@ func matches(template, segments []string) bool {
 // describedOperation is one operation, with what it refers to.
 type describedOperation struct {
 	parameters []describedParameter
-	bodySchema  string // pointer, empty if there is no body
+	bodySchema string // pointer, empty if there is no body
 	responses  map[string]*describedResponse
 }
 
@@ -187,18 +187,18 @@ type describedParameter struct {
 	name, in          string
 	required, mayBare bool
 	explode           bool
-	schema             string // pointer
+	schema            string // pointer
 	kind, itemKind    string // types
 }
 
 type describedResponse struct {
-	headers      map[string]*headerSchema
+	headers       map[string]*headerSchema
 	media, schema string
-	streams      bool // events, if they are preferred
+	streams       bool // events, if they are preferred
 }
 
 type headerSchema struct {
-	required    bool
+	required     bool
 	schema, kind string
 }
 
