@@ -133,7 +133,7 @@ type Config struct {
 	// Default: 30 s.
 	ShutdownTimeout time.Duration
 
-	// ChangeRetention is how long the change log has a change, and with it the sort position of a
+	// ChangeRetention is how long the change log has a change, and with it the place in the order of a
 	// deleted resource. Default: 7 days. Negative: forever.
 	ChangeRetention time.Duration
 

@@ -18,7 +18,7 @@ const (
 	QueueTable   = "_plural_queue"
 	DeltasTable  = "_plural_deltas"
 
-	PositionsTable = "_plural_positions"
+	OffsetsTable = "_plural_positions" // the offset indexes of long lists, see package lists
 
 	FollowersTable = "_plural_followers" // of operations in the queue
 
@@ -47,7 +47,7 @@ func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 			" NOT NULL, turn " + number + " NOT NULL, blockers " + number + " NOT NULL, followers " + number + " NOT NULL, accepted_by " + number + " NOT NULL, attempt " + number +
 			" NOT NULL, due " + when + " NOT NULL)" + d.TableOptions(),
 		"CREATE TABLE " + DeltasTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, id " + id + " NOT NULL, change " + number + " NOT NULL)",
-		"CREATE TABLE " + PositionsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, level " + number + " NOT NULL, first " + id +
+		"CREATE TABLE " + OffsetsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, level " + number + " NOT NULL, first " + id +
 			" NOT NULL, count " + number + " NOT NULL, PRIMARY KEY (collection, parent, level, first))" + d.TableOptions(),
 		"CREATE TABLE " + FollowersTable + " (awaited " + id + " NOT NULL, follower " + id + " NOT NULL, PRIMARY KEY (awaited, follower))" + d.TableOptions(),
 		"CREATE TABLE " + KeysTable + " (prefix " + text + " NOT NULL PRIMARY KEY, hash " + text + " NOT NULL, name " + text + " NOT NULL, role " + text +

@@ -168,7 +168,7 @@ func (c *copying) fill(target db.Conn, d db.Dialect) error {
 		return err
 	}
 	for _, collection := range c.source.schema.All() {
-		if err := lists.Divide(target, db.NewTable(d, collection)); err != nil {
+		if err := lists.BuildIndexes(target, db.NewTable(d, collection)); err != nil {
 			return err
 		}
 	}

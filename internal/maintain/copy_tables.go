@@ -60,7 +60,7 @@ func copiedTables(s *model.Schema, floor db.Floor) []copiedTable {
 func isCovered(tables []copiedTable, found map[string]*db.TableDefinition) error {
 	known := map[string]bool{
 		db.DeltasTable:                   true, // its rows are read with the totals
-		db.PositionsTable:                true, // positions are built again
+		db.OffsetsTable:                  true, // the indexes are built again
 		db.SequenceTable:                 true, // likewise
 		db.TicksTable:                    true,
 		db.ChangesTable + ".transaction": true, // the order of older changes is that of their revisions

@@ -100,7 +100,7 @@ func (m *migration) rename() error {
 		if err := db.ExecAll(m.conn, alter+"TO "+db.Quote(m.dialect, p.now.Name)); err != nil {
 			return err
 		}
-		for _, table := range []string{db.TotalsTable, db.PositionsTable, db.QueueTable} {
+		for _, table := range []string{db.TotalsTable, db.OffsetsTable, db.QueueTable} {
 			_, err := m.conn.Exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", model.TextValue(p.now.Name), model.TextValue(p.old.Name))
 			if err != nil {
 				return err
@@ -118,7 +118,7 @@ func (m *migration) dropTables() error {
 		if err := db.ExecAll(m.conn, "DROP TABLE "+db.Quote(m.dialect, c.Name)); err != nil {
 			return err
 		}
-		for _, table := range []string{db.TotalsTable, db.PositionsTable} {
+		for _, table := range []string{db.TotalsTable, db.OffsetsTable} {
 			if _, err := m.conn.Exec("DELETE FROM "+table+" WHERE collection = $1", model.TextValue(c.Name)); err != nil {
 				return err
 			}

@@ -20,7 +20,7 @@ type PageQuery struct {
 	Sort       []query.SortKey
 	Range      query.Range
 
-	// Unfiltered: only the parent restricts the collection, so its total and positions are stored.
+	// Unfiltered: only the parent restricts the collection, so its total is stored, and its offset index if it is long.
 	Unfiltered bool
 	// Exact: count the total if it is not stored.
 	Exact bool
@@ -51,7 +51,7 @@ type Page struct {
 	given     int64 // resources returned
 	ended     bool
 
-	start     int64 // position of the first resource, of a range by offset
+	start     int64 // offset of the first resource, of a range by offset
 	hasBefore bool
 	after     model.ID // first resource after the range
 	hasAfter  bool
@@ -210,7 +210,7 @@ func (p *Page) read() (err error) {
 	return err
 }
 
-// locateEmpty finds the position of an empty range by offset: the end.
+// locateEmpty finds the offset of an empty range: the end.
 func (p *Page) locateEmpty() (err error) {
 	if p.given > 0 || p.query.Range.Anchor != query.AtOffset || p.Known || p.start == 0 {
 		return nil

@@ -54,7 +54,7 @@ func (p *Page) locateOffset() error {
 	return p.seek()
 }
 
-// span computes the positions of the range, given the total.
+// span computes the offsets of the range, given the total.
 func (p *Page) span(total int64) {
 	from, to := query.Span(p.query.Range.Offset, p.query.Range.Limit, total)
 	p.selection.Skip, p.selection.Take = from, to-from
@@ -62,20 +62,20 @@ func (p *Page) span(total int64) {
 	p.hasAfter, p.lookAhead = to < total && p.Known, !p.Known
 }
 
-// maxSkip is how many resources are skipped rather than looking up a position.
+// maxSkip is how many resources are skipped without using the offset index.
 const maxSkip = 150
 
-// seek starts a range by offset near its first resource, if positions are stored.
+// seek starts a range by offset near its first resource, if the list has an offset index.
 func (p *Page) seek() error {
 	order, skip := p.selection.Order, p.selection.Skip
 	if !p.query.Unfiltered || len(order) > 1 || p.selection.Take == 0 || skip <= maxSkip {
 		return nil
 	}
-	position := skip
+	offset := skip
 	if order[0].Descending {
-		position = p.Total - skip
+		offset = p.Total - skip
 	}
-	block, found, err := p.tx.near(p.query.Collection, p.query.Parent, position)
+	block, found, err := p.tx.near(p.query.Collection, p.query.Parent, offset)
 	switch {
 	case err != nil || !found:
 	case !order[0].Descending:
