@@ -49,7 +49,10 @@ func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefiniti
 func Compare(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition) []string {
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
-	known := []string{db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.RecordsTable, db.QueueTable, db.FollowersTable, db.DeltasTable, db.OffsetsTable, db.KeysTable, db.SequenceTable, db.TicksTable}
+	known := []string{
+		db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.RecordsTable, db.QueueTable,
+		db.FollowersTable, db.DeltasTable, db.OffsetsTable, db.KeysTable, db.SequenceTable, db.TicksTable,
+	}
 	for _, c := range s.All() {
 		known = append(known, c.Name)
 		table := found[c.Name]

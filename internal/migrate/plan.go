@@ -173,7 +173,8 @@ func (p *plan) compare(pair *pair) {
 		if !slices.Contains(pair.source, column) {
 			name := old.Columns()[column].Name
 			rename := func(a model.Attribute) (to, from string) { return a.Name, a.RenamedFrom }
-			p.add(Losing, costOf("loses the values of", old, column), "%s: attribute %s is removed%s%s", now.Name, name, whyRemoved(name, now.Attributes, rename), pair.renameAdvice(old.Columns()[column].Attribute))
+			p.add(Losing, costOf("loses the values of", old, column), "%s: attribute %s is removed%s%s", now.Name, name,
+				whyRemoved(name, now.Attributes, rename), pair.renameAdvice(old.Columns()[column].Attribute))
 		}
 	}
 	if old.NoTimestamps && !now.NoTimestamps {

@@ -44,7 +44,12 @@ func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *Idempoten
 		if holds = row.Int(0) == 1; row.Null(1) {
 			return
 		}
-		record = &IdempotencyRecord{Fingerprint: string(row.AppendText(nil, 1)), Status: int(row.Int(2)), Body: row.AppendText(nil, 4), Until: string(row.AppendText(nil, 5))}
+		record = &IdempotencyRecord{
+			Fingerprint: string(row.AppendText(nil, 1)),
+			Status:      int(row.Int(2)),
+			Body:        row.AppendText(nil, 4),
+			Until:       string(row.AppendText(nil, 5)),
+		}
 		header = row.AppendText(nil, 3)
 	}, "SELECT CAST(c.holds AS integer), a.fingerprint, a.status, a.header, a.body, a.until FROM (SELECT "+condition+" AS holds) AS c"+
 		" LEFT JOIN "+db.RecordsTable+" AS a ON a.caller = $1 AND a.key = $2",

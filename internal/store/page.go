@@ -82,7 +82,11 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 }
 
 func newPage(q PageQuery) *Page {
-	return &Page{query: q, selection: Selection{Filter: query.Both(q.Scope, q.Filter), Order: NewOrder(q.Sort), Take: q.Range.Size()}}
+	return &Page{query: q, selection: Selection{
+		Filter: query.Both(q.Scope, q.Filter),
+		Order:  NewOrder(q.Sort),
+		Take:   q.Range.Size(),
+	}}
 }
 
 // Page opens a range of a collection in a transaction, which goes on when it is closed.
