@@ -1,5 +1,5 @@
-// Package ts writes TypeScript clients: the types of a schema's collections, and
-// below them the part that is the same for every schema, which is the code in runtime.
+// Package ts generates TypeScript clients: the types of the collections of a schema, followed by the
+// code in runtime, which is the same for every schema.
 package ts
 
 import (

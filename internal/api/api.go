@@ -1,5 +1,5 @@
-// Package api is the HTTP side: routing, negotiation, envelope, headers and limits. No other
-// package writes a response.
+// Package api turns HTTP requests into calls of package resource, and their results into responses:
+// routing, negotiation, envelope, headers and limits. No other package writes a response.
 package api
 
 import (

@@ -1,4 +1,5 @@
-// Package maintain works on whole databases: backup, restore, copy, examine and repair.
+// Package maintain works on whole databases, for commands and calls of the library: backup,
+// restore, copy, checks and repair.
 package maintain
 
 import (

@@ -1,6 +1,6 @@
 // Package openapi describes the interface of a schema as an OpenAPI 3.1 document: every
-// path, parameter, header, status and error code. It is pure: a document depends on the
-// schema and the options, and is the same whenever it is made.
+// path, parameter, header, status and error code. It does no I/O: a document depends only on the
+// schema and the options.
 package openapi
 
 import (

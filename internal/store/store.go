@@ -1,8 +1,9 @@
-// Package store stores the resources of a schema in a database.
+// Package store stores the resources of a schema in a database, with the change log, the queue of
+// operations, idempotency records and API keys. It builds all SQL about resources.
 //
-// Every write appends to the change log and updates the totals in the same transaction. Reads
-// take a filter as their scope; what is written was read, under such a scope, in the same
-// transaction.
+// Every write appends to the change log and updates the totals in the same transaction. Every read
+// takes a filter as its scope: the parent in the path, and the rule of the caller. A write reads the
+// resource under such a scope first, in the same transaction.
 package store
 
 import (
