@@ -52,7 +52,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		return nil, patience.explain(err)
 	}
 	head := http.Header{}
-	if page.Known {
+	if page.TotalKnown {
 		head.Set("X-Total-Count", strconv.FormatInt(page.Total, 10))
 	}
 	position := ""

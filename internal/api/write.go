@@ -84,7 +84,7 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request) pendingW
 			results, err = w.Do(write)
 			return err
 		},
-		reply: func() *reply { return a.written(write, results) },
+		reply: func() *reply { return a.replyToWrite(write, results) },
 	}
 }
 
@@ -124,7 +124,7 @@ func (a *API) await(ctx context.Context, accepted operation.Accepted, reply *rep
 	case ok && outcome.Err != nil:
 		reply = failure(fault.From(outcome.Err))
 	case ok:
-		reply = a.written(outcome.Write, outcome.Results)
+		reply = a.replyToWrite(outcome.Write, outcome.Results)
 	}
 	reply.header.Set("Preference-Applied", when.applied)
 	if once == nil {
@@ -166,4 +166,35 @@ func detached(ctx context.Context) context.Context {
 
 func clientOf(ctx context.Context) context.Context {
 	return ctx.Value(clientContextKey{}).(context.Context)
+}
+
+// replyToWrite replies with resources after they were created or changed, or with one that was
+// deleted.
+func (a *API) replyToWrite(write resource.Write, results []resource.Resource) *reply {
+	if write.Many {
+		return enveloped(http.StatusCreated, joined(results))
+	}
+	status := http.StatusOK
+	if write.Verb == resource.Create {
+		status = http.StatusCreated
+	}
+	reply := enveloped(status, results[0].Representation)
+	if write.Verb == resource.Create {
+		reply.header.Set("Location", a.locate(write.Path.Collection, results[0].ID))
+	}
+	if write.Verb != resource.Delete {
+		reply.header.Set("ETag", results[0].ETag)
+	}
+	return reply
+}
+
+func joined(resources []resource.Resource) []byte {
+	list := []byte{'['}
+	for i, each := range resources {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, each.Representation...)
+	}
+	return append(list, ']')
 }

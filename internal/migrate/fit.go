@@ -11,15 +11,15 @@ import (
 // StoredSchema returns the current schema of a database, after checking that its tables are
 // those that Plural created for it.
 func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (*model.Schema, error) {
-	stored, old, err := AnyStoredSchema(c, d, found)
-	if err == nil && old {
+	stored, oldFormat, err := AnyStoredSchema(c, d, found)
+	if err == nil && oldFormat {
 		return nil, fmt.Errorf(`%w: run "plural migrate", which changes it`, otherFormat(previous))
 	}
 	return stored, err
 }
 
 // AnyStoredSchema is StoredSchema also for a database of the previous format.
-func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (stored *model.Schema, old bool, err error) {
+func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (stored *model.Schema, oldFormat bool, err error) {
 	if found[db.MetaTable] == nil || found[db.SchemasTable] == nil {
 		return nil, false, db.Foreign(found)
 	}
@@ -30,7 +30,7 @@ func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefiniti
 	if err != nil {
 		return nil, false, fmt.Errorf("the database cannot be read: %w", err)
 	}
-	if old = format == previous; !old && format != Format {
+	if oldFormat = format == previous; !oldFormat && format != Format {
 		return nil, false, otherFormat(format)
 	}
 	if stored, err = ReadSchema(c); err != nil {
@@ -42,7 +42,7 @@ func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefiniti
 			Advice: "Undo these changes, or restore a backup.",
 		}
 	}
-	return stored, old, nil
+	return stored, oldFormat, nil
 }
 
 // Compare returns the differences between the tables of a database and those of a schema.

@@ -36,7 +36,7 @@ func (w *world) list(path Path, q query.Query, exact bool, rows int) (pageConten
 		return pageContent{}, err
 	}
 	defer page.Close()
-	p := pageContent{ids: []model.ID{}, total: page.Total, known: page.Known}
+	p := pageContent{ids: []model.ID{}, total: page.Total, known: page.TotalKnown}
 	asked := false
 	for {
 		row, err := page.Next()

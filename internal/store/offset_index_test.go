@@ -226,7 +226,7 @@ func expectOffsets(t *rapid.T, tx *Tx, tracks *model.Collection, parents []model
 		}
 		for range min(len(ids), 8) {
 			offset := rapid.IntRange(0, len(ids)-1).Draw(t, "offset")
-			block, found, err := tx.near(tracks, parent, int64(offset))
+			block, found, err := tx.findBlock(tracks, parent, int64(offset))
 			if err != nil {
 				t.Fatal(err)
 			}

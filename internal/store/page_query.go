@@ -41,7 +41,7 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 	}
 	p.rows.peeked = !rows.Null(model.IDColumn)
 	total, after := len(c.Columns()), len(c.Columns())+1
-	p.Total, p.Known, p.wanted = rows.Int(total), true, take
+	p.Total, p.TotalKnown, p.wanted = rows.Int(total), true, take
 	if p.Point, err = readPoint(rows, after+1); err != nil {
 		return false, p.tx.fault(err)
 	}
