@@ -32,10 +32,10 @@ const (
 // SearchSQL is the SQL of a table with the words of resources. Words are a text: each with a space
 // before it, sorted, and each once.
 type SearchSQL struct {
-	Create []string // makes the table
-	Finish []string // makes its index, or improves it, when it has the words of all resources
-	Drop   []string
-	Shape  TableShape // what Describe tells of it
+	Create     []string // makes the table
+	Finish     []string // makes its index, or improves it, when it has the words of all resources
+	Drop       []string
+	Definition TableDefinition // what Describe tells of it
 
 	Put    string // sets the words $2 of the resource $1
 	Remove string // removes those of the resource $1

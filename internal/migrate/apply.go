@@ -39,7 +39,7 @@ func (m *migration) apply() error {
 		{"values", m.changeValues},
 		{"names", m.rename},
 		{"removals", m.dropTables},
-		{"shapes", m.reshapeTables},
+		{"alterations", m.alterTables},
 		{"tables", m.createTables},
 		{"indexes", m.matchIndexes},
 		{"search", m.buildWords},

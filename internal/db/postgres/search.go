@@ -15,9 +15,9 @@ func (dialect) Search(table string) db.SearchSQL {
 		Create: []string{"CREATE TABLE " + quoted + " (_resource uuid NOT NULL PRIMARY KEY, _words tsvector NOT NULL)"},
 		Finish: []string{"CREATE INDEX " + index + " ON " + quoted + " USING gin (_words) WITH (fastupdate = off)", "ANALYZE " + quoted},
 		Drop:   []string{"DROP TABLE " + quoted},
-		Shape: db.TableShape{
-			Columns: []db.ColumnShape{{Name: db.SearchResource, Kind: "uuid", NotNull: true}, {Name: db.SearchWords, Kind: "tsvector", NotNull: true}},
-			Indexes: []db.IndexShape{{Name: table + ".words", Columns: []string{db.SearchWords}}},
+		Definition: db.TableDefinition{
+			Columns: []db.ColumnDefinition{{Name: db.SearchResource, Kind: "uuid", NotNull: true}, {Name: db.SearchWords, Kind: "tsvector", NotNull: true}},
+			Indexes: []db.IndexDefinition{{Name: table + ".words", Columns: []string{db.SearchWords}}},
 		},
 		Put:    "INSERT INTO " + quoted + " (_resource, _words) VALUES ($1, " + words + ") ON CONFLICT (_resource) DO UPDATE SET _words = excluded._words",
 		Remove: "DELETE FROM " + quoted + " WHERE _resource = $1",

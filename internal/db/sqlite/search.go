@@ -31,9 +31,9 @@ func (dialect) Search(table string) db.SearchSQL {
 		},
 		Finish: []string{"INSERT INTO " + index + " (" + index + ") VALUES ('optimize')"},
 		Drop:   []string{"DROP TABLE " + terms, "DROP TABLE " + index, "DROP TABLE " + quoted},
-		Shape: db.TableShape{
-			Columns: []db.ColumnShape{{Name: "_number", Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}},
-			Indexes: []db.IndexShape{{Name: table + ".words", Columns: []string{db.SearchWords}}},
+		Definition: db.TableDefinition{
+			Columns: []db.ColumnDefinition{{Name: "_number", Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}},
+			Indexes: []db.IndexDefinition{{Name: table + ".words", Columns: []string{db.SearchWords}}},
 		},
 		Put:      "INSERT INTO " + quoted + " (_resource, _words) VALUES ($1, $2) ON CONFLICT (_resource) DO UPDATE SET _words = excluded._words",
 		Remove:   "DELETE FROM " + quoted + " WHERE _resource = $1",
