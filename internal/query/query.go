@@ -42,6 +42,10 @@ type Limits struct {
 
 	Visible model.ColumnSet     // fields that the caller may see
 	Choices map[string][]string // by field: the only values that it can have
+
+	// Related is what the caller may see of the collection that a relation leads to: its columns and
+	// its resources. False: the relation does not exist for the caller. Nil: everything.
+	Related func(*model.Relation) (visible model.ColumnSet, scope Filter, may bool)
 }
 
 // mode is what kind of request takes the parameters.
@@ -62,6 +66,9 @@ const (
 	// A substring search cannot be interrupted: its time for one resource grows with both lengths.
 	MaxPart     = 256 // characters of contains and starts_with
 	MaxContains = 10  // filters with contains
+
+	MaxSteps   = 2  // relations in the name of a filter
+	MaxRelated = 10 // filters through relations
 )
 
 // Parse reads the raw query string of a request for a collection. All mistakes
@@ -150,12 +157,12 @@ type parser struct {
 	query      Query
 	faults     problem.Errors
 	seen       map[string]string // long name -> name as written
-	plain      []plainFilter
-	lists      []listFilter
-	conditions []Filter
-	filters    int // different parameters so far
-	values     int // of all filters
-	contains   int // filters with contains
+	conditions conditions          // that must all hold
+	groups     map[int]*conditions // one of which must hold
+	filters    int                 // different parameters so far
+	values     int                 // of all filters
+	contains   int                 // filters with contains
+	related    map[string]bool     // filters through relations
 	sortKeys   map[string]bool
 
 	tooManyFilters, tooManyKeys bool // reported already
@@ -214,9 +221,9 @@ func (p *parser) parameter(given parameter) {
 	case "l":
 		long = "limit"
 	}
-	field, op, isFilter := filterName(given.name)
+	name, isFilter := parseFilterName(given.name)
 	first, again := p.seen[long]
-	if again && !isList(long, op, isFilter) {
+	if again && !isList(long, name.op, isFilter) {
 		p.fail(given, problem.CodeDuplicateParameter, "The parameter %s is given twice%s.", long, asWritten(first, given.name))
 		return
 	}
@@ -225,10 +232,8 @@ func (p *parser) parameter(given parameter) {
 		p.filters++
 	}
 	switch {
-	case isFilter && op == "":
-		p.plainFilter(given, field)
 	case isFilter:
-		p.operatorFilter(given, field, op)
+		p.filter(given, name)
 	case long == "since":
 		p.since(given)
 	case p.refuses(long):
@@ -253,7 +258,7 @@ var parameterNames = map[mode]string{ofList: "offset, limit, cursor, sort", ofCh
 // generated clients send lists that way.
 func isList(name, op string, isFilter bool) bool {
 	if isFilter {
-		return op == "" || op == "in" || op == "not_in"
+		return op == "" || op == "in" || op == "not_in" || op == "has"
 	}
 	return name == "sort"
 }
