@@ -66,7 +66,7 @@ func (s *statement) has(f query.Has, holds bool) {
 		s.Write(condition)
 		return
 	}
-	s.Write("(NOT ", condition, " OR ", column, " IS NULL)")
+	s.Write("(NOT (", condition, ") OR ", column, " IS NULL)")
 }
 
 // related writes a condition on related resources.
