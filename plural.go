@@ -69,6 +69,9 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, warning := range config.model().Warnings() {
+		observer.SchemaWarning(warning)
+	}
 	if guard != nil {
 		for _, warning := range guard.Policy.Warnings() {
 			observer.AccessWarning(warning)

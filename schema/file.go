@@ -217,6 +217,10 @@ func (p *parser) parent(e entry, keys []model.Keyword) *model.Parent {
 			parent.Attribute = p.text(e)
 		case "on_delete":
 			parent.OnDelete = model.OnDelete(p.text(e))
+		case "as":
+			parent.As = p.text(e)
+		case "inverse":
+			parent.Inverse = p.text(e)
 		}
 	}
 	return parent

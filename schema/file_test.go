@@ -123,7 +123,7 @@ collections:
 			},
 		},
 		Collection{Name: "teams"},
-		Collection{Name: "badges", Parent: &Parent{"users", "owner_id", Cascade}, Attributes: []Attribute{{Name: "owner_id", Required: true}}},
+		Collection{Name: "badges", Parent: &Parent{Collection: "users", Attribute: "owner_id", OnDelete: Cascade}, Attributes: []Attribute{{Name: "owner_id", Required: true}}},
 		Collection{Name: "medals", Parent: &Parent{Collection: "users"}},
 	)
 	if err != nil {

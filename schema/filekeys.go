@@ -98,4 +98,8 @@ var parentKeys = []model.Keyword{
 		Description: "The attribute with the id of the parent. Default: the singular of the parent and _id. It need not be declared."},
 	{Name: "on_delete", Shape: model.OnDeleteShape,
 		Description: "What becomes of the children when their parent is deleted: it cannot be (restrict), they are deleted too (cascade), or they go on without it (set_null)."},
+	{Name: "as", Shape: model.ReferenceShape("attributeName"),
+		Description: "The name of the relation to the parent, by which it can be included. Default: the attribute without _id."},
+	{Name: "inverse", Shape: model.ReferenceShape("attributeName"),
+		Description: "The name of the relation to the children, by which they can be included. Default: the name of this collection."},
 }

@@ -46,6 +46,9 @@ func exampleOf(t *testing.T, k model.Keyword) example {
 		return example{k, "{type: integer}", "{type: string}", goTypes[model.String], "type=string"}
 	case "scale":
 		return example{k, "{type: string, format: decimal, scale: 1}", "{type: string, format: decimal, scale: 2}", goTypes[model.String], "format=decimal,scale=2"}
+	case "as", "inverse":
+		before, tag = "references: things", "references=things,"
+		return with("abc", k.Name+"=abc")
 	case "required":
 		before = "type: object, properties: {a: {type: string}}"
 		return with("[a]", "required")
@@ -200,7 +203,7 @@ func (e example) testOpenAPI(t *testing.T, before, after *model.Schema, want str
 	shape := document.Components.Schemas.ThingCreate.Properties.X
 	got := string(shape[e.keyword.Name])
 	switch e.keyword.Name {
-	case "unique", "index", "renamed_from": // of no concern to clients
+	case "unique", "index", "as", "inverse", "renamed_from": // of no concern to clients
 		want = ""
 	case "references":
 		got, want = string(shape["description"]), `"The id of a resource of things."`

@@ -29,7 +29,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	}
 	exact := prefers(r, "count", "exact")
 	limits := a.Query
-	limits.Visible = t.path.By.Visible(t.path.Collection)
+	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
 	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, limits)
 	if err != nil {
 		return nil, err

@@ -53,6 +53,7 @@ type layout struct {
 	referrers  []Link
 	parent     *Link
 	children   []*Collection
+	relations  []*Relation
 	names      [][]byte // `,"name":` for every column
 	attributes map[string]int
 	builtIn    bool
@@ -130,6 +131,7 @@ func compile(declared []Collection) *Schema {
 	for _, c := range s.collections {
 		c.connect(s)
 	}
+	s.relate()
 	s.operations = operations()
 	s.operations.layOut()
 	s.byName[s.operations.Name] = s.operations

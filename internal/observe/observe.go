@@ -172,6 +172,9 @@ func (o *Observer) NotReady(err error) { o.log.Warn("not ready", "error", err) }
 // IssuerUnreachable logs that tokens cannot be checked.
 func (o *Observer) IssuerUnreachable(err error) { o.log.Warn("tokens cannot be checked", "error", err) }
 
+// SchemaWarning logs a declaration of the schema that is valid but probably a mistake.
+func (o *Observer) SchemaWarning(warning string) { o.log.Warn("schema", "warning", warning) }
+
 // AccessWarning logs a declaration of access that is valid but probably a mistake.
 func (o *Observer) AccessWarning(warning string) { o.log.Warn("access", "warning", warning) }
 
