@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -187,8 +188,9 @@ type describedParameter struct {
 	name, in          string
 	required, mayBare bool
 	explode           bool
-	shape             string // pointer
-	kind, itemKind    string // types
+	shape             string         // pointer
+	kind, itemKind    string         // types
+	members           *regexp.Regexp // names of parameters, of an object that several stand for
 }
 
 type describedResponse struct {
@@ -255,6 +257,9 @@ func readParameter(pointer string, object map[string]any) describedParameter {
 	}
 	shape := object["schema"].(map[string]any)
 	p.kind, _ = shape["type"].(string)
+	if names, ok := shape["propertyNames"].(map[string]any); ok {
+		p.members = regexp.MustCompile(names["pattern"].(string))
+	}
 	if items, ok := shape["items"].(map[string]any); ok {
 		p.itemKind, _ = items["type"].(string)
 	}

@@ -31,7 +31,7 @@ var parameterNames = []string{
 
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
-	taken := append(slices.Clone(parameterNames), c.Name+".sort")
+	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters")
 	for _, name := range c.FieldNames() {
 		field := c.Field(name)
 		prefix := filterPrefix(c, field)
@@ -138,7 +138,7 @@ func (b *builder) listParameters(c *model.Collection) list {
 	for _, field := range b.fields(c) {
 		all = append(all, b.filters(c, field)...)
 	}
-	return all
+	return append(all, b.furtherFilters(c))
 }
 
 func (b *builder) offset(name string) object {

@@ -158,6 +158,9 @@ func (p *parser) failJSON(given parameter, to *target) {
 // operators is all that can be given as filter[field][operator].
 var operators = []string{"eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "null", "has", "has_all"}
 
+// AllOperators lists the operators of all fields.
+func AllOperators() []string { return operators }
+
 // Operators lists the operators that a field can be filtered by. Attribute is its definition, nil
 // if it has none.
 func Operators(kind model.Kind, a *model.Attribute) []string {
