@@ -13,6 +13,16 @@ type Related struct {
 	Filter   Filter // on the other collection
 }
 
+// Through makes a filter on related resources one on the resources that they are related to. Where
+// one resource is referred to, and it is not there or not in the scope, it counts as one without any
+// values.
+func Through(relation *model.Relation, scope, f Filter) Filter {
+	if relation.One && matchesNull(f) {
+		return Not{Related{Relation: relation, Scope: scope, Filter: Not{f}}}
+	}
+	return Related{Relation: relation, Scope: scope, Filter: f}
+}
+
 // Match cannot decide: it does not know other resources. Resolve must have replaced the filter.
 func (f Related) Match(model.Record) bool {
 	panic("query: a filter on related resources was not resolved")

@@ -171,18 +171,9 @@ func (to *target) condition(f Filter) Filter {
 		f = inside
 	}
 	for _, each := range slices.Backward(to.steps) {
-		f = each.condition(f)
+		f = Through(each.relation, each.scope, f)
 	}
 	return f
-}
-
-// condition makes a filter on related resources one on the resources that they are related to. What
-// is not there, or not visible, counts as a resource without any values where one is referred to.
-func (s step) condition(f Filter) Filter {
-	if s.relation.One && matchesNull(f) {
-		return Not{Related{Relation: s.relation, Scope: s.scope, Filter: Not{f}}}
-	}
-	return Related{Relation: s.relation, Scope: s.scope, Filter: f}
 }
 
 // valueKind is the kind of values that the field is compared with: for an array, those of its items.
