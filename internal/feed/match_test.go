@@ -43,6 +43,14 @@ access:
       books: {list: true, read: 'resource.owner == auth.sub'}
       links: {list: true, read: 'resource.rank > 1 || resource.note_id == null'}
       notes: {list: true, read: 'resource.owner == auth.sub', visible: [book_id, title, open, owner]}
+    reader: # whose rules read through references
+      books: {list: true, read: true, changes: true}
+      links: {list: true, read: 'resource.note.book.owner == auth.sub || resource.note.owner != auth.sub && resource.rank > 1', changes: true}
+      notes: {list: true, read: 'resource.book.owner == auth.sub || resource.book.name == null && resource.open', changes: true}
+    child: # whose parents are ruled so
+      books: {list: true, read: 'resource.owner == auth.sub'}
+      notes: {list: true, read: 'resource.book.owner != auth.sub || resource.open'}
+      links: {list: true, read: 'resource.note.book.owner == auth.sub'}
 `
 
 // notes is a feed of a database, and what tests need of its schema.

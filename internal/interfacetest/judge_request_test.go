@@ -205,7 +205,7 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isFormat := strings.Contains(each.Detail, "whose year in UTC is between")
 		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"              // what a position is, only the server knows
 		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer) // of a decimal
-		isMember := op.hasMember(each.Source.Parameter) // whose name and value are only declared roughly
+		isMember := op.hasMember(each.Source.Parameter)                                                      // whose name and value are only declared roughly
 		if isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
