@@ -306,7 +306,9 @@ func (d *drawing) parameters(collection string) string {
 		}))
 	}
 	if d.chance("search", 4) {
-		words := d.some("words", 1, 3, " ", func() string { return d.one("word", append(strings.Fields(d.text()), "a", "e", "ss", "1", "日", "null")...) })
+		words := d.some("words", 1, 3, " ", func() string {
+			return d.one("word", append(strings.Fields(d.text()), "a", "e", "ss", "1", "日", "null")...)
+		})
 		give("search", d.either("search", []string{words}, []string{"", "!", strings.Repeat("a ", 17), strings.Repeat("a", 257)}))
 	}
 	for range d.one("filters", "1", "", "12") {

@@ -68,6 +68,9 @@ const (
 	MaxContains = 10  // filters with contains
 	MaxSearch   = 256 // characters of search
 	MaxWords    = 16  // of search
+
+	MaxSteps   = 2  // relations in the name of a filter
+	MaxRelated = 10 // filters through relations
 )
 
 // Parse reads the raw query string of a request for a collection. All mistakes
@@ -155,13 +158,13 @@ type parser struct {
 	limits     Limits
 	query      Query
 	faults     problem.Errors
-	seen       map[string]string // long name -> name as written
-	plain      []plainFilter
-	lists      []listFilter
-	conditions []Filter
-	filters    int // different parameters so far
-	values     int // of all filters
-	contains   int // filters with contains
+	seen       map[string]string   // long name -> name as written
+	conditions conditions          // that must all hold
+	groups     map[int]*conditions // one of which must hold
+	filters    int                 // different parameters so far
+	values     int                 // of all filters
+	contains   int                 // filters with contains
+	related    map[string]bool     // filters through relations
 	sortKeys   map[string]bool
 
 	tooManyFilters, tooManyKeys bool // reported already
@@ -220,9 +223,9 @@ func (p *parser) parameter(given parameter) {
 	case "l":
 		long = "limit"
 	}
-	field, op, isFilter := filterName(given.name)
+	name, isFilter := parseFilterName(given.name)
 	first, again := p.seen[long]
-	if again && !isList(long, op, isFilter) {
+	if again && !isList(long, name.op, isFilter) {
 		p.fail(given, problem.CodeDuplicateParameter, "The parameter %s is given twice%s.", long, asWritten(first, given.name))
 		return
 	}
@@ -231,10 +234,8 @@ func (p *parser) parameter(given parameter) {
 		p.filters++
 	}
 	switch {
-	case isFilter && op == "":
-		p.plainFilter(given, field)
 	case isFilter:
-		p.operatorFilter(given, field, op)
+		p.filter(given, name)
 	case long == "search":
 		p.search(given)
 	case long == "since":
@@ -267,7 +268,7 @@ func (p *parser) parameterNames() []string {
 // generated clients send lists that way.
 func isList(name, op string, isFilter bool) bool {
 	if isFilter {
-		return op == "" || op == "in" || op == "not_in"
+		return op == "" || op == "in" || op == "not_in" || op == "has"
 	}
 	return name == "sort"
 }

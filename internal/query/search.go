@@ -60,6 +60,6 @@ func (p *parser) search(given parameter) {
 		p.fail(given, problem.CodeTooManyValues, "A search allows at most %d words, but got %d.", MaxWords, len(found))
 	default:
 		slices.Sort(found)
-		p.conditions = append(p.conditions, Search{Columns: columns, Words: slices.Compact(found)})
+		p.conditions.others = append(p.conditions.others, Search{Columns: columns, Words: slices.Compact(found)})
 	}
 }

@@ -20,6 +20,8 @@ type table struct {
 	// Of the words of resources; empty if the collection is not searched.
 	words                 string // name of their table
 	putWords, removeWords string
+
+	items map[int]string // names of the indexes on items of arrays, by their columns
 }
 
 func newTable(d db.Dialect, c *model.Collection) *table {
@@ -61,7 +63,7 @@ func newTable(d db.Dialect, c *model.Collection) *table {
 
 // statement starts SQL on the table.
 func (s *Store) statement(c *model.Collection, parts ...string) *statement {
-	st := &statement{dialect: s.db, table: s.tables[c]}
+	st := &statement{dialect: s.db, table: s.tables[c], tables: s.tables}
 	st.Write(parts...)
 	return st
 }
