@@ -34,6 +34,7 @@ func (m *migration) apply() error {
 		{"format", m.upgradeFormat},
 		{"keys", m.dropForeignKeys},
 		{"unique", m.dropUnique},
+		{"expressions", m.dropExpressions},
 		{"columns", m.addColumns},
 		{"values", m.changeValues},
 		{"names", m.rename},

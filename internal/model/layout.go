@@ -48,7 +48,7 @@ type layout struct {
 	updated    int
 	shown      int // as many columns are part of a representation
 	unique     [][]int
-	index      [][]int
+	index      []IndexGroup
 	links      []Link
 	referrers  []Link
 	parent     *Link
@@ -95,9 +95,9 @@ func (c *Collection) CallerColumn() int { return c.RevisionColumn() - 1 }
 // UniqueGroups lists the groups of columns whose values no two resources share.
 func (c *Collection) UniqueGroups() [][]int { return c.unique }
 
-// IndexGroups lists the groups of columns that have an index, without the
+// IndexGroups lists the groups of values that have an index, without the
 // unique ones and without references, which always have one.
-func (c *Collection) IndexGroups() [][]int { return c.index }
+func (c *Collection) IndexGroups() []IndexGroup { return c.index }
 
 // Links lists the references from this collection to others.
 func (c *Collection) Links() []Link { return c.links }
@@ -171,16 +171,12 @@ func (c *Collection) layOut() {
 	}
 	add(Column{Name: RevisionName, Kind: KindInteger, NotNull: true})
 	c.unique = c.columnGroups(c.Unique)
-	c.index = c.columnGroups(c.Index)
 	for i := range c.Attributes {
-		group := []int{i + 1}
-		if c.Attributes[i].Unique && !containsGroup(c.unique, group) {
+		if group := []int{i + 1}; c.Attributes[i].Unique && !containsGroup(c.unique, group) {
 			c.unique = append(c.unique, group)
 		}
-		if c.Attributes[i].Index && !containsGroup(c.index, group) {
-			c.index = append(c.index, group)
-		}
 	}
+	c.layOutIndexes()
 }
 
 func (c *Collection) columnGroups(names [][]string) [][]int {
@@ -217,8 +213,9 @@ func (c *Collection) connect(s *Schema) {
 		}
 	}
 	// An index that a unique group or a reference provides is not made twice.
-	c.index = slices.DeleteFunc(c.index, func(group []int) bool {
-		return containsGroup(c.unique, group) || len(group) == 1 && c.linked(group[0])
+	c.index = slices.DeleteFunc(c.index, func(group IndexGroup) bool {
+		columns := group.columns()
+		return columns != nil && (containsGroup(c.unique, columns) || len(columns) == 1 && c.linked(columns[0]))
 	})
 }
 
