@@ -82,7 +82,7 @@ func (k *Checker) group(c *Collection, g group, at Path) {
 		case g.keyword == "index" && a.Type == Array && c.Declared(name) == a:
 			k.Report(g.at, "%s is an array whose items can be anything or are no scalars: declare items with a scalar type, or remove it", name)
 		case g.keyword == "index" && a.Type == Object && c.Declared(name) == a:
-			k.Report(g.at, "%s is an object: list one of its properties, such as %s.city, in the index of the collection", name, name)
+			k.Report(g.at, "%s is an object: list the paths of its properties, such as %s.city, in the index of the collection", name, name)
 		case a.kind == KindJSON:
 			k.Report(g.at, "%s is %s, which cannot be in %s: remove it", name, Article(string(a.Type)), g.keyword)
 		default:
