@@ -32,6 +32,7 @@ func (m *migration) apply() error {
 		run  func() error
 	}{
 		{"format", m.upgradeFormat},
+		{"words", m.dropWords},
 		{"keys", m.dropForeignKeys},
 		{"unique", m.dropUnique},
 		{"expressions", m.dropExpressions},
@@ -42,6 +43,7 @@ func (m *migration) apply() error {
 		{"alterations", m.alterTables},
 		{"tables", m.createTables},
 		{"indexes", m.matchIndexes},
+		{"search", m.buildWords},
 		{"references", m.addForeignKeys},
 		{"totals", m.recount},
 		{"history", m.renewHistory},

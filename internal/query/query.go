@@ -66,6 +66,8 @@ const (
 	// A substring search cannot be interrupted: its time for one resource grows with both lengths.
 	MaxPart     = 256 // characters of contains and starts_with
 	MaxContains = 10  // filters with contains
+	MaxSearch   = 256 // characters of search
+	MaxWords    = 16  // of search
 
 	MaxSteps   = 2  // relations in the name of a filter
 	MaxRelated = 10 // filters through relations
@@ -156,7 +158,7 @@ type parser struct {
 	limits     Limits
 	query      Query
 	faults     problem.Errors
-	seen       map[string]string // long name -> name as written
+	seen       map[string]string   // long name -> name as written
 	conditions conditions          // that must all hold
 	groups     map[int]*conditions // one of which must hold
 	filters    int                 // different parameters so far
@@ -234,6 +236,8 @@ func (p *parser) parameter(given parameter) {
 	switch {
 	case isFilter:
 		p.filter(given, name)
+	case long == "search":
+		p.search(given)
 	case long == "since":
 		p.since(given)
 	case p.refuses(long):
@@ -247,12 +251,18 @@ func (p *parser) parameter(given parameter) {
 	case long == "sort":
 		p.sort(given)
 	default:
-		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", parameterNames[p.mode], p.parameterHint(given.name))
+		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", strings.Join(p.parameterNames(), ", "), p.parameterHint(given.name))
 	}
 }
 
 // parameterNames lists the parameters beside filters.
-var parameterNames = map[mode]string{ofList: "offset, limit, cursor, sort", ofChanges: "limit, cursor, since", ofStream: "since"}
+func (p *parser) parameterNames() []string {
+	names := map[mode][]string{ofList: {"offset", "limit", "cursor", "sort"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"since"}}[p.mode]
+	if len(p.searchColumns()) > 0 {
+		names = append(names, "search")
+	}
+	return names
+}
 
 // isList reports whether a parameter holds a list, which goes on when it is given again:
 // generated clients send lists that way.
