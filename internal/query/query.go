@@ -21,11 +21,15 @@ type Query struct {
 	Filter Filter    // nil: none given
 	Sort   []SortKey // empty: by id
 
+	// Visible is the columns that are shown: those that the caller may see, or those of them that are
+	// selected. Nil: all.
+	Visible  model.ColumnSet
+	Includes []*Include // embedded relations
+
 	// Since is a position in the change log, of a stream or a list of changes; empty: none given.
 	Since string
 
-	// linkParameters is the filters and the sort, for links to other pages; filterParameters is the
-	// filters only.
+	// linkParameters is what links to other pages keep; filterParameters is what a stream takes.
 	linkParameters, filterParameters []string
 }
 
@@ -55,6 +59,8 @@ const (
 	ofList    mode = iota // a range of a collection
 	ofChanges             // a range of the change log
 	ofStream              // changes of a collection as they happen
+	ofOne                 // one resource
+	ofInclude             // an embedded relation
 )
 
 // Bounds of a query: more than people write, and less than databases refuse.
@@ -94,6 +100,11 @@ func parse(mode mode, c *model.Collection, raw string, limits Limits) (Query, er
 	return p.query, p.faults.Err()
 }
 
+// ParseOne does the same for one resource: fields and included relations.
+func ParseOne(c *model.Collection, raw string, limits Limits) (Query, error) {
+	return parse(ofOne, c, raw, limits)
+}
+
 // ParseNone checks the query string of a request that takes no parameters.
 func ParseNone(raw string) error {
 	var p parser
@@ -107,20 +118,22 @@ func ParseNone(raw string) error {
 	return p.faults.Err()
 }
 
-// ParseStreamOfOne checks the query string of a stream of one resource, and returns since.
-func ParseStreamOfOne(raw string) (since string, err error) {
-	p := parser{mode: ofStream}
+// ParseStreamOfOne does the same as ParseStream for a stream of one resource: fields and since.
+func ParseStreamOfOne(c *model.Collection, raw string, limits Limits) (Query, error) {
+	p := parser{mode: ofStream, collection: c, limits: limits}
 	for _, parameter := range p.split(raw) {
 		switch {
+		case p.related(parameter):
 		case parameter.name != "since":
-			p.fail(parameter, problem.CodeUnknownParameter, "A stream of one resource has no parameter but since. Leave it out.")
+			p.fail(parameter, problem.CodeUnknownParameter, "A stream of one resource has no parameters but fields and since. Leave it out.")
 		case p.query.Since != "":
 			p.fail(parameter, problem.CodeDuplicateParameter, "The parameter since is given twice.")
 		default:
 			p.since(parameter)
 		}
 	}
-	return p.query.Since, p.faults.Err()
+	p.finish()
+	return p.query, p.faults.Err()
 }
 
 // Link is the query string of another range with the same filters and sort.
@@ -162,7 +175,15 @@ type parser struct {
 	contains   int // filters with contains
 	sortKeys   map[string]bool
 
-	tooManyFilters, tooManyKeys bool // reported already
+	included       []parameter // include=…
+	includeOptions []includeOption
+	includes       map[string]*Include // by path
+	includePaths   []string            // in the order of the request
+	fieldLists     []fieldList
+	selected       map[string][]string // names of fields, by path; those of the collection itself under ""
+	total          bool                // include[path][total]
+
+	tooManyFilters, tooManyKeys, tooManyIncludes bool // reported already
 }
 
 // split takes the query string apart and decodes it, strictly.
@@ -211,6 +232,13 @@ func decode(text string) (decoded, wrong string) {
 }
 
 func (p *parser) parameter(given parameter) {
+	if p.related(given) {
+		return
+	}
+	if p.mode == ofOne {
+		p.refuseOfOne(given)
+		return
+	}
 	long := given.name
 	switch long {
 	case "o":
@@ -245,13 +273,17 @@ func (p *parser) parameter(given parameter) {
 		p.cursor(given)
 	case long == "sort":
 		p.sort(given)
+	case long == "total" && p.mode == ofInclude:
+		p.totalOption(given)
 	default:
 		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", parameterNames[p.mode], p.parameterHint(given.name))
 	}
 }
 
 // parameterNames lists the parameters beside filters.
-var parameterNames = map[mode]string{ofList: "offset, limit, cursor, sort", ofChanges: "limit, cursor, since", ofStream: "since"}
+var parameterNames = map[mode]string{
+	ofList: "offset, limit, cursor, sort, include, fields", ofChanges: "limit, cursor, since", ofStream: "fields, since", ofInclude: "limit, sort, total",
+}
 
 // isList reports whether a parameter holds a list, which goes on when it is given again:
 // generated clients send lists that way.
@@ -379,4 +411,7 @@ func (p *parser) finish() {
 		}
 	}
 	p.finishFilters()
+	if p.mode != ofInclude {
+		p.finishRelated()
+	}
 }

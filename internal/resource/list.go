@@ -20,7 +20,7 @@ type ListOptions struct {
 // List opens a range of a collection.
 func (r *Resources) List(ctx context.Context, path Path, q query.Query, options ListOptions) (*Listing, error) {
 	page := pageOf(path, q, options.Exact)
-	page.Caller = options.Caller
+	page.Caller, page.Held = options.Caller, len(q.Includes) > 0
 	return r.store.Page(ctx, page)
 }
 
