@@ -126,6 +126,9 @@ func (b *builder) resourceShape(c *model.Collection, s shape, givenByPath string
 			}
 		}
 	}
+	if s == readShape {
+		b.addRelations(&properties, c)
+	}
 	result := object{{"type", "object"}, {"description", b.describeShape(c, s)}, {"properties", properties}}
 	result.addIf(len(required) > 0, "required", required)
 	result.add("additionalProperties", false)
@@ -443,7 +446,15 @@ func (b *builder) collectionDescription() object {
 				}},
 				{"required", list{"name", "required", "type"}}, {"additionalProperties", true},
 			}}}},
+			{"relations", object{{"type", "array"}, {"description", "Its relations, which `include` can name."}, {"items", object{
+				{"type", "object"},
+				{"properties", object{
+					{"name", object{{"type", "string"}}}, {"collection", object{{"type", "string"}, {"description", "The collection of the related resources."}}},
+					{"many", object{{"type", "boolean"}}}, {"attribute", object{{"type", "string"}, {"description", "The attribute that refers to the other resource."}}},
+				}},
+				{"required", list{"name", "collection", "many", "attribute"}}, {"additionalProperties", false},
+			}}}},
 		}},
-		{"required", list{"id", "type", "name", "singular", "total", "attributes"}}, {"additionalProperties", false},
+		{"required", list{"id", "type", "name", "singular", "total", "attributes", "relations"}}, {"additionalProperties", false},
 	}
 }
