@@ -94,7 +94,7 @@ func (b *builder) fieldsOf(c *model.Collection, component, name, description str
 // addRelations adds what is embedded to the properties of a resource. None of it is required.
 func (b *builder) addRelations(properties *object, c *model.Collection) {
 	for _, relation := range b.relations(c) {
-		one := b.shapeOf(place{collection: relation.To}, readShape)
+		one := b.schemaOf(place{collection: relation.To}, readVariant)
 		column := relation.Referring().Columns()[relation.Column].Name
 		if relation.One {
 			properties.add(relation.Name, object{{"description", "The resource that `" + column + "` refers to, if `include` names it; null if there is none."}, {"oneOf", list{one, object{{"type", "null"}}}}})

@@ -26,22 +26,22 @@ const (
 // errTooLarge: the related resources of several resources take too much memory.
 var errTooLarge = errors.New("too many related resources for one chunk")
 
-// IncludingList is a listing with related resources. Those of a chunk of resources are read together,
-// from the snapshot of the listing, by one statement for each relation.
-type IncludingList struct {
-	listing *Listing
-	chunk   *group
-	rows    int // of a chunk at most
-	step    int // resources whose related resources are loaded together
-	next    int // resource of the chunk
-	loaded  int // resources of the chunk whose related resources are loaded
-	ended   bool
+// IncludingPage is a page with related resources. Those of a chunk of resources are read together,
+// from the snapshot of the page, by one statement for each relation.
+type IncludingPage struct {
+	page   *Page
+	chunk  *group
+	rows   int // of a chunk at most
+	step   int // resources whose related resources are loaded together
+	next   int // resource of the chunk
+	loaded int // resources of the chunk whose related resources are loaded
+	ended  bool
 }
 
-// Including adds the included relations of a query to its listing.
-func Including(listing *Listing, c *model.Collection, q query.Query) *IncludingList {
+// Including adds the included relations of a query to its page.
+func Including(page *Page, c *model.Collection, q query.Query) *IncludingPage {
 	rows := int(min(max(chunkTotal/sizeOf(q.Includes), 1), chunkRows))
-	return &IncludingList{listing: listing, chunk: newGroup(c, q.Visible, q.Includes), rows: rows, step: rows}
+	return &IncludingPage{page: page, chunk: newGroup(c, q.Visible, q.Includes), rows: rows, step: rows}
 }
 
 // sizeOf is how many related resources one resource has at most, at least 1.
@@ -54,7 +54,7 @@ func sizeOf(includes []*query.Include) int64 {
 }
 
 // Append appends the next representation. False means that there is none.
-func (l *IncludingList) Append(dst []byte) ([]byte, bool, error) {
+func (l *IncludingPage) Append(dst []byte) ([]byte, bool, error) {
 	if l.next == l.chunk.len() && !l.ended {
 		if err := l.read(); err != nil {
 			return dst, false, err
@@ -64,7 +64,7 @@ func (l *IncludingList) Append(dst []byte) ([]byte, bool, error) {
 		return dst, false, nil
 	}
 	if l.next == l.loaded {
-		if err := l.listing.Run(l.load); err != nil {
+		if err := l.page.Run(l.load); err != nil {
 			return dst, false, err
 		}
 	}
@@ -74,11 +74,11 @@ func (l *IncludingList) Append(dst []byte) ([]byte, bool, error) {
 }
 
 // read reads the next chunk.
-func (l *IncludingList) read() error {
+func (l *IncludingPage) read() error {
 	l.chunk.clear()
 	l.next, l.loaded = 0, 0
 	for l.chunk.len() < l.rows && len(l.chunk.text) < chunkBytes {
-		row, err := l.listing.Next()
+		row, err := l.page.Next()
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (l *IncludingList) read() error {
 }
 
 // load loads the related resources of the next part of the chunk.
-func (l *IncludingList) load(tx *store.Tx) error {
+func (l *IncludingPage) load(tx *store.Tx) error {
 	for {
 		upTo := min(l.loaded+l.step, l.chunk.len())
 		err := l.chunk.load(tx, l.loaded, upTo)
@@ -105,8 +105,8 @@ func (l *IncludingList) load(tx *store.Tx) error {
 	}
 }
 
-// Close ends the listing.
-func (l *IncludingList) Close() { l.listing.Close() }
+// Close ends the page.
+func (l *IncludingPage) Close() { l.page.Close() }
 
 // group is some resources of one collection with their related resources.
 type group struct {
