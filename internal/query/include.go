@@ -65,9 +65,9 @@ func bracketed(given, name string) (path, rest string, ok bool) {
 	return path, rest, ok && path != ""
 }
 
-// related reads the parameters include and fields, and reports whether the parameter is one of them.
+// isPart reads the parameters include and fields, and reports whether the parameter is one of them.
 // They are checked when all are known.
-func (p *parser) related(given parameter) bool {
+func (p *parser) isPart(given parameter) bool {
 	if p.mode == ofChanges || p.mode == ofInclude {
 		return false
 	}
@@ -234,14 +234,14 @@ func (p *parser) applyOptions(include *Include, path string, options []parameter
 	limits.Visible, limits.Choices = include.Visible, nil
 	inner := parser{
 		mode: ofInclude, collection: include.Relation.To, limits: limits, seen: map[string]string{},
-		filters: p.filters, values: p.values, contains: p.contains,
+		filters: p.filters, values: p.values, contains: p.contains, related: p.related,
 	}
 	inner.query.Range.Limit = include.Limit
 	for _, option := range options {
 		inner.parameter(option)
 	}
 	inner.finish()
-	p.filters, p.values, p.contains = inner.filters, inner.values, inner.contains
+	p.filters, p.values, p.contains, p.related = inner.filters, inner.values, inner.contains, inner.related
 	for _, wrong := range inner.faults {
 		p.faults.Add(within(wrong, path))
 	}

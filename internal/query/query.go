@@ -72,6 +72,9 @@ const (
 	// A substring search cannot be interrupted: its time for one resource grows with both lengths.
 	MaxPart     = 256 // characters of contains and starts_with
 	MaxContains = 10  // filters with contains
+
+	MaxSteps   = 2  // relations in the name of a filter
+	MaxRelated = 10 // filters through relations
 )
 
 // Parse reads the raw query string of a request for a collection. All mistakes
@@ -123,7 +126,7 @@ func ParseStreamOfOne(c *model.Collection, raw string, limits Limits) (Query, er
 	p := parser{mode: ofStream, collection: c, limits: limits}
 	for _, parameter := range p.split(raw) {
 		switch {
-		case p.related(parameter):
+		case p.isPart(parameter):
 		case parameter.name != "since":
 			p.fail(parameter, problem.CodeUnknownParameter, "A stream of one resource has no parameters but fields and since. Leave it out.")
 		case p.query.Since != "":
@@ -166,13 +169,13 @@ type parser struct {
 	limits     Limits
 	query      Query
 	faults     problem.Errors
-	seen       map[string]string // long name -> name as written
-	plain      []plainFilter
-	lists      []listFilter
-	conditions []Filter
-	filters    int // different parameters so far
-	values     int // of all filters
-	contains   int // filters with contains
+	seen       map[string]string   // long name -> name as written
+	conditions conditions          // that must all hold
+	groups     map[int]*conditions // one of which must hold
+	filters    int                 // different parameters so far
+	values     int                 // of all filters
+	contains   int                 // filters with contains
+	related    map[string]bool     // filters through relations
 	sortKeys   map[string]bool
 
 	included       []parameter // include=…
@@ -232,7 +235,7 @@ func decode(text string) (decoded, wrong string) {
 }
 
 func (p *parser) parameter(given parameter) {
-	if p.related(given) {
+	if p.isPart(given) {
 		return
 	}
 	if p.mode == ofOne {
@@ -246,9 +249,9 @@ func (p *parser) parameter(given parameter) {
 	case "l":
 		long = "limit"
 	}
-	field, op, isFilter := filterName(given.name)
+	name, isFilter := parseFilterName(given.name)
 	first, again := p.seen[long]
-	if again && !isList(long, op, isFilter) {
+	if again && !isList(long, name.op, isFilter) {
 		p.fail(given, problem.CodeDuplicateParameter, "The parameter %s is given twice%s.", long, asWritten(first, given.name))
 		return
 	}
@@ -257,10 +260,8 @@ func (p *parser) parameter(given parameter) {
 		p.filters++
 	}
 	switch {
-	case isFilter && op == "":
-		p.plainFilter(given, field)
 	case isFilter:
-		p.operatorFilter(given, field, op)
+		p.filter(given, name)
 	case long == "since":
 		p.since(given)
 	case p.refuses(long):
@@ -289,7 +290,7 @@ var parameterNames = map[mode]string{
 // generated clients send lists that way.
 func isList(name, op string, isFilter bool) bool {
 	if isFilter {
-		return op == "" || op == "in" || op == "not_in"
+		return op == "" || op == "in" || op == "not_in" || op == "has"
 	}
 	return name == "sort"
 }

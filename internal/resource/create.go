@@ -33,8 +33,13 @@ func (w *Work) create(write Write) ([]Resource, error) {
 			return nil, at(pointer(i), err)
 		}
 	}
+	find := findAmong(w.tx, c, records...)
 	for i, record := range records {
-		if !write.Path.By.Allows(schema.MayCreate, c, record) {
+		allowed, err := write.Path.By.Allows(schema.MayCreate, c, record, find)
+		if err != nil {
+			return nil, err
+		}
+		if !allowed {
 			return nil, at(pointer(i), write.Path.By.Denied("You may not create a resource with these values in %s.", c.Name))
 		}
 	}

@@ -26,7 +26,11 @@ func (w *Work) update(write Write) (Resource, error) {
 			return Resource{}, err
 		}
 	}
-	if !write.Path.By.Allows(schema.MayUpdate, c, after) {
+	allowed, err := write.Path.By.Allows(schema.MayUpdate, c, after, findAmong(w.tx, c, after))
+	if err != nil {
+		return Resource{}, err
+	}
+	if !allowed {
 		return Resource{}, write.Path.By.Denied("You may not give this resource these values.")
 	}
 	dangling, err := w.checkReferences(write.Path.By, c, before, after)

@@ -175,7 +175,7 @@ func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Wo
 		if err := path.Allowed(schema.MayList); err != nil {
 			return err
 		}
-		q, err := query.Build(path.Collection, wanted, path.By.Visible(path.Collection))
+		q, err := query.Build(path.Collection, wanted, path.Limits())
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -133,11 +134,28 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 var verbs = map[Verb]schema.AccessVerb{Create: schema.MayCreate, Update: schema.MayUpdate, Delete: schema.MayDelete}
 
 // allowed returns why a caller may not change a resource that they see, or nil.
-func (write *Write) allowed(before model.Record) error {
-	if by := write.Path.By; !by.Allows(verbs[write.Verb], write.Path.Collection, before) {
-		return by.Denied("You may not %s this resource.", write.Verb)
+func (write *Write) allowed(tx *store.Tx, before model.Record) error {
+	by := write.Path.By
+	allowed, err := by.Allows(verbs[write.Verb], write.Path.Collection, before, tx.Find)
+	if err == nil && !allowed {
+		err = by.Denied("You may not %s this resource.", write.Verb)
 	}
-	return nil
+	return err
+}
+
+// findAmong finds resources in the transaction, and those of a collection that are about to be
+// written as they will be.
+func findAmong(tx *store.Tx, c *model.Collection, written ...model.Record) query.Lookup {
+	return func(other *model.Collection, id model.ID) (model.Record, error) {
+		if other == c {
+			for _, record := range written {
+				if record.ID(model.IDColumn) == id {
+					return record, nil
+				}
+			}
+		}
+		return tx.Find(other, id)
+	}
 }
 
 // load reads the resource to change. It returns 404, 403 if the caller may not change it, and
@@ -150,7 +168,7 @@ func (w *Work) load(write Write) (model.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := write.allowed(record); err != nil {
+	if err := write.allowed(w.tx, record); err != nil {
 		return nil, err
 	}
 	return record, w.resources.checkState(w.tx, write, record)

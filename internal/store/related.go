@@ -20,7 +20,7 @@ func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement {
 	filter := query.Both(i.Scope, i.Filter)
 	if i.Relation.One {
 		s := t.store.statement(i.Relation.To, "SELECT ", to.All, " FROM ", to.Name, " WHERE ", id)
-		s.in(keys)
+		s.inIDs(keys)
 		if filter != nil {
 			s.Write(" AND ")
 			s.condition(filter, true)
@@ -32,7 +32,7 @@ func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement {
 	from := t.store.tables[i.Relation.From]
 	referring := to.Columns[i.Relation.Column]
 	s := t.store.statement(i.Relation.To, "WITH _keys AS (SELECT ", from.Columns[model.IDColumn], " AS _key FROM ", from.Name, " WHERE ", from.Columns[model.IDColumn])
-	s.in(keys)
+	s.inIDs(keys)
 	s.Write(") SELECT ", to.All, " FROM _keys CROSS JOIN ")
 	order := NewOrder(i.Sort)
 	first := order
@@ -68,7 +68,7 @@ func (t *Tx) RelatedTotals(i *query.Include, keys []model.ID, read func(key mode
 	to := t.store.tables[i.Relation.To]
 	referring := to.Columns[i.Relation.Column]
 	s := t.store.statement(i.Relation.To, "SELECT ", referring, ", count(*) FROM ", to.Name, " WHERE ", referring)
-	s.in(keys)
+	s.inIDs(keys)
 	if filter := query.Both(i.Scope, i.Filter); filter != nil {
 		s.Write(" AND ")
 		s.condition(filter, true)
@@ -80,9 +80,9 @@ func (t *Tx) RelatedTotals(i *query.Include, keys []model.ID, read func(key mode
 	}, s.String(), s.Args...))
 }
 
-// in writes that what precedes it is one of some ids, at least one. The last id is repeated, so that
+// inIDs writes that what precedes it is one of some ids, at least one. The last id is repeated, so that
 // there are few different statements.
-func (s *statement) in(ids []model.ID) {
+func (s *statement) inIDs(ids []model.ID) {
 	n := 1
 	for n < len(ids) {
 		n *= 2
