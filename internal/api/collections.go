@@ -28,12 +28,17 @@ func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) 
 		Total      *int64          `json:"total"`
 		Attributes json.RawMessage `json:"attributes"`
 		Relations  []relation      `json:"relations"`
+		Search     []string        `json:"search,omitempty"`
+		Label      string          `json:"label,omitempty"`
 	}
 	list := make([]representation, len(all))
 	for i, c := range all {
 		list[i] = representation{
 			ID: collectionID(c.Name).String(), Type: "collections", Name: c.Name, Singular: c.Singular,
-			Total: totals[i], Attributes: c.DescribeSome(by.Visible(c)), Relations: relationsOf(by, c),
+			Total: totals[i], Attributes: c.DescribeSome(by.Visible(c)), Relations: relationsOf(by, c), Search: c.SearchNames(by.Visible(c)),
+		}
+		if c.Label != "" && by.Visible(c).Has(c.Field(c.Label).Column) {
+			list[i].Label = c.Label
 		}
 	}
 	reply := enveloped(http.StatusOK, marshal(list))

@@ -10,8 +10,8 @@ func TestFields(t *testing.T) {
 	part := func(n int, kind string, members ...string) string {
 		return `{"id":"` + id(n) + `","type":"` + kind + `"` + strings.Join(append([]string{""}, members...), ",") + `}`
 	}
-	eachStore(t, library(t), func(t *testing.T, s *server) {
-		startLibrary(s)
+	eachStore(t, bookshelf(t), func(t *testing.T, s *server) {
+		startBookshelf(s)
 		book11 := "/books/" + id(11)
 		for _, c := range []struct{ path, want string }{
 			{"/books?fields=title&limit=1", data(part(11, "books", `"title":"B11"`))},
@@ -39,8 +39,8 @@ func TestFields(t *testing.T) {
 
 // TestFieldsAndETags: each selection has its own ETag, and each of them stands for the same state.
 func TestFieldsAndETags(t *testing.T) {
-	eachStore(t, library(t), func(t *testing.T, s *server) {
-		startLibrary(s)
+	eachStore(t, bookshelf(t), func(t *testing.T, s *server) {
+		startBookshelf(s)
 		path := "/books/" + id(12)
 		tags := map[string]string{}
 		for _, query := range []string{"", "?fields=title", "?fields=price", "?fields=price,title", "?fields=id"} {
@@ -101,8 +101,8 @@ func TestFieldsAndETags(t *testing.T) {
 // TestLinksKeepWhatIsShown: pages have the includes and fields of the first, and the stream of a list its
 // fields.
 func TestLinksKeepWhatIsShown(t *testing.T) {
-	eachStore(t, library(t), func(t *testing.T, s *server) {
-		startLibrary(s)
+	eachStore(t, bookshelf(t), func(t *testing.T, s *server) {
+		startBookshelf(s)
 		query := "include=author&include%5Bcomments%5D%5Blimit%5D=1&include=comments&fields=title&fields%5Bauthor%5D=name"
 		a := s.get("/books?" + query + "&limit=1")
 		want := `</books?` + query + `&limit=1>; rel="first", </books?` + query + `&cursor=` + id(12) + `&limit=1>; rel="next", </books?` + query + `&limit=-1>; rel="last"`
@@ -118,8 +118,8 @@ func TestLinksKeepWhatIsShown(t *testing.T) {
 
 func TestIncludeIsRefused(t *testing.T) {
 	ten := "include=boss,boss.boss,boss.boss.boss,reports,reports.boss,reports.reports,reports.boss.boss,books,books.author,books.comments"
-	eachStore(t, library(t), func(t *testing.T, s *server) {
-		startLibrary(s)
+	eachStore(t, bookshelf(t), func(t *testing.T, s *server) {
+		startBookshelf(s)
 		for _, c := range []struct {
 			path string
 			want []string // nothing: it is accepted
@@ -193,8 +193,8 @@ func TestIncludeIsRefused(t *testing.T) {
 
 // TestEmbeddedMembersAreReadOnly: what was read with include cannot be sent back.
 func TestEmbeddedMembersAreReadOnly(t *testing.T) {
-	eachStore(t, library(t), func(t *testing.T, s *server) {
-		startLibrary(s)
+	eachStore(t, bookshelf(t), func(t *testing.T, s *server) {
+		startBookshelf(s)
 		path := "/books/" + id(11)
 		read := strings.TrimSuffix(strings.TrimPrefix(s.get(path+"?include=author,comments&include[comments][total]=true").body, `{"data":`), "}")
 		for _, method := range []string{"PUT", "PATCH"} {

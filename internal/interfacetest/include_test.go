@@ -8,8 +8,8 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// library has people, who may have a boss; books, with an author and an editor; and comments on books.
-func library(t testing.TB) *schema.Schema {
+// bookshelf has people, who may have a boss; books, with an author and an editor; and comments on books.
+func bookshelf(t testing.TB) *schema.Schema {
 	reference := func(name, as, inverse string) schema.Attribute {
 		return schema.Attribute{Name: name, References: &schema.Reference{Collection: "people"}, As: as, Inverse: inverse}
 	}
@@ -49,7 +49,7 @@ func array(name string, items ...string) string {
 	return `"` + name + `":[` + strings.Join(items, ",") + `]`
 }
 
-// What startLibrary stores.
+// What startBookshelf stores.
 var (
 	p1, p2, p3 = writer(1, "null"), writer(2, quoted(id(1))), writer(3, "null")
 	b11        = book(11, quoted(id(1)), quoted(id(2)))
@@ -63,7 +63,7 @@ var (
 	c26        = comment(26, 3, quoted(id(12)), "null")
 )
 
-func startLibrary(s *server) {
+func startBookshelf(s *server) {
 	s.t.Helper()
 	s.createAll("/people", p1, p2, p3)
 	s.createAll("/books", b11, b12, b13)
@@ -72,8 +72,8 @@ func startLibrary(s *server) {
 
 func TestInclude(t *testing.T) {
 	one := func(representation string) string { return `{"data":` + representation + `}` }
-	eachStore(t, library(t), func(t *testing.T, s *server) {
-		startLibrary(s)
+	eachStore(t, bookshelf(t), func(t *testing.T, s *server) {
+		startBookshelf(s)
 		book11 := "/books/" + id(11)
 		for _, c := range []struct{ path, want string }{
 			// References.

@@ -178,6 +178,8 @@ func valueOf(kind, text string) any {
 var inexpressible = []string{
 	// What depends on what is stored, on the path, on another parameter or on another request.
 	"unknown_cursor", "unknown_reference", "parent_mismatch", "read_only", "idempotency_key_reused", "conflicting_range", "duplicate_parameter",
+	// What counts words.
+	"too_many_words",
 	// What is about the text: of JSON, in which a member may be there twice, or of the query.
 	"malformed_json", "malformed_query", "too_deep",
 	// What is in values without a definition, and characters that no string can hold.
@@ -207,8 +209,9 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isPart := strings.HasPrefix(each.Source.Parameter, "include") || strings.HasPrefix(each.Source.Parameter, "fields") // of further levels
 		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"                             // what a position is, only the server knows
 		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer)                // of a decimal
-		isMember := op.hasMember(each.Source.Parameter)                                                                     // whose name and value are only declared roughly
-		if isPart || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		isSearch := each.Source.Parameter == "search" && each.Code == "too_many_values"
+		isMember := op.hasMember(each.Source.Parameter) // whose name and value are only declared roughly
+		if isPart || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

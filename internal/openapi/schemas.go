@@ -447,14 +447,9 @@ func (b *builder) collectionDescription() object {
 				}},
 				{"required", list{"name", "required", "type"}}, {"additionalProperties", true},
 			}}}},
-			{"relations", object{{"type", "array"}, {"description", "Its relations, which `include` can name."}, {"items", object{
-				{"type", "object"},
-				{"properties", object{
-					{"name", object{{"type", "string"}}}, {"collection", object{{"type", "string"}, {"description", "The collection of the related resources."}}},
-					{"many", object{{"type", "boolean"}}}, {"attribute", object{{"type", "string"}, {"description", "The attribute that refers to the other resource."}}},
-				}},
-				{"required", list{"name", "collection", "many", "attribute"}}, {"additionalProperties", false},
-			}}}},
+			{"relations", b.relationsDescription()},
+			{"search", object{{"type", "array"}, {"description", "The attributes that `search` finds words in. Left out if there are none."}, {"items", object{{"type", "string"}}}}},
+			{"label", object{{"type", "string"}, {"description", "The attribute that names a resource to people. Left out if there is none."}}},
 		}},
 		{"required", list{"id", "type", "name", "singular", "total", "attributes", "relations"}}, {"additionalProperties", false},
 	}

@@ -72,6 +72,8 @@ const (
 	// A substring search cannot be interrupted: its time for one resource grows with both lengths.
 	MaxPart     = 256 // characters of contains and starts_with
 	MaxContains = 10  // filters with contains
+	MaxSearch   = 256 // characters of search
+	MaxWords    = 16  // of search
 
 	MaxSteps   = 2  // relations in the name of a filter
 	MaxRelated = 10 // filters through relations
@@ -262,6 +264,8 @@ func (p *parser) parameter(given parameter) {
 	switch {
 	case isFilter:
 		p.filter(given, name)
+	case long == "search" && p.mode != ofInclude:
+		p.search(given)
 	case long == "since":
 		p.since(given)
 	case p.refuses(long):
@@ -277,13 +281,19 @@ func (p *parser) parameter(given parameter) {
 	case long == "total" && p.mode == ofInclude:
 		p.totalOption(given)
 	default:
-		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", parameterNames[p.mode], p.parameterHint(given.name))
+		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", strings.Join(p.parameterNames(), ", "), p.parameterHint(given.name))
 	}
 }
 
 // parameterNames lists the parameters beside filters.
-var parameterNames = map[mode]string{
-	ofList: "offset, limit, cursor, sort, include, fields", ofChanges: "limit, cursor, since", ofStream: "fields, since", ofInclude: "limit, sort, total",
+func (p *parser) parameterNames() []string {
+	names := map[mode][]string{
+		ofList: {"offset", "limit", "cursor", "sort", "include", "fields"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"fields", "since"}, ofInclude: {"limit", "sort", "total"},
+	}[p.mode]
+	if len(p.searchColumns()) > 0 && p.mode != ofInclude {
+		names = append(names, "search")
+	}
+	return names
 }
 
 // isList reports whether a parameter holds a list, which goes on when it is given again:
