@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/plural-go/plural/internal/resource"
 )
@@ -37,18 +38,20 @@ func conditionOf(r *http.Request) (resource.Condition, error) {
 	return resource.ParseCondition(r.Header.Values("If-Match"), r.Header.Values("If-None-Match"))
 }
 
-// written replies with resources after they were created or changed, or with one that was
-// deleted.
+// written replies with resources after they were created, changed or deleted.
 func (a *API) written(write resource.Write, results []resource.Resource) *reply {
-	if write.Many {
-		return enveloped(http.StatusCreated, joined(results))
+	if write.Range != nil {
+		return enveloped(http.StatusOK, joined(results))
 	}
 	status := http.StatusOK
-	if write.Verb == resource.Create {
+	if write.Verb == resource.Create && !slices.ContainsFunc(results, func(r resource.Resource) bool { return !r.Created }) {
 		status = http.StatusCreated
 	}
+	if write.Many {
+		return enveloped(status, joined(results))
+	}
 	reply := enveloped(status, results[0].Representation)
-	if write.Verb == resource.Create {
+	if status == http.StatusCreated {
 		reply.header.Set("Location", a.locate(write.Path.Collection, results[0].ID))
 	}
 	if write.Verb != resource.Delete {

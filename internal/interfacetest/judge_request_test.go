@@ -46,6 +46,7 @@ func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 	switch {
 	case op.bodyShape == "" && len(e.body) > 0:
 		complaints = append(complaints, "there is a body, and none is declared")
+	case strings.Contains(e.target.RawQuery, "on_conflict="): // a resource that exists needs no attributes that must be given
 	case op.bodyShape != "" && len(e.body) <= maxJudged:
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(e.body))
 		if err == nil {
@@ -169,6 +170,8 @@ var inexpressible = []string{
 	"unknown_cursor", "unknown_reference", "parent_mismatch", "read_only", "idempotency_key_reused", "conflicting_range", "duplicate_parameter",
 	// What is about the text: of JSON, in which a member may be there twice, or of the query.
 	"malformed_json", "malformed_query", "too_deep",
+	// One of several parameters must be given.
+	"filter_required",
 	// What is in values without a definition, and characters that no string can hold.
 	"out_of_range", "precision", "null_character",
 	// Multiples that a validator with doubles would get wrong.
@@ -194,8 +197,9 @@ func (d *document) mustBeWrong(e *exchange) []string {
 		sortsTwice := each.Source.Parameter == "sort" && strings.HasSuffix(each.Detail, "is given twice.") // name,-name
 		isFormat := strings.Contains(each.Detail, "whose year in UTC is between")
 		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"              // what a position is, only the server knows
+		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") || each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
 		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer) // of a decimal
-		if isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		if isOfWrite || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

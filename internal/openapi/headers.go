@@ -24,6 +24,7 @@ var headerTexts = map[string]object{
 	"Cache-Control" + ofStream:  {{"description", "A stream is not kept."}, {"schema", object{{"type", "string"}}}, {"example", "no-store"}},
 	"X-Accel-Buffering":         {{"description", "Of a stream: nginx sends every event at once."}, {"schema", object{{"type", "string"}, {"const", "no"}}}, {"example", "no"}},
 	"X-History-Since":           {{"description", "Of a history without its beginning: changes up to this time were removed."}, {"schema", object{{"type", "string"}, {"format", "date-time"}}}, {"example", exampleTime}},
+	"X-Affected":                {{"description", "Of a dry run: how many resources would be created, changed or deleted, by collection."}, {"schema", object{{"type", "string"}}}, {"example", "issues=142, comments=3"}},
 	"RateLimit":                 {{"description", "How many more requests there can be, and in how many seconds there can be all of them again."}, {"schema", object{{"type", "string"}}}, {"example", `"address";r=599;t=1`}},
 	"RateLimit-Policy":          {{"description", "How many requests are taken in how many seconds."}, {"schema", object{{"type", "string"}}}, {"example", `"address";q=600;w=60`}},
 

@@ -27,11 +27,12 @@ var parameterNames = []string{
 	"offset", "o", "limit", "l", "cursor",
 	"X-Request-Id", "If-Match", "If-Match-Required", "If-None-Match", "Idempotency-Key", "Prefer-Async", "Prefer-Count",
 	"since", "Since-Of-Stream", "Last-Event-ID", "Prefer-Wait",
+	"dry_run", "Range.limit", "Range.l",
 }
 
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
-	taken := append(slices.Clone(parameterNames), c.Name+".sort")
+	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".on_conflict")
 	for _, name := range c.FieldNames() {
 		field := c.Field(name)
 		prefix := filterPrefix(c, field)

@@ -24,6 +24,10 @@ type Query struct {
 	// Since is a position in the change log, of a stream or a list of changes; empty: none given.
 	Since string
 
+	// DryRun and OnConflict, the columns of a unique group, are parameters of writes.
+	DryRun     bool
+	OnConflict []int
+
 	// linkParameters is the filters and the sort, for links to other pages; filterParameters is the
 	// filters only.
 	linkParameters, filterParameters []string
@@ -51,6 +55,9 @@ const (
 	ofList    mode = iota // a range of a collection
 	ofChanges             // a range of the change log
 	ofStream              // changes of a collection as they happen
+	ofWrite               // a write to one resource
+	ofCreate              // a write that creates
+	ofRange               // a write to a range of a collection
 )
 
 // Bounds of a query: more than people write, and less than databases refuse.
@@ -79,6 +86,21 @@ func ParseChanges(c *model.Collection, raw string, limits Limits) (Query, error)
 func ParseStream(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofStream, c, raw, limits)
 }
+
+// ParseRange does the same for a write to a range of a collection, which has no default limit. A
+// request that selects nothing in particular is refused.
+func ParseRange(c *model.Collection, raw string, limits Limits) (Query, error) {
+	limits.DefaultLimit = math.MaxInt64
+	return parse(ofRange, c, raw, limits)
+}
+
+// ParseCreate does the same for a request that creates resources: dry_run and on_conflict.
+func ParseCreate(c *model.Collection, raw string, limits Limits) (Query, error) {
+	return parse(ofCreate, c, raw, limits)
+}
+
+// ParseWrite does the same for any other write: dry_run.
+func ParseWrite(raw string) (Query, error) { return parse(ofWrite, nil, raw, Limits{}) }
 
 func parse(mode mode, c *model.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{mode: mode, collection: c, limits: limits, seen: map[string]string{}}
@@ -214,6 +236,10 @@ func (p *parser) parameter(given parameter) {
 	case "l":
 		long = "limit"
 	}
+	if (p.mode == ofWrite || p.mode == ofCreate) && !p.takes(long) {
+		p.fail(given, problem.CodeUnknownParameter, "This request has no such parameter. It has %s.", parameterNames[p.mode])
+		return
+	}
 	field, op, isFilter := filterName(given.name)
 	first, again := p.seen[long]
 	if again && !isList(long, op, isFilter) {
@@ -229,6 +255,8 @@ func (p *parser) parameter(given parameter) {
 		p.plainFilter(given, field)
 	case isFilter:
 		p.operatorFilter(given, field, op)
+	case p.takes(long):
+		p.writeParameter(given)
 	case long == "since":
 		p.since(given)
 	case p.refuses(long):
@@ -247,7 +275,10 @@ func (p *parser) parameter(given parameter) {
 }
 
 // parameterNames lists the parameters beside filters.
-var parameterNames = map[mode]string{ofList: "offset, limit, cursor, sort", ofChanges: "limit, cursor, since", ofStream: "since"}
+var parameterNames = map[mode]string{
+	ofList: "offset, limit, cursor, sort", ofChanges: "limit, cursor, since", ofStream: "since",
+	ofWrite: "dry_run", ofCreate: "dry_run and on_conflict", ofRange: "offset, limit, cursor, sort, dry_run",
+}
 
 // isList reports whether a parameter holds a list, which goes on when it is given again:
 // generated clients send lists that way.
@@ -362,7 +393,7 @@ func (p *parser) finish() {
 		if _, both := p.seen["since"]; both && p.mode == ofChanges {
 			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or since: both say where the range starts."))
 		}
-		if _, both := p.seen["offset"]; both && p.mode == ofList {
+		if _, both := p.seen["offset"]; both && (p.mode == ofList || p.mode == ofRange) {
 			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or an offset: both say where the range starts."))
 		}
 		p.query.Range.Anchor = AtCursor
@@ -375,4 +406,5 @@ func (p *parser) finish() {
 		}
 	}
 	p.finishFilters()
+	p.finishWrite()
 }

@@ -11,7 +11,7 @@ const (
 // since reads the position of a stream or a list of changes.
 func (p *parser) since(given parameter) {
 	switch {
-	case p.mode == ofList:
+	case p.mode == ofList || p.mode == ofRange:
 		p.sinceOfList(given)
 	case given.value == "" && p.mode == ofStream:
 		p.fail(given, problem.CodeInvalidParameter, "%s", NoPosition)
@@ -31,7 +31,7 @@ func (p *parser) sinceOfList(given parameter) {
 func (p *parser) refuses(name string) bool {
 	switch name {
 	case "offset", "sort":
-		return p.mode != ofList
+		return p.mode != ofList && p.mode != ofRange
 	case "limit", "cursor":
 		return p.mode == ofStream
 	}

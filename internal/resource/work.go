@@ -20,6 +20,9 @@ type Work struct {
 	by    *auth.Permit // of the caller
 	after []func(context.Context)
 	depth int // of nested hooks that write
+
+	dryRun   bool              // see DryRun
+	affected map[identity]bool // resources that were changed and that the caller may see; nil: they are not counted
 }
 
 // Transact runs fn in a transaction, and then the functions that it scheduled. Fn may run more
