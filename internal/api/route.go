@@ -18,13 +18,13 @@ import (
 type pathKind int
 
 const (
-	rootPath       pathKind = iota // /
-	serverPath                     // *, as in OPTIONS *
-	systemPath                     // /-/…
-	collectionPath                 // /users, /users/<id>/posts
-	itemPath                       // /users/<id>, /users/<id>/posts/<id>
-	singularPath                   // /user/<id>
-	transactionPath                // /-/transaction
+	rootPath        pathKind = iota // /
+	serverPath                      // *, as in OPTIONS *
+	systemPath                      // /-/…
+	collectionPath                  // /users, /users/<id>/posts
+	itemPath                        // /users/<id>, /users/<id>/posts/<id>
+	singularPath                    // /user/<id>
+	transactionPath                 // /-/transaction
 )
 
 // methods that a kind of path knows, in the order of Allow.

@@ -16,7 +16,9 @@ func TestDryRun(t *testing.T) {
 			s.createAll("/people/"+id(0)+"/cats", `{"id":"`+id(10+i)+`"}`)
 			s.createAll("/toys", `{"id":"`+id(20+2*i)+`","cat_id":"`+id(10+i)+`"}`, `{"id":"`+id(21+2*i)+`","cat_id":"`+id(10+i)+`"}`)
 		}
-		state := func() string { return s.get("/people").body + s.get("/cats").body + s.get("/toys").body + s.get("/changes").body }
+		state := func() string {
+			return s.get("/people").body + s.get("/cats").body + s.get("/toys").body + s.get("/changes").body
+		}
 		before := state()
 		for _, test := range []struct {
 			method, path, body string
@@ -34,7 +36,7 @@ func TestDryRun(t *testing.T) {
 			{"PATCH", "/people?filter[name]=A", `{"name":"X"}`, 200, data(person(0, `"X"`)), "people=1"},
 			{"POST", "/people?on_conflict=id", `{"id":"` + id(0) + `","name":"X"}`, 200, `{"data":` + person(0, `"X"`) + `}`, "people=1"},
 			{"POST", "/-/transaction", "[" + step("DELETE", "/cats/"+id(10), "") + "," + step("PATCH", "/people/"+id(0), `{"name":"A"}`) + "]", 200,
-				data(`{"id":"`+id(10)+`","type":"cats","person_id":"`+id(0)+`","name":null}`, person(0, `"A"`)), "cats=1, toys=2, people=0"},
+				data(`{"id":"`+id(10)+`","type":"cats","name":null,"person_id":"`+id(0)+`"}`, person(0, `"A"`)), "cats=1, toys=2, people=0"},
 		} {
 			query := "?dry_run=true"
 			if len(test.path) > 7 && test.path[7] == '?' {

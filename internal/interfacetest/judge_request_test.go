@@ -196,7 +196,7 @@ func (d *document) mustBeWrong(e *exchange) []string {
 		isOfHTTP := each.Code == "malformed_request" && (each.Source.Header == "" || len(e.header.Values(each.Source.Header)) > 1)
 		sortsTwice := each.Source.Parameter == "sort" && strings.HasSuffix(each.Detail, "is given twice.") // name,-name
 		isFormat := strings.Contains(each.Detail, "whose year in UTC is between")
-		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"              // what a position is, only the server knows
+		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID" // what a position is, only the server knows
 		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") || each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
 		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer) // of a decimal
 		if isOfWrite || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {

@@ -137,7 +137,7 @@ func TestUpsertChildren(t *testing.T) {
 		s.createAll("/teams", `{"id":"`+id(0)+`"}`, `{"id":"`+id(1)+`"}`)
 		path := "/teams/" + id(0) + "/players?on_conflict=shirt"
 		player := func(name string) string {
-			return `{"data":{"id":"` + id(5) + `","type":"players","team_id":"` + id(0) + `","shirt":"7","name":"` + name + `"}}`
+			return `{"data":{"id":"` + id(5) + `","type":"players","shirt":"7","name":"` + name + `","team_id":"` + id(0) + `"}}`
 		}
 		s.do("POST", path, `{"id":"`+id(5)+`","shirt":"7","name":"A"}`).expect(t, 201, player("A"))
 		s.do("POST", path, `{"shirt":"7","name":"B"}`).expect(t, 200, player("B"))

@@ -126,7 +126,9 @@ func TestRangeLimits(t *testing.T) {
 
 // family has references of every kind.
 func family(t testing.TB) *schema.Schema {
-	refers := func(to string, on schema.OnDelete) *schema.Reference { return &schema.Reference{Collection: to, OnDelete: on} }
+	refers := func(to string, on schema.OnDelete) *schema.Reference {
+		return &schema.Reference{Collection: to, OnDelete: on}
+	}
 	return mustSchema(t,
 		schema.Collection{Name: "people", Singular: "person", NoTimestamps: true, Attributes: []schema.Attribute{
 			{Name: "name", Type: schema.String}, {Name: "boss_id", Type: schema.String, Format: schema.UUID, References: refers("people", schema.Restrict)},

@@ -15,7 +15,7 @@ import (
 // Upsert is one body that creates a resource, or changes the one that it is found to be about:
 // what it means in either case, or what is wrong with it then.
 type Upsert struct {
-	Create, Patch               Input
+	Create, Patch             Input
 	CreateFaults, PatchFaults problem.Errors
 }
 

@@ -274,6 +274,13 @@ func (w *Work) upsertItems(write Write, items []int, owners []owner, results []R
 			inputs, created = append(inputs, each.Create), append(created, i)
 		}
 	}
+	before := len(w.creating)
+	defer func() { w.creating = w.creating[:before] }()
+	for _, input := range inputs {
+		if input.HasID() { // so that the updates can refer to it
+			w.creating = append(w.creating, identity{write.Path.Collection, input.Values.ID(model.IDColumn)})
+		}
+	}
 	changed, err := w.updateAll(write.Path, updates, func(k int) string { return write.pointer(updated[k]) })
 	if err != nil {
 		return err
