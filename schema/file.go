@@ -95,7 +95,14 @@ func (p *parser) settings(e entry) []Setting {
 			p.wrong(e, "%s must be text, a number or a boolean, but is %s", e.name, describe(e.node))
 			continue
 		}
-		settings = append(settings, Setting{Name: e.name, Value: e.node.Value, Line: e.place.line, Column: e.place.column, NameLine: names[e.name].line, NameColumn: names[e.name].column})
+		settings = append(settings, Setting{
+			Name:       e.name,
+			Value:      e.node.Value,
+			Line:       e.place.line,
+			Column:     e.place.column,
+			NameLine:   names[e.name].line,
+			NameColumn: names[e.name].column,
+		})
 	}
 	return settings
 }
@@ -217,6 +224,10 @@ func (p *parser) parent(e entry, keys []model.Keyword) *model.Parent {
 			parent.Attribute = p.text(e)
 		case "on_delete":
 			parent.OnDelete = model.OnDelete(p.text(e))
+		case "as":
+			parent.As = p.text(e)
+		case "inverse":
+			parent.Inverse = p.text(e)
 		}
 	}
 	return parent

@@ -123,7 +123,7 @@ collections:
 			},
 		},
 		Collection{Name: "teams"},
-		Collection{Name: "badges", Parent: &Parent{"users", "owner_id", Cascade}, Attributes: []Attribute{{Name: "owner_id", Required: true}}},
+		Collection{Name: "badges", Parent: &Parent{Collection: "users", Attribute: "owner_id", OnDelete: Cascade}, Attributes: []Attribute{{Name: "owner_id", Required: true}}},
 		Collection{Name: "medals", Parent: &Parent{Collection: "users"}},
 	)
 	if err != nil {
@@ -161,7 +161,7 @@ func TestParseBytes(t *testing.T) {
 }
 
 // FuzzParse: whatever the bytes, there is a schema or a list of problems with
-// positions in the file, in order.
+// lines and columns in the file, in order.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/problems/*.txt")
 	if err != nil {

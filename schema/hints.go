@@ -39,6 +39,9 @@ var keyHints = map[string]model.Hints{
 		"element of":                                               "write items",
 		"initial":                                                  "write default",
 	},
+	model.ReferenceKeywords[0].Name: {
+		"as inverse": "write it beside references, not inside",
+	},
 	grantKeys[0].Name: {
 		"get view show select find": "write read",
 		"index browse":              "write list",

@@ -48,7 +48,7 @@ const (
 )
 
 // Attribute declares one attribute of a collection, or, in Items and
-// Properties, the shape of a nested value. The zero value of a constraint
+// Properties, the type of a nested value. The zero value of a constraint
 // means that there is none.
 type Attribute struct {
 	Name        string
@@ -94,6 +94,10 @@ type Attribute struct {
 	// References makes the attribute the id of a resource of another
 	// collection. Type and Format may be left out.
 	References *Reference
+	// As names the relation to the resource that the attribute refers to; default: the name of
+	// the attribute without _id. Inverse names the relation in the other direction, from that
+	// resource to those that refer to it; default: none, or for a parent the name of the collection.
+	As, Inverse string
 
 	// RenamedFrom is the name that the attribute had before. A migration keeps
 	// its values then; it means nothing once that is done.
@@ -113,6 +117,8 @@ type Parent struct {
 	// with "_id" appended. It is added to the attributes if it is not among them.
 	Attribute string
 	OnDelete  OnDelete
+	// As and Inverse are those of the attribute.
+	As, Inverse string
 }
 
 // Collection declares a collection of resources.

@@ -1,5 +1,5 @@
-// Package api is the HTTP side: routing, negotiation, envelope, headers and limits. No other
-// package writes a response.
+// Package api turns HTTP requests into calls of package resource, and their results into responses:
+// routing, negotiation, envelope, headers and limits. No other package writes a response.
 package api
 
 import (
@@ -90,7 +90,18 @@ func New(config Config) *API {
 		<-config.Stopping
 		stop()
 	}()
-	return &API{Config: config, stopped: stopped, metrics: config.Observer.Metrics(), keys: &keysInUse{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: newInFlight(config.MaxRequests), ready: &readiness{now: time.Now}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
+	return &API{
+		Config:   config,
+		stopped:  stopped,
+		metrics:  config.Observer.Metrics(),
+		keys:     &keysInUse{inUse: map[resource.IdempotencyKey]bool{}},
+		buckets:  newBuckets(),
+		inFlight: newInFlight(config.MaxRequests),
+		ready:    &readiness{now: time.Now},
+		bodies:   newBudget(config.MaxBodies, config.MaxBody),
+		openapis: &documents{all: map[string]*document{}},
+		patterns: patternsOf(config.Schema),
+	}
 }
 
 // ServeHTTP handles one request.
@@ -194,12 +205,10 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.changes(r, out, target)
 	case target.lists() && isRead(r.Method):
 		return a.list(r, out, target)
-	}
-	switch {
 	case target.kind == transactionPath:
 		return a.transaction(r.WithContext(out.context(r)), out, target)
 	case !isRead(r.Method):
-		return a.change(r.WithContext(out.context(r)), out, target)
+		return a.write(r.WithContext(out.context(r)), out, target)
 	}
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since strin
 		return a.Feed.LogShape(logRequest(t, q)), q.Since, err
 	case t.lists():
 		limits := a.Query
-		limits.Visible = t.path.By.Visible(t.path.Collection)
+		limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
 		q, err := query.ParseStream(t.path.Collection, r.URL.RawQuery, limits)
 		return feed.Shape{Path: t.path, Filter: q.Filter}, q.Since, err
 	}

@@ -33,14 +33,14 @@ func (a *API) transaction(r *http.Request, out *response, t *target) (*reply, er
 	if err != nil {
 		return nil, err
 	}
-	key, err := a.idempotencyKeyOf(r, t.path.By, q.DryRun, func() string {
+	once, err := a.idempotentRequestOf(r, t.path.By, q.DryRun, func() string {
 		return fingerprintOf([]byte(r.Method), []byte(a.Prefix+transactionAddress), body)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return a.once(r.Context(), key, func(ctx context.Context) (*reply, error) {
-		reply, _, err := a.execute(ctx, a.steps(ctx, body, t, q.DryRun, shareOf(out)), key)
+	return a.runOnce(r.Context(), once, func(ctx context.Context) (*reply, error) {
+		reply, _, err := a.transact(ctx, a.steps(ctx, body, t, q.DryRun, shareOf(out)), once)
 		return reply, err
 	})
 }

@@ -192,6 +192,20 @@ func (p *Permit) Visible(c *model.Collection) model.ColumnSet {
 	return p.grant(c).visible
 }
 
+// Related is what the caller may see of the collection that a relation leads to: its columns and its
+// resources. False: the relation does not exist for them, as they may not see the referring
+// attribute, or may not read, or list, the other collection.
+func (p *Permit) Related(r *model.Relation) (visible model.ColumnSet, scope query.Filter, may bool) {
+	verb := schema.MayList
+	if r.One {
+		verb = schema.MayRead
+	}
+	if !p.May(verb, r.To) || !p.Visible(r.Referring()).Has(r.Column) {
+		return nil, nil, false
+	}
+	return p.Visible(r.To), p.Rows(r.To), true
+}
+
 // Mark identifies what the caller may see of a collection. Empty: everything.
 func (p *Permit) Mark(c *model.Collection) string {
 	if p == nil || p.grant(c) == nil {
@@ -239,9 +253,9 @@ func (p *Permit) Denied(format string, args ...any) *problem.Error {
 	return fault.New(problem.CodeForbidden, "%s", detail)
 }
 
-// Shape identifies the rights of a permit: callers with the same shape get the same
-// description of the API.
-func (p *Permit) Shape() string {
+// RightsKey identifies the rights of a permit: callers with equal keys get the same description
+// of the API.
+func (p *Permit) RightsKey() string {
 	switch {
 	case p == nil:
 		return ""

@@ -99,7 +99,7 @@ func typeName(a *model.Attribute) string {
 // sameAttribute compares the declarations of two attributes, without their indexes, which
 // are compared with those of the collection.
 func sameAttribute(a, b *model.Attribute) bool {
-	return bytes.Equal(a.Definition(), b.Definition()) && a.Required == b.Required && onDelete(a) == onDelete(b)
+	return bytes.Equal(a.Definition(), b.Definition()) && a.Required == b.Required && onDelete(a) == onDelete(b) && a.As == b.As && a.Inverse == b.Inverse
 }
 
 func onDelete(a *model.Attribute) model.OnDelete {
@@ -118,6 +118,8 @@ func differingKeywords(before, a *model.Attribute) string {
 		}
 	}
 	note("on_delete", onDelete(before) != onDelete(a))
+	note("as", before.As != a.As)
+	note("inverse", before.Inverse != a.Inverse)
 	note("description", before.Description != a.Description)
 	note("default", before.DefaultValue() != a.DefaultValue())
 	plain := func(x model.Attribute) string {

@@ -58,6 +58,7 @@ func (k *Checker) schema() {
 		k.async(c, at.To("async"))
 		k.groups(c, at)
 	}
+	k.relations()
 	k.renamed(CollectionNames, len(k.declared), func(i int) (string, string, Path) {
 		c := &k.declared[i]
 		return c.Name, c.RenamedFrom, root.To(c.Name, "renamed_from")
@@ -111,6 +112,7 @@ var (
 		Allowed:  "a lower-case letter, then lower-case letters, digits and _",
 		Reserved: []string{"id", "type", "created_at", "updated_at"},
 	}
+	RelationNames = NameRule{What: "relation", Pattern: AttributeNames.Pattern, Allowed: AttributeNames.Allowed, Reserved: AttributeNames.Reserved}
 )
 
 // Problem says what is wrong with a name, or nothing.

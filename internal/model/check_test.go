@@ -129,18 +129,18 @@ func TestNewCompletes(t *testing.T) {
 	want := []Collection{
 		{Name: "people", Singular: "person"},
 		{Name: "user-groups", Singular: "user-group"},
-		{Name: "posts", Singular: "post", Parent: &Parent{"people", "person_id", Restrict}, Unique: [][]string{{"person_id"}}, Attributes: []Attribute{
+		{Name: "posts", Singular: "post", Parent: &Parent{Collection: "people", Attribute: "person_id", OnDelete: Restrict}, Unique: [][]string{{"person_id"}}, Attributes: []Attribute{
 			reference("person_id", "people", Restrict, false),
 		}},
-		{Name: "members", Singular: "member", Parent: &Parent{"user-groups", "user_group_id", Cascade}, Attributes: []Attribute{
+		{Name: "members", Singular: "member", Parent: &Parent{Collection: "user-groups", Attribute: "user_group_id", OnDelete: Cascade}, Attributes: []Attribute{
 			reference("user_group_id", "user-groups", Cascade, true),
 			reference("sponsor", "people", Restrict, false),
 			{Name: "level", Type: Integer, Unique: true},
 		}},
-		{Name: "notes", Singular: "note", Parent: &Parent{"people", "author", SetNull}, Attributes: []Attribute{
+		{Name: "notes", Singular: "note", Parent: &Parent{Collection: "people", Attribute: "author", OnDelete: SetNull}, Attributes: []Attribute{
 			reference("author", "people", SetNull, false),
 		}},
-		{Name: "comments", Singular: "comment", Parent: &Parent{"comments", "comment_id", Restrict}, Attributes: []Attribute{
+		{Name: "comments", Singular: "comment", Parent: &Parent{Collection: "comments", Attribute: "comment_id", OnDelete: Restrict}, Attributes: []Attribute{
 			reference("comment_id", "comments", Restrict, false),
 		}},
 		{Name: "sheep", Singular: "one-sheep", NoTimestamps: true},

@@ -128,6 +128,8 @@ func (c *Collection) fillInParent(declared []Collection) {
 	if a.References.OnDelete == "" {
 		a.References.OnDelete = c.Parent.OnDelete
 	}
+	a.As = cmp.Or(a.As, c.Parent.As)
+	a.Inverse = cmp.Or(a.Inverse, c.Parent.Inverse)
 }
 
 // parentAttribute is empty when the parent has no singular to name it after.

@@ -21,7 +21,7 @@ type Field struct {
 // NoColumn is the column of a field that is not stored.
 const NoColumn = -1
 
-// IDColumn is the position of the id among the columns of every collection.
+// IDColumn is the index of the id among the columns of every collection.
 const IDColumn = 0
 
 // RevisionName is the column that holds the revision of a resource's last
@@ -53,6 +53,7 @@ type layout struct {
 	referrers  []Link
 	parent     *Link
 	children   []*Collection
+	relations  []*Relation
 	names      [][]byte // `,"name":` for every column
 	attributes map[string]int
 	builtIn    bool
@@ -130,6 +131,7 @@ func compile(declared []Collection) *Schema {
 	for _, c := range s.collections {
 		c.connect(s)
 	}
+	s.relate()
 	s.operations = operations()
 	s.operations.layOut()
 	s.byName[s.operations.Name] = s.operations

@@ -42,7 +42,7 @@ const (
 )
 
 // Attribute declares one attribute of a collection, or, in Items and
-// Properties, the shape of a nested value. The zero value of a constraint
+// Properties, the type of a nested value. The zero value of a constraint
 // means that there is none. The JSON names are those of stored schemas.
 type Attribute struct {
 	Name        string `json:"name,omitempty"`
@@ -93,6 +93,11 @@ type Attribute struct {
 	// References makes the attribute the id of a resource of another
 	// collection. Type and Format may be left out.
 	References *Reference `json:"references,omitempty"`
+	// As names the relation to the resource that the attribute refers to; default: the name of
+	// the attribute without _id. Inverse names the relation in the other direction, from that
+	// resource to those that refer to it; default: none, or for a parent the name of the collection.
+	As      string `json:"as,omitempty"`
+	Inverse string `json:"inverse,omitempty"`
 
 	// RenamedFrom is the name that the attribute had before. A migration keeps
 	// its values then; it means nothing once that is done.
@@ -114,6 +119,9 @@ type Parent struct {
 	// with "_id" appended. It is added to the attributes if it is not among them.
 	Attribute string   `json:"attribute"`
 	OnDelete  OnDelete `json:"on_delete"`
+	// As and Inverse are those of the attribute.
+	As      string `json:"-"`
+	Inverse string `json:"-"`
 }
 
 // Collection declares a collection of resources.
@@ -156,6 +164,7 @@ type Schema struct {
 	bySingular  map[string]*Collection
 	operations  *Collection
 	changes     *Collection
+	warnings    []string
 }
 
 // Collections lists the collections that are declared, in that order.

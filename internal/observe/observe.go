@@ -1,5 +1,5 @@
-// Package observe turns events into log lines and metrics. The rest of the program only
-// reports events.
+// Package observe writes the log lines and counts the metrics of a server. Other packages call its
+// methods, such as Failed, and decide neither the wording nor the names of metrics.
 package observe
 
 import (
@@ -171,6 +171,9 @@ func (o *Observer) NotReady(err error) { o.log.Warn("not ready", "error", err) }
 
 // IssuerUnreachable logs that tokens cannot be checked.
 func (o *Observer) IssuerUnreachable(err error) { o.log.Warn("tokens cannot be checked", "error", err) }
+
+// SchemaWarning logs a declaration of the schema that is valid but probably a mistake.
+func (o *Observer) SchemaWarning(warning string) { o.log.Warn("schema", "warning", warning) }
 
 // AccessWarning logs a declaration of access that is valid but probably a mistake.
 func (o *Observer) AccessWarning(warning string) { o.log.Warn("access", "warning", warning) }

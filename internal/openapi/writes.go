@@ -79,11 +79,11 @@ func (b *builder) updateRange(p place) object {
 		return nil
 	}
 	c := p.collection
-	codes := append(b.ofRange(p), b.ofWrite(p, patchShape)...)
+	codes := append(b.ofRange(p), b.ofWrite(p, patchVariant)...)
 	return b.describe(operation{
 		id: "update" + b.called(p, true), tag: c.Name, public: public,
 		summary: "Update " + b.said(p, spaced(c.Name)), description: b.rangeText("Sets the attributes that are sent, in"),
-		parameters: b.rangeParameters(c), body: b.body(p, patchShape),
+		parameters: b.rangeParameters(c), body: b.body(p, patchVariant),
 		responses: object{{"200", b.rangeWritten(p)}}, codes: codes, headers: writeHeaders,
 	})
 }
@@ -122,7 +122,7 @@ func (b *builder) rangeWritten(p place) object {
 	return b.response(p.collection, "Range", func() object {
 		return object{
 			{"description", "All resources of the range, in its order."}, {"headers", b.headersOf(append([]string{"X-Affected"}, writeHeaders...)...)},
-			{"content", jsonOf(enveloped(arrayOf(b.shapeOf(p, readShape))), dataOf(list{b.example(p.collection, readShape, "")}))},
+			{"content", jsonOf(enveloped(arrayOf(b.schemaOf(p, readVariant))), dataOf(list{b.example(p.collection, readVariant, "")}))},
 		}
 	})
 }
@@ -130,11 +130,11 @@ func (b *builder) rangeWritten(p place) object {
 // upserted is the answer to an upsert that has changed a resource.
 func (b *builder) upserted(p place) object {
 	return b.response(p.collection, "Upserted", func() object {
-		one := b.shapeOf(p, readShape)
+		one := b.schemaOf(p, readVariant)
 		return object{
 			{"description", "With `on_conflict`: the resource that exists, as it is now, or for an array all of them. `ETag` is that of one resource."},
 			{"headers", b.headersOf(append([]string{"ETag", "X-Affected"}, writeHeaders...)...)},
-			{"content", jsonOf(enveloped(object{{"oneOf", list{one, arrayOf(one)}}}), dataOf(b.example(p.collection, readShape, "")))},
+			{"content", jsonOf(enveloped(object{{"oneOf", list{one, arrayOf(one)}}}), dataOf(b.example(p.collection, readVariant, "")))},
 		}
 	})
 }
@@ -194,7 +194,7 @@ func (b *builder) ofTransaction() []problem.Code {
 		problem.CodePreconditionRequired, problem.CodeParentMismatch, problem.CodeUnknownReference, problem.CodeEnum, problem.CodeRefused, problem.CodeRequired,
 	}
 	for _, c := range b.schema.Collections() {
-		codes = append(codes, b.ofBody(place{collection: c}, createShape)...)
+		codes = append(codes, b.ofBody(place{collection: c}, createVariant)...)
 	}
 	return append(append(codes, b.ofChange()...), b.anywhere()...)
 }

@@ -1,5 +1,5 @@
-// Package query parses the parameters of a URL into a Query on a collection. It is pure: no
-// input or output, and no later code reads the text of a parameter again.
+// Package query parses the parameters of a URL into a Query on a collection: range, filter and
+// sort. It does no I/O, and no later code reads the text of a parameter.
 package query
 
 import (
@@ -46,6 +46,10 @@ type Limits struct {
 
 	Visible model.ColumnSet     // fields that the caller may see
 	Choices map[string][]string // by field: the only values that it can have
+
+	// Related is what the caller may see of the collection that a relation leads to: its columns and
+	// its resources. False: the relation does not exist for the caller. Nil: everything.
+	Related func(*model.Relation) (visible model.ColumnSet, scope Filter, may bool)
 }
 
 // mode is what kind of request takes the parameters.

@@ -60,12 +60,12 @@ func (write *Write) page() store.PageQuery {
 	q := *write.Range
 	most := int64(write.limits.Items) + 1
 	q.Range.Limit = max(min(q.Range.Limit, most), -most)
-	return pageOf(write.Path, q, false)
+	return pageQuery(write.Path, q, false)
 }
 
 // tooMany is the error of a range with too many resources. It counts them.
 func (r *Resources) tooMany(ctx context.Context, write *Write, caller string) error {
-	page := pageOf(write.Path, *write.Range, false)
+	page := pageQuery(write.Path, *write.Range, false)
 	whole := page.Range.Anchor == query.AtEdge && page.Range.Limit == math.MaxInt64
 	page.Exact, page.Caller = whole, caller
 	listing, err := r.store.Page(ctx, page)

@@ -2,15 +2,10 @@ import { sendInArrays } from "./arrays.ts";
 import { errorOf, PluralError, ProtocolError, type ApiProblem } from "./errors.ts";
 import { bodyText, type NumberPaths, parseData, randomUUID } from "./json.ts";
 import { queryText, type ListRange, type ListSelection } from "./query.ts";
+import type { ResourceReference } from "./resource.ts";
 import { type CallOptions, type HttpAnswer, type HttpCall, type HttpTransport, sleep } from "./transport.ts";
 import { walk } from "./walk.ts";
 import { follow, type WatchEvent, type WatchOptions } from "./watch.ts";
-
-/** The id and the type of a resource. */
-export interface ResourceReference {
-  readonly id: string;
-  readonly type: string;
-}
 
 /** The types of a collection. */
 export interface CollectionShape {

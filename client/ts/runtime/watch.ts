@@ -1,6 +1,6 @@
-import type { ResourceReference } from "./collection.ts";
 import { ApiError, ConnectionError, PluralError, ProtocolError } from "./errors.ts";
 import { type NumberPaths, parseEnvelope } from "./json.ts";
+import type { ResourceReference } from "./resource.ts";
 import { type CallOptions, type HttpTransport, sleep } from "./transport.ts";
 
 /** A change of a resource. */

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -12,8 +13,8 @@ import (
 	"github.com/plural-go/plural/internal/resource"
 )
 
-// change executes a write: now or asynchronously, with or without an Idempotency-Key.
-func (a *API) change(r *http.Request, out *response, t *target) (*reply, error) {
+// write executes a write: now or asynchronously, with or without an Idempotency-Key.
+func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
 	request, err := a.requestOf(r, t)
 	if err != nil {
 		return nil, err
@@ -25,11 +26,11 @@ func (a *API) change(r *http.Request, out *response, t *target) (*reply, error) 
 	}
 	when := timingOf(r, request)
 	request.Accepting = when.later
-	key, err := a.idempotencyKeyOf(r, t.path.By, request.DryRun, func() string { return a.fingerprint(request, r.URL.RawQuery) })
+	once, err := a.idempotentRequestOf(r, t.path.By, request.DryRun, func() string { return a.fingerprint(request, r.URL.RawQuery) })
 	if err != nil {
 		return nil, err
 	}
-	return a.once(r.Context(), key, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, key, shareOf(out)) })
+	return a.runOnce(r.Context(), once, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, once, shareOf(out)) })
 }
 
 // requestOf reads the target and the parameters of a write.
@@ -62,31 +63,32 @@ func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
 	return query.ParseRange(t.path.Collection, raw, limits)
 }
 
-// once performs a request, unless there is an idempotency record of its key. Nil: it has no key.
-func (a *API) once(ctx context.Context, key *resource.IdempotencyKey, perform func(context.Context) (*reply, error)) (*reply, error) {
-	if key == nil {
+// runOnce performs a request, unless there is an idempotency record of it. Once is nil if it has no
+// Idempotency-Key.
+func (a *API) runOnce(ctx context.Context, once *resource.IdempotentRequest, perform func(context.Context) (*reply, error)) (*reply, error) {
+	if once == nil {
 		return perform(ctx)
 	}
-	if !a.keys.enter(key) {
+	if !a.keys.enter(once.Key) {
 		return nil, resource.KeyInUse()
 	}
-	defer a.keys.leave(key)
-	record, err := a.Resources.FindRecord(ctx, *key)
+	defer a.keys.leave(once.Key)
+	record, err := a.Resources.FindRecord(ctx, *once)
 	if err != nil || record != nil {
 		return replayOf(record), err
 	}
 	return perform(ctx)
 }
 
-// perform executes a write. With an Idempotency-Key the same transaction stores the
-// idempotency record.
-func (a *API) perform(ctx context.Context, request resource.Request, when timing, key *resource.IdempotencyKey, share string) (*reply, error) {
+// perform executes a write in this request, or accepts it for later. Once is nil if the request
+// has no Idempotency-Key; otherwise the same transaction stores the idempotency record.
+func (a *API) perform(ctx context.Context, request resource.Request, when timing, once *resource.IdempotentRequest, share string) (*reply, error) {
 	if !when.later {
-		reply, _, err := a.execute(ctx, a.now(ctx, request, share), key)
+		reply, _, err := a.transact(ctx, a.prepareNow(ctx, request, share), once)
 		return reply, err
 	}
 	var accepted operation.Accepted
-	reply, fresh, err := a.execute(ctx, a.later(ctx, request, when, &accepted), key)
+	reply, fresh, err := a.transact(ctx, a.prepareLater(ctx, request, when, &accepted), once)
 	if err != nil || !fresh || reply.status != http.StatusAccepted {
 		a.Operations.StopWaiting(accepted)
 		return reply, err
@@ -95,7 +97,7 @@ func (a *API) perform(ctx context.Context, request resource.Request, when timing
 	if when.wait == 0 {
 		return reply, nil
 	}
-	return a.await(ctx, accepted, reply, when, key)
+	return a.await(ctx, accepted, reply, when, once)
 }
 
 // pendingWrite is a write before its transaction: the error found so far, the function that
@@ -106,8 +108,9 @@ type pendingWrite struct {
 	reply  func() *reply
 }
 
-// now prepares a write that is executed in this request. Share is whose quota of reads it uses.
-func (a *API) now(ctx context.Context, request resource.Request, share string) pendingWrite {
+// prepareNow prepares a write that is executed in this request. Share is whose quota of reads it
+// uses.
+func (a *API) prepareNow(ctx context.Context, request resource.Request, share string) pendingWrite {
 	write, err := a.Resources.Decode(ctx, request)
 	if err == nil {
 		err = a.prepare(ctx, &write, share)
@@ -119,7 +122,7 @@ func (a *API) now(ctx context.Context, request resource.Request, share string) p
 			results, err = w.Do(write)
 			return err
 		},
-		reply: func() *reply { return a.written(write, results) },
+		reply: func() *reply { return a.replyToWrite(write, results) },
 	}
 	if request.DryRun {
 		return pending.undone(request.Path.Collection)
@@ -161,8 +164,8 @@ func (d pendingWrite) undone(collections ...*model.Collection) pendingWrite {
 	return d
 }
 
-// later prepares a write that is accepted and executed asynchronously.
-func (a *API) later(ctx context.Context, request resource.Request, when timing, accepted *operation.Accepted) pendingWrite {
+// prepareLater prepares a write that is accepted and executed asynchronously.
+func (a *API) prepareLater(ctx context.Context, request resource.Request, when timing, accepted *operation.Accepted) pendingWrite {
 	write, err := a.Resources.Decode(ctx, request)
 	return pendingWrite{
 		failed: err,
@@ -188,7 +191,7 @@ const settleTime = 10 * time.Second
 
 // await waits for the outcome of an operation and replies with it. The idempotency record gets
 // the same reply.
-func (a *API) await(ctx context.Context, accepted operation.Accepted, reply *reply, when timing, key *resource.IdempotencyKey) (*reply, error) {
+func (a *API) await(ctx context.Context, accepted operation.Accepted, reply *reply, when timing, once *resource.IdempotentRequest) (*reply, error) {
 	wanted, cancel := a.whileAwaited(ctx)
 	defer cancel()
 	outcome, ok := a.Operations.Wait(wanted, accepted, when.wait)
@@ -197,17 +200,17 @@ func (a *API) await(ctx context.Context, accepted operation.Accepted, reply *rep
 	case ok && outcome.Err != nil:
 		reply = failure(fault.From(outcome.Err))
 	case ok:
-		reply = a.written(outcome.Write, outcome.Results)
+		reply = a.replyToWrite(outcome.Write, outcome.Results)
 	}
 	reply.header.Set("Preference-Applied", when.applied)
-	if key == nil {
+	if once == nil {
 		return reply, nil
 	}
 	if outcome.Err == nil || isFinal(outcome.Err) {
 		final = reply
 	}
 	final.provisional = 0
-	other, err := a.Resources.FinalizeRecord(ctx, *key, recordOf(final))
+	other, err := a.Resources.FinalizeRecord(ctx, once.Key, recordOf(final))
 	if err == nil && other != nil {
 		reply = replyOf(other) // a repeated request was answered first
 	}
@@ -239,4 +242,38 @@ func detached(ctx context.Context) context.Context {
 
 func clientOf(ctx context.Context) context.Context {
 	return ctx.Value(clientContextKey{}).(context.Context)
+}
+
+// replyToWrite replies with resources after they were created or changed, or with one that was
+// deleted.
+func (a *API) replyToWrite(write resource.Write, results []resource.Resource) *reply {
+	if write.Range != nil {
+		return enveloped(http.StatusOK, joined(results))
+	}
+	status := http.StatusOK
+	if write.Verb == resource.Create && !slices.ContainsFunc(results, func(r resource.Resource) bool { return !r.Created }) {
+		status = http.StatusCreated
+	}
+	if write.Many {
+		return enveloped(status, joined(results))
+	}
+	reply := enveloped(status, results[0].Representation)
+	if status == http.StatusCreated {
+		reply.header.Set("Location", a.locate(write.Path.Collection, results[0].ID))
+	}
+	if write.Verb != resource.Delete {
+		reply.header.Set("ETag", results[0].ETag)
+	}
+	return reply
+}
+
+func joined(resources []resource.Resource) []byte {
+	list := []byte{'['}
+	for i, each := range resources {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, each.Representation...)
+	}
+	return append(list, ']')
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/plural-go/plural/internal/resource"
 )
@@ -36,37 +35,4 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 // conditionOf reads the conditions of a request.
 func conditionOf(r *http.Request) (resource.Condition, error) {
 	return resource.ParseCondition(r.Header.Values("If-Match"), r.Header.Values("If-None-Match"))
-}
-
-// written replies with resources after they were created, changed or deleted.
-func (a *API) written(write resource.Write, results []resource.Resource) *reply {
-	if write.Range != nil {
-		return enveloped(http.StatusOK, joined(results))
-	}
-	status := http.StatusOK
-	if write.Verb == resource.Create && !slices.ContainsFunc(results, func(r resource.Resource) bool { return !r.Created }) {
-		status = http.StatusCreated
-	}
-	if write.Many {
-		return enveloped(status, joined(results))
-	}
-	reply := enveloped(status, results[0].Representation)
-	if status == http.StatusCreated {
-		reply.header.Set("Location", a.locate(write.Path.Collection, results[0].ID))
-	}
-	if write.Verb != resource.Delete {
-		reply.header.Set("ETag", results[0].ETag)
-	}
-	return reply
-}
-
-func joined(resources []resource.Resource) []byte {
-	list := []byte{'['}
-	for i, each := range resources {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, each.Representation...)
-	}
-	return append(list, ']')
 }

@@ -1,0 +1,5 @@
+/** The id and the type of a resource. */
+export interface ResourceReference {
+  readonly id: string;
+  readonly type: string;
+}

@@ -1,0 +1,163 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Relation is a reference under the name by which clients include and filter related resources,
+// seen from one of its ends.
+type Relation struct {
+	Name string
+	From *Collection // the collection that has the relation
+	To   *Collection
+	// Column is the referring column: in From if One, else in To.
+	Column int
+	// One: a resource of From refers to one resource of To. Otherwise resources of To refer to
+	// one of From.
+	One bool
+}
+
+// TotalName is the member with the number of related resources.
+func (r *Relation) TotalName() string { return r.Name + "_total" }
+
+// Referring is the collection that has the referring column.
+func (r *Relation) Referring() *Collection {
+	if r.One {
+		return r.From
+	}
+	return r.To
+}
+
+// Relations lists the relations of the collection that have a name of their own: its references in the
+// order of the attributes, then the references to it in the order of the schema.
+func (c *Collection) Relations() []*Relation { return c.relations }
+
+// Relation finds a relation by its name, or returns nil.
+func (c *Collection) Relation(name string) *Relation {
+	for _, relation := range c.relations {
+		if relation.Name == name {
+			return relation
+		}
+	}
+	return nil
+}
+
+// Warnings lists what is valid in the schema, and probably not meant.
+func (s *Schema) Warnings() []string { return s.warnings }
+
+// relationName is the name of the relation to the resource that the attribute refers to: author of
+// author_id. Where it equals the name of the attribute, there is none without as.
+func (a *Attribute) relationName() string {
+	if a.As != "" {
+		return a.As
+	}
+	return strings.TrimSuffix(a.Name, "_id")
+}
+
+// inverseName is the name of the relation to the resources of the collection that refer to one by
+// the attribute, empty if there is none.
+func (c *Collection) inverseName(a *Attribute) string {
+	if a.Inverse == "" && c.Parent != nil && c.Parent.Attribute == a.Name {
+		return c.Name
+	}
+	return a.Inverse
+}
+
+// relate gives the collections their relations. Those without a name of their own are left out, with
+// a warning.
+func (s *Schema) relate() {
+	for _, c := range s.collections {
+		for _, link := range c.links {
+			c.relations = append(c.relations, &Relation{Name: c.columns[link.Column].Attribute.relationName(), From: c, To: link.To, Column: link.Column, One: true})
+		}
+	}
+	for _, c := range s.collections {
+		for _, link := range c.links {
+			if name := c.inverseName(c.columns[link.Column].Attribute); name != "" {
+				link.To.relations = append(link.To.relations, &Relation{Name: name, From: link.To, To: c, Column: link.Column})
+			}
+		}
+	}
+	for _, c := range s.collections {
+		count := map[string]int{}
+		for _, relation := range c.relations {
+			count[relation.Name]++
+		}
+		var kept []*Relation
+		for _, relation := range c.relations {
+			switch {
+			case c.fields[relation.Name] != nil:
+				s.warnOfName(relation, "an attribute")
+			case count[relation.Name] > 1:
+				s.warnOfName(relation, "another relation")
+			default:
+				kept = append(kept, relation)
+			}
+		}
+		c.relations = kept
+	}
+}
+
+func (s *Schema) warnOfName(r *Relation, other string) {
+	keyword := "inverse"
+	if r.One {
+		keyword = "as"
+	}
+	from := r.Referring()
+	s.warnings = append(s.warnings, fmt.Sprintf("%s: the relation %s cannot be included, as %s has the same name: give it another one, by %s beside the references of %s in %s",
+		r.From.Name, r.Name, other, keyword, from.columns[r.Column].Name, from.Name))
+}
+
+// relations checks the names that are given to relations. Derived names are not checked: see relate.
+func (k *Checker) relations() {
+	taken := map[[2]string]bool{}
+	name := func(in, name, keyword string, at Path) {
+		if name == "" {
+			return
+		}
+		of := k.find(in)
+		switch problem := RelationNames.Problem(name); {
+		case problem != "":
+			k.Report(at, "%s", problem)
+		case of != nil && of.Declared(name) != nil:
+			k.Report(at, "%s has an attribute %s, so that a relation needs another name: change %s", in, name, keyword)
+		case taken[[2]string{in, name}]:
+			k.Report(at, "%s has another relation with the name %s: change %s", in, name, keyword)
+		}
+		taken[[2]string{in, name}] = true
+	}
+	for i := range k.declared {
+		c := &k.declared[i]
+		for j := range c.Attributes {
+			a := &c.Attributes[j]
+			at := Path{"collections", c.Name, "attributes", a.Name}
+			if a.References == nil {
+				for _, given := range [][2]string{{"as", a.As}, {"inverse", a.Inverse}} {
+					if given[1] != "" {
+						k.Report(at.To(given[0]), "%s belongs to a reference: add references, or remove it", given[0])
+					}
+				}
+				continue
+			}
+			if c.Parent != nil && c.Parent.Attribute == a.Name && (c.Parent.As != "" || c.Parent.Inverse != "") {
+				at = Path{"collections", c.Name, "parent"}
+				if c.Parent.As != "" && c.Parent.As != a.As || c.Parent.Inverse != "" && c.Parent.Inverse != a.Inverse {
+					k.Report(at, "the parent and the attribute %s give different names to relations: keep one of them", a.Name)
+					continue
+				}
+			}
+			name(c.Name, a.As, "as", at.To("as"))
+			name(a.References.Collection, a.Inverse, "inverse", at.To("inverse"))
+		}
+	}
+}
+
+func (k *Checker) find(name string) *Collection {
+	for i := range k.declared {
+		if k.declared[i].Name == name {
+			return &k.declared[i]
+		}
+	}
+	return nil
+}

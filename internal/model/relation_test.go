@@ -1,0 +1,92 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// relationsOf lists the relations of a collection: name, target, referring column.
+func relationsOf(c *Collection) []string {
+	var list []string
+	for _, r := range c.Relations() {
+		kind := "many"
+		if r.One {
+			kind = "one"
+		}
+		if r.From != c || c.Relation(r.Name) != r {
+			panic(r.Name)
+		}
+		list = append(list, fmt.Sprintf("%s: %s %s by %s", r.Name, kind, r.To.Name, r.Referring().Columns()[r.Column].Name))
+	}
+	return list
+}
+
+func reference(name, to, as, inverse string) Attribute {
+	return Attribute{Name: name, References: &Reference{Collection: to}, As: as, Inverse: inverse}
+}
+
+func TestRelations(t *testing.T) {
+	s, err := New(
+		Collection{Name: "users", Attributes: []Attribute{reference("boss_id", "users", "", "reports")}},
+		Collection{Name: "posts", Attributes: []Attribute{reference("editor_id", "users", "", ""), reference("owner", "users", "keeper", "kept")},
+			Parent: &Parent{Collection: "users", Attribute: "author_id"}},
+		Collection{Name: "order-lines", Parent: &Parent{Collection: "posts", As: "article", Inverse: "lines"}},
+		Collection{Name: "likes", Parent: &Parent{Collection: "posts"}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{
+		"users":       {"boss: one users by boss_id", "reports: many users by boss_id", "kept: many posts by owner", "posts: many posts by author_id"},
+		"posts":       {"editor: one users by editor_id", "keeper: one users by owner", "author: one users by author_id", "lines: many order-lines by post_id", "likes: many likes by post_id"},
+		"order-lines": {"article: one posts by post_id"},
+		"likes":       {"post: one posts by post_id"},
+	}
+	stored, err := FromDocument(s.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range want {
+		if got := relationsOf(s.Collection(name)); !slices.Equal(got, want) {
+			t.Errorf("%s has the relations %q, want %q", name, got, want)
+		}
+		if got := relationsOf(stored.Collection(name)); !slices.Equal(got, want) {
+			t.Errorf("%s has the relations %q when stored, want %q", name, got, want)
+		}
+	}
+	if got := s.Warnings(); got != nil {
+		t.Errorf("warnings %q", got)
+	}
+	if got := s.Operations().Relations(); got != nil {
+		t.Errorf("the operations have relations: %v", got)
+	}
+}
+
+func TestRelationsWithTheSameName(t *testing.T) {
+	s, err := New(
+		Collection{Name: "users", Attributes: []Attribute{{Name: "posts", Type: Integer}, reference("comments_id", "users", "", "")}},
+		Collection{Name: "posts", Parent: &Parent{Collection: "users"}, Attributes: []Attribute{reference("owner", "users", "", ""), reference("type_id", "users", "", "")}},
+		Collection{Name: "comments", Parent: &Parent{Collection: "users"}, Attributes: []Attribute{reference("writer_id", "users", "user", "")}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"users: the relation comments cannot be included, as another relation has the same name: give it another one, by as beside the references of comments_id in users",
+		"users: the relation posts cannot be included, as an attribute has the same name: give it another one, by inverse beside the references of user_id in posts",
+		"users: the relation comments cannot be included, as another relation has the same name: give it another one, by inverse beside the references of user_id in comments",
+		"posts: the relation owner cannot be included, as an attribute has the same name: give it another one, by as beside the references of owner in posts",
+		"posts: the relation type cannot be included, as an attribute has the same name: give it another one, by as beside the references of type_id in posts",
+		"comments: the relation user cannot be included, as another relation has the same name: give it another one, by as beside the references of writer_id in comments",
+		"comments: the relation user cannot be included, as another relation has the same name: give it another one, by as beside the references of user_id in comments",
+	}
+	if got := s.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("warnings\n%q\nwant\n%q", got, want)
+	}
+	for name, want := range map[string][]string{"users": nil, "posts": {"user: one users by user_id"}, "comments": nil} {
+		if got := relationsOf(s.Collection(name)); !slices.Equal(got, want) {
+			t.Errorf("%s has the relations %q, want %q", name, got, want)
+		}
+	}
+}
