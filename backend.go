@@ -39,7 +39,7 @@ func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID) (fou
 func (s *Server) list(ctx context.Context, c *model.Collection, request query.Request, visit func(resource.Resource) error) error {
 	path := resource.Path{Collection: c}
 	return s.call(ctx, &path, schema.MayList, func() error {
-		q, err := query.Build(c, request, path.By.Visible(c))
+		q, err := query.Build(c, request, path.Limits())
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (s *Server) list(ctx context.Context, c *model.Collection, request query.Re
 func (s *Server) count(ctx context.Context, c *model.Collection, request query.Request) (total int64, err error) {
 	path := resource.Path{Collection: c}
 	err = s.call(ctx, &path, schema.MayList, func() error {
-		q, err := query.Build(c, request, path.By.Visible(c))
+		q, err := query.Build(c, request, path.Limits())
 		if err != nil {
 			return err
 		}

@@ -81,9 +81,9 @@ func Can(ctx context.Context, config Config, q Question) (decision Decision, rea
 		return No, reasons, nil
 	}
 	say("%s is granted %s in %s", q.Role, q.Verb, c.Name)
-	var record model.Record
+	var allowed map[schema.AccessVerb]bool // of one resource; nil: of resources in general
 	if q.ID != "" {
-		if record, err = readOne(ctx, config, c, q.ID); err != nil {
+		if allowed, err = judgeOne(ctx, config, c, q.ID, by, rulesFor(q.Verb)); err != nil {
 			return No, reasons, err
 		}
 	}
@@ -95,12 +95,12 @@ func Can(ctx context.Context, config Config, q Question) (decision Decision, rea
 		}
 	}
 	for _, verb := range rulesFor(q.Verb) {
-		decision = decision.and(explainRule(by, config.Access, q.Role, c, verb, record, say))
+		decision = decision.and(explainRule(by, config.Access, q.Role, c, verb, allowed, say))
 	}
 	if parent := policy.RuledParent(q.Role, config.model(), c); parent != nil && q.Verb != schema.MayCreate {
 		say("the read rule of %s does not apply to %s: %s sees those of hidden parents too", parent.Name, c.Name, q.Role)
 	}
-	if q.Verb == schema.MayList && record == nil {
+	if q.Verb == schema.MayList && allowed == nil {
 		decision = Yes // the list has those of which the rule is true, be it none
 	}
 	return decision, reasons, nil
@@ -133,7 +133,7 @@ func rulesFor(verb schema.AccessVerb) []schema.AccessVerb {
 }
 
 // explainRule evaluates a rule for a resource, or for resources in general.
-func explainRule(by *auth.Permit, access *schema.Access, role string, c *model.Collection, verb schema.AccessVerb, record model.Record, say func(string, ...any)) Decision {
+func explainRule(by *auth.Permit, access *schema.Access, role string, c *model.Collection, verb schema.AccessVerb, allowed map[schema.AccessVerb]bool, say func(string, ...any)) Decision {
 	text, ruled := ruleText(access, role, c.Name, verb)
 	switch {
 	case !ruled:
@@ -148,10 +148,10 @@ func explainRule(by *auth.Permit, access *schema.Access, role string, c *model.C
 			say("the caller has no sub, which may be why")
 		}
 		return No
-	case record == nil:
+	case allowed == nil:
 		say("the rule of %s depends on the resource: %s", verb, text)
 		return Depends
-	case by.Allows(verb, c, record):
+	case allowed[verb]:
 		say("the rule of %s is true of the resource: %s", verb, text)
 		return Yes
 	}
@@ -171,7 +171,8 @@ func ruleText(access *schema.Access, role, collection string, verb schema.Access
 	return "", false
 }
 
-func readOne(ctx context.Context, config Config, c *model.Collection, id string) (record model.Record, err error) {
+// judgeOne evaluates the rules of verbs for a resource.
+func judgeOne(ctx context.Context, config Config, c *model.Collection, id string, by *auth.Permit, verbs []schema.AccessVerb) (map[schema.AccessVerb]bool, error) {
 	_, key, err := find(config.model(), c.Name, id)
 	if err != nil {
 		return nil, err
@@ -186,8 +187,18 @@ func readOne(ctx context.Context, config Config, c *model.Collection, id string)
 		return nil, err
 	}
 	defer tx.Close()
-	if record, err = tx.Get(c, nil, key); err == nil && record == nil {
+	record, err := tx.Get(c, nil, key)
+	if err == nil && record == nil {
 		err = fmt.Errorf("there is no resource %s in %s", id, c.Name)
 	}
-	return record, err
+	if err != nil {
+		return nil, err
+	}
+	allowed := map[schema.AccessVerb]bool{}
+	for _, verb := range verbs {
+		if allowed[verb], err = by.Allows(verb, c, record, tx.Find); err != nil {
+			return nil, err
+		}
+	}
+	return allowed, nil
 }

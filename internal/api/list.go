@@ -56,7 +56,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		head.Set("X-Total-Count", strconv.FormatInt(page.Total, 10))
 	}
 	position := ""
-	if a.streams(r, t) {
+	if a.streams(r, t) && !query.ReadsRelated(q.Filter) { // which a stream does not take
 		position = a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter}, page.Point.History, page.Point)
 	}
 	if err := setLinks(head, a.addressOf(t), q, position, page.Neighbours); err != nil {

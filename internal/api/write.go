@@ -53,7 +53,7 @@ func (a *API) requestOf(r *http.Request, t *target) (resource.Request, error) {
 // parseWrite reads the query string of a write.
 func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
 	limits := a.Query
-	limits.Visible = t.path.By.Visible(t.path.Collection)
+	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
 	switch {
 	case !t.lists():
 		return query.ParseWrite(raw)

@@ -62,11 +62,10 @@ func (n fact) bind(b *binding) (isTrue, isFalse query.Filter) {
 }
 
 // flag is a boolean column used as a condition.
-type flag struct{ column int }
+type flag struct{ attribute }
 
 func (n flag) bind(*binding) (isTrue, isFalse query.Filter) {
-	return query.Compare{Column: n.column, Op: query.Equal, Value: model.BoolValue(true)},
-		query.Compare{Column: n.column, Op: query.Equal, Value: model.BoolValue(false)}
+	return n.compare(query.Equal, model.BoolValue(true)), n.compare(query.Equal, model.BoolValue(false))
 }
 
 // junction is && or ||. One side can decide the result, even if the other is an error.
@@ -100,18 +99,6 @@ func (n choice) bind(b *binding) (isTrue, isFalse query.Filter) {
 	otherwiseTrue, otherwiseFalse := n.otherwise.bind(b)
 	return either(both(yes, thenTrue), both(no, otherwiseTrue)), either(both(yes, thenFalse), both(no, otherwiseFalse))
 }
-
-// attribute is a column in a comparison.
-type attribute struct {
-	column int
-	kind   model.Kind
-}
-
-func (a attribute) compare(op query.Op, value model.Value) query.Filter {
-	return query.Compare{Column: a.column, Op: op, Value: value}
-}
-
-func (a attribute) isNull() query.Filter { return query.IsNull{Column: a.column} }
 
 // equality is ==. Null equals only null, and values of different types are not equal.
 type equality struct {
@@ -231,7 +218,7 @@ func (n membership) bind(b *binding) (isTrue, isFalse query.Filter) {
 		}
 	}
 	if len(values) > 0 {
-		isIn = either(query.In{Column: n.column, Values: values}, isIn)
+		isIn = either(n.through(query.In{Column: n.column, Values: values}), isIn)
 	}
 	if isNone(isIn) {
 		return query.None, query.All

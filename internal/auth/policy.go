@@ -222,10 +222,13 @@ func (p *Permit) Writable(c *model.Collection) model.ColumnSet {
 	return p.grant(c).writable
 }
 
-// Allows reports whether a resource passes the rule of a verb.
-func (p *Permit) Allows(verb schema.AccessVerb, c *model.Collection, record model.Record) bool {
+// Allows reports whether a resource passes the rule of a verb. Find finds resources that it refers to.
+func (p *Permit) Allows(verb schema.AccessVerb, c *model.Collection, record model.Record, find query.Lookup) (bool, error) {
 	rule := p.Rule(verb, c)
-	return rule == nil || rule.Match(record)
+	if rule == nil {
+		return true, nil
+	}
+	return query.Holds(rule, record, find)
 }
 
 // AllowsNothing reports whether the rule of a verb is true of no resource at all for the
@@ -234,10 +237,13 @@ func (p *Permit) AllowsNothing(verb schema.AccessVerb, c *model.Collection) bool
 	return isNone(p.Rule(verb, c))
 }
 
-// Sees reports whether a resource exists for the caller.
-func (p *Permit) Sees(c *model.Collection, record model.Record) bool {
+// Sees reports whether a resource exists for the caller. Find finds resources that it refers to.
+func (p *Permit) Sees(c *model.Collection, record model.Record, find query.Lookup) (bool, error) {
 	rows := p.Rows(c)
-	return rows == nil || rows.Match(record)
+	if rows == nil {
+		return true, nil
+	}
+	return query.Holds(rows, record, find)
 }
 
 // Denied is the error for what the caller may not do: 401 if they are anonymous, as

@@ -54,29 +54,25 @@ func (b *binding) value(p cel.Program) (ref.Val, bool) {
 type compiler struct {
 	collection *model.Collection
 	env        *cel.Env
-	columns    map[string]int // by the name of the variable: "resource.title"
+	attributes map[string]attribute // by the name of the variable: "resource.title"
 }
 
 const resourceName = "resource"
 
 func newCompiler(c *model.Collection) (*compiler, error) {
-	k := &compiler{collection: c, columns: map[string]int{}}
+	k := &compiler{collection: c, attributes: map[string]attribute{}}
 	options := []cel.EnvOption{
 		cel.Variable("auth.sub", cel.StringType),
 		cel.Variable("auth.role", cel.StringType),
 		cel.Variable("auth.claims", cel.MapType(cel.StringType, cel.DynType)),
 	}
 	for column, declared := range c.Columns() {
-		kind := celTypes[declared.Kind]
-		if declared.Name == model.RevisionName || kind == nil {
+		if declared.Name == model.RevisionName || celTypes[declared.Kind] == nil {
 			continue
 		}
-		if !declared.NotNull {
-			kind = cel.NullableType(kind)
-		}
-		name := resourceName + "." + declared.Name
-		k.columns[name] = column
-		options = append(options, cel.Variable(name, kind))
+		a := attribute{name: declared.Name, collection: c, column: column, kind: declared.Kind, nullable: !declared.NotNull}
+		k.attributes[a.variable()] = a
+		options = append(options, cel.Variable(a.variable(), a.celType()))
 	}
 	env, err := cel.NewEnv(options...)
 	k.env = env
@@ -100,13 +96,16 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 		// Only the first error: the parser reports others that follow from it.
 		return nil, reported(source, at, issues.Errors()[:1], "rules are written in CEL, with ==, !=, <, in, &&, || and !")
 	}
-	t := &translation{compiler: k, tree: parsed.NativeRep(), source: source, at: at}
+	t := &translation{compiler: k, env: k.env, tree: parsed.NativeRep(), source: source, at: at, related: map[string]attribute{}}
 	if t.unknownFields(parsed.NativeRep().Expr()); len(t.problems) > 0 {
 		return nil, t.problems
 	}
-	checked, issues := k.env.Check(parsed)
+	if err := t.declareRelated(); err != nil {
+		return nil, schema.Problems{problemIn(source, at, 1, 0, err.Error())}
+	}
+	checked, issues := t.env.Check(parsed)
 	if issues.Err() != nil {
-		return nil, reported(source, at, issues.Errors(), "a rule can use resource.ATTRIBUTE, auth.sub, auth.role and auth.claims, "+
+		return nil, reported(source, at, issues.Errors(), "a rule can use resource.ATTRIBUTE, resource.RELATION.ATTRIBUTE, auth.sub, auth.role and auth.claims, "+
 			"and must compare values of the same type, and times as in timestamp('2026-12-01T00:00:00Z')")
 	}
 	if kind := checked.OutputType(); !kind.IsAssignableType(cel.BoolType) && !kind.IsExactType(cel.DynType) {
@@ -135,6 +134,8 @@ func reported(source schema.Rule, at []string, issues []*cel.Error, hint string)
 // translation builds the nodes of one rule.
 type translation struct {
 	*compiler
+	env      *cel.Env // with the attributes of related resources
+	related  map[string]attribute
 	tree     *ast.AST
 	source   schema.Rule
 	at       []string
@@ -146,32 +147,6 @@ func (t *translation) refuse(e ast.Expr, message string) node {
 	where := t.tree.SourceInfo().GetStartLocation(e.ID())
 	t.problems = append(t.problems, problemIn(t.source, t.at, max(where.Line(), 1), max(where.Column(), 0), message))
 	return nil
-}
-
-// unknownFields reports unknown names. The message of cel-go would be misleading: it says that
-// resource itself is not declared.
-func (t *translation) unknownFields(root ast.Expr) {
-	visit(root, func(e ast.Expr) {
-		if e.Kind() != ast.SelectKind || e.AsSelect().Operand().Kind() != ast.IdentKind {
-			return
-		}
-		operand, field := e.AsSelect().Operand().AsIdent(), e.AsSelect().FieldName()
-		switch {
-		case operand == "auth" && field != "sub" && field != "role" && field != "claims":
-			t.refuse(e, "auth has no "+field+": use auth.sub, auth.role or auth.claims")
-		case operand != resourceName:
-		case e.AsSelect().IsTestOnly():
-			t.refuse(e, "every resource has every attribute: compare with null instead of using has()")
-		case t.collection.Field(field) == nil:
-			t.refuse(e, t.collection.Name+" has no attribute "+field)
-		case t.collection.Field(field).Kind == model.KindJSON:
-			t.refuse(e, field+" is an object or array, which a rule cannot use")
-		case t.collection.Field(field).Kind.IsDecimal():
-			t.refuse(e, field+" is a decimal, which a rule cannot use")
-		case field == "type":
-			t.refuse(e, "the type of every resource here is "+t.collection.Name+": a rule cannot use it")
-		}
-	})
 }
 
 // wholeClaims refuses the use of all claims as one value: when cel-go compares maps, it ignores a
@@ -204,19 +179,22 @@ func visit(e ast.Expr, each func(ast.Expr)) {
 	ast.PostOrderVisit(e, ast.NewExprVisitor(each))
 }
 
-// columnOf returns the column that an expression names, if it does.
-func (t *translation) columnOf(e ast.Expr) (column int, ok bool) {
+// attributeOf returns the attribute that an expression names, if it does.
+func (t *translation) attributeOf(e ast.Expr) (a attribute, ok bool) {
 	if e.Kind() != ast.IdentKind {
-		return 0, false
+		return attribute{}, false
 	}
-	column, ok = t.columns[strings.TrimPrefix(e.AsIdent(), ".")]
-	return column, ok
+	name := strings.TrimPrefix(e.AsIdent(), ".")
+	if a, ok = t.attributes[name]; !ok {
+		a, ok = t.related[name]
+	}
+	return a, ok
 }
 
 // mentions reports whether an expression depends on the resource, or on the caller.
 func (t *translation) mentions(root ast.Expr) (resource, caller bool) {
 	visit(root, func(e ast.Expr) {
-		if _, ok := t.columnOf(e); ok {
+		if _, ok := t.attributeOf(e); ok {
 			resource = true
 		}
 		if e.Kind() == ast.IdentKind && strings.HasPrefix(strings.TrimPrefix(e.AsIdent(), "."), "auth.") {
@@ -276,8 +254,8 @@ func (t *translation) condition(e ast.Expr) node {
 	if t.isFree(e) {
 		return fact{t.program(e)}
 	}
-	if column, ok := t.columnOf(e); ok {
-		return flag{column}
+	if a, ok := t.attributeOf(e); ok {
+		return flag{a}
 	}
 	if e.Kind() != ast.CallKind {
 		return t.refuse(e, "this cannot become a filter: compare attributes with values, and join comparisons with &&, ||, ! and ?:")
@@ -298,8 +276,8 @@ func (t *translation) condition(e ast.Expr) node {
 	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
 		return t.order(e, comparisons[name], args)
 	case operators.In:
-		if column, ok := t.columnOf(args[0]); ok && t.isFree(args[1]) {
-			return membership{t.attribute(column), t.program(args[1])}
+		if a, ok := t.attributeOf(args[0]); ok && t.isFree(args[1]) {
+			return membership{a, t.program(args[1])}
 		}
 		return t.refuse(e, "the right side of in must be a list of values")
 	case overloads.StartsWith, overloads.Contains:
@@ -311,13 +289,13 @@ func (t *translation) condition(e ast.Expr) node {
 
 // sides finds the column and the value of a comparison, and whether the column is on the right.
 func (t *translation) sides(e ast.Expr, args []ast.Expr) (column attribute, value cel.Program, flipped, ok bool) {
-	left, isLeft := t.columnOf(args[0])
-	right, isRight := t.columnOf(args[1])
+	left, isLeft := t.attributeOf(args[0])
+	right, isRight := t.attributeOf(args[1])
 	switch {
 	case isLeft && t.isFree(args[1]):
-		return t.attribute(left), t.program(args[1]), false, true
+		return left, t.program(args[1]), false, true
 	case isRight && t.isFree(args[0]):
-		return t.attribute(right), t.program(args[0]), true, true
+		return right, t.program(args[0]), true, true
 	case isLeft && isRight:
 		t.refuse(e, "two attributes cannot be compared with each other: compare an attribute with a value")
 	default:
@@ -353,18 +331,14 @@ func (t *translation) order(e ast.Expr, op query.Op, args []ast.Expr) node {
 }
 
 func (t *translation) part(e ast.Expr, op query.Op, call ast.CallExpr) node {
-	column, ok := t.columnOf(call.Target())
-	if !ok || !t.isFree(call.Args()[0]) || t.attribute(column).kind != model.KindText {
+	a, ok := t.attributeOf(call.Target())
+	if !ok || !t.isFree(call.Args()[0]) || a.kind != model.KindText {
 		return t.refuse(e, "startsWith and contains need a string attribute without a format, and a value")
 	}
 	if text := call.Args()[0]; text.Kind() == ast.LiteralKind && len([]rune(fmt.Sprint(text.AsLiteral().Value()))) > query.MaxPart {
 		return t.refuse(e, fmt.Sprintf("startsWith and contains take at most %d characters", query.MaxPart))
 	}
-	return part{t.attribute(column), op, t.program(call.Args()[0])}
-}
-
-func (t *translation) attribute(column int) attribute {
-	return attribute{column, t.collection.Columns()[column].Kind}
+	return part{a, op, t.program(call.Args()[0])}
 }
 
 // problemIn is a problem at a line, from 1, and a column, from 0, of a rule.

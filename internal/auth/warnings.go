@@ -123,22 +123,25 @@ func isBool(e ast.Expr, value bool) bool {
 
 func (t *translation) nullWarning(e ast.Expr, conditions []string) []string {
 	args := e.AsCall().Args()
-	column, isLeft := t.columnOf(args[0])
+	a, isLeft := t.attributeOf(args[0])
 	value := args[1]
 	if !isLeft {
 		var isRight bool
-		if column, isRight = t.columnOf(args[1]); !isRight {
+		if a, isRight = t.attributeOf(args[1]); !isRight {
 			return nil
 		}
 		value = args[0]
 	}
-	declared := t.collection.Columns()[column]
 	claim := claimIn(value)
-	if declared.NotNull || claim == "" || slices.Contains(conditions, resourceName+"."+declared.Name) || nameOf(value) != "" && slices.Contains(conditions, nameOf(value)) {
+	if !a.nullable || claim == "" || slices.Contains(conditions, a.variable()) || nameOf(value) != "" && slices.Contains(conditions, nameOf(value)) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s can be null in %s, and is compared with %s: for a caller whose claim is, or contains, null, the rule is true of resources where %s is null: list %s in required, or add resource.%s != null to the rule",
-		declared.Name, t.collection.Name, claim, declared.Name, declared.Name, declared.Name)}
+	advice := fmt.Sprintf("list %s in required, or add %s != null to the rule", a.name, a.variable())
+	if len(a.steps) > 0 {
+		advice = fmt.Sprintf("add %s != null to the rule", a.variable())
+	}
+	return []string{fmt.Sprintf("%s can be null in %s, and is compared with %s: for a caller whose claim is, or contains, null, the rule is true of resources where %s is null: %s",
+		a.name, t.collection.Name, claim, a.name, advice)}
 }
 
 // notNull lists what a condition says not to be null, itself or by its parts that are joined by &&.

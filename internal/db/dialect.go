@@ -49,6 +49,12 @@ type Dialect interface {
 	NullsLast() string
 	// Contains is the condition that a text column contains a text.
 	Contains(column, text string) string
+	// Inside is the value at a path of members in a column of JSON objects, as a value of the kind,
+	// which is one of model.Kind.Inside. It is null where there is none. An index can contain it.
+	Inside(column string, path []string, kind model.Kind) string
+	// HasItems is a condition on the items of JSON arrays. It is false or null where the column is
+	// null.
+	HasItems(ItemSearch) string
 	// HoldSchema returns statements that prevent migrations until the transaction ends. They must be
 	// the first of the transaction. None: its snapshot is enough.
 	HoldSchema() []string
@@ -67,6 +73,19 @@ type Dialect interface {
 	SkipLocked() string
 	// Catalogue returns queries about the tables that exist.
 	Catalogue() Catalogue
+}
+
+// ItemSearch asks for arrays that have one of some items, or all of them.
+type ItemSearch struct {
+	Column string
+	Kind   model.Kind    // of the items, one of model.Kind.Item
+	Values []model.Value // different ones, at least one
+	All    bool
+	Arg    func(model.Value) string // adds a placeholder
+
+	// Index is the name of the index on the items of the column, and ID the id of the resource. Empty:
+	// there is none.
+	Index, ID string
 }
 
 // Catalogue is three queries about the tables of a database.

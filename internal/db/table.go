@@ -27,6 +27,9 @@ func NewTable(d Dialect, c *model.Collection) *Table {
 // Quote makes an identifier of a name from the schema.
 func Quote(d Dialect, name string) string { return `"` + StoredName(d, name) + `"` }
 
+// Literal is a text of the schema as a constant in SQL.
+func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
 // StoredName is what the database calls by a name from the schema. One that it
 // keeps to itself gets an underscore, with which no other name starts.
 func StoredName(d Dialect, name string) string {

@@ -125,10 +125,14 @@ func (f *Feed) attach(s *Subscription) (until int64) {
 
 // sources is the collections whose changes concern the shape; nil is all of them.
 func (s *shape) sources() []*model.Collection {
+	all := []*model.Collection{s.collection}
 	if parents := s.parents(); parents != nil {
-		return []*model.Collection{s.collection, parents}
+		all = append(all, parents)
 	}
-	return []*model.Collection{s.collection}
+	for _, r := range s.related {
+		all = append(all, r.Relation.To)
+	}
+	return all
 }
 
 // detach is the reverse of attach. The mutex is locked.
@@ -162,7 +166,7 @@ func (f *Feed) read(b *batch) {
 
 // publish matches changes with the shapes that are followed and appends what they are told. The
 // changes are all that the log has after the reader's position, up to last.
-func (f *Feed) publish(history model.ID, entries []store.LogEntry, last int64) {
+func (f *Feed) publish(history model.ID, entries []store.LogEntry, last int64, states *store.States) {
 	f.mutex.Lock()
 	for len(entries) > 0 && entries[0].Position <= f.reading {
 		entries = entries[1:]
@@ -184,7 +188,13 @@ func (f *Feed) publish(history model.ID, entries []store.LogEntry, last int64) {
 	for each := range found {
 		var items []item
 		for i := range entries {
-			items = each.match(items, history, &entries[i])
+			var err error
+			if items, err = each.match(items, history, &entries[i], states); err != nil {
+				// The changes are not read again: let the followers begin again.
+				f.options.Failed(err)
+				items = append(items, item{number: entries[i].Position, revision: entries[i].Revision, transaction: entries[i].Transaction, effect: restart, cause: matchFailed})
+				break
+			}
 		}
 		found[each] = items
 	}

@@ -15,8 +15,14 @@ type walk struct {
 	changes       *Changes
 	after, before int64 // positions between which is left to be read
 	backwards     bool
-	part          []store.LogEntry // that was read
+	part          []seenChange // that was read
 	ended         bool             // there are no more parts
+}
+
+// seenChange is a change with what the caller sees of it.
+type seenChange struct {
+	entry                 store.LogEntry
+	seesBefore, seesAfter bool
 }
 
 // partOfLog is how many changes are read at once.
@@ -35,12 +41,10 @@ func (w *walk) next(dst []byte) (*store.LogEntry, []byte, error) {
 	c := w.changes
 	for {
 		for len(w.part) > 0 {
-			entry := &w.part[0]
+			change := &w.part[0]
 			w.part = w.part[1:]
-			if c.shows(entry) {
-				if text, ok := AppendChange(dst, c.history, c.request.Path.By, entry); ok {
-					return entry, text, nil
-				}
+			if text, ok := appendSeen(dst, c.history, c.request.Path.By, &change.entry, change.seesBefore, change.seesAfter); ok {
+				return &change.entry, text, nil
 			}
 		}
 		if w.ended {
@@ -83,7 +87,18 @@ func (w *walk) read() error {
 	if err != nil {
 		return err
 	}
-	w.part, w.ended = entries, !more
+	w.part, w.ended = nil, !more
+	states := tx.States()
+	for i := range entries {
+		change := seenChange{entry: entries[i]}
+		if !c.shows(&change.entry) || !mayFollow(c.request.Path.By, change.entry.Collection) {
+			continue
+		}
+		if change.seesBefore, change.seesAfter, err = seenBy(c.request.Path.By, &change.entry, states); err != nil {
+			return err
+		}
+		w.part = append(w.part, change)
+	}
 	if w.backwards {
 		w.before = last
 	} else {
@@ -247,8 +262,11 @@ func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
 	if c.floor > 0 && (len(oldest) == 0 || oldest[0].Kind != store.Created) {
 		c.CutAt = cutAt
 	}
-	c.hidden = !path.By.Sees(path.Collection, state)
-	return nil
+	// Whether the references of the state are still there does not matter: it is one that was seen, or
+	// not, when it was the last one.
+	sees, err := path.By.Sees(path.Collection, state, tx.FindLast)
+	c.hidden = !sees
+	return err
 }
 
 // checkVisible returns 404 for the history of a resource of which the caller sees no state.

@@ -256,6 +256,9 @@ const (
 	belowFloor   = "floor"   // the log no longer has what follows
 	beyondEnd    = "end"     // the log has no such position yet
 	parentMoved  = "parent"  // the parent in the path has changed
+
+	relatedChanged = "related" // a resource that a rule reads through a reference has changed
+	matchFailed    = "failed"  // such a resource could not be read
 )
 
 // check compares a position with the log.

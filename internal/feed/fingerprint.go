@@ -75,17 +75,36 @@ func appendFilter(dst []byte, filter query.Filter) []byte {
 		return strconv.AppendInt(append(dst, "null "...), int64(f.Column), 10)
 	case query.In:
 		dst = strconv.AppendInt(append(dst, "in "...), int64(f.Column), 10)
-		texts := make([]string, len(f.Values))
-		for i, value := range f.Values {
-			texts[i] = string(appendValue(nil, value))
-		}
-		return appendSorted(dst, texts)
+		return appendValues(dst, f.Values)
 	case query.Compare:
 		dst = strconv.AppendInt(append(append(dst, f.Op...), ' '), int64(f.Column), 10)
 		return appendValue(dst, f.Value)
+	case query.Inside:
+		dst = strconv.AppendInt(append(dst, "inside "...), int64(f.Column), 10)
+		dst = strconv.AppendInt(append(dst, ' '), int64(f.Kind), 10)
+		for _, name := range f.Path {
+			dst = append(append(dst, 0), name...)
+		}
+		return append(appendFilter(append(dst, '('), f.Filter), ')')
+	case query.Has:
+		dst = strconv.AppendInt(strconv.AppendBool(append(dst, "has "...), f.All), int64(f.Column), 10)
+		return appendValues(dst, f.Values)
+	case query.Related:
+		dst = append(append(append(dst, "related "...), f.Relation.To.Name...), 0)
+		dst = append(append(dst, f.Relation.Name...), '(')
+		dst = append(appendFilter(dst, f.Scope), ')', '(')
+		return append(appendFilter(dst, f.Filter), ')')
 	default:
 		panic("feed: a filter of an unknown type")
 	}
+}
+
+func appendValues(dst []byte, values []model.Value) []byte {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = string(appendValue(nil, value))
+	}
+	return appendSorted(dst, texts)
 }
 
 func appendJunction(dst []byte, name string, filters []query.Filter) []byte {

@@ -26,6 +26,7 @@ type item struct {
 	transaction uint64
 	event       Event
 	effect      effect
+	cause       string // of a restart
 }
 
 // effect is what an item does to a stream besides its event.
@@ -49,6 +50,10 @@ type view struct {
 	schema      *model.Schema
 	signer      signer
 	narrow      narrowed // what must be read of the log
+
+	// related is the conditions on other resources in the rules that decide what is seen. When a
+	// change of one of these makes one true or false, nobody knows which resources that concerns.
+	related []query.Related
 }
 
 // newView makes a view of a shape, whose canonical text is given.
@@ -62,7 +67,10 @@ func (f *Feed) newView(s Shape, canonical []byte) *view {
 	v.scope = query.Both(query.Both(s.Path.Scope(), s.Filter), ofID(s.ID))
 	v.visible = s.Path.By.Visible(c)
 	v.showsCaller = showsCaller(s.Path.By, c)
-	if v.parents() == nil {
+	query.EachRelated(v.scope, func(r query.Related) { v.related = append(v.related, r) })
+	if parents := v.parents(); parents != nil {
+		query.EachRelated(s.Path.By.Rows(parents), func(r query.Related) { v.related = append(v.related, r) })
+	} else if len(v.related) == 0 {
 		v.narrow = narrowed{collection: c, id: s.ID}
 	}
 	return v
@@ -84,54 +92,105 @@ func (v *view) parents() *model.Collection {
 	return v.collection.ParentLink().To
 }
 
-func (v *view) sees(record model.Record) bool {
-	return record != nil && (v.scope == nil || v.scope.Match(record))
+func (v *view) sees(record model.Record, find query.Lookup) (bool, error) {
+	if record == nil || v.scope == nil {
+		return record != nil, nil
+	}
+	return query.Holds(v.scope, record, find)
 }
 
 // match appends what subscribers are told of a change, if anything.
-func (v *view) match(items []item, history model.ID, e *store.LogEntry) []item {
-	event, effect, ok := v.event(history, e)
-	if !ok {
-		return items
+func (v *view) match(items []item, history model.ID, e *store.LogEntry, states *store.States) ([]item, error) {
+	if cause, err := v.restarts(e, states); err != nil {
+		return items, err
+	} else if cause != "" {
+		// The resource that has changed may be one of the list as well, if the collection is its own
+		// parent: the list cannot be told of a change that ends it.
+		return append(items, item{number: e.Position, revision: e.Revision, transaction: e.Transaction, effect: restart, cause: cause}), nil
 	}
-	if effect != restart {
-		event.Position = v.signer.text(position{history: startOf(history), fingerprint: v.fingerprint, point: store.Point{Number: e.Position}})
+	event, effect, ok, err := v.event(history, e, states)
+	if err != nil || !ok {
+		return items, err
 	}
-	return append(items, item{number: e.Position, revision: e.Revision, transaction: e.Transaction, event: event, effect: effect})
+	event.Position = v.signer.text(position{history: startOf(history), fingerprint: v.fingerprint, point: store.Point{Number: e.Position}})
+	return append(items, item{number: e.Position, revision: e.Revision, transaction: e.Transaction, event: event, effect: effect}), nil
 }
 
-func (v *view) event(history model.ID, e *store.LogEntry) (event Event, effect effect, ok bool) {
-	if v.collection == nil {
-		event, ok = v.changeEvent(history, e)
-		return event, goOn, ok
+// restarts reports why a change of another resource makes the stream begin again; empty: it does not.
+func (v *view) restarts(e *store.LogEntry, states *store.States) (cause string, err error) {
+	if parents := v.parents(); parents != nil && e.Collection == parents && e.ID == *v.Path.Parent {
+		before, after, err := seenBy(v.Path.By, e, states)
+		if err != nil || before != after {
+			return parentMoved, err
+		}
 	}
-	if parents := v.parents(); parents != nil && e.Collection == parents && e.ID == *v.Path.Parent && v.parentChanged(e) {
-		// The parent may be a child as well, if the collection is its own parent: a child cannot be
-		// told of a change that ends the list.
-		return Event{}, restart, true
+	if e.Before == nil || e.After == nil {
+		return "", nil // nothing refers to a resource that is created or deleted
+	}
+	for _, r := range v.related {
+		if r.Relation.To != e.Collection {
+			continue
+		}
+		condition := query.Both(r.Scope, r.Filter)
+		before, err := query.Holds(condition, e.Before, states.Before(e))
+		if err != nil {
+			return "", err
+		}
+		after, err := query.Holds(condition, e.After, states.After(e))
+		if err != nil || before != after {
+			return relatedChanged, err
+		}
+	}
+	return "", nil
+}
+
+// seenBy reports whether a caller sees the states before and after a change.
+func seenBy(by *auth.Permit, e *store.LogEntry, states *store.States) (before, after bool, err error) {
+	if e.Before != nil {
+		if before, err = by.Sees(e.Collection, e.Before, states.Before(e)); err != nil {
+			return false, false, err
+		}
+	}
+	if e.After != nil {
+		after, err = by.Sees(e.Collection, e.After, states.After(e))
+	}
+	return before, after, err
+}
+
+func (v *view) event(history model.ID, e *store.LogEntry, states *store.States) (event Event, effect effect, ok bool, err error) {
+	if v.collection == nil {
+		event, ok, err = v.changeEvent(history, e, states)
+		return event, goOn, ok, err
 	}
 	if e.Collection != v.collection || v.ID != nil && e.ID != *v.ID {
-		return Event{}, goOn, false
+		return Event{}, goOn, false, nil
 	}
-	before, after := v.sees(e.Before), v.sees(e.After)
+	before, err := v.sees(e.Before, states.Before(e))
+	if err != nil {
+		return Event{}, goOn, false, err
+	}
+	after, err := v.sees(e.After, states.After(e))
+	if err != nil {
+		return Event{}, goOn, false, err
+	}
 	switch {
 	case before && after:
 		changed := v.collection.Differences(e.Before, e.After, v.visible)
 		if changed == nil {
-			return Event{}, goOn, false
+			return Event{}, goOn, false, nil
 		}
-		return v.resourceEvent(Updated, history, e, e.After, changed), goOn, true
+		return v.resourceEvent(Updated, history, e, e.After, changed), goOn, true, nil
 	case after && e.Before == nil:
-		return v.resourceEvent(Created, history, e, e.After, nil), goOn, true
+		return v.resourceEvent(Created, history, e, e.After, nil), goOn, true, nil
 	case after:
-		return v.resourceEvent(Entered, history, e, e.After, nil), goOn, true
+		return v.resourceEvent(Entered, history, e, e.After, nil), goOn, true, nil
 	case before && e.After == nil:
-		return v.resourceEvent(Deleted, history, e, e.Before, nil), v.ends(endDeleted), true
+		return v.resourceEvent(Deleted, history, e, e.Before, nil), v.ends(endDeleted), true, nil
 	case before:
 		data := v.appendIdentity([]byte(`{"data":`), e.ID)
-		return Event{Kind: Left, ID: e.ID, Data: append(data, '}')}, v.ends(endLeft), true
+		return Event{Kind: Left, ID: e.ID, Data: append(data, '}')}, v.ends(endLeft), true, nil
 	}
-	return Event{}, goOn, false
+	return Event{}, goOn, false, nil
 }
 
 // ends is the effect on the stream of one resource.
@@ -140,12 +199,6 @@ func (v *view) ends(effect effect) effect {
 		return goOn
 	}
 	return effect
-}
-
-// parentChanged reports whether a change makes the parent appear or disappear for the caller.
-func (v *view) parentChanged(e *store.LogEntry) bool {
-	sees := func(record model.Record) bool { return record != nil && v.Path.By.Sees(e.Collection, record) }
-	return sees(e.Before) != sees(e.After)
 }
 
 func (v *view) appendIdentity(dst []byte, id model.ID) []byte {
@@ -177,32 +230,36 @@ func appendCaller(dst []byte, e *store.LogEntry, shown bool) []byte {
 }
 
 // changeEvent is the event of a change in the change log itself, where it is a new resource.
-func (v *view) changeEvent(history model.ID, e *store.LogEntry) (Event, bool) {
-	data, ok := v.appendChange([]byte(`{"data":`), history, e)
-	return Event{Kind: Created, ID: model.ChangeID(history, e.Position), Data: append(data, '}')}, ok
-}
-
-// appendChange appends a change as a resource, if the caller is told of it.
-func (v *view) appendChange(dst []byte, history model.ID, e *store.LogEntry) ([]byte, bool) {
+func (v *view) changeEvent(history model.ID, e *store.LogEntry, states *store.States) (event Event, ok bool, err error) {
 	if v.Filter != nil && !v.Filter.Match(e.Record(v.schema)) {
-		return dst, false
+		return Event{}, false, nil
 	}
-	return AppendChange(dst, history, v.Path.By, e)
+	data, ok, err := AppendChange([]byte(`{"data":`), history, v.Path.By, e, states)
+	return Event{Kind: Created, ID: model.ChangeID(history, e.Position), Data: append(data, '}')}, ok, err
 }
 
 // AppendChange appends the resource of type changes that tells a caller of a change. False means
 // that the caller is told nothing: they may not read the change log of the collection, see
 // neither the state before nor the one after, or no difference.
-func AppendChange(dst []byte, history model.ID, by *auth.Permit, e *store.LogEntry) ([]byte, bool) {
-	c := e.Collection
-	if !mayFollow(by, c) {
-		return dst, false
+func AppendChange(dst []byte, history model.ID, by *auth.Permit, e *store.LogEntry, states *store.States) (_ []byte, ok bool, err error) {
+	if !mayFollow(by, e.Collection) {
+		return dst, false, nil
 	}
-	before, after := e.Before, e.After
-	if before != nil && !by.Sees(c, before) {
+	seesBefore, seesAfter, err := seenBy(by, e, states)
+	if err != nil {
+		return dst, false, err
+	}
+	dst, ok = appendSeen(dst, history, by, e, seesBefore, seesAfter)
+	return dst, ok, nil
+}
+
+// appendSeen appends a change of which the caller sees the states before and after it, or one of them.
+func appendSeen(dst []byte, history model.ID, by *auth.Permit, e *store.LogEntry, seesBefore, seesAfter bool) ([]byte, bool) {
+	c, before, after := e.Collection, e.Before, e.After
+	if !seesBefore {
 		before = nil
 	}
-	if after != nil && !by.Sees(c, after) {
+	if !seesAfter {
 		after = nil
 	}
 	visible := by.Visible(c)

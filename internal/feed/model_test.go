@@ -166,7 +166,11 @@ func (s *subscriber) choose() {
 	s.state, s.earlier, s.started = emptyFold(), nil, true
 	c := []*model.Collection{w.books, w.notes.notes, w.notes.notes, w.links}[random.IntN(4)]
 	s.shape = Shape{Path: resource.Path{Collection: c}}
-	switch random.IntN(4) {
+	switch random.IntN(7) {
+	case 3, 4:
+		s.shape.Path.By = w.permit("reader", "ada")
+	case 5:
+		s.shape.Path.By = w.permit("child", "eve")
 	case 0:
 		s.shape.Path.By = w.permit("admin", "root")
 	case 1:

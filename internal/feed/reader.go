@@ -219,7 +219,7 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 	if last <= after {
 		return fmt.Errorf("the change log has nothing after position %d, although its end is further on", after)
 	}
-	f.publish(history, entries, last)
+	f.publish(history, entries, last, tx.States())
 	return nil
 }
 

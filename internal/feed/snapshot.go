@@ -170,12 +170,19 @@ func (s *Subscription) readLogPart() (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	states := tx.States()
+	var events []Event
 	for i := range entries {
-		if event, ok := s.shape.changeEvent(s.history, &entries[i]); ok {
+		event, ok, err := s.shape.changeEvent(s.history, &entries[i], states)
+		if err != nil {
+			return false, err
+		}
+		if ok {
 			event.Kind = Listed
-			s.pending = append(s.pending, event)
+			events = append(events, event)
 		}
 	}
+	s.pending = append(s.pending, events...)
 	n.logged = last
 	return more, nil
 }

@@ -253,7 +253,7 @@ func (s *Subscription) deliver(items []item) {
 			continue
 		}
 		if each.effect == restart {
-			s.restart()
+			s.restartBecause(each.cause)
 			return
 		}
 		s.pass(each.number)
@@ -273,28 +273,22 @@ func (s *Subscription) deliver(items []item) {
 	}
 }
 
-// restart makes the stream begin again with a snapshot, after the pending events.
-func (s *Subscription) restart() {
+// restartBecause makes the stream begin again with a snapshot, after the pending events.
+func (s *Subscription) restartBecause(cause string) {
 	s.feed.mutex.Lock()
 	s.feed.detach(s)
 	s.feed.mutex.Unlock()
-	s.snapshot = &snapshot{cause: parentMoved}
+	s.snapshot = &snapshot{cause: cause}
 }
 
 // catchUp reads changes from the database. When there are no more, the subscription follows the
 // chain.
 func (s *Subscription) catchUp() error {
-	entries, last, more, err := s.readLog()
+	items, oldest, last, more, err := s.readLog()
 	if err != nil || s.snapshot != nil {
 		return err
 	}
-	var items []item
-	for i := range entries {
-		items = s.shape.match(items, s.history, &entries[i])
-	}
-	if len(entries) > 0 {
-		s.oldest = timeOf(entries[0].At)
-	}
+	s.oldest = oldest
 	s.deliver(items)
 	if s.snapshot != nil || s.finish != nil {
 		return nil
@@ -306,39 +300,47 @@ func (s *Subscription) catchUp() error {
 	return nil
 }
 
-// readLog reads the next part of the log. If that is gone, the stream begins again.
-func (s *Subscription) readLog() (entries []store.LogEntry, last int64, more bool, err error) {
+// readLog reads the next part of the log, and what the subscriber is told of it. If that is gone, the
+// stream begins again.
+func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, more bool, err error) {
 	timer := newTimer(s.ctx, s.feed.options.QueryTimeout)
 	defer timer.end()
 	defer func() { err = timer.explain(err) }()
 	tx, err := s.feed.store.Read(timer)
 	if err != nil {
-		return nil, 0, false, err
+		return nil, oldest, 0, false, err
 	}
 	defer tx.Close()
 	s.feed.options.Metrics.CaughtUp()
 	p := position{history: startOf(s.history), fingerprint: s.shape.fingerprint, point: s.point}
 	cause, _, err := p.check(tx, s.shape.fingerprint)
 	if err != nil {
-		return nil, 0, false, err
+		return nil, oldest, 0, false, err
 	}
 	if cause != "" {
 		s.restartBecause(cause)
-		return nil, 0, false, nil
+		return nil, oldest, 0, false, nil
 	}
 	q := store.LogQuery{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: mostBytes}
-	entries, last, more, err = tx.Log(q)
-	if err != nil || more || q.Collection == nil {
-		return entries, last, more, err
+	entries, last, more, err := tx.Log(q)
+	if err != nil {
+		return nil, oldest, 0, false, err
+	}
+	if len(entries) > 0 {
+		oldest = timeOf(entries[0].At)
+	}
+	states := tx.States()
+	for i := range entries {
+		if items, err = s.shape.match(items, s.history, &entries[i], states); err != nil {
+			return nil, oldest, 0, false, err
+		}
+	}
+	if more || q.Collection == nil {
+		return items, oldest, last, more, nil
 	}
 	// The rest of the log is about other resources.
 	end, err := tx.Point()
-	return entries, max(last, end.Number), false, err
-}
-
-func (s *Subscription) restartBecause(cause string) {
-	s.restart()
-	s.snapshot.cause = cause
+	return items, oldest, max(last, end.Number), false, err
 }
 
 // Progress is what the stream is doing.

@@ -48,6 +48,17 @@ func probes() (all []probe) {
 		add("POST", "/-/transaction", `[{"method":"POST","path":"/posts","body":{"id":"`+id(70)+`","title":"x","user_id":"`+id(adaAt)+`"}},{"method":"PATCH","path":"`+path+`","body":{"title":"x"}}]`)
 		add("POST", "/-/transaction?dry_run=true", `[{"method":"DELETE","path":"`+path+`"}]`)
 	}
+	// Through relations, and in groups.
+	for _, path := range []string{
+		"/users?filter[posts.title]=Post+11", "/users?filter[posts.published]=false", "/users?filter[posts.id]=" + hidden, "/users?filter[posts.title][ne]=Post+12", "/users?filter[posts.notes.text]=x",
+		"/notes?filter[post.title]=Post+10", "/notes?filter[post.title][null]=true", "/notes?filter[post.user.name]=User+2", "/notes?filter[post.user.email]=user2%40example.com", "/users?filter[posts.user.email]=x",
+		"/posts?filter[user.email]=user2%40example.com", "/posts?filter[user.name]=User+2", "/posts?filter[notes.text]=x", "/posts?filter[any][0][title]=Post+11&filter[any][1][user.rank]=2",
+		"/users?filter[any][0][posts.title]=Post+11&filter[any][1][name]=User+1", "/users?filter[posts.title]=Post+12&sort=-name&limit=1",
+	} {
+		add("GET", path, "")
+		add("GET", path, "", "Prefer", "count=exact")
+		add("HEAD", path, "")
+	}
 	for _, item := range []string{"/posts/" + hidden, "/post/" + hidden, "/users/" + id(boAt) + "/posts/" + hidden, "/posts/" + shown} {
 		add("GET", item, "")
 		add("HEAD", item, "")

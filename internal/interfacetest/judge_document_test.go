@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -187,8 +188,9 @@ type describedParameter struct {
 	name, in          string
 	required, mayBare bool
 	explode           bool
-	schema            string // pointer
-	kind, itemKind    string // types
+	schema            string         // pointer
+	kind, itemKind    string         // types
+	members           *regexp.Regexp // names of parameters, of an object that several stand for
 }
 
 type describedResponse struct {
@@ -255,6 +257,9 @@ func readParameter(pointer string, object map[string]any) describedParameter {
 	}
 	definition := object["schema"].(map[string]any)
 	p.kind, _ = definition["type"].(string)
+	if names, ok := definition["propertyNames"].(map[string]any); ok {
+		p.members = regexp.MustCompile(names["pattern"].(string))
+	}
 	if items, ok := definition["items"].(map[string]any); ok {
 		p.itemKind, _ = items["type"].(string)
 	}

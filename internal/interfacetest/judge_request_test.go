@@ -88,6 +88,9 @@ func (d *document) judgeQuery(op *describedOperation, e *exchange) []string {
 	var complaints []string
 	for _, name := range names {
 		at := slices.IndexFunc(op.parameters, func(p describedParameter) bool { return p.in == "query" && p.name == name })
+		if at < 0 && op.hasMember(name) {
+			continue
+		}
 		if at < 0 {
 			complaints = append(complaints, "the parameter "+name+" is not declared")
 			continue
@@ -103,6 +106,13 @@ func (d *document) judgeQuery(op *describedOperation, e *exchange) []string {
 		complaints = append(complaints, d.judgeParameter(p, got.values)...)
 	}
 	return complaints
+}
+
+// hasMember reports whether a parameter is a member of one that is an object.
+func (op *describedOperation) hasMember(name string) bool {
+	return slices.ContainsFunc(op.parameters, func(p describedParameter) bool {
+		return p.in == "query" && p.members != nil && p.members.MatchString(name)
+	})
 }
 
 // judgeParameter judges what is given as a parameter, in the style that it has.
@@ -182,7 +192,7 @@ var inexpressible = []string{
 
 // mustBeWrong is asked about requests that are right by the document, and were refused: for
 // a reason that it cannot express, or it should have.
-func (d *document) mustBeWrong(e *exchange) []string {
+func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 	var body struct {
 		Errors []struct {
 			Code, Detail string
@@ -200,7 +210,8 @@ func (d *document) mustBeWrong(e *exchange) []string {
 		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") ||
 			each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
 		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer) // of a decimal
-		if isOfWrite || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		isMember := op.hasMember(each.Source.Parameter)                                                      // whose name and value are only declared roughly
+		if isMember || isOfWrite || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

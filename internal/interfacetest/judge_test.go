@@ -196,7 +196,7 @@ func (d *document) judge(e *exchange) []string {
 	case e.status < 300:
 		complaints = append(complaints, wrong...)
 	case len(wrong) == 0 && !d.hooked && (e.status == http.StatusBadRequest || e.status == http.StatusUnprocessableEntity):
-		complaints = append(complaints, d.mustBeWrong(e)...)
+		complaints = append(complaints, d.mustBeWrong(op, e)...)
 	}
 	return complaints
 }

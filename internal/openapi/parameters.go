@@ -32,12 +32,12 @@ var parameterNames = []string{
 
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
-	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".on_conflict")
+	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".on_conflict")
 	for _, name := range c.FieldNames() {
 		field := c.Field(name)
 		prefix := filterPrefix(c, field)
 		taken = append(taken, prefix)
-		for _, op := range query.Operators(field.Kind) {
+		for _, op := range operatorsOf(c, field) {
 			taken = append(taken, prefix+"."+op)
 		}
 	}
@@ -46,10 +46,22 @@ func (b *builder) reserveParameters(c *model.Collection) {
 	}
 }
 
+// definitionOf is the definition of a field, nil if it has none.
+func definitionOf(c *model.Collection, field *model.Field) *model.Attribute {
+	if field.Column == model.NoColumn {
+		return nil
+	}
+	return c.Columns()[field.Column].Attribute
+}
+
+func operatorsOf(c *model.Collection, field *model.Field) []string {
+	return query.Operators(field.Kind, definitionOf(c, field))
+}
+
 // filterPrefix is the component of the plain filter of a field, with which those of its
 // operators begin.
 func filterPrefix(c *model.Collection, field *model.Field) string {
-	if field.Column == model.NoColumn || c.Columns()[field.Column].Attribute == nil {
+	if definitionOf(c, field) == nil {
 		return "filter." + field.Name // the same in every collection
 	}
 	return c.Name + ".filter." + field.Name
@@ -122,12 +134,15 @@ func idParameter(name, description string) object {
 }
 
 // listParameters is all that a list can be asked by.
-func (b *builder) listParameters(c *model.Collection) list {
-	all := list{b.offset("offset"), b.offset("o"), b.limit("limit"), b.limit("l"), b.cursor(), b.sort(c)}
+func (b *builder) listParameters(c *model.Collection) list { return b.selection(c, b.limit) }
+
+// selection is the parameters that select resources.
+func (b *builder) selection(c *model.Collection, limit func(name string) object) list {
+	all := list{b.offset("offset"), b.offset("o"), limit("limit"), limit("l"), b.cursor(), b.sort(c)}
 	for _, field := range b.fields(c) {
 		all = append(all, b.filters(c, field)...)
 	}
-	return all
+	return append(all, b.furtherFilters(c))
 }
 
 func (b *builder) offset(name string) object {
@@ -207,8 +222,8 @@ func (b *builder) filters(c *model.Collection, field *model.Field) list {
 	prefix := filterPrefix(c, field)
 	jsonSchema := b.choiceSchema(c, field)
 	all := list{b.parameter(prefix, func() object { return plainFilter(field, jsonSchema) })}
-	for _, op := range query.Operators(field.Kind) {
-		all = append(all, b.parameter(prefix+"."+op, func() object { return operatorFilter(field, op, jsonSchema) }))
+	for _, op := range operatorsOf(c, field) {
+		all = append(all, b.parameter(prefix+"."+op, func() object { return operatorFilter(field, op, jsonSchema, definitionOf(c, field).ScalarItems()) }))
 	}
 	return all
 }
@@ -234,13 +249,20 @@ var opTexts = map[string]string{
 	"eq": "equals this", "ne": "does not equal this, or is null",
 	"lt": "is less than this", "lte": "is at most this", "gt": "is more than this", "gte": "is at least this",
 	"in": "is one of these" + listText, "not_in": "is none of these, or is null" + listText,
+	"has": "has this item, or one of these if it is given more than once", "has_all": "has all of these items. " + commaText,
 	"contains": "contains this", "starts_with": "starts with this", "null": "is null, or with `false` is not",
 }
 
 // listText says how the values of a list are written.
-const listText = ". Several are given as several parameters, or in one with commas between them; a comma within a value is written `\\,`"
+const listText = ". Several are given as several parameters, or in one with commas between them; " + commaWithin
 
-func operatorFilter(field *model.Field, op string, value object) object {
+const (
+	commaText   = "Several are given with commas between them; " + commaWithin
+	commaWithin = "a comma within a value is written `\\,`"
+)
+
+// operatorFilter is the parameter of an operator. Items is the definition of the items of an array.
+func operatorFilter(field *model.Field, op string, value object, items *model.Attribute) object {
 	filter := object{
 		{"name", "filter[" + field.Name + "][" + op + "]"}, {"in", "query"},
 		{"description", "`" + field.Name + "` " + opTexts[op] + "."},
@@ -250,6 +272,12 @@ func operatorFilter(field *model.Field, op string, value object) object {
 		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", object{
 			{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value},
 		}})
+	case "has":
+		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", object{
+			{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", valueSchema(items.Kind())},
+		}})
+	case "has_all":
+		return append(filter, member{"schema", object{{"type", "string"}}})
 	case "null":
 		return append(filter, member{"schema", object{{"type", "boolean"}}})
 	case "contains", "starts_with":

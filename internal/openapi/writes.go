@@ -60,11 +60,7 @@ func (b *builder) limitOfRange(name string) object {
 
 // rangeParameters is all that selects the resources of a write.
 func (b *builder) rangeParameters(c *model.Collection) list {
-	all := list{b.offset("offset"), b.offset("o"), b.limitOfRange("limit"), b.limitOfRange("l"), b.cursor(), b.sort(c)}
-	for _, field := range b.fields(c) {
-		all = append(all, b.filters(c, field)...)
-	}
-	return append(all, b.dryRun(), b.idempotencyKey())
+	return append(b.selection(c, b.limitOfRange), b.dryRun(), b.idempotencyKey())
 }
 
 // rangeText says what all writes to ranges have in common.

@@ -22,9 +22,18 @@ type Request struct {
 }
 
 // Build makes the Query that Parse makes of the same request as text, with the same checks.
-// Visible is the fields that the caller may see.
-func Build(c *model.Collection, request Request, visible model.ColumnSet) (Query, error) {
-	p := parser{collection: c, limits: Limits{Visible: visible}, seen: map[string]string{}}
+// The limits say what the caller may see; those of ranges do not apply.
+func Build(c *model.Collection, request Request, limits Limits) (Query, error) {
+	return build(ofList, c, request, limits)
+}
+
+// BuildStream does the same for a stream.
+func BuildStream(c *model.Collection, request Request, limits Limits) (Query, error) {
+	return build(ofStream, c, request, limits)
+}
+
+func build(mode mode, c *model.Collection, request Request, limits Limits) (Query, error) {
+	p := parser{mode: mode, collection: c, limits: limits, seen: map[string]string{}}
 	p.query.Range = request.Range
 	for _, condition := range request.Conditions {
 		p.condition(condition)
@@ -37,23 +46,27 @@ func Build(c *model.Collection, request Request, visible model.ColumnSet) (Query
 }
 
 func (p *parser) condition(condition Condition) {
+	p.filters++
 	given := parameter{name: "filter[" + condition.Field + "][" + condition.Op + "]"}
-	field := p.filterField(given, condition.Field)
-	if field == nil {
+	to := p.filterTarget(given, condition.Field)
+	if to == nil {
 		return
 	}
 	var filter Filter
 	isList := condition.Op == "in" || condition.Op == "not_in"
+	isHas := isHas(condition.Op) && to.attribute.ScalarItems() != nil
 	switch {
-	case len(condition.Values) == 0, len(condition.Values) > 1 && !isList:
+	case len(condition.Values) == 0, len(condition.Values) > 1 && !isList && !isHas:
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s does not allow %d values.", condition.Op, len(condition.Values))
-	case isList && field.Kind != model.KindJSON:
-		filter = p.listCondition(listFilter{field: field, op: condition.Op, values: p.listValues(given, field, condition.Values)})
+	case isHas:
+		filter = p.hasCondition(to, p.listValues(given, to, condition.Values), condition.Op == "has_all")
+	case isList && to.field.Kind != model.KindJSON:
+		filter = p.listCondition(listFilter{target: to, op: condition.Op, values: p.listValues(given, to, condition.Values)})
 	default:
 		given.value = condition.Values[0]
-		filter = p.operatorCondition(given, field, condition.Op)
+		filter = p.operatorCondition(&p.conditions, given, to, condition.Op)
 	}
 	if filter != nil {
-		p.conditions = append(p.conditions, filter)
+		p.conditions.others = append(p.conditions.others, to.condition(filter))
 	}
 }

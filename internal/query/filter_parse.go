@@ -1,7 +1,9 @@
 package query
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -11,72 +13,120 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// filterName takes filter[field] and filter[field][op] apart.
-func filterName(name string) (field, op string, ok bool) {
+// filterName is the name of a parameter that filters: filter[field], filter[field][op], or either
+// behind filter[any][group].
+type filterName struct {
+	group     string // empty: none
+	field, op string
+}
+
+// parseFilterName takes the name of a filter apart.
+func parseFilterName(name string) (parsed filterName, ok bool) {
 	rest, ok := strings.CutPrefix(name, "filter[")
 	if !ok || !strings.HasSuffix(rest, "]") {
-		return "", "", false
+		return filterName{}, false
 	}
-	field, op, hasOp := strings.Cut(strings.TrimSuffix(rest, "]"), "][")
-	if hasOp && op == "" {
-		return "", "", false
+	parts := strings.SplitN(strings.TrimSuffix(rest, "]"), "][", 4)
+	if len(parts) > 2 && parts[0] == anyGroup {
+		parsed.group, parts = parts[1], parts[2:]
 	}
-	return field, op, true
+	parsed.field = parts[0]
+	if len(parts) > 1 {
+		parsed.op = strings.Join(parts[1:], "][")
+		ok = parsed.op != ""
+	}
+	return parsed, ok
+}
+
+// anyGroup begins the names of conditions of which one group must hold.
+const anyGroup = "any"
+
+// conditions are filters of one group, all of which must hold. Those of one name are one condition.
+type conditions struct {
+	plain  []plainFilter
+	lists  []listFilter
+	others []Filter
 }
 
 // plainFilter is filter[field], of which any may hold when a field has several.
 type plainFilter struct {
-	field  *model.Field
+	target *target
 	values []model.Value // any of these, or
 	others Or            // any of these
 }
 
 func (f plainFilter) filter() Filter {
+	column := f.target.field.Column
 	switch {
 	case len(f.values) == 0:
 	case len(f.values) == 1:
-		f.others = append(f.others, Compare{Column: f.field.Column, Op: Equal, Value: f.values[0]})
+		f.others = append(f.others, Compare{Column: column, Op: Equal, Value: f.values[0]})
 	default:
-		f.others = append(f.others, In{Column: f.field.Column, Values: f.values})
+		f.others = append(f.others, In{Column: column, Values: f.values})
 	}
 	if len(f.others) == 1 {
-		return f.others[0]
+		return f.target.condition(f.others[0])
 	}
-	return f.others
+	return f.target.condition(f.others)
 }
 
-func (p *parser) filterField(given parameter, name string) *model.Field {
+// filter reads a parameter that filters.
+func (p *parser) filter(given parameter, name filterName) {
 	p.query.linkParameters = append(p.query.linkParameters, given.encoded)
 	p.query.filterParameters = append(p.query.filterParameters, given.encoded)
-	if p.filters > MaxFilters {
-		if !p.tooManyFilters {
-			p.fail(given, problem.CodeTooManyValues, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
-		}
-		p.tooManyFilters = true
-		return nil
-	}
-	field := p.field(name)
-	if field == nil {
-		p.fail(given, problem.CodeUnknownParameter, "The collection %s has no field %s to filter by.%s", p.collection.Name, fault.Quote(name), p.fieldHint(name))
-	}
-	return field
-}
-
-func (p *parser) plainFilter(given parameter, name string) {
-	field := p.filterField(given, name)
-	if field == nil {
+	group := p.group(given, name)
+	if group == nil {
 		return
 	}
-	at := slices.IndexFunc(p.plain, func(f plainFilter) bool { return f.field == field })
-	if at < 0 {
-		at = len(p.plain)
-		p.plain = append(p.plain, plainFilter{field: field})
+	to := p.filterTarget(given, name.field)
+	switch {
+	case to == nil:
+	case name.op == "":
+		p.plainFilter(group, given, to)
+	default:
+		if condition := p.operatorCondition(group, given, to, name.op); condition != nil {
+			group.others = append(group.others, to.condition(condition))
+		}
 	}
-	p.addPlain(&p.plain[at], given)
+}
+
+// maxGroup is the highest number of a group: there are no more groups than filters.
+const maxGroup = MaxFilters - 1
+
+// group finds the conditions that a filter belongs to. Nil: there is no such group.
+func (p *parser) group(given parameter, name filterName) *conditions {
+	if name.group == "" {
+		if _, isNumber := parseInt(name.op); isNumber && name.field == anyGroup {
+			p.fail(given, problem.CodeInvalidParameter, "A group of filters has a field behind its number: filter[any][0][field]=value.")
+			return nil
+		}
+		return &p.conditions
+	}
+	number, err := strconv.Atoi(name.group)
+	if err != nil || number < 0 || number > maxGroup || strconv.Itoa(number) != name.group {
+		p.fail(given, problem.CodeInvalidParameter, "Groups of filters have numbers from 0 to %d: filter[any][0][field]=value.", maxGroup)
+		return nil
+	}
+	if p.groups == nil {
+		p.groups = map[int]*conditions{}
+	}
+	if p.groups[number] == nil {
+		p.groups[number] = &conditions{}
+	}
+	return p.groups[number]
+}
+
+func (p *parser) plainFilter(group *conditions, given parameter, to *target) {
+	at := slices.IndexFunc(group.plain, func(f plainFilter) bool { return f.target.name == to.name })
+	if at < 0 {
+		at = len(group.plain)
+		group.plain = append(group.plain, plainFilter{target: to})
+	}
+	p.addPlain(&group.plain[at], given)
 }
 
 func (p *parser) addPlain(f *plainFilter, given parameter) {
-	field := f.field
+	to, field := f.target, f.target.field
 	switch {
 	case field.Kind == model.KindBoolean && given.value == "":
 		if p.countValue(given) {
@@ -84,86 +134,96 @@ func (p *parser) addPlain(f *plainFilter, given parameter) {
 		}
 	case given.bare:
 		if p.countValue(given) {
-			f.others = append(f.others, Not{p.isNull(field)})
+			f.others = append(f.others, Not{to.isNull()})
 		}
 	case field.Kind == model.KindJSON:
-		p.failJSON(given, field)
+		p.failJSON(given, to)
 	default:
-		value, ok := p.choice(given, field, given.value)
+		value, ok := p.choice(given, to, given.value)
 		switch {
 		case !ok:
 		case field.Column == model.NoColumn:
-			f.others = append(f.others, p.compare(field, Equal, value))
+			f.others = append(f.others, to.compare(Equal, value))
 		default:
 			f.values = append(f.values, value)
 		}
 	}
 }
 
-func (p *parser) failJSON(given parameter, field *model.Field) {
-	p.fail(given, problem.CodeInvalidParameter, "The field %q has objects or arrays, which can only be filtered by filter[%s][null].", field.Name, field.Name)
-}
-
-func (p *parser) operatorFilter(given parameter, name, op string) {
-	field := p.filterField(given, name)
-	if field == nil {
-		return
-	}
-	condition := p.operatorCondition(given, field, op)
-	if condition != nil {
-		p.conditions = append(p.conditions, condition)
-	}
+// failJSON refuses to compare objects and arrays, and says what can be done with them.
+func (p *parser) failJSON(given parameter, to *target) {
+	p.fail(given, problem.CodeInvalidParameter, "The field %q has objects or arrays, which cannot be compared. Write %s.", to.name, strings.Join(to.alternatives(), ", or "))
 }
 
 // operators is all that can be given as filter[field][operator].
-var operators = []string{"eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "null"}
+var operators = []string{"eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "null", "has", "has_all"}
 
-// Operators lists the operators that fields of a kind can be filtered by.
-func Operators(kind model.Kind) []string {
-	switch kind {
-	case model.KindText:
-		return operators
-	case model.KindJSON:
+// AllOperators lists the operators of all fields.
+func AllOperators() []string { return operators }
+
+// Operators lists the operators that a field can be filtered by. Attribute is its definition, nil
+// if it has none.
+func Operators(kind model.Kind, a *model.Attribute) []string {
+	switch {
+	case a.ScalarItems() != nil:
+		return []string{"has", "has_all", "null"}
+	case kind == model.KindJSON:
 		return []string{"null"}
 	}
-	return slices.DeleteFunc(slices.Clone(operators), func(op string) bool { return op == "contains" || op == "starts_with" })
+	return slices.DeleteFunc(slices.Clone(operators), func(op string) bool {
+		return isHas(op) || isPart(op) && kind != model.KindText
+	})
 }
 
-func (p *parser) operatorCondition(given parameter, field *model.Field, op string) Filter {
+func isHas(op string) bool { return op == "has" || op == "has_all" }
+
+func isPart(op string) bool { return op == "contains" || op == "starts_with" }
+
+// operatorCondition is the condition of an operator. Nil: it is wrong, or one of a list.
+func (p *parser) operatorCondition(group *conditions, given parameter, to *target, op string) Filter {
+	field := to.field
 	if !slices.Contains(operators, op) {
-		p.fail(given, problem.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null.%s", fault.Quote(op), operatorHint(op))
+		p.fail(given, problem.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null, and has and has_all for arrays.%s", fault.Quote(op), operatorHint(op))
 		return nil
 	}
 	switch {
 	case given.bare:
-		p.fail(given, problem.CodeInvalidParameter, "The operator %s needs a value: filter[%s][%s]=…", op, field.Name, op)
+		p.fail(given, problem.CodeInvalidParameter, "The operator %s needs a value: %s=…", op, given.name)
 		return nil
 	case op == "null":
-		return p.nullCondition(given, field)
-	case field.Kind == model.KindJSON:
-		p.failJSON(given, field)
+		return p.nullCondition(given, to)
+	case isHas(op) && to.attribute.ScalarItems() == nil:
+		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for arrays whose items are declared as strings, numbers or booleans, which the field %q has not.", op, to.name)
 		return nil
-	case (op == "contains" || op == "starts_with") && field.Kind != model.KindText:
-		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for strings, but the field %q has %s.", op, field.Name, plural(field.Kind))
+	case op == "has":
+		p.addToList(group, given, to, op, []string{given.value})
+		return nil
+	case op == "has_all":
+		return p.hasCondition(to, p.listValues(given, to, splitList(given.value)), true)
+	case field.Kind == model.KindJSON:
+		p.failJSON(given, to)
+		return nil
+	case isPart(op) && field.Kind != model.KindText:
+		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for strings, but the field %q has %s.", op, to.name, plural(field.Kind))
 		return nil
 	case op == "in" || op == "not_in":
-		p.addToList(given, field, op)
+		p.addToList(group, given, to, op, splitList(given.value))
 		return nil
-	case (op == "contains" || op == "starts_with") && !p.isShort(given, op):
+	case isPart(op) && !p.isShort(given, op):
 		return nil
 	}
 	read := p.value
 	if op == "eq" || op == "ne" {
 		read = p.choice
 	}
-	value, ok := read(given, field, given.value)
+	value, ok := read(given, to, given.value)
 	if !ok {
 		return nil
 	}
 	if op == "ne" {
-		return Not{p.compare(field, Equal, value)}
+		return Not{to.compare(Equal, value)}
 	}
-	return p.compare(field, Op(op), value)
+	return to.compare(Op(op), value)
 }
 
 // isShort bounds what texts are searched for.
@@ -182,37 +242,37 @@ func (p *parser) isShort(given parameter, op string) bool {
 	return true
 }
 
-func (p *parser) nullCondition(given parameter, field *model.Field) Filter {
+func (p *parser) nullCondition(given parameter, to *target) Filter {
 	switch given.value {
 	case "true":
-		return p.isNull(field)
+		return to.isNull()
 	case "false":
-		return Not{p.isNull(field)}
+		return Not{to.isNull()}
 	}
 	p.fail(given, problem.CodeInvalidParameter, "Must be true or false.")
 	return nil
 }
 
-// listFilter is filter[field][in] or filter[field][not_in] with all its values.
+// listFilter is filter[field][in], [not_in] or [has] with all its values.
 type listFilter struct {
-	field  *model.Field
+	target *target
 	op     string
 	values []model.Value
 }
 
 // addToList adds the values of one parameter to those of the parameters of the same name.
-func (p *parser) addToList(given parameter, field *model.Field, op string) {
-	at := slices.IndexFunc(p.lists, func(f listFilter) bool { return f.field == field && f.op == op })
+func (p *parser) addToList(group *conditions, given parameter, to *target, op string, texts []string) {
+	at := slices.IndexFunc(group.lists, func(f listFilter) bool { return f.target.name == to.name && f.op == op })
 	if at < 0 {
-		at = len(p.lists)
-		p.lists = append(p.lists, listFilter{field: field, op: op})
+		at = len(group.lists)
+		group.lists = append(group.lists, listFilter{target: to, op: op})
 	}
-	p.lists[at].values = append(p.lists[at].values, p.listValues(given, field, splitList(given.value))...)
+	group.lists[at].values = append(group.lists[at].values, p.listValues(given, to, texts)...)
 }
 
-func (p *parser) listValues(given parameter, field *model.Field, texts []string) (values []model.Value) {
+func (p *parser) listValues(given parameter, to *target, texts []string) (values []model.Value) {
 	for _, text := range texts {
-		if value, ok := p.choice(given, field, text); ok {
+		if value, ok := p.choice(given, to, text); ok {
 			values = append(values, value)
 		}
 	}
@@ -220,14 +280,28 @@ func (p *parser) listValues(given parameter, field *model.Field, texts []string)
 }
 
 func (p *parser) listCondition(f listFilter) Filter {
-	var condition Filter = In{Column: f.field.Column, Values: f.values}
-	if f.field.Column == model.NoColumn {
-		condition = constant(In{Column: 0, Values: f.values}.Match(model.Record{model.TextValue(p.collection.Name)}))
+	if f.op == "has" {
+		return p.hasCondition(f.target, f.values, false)
 	}
+	condition := f.target.in(f.values)
 	if f.op == "not_in" {
 		return Not{condition}
 	}
 	return condition
+}
+
+// hasCondition is the condition on the items of an array. Nil: the values are wrong.
+func (p *parser) hasCondition(to *target, values []model.Value, all bool) Filter {
+	var different []model.Value
+	for _, value := range values {
+		if !slices.Contains(different, value) {
+			different = append(different, value)
+		}
+	}
+	if len(different) == 0 {
+		return nil
+	}
+	return Has{Column: to.field.Column, Kind: to.valueKind().Item(), Values: different, All: all}
 }
 
 // splitList splits at commas; a comma behind a backslash belongs to the value.
@@ -240,25 +314,27 @@ func splitList(text string) []string {
 	return parts
 }
 
-func (p *parser) value(given parameter, field *model.Field, text string) (model.Value, bool) {
+// value reads a value of the field, or of its items.
+func (p *parser) value(given parameter, to *target, text string) (model.Value, bool) {
 	if !p.countValue(given) {
 		return model.Null, false
 	}
-	value, wrong := field.Kind.Parse(text)
+	kind := to.valueKind()
+	value, wrong := kind.Parse(text)
 	if wrong != "" {
-		p.fail(given, problem.CodeInvalidParameter, "The value %s must be %s.%s", fault.Quote(text), wrong, p.valueHint(field, text))
+		p.fail(given, problem.CodeInvalidParameter, "The value %s must be %s.%s", fault.Quote(text), wrong, valueHint(kind, to.name, text))
 		return model.Null, false
 	}
-	return value, true
+	return to.stored(value), true
 }
 
 // choice reads a value that must be one of those that the field can have, if these are known.
-func (p *parser) choice(given parameter, field *model.Field, text string) (model.Value, bool) {
-	if choices := p.limits.Choices[field.Name]; choices != nil && !slices.Contains(choices, text) {
-		p.fail(given, problem.CodeInvalidParameter, "There is no %s %s%s. Use %s.", field.Name, fault.Quote(text), suggest.DidYouMean(text, choices), model.OneOf(choices))
+func (p *parser) choice(given parameter, to *target, text string) (model.Value, bool) {
+	if choices := p.limits.Choices[to.name]; choices != nil && !slices.Contains(choices, text) {
+		p.fail(given, problem.CodeInvalidParameter, "There is no %s %s%s. Use %s.", to.name, fault.Quote(text), suggest.DidYouMean(text, choices), model.OneOf(choices))
 		return model.Null, false
 	}
-	return p.value(given, field, text)
+	return p.value(given, to, text)
 }
 
 // countValue counts a value of a filter, and reports whether there are not too many.
@@ -269,22 +345,6 @@ func (p *parser) countValue(given parameter) bool {
 	return p.values <= MaxValues
 }
 
-// compare and isNull decide filters on type at once: it has no column, as it is
-// the same for every resource of the collection.
-func (p *parser) compare(field *model.Field, op Op, value model.Value) Filter {
-	if field.Column == model.NoColumn {
-		return constant(op.holds(model.TextValue(p.collection.Name), value))
-	}
-	return Compare{Column: field.Column, Op: op, Value: value}
-}
-
-func (p *parser) isNull(field *model.Field) Filter {
-	if field.Column == model.NoColumn {
-		return None
-	}
-	return IsNull{Column: field.Column}
-}
-
 func constant(holds bool) Filter {
 	if holds {
 		return All
@@ -293,21 +353,38 @@ func constant(holds bool) Filter {
 }
 
 func (p *parser) finishFilters() {
-	var all And
-	for _, plain := range p.plain {
+	all := p.conditions.all(p)
+	if len(p.groups) > 0 {
+		var any Or
+		for _, number := range slices.Sorted(maps.Keys(p.groups)) {
+			any = append(any, one(p.groups[number].all(p)))
+		}
+		all = append(all, any)
+	}
+	if len(all) > 0 {
+		p.query.Filter = one(all)
+	}
+}
+
+// all lists the conditions.
+func (c *conditions) all(p *parser) (all And) {
+	for _, plain := range c.plain {
 		all = append(all, plain.filter())
 	}
-	for _, list := range p.lists {
-		all = append(all, p.listCondition(list))
+	for _, list := range c.lists {
+		if condition := p.listCondition(list); condition != nil {
+			all = append(all, list.target.condition(condition))
+		}
 	}
-	all = append(all, p.conditions...)
-	switch len(all) {
-	case 0:
-	case 1:
-		p.query.Filter = all[0]
-	default:
-		p.query.Filter = all
+	return append(all, c.others...)
+}
+
+// one is a junction of conditions, or the only one.
+func one(all And) Filter {
+	if len(all) == 1 {
+		return all[0]
 	}
+	return all
 }
 
 func plural(kind model.Kind) string {

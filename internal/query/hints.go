@@ -119,16 +119,16 @@ func (p *parser) sortHint(text string) string {
 var comparisons = []struct{ sign, op string }{{">=", "gte"}, {"<=", "lte"}, {"!=", "ne"}, {"<>", "ne"}, {"==", "eq"}, {">", "gt"}, {"<", "lt"}, {"=", "eq"}, {"!", "ne"}}
 
 // valueHint says how to write a filter whose value is none of the field: >3, gte:3, 1..5, null or 1,2.
-func (p *parser) valueHint(field *model.Field, text string) string {
+func valueHint(kind model.Kind, name, text string) string {
 	if len(text) > maxShown {
 		return ""
 	}
 	is := func(value string) bool {
-		_, problem := field.Kind.Parse(strings.TrimSpace(value))
+		_, problem := kind.Parse(strings.TrimSpace(value))
 		return problem == ""
 	}
 	written := func(op, value string) string {
-		return fmt.Sprintf("filter[%s][%s]=%s", field.Name, op, strings.TrimSpace(value))
+		return fmt.Sprintf("filter[%s][%s]=%s", name, op, strings.TrimSpace(value))
 	}
 	for _, c := range comparisons {
 		if rest, found := strings.CutPrefix(text, c.sign); found && is(rest) {
@@ -139,7 +139,7 @@ func (p *parser) valueHint(field *model.Field, text string) string {
 		if known := find(operatorHints, op); known != "" {
 			op = known
 		}
-		for _, known := range Operators(field.Kind) {
+		for _, known := range Operators(kind, nil) {
 			if known == op {
 				return " Write " + written(op, rest) + "."
 			}

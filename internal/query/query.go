@@ -73,6 +73,9 @@ const (
 	// A substring search cannot be interrupted: its time for one resource grows with both lengths.
 	MaxPart     = 256 // characters of contains and starts_with
 	MaxContains = 10  // filters with contains
+
+	MaxSteps   = 2  // relations in the name of a filter
+	MaxRelated = 10 // filters through relations
 )
 
 // Parse reads the raw query string of a request for a collection. All mistakes
@@ -176,12 +179,12 @@ type parser struct {
 	query      Query
 	faults     problem.Errors
 	seen       map[string]string // long name -> name as written
-	plain      []plainFilter
-	lists      []listFilter
-	conditions []Filter
-	filters    int // different parameters so far
-	values     int // of all filters
-	contains   int // filters with contains
+	conditions conditions          // that must all hold
+	groups     map[int]*conditions // one of which must hold
+	filters    int                 // different parameters so far
+	values     int                 // of all filters
+	contains   int                 // filters with contains
+	related    map[string]bool     // filters through relations
 	sortKeys   map[string]bool
 
 	tooManyFilters, tooManyKeys bool // reported already
@@ -244,9 +247,9 @@ func (p *parser) parameter(given parameter) {
 		p.fail(given, problem.CodeUnknownParameter, "This request has no such parameter. It has %s.", parameterNames[p.mode])
 		return
 	}
-	field, op, isFilter := filterName(given.name)
+	name, isFilter := parseFilterName(given.name)
 	first, again := p.seen[long]
-	if again && !isList(long, op, isFilter) {
+	if again && !isList(long, name.op, isFilter) {
 		p.fail(given, problem.CodeDuplicateParameter, "The parameter %s is given twice%s.", long, asWritten(first, given.name))
 		return
 	}
@@ -255,10 +258,8 @@ func (p *parser) parameter(given parameter) {
 		p.filters++
 	}
 	switch {
-	case isFilter && op == "":
-		p.plainFilter(given, field)
 	case isFilter:
-		p.operatorFilter(given, field, op)
+		p.filter(given, name)
 	case p.takes(long):
 		p.writeParameter(given)
 	case long == "since":
@@ -288,7 +289,7 @@ var parameterNames = map[mode]string{
 // generated clients send lists that way.
 func isList(name, op string, isFilter bool) bool {
 	if isFilter {
-		return op == "" || op == "in" || op == "not_in"
+		return op == "" || op == "in" || op == "not_in" || op == "has"
 	}
 	return name == "sort"
 }

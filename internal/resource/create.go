@@ -40,8 +40,13 @@ func (w *Work) createAll(path Path, inputs []model.Input, pointer func(i int) st
 			return nil, at(pointer(i), err)
 		}
 	}
+	find := findAmong(w.tx, c, records...)
 	for i, record := range records {
-		if !path.By.Allows(schema.MayCreate, c, record) {
+		allowed, err := path.By.Allows(schema.MayCreate, c, record, find)
+		if err != nil {
+			return nil, err
+		}
+		if !allowed {
 			return nil, at(pointer(i), path.By.Denied("You may not create a resource with these values in %s.", c.Name))
 		}
 	}

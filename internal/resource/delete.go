@@ -156,7 +156,11 @@ func (d *deletion) checkRestricted() error {
 			if len(referrers) == 0 {
 				continue
 			}
-			if found := d.referenced(link, referrers[0], identity{link.To, id}); found != nil {
+			found, err := d.referenced(link, referrers[0], identity{link.To, id})
+			if err != nil {
+				return err
+			}
+			if found != nil {
 				faults.Add(found)
 			} else if !unseen {
 				unseen = true
@@ -173,18 +177,23 @@ func (d *deletion) checkRestricted() error {
 
 // referenced is the error for a resource that is referred to, nil if the caller may not see
 // the reference.
-func (d *deletion) referenced(link model.Link, referring model.Record, deleted identity) *problem.Error {
-	visible := d.by.Sees(link.From, referring) && d.by.Visible(link.From).Has(link.Column)
+func (d *deletion) referenced(link model.Link, referring model.Record, deleted identity) (*problem.Error, error) {
+	if !d.by.Visible(link.From).Has(link.Column) {
+		return nil, nil
+	}
+	both := []deletedResource{{link.From, referring}}
 	for _, each := range d.order {
 		if each.collection == deleted.collection && each.record.ID(model.IDColumn) == deleted.id {
-			visible = visible && d.by.Sees(each.collection, each.record)
+			both = append(both, each)
 		}
 	}
-	if !visible {
-		return nil
+	for _, each := range both {
+		if visible, err := d.by.Sees(each.collection, each.record, d.tx.Find); err != nil || !visible {
+			return nil, err
+		}
 	}
 	return fault.New(problem.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
-		link.From.Name, referring.ID(model.IDColumn), deleted.collection.Name, deleted.id, link.From.Columns()[link.Column].Name)
+		link.From.Name, referring.ID(model.IDColumn), deleted.collection.Name, deleted.id, link.From.Columns()[link.Column].Name), nil
 }
 
 // setNullBatch bounds how many resources are in memory.

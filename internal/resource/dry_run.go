@@ -21,6 +21,9 @@ func (w *Work) DryRun(run func() error) (Affected, error) {
 		if err := run(); err != nil {
 			return err
 		}
+		if w.uncounted != nil {
+			return w.uncounted
+		}
 		affected = w.counted()
 		return errDryRun
 	})
@@ -66,9 +69,14 @@ func (w *Work) count(change *Change) {
 	if record == nil {
 		record = change.Before
 	}
-	if w.by.Sees(c, record) || change.Before != nil && w.by.Sees(c, change.Before) {
+	seen, err := w.by.Sees(c, record, w.tx.Find)
+	if err == nil && !seen && change.Before != nil {
+		seen, err = w.by.Sees(c, change.Before, w.tx.Find)
+	}
+	if seen {
 		w.affected[identity{c, record.ID(model.IDColumn)}] = true
 	}
+	w.uncounted = errors.Join(w.uncounted, err)
 }
 
 // counted is the counted resources, in the order of the schema.

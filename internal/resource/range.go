@@ -145,7 +145,7 @@ func (w *Work) changeRange(write Write) ([]Resource, error) {
 		return nil, err
 	}
 	for _, record := range records {
-		if err := write.allowed(record); err != nil {
+		if err := write.Path.allows(w.tx, write.Verb, record); err != nil {
 			return nil, err
 		}
 	}

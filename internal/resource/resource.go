@@ -98,6 +98,11 @@ func (p Path) IsHidden() bool {
 	return p.Parent != nil && !p.By.Visible(p.Collection).Has(p.Collection.ParentLink().Column)
 }
 
+// Limits is what the caller may name in a query.
+func (p Path) Limits() query.Limits {
+	return query.Limits{Visible: p.By.Visible(p.Collection), Related: p.By.Related}
+}
+
 // Scope is the filter of what exists on the path for the caller, nil if everything does.
 func (p Path) Scope() query.Filter { return query.Both(p.ofParent(), p.By.Rows(p.Collection)) }
 

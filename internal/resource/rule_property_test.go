@@ -36,6 +36,7 @@ collections:
       owner: {type: string, format: uuid}
       day: {type: string, format: date}
       at: {type: string, format: date-time}
+      next_id: {references: things}
     required: [name]
 `
 
@@ -95,6 +96,7 @@ func ruledRows(c *model.Collection) (rows []model.Record) {
 		set("flag", model.BoolValue(true), model.BoolValue(false), model.Null)
 		set("owner", model.IDValue(model.ID{1}), model.IDValue(model.ID{2}), model.Null, model.Null, model.IDValue(model.ID{1}))
 		set("day", model.TextValue("2026-11-14"), model.Null, model.TextValue("2024-02-29"))
+		set("next_id", model.IDValue(model.ID{15: byte((i*7+3)%24 + 1)}), model.Null, model.IDValue(model.ID{15: byte((i*5+1)%24 + 1)}), model.IDValue(row.ID(model.IDColumn)))
 		set("at", when("2026-11-14T09:30:00.123Z"), when("2026-11-14T09:30:00.124Z"), model.Null, when("1969-12-31T23:59:59.999Z"))
 		row[c.RevisionColumn()] = model.IntValue(0)
 		rows = append(rows, row)
@@ -126,7 +128,10 @@ func drawLeaf(t *rapid.T) string {
 	}
 	slices.Sort(names)
 	name := pick(names)
-	column := "resource." + name
+	owner := func() string {
+		return pick([]string{"resource.", "resource.", "resource.next.", "resource.next.next."})
+	}
+	column := owner() + name
 	value := func(name string) string {
 		if name != "day" && rapid.IntRange(0, 3).Draw(t, "claim") == 0 {
 			return pick(claims)
@@ -137,11 +142,11 @@ func drawLeaf(t *rapid.T) string {
 	case 0:
 		return pick(facts)
 	case 9:
-		return pick([]string{"resource.whole", "resource.number"}) + pick([]string{" < ", " <= ", " > ", " >= ", " == ", " != "}) + "auth.claims.n"
+		return owner() + pick([]string{"whole", "number"}) + pick([]string{" < ", " <= ", " > ", " >= ", " == ", " != "}) + "auth.claims.n"
 	case 10:
-		return pick([]string{"!has(auth.claims.n)", "!(resource.whole in auth.claims.list)", "!(resource.number in auth.claims.list)", "!has(auth.claims.list)"})
+		return pick([]string{"!has(auth.claims.n)", "!(" + owner() + "whole in auth.claims.list)", "!(" + owner() + "number in auth.claims.list)", "!has(auth.claims.list)"})
 	case 1:
-		return "resource.flag"
+		return owner() + "flag"
 	case 2:
 		if name == "name" { // which is never null, so that cel-go does not even compare
 			return "resource.name == 'a'"
@@ -152,13 +157,13 @@ func drawLeaf(t *rapid.T) string {
 	case 4:
 		return column + " in " + pick([]string{"auth.claims.list", "auth.claims.deep", "auth.claims.text", "auth.claims.missing", "[]"})
 	case 5:
-		return "resource." + pick([]string{"text", "name"}) + pick([]string{".startsWith(", ".contains("}) + value("text") + ")"
+		return owner() + pick([]string{"text", "name"}) + pick([]string{".startsWith(", ".contains("}) + value("text") + ")"
 	case 6:
 		name := pick(ordered)
-		return "resource." + name + pick([]string{" < ", " <= ", " > ", " >= "}) + bracketed(value(name))
+		return owner() + name + pick([]string{" < ", " <= ", " > ", " >= "}) + bracketed(value(name))
 	case 7:
 		name := pick(append(ordered, "day"))
-		return bracketed(pick(literals[name])) + pick([]string{" < ", " <= ", " > ", " >= ", " == ", " != "}) + "resource." + name
+		return bracketed(pick(literals[name])) + pick([]string{" < ", " <= ", " > ", " >= ", " == ", " != "}) + owner() + name
 	default:
 		return column + pick([]string{" == ", " != "}) + bracketed(value(name))
 	}
@@ -218,6 +223,9 @@ func allowedByCEL(t *rapid.T, c *model.Collection, rows []model.Record, text str
 			continue
 		}
 		kind := kinds[field.Kind]
+		for _, owner := range []string{"resource.next.", "resource.next.next."} {
+			options = append(options, cel.Variable(owner+name, cel.NullableType(kind)))
+		}
 		if !c.Columns()[field.Column].NotNull {
 			kind = cel.NullableType(kind)
 		}
@@ -241,9 +249,15 @@ func allowedByCEL(t *rapid.T, c *model.Collection, rows []model.Record, text str
 		if caller.ID != "" {
 			variables["auth.sub"] = caller.Subject
 		}
-		for _, name := range c.FieldNames() {
-			if field := c.Field(name); field.Column != model.NoColumn {
-				variables["resource."+name] = plainValue(field.Kind, row[field.Column])
+		at := row
+		for _, owner := range []string{"resource.", "resource.next.", "resource.next.next."} {
+			for _, name := range c.FieldNames() {
+				if field := c.Field(name); field.Column != model.NoColumn {
+					variables[owner+name] = plainValue(field.Kind, at[field.Column])
+				}
+			}
+			if at = after(rows, at[c.Field("next_id").Column]); at == nil {
+				at = make(model.Record, len(c.Columns()))
 			}
 		}
 		if value, _, err := program.Eval(variables); err == nil && value.Value() == true {
@@ -251,6 +265,16 @@ func allowedByCEL(t *rapid.T, c *model.Collection, rows []model.Record, text str
 		}
 	}
 	return ids
+}
+
+// after finds the row that a reference refers to, nil if it is null.
+func after(rows []model.Record, reference model.Value) model.Record {
+	for _, row := range rows {
+		if row[model.IDColumn] == reference {
+			return row
+		}
+	}
+	return nil
 }
 
 // exact is a number of a claim as it was written.
@@ -331,9 +355,15 @@ func ruledBy(rule string) *schema.Access {
 func matching(rows []model.Record, filter query.Filter) []model.ID {
 	ids := []model.ID{}
 	for _, row := range rows {
-		if filter == nil || filter.Match(row) {
-			ids = append(ids, row.ID(model.IDColumn))
+		find := func(_ *model.Collection, id model.ID) (model.Record, error) {
+			return after(rows, model.IDValue(id)), nil
 		}
+		if filter != nil {
+			if holds, err := query.Holds(filter, row, find); err != nil || !holds {
+				continue
+			}
+		}
+		ids = append(ids, row.ID(model.IDColumn))
 	}
 	return ids
 }
@@ -420,10 +450,19 @@ func TestRulesThatAreRefused(t *testing.T) {
 		"resource.at < timestamp('soon')":          "9:39: this cannot be evaluated: ",
 		"true || resource.text == resource.text":   "9:38: two attributes cannot be compared with each other: compare an attribute with a value",
 		"auth.role == 'a' && resource.type == 'x'": "9:44: the type of every resource here is things: a rule cannot use it",
+		"resource.next.nope == 'a'":                "9:29: things has no attribute nope",
+		"resource.nope.text == 'a'":                "9:29: things has no attribute or reference nope",
+		"resource.next == null":                    "9:24: next is a resource: compare one of its attributes, or the reference itself, next_id",
+		"resource.next.next.next.text == 'a'":      "9:39: a rule can read through at most two references",
+		"resource.next.previous.text == 'a'":       "9:38: previous leads to several resources: a rule can only read through references, each of which leads to one",
+		"resource.next.tags == null":               "9:29: tags is an object or array, which a rule cannot use",
+		"has(resource.next.text)":                  "9:19: every resource has every attribute: compare with null instead of using has()",
+		"resource.next.text == resource.text":      "9:35: two attributes cannot be compared with each other: compare an attribute with a value",
+		"resource.text.size == 1":                  "9:29: type 'wrapper(string)' does not support field selection",
 	} {
 		text := `collections:
   things:
-    attributes: {text: {type: string}, name: {type: string}, owner: {type: string, format: uuid}, at: {type: string, format: date-time}, tags: {type: array}, cost: {type: string, format: decimal, scale: 2}}
+    attributes: {next_id: {references: things, inverse: previous}, text: {type: string}, name: {type: string}, owner: {type: string, format: uuid}, at: {type: string, format: date-time}, tags: {type: array}, cost: {type: string, format: decimal, scale: 2}}
 access:
   roles:
     reader:

@@ -41,7 +41,14 @@ func (w *Work) updateAll(path Path, all []updating, pointer func(i int) string) 
 				return nil, atItem(pointer, i, err)
 			}
 		}
-		if !path.By.Allows(schema.MayUpdate, c, after[i]) {
+	}
+	find := findAmong(w.tx, c, after...)
+	for i := range all {
+		allowed, err := path.By.Allows(schema.MayUpdate, c, after[i], find)
+		if err != nil {
+			return nil, err
+		}
+		if !allowed {
 			return nil, atItem(pointer, i, path.By.Denied("You may not give this resource these values."))
 		}
 	}

@@ -216,7 +216,7 @@ func (w *Work) checkUpserts(write Write, items []int, owners []owner) error {
 			invalid = append(invalid, each.CreateFaults...)
 			continue
 		}
-		if err := path.allows(Update, record); err != nil {
+		if err := path.allows(w.tx, Update, record); err != nil {
 			return at(pointer, err)
 		}
 		if c.RequireIfMatch {

@@ -21,8 +21,9 @@ type Work struct {
 	after []func(context.Context)
 	depth int // of nested hooks that write
 
-	dryRun   bool              // see DryRun
-	affected map[identity]bool // resources that were changed and that the caller may see; nil: they are not counted
+	dryRun    bool              // see DryRun
+	affected  map[identity]bool // resources that were changed and that the caller may see; nil: they are not counted
+	uncounted error             // why one could not be counted
 }
 
 // Transact runs fn in a transaction, and then the functions that it scheduled. Fn may run more
@@ -178,7 +179,7 @@ func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Wo
 		if err := path.Allowed(schema.MayList); err != nil {
 			return err
 		}
-		q, err := query.Build(path.Collection, wanted, path.By.Visible(path.Collection))
+		q, err := query.Build(path.Collection, wanted, path.Limits())
 		if err != nil {
 			return err
 		}

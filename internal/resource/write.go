@@ -150,15 +150,28 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 // verbs is the access verb that a write requires.
 var verbs = map[Verb]schema.AccessVerb{Create: schema.MayCreate, Update: schema.MayUpdate, Delete: schema.MayDelete}
 
-// allowed returns why a caller may not change a resource that they see, or nil.
-func (write *Write) allowed(before model.Record) error { return write.Path.allows(write.Verb, before) }
-
 // allows returns why the caller may not change a resource that they see, or nil.
-func (p Path) allows(verb Verb, before model.Record) error {
-	if !p.By.Allows(verbs[verb], p.Collection, before) {
-		return p.By.Denied("You may not %s this resource.", verb)
+func (p Path) allows(tx *store.Tx, verb Verb, before model.Record) error {
+	allowed, err := p.By.Allows(verbs[verb], p.Collection, before, tx.Find)
+	if err == nil && !allowed {
+		err = p.By.Denied("You may not %s this resource.", verb)
 	}
-	return nil
+	return err
+}
+
+// findAmong finds resources in the transaction, and those of a collection that are about to be
+// written as they will be.
+func findAmong(tx *store.Tx, c *model.Collection, written ...model.Record) query.Lookup {
+	return func(other *model.Collection, id model.ID) (model.Record, error) {
+		if other == c {
+			for _, record := range written {
+				if record.ID(model.IDColumn) == id {
+					return record, nil
+				}
+			}
+		}
+		return tx.Find(other, id)
+	}
 }
 
 // load reads the resource to change. It returns 404, 403 if the caller may not change it, and
@@ -171,7 +184,7 @@ func (w *Work) load(write Write) (model.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := write.allowed(record); err != nil {
+	if err := write.Path.allows(w.tx, write.Verb, record); err != nil {
 		return nil, err
 	}
 	return record, w.resources.checkState(w.tx, write, record)

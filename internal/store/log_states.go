@@ -274,6 +274,12 @@ const laterAtOnce = 32
 // the value that the first of them tells, or that of the current row, which is nil if it was
 // deleted since.
 func (t *Tx) stateAt(key resourceKey, revision int64, current model.Record) (model.Record, error) {
+	return t.stateSince(key, revision, revision, current)
+}
+
+// stateSince does the same from the changes after one revision, as of another: attributes that were
+// added since then have the values that they were added with.
+func (t *Tx) stateSince(key resourceKey, after, revision int64, current model.Record) (model.Record, error) {
 	log := t.store.tables[key.collection].log
 	state, known, unknown := log.blank(key.id), make([]bool, len(log.Columns)), 0
 	for i, column := range log.Columns {
@@ -281,7 +287,7 @@ func (t *Tx) stateAt(key resourceKey, revision int64, current model.Record) (mod
 			unknown++
 		}
 	}
-	for at, deleted := revision, false; unknown > 0 && !deleted; {
+	for at, deleted := after, false; unknown > 0 && !deleted; {
 		var later [][]byte
 		err := db.Each(t.conn, func(row model.Row) bool {
 			at, deleted = row.Int(0), string(row.AppendText(nil, 1)) == db.Deleted

@@ -117,8 +117,14 @@ func (p *Page) cursorPlace() (Place, error) {
 		if err != nil {
 			return nil, err
 		}
-		if record != nil && scope != nil && !scope.Match(record) {
-			record = nil
+		if record != nil && scope != nil {
+			within, err := query.Holds(scope, record, p.tx.FindLast)
+			if err != nil {
+				return nil, err
+			}
+			if !within {
+				record = nil
+			}
 		}
 	}
 	if record == nil {

@@ -27,6 +27,17 @@ func (t *Tx) Get(c *model.Collection, scope query.Filter, id model.ID) (record m
 	return record, err
 }
 
+// Find is Get without a scope, for filters on related resources.
+func (t *Tx) Find(c *model.Collection, id model.ID) (model.Record, error) { return t.Get(c, nil, id) }
+
+// FindLast also finds a deleted resource, as it last was.
+func (t *Tx) FindLast(c *model.Collection, id model.ID) (model.Record, error) {
+	if record, err := t.Find(c, id); record != nil || err != nil {
+		return record, err
+	}
+	return t.Deleted(c, id)
+}
+
 // Count counts the resources that pass a filter.
 func (t *Tx) Count(c *model.Collection, filter query.Filter) (n int64, err error) {
 	s := t.store.statement(c, "SELECT count(*) FROM ", t.store.tables[c].Name)

@@ -8,11 +8,14 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// statement is SQL on a table.
+// statement is SQL on a table, which has no other name in it.
 type statement struct {
 	db.Builder
 	dialect db.Dialect
 	table   *table // of the columns
+	tables  map[*model.Collection]*table
+	within  *scope // of a part of a condition; nil: the table of the statement
+	aliases int    // of tables in conditions on related resources
 }
 
 // condition writes a filter, or its negation. Negations are pushed down to the comparisons,
@@ -26,7 +29,7 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 	case query.Or:
 		s.junction(f, holds, !holds)
 	case query.IsNull:
-		s.Write(s.table.Columns[f.Column], db.Choose(holds, " IS NULL", " IS NOT NULL"))
+		s.Write(s.column(f.Column), db.Choose(holds, " IS NULL", " IS NOT NULL"))
 	case query.In:
 		if len(f.Values) == 0 {
 			s.junction(nil, holds, !holds) // in of no values is false
@@ -39,6 +42,12 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 		})
 	case query.Compare:
 		s.orNull(f.Column, holds, func(column string) { s.compare(column, f, holds) })
+	case query.Inside:
+		s.inside(f, holds)
+	case query.Has:
+		s.has(f, holds)
+	case query.Related:
+		s.related(f, holds)
 	default:
 		panic("store: a filter of an unknown type")
 	}
@@ -55,7 +64,7 @@ func (s *statement) junction(filters []query.Filter, holds, and bool) {
 
 // orNull adds null values to a negated comparison.
 func (s *statement) orNull(column int, holds bool, comparison func(column string)) {
-	name := s.table.Columns[column]
+	name := s.column(column)
 	if holds {
 		comparison(name)
 		return

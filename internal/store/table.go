@@ -17,6 +17,8 @@ type table struct {
 	update, delete string
 	// claim inserts without a revision, which setRevision sets: it takes the id. See Tx.inserts.
 	claim, setRevision string
+
+	items map[int]string // names of the indexes on items of arrays, by their columns
 }
 
 func newTable(d db.Dialect, c *model.Collection) *table {
@@ -52,7 +54,7 @@ func newTable(d db.Dialect, c *model.Collection) *table {
 
 // statement starts SQL on the table.
 func (s *Store) statement(c *model.Collection, parts ...string) *statement {
-	st := &statement{dialect: s.db, table: s.tables[c]}
+	st := &statement{dialect: s.db, table: s.tables[c], tables: s.tables}
 	st.Write(parts...)
 	return st
 }

@@ -1,11 +1,13 @@
 package postgres
 
 import (
+	"bytes"
 	"fmt"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // dialect is the SQL of PostgreSQL.
@@ -70,6 +72,41 @@ func (dialect) NullsLast() string { return " NULLS LAST" }
 
 func (dialect) Contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"
+}
+
+func (d dialect) Inside(column string, path []string, kind model.Kind) string {
+	names := make([]string, len(path))
+	for i, name := range path {
+		names[i] = db.Literal(name)
+	}
+	value := "jsonb_extract_path_text(" + column + "::jsonb, " + strings.Join(names, ", ") + ")"
+	switch {
+	case kind.IsDecimal(): // a text with all digits of the scale
+		return "replace(" + value + ", '.', '')::bigint"
+	case kind == model.KindText || kind == model.KindJSON:
+		return "(" + value + ` COLLATE "C")`
+	}
+	return value + "::" + d.ColumnType(kind)
+}
+
+func (dialect) HasItems(s db.ItemSearch) string {
+	item := func(value model.Value) []byte { return s.Kind.AppendValue(nil, model.Record{value}, 0) }
+	array := func(items []byte) string { return s.Arg(model.TextValue("["+string(items)+"]")) + "::text::jsonb" }
+	if s.All {
+		var items [][]byte
+		for _, value := range s.Values {
+			items = append(items, item(value))
+		}
+		return s.Column + "::jsonb @> " + array(bytes.Join(items, []byte(",")))
+	}
+	arrays := make([]string, len(s.Values))
+	for i, value := range s.Values {
+		arrays[i] = array(item(value))
+	}
+	if len(arrays) == 1 {
+		return s.Column + "::jsonb @> " + arrays[0]
+	}
+	return s.Column + "::jsonb @> ANY (ARRAY[" + strings.Join(arrays, ", ") + "])"
 }
 
 func (dialect) HoldSchema() []string { return []string{lockSchemas} }

@@ -76,6 +76,31 @@ func (dialect) Contains(column, text string) string {
 	return "instr(" + column + ", " + text + ") > 0"
 }
 
+func (dialect) Inside(column string, path []string, kind model.Kind) string {
+	value := "json_extract(" + column + ", " + db.Literal(`$."`+strings.Join(path, `"."`)+`"`) + ")"
+	if kind.IsDecimal() { // a text with all digits of the scale
+		return "CAST(replace(" + value + ", '.', '') AS INTEGER)"
+	}
+	return value
+}
+
+func (dialect) HasItems(s db.ItemSearch) string {
+	var values []string
+	for _, value := range s.Values {
+		values = append(values, s.Arg(value))
+	}
+	list := " IN (" + strings.Join(values, ", ") + ")"
+	switch {
+	case s.Index != "" && s.All && len(values) > 1:
+		return s.ID + ` IN (SELECT id FROM "` + s.Index + `" WHERE value` + list + fmt.Sprintf(" GROUP BY id HAVING count(*) = %d)", len(values))
+	case s.Index != "":
+		return s.ID + ` IN (SELECT id FROM "` + s.Index + `" WHERE value` + list + ")"
+	case s.All && len(values) > 1:
+		return "(SELECT count(DISTINCT item.value) FROM json_each(" + s.Column + ") AS item WHERE item.value" + list + fmt.Sprintf(") = %d", len(values))
+	}
+	return "EXISTS (SELECT 1 FROM json_each(" + s.Column + ") AS item WHERE item.value" + list + ")"
+}
+
 func (dialect) HoldSchema() []string { return nil }
 
 func (dialect) InlineReferences() bool { return true }

@@ -1,0 +1,40 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Inside holds when the value at a path in a column of objects passes a filter, which is on a
+// resource with that value as its only column. A value that is not there is null.
+type Inside struct {
+	Column int
+	Path   []string
+	Kind   model.Kind // of the value, as model.Kind.Inside
+	Filter Filter
+}
+
+// Has holds when an array in the column has one of the values, or all of them. The values differ
+// from each other, and there is at least one.
+type Has struct {
+	Column int
+	Kind   model.Kind // of the values, as model.Kind.Item
+	Values []model.Value
+	All    bool
+}
+
+// Match looks at the value inside the column.
+func (f Inside) Match(r model.Record) bool {
+	return f.Filter.Match(model.Record{r[f.Column].Inside(f.Path, f.Kind)})
+}
+
+// Match looks at the items of the array.
+func (f Has) Match(r model.Record) bool {
+	items := r[f.Column].Items(f.Kind)
+	has := func(value model.Value) bool { return slices.Contains(items, value) }
+	if f.All {
+		return !slices.ContainsFunc(f.Values, func(value model.Value) bool { return !has(value) })
+	}
+	return slices.ContainsFunc(f.Values, has)
+}

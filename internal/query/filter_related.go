@@ -1,0 +1,153 @@
+package query
+
+import (
+	"errors"
+
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Related holds when there is a related resource that is in the scope and passes the filter.
+type Related struct {
+	Relation *model.Relation
+	Scope    Filter // what exists of the other collection for the caller; nil: everything
+	Filter   Filter // on the other collection
+}
+
+// Through makes a filter on related resources one on the resources that they are related to. Where
+// one resource is referred to, and it is not there or not in the scope, it counts as one without any
+// values.
+func Through(relation *model.Relation, scope, f Filter) Filter {
+	if relation.One && matchesNull(f) {
+		return Not{Related{Relation: relation, Scope: scope, Filter: Not{f}}}
+	}
+	return Related{Relation: relation, Scope: scope, Filter: f}
+}
+
+// Match cannot decide: it does not know other resources. Resolve must have replaced the filter.
+func (f Related) Match(model.Record) bool {
+	panic("query: a filter on related resources was not resolved")
+}
+
+// Lookup finds a resource by its id; nil if there is none.
+type Lookup func(*model.Collection, model.ID) (model.Record, error)
+
+// Holds decides a filter for one resource, of which others are looked up.
+func Holds(f Filter, r model.Record, find Lookup) (bool, error) {
+	resolved, err := Resolve(f, r, find)
+	return err == nil && resolved.Match(r), err
+}
+
+// Resolve replaces conditions on the resources that a resource refers to by what they are for it, so
+// that Match can decide the rest.
+func Resolve(f Filter, r model.Record, find Lookup) (Filter, error) {
+	if !ReadsRelated(f) {
+		return f, nil
+	}
+	switch f := f.(type) {
+	case And:
+		all, err := resolveAll(f, r, find)
+		return And(all), err
+	case Or:
+		all, err := resolveAll(f, r, find)
+		return Or(all), err
+	case Not:
+		resolved, err := Resolve(f.Filter, r, find)
+		return Not{resolved}, err
+	case Related:
+		holds, err := f.holds(r, find)
+		return constant(holds), err
+	}
+	return f, nil
+}
+
+func resolveAll(filters []Filter, r model.Record, find Lookup) (all []Filter, err error) {
+	for _, each := range filters {
+		resolved, err := Resolve(each, r, find)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, resolved)
+	}
+	return all, nil
+}
+
+// errManyRelated: one resource can be looked up, but not all that refer to another.
+var errManyRelated = errors.New("a filter on resources that refer to others cannot be decided for one of these")
+
+func (f Related) holds(r model.Record, find Lookup) (bool, error) {
+	if !f.Relation.One {
+		return false, errManyRelated
+	}
+	reference := r[f.Relation.Column]
+	if reference.IsNull() {
+		return false, nil
+	}
+	related, err := find(f.Relation.To, reference.ID())
+	if err != nil || related == nil {
+		return false, err
+	}
+	for _, condition := range []Filter{f.Scope, f.Filter} {
+		if condition == nil {
+			continue
+		}
+		if holds, err := Holds(condition, related, find); err != nil || !holds {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// EachRelated calls visit with every condition on related resources in a filter, also with those in
+// their scopes and filters.
+func EachRelated(f Filter, visit func(Related)) {
+	switch f := f.(type) {
+	case And:
+		for _, each := range f {
+			EachRelated(each, visit)
+		}
+	case Or:
+		for _, each := range f {
+			EachRelated(each, visit)
+		}
+	case Not:
+		EachRelated(f.Filter, visit)
+	case Related:
+		visit(f)
+		EachRelated(f.Scope, visit)
+		EachRelated(f.Filter, visit)
+	}
+}
+
+// ReadsRelated reports whether a filter depends on other resources.
+func ReadsRelated(f Filter) (reads bool) {
+	EachRelated(f, func(Related) { reads = true })
+	return reads
+}
+
+// matchesNull reports whether a filter holds for a resource of which every column is null, also its
+// id, and which nothing is related to.
+func matchesNull(f Filter) bool {
+	switch f := f.(type) {
+	case And:
+		for _, each := range f {
+			if !matchesNull(each) {
+				return false
+			}
+		}
+		return true
+	case Or:
+		for _, each := range f {
+			if matchesNull(each) {
+				return true
+			}
+		}
+		return false
+	case Not:
+		return !matchesNull(f.Filter)
+	case Inside:
+		return matchesNull(f.Filter)
+	case IsNull:
+		return true
+	}
+	return false
+}

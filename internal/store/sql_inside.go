@@ -1,0 +1,96 @@
+package store
+
+import (
+	"strconv"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+)
+
+// scope is what the columns of a part of a condition are.
+type scope struct {
+	table   *table   // nil: the only column is a value inside another
+	columns []string // as SQL
+}
+
+// column is a column of the current scope as SQL.
+func (s *statement) column(column int) string {
+	if s.within != nil {
+		return s.within.columns[column]
+	}
+	return s.table.Columns[column]
+}
+
+// qualified is the same where columns of other tables may have its name.
+func (s *statement) qualified(column int) string {
+	if s.within != nil {
+		return s.within.columns[column]
+	}
+	return s.table.Name + "." + s.table.Columns[column]
+}
+
+// scopeTable is the table of the current scope; nil: it has none.
+func (s *statement) scopeTable() *table {
+	if s.within != nil {
+		return s.within.table
+	}
+	return s.table
+}
+
+// in writes a part of a condition in another scope.
+func (s *statement) in(inner *scope, write func()) {
+	outer := s.within
+	s.within = inner
+	write()
+	s.within = outer
+}
+
+// inside writes a condition on a value in an object.
+func (s *statement) inside(f query.Inside, holds bool) {
+	value := s.dialect.Inside(s.qualified(f.Column), f.Path, f.Kind)
+	s.in(&scope{columns: []string{value}}, func() { s.condition(f.Filter, holds) })
+}
+
+// has writes a condition on the items of an array. There are none if the column is null.
+func (s *statement) has(f query.Has, holds bool) {
+	column := s.qualified(f.Column)
+	search := db.ItemSearch{Column: column, Kind: f.Kind, Values: f.Values, All: f.All, Arg: s.Placeholder}
+	if table := s.scopeTable(); table != nil {
+		if index := table.items[f.Column]; index != "" {
+			search.Index, search.ID = index, s.qualified(model.IDColumn)
+		}
+	}
+	condition := s.dialect.HasItems(search)
+	if holds {
+		s.Write(condition)
+		return
+	}
+	s.Write("(NOT (", condition, ") OR ", column, " IS NULL)")
+}
+
+// related writes a condition on related resources.
+func (s *statement) related(f query.Related, holds bool) {
+	s.aliases++
+	alias := "_r" + strconv.Itoa(s.aliases)
+	other := s.tables[f.Relation.To]
+	inner := &scope{table: other}
+	for _, column := range other.Columns {
+		inner.columns = append(inner.columns, alias+"."+column)
+	}
+	s.Write(db.Choose(holds, "", "NOT "), "EXISTS (SELECT 1 FROM ", other.Name, " AS ", alias, " WHERE ")
+	if f.Relation.One {
+		s.Write(inner.columns[model.IDColumn], " = ", s.qualified(f.Relation.Column))
+	} else {
+		s.Write(inner.columns[f.Relation.Column], " = ", s.qualified(model.IDColumn))
+	}
+	s.in(inner, func() {
+		for _, condition := range []query.Filter{f.Scope, f.Filter} {
+			if condition != nil {
+				s.Write(" AND ")
+				s.condition(condition, true)
+			}
+		}
+	})
+	s.Write(")")
+}
