@@ -27,12 +27,17 @@ func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) 
 		Singular   string          `json:"singular"`
 		Total      *int64          `json:"total"`
 		Attributes json.RawMessage `json:"attributes"`
+		Search     []string        `json:"search,omitempty"`
+		Label      string          `json:"label,omitempty"`
 	}
 	list := make([]representation, len(all))
 	for i, c := range all {
 		list[i] = representation{
 			ID: collectionID(c.Name).String(), Type: "collections", Name: c.Name, Singular: c.Singular,
-			Total: totals[i], Attributes: c.DescribeSome(by.Visible(c)),
+			Total: totals[i], Attributes: c.DescribeSome(by.Visible(c)), Search: c.SearchNames(by.Visible(c)),
+		}
+		if c.Label != "" && by.Visible(c).Has(c.Field(c.Label).Column) {
+			list[i].Label = c.Label
 		}
 	}
 	reply := enveloped(http.StatusOK, marshal(list))

@@ -178,6 +178,8 @@ func valueOf(kind, text string) any {
 var inexpressible = []string{
 	// What depends on what is stored, on the path, on another parameter or on another request.
 	"unknown_cursor", "unknown_reference", "parent_mismatch", "read_only", "idempotency_key_reused", "conflicting_range", "duplicate_parameter",
+	// What counts words.
+	"too_many_words",
 	// What is about the text: of JSON, in which a member may be there twice, or of the query.
 	"malformed_json", "malformed_query", "too_deep",
 	// One of several parameters must be given.
@@ -210,8 +212,9 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") ||
 			each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
 		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer) // of a decimal
-		isMember := op.hasMember(each.Source.Parameter)                                                      // whose name and value are only declared roughly
-		if isMember || isOfWrite || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		isSearch := each.Source.Parameter == "search" && each.Code == "too_many_values"
+		isMember := op.hasMember(each.Source.Parameter) // whose name and value are only declared roughly
+		if isSearch || isOfWrite || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

@@ -173,3 +173,20 @@ func TestRangesOfSubCollections(t *testing.T) {
 		s.do("PATCH", path+"?limit=9", `{"person_id":"`+id(8)+`"}`).expectErrors(t, 422, "unknown_reference /person_id")
 	})
 }
+
+// TestRangesBySearch: a search selects a range, and what is written is found by its new words.
+func TestRangesBySearch(t *testing.T) {
+	notes := mustSchema(t, schema.Collection{Name: "notes", NoTimestamps: true, Search: []string{"text"}, Attributes: []schema.Attribute{{Name: "text", Type: schema.String}, {Name: "done", Type: schema.Boolean}}})
+	eachStore(t, notes, func(t *testing.T, s *server) {
+		for i, text := range []string{"Ada Lovelace", "Grace Hopper", "ada again"} {
+			s.createAll("/notes", fmt.Sprintf(`{"id":"%s","text":"%s"}`, id(i), text))
+		}
+		s.do("PATCH", "/notes?search=ADA", `{"text":"Charles Babbage"}`).expectPositions(t, "by search", 0, 2)
+		s.get("/notes?search=ada").expectPositions(t, "old words")
+		s.get("/notes?search=charles").expectPositions(t, "new words", 0, 2)
+		s.do("POST", "/notes?on_conflict=id", `[{"id":"`+id(0)+`","text":"Ada"},{"id":"`+id(3)+`","text":"Ada too"}]`).expectPositions(t, "upsert", 0, 3)
+		s.do("DELETE", "/notes?search=ada&dry_run=true", "").expectPositions(t, "dry run", 0, 3)
+		s.do("DELETE", "/notes?search=ada", "").expectPositions(t, "deleted", 0, 3)
+		s.get("/notes?search=ada").expectPositions(t, "deleted words")
+	})
+}

@@ -32,7 +32,7 @@ var parameterNames = []string{
 
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
-	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".on_conflict")
+	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".search", c.Name+".on_conflict")
 	for _, name := range c.FieldNames() {
 		field := c.Field(name)
 		prefix := filterPrefix(c, field)
@@ -139,6 +139,7 @@ func (b *builder) listParameters(c *model.Collection) list { return b.selection(
 // selection is the parameters that select resources.
 func (b *builder) selection(c *model.Collection, limit func(name string) object) list {
 	all := list{b.offset("offset"), b.offset("o"), limit("limit"), limit("l"), b.cursor(), b.sort(c)}
+	all = append(all, b.search(c)...)
 	for _, field := range b.fields(c) {
 		all = append(all, b.filters(c, field)...)
 	}

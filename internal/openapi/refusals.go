@@ -257,6 +257,12 @@ func (b *builder) ofBody(p place, v variant) []problem.Code {
 			codes = append(codes, problem.CodeUnknownReference)
 		}
 	}
+	for _, column := range p.collection.SearchColumns() {
+		if b.has(p.collection, p.collection.Columns()[column].Name, v) {
+			codes = append(codes, problem.CodeTooManyWords)
+			break
+		}
+	}
 	if p.parent != nil && v != patchVariant {
 		codes = append(codes, problem.CodeParentMismatch, problem.CodeUnknownReference)
 	}

@@ -444,6 +444,8 @@ func (b *builder) collectionDescription() object {
 				}},
 				{"required", list{"name", "required", "type"}}, {"additionalProperties", true},
 			}}}},
+			{"search", object{{"type", "array"}, {"description", "The attributes that `search` finds words in. Left out if there are none."}, {"items", object{{"type", "string"}}}}},
+			{"label", object{{"type", "string"}, {"description", "The attribute that names a resource to people. Left out if there is none."}}},
 		}},
 		{"required", list{"id", "type", "name", "singular", "total", "attributes"}}, {"additionalProperties", false},
 	}

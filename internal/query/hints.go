@@ -18,6 +18,9 @@ var parameterHints = map[string]string{
 	"filter filters where":                    "Write the field in brackets: filter[field]=value, or filter[field][operator]=value.",
 }
 
+// searchHints are parameters of other interfaces that search does the work of.
+var searchHints = map[string]string{"q query find keyword keywords text fulltext fts s": "search"}
+
 // operatorHints says which operator to use in place of those of other interfaces.
 var operatorHints = map[string]string{
 	"= == is equals equal":                    "eq",
@@ -53,6 +56,9 @@ func (p *parser) parameterHint(name string) string {
 	if hint := find(parameterHints, name); hint != "" {
 		return " " + hint
 	}
+	if find(searchHints, name) != "" && len(p.searchColumns()) > 0 {
+		return " Use search, such as search=ada+lov."
+	}
 	// active=true, priority[gte]=3, filter.priority=3
 	field, op, hasOp := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(name, "filter."), "]"), "[")
 	if found := p.field(field); found != nil && len(op) <= maxShown {
@@ -62,7 +68,7 @@ func (p *parser) parameterHint(name string) string {
 		}
 		return fmt.Sprintf(" To filter by %s, write %s.", found.Name, written)
 	}
-	return suggested(suggest.Nearest(name, strings.Split(parameterNames[p.mode], ", ")))
+	return suggested(suggest.Nearest(name, p.parameterNames()))
 }
 
 // fieldHint asks for the field that is nearest to a name, among those that the caller may see.

@@ -73,6 +73,8 @@ const (
 	// A substring search cannot be interrupted: its time for one resource grows with both lengths.
 	MaxPart     = 256 // characters of contains and starts_with
 	MaxContains = 10  // filters with contains
+	MaxSearch   = 256 // characters of search
+	MaxWords    = 16  // of search
 
 	MaxSteps   = 2  // relations in the name of a filter
 	MaxRelated = 10 // filters through relations
@@ -178,7 +180,7 @@ type parser struct {
 	limits     Limits
 	query      Query
 	faults     problem.Errors
-	seen       map[string]string // long name -> name as written
+	seen       map[string]string   // long name -> name as written
 	conditions conditions          // that must all hold
 	groups     map[int]*conditions // one of which must hold
 	filters    int                 // different parameters so far
@@ -244,7 +246,7 @@ func (p *parser) parameter(given parameter) {
 		long = "limit"
 	}
 	if (p.mode == ofWrite || p.mode == ofCreate) && !p.takes(long) {
-		p.fail(given, problem.CodeUnknownParameter, "This request has no such parameter. It has %s.", parameterNames[p.mode])
+		p.fail(given, problem.CodeUnknownParameter, "This request has no such parameter. It has %s.", strings.Join(p.parameterNames(), " and "))
 		return
 	}
 	name, isFilter := parseFilterName(given.name)
@@ -262,6 +264,8 @@ func (p *parser) parameter(given parameter) {
 		p.filter(given, name)
 	case p.takes(long):
 		p.writeParameter(given)
+	case long == "search":
+		p.search(given)
 	case long == "since":
 		p.since(given)
 	case p.refuses(long):
@@ -275,14 +279,20 @@ func (p *parser) parameter(given parameter) {
 	case long == "sort":
 		p.sort(given)
 	default:
-		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", parameterNames[p.mode], p.parameterHint(given.name))
+		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", strings.Join(p.parameterNames(), ", "), p.parameterHint(given.name))
 	}
 }
 
 // parameterNames lists the parameters beside filters.
-var parameterNames = map[mode]string{
-	ofList: "offset, limit, cursor, sort", ofChanges: "limit, cursor, since", ofStream: "since",
-	ofWrite: "dry_run", ofCreate: "dry_run and on_conflict", ofRange: "offset, limit, cursor, sort, dry_run",
+func (p *parser) parameterNames() []string {
+	names := map[mode][]string{
+		ofList: {"offset", "limit", "cursor", "sort"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"since"},
+		ofWrite: {"dry_run"}, ofCreate: {"dry_run", "on_conflict"}, ofRange: {"offset", "limit", "cursor", "sort", "dry_run"},
+	}[p.mode]
+	if p.mode != ofWrite && p.mode != ofCreate && len(p.searchColumns()) > 0 {
+		names = append(names, "search")
+	}
+	return names
 }
 
 // isList reports whether a parameter holds a list, which goes on when it is given again:

@@ -132,6 +132,9 @@ func (p *Page) begin() (err error) {
 	if err := p.count(); err != nil {
 		return err
 	}
+	if p.selection.Filter, err = p.tx.chooseSearch(p.query.Collection, p.selection.Filter, p.selection.Order); err != nil {
+		return err
+	}
 	return p.locate()
 }
 

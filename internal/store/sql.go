@@ -42,6 +42,10 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 		})
 	case query.Compare:
 		s.orNull(f.Column, holds, func(column string) { s.compare(column, f, holds) })
+	case query.Search:
+		s.search(f, true, holds)
+	case rowSearch:
+		s.search(f.Search, false, holds)
 	case query.Inside:
 		s.inside(f, holds)
 	case query.Has:

@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/search"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -51,7 +52,8 @@ func (t *Tx) Attempt(fn func() error) error {
 }
 
 // Insert stores a resource and returns its representation. A conflict with another resource is
-// a problem.Errors of 409, with pointers into the resource; the transaction can go on.
+// a problem.Errors of 409, with pointers into the resource, and words that the search index has no
+// room for are one of 422; the transaction can go on.
 func (t *Tx) Insert(c *model.Collection, record model.Record) ([]byte, error) {
 	representations, conflicts, err := t.InsertAll(c, []model.Record{record})
 	if err != nil {
@@ -68,6 +70,9 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 	t.minted = true // perhaps before the transaction
 	batch := make([]db.Statement, 0, 2*len(records))
 	for i, record := range records {
+		if conflicts[i] = search.TooLong(c, nil, record); len(conflicts[i]) > 0 {
+			continue
+		}
 		id := record.ID(model.IDColumn)
 		if err := t.conn.Lock(c.Name, id); err != nil {
 			return nil, nil, t.fault(err)
@@ -80,10 +85,16 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		return nil, nil, t.fault(err)
 	}
 	for i, record := range records {
+		if len(conflicts[i]) > 0 {
+			continue
+		}
 		if stored[i] {
 			record[c.RevisionColumn()] = model.IntValue(changes[i].revision)
 			t.last = changes[i]
 			t.record(c, record, 1)
+			if err := t.putWords(c, nil, record); err != nil {
+				return nil, nil, t.fault(err)
+			}
 			continue
 		}
 		representations[i] = nil

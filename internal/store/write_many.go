@@ -6,6 +6,7 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/search"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -31,6 +32,9 @@ func (t *Tx) Update(c *model.Collection, before, after model.Record) ([]byte, er
 func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (representations [][]byte, conflicts []problem.Errors, err error) {
 	if len(after) == 0 {
 		return nil, nil, nil
+	}
+	if conflicts = tooLong(c, before, after); conflicts != nil {
+		return nil, conflicts, nil
 	}
 	if conflicts, err = t.updateConflicts(c, before, after); err != nil || conflicts != nil {
 		return nil, conflicts, t.fault(err)
@@ -61,6 +65,9 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 		}
 		t.last = changes[i]
 		t.recordMove(c, before[i], after[i])
+		if err := t.putWords(c, before[i], after[i]); err != nil {
+			return nil, nil, t.fault(err)
+		}
 	}
 	return representations, nil, nil
 }
@@ -95,6 +102,9 @@ func (t *Tx) DeleteAll(c *model.Collection, records []model.Record) error {
 		}
 		for _, record := range chunk {
 			t.record(c, record, -1)
+			if err := t.removeWords(c, record); err != nil {
+				return t.fault(err)
+			}
 		}
 	}
 	return nil
@@ -231,6 +241,19 @@ func (h holders) remove(group []int, record model.Record) {
 			return
 		}
 	}
+}
+
+// tooLong finds texts with too many words to be searched; nil: there are none.
+func tooLong(c *model.Collection, before, after []model.Record) (faults []problem.Errors) {
+	for i := range after {
+		if own := search.TooLong(c, before[i], after[i]); len(own) > 0 {
+			if faults == nil {
+				faults = make([]problem.Errors, len(after))
+			}
+			faults[i] = own
+		}
+	}
+	return faults
 }
 
 // updateConflicts finds the conflicts of resources that are updated one after the other; nil: there are
