@@ -209,6 +209,8 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.transaction(r.WithContext(out.context(r)), out, target)
 	case !isRead(r.Method):
 		return a.write(r.WithContext(out.context(r)), out, target)
+	case target.path.Collection != nil && isRead(r.Method) && !a.isLog(target):
+		return a.read(r, out, target)
 	}
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
 		return nil, err

@@ -85,6 +85,8 @@ func TestRangesAreRefused(t *testing.T) {
 			{"DELETE", "?cursor=" + id(1) + "&offset=1", "", 400, "conflicting_range cursor"},
 			{"DELETE", "?cursor=" + id(9), "", 400, "unknown_cursor cursor"},
 			{"DELETE", "?limit=1&since=x", "", 400, "unknown_parameter since"},
+			{"DELETE", "?limit=1&include=posts", "", 400, "unknown_parameter include"},
+			{"PATCH", "?limit=1&fields=name", `{}`, 400, "unknown_parameter fields"},
 			{"DELETE", "?limit=1&dry_run=maybe", "", 400, "invalid_parameter dry_run"},
 			{"PATCH", "?limit=1", `{"name":null,"nope":1}`, 422, "required /name, unknown_attribute /nope"},
 			{"PATCH", "?limit=1", `[]`, 422, "not_an_object"},

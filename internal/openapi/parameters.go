@@ -32,7 +32,13 @@ var parameterNames = []string{
 
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
-	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".search", c.Name+".on_conflict")
+	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".search", c.Name+".fields", c.Name+".include", c.Name+".on_conflict")
+	for _, relation := range c.Relations() {
+		taken = append(taken, c.Name+".fields."+relation.Name)
+		for _, option := range []string{"limit", "sort", "total"} {
+			taken = append(taken, c.Name+".include."+relation.Name+"."+option)
+		}
+	}
 	for _, name := range c.FieldNames() {
 		field := c.Field(name)
 		prefix := filterPrefix(c, field)

@@ -107,7 +107,7 @@ func (b *builder) mayInRange(verb schema.AccessVerb, p place) (may, public bool)
 
 // ofRange is the codes of a write to a range beside those of a write to one resource.
 func (b *builder) ofRange(p place) []problem.Code {
-	codes := append(b.ofSelection(), problem.CodeFilterRequired, problem.CodeTooManyItems, problem.CodeTooExpensive)
+	codes := append(b.ofSelection(p.collection), problem.CodeFilterRequired, problem.CodeTooManyItems, problem.CodeTooExpensive)
 	if p.collection.RequireIfMatch {
 		codes = append(codes, problem.CodePreconditionRequired)
 	}

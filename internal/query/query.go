@@ -21,6 +21,11 @@ type Query struct {
 	Filter Filter    // nil: none given
 	Sort   []SortKey // empty: by id
 
+	// Visible is the columns that are shown: those that the caller may see, or those of them that are
+	// selected. Nil: all.
+	Visible  model.ColumnSet
+	Includes []*Include // embedded relations
+
 	// Since is a position in the change log, of a stream or a list of changes; empty: none given.
 	Since string
 
@@ -28,8 +33,7 @@ type Query struct {
 	DryRun     bool
 	OnConflict []int
 
-	// linkParameters is the filters and the sort, for links to other pages; filterParameters is the
-	// filters only.
+	// linkParameters is what links to other pages keep; filterParameters is what a stream takes.
 	linkParameters, filterParameters []string
 }
 
@@ -59,6 +63,8 @@ const (
 	ofList    mode = iota // a range of a collection
 	ofChanges             // a range of the change log
 	ofStream              // changes of a collection as they happen
+	ofOne                 // one resource
+	ofInclude             // an embedded relation
 	ofWrite               // a write to one resource
 	ofCreate              // a write that creates
 	ofRange               // a write to a range of a collection
@@ -121,6 +127,11 @@ func parse(mode mode, c *model.Collection, raw string, limits Limits) (Query, er
 	return p.query, p.faults.Err()
 }
 
+// ParseOne does the same for one resource: fields and included relations.
+func ParseOne(c *model.Collection, raw string, limits Limits) (Query, error) {
+	return parse(ofOne, c, raw, limits)
+}
+
 // ParseNone checks the query string of a request that takes no parameters.
 func ParseNone(raw string) error {
 	var p parser
@@ -134,20 +145,22 @@ func ParseNone(raw string) error {
 	return p.faults.Err()
 }
 
-// ParseStreamOfOne checks the query string of a stream of one resource, and returns since.
-func ParseStreamOfOne(raw string) (since string, err error) {
-	p := parser{mode: ofStream}
+// ParseStreamOfOne does the same as ParseStream for a stream of one resource: fields and since.
+func ParseStreamOfOne(c *model.Collection, raw string, limits Limits) (Query, error) {
+	p := parser{mode: ofStream, collection: c, limits: limits}
 	for _, parameter := range p.split(raw) {
 		switch {
+		case p.isPart(parameter):
 		case parameter.name != "since":
-			p.fail(parameter, problem.CodeUnknownParameter, "A stream of one resource has no parameter but since. Leave it out.")
+			p.fail(parameter, problem.CodeUnknownParameter, "A stream of one resource has no parameters but fields and since. Leave it out.")
 		case p.query.Since != "":
 			p.fail(parameter, problem.CodeDuplicateParameter, "The parameter since is given twice.")
 		default:
 			p.since(parameter)
 		}
 	}
-	return p.query.Since, p.faults.Err()
+	p.finish()
+	return p.query, p.faults.Err()
 }
 
 // Link is the query string of another range with the same filters and sort.
@@ -189,7 +202,15 @@ type parser struct {
 	related    map[string]bool     // filters through relations
 	sortKeys   map[string]bool
 
-	tooManyFilters, tooManyKeys bool // reported already
+	included       []parameter // include=…
+	includeOptions []includeOption
+	includes       map[string]*Include // by path
+	includePaths   []string            // in the order of the request
+	fieldLists     []fieldList
+	selected       map[string][]string // names of fields, by path; those of the collection itself under ""
+	total          bool                // include[path][total]
+
+	tooManyFilters, tooManyKeys, tooManyIncludes bool // reported already
 }
 
 // split takes the query string apart and decodes it, strictly.
@@ -238,6 +259,13 @@ func decode(text string) (decoded, wrong string) {
 }
 
 func (p *parser) parameter(given parameter) {
+	if p.isPart(given) {
+		return
+	}
+	if p.mode == ofOne {
+		p.refuseOfOne(given)
+		return
+	}
 	long := given.name
 	switch long {
 	case "o":
@@ -264,7 +292,7 @@ func (p *parser) parameter(given parameter) {
 		p.filter(given, name)
 	case p.takes(long):
 		p.writeParameter(given)
-	case long == "search":
+	case long == "search" && p.mode != ofInclude:
 		p.search(given)
 	case long == "since":
 		p.since(given)
@@ -278,6 +306,8 @@ func (p *parser) parameter(given parameter) {
 		p.cursor(given)
 	case long == "sort":
 		p.sort(given)
+	case long == "total" && p.mode == ofInclude:
+		p.totalOption(given)
 	default:
 		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", strings.Join(p.parameterNames(), ", "), p.parameterHint(given.name))
 	}
@@ -286,10 +316,10 @@ func (p *parser) parameter(given parameter) {
 // parameterNames lists the parameters beside filters.
 func (p *parser) parameterNames() []string {
 	names := map[mode][]string{
-		ofList: {"offset", "limit", "cursor", "sort"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"since"},
+		ofList: {"offset", "limit", "cursor", "sort", "include", "fields"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"fields", "since"}, ofInclude: {"limit", "sort", "total"},
 		ofWrite: {"dry_run"}, ofCreate: {"dry_run", "on_conflict"}, ofRange: {"offset", "limit", "cursor", "sort", "dry_run"},
 	}[p.mode]
-	if p.mode != ofWrite && p.mode != ofCreate && len(p.searchColumns()) > 0 {
+	if p.mode != ofWrite && p.mode != ofCreate && p.mode != ofInclude && len(p.searchColumns()) > 0 {
 		names = append(names, "search")
 	}
 	return names
@@ -421,5 +451,9 @@ func (p *parser) finish() {
 		}
 	}
 	p.finishFilters()
-	p.finishWrite()
+	if p.mode.writes() {
+		p.finishWrite()
+	} else if p.mode != ofInclude {
+		p.finishRelated()
+	}
 }

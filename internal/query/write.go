@@ -9,11 +9,14 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
+// writes reports whether the request is a write.
+func (m mode) writes() bool { return m == ofWrite || m == ofCreate || m == ofRange }
+
 // takes reports whether a name is that of a parameter of writes that this one has.
 func (p *parser) takes(name string) bool {
 	switch name {
 	case "dry_run":
-		return p.mode == ofWrite || p.mode == ofCreate || p.mode == ofRange
+		return p.mode.writes()
 	case "on_conflict":
 		return p.mode == ofCreate
 	}

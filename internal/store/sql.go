@@ -153,6 +153,10 @@ func (s *statement) where(selection Selection) {
 // order writes an ORDER BY.
 func (s *statement) order(keys []query.SortKey) {
 	s.Write(" ORDER BY ")
+	s.orderKeys(keys)
+}
+
+func (s *statement) orderKeys(keys []query.SortKey) {
 	s.List(len(keys), ", ", "", func(i int) {
 		s.Write(s.table.Columns[keys[i].Column], db.Choose(keys[i].Descending, " DESC", ""))
 		if keys[i].Column != model.IDColumn {
