@@ -37,7 +37,7 @@ type level struct {
 	wait, full time.Duration
 }
 
-// take takes a token out of somebody's bucket. False means that there is none.
+// take removes a token from a bucket. False means that there is none.
 func (b *buckets) take(who string, allowed schema.Rate) (level, bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -110,7 +110,7 @@ func (a *API) limitCaller(out *response, by *auth.Permit) error {
 }
 
 // limitWrong counts a request with wrong credentials for its address, as one of the public.
-// If there is no rate for that, the highest counts: nobody who is known is allowed more.
+// If there is no such rate, the highest of all rates applies: no known caller is allowed more.
 // Right credentials are not refused because others at the same address sent wrong ones.
 func (a *API) limitWrong(out *response) error {
 	allowed, limited := a.Rates[schema.PublicRole]
@@ -137,10 +137,11 @@ func (a *API) limit(out *response, policy, who string, allowed schema.Rate) erro
 	return fault.New(problem.CodeTooManyRequests, "At most %s are taken here, and there have been more. Try again in %s s.", allowed, out.retryAfter)
 }
 
-// seconds rounds up, so that nobody comes back too early.
+// seconds rounds up, so that no client retries too early.
 func seconds(span time.Duration) int64 { return int64(math.Ceil(span.Seconds())) }
 
-// blockOf is what an address is counted by: of IPv6, whoever has one has 2^64.
+// blockOf is the network by which an address is counted: a client with one IPv6 address usually has
+// 2^64.
 func blockOf(remote string) string {
 	addr, err := netip.ParseAddr(remote)
 	if err != nil || addr.Unmap().Is4() {

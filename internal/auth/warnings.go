@@ -165,7 +165,7 @@ func isNullConstant(e ast.Expr) bool {
 	return e.Kind() == ast.LiteralKind && e.AsLiteral() == types.NullValue
 }
 
-// nameOf is a name with members behind it as it is written: auth.claims.team. Anything else
+// nameOf is a name with its members as it is written: auth.claims.team. Anything else
 // has none.
 func nameOf(e ast.Expr) string {
 	member := func(operand ast.Expr, name string) string {

@@ -13,7 +13,7 @@ import (
 // narrowest: a third of its 8 KiB page, less some overhead.
 const (
 	maxIndexBytes   = 2600
-	maxIndexColumns = 31 // and the id behind them
+	maxIndexColumns = 31 // and the id after them
 	maxRuneBytes    = utf8.UTFMax
 )
 

@@ -7,7 +7,7 @@ import (
 )
 
 // ColumnSet is some of the columns of a collection, by their index: those that
-// somebody may see, or set. Nil is all of them.
+// a caller may see, or set. Nil is all of them.
 type ColumnSet []bool
 
 // Has reports whether a column is in the set. What is not stored always is.

@@ -6,7 +6,7 @@ import (
 )
 
 // parseDecimal reads a decimal as clients write it: digits, with an optional minus, and a
-// point with digits behind it. The value is in the smallest units of the scale.
+// point with digits after it. The value is in the smallest units of the scale.
 func (k Kind) parseDecimal(text string) (value int64, problem decimalProblem) {
 	unsigned, negative := strings.CutPrefix(text, "-")
 	whole, fraction, pointed := strings.Cut(unsigned, ".")

@@ -230,7 +230,7 @@ func (p *parser) listCondition(f listFilter) Filter {
 	return condition
 }
 
-// splitList splits at commas; a comma behind a backslash belongs to the value.
+// splitList splits at commas; a comma after a backslash belongs to the value.
 func splitList(text string) []string {
 	const placeholder = "\x00" // no parameter contains it
 	parts := strings.Split(strings.ReplaceAll(text, `\,`, placeholder), ",")

@@ -367,7 +367,7 @@ func (p *parser) finish() {
 		}
 		p.query.Range.Anchor = AtCursor
 	}
-	// Nothing can differ behind an id, and ascending ids are the order anyway.
+	// Sort keys after an id have no effect, and ascending ids are the default order.
 	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Column == model.IDColumn }); at >= 0 {
 		p.query.Sort = p.query.Sort[:at+1]
 		if !p.query.Sort[at].Descending {
