@@ -85,8 +85,7 @@ func (k Kind) appendDecimal(dst []byte, value int64) []byte {
 // DecimalText is a decimal of the kind as it is shown.
 func (k Kind) DecimalText(value Value) string { return string(k.appendDecimal(nil, value.Int())) }
 
-// decimalFrom is a decimal with the value of a JSON number, however that is written, if
-// it has one without a loss.
+// decimalFrom converts a JSON number to a decimal, if that loses nothing.
 func (k Kind) decimalFrom(number string) (Value, bool) {
 	if !isNumber(number) {
 		return Null, false
