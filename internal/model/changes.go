@@ -6,7 +6,7 @@ import "encoding/binary"
 // resources are made from the change log.
 const ChangesName = "changes"
 
-// Fields of a change that only filters see, in columns behind those of the representation.
+// Fields of a change that only filters use, in columns after those of the representation.
 const (
 	ChangeCollection = "collection"
 	ChangeResourceID = "resource.id"

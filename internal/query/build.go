@@ -7,8 +7,8 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// Condition is one filter as a program states it: filter[Field][Op], with its values as
-// they are, without any escaping. Only in and not_in take several.
+// Condition is one filter of a program: filter[Field][Op], with unescaped values. Only in and not_in
+// take several.
 type Condition struct {
 	Field, Op string
 	Values    []string
@@ -21,7 +21,7 @@ type Request struct {
 	Range      Range
 }
 
-// Build makes the Query that Parse makes of the same request as text, with the same checks.
+// Build makes a Query as Parse does from text, with the same checks.
 // Visible is the fields that the caller may see.
 func Build(c *model.Collection, request Request, visible model.ColumnSet) (Query, error) {
 	p := parser{collection: c, limits: Limits{Visible: visible}, seen: map[string]string{}}

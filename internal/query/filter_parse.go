@@ -11,7 +11,7 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// filterName takes filter[field] and filter[field][op] apart.
+// filterName splits filter[field] and filter[field][op].
 func filterName(name string) (field, op string, ok bool) {
 	rest, ok := strings.CutPrefix(name, "filter[")
 	if !ok || !strings.HasSuffix(rest, "]") {
@@ -24,7 +24,7 @@ func filterName(name string) (field, op string, ok bool) {
 	return field, op, true
 }
 
-// plainFilter is filter[field], of which any may hold when a field has several.
+// plainFilter is filter[field], given once or more: one of its values must match.
 type plainFilter struct {
 	field  *model.Field
 	values []model.Value // any of these, or
@@ -115,7 +115,7 @@ func (p *parser) operatorFilter(given parameter, name, op string) {
 	}
 }
 
-// operators is all that can be given as filter[field][operator].
+// operators lists the operators of filter[field][operator].
 var operators = []string{"eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "null"}
 
 // Operators lists the operators that fields of a kind can be filtered by.
@@ -166,7 +166,7 @@ func (p *parser) operatorCondition(given parameter, field *model.Field, op strin
 	return p.compare(field, Op(op), value)
 }
 
-// isShort bounds what texts are searched for.
+// isShort checks the length of a text to search for.
 func (p *parser) isShort(given parameter, op string) bool {
 	if count := utf8.RuneCountInString(given.value); count > MaxPart {
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s allows at most %d characters, but got %d.", op, MaxPart, count)
@@ -230,7 +230,7 @@ func (p *parser) listCondition(f listFilter) Filter {
 	return condition
 }
 
-// splitList splits at commas; a comma behind a backslash belongs to the value.
+// splitList splits at commas; a comma after a backslash belongs to the value.
 func splitList(text string) []string {
 	const placeholder = "\x00" // no parameter contains it
 	parts := strings.Split(strings.ReplaceAll(text, `\,`, placeholder), ",")
@@ -269,8 +269,8 @@ func (p *parser) countValue(given parameter) bool {
 	return p.values <= MaxValues
 }
 
-// compare and isNull decide filters on type at once: it has no column, as it is
-// the same for every resource of the collection.
+// compare and isNull evaluate filters on type immediately: type has no column, because it is the
+// same for every resource of the collection.
 func (p *parser) compare(field *model.Field, op Op, value model.Value) Filter {
 	if field.Column == model.NoColumn {
 		return constant(op.holds(model.TextValue(p.collection.Name), value))

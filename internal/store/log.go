@@ -47,7 +47,7 @@ type LogQuery struct {
 
 // Log reads changes in the order of the log, with the states before and after each. Changes of
 // collections that the schema no longer has are left out, but count: last is the position of
-// the last change that was looked at, and more reports whether there are others behind it.
+// the last change that was looked at, and more reports whether others follow it.
 // Without any, last is where the reading would have begun.
 func (t *Tx) Log(q LogQuery) (entries []LogEntry, last int64, more bool, err error) {
 	s, look := t.logStatement(q)

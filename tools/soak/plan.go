@@ -14,7 +14,7 @@ import (
 	"github.com/plural-go/plural/tools/soak/disk"
 )
 
-// Plan is what to do to a server.
+// Plan is how often a run makes a server crash, and in which ways.
 type Plan struct {
 	Module  string // its directory
 	Writers int
@@ -31,9 +31,8 @@ const (
 	maxControl        = 40  // cuts, until a control must have lost something
 )
 
-// Run does everything: crashes and power cuts until there are as many as wanted, faults,
-// and the controls, which have to fail. False means that a promise was broken, or
-// that a control kept all of them.
+// Run executes the plan: crashes, power cuts, faults, and the controls, which must fail. False means
+// that a violation was found, or that a control had none.
 func (p Plan) Run(ctx context.Context, out io.Writer) (ok bool, err error) {
 	begun := time.Now()
 	fmt.Fprintf(out, "seed %d, %d writers\n", p.Seed, p.Writers)
@@ -79,7 +78,7 @@ func (p Plan) crashes(ctx context.Context, server string, report *Report, out io
 		}
 		var s *SQLite
 		var err error
-		// In proportion, so that a run that is broken off has some of both.
+		// Alternately, so that an interrupted run has some of both.
 		if cuts*p.Kills < kills*p.Cuts {
 			s, err = NewSQLiteOn(disk.New(p.Seed+n), server)
 		} else {
@@ -97,7 +96,7 @@ func (p Plan) crashes(ctx context.Context, server string, report *Report, out io
 	}
 }
 
-// Cycles is several cycles, and the end.
+// Cycles runs several cycles, and finishes the run.
 func (r *Run) Cycles(ctx context.Context, n, acks int) error {
 	for range n {
 		if ok, err := r.Cycle(ctx, acks); !ok || err != nil {
@@ -107,7 +106,7 @@ func (r *Run) Cycles(ctx context.Context, n, acks int) error {
 	return r.Finish(ctx)
 }
 
-// faults breaks disks in other ways.
+// faults runs the tests with failing disks.
 func (p Plan) faults(ctx context.Context, server string, report *Report, out io.Writer) error {
 	for _, f := range Faults() {
 		r, err := f.Run(ctx, server, p.Writers, p.Seed)
@@ -120,8 +119,8 @@ func (p Plan) faults(ctx context.Context, server string, report *Report, out io.
 	return nil
 }
 
-// controls runs servers and disks that lose writes, and counts those of which the
-// harness does not notice it.
+// controls runs servers and disks that lose writes, and counts those whose losses the harness does
+// not detect.
 func (p Plan) controls(ctx context.Context, servers map[string]string, out io.Writer) (blind int, err error) {
 	for _, c := range Controls {
 		lost, err := c.Run(ctx, servers[c.Synchronous], p.Writers, p.Seed)
@@ -153,14 +152,14 @@ type Control struct {
 	Lies        bool   // the disk does not sync
 }
 
-// Controls are all of them.
+// Controls lists the controls.
 var Controls = []Control{
 	{Name: "a disk that lies about syncs", Lies: true},
 	{Name: "synchronous=NORMAL", Synchronous: "NORMAL"},
 	{Name: "synchronous=OFF", Synchronous: "OFF"},
 }
 
-// Run cuts the power until a loss is seen, and counts what was lost then.
+// Run cuts the power until the harness detects a loss, and counts the lost writes.
 func (c Control) Run(ctx context.Context, server string, writers int, seed uint64) (lost int, err error) {
 	d := disk.New(seed)
 	s, err := NewSQLiteOn(d, server)
