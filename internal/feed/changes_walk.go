@@ -75,7 +75,7 @@ func (c *Changes) append(dst []byte, e *store.LogEntry) (_ []byte, ok bool, err 
 // errUnreadable is the error of a change that cannot be read.
 func errUnreadable(change model.ID, cause error) error {
 	return &problem.Error{Code: problem.CodeInternal, Cause: cause, Detail: "The change " + change.String() +
-		" cannot be read: it is damaged, or was written by a later version of the server. Changes after it can be read with since=" + change.String() + "."}
+		" cannot be read: it, or a later change of its resource, is damaged or was written by a later version of the server. Changes after it can be read with since=" + change.String() + "."}
 }
 
 // shows reports whether a change passes the filter.

@@ -81,12 +81,16 @@ func TestDamagedChange(t *testing.T) {
 				s.sql(damage)
 
 				// Who asks for it, and only they, get an error that says how to go on.
-				detail := fmt.Sprintf("The change %[1]s cannot be read: it is damaged, or was written by a later version of the server. Changes after it can be read with since=%[1]s.", ids[2])
-				for _, path := range []string{"/changes", "/changes?limit=-2", "/changes?filter[collection]=users", "/users/" + id(0) + "/changes", "/changes/" + ids[2]} {
+				// What was before it is not known either.
+				const detail = "The change %[1]s cannot be read: it, or a later change of its resource, is damaged or was written by a later version of the server. Changes after it can be read with since=%[1]s."
+				for path, change := range map[string]string{
+					"/changes": ids[0], "/changes?filter[collection]=users": ids[0], "/users/" + id(0) + "/changes": ids[0],
+					"/changes?since=" + ids[0]: ids[2], "/changes?limit=-2": ids[2], "/changes/" + ids[2]: ids[2],
+				} {
 					got := s.get(path)
 					got.expectErrors(t, 500, "internal")
-					if !strings.Contains(got.body, detail) {
-						t.Errorf("%s: %s", path, got.body)
+					if !strings.Contains(got.body, fmt.Sprintf(detail, change)) {
+						t.Errorf("%s: %s, and not %s", path, got.body, change)
 					}
 				}
 				for _, last := range []string{"/changes?since=" + ids[2], "/changes?limit=-1", "/users/" + id(1) + "/changes?limit=-1", "/changes?filter[resource.id]=" + id(1) + "&since=" + ids[1]} {
