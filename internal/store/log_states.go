@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -69,11 +68,11 @@ func (l *loggedTable) encode(record model.Record, has func(column int) bool) []b
 	return append(dst, '}')
 }
 
-// decode calls visit with the columns and values of an entry. Columns that the collection no
-// longer has are left out.
+// decode calls visit with the columns and values of an entry that is no creation. Columns that the
+// collection no longer has are left out.
 func (l *loggedTable) decode(previous []byte, visit func(column int, value model.Value)) error {
 	if len(previous) == 0 {
-		return nil // of a creation
+		return errEmpty
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(previous), jsontext.AllowDuplicateNames(true))
 	if _, err := d.ReadToken(); err != nil {
@@ -113,10 +112,7 @@ func (l *loggedTable) blank(id model.ID) model.Record {
 
 // undo makes the state after a change the one before it, whose revision is not known.
 func (l *loggedTable) undo(record model.Record, revision int64, previous []byte) error {
-	err := errEmpty
-	if len(previous) > 0 {
-		err = l.decode(previous, func(column int, value model.Value) { record[column] = value })
-	}
+	err := l.decode(previous, func(column int, value model.Value) { record[column] = value })
 	l.fill(record, revision)
 	record[l.collection.RevisionColumn()] = model.Null
 	return l.unreadable(record.ID(model.IDColumn), revision, err)
@@ -221,7 +217,7 @@ func (l *loggedTable) readStates(e *LogEntry, state model.Record, previous []byt
 			return err
 		}
 	default:
-		return l.unreadable(e.ID, e.Revision, fmt.Errorf("its kind is %q, which this version of Plural does not know", e.Kind))
+		return l.unreadable(e.ID, e.Revision, errKind(e.Kind))
 	}
 	e.Before, e.After = before, after
 	return nil
@@ -299,6 +295,7 @@ const laterAtOnce = 32
 // laterChange is a change of a resource after the one whose state is wanted.
 type laterChange struct {
 	revision int64
+	kind     ChangeKind
 	previous []byte
 }
 
@@ -316,8 +313,8 @@ func (t *Tx) stateAt(key resourceKey, revision int64, current model.Record) (mod
 	for at, deleted := revision, false; unknown > 0 && !deleted; {
 		var later []laterChange
 		err := db.Each(t.conn, func(row model.Row) bool {
-			at, deleted = row.Int(0), string(row.AppendText(nil, 1)) == db.Deleted
-			later = append(later, laterChange{at, row.AppendText(nil, 2)})
+			change := laterChange{row.Int(0), ChangeKind(row.AppendText(nil, 1)), row.AppendText(nil, 2)}
+			at, deleted, later = change.revision, change.kind == Deleted, append(later, change)
 			return !deleted
 		}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND revision > $3 ORDER BY revision LIMIT "+strconv.Itoa(laterAtOnce),
 			model.IntValue(log.Number), model.IDValue(key.id), model.IntValue(at))
@@ -325,12 +322,15 @@ func (t *Tx) stateAt(key resourceKey, revision int64, current model.Record) (mod
 			return nil, err
 		}
 		for _, change := range later {
-			err := log.decode(change.previous, func(column int, value model.Value) {
-				if !known[column] {
-					state[column], known[column] = value, true
-					unknown--
-				}
-			})
+			err := errKind(change.kind)
+			if change.kind == Updated || change.kind == Deleted {
+				err = log.decode(change.previous, func(column int, value model.Value) {
+					if !known[column] {
+						state[column], known[column] = value, true
+						unknown--
+					}
+				})
+			}
 			if err != nil {
 				return nil, log.unreadable(key.id, change.revision, err)
 			}

@@ -27,6 +27,10 @@ var (
 	errNoEnd = errors.New("the resource does not exist, and its deletion is missing")
 )
 
+func errKind(kind ChangeKind) error {
+	return fmt.Errorf("it is %q, which this version of Plural does not expect here", kind)
+}
+
 // unreadable says which entry cannot be read. It is nil if the cause is.
 func (l *loggedTable) unreadable(id model.ID, revision int64, cause error) error {
 	if cause == nil {
