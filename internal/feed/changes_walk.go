@@ -30,7 +30,8 @@ func (c *Changes) walkBack(before int64) *walk {
 	return &walk{changes: c, before: before, backwards: true, ended: c.narrow.nothing || before <= c.floor+1}
 }
 
-// next appends the next change that the caller sees, or returns nil at the end.
+// next appends the next change that the caller sees, or returns nil at the end. A change that cannot
+// be read is returned with an error; the next call goes on behind it.
 func (w *walk) next(dst []byte) (*store.LogEntry, []byte, error) {
 	c := w.changes
 	for {
@@ -38,8 +39,8 @@ func (w *walk) next(dst []byte) (*store.LogEntry, []byte, error) {
 			entry := &w.part[0]
 			w.part = w.part[1:]
 			if c.shows(entry) {
-				if text, ok := AppendChange(dst, c.history, c.request.Path.By, entry); ok {
-					return entry, text, nil
+				if text, ok, err := c.append(dst, entry); ok || err != nil {
+					return entry, text, err
 				}
 			}
 		}
@@ -50,6 +51,31 @@ func (w *walk) next(dst []byte) (*store.LogEntry, []byte, error) {
 			return nil, dst, err
 		}
 	}
+}
+
+// seek is next for those who only need to know that there is a change, also if it cannot be read.
+func (w *walk) seek(scratch []byte) (*store.LogEntry, []byte, error) {
+	entry, text, err := w.next(scratch)
+	if entry != nil {
+		err = nil
+	}
+	return entry, text, err
+}
+
+// append appends a change, if the caller is told of it.
+func (c *Changes) append(dst []byte, e *store.LogEntry) (_ []byte, ok bool, err error) {
+	if e.Unreadable == nil {
+		dst, ok = AppendChange(dst, c.history, c.request.Path.By, e)
+	} else if mayFollow(c.request.Path.By, e.Collection) {
+		err = errUnreadable(model.ChangeID(c.history, e.Position), e.Unreadable)
+	}
+	return dst, ok, err
+}
+
+// errUnreadable is the error of a change that cannot be read.
+func errUnreadable(change model.ID, cause error) error {
+	return &problem.Error{Code: problem.CodeInternal, Cause: cause, Detail: "The change " + change.String() +
+		" cannot be read: it, or a later change of its resource, is damaged or was written by a later version of the server. Changes after it can be read with since=" + change.String() + "."}
 }
 
 // shows reports whether a change passes the filter.
@@ -170,7 +196,7 @@ func (c *Changes) count() error {
 	all := c.walk(c.floor, c.End+1)
 	var scratch []byte
 	for {
-		entry, text, err := all.next(scratch[:0])
+		entry, text, err := all.seek(scratch[:0])
 		if err != nil || entry == nil {
 			return err
 		}
@@ -231,6 +257,8 @@ func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
 		switch {
 		case len(last) == 0:
 			return resource.NotFound(path.Collection, id)
+		case last[0].Unreadable != nil:
+			return errUnreadable(model.ChangeID(c.history, last[0].Position), last[0].Unreadable)
 		case last[0].Kind == store.Deleted:
 			state = last[0].Before
 		default: // it was deleted a moment ago, and that has no position yet

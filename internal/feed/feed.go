@@ -256,6 +256,7 @@ const (
 	belowFloor   = "floor"   // the log no longer has what follows
 	beyondEnd    = "end"     // the log has no such position yet
 	parentMoved  = "parent"  // the parent in the path has changed
+	damagedLog   = "damaged" // a change cannot be read
 )
 
 // check compares a position with the log.

@@ -36,6 +36,7 @@ const (
 	endDeleted        // the stream ends: its resource was deleted
 	endLeft           // the stream ends: its resource is not visible any more
 	restart           // there is no event: the stream begins again with a snapshot
+	unreadable        // the same, as the change cannot be read; a stream of the change log itself fails
 )
 
 // view is a shape that is ready to match changes. It is immutable.
@@ -94,13 +95,16 @@ func (v *view) match(items []item, history model.ID, e *store.LogEntry) []item {
 	if !ok {
 		return items
 	}
-	if effect != restart {
+	if effect != restart && effect != unreadable {
 		event.Position = v.signer.text(position{history: startOf(history), fingerprint: v.fingerprint, point: store.Point{Number: e.Position}})
 	}
 	return append(items, item{number: e.Position, revision: e.Revision, transaction: e.Transaction, event: event, effect: effect})
 }
 
 func (v *view) event(history model.ID, e *store.LogEntry) (event Event, effect effect, ok bool) {
+	if e.Unreadable != nil {
+		return Event{}, unreadable, v.concerns(e)
+	}
 	if v.collection == nil {
 		event, ok = v.changeEvent(history, e)
 		return event, goOn, ok
@@ -132,6 +136,17 @@ func (v *view) event(history model.ID, e *store.LogEntry) (event Event, effect e
 		return Event{Kind: Left, ID: e.ID, Data: append(data, '}')}, v.ends(endLeft), true
 	}
 	return Event{}, goOn, false
+}
+
+// concerns reports whether subscribers may have to be told of a change, whatever it is.
+func (v *view) concerns(e *store.LogEntry) bool {
+	if v.collection == nil {
+		return mayFollow(v.Path.By, e.Collection) && (v.Filter == nil || v.Filter.Match(e.Record(v.schema)))
+	}
+	if parents := v.parents(); parents != nil && e.Collection == parents && e.ID == *v.Path.Parent {
+		return true
+	}
+	return e.Collection == v.collection && (v.ID == nil || e.ID == *v.ID)
 }
 
 // ends is the effect on the stream of one resource.

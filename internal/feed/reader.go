@@ -216,11 +216,21 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 	if err != nil {
 		return err
 	}
+	f.report(entries)
 	if last <= after {
 		return fmt.Errorf("the change log has nothing after position %d, although its end is further on", after)
 	}
 	f.publish(history, entries, last)
 	return nil
+}
+
+// report tells of changes that cannot be read. Only the streams that they concern are affected.
+func (f *Feed) report(entries []store.LogEntry) {
+	for i := range entries {
+		if err := entries[i].Unreadable; err != nil {
+			f.options.Failed(err)
+		}
+	}
 }
 
 // Wait waits until the log has a change after a position, or the context ends. It returns the last

@@ -171,6 +171,9 @@ func (s *Subscription) readLogPart() (more bool, err error) {
 		return false, err
 	}
 	for i := range entries {
+		if err := entries[i].Unreadable; err != nil && s.shape.concerns(&entries[i]) {
+			return false, errUnreadable(model.ChangeID(s.history, entries[i].Position), err)
+		}
 		if event, ok := s.shape.changeEvent(s.history, &entries[i]); ok {
 			event.Kind = Listed
 			s.pending = append(s.pending, event)

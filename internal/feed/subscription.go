@@ -60,6 +60,10 @@ func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, caller stri
 	} else {
 		err = s.resume(*from)
 	}
+	if err == nil && shape.Path.Collection == nil && s.Progress() == CatchingUp {
+		// A part of the log that cannot be read is an error that the client is told, not a stream that breaks off.
+		err = s.readFirst()
+	}
 	if err != nil {
 		s.Close()
 		return nil, err
@@ -252,7 +256,14 @@ func (s *Subscription) deliver(items []item) {
 		if s.point.Has(&store.LogEntry{Position: each.number, Revision: each.revision, Transaction: each.transaction}) {
 			continue
 		}
-		if each.effect == restart {
+		switch {
+		case each.effect == unreadable && s.shape.collection == nil:
+			s.finish = errUnreadable(model.ChangeID(s.history, each.number), nil) // the reader has logged why
+			return
+		case each.effect == unreadable:
+			s.restartBecause(damagedLog)
+			return
+		case each.effect == restart:
 			s.restart()
 			return
 		}
@@ -306,6 +317,14 @@ func (s *Subscription) catchUp() error {
 	return nil
 }
 
+// readFirst reads the first part of the log. It fails if there is nothing to send before an error.
+func (s *Subscription) readFirst() error {
+	if err := s.catchUp(); err != nil || len(s.pending) > 0 {
+		return err
+	}
+	return s.finish
+}
+
 // readLog reads the next part of the log. If that is gone, the stream begins again.
 func (s *Subscription) readLog() (entries []store.LogEntry, last int64, more bool, err error) {
 	timer := newTimer(s.ctx, s.feed.options.QueryTimeout)
@@ -328,6 +347,7 @@ func (s *Subscription) readLog() (entries []store.LogEntry, last int64, more boo
 	}
 	q := store.LogQuery{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: mostBytes}
 	entries, last, more, err = tx.Log(q)
+	s.feed.report(entries)
 	if err != nil || more || q.Collection == nil {
 		return entries, last, more, err
 	}

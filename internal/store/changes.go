@@ -77,7 +77,7 @@ func (t *Tx) ChangedBefore(revision int64, c *model.Collection, id model.ID) (*L
 	if err != nil || len(found) == 0 {
 		return nil, t.fault(err)
 	}
-	return &found[0], nil
+	return &found[0], t.fault(found[0].Unreadable)
 }
 
 // DeleteOldChanges removes the beginning of the change log, up to the first change that is not

@@ -31,6 +31,10 @@ type LogEntry struct {
 	// Before is unknown (zero).
 	Before, After model.Record
 
+	// Unreadable is why the states cannot be found; nil: they are known. The other entries of the
+	// log are readable nevertheless.
+	Unreadable error
+
 	// Transaction is for Point.Has.
 	Transaction uint64
 }

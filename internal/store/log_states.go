@@ -2,7 +2,7 @@ package store
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -68,32 +68,32 @@ func (l *loggedTable) encode(record model.Record, has func(column int) bool) []b
 	return append(dst, '}')
 }
 
-// decode calls visit with the columns and values of an entry. Columns that the collection no
-// longer has are left out.
+// decode calls visit with the columns and values of an entry that is no creation. Columns that the
+// collection no longer has are left out.
 func (l *loggedTable) decode(previous []byte, visit func(column int, value model.Value)) error {
 	if len(previous) == 0 {
-		return nil // of a creation
+		return errEmpty
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(previous), jsontext.AllowDuplicateNames(true))
 	if _, err := d.ReadToken(); err != nil {
-		return fmt.Errorf("the change log of %s cannot be read: %w", l.collection.Name, err)
+		return err
 	}
 	for d.PeekKind() != '}' {
 		number, err := d.ReadToken()
 		if err != nil {
-			return fmt.Errorf("the change log of %s cannot be read: %w", l.collection.Name, err)
+			return err
 		}
 		column, ok := l.column[number.String()]
 		text, err := d.ReadValue()
 		if err != nil {
-			return fmt.Errorf("the change log of %s cannot be read: %w", l.collection.Name, err)
+			return err
 		}
 		if !ok {
 			continue
 		}
 		value, err := l.collection.Columns()[column].Kind.ParseValue(text)
 		if err != nil {
-			return fmt.Errorf("the change log of %s cannot be read: %w", l.collection.Name, err)
+			return err
 		}
 		visit(column, value)
 	}
@@ -115,7 +115,7 @@ func (l *loggedTable) undo(record model.Record, revision int64, previous []byte)
 	err := l.decode(previous, func(column int, value model.Value) { record[column] = value })
 	l.fill(record, revision)
 	record[l.collection.RevisionColumn()] = model.Null
-	return err
+	return l.unreadable(record.ID(model.IDColumn), revision, err)
 }
 
 // fill gives the columns that were added after a revision the values that they got then.
@@ -160,7 +160,8 @@ func sizeOf(r model.Record) (bytes int) {
 	return bytes
 }
 
-// states finds the states before and after changes, which may be in any order.
+// states finds the states before and after changes, which may be in any order. An entry that
+// cannot be read makes those of its resource up to there unreadable, and no others.
 func (t *Tx) states(entries []LogEntry, previous [][]byte) error {
 	groups := map[resourceKey][]int{}
 	var order []resourceKey
@@ -178,31 +179,47 @@ func (t *Tx) states(entries []LogEntry, previous [][]byte) error {
 			last[key] = end.Revision
 		}
 	}
-	after, err := t.statesAfter(order, last)
+	after, unreadable, err := t.statesAfter(order, last)
 	if err != nil {
 		return err
 	}
 	for key, group := range groups {
-		log, state := t.store.tables[key.collection].log, after[key]
+		log, state, unknown := t.store.tables[key.collection].log, after[key], unreadable[key]
 		for _, i := range slices.Backward(group) {
 			e := &entries[i]
-			if e.Kind != Deleted {
-				e.After = state
-				log.fill(state, e.Revision)
-				state[key.collection.RevisionColumn()] = model.IntValue(e.Revision)
-			} else {
-				state = log.blank(key.id)
+			if e.Kind == Deleted {
+				state, unknown = log.blank(key.id), nil
 			}
-			if e.Kind == Created {
-				continue // what was before it, if anything, was deleted
+			if unknown == nil {
+				unknown = log.readStates(e, state, previous[i])
 			}
-			e.Before = slices.Clone(state)
-			if err := log.undo(e.Before, e.Revision, previous[i]); err != nil {
-				return err
+			if e.Unreadable = unknown; unknown == nil && e.Kind != Created { // what was before that, if anything, was deleted
+				state = slices.Clone(e.Before)
 			}
-			state = slices.Clone(e.Before)
 		}
 	}
+	return nil
+}
+
+// readStates sets the states of an entry. State is the one after it, or of a deletion a blank one.
+func (l *loggedTable) readStates(e *LogEntry, state model.Record, previous []byte) error {
+	var before, after model.Record
+	if e.Kind != Deleted {
+		after = state
+		l.fill(after, e.Revision)
+		after[l.collection.RevisionColumn()] = model.IntValue(e.Revision)
+	}
+	switch e.Kind {
+	case Created:
+	case Updated, Deleted:
+		before = slices.Clone(state)
+		if err := l.undo(before, e.Revision, previous); err != nil {
+			return err
+		}
+	default:
+		return l.unreadable(e.ID, e.Revision, errKind(e.Kind))
+	}
+	e.Before, e.After = before, after
 	return nil
 }
 
@@ -212,18 +229,19 @@ type resourceKey struct {
 }
 
 // statesAfter finds the states of resources as of revisions at which they were changed and not
-// deleted: their rows, if they were not changed since.
-func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (map[resourceKey]model.Record, error) {
+// deleted: their rows, if they were not changed since. Unreadable is of which they are not known, and
+// why.
+func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (states map[resourceKey]model.Record, unreadable map[resourceKey]error, err error) {
 	ids := map[*model.Collection][]model.ID{}
 	for _, key := range order {
 		if _, ok := last[key]; ok {
 			ids[key.collection] = append(ids[key.collection], key.id)
 		}
 	}
-	states := map[resourceKey]model.Record{}
+	states, unreadable = map[resourceKey]model.Record{}, map[resourceKey]error{}
 	for c, wanted := range ids {
 		if err := t.rowsOf(c, wanted, func(record model.Record) { states[resourceKey{c, record.ID(model.IDColumn)}] = record }); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for _, key := range order {
@@ -233,12 +251,16 @@ func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (map[r
 			continue
 		}
 		state, err := t.stateAt(key, revision, current)
-		if err != nil {
-			return nil, err
+		switch damage := (*unreadableEntry)(nil); {
+		case errors.As(err, &damage):
+			unreadable[key] = err
+		case err != nil:
+			return nil, nil, err
+		default:
+			states[key] = state
 		}
-		states[key] = state
 	}
-	return states, nil
+	return states, unreadable, nil
 }
 
 // rowsAtOnce is how many rows one query reads by their ids.
@@ -270,6 +292,13 @@ func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record)
 // laterAtOnce is how many later changes of a resource one query reads.
 const laterAtOnce = 32
 
+// laterChange is a change of a resource after the one whose state is wanted.
+type laterChange struct {
+	revision int64
+	kind     ChangeKind
+	previous []byte
+}
+
 // stateAt finds the state of a resource after a revision from its later changes: each column has
 // the value that the first of them tells, or that of the current row, which is nil if it was
 // deleted since.
@@ -282,32 +311,35 @@ func (t *Tx) stateAt(key resourceKey, revision int64, current model.Record) (mod
 		}
 	}
 	for at, deleted := revision, false; unknown > 0 && !deleted; {
-		var later [][]byte
+		var later []laterChange
 		err := db.Each(t.conn, func(row model.Row) bool {
-			at, deleted = row.Int(0), string(row.AppendText(nil, 1)) == db.Deleted
-			later = append(later, row.AppendText(nil, 2))
+			change := laterChange{row.Int(0), ChangeKind(row.AppendText(nil, 1)), row.AppendText(nil, 2)}
+			at, deleted, later = change.revision, change.kind == Deleted, append(later, change)
 			return !deleted
 		}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND revision > $3 ORDER BY revision LIMIT "+strconv.Itoa(laterAtOnce),
 			model.IntValue(log.Number), model.IDValue(key.id), model.IntValue(at))
 		if err != nil {
 			return nil, err
 		}
-		for _, previous := range later {
-			err := log.decode(previous, func(column int, value model.Value) {
-				if !known[column] {
-					state[column], known[column] = value, true
-					unknown--
-				}
-			})
+		for _, change := range later {
+			err := errKind(change.kind)
+			if change.kind == Updated || change.kind == Deleted {
+				err = log.decode(change.previous, func(column int, value model.Value) {
+					if !known[column] {
+						state[column], known[column] = value, true
+						unknown--
+					}
+				})
+			}
 			if err != nil {
-				return nil, err
+				return nil, log.unreadable(key.id, change.revision, err)
 			}
 		}
 		if deleted || len(later) == laterAtOnce {
 			continue
 		}
 		if current == nil {
-			return nil, fmt.Errorf("the change log does not tell what became of the resource %s of %s", key.id, key.collection.Name)
+			return nil, log.unreadable(key.id, revision, errNoEnd)
 		}
 		for i := range state {
 			if !known[i] {

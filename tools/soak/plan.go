@@ -22,7 +22,9 @@ type Plan struct {
 	Cuts    int // at least
 	Writes  int // acknowledged, at least
 	Nodes   NodesPlan
-	Seed    uint64
+	// Upheavals is how often each happens, on each database.
+	Upheavals int
+	Seed      uint64
 }
 
 const (
@@ -55,6 +57,9 @@ func (p Plan) Run(ctx context.Context, out io.Writer) (ok bool, err error) {
 	}
 	if err == nil {
 		err = p.Nodes.run(ctx, servers[""], p.Writers, p.Seed, &nodes, out)
+	}
+	if err == nil {
+		err = p.upheavals(ctx, servers[""], &report, &nodes, out)
 	}
 	fmt.Fprintf(out, "\nafter %v, a server on SQLite:\n", time.Since(begun).Round(time.Second))
 	report.Print(out)
@@ -115,6 +120,33 @@ func (p Plan) faults(ctx context.Context, server string, report *Report, out io.
 		}
 		fmt.Fprintf(out, "%s: %d findings\n", f.Name, len(r.Findings))
 		report.Add(r)
+	}
+	return nil
+}
+
+// upheavals lets each happen on new databases of both kinds.
+func (p Plan) upheavals(ctx context.Context, server string, report, nodes *Report, out io.Writer) error {
+	for n := range uint64(p.Upheavals) { // #nosec G115 -- not negative
+		for _, u := range Upheavals() {
+			for _, on := range []struct {
+				report *Report
+				system func() (upheaved, error)
+			}{
+				{report, func() (upheaved, error) { return NewSQLite(server) }},
+				{nodes, func() (upheaved, error) { return NewNodes(ctx, server) }},
+			} {
+				s, err := on.system()
+				if err != nil {
+					return err
+				}
+				r, err := u.Run(ctx, s, p.Writers, p.Seed+n)
+				if err != nil {
+					return fmt.Errorf("%s: %w", u.Name, err)
+				}
+				on.report.Add(r)
+				fmt.Fprintf(out, "%s: %s: %d findings\n", time.Now().Format(time.TimeOnly), u.Name, len(r.Findings))
+			}
+		}
 	}
 	return nil
 }
