@@ -29,6 +29,7 @@ func TestTypeScriptClient(t *testing.T) {
 	for _, args := range [][]string{
 		{"--schema", "test/shop.yaml", "--out", "test/shop.ts"},
 		{"--schema", "test/shop.yaml", "--role", "kiosk", "--out", "test/kiosk.ts"},
+		{"--schema", "test/shop.yaml", "--role", "auditor", "--out", "test/auditor.ts"},
 		{"--schema", "test/awkward.yaml", "--bigint", "--out", "test/awkward.ts"},
 	} {
 		if out, err := program(t, project, append([]string{"client", "ts"}, args...)...).CombinedOutput(); err != nil {
@@ -50,7 +51,7 @@ func TestTypeScriptClient(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	tests, err := filepath.Glob(filepath.Join(dir, "test/*.test.js"))
-	if err != nil || len(tests) != 4 {
+	if err != nil || len(tests) != 5 {
 		t.Fatalf("%v, %v", tests, err)
 	}
 	node := exec.Command("node", append([]string{"--test"}, tests...)...)
