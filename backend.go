@@ -43,19 +43,19 @@ func (s *Server) list(ctx context.Context, c *model.Collection, request query.Re
 		if err != nil {
 			return err
 		}
-		listing, err := s.resources.List(ctx, path, q, resource.ListOptions{})
+		page, err := s.resources.List(ctx, path, q, resource.ListOptions{})
 		if err != nil {
 			return err
 		}
-		defer listing.Close()
-		if err := listing.Extend(); err != nil { // the program takes its time
+		defer page.Close()
+		if err := page.Extend(); err != nil { // the program takes its time
 			return err
 		}
 		for {
 			if s.isAbandoned() {
 				return ErrStopped
 			}
-			row, err := listing.Next()
+			row, err := page.Next()
 			if err != nil || row == nil {
 				return err
 			}
@@ -73,10 +73,10 @@ func (s *Server) count(ctx context.Context, c *model.Collection, request query.R
 		if err != nil {
 			return err
 		}
-		listing, err := s.resources.List(ctx, path, q, resource.ListOptions{Exact: true})
+		page, err := s.resources.List(ctx, path, q, resource.ListOptions{Exact: true})
 		if err == nil {
-			total = listing.Total
-			listing.Close()
+			total = page.Total
+			page.Close()
 		}
 		return err
 	})

@@ -17,7 +17,7 @@ type background struct {
 	abandon context.CancelFunc // aborts what was begun
 }
 
-// mergeEvery is how often deltas are merged into totals and positions.
+// mergeEvery is how often deltas are merged into totals and offset indexes.
 const mergeEvery = time.Second
 
 // retentionInterval is how often rows older than age are deleted, so that they do not get much

@@ -133,7 +133,7 @@ type Config struct {
 	// Default: 30 s.
 	ShutdownTimeout time.Duration
 
-	// ChangeRetention is how long the change log has a change, and with it the sort position of a
+	// ChangeRetention is how long the change log has a change, and with it the place in the order of a
 	// deleted resource. Default: 7 days. Negative: forever.
 	ChangeRetention time.Duration
 
@@ -240,7 +240,8 @@ func (c Config) validate() error {
 	if c.MaxBodyMemory >= 0 && c.MaxBodyMemory <= c.MaxBody {
 		problems = append(problems, fmt.Errorf("the memory for bodies, %d bytes, must be more than the largest body, %d", c.MaxBodyMemory, c.MaxBody))
 	}
-	if c.Prefix != "" && (!strings.HasPrefix(c.Prefix, "/") || strings.HasSuffix(c.Prefix, "/") || strings.ContainsAny(c.Prefix, "?#%") || strings.Contains(c.Prefix, "//")) {
+	if c.Prefix != "" && (!strings.HasPrefix(c.Prefix, "/") || strings.HasSuffix(c.Prefix, "/") ||
+		strings.ContainsAny(c.Prefix, "?#%") || strings.Contains(c.Prefix, "//")) {
 		problems = append(problems, fmt.Errorf("the Prefix must be a path such as /api/v1, but is %q", c.Prefix))
 	}
 	if (c.CertFile == "") != (c.KeyFile == "") {

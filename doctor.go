@@ -13,7 +13,7 @@ type ExamineOptions struct {
 }
 
 // Examine compares derived data with the resources of a database: the totals of collections
-// and sub-collections, the positions that make offsets fast, and the change log. It returns what
+// and sub-collections, the indexes that make offsets fast, and the change log. It returns what
 // is wrong. A server may be using the database. The repair of a change log removes it and begins
 // a new history, as RenewHistory does.
 func Examine(ctx context.Context, database string, options ExamineOptions) (findings []string, err error) {

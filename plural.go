@@ -81,7 +81,15 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	if guard != nil {
 		guard.FindAPIKey = findAPIKeyIn(st)
 	}
-	s := &Server{config: config, store: st, guard: guard, observer: observer, failed: make(chan error, 1), refusing: make(chan struct{}), abandoned: make(chan struct{})}
+	s := &Server{
+		config:    config,
+		store:     st,
+		guard:     guard,
+		observer:  observer,
+		failed:    make(chan error, 1),
+		refusing:  make(chan struct{}),
+		abandoned: make(chan struct{}),
+	}
 	resources := resource.New(st)
 	resources.HookTime = config.MaxHookTime
 	resources.Limits = resource.Limits{Depth: config.MaxDepth, Items: config.MaxItems}

@@ -1,10 +1,10 @@
-// Package conform checks from the outside whether a server follows the
-// convention: over HTTP, whatever it is written in. Each check has an id that
-// does not change, the rule it stands for, and when it fails, the request, what
-// was expected and what came.
+// Package conform checks over HTTP whether a server follows the convention,
+// whatever language it is written in. Each check has a stable id and the rule
+// that it tests. A check that fails reports the request, what was expected and
+// what was received.
 //
-// The checks create resources in one collection of the server and remove them
-// again. In a read-only run they look at what is there.
+// The checks create resources in one collection of the server and delete them
+// again. A read-only run only uses resources that exist.
 package conform
 
 import (

@@ -95,7 +95,14 @@ func (p *parser) settings(e entry) []Setting {
 			p.wrong(e, "%s must be text, a number or a boolean, but is %s", e.name, describe(e.node))
 			continue
 		}
-		settings = append(settings, Setting{Name: e.name, Value: e.node.Value, Line: e.place.line, Column: e.place.column, NameLine: names[e.name].line, NameColumn: names[e.name].column})
+		settings = append(settings, Setting{
+			Name:       e.name,
+			Value:      e.node.Value,
+			Line:       e.place.line,
+			Column:     e.place.column,
+			NameLine:   names[e.name].line,
+			NameColumn: names[e.name].column,
+		})
 	}
 	return settings
 }

@@ -44,7 +44,7 @@ func (p *parser) keyword(e entry, k model.Keyword, a *model.Attribute) {
 	case *string:
 		*field = p.text(e)
 	case *int:
-		*field = p.count(e, k.Shape["minimum"].(int))
+		*field = p.count(e, k.JSONSchema["minimum"].(int))
 	case *json.Number:
 		*field = p.number(e)
 	case *bool:
@@ -88,7 +88,7 @@ func (p *parser) enum(e entry) []any {
 		values = append(values, p.constant(item))
 	}
 	if len(p.problems) > before {
-		// The positions in the list would not be those in the file.
+		// The indexes in the list would not be those in the file.
 		p.hide(e.at)
 		p.hide(e.at[:len(e.at)-1].To("default"))
 		return nil

@@ -29,7 +29,7 @@ var syntaxHints = map[string]string{
 // there is nothing to go on with.
 func (p *parser) read(data []byte) (*yaml.Node, bool) {
 	if at := invalidUTF8(data); at >= 0 {
-		line, column := position(data, at)
+		line, column := lineAndColumn(data, at)
 		p.reportAt(nil, place{line, column}, "the file must be text in UTF-8")
 		return nil, false
 	}
@@ -68,7 +68,7 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
-func position(data []byte, at int) (line, column int) {
+func lineAndColumn(data []byte, at int) (line, column int) {
 	start := bytes.LastIndexByte(data[:at], '\n') + 1
 	return bytes.Count(data[:at], []byte("\n")) + 1, utf8.RuneCount(data[start:at]) + 1
 }

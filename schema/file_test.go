@@ -161,7 +161,7 @@ func TestParseBytes(t *testing.T) {
 }
 
 // FuzzParse: whatever the bytes, there is a schema or a list of problems with
-// positions in the file, in order.
+// lines and columns in the file, in order.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/problems/*.txt")
 	if err != nil {

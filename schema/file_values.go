@@ -24,7 +24,7 @@ type parser struct {
 	required []requirement
 }
 
-// place is a position in the file, from 1.
+// place is a line and a column of the file, from 1.
 type place struct{ line, column int }
 
 // entry is a value in the document, with the key or the item that holds it.
@@ -35,7 +35,7 @@ type entry struct {
 	place place
 }
 
-// reportAt notes a problem at a position.
+// reportAt notes a problem at a place.
 func (p *parser) reportAt(at model.Path, where place, format string, args ...any) {
 	p.problems = append(p.problems, Problem{Path: at, Line: where.line, Column: where.column, Message: fmt.Sprintf(format, args...)})
 }
@@ -65,7 +65,7 @@ func (p *parser) isHidden(at model.Path) bool {
 	return false
 }
 
-// adopt gives problems that were found in the declarations their positions in
+// adopt gives problems that were found in the declarations their places in
 // the file: of the model.Path itself or, if something is missing there, of the
 // nearest thing around it.
 func (p *parser) adopt(problems Problems) {

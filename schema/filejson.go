@@ -15,27 +15,27 @@ type SettingDoc struct {
 // complete and check YAML. What it cannot say, such as that a reference leads
 // to a collection that exists, is left to Parse.
 func FileSchema(settings []SettingDoc) []byte {
-	document := model.ObjectShape(rootKeys, "collections")
+	document := model.ObjectSchema(rootKeys, "collections")
 	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	document["title"] = "Plural schema file"
 	document["$defs"] = map[string]any{
 		"collections": map[string]any{
 			"type": "object", "minProperties": 1,
-			"propertyNames":        model.ReferenceShape("collectionName"),
-			"additionalProperties": model.ReferenceShape("collection"),
+			"propertyNames":        model.ReferenceSchema("collectionName"),
+			"additionalProperties": model.ReferenceSchema("collection"),
 		},
-		"collectionName": model.NameShape(model.CollectionNames),
-		"attributeName":  model.NameShape(model.AttributeNames),
-		"collection":     model.OptionalShape(model.ObjectShape(collectionKeys)),
-		"attribute":      model.OptionalShape(model.TypedObjectShape(model.AttributeKeywords)),
-		"definition":     model.With(model.TypedObjectShape(model.DefinitionKeywords), "required", []string{"type"}),
-		"access":         model.OptionalShape(model.ObjectShape(accessKeys)),
-		"role":           model.OptionalShape(map[string]any{"additionalProperties": model.ReferenceShape("grant")}),
+		"collectionName": model.NameSchema(model.CollectionNames),
+		"attributeName":  model.NameSchema(model.AttributeNames),
+		"collection":     model.OptionalSchema(model.ObjectSchema(collectionKeys)),
+		"attribute":      model.OptionalSchema(model.TypedObjectSchema(model.AttributeKeywords)),
+		"definition":     model.With(model.TypedObjectSchema(model.DefinitionKeywords), "required", []string{"type"}),
+		"access":         model.OptionalSchema(model.ObjectSchema(accessKeys)),
+		"role":           model.OptionalSchema(map[string]any{"additionalProperties": model.ReferenceSchema("grant")}),
 		"grant": map[string]any{"oneOf": []any{
 			map[string]any{"type": "array", "uniqueItems": true, "items": map[string]any{"enum": AccessVerbs()}},
-			model.ObjectShape(grantKeys),
+			model.ObjectSchema(grantKeys),
 		}},
-		"server": serverShape(settings),
+		"server": serverSchema(settings),
 	}
 	text, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
@@ -44,10 +44,10 @@ func FileSchema(settings []SettingDoc) []byte {
 	return append(text, '\n')
 }
 
-func serverShape(settings []SettingDoc) map[string]any {
+func serverSchema(settings []SettingDoc) map[string]any {
 	properties := map[string]any{}
 	for _, s := range settings {
 		properties[s.Name] = map[string]any{"type": []string{"string", "number", "boolean"}, "description": s.Description}
 	}
-	return model.OptionalShape(map[string]any{"properties": properties, "additionalProperties": false})
+	return model.OptionalSchema(map[string]any{"properties": properties, "additionalProperties": false})
 }

@@ -197,15 +197,15 @@ func (e example) testOpenAPI(t *testing.T, before, after *model.Schema, want str
 	if err := json.Unmarshal(text, &document); err != nil {
 		t.Fatal(err)
 	}
-	shape := document.Components.Schemas.ThingCreate.Properties.X
-	got := string(shape[e.keyword.Name])
+	definition := document.Components.Schemas.ThingCreate.Properties.X
+	got := string(definition[e.keyword.Name])
 	switch e.keyword.Name {
 	case "unique", "index", "renamed_from": // of no concern to clients
 		want = ""
 	case "references":
-		got, want = string(shape["description"]), `"The id of a resource of things."`
+		got, want = string(definition["description"]), `"The id of a resource of things."`
 	case "scale":
-		got, want = string(shape["description"]), `"A number as a string, with at most 18 digits, of which at most 2 are after the point."`
+		got, want = string(definition["description"]), `"A number as a string, with at most 18 digits, of which at most 2 are after the point."`
 	case "type":
 		want = `["string","null"]`
 	case "enum":
@@ -218,7 +218,7 @@ func (e example) testOpenAPI(t *testing.T, before, after *model.Schema, want str
 		want = `["a"]`
 	}
 	if got != want {
-		t.Errorf("%s is %q in %s, want %q", e.keyword.Name, got, shape, want)
+		t.Errorf("%s is %q in %s, want %q", e.keyword.Name, got, definition, want)
 	}
 }
 
@@ -263,7 +263,7 @@ func appliesTo(k model.Keyword) string {
 
 // documented is the description of a keyword, with the choices if there are some.
 func documented(k model.Keyword) string {
-	if choices, ok := k.Shape["enum"]; ok {
+	if choices, ok := k.JSONSchema["enum"]; ok {
 		return "`" + strings.ReplaceAll(strings.Trim(fmt.Sprint(choices), "[]"), " ", "`, `") + "`. " + k.Description
 	}
 	return k.Description

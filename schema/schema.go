@@ -48,7 +48,7 @@ const (
 )
 
 // Attribute declares one attribute of a collection, or, in Items and
-// Properties, the shape of a nested value. The zero value of a constraint
+// Properties, the type of a nested value. The zero value of a constraint
 // means that there is none.
 type Attribute struct {
 	Name        string

@@ -1,5 +1,5 @@
-// Package ts writes TypeScript clients: the types of a schema's collections, and
-// below them the part that is the same for every schema, which is the code in runtime.
+// Package ts generates TypeScript clients: the types of the collections of a schema, followed by the
+// code in runtime, which is the same for every schema.
 package ts
 
 import (
@@ -17,7 +17,7 @@ import (
 var runtime embed.FS
 
 // runtimeFiles are in the order in which they make sense to a reader.
-var runtimeFiles = []string{"collection", "changes", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
+var runtimeFiles = []string{"resource", "collection", "page", "changes", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
 
 // Options are choices of whoever asks for a client.
 type Options struct {

@@ -13,9 +13,9 @@ func newDoctorCommand() *cobra.Command {
 	var repair bool
 	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "Compare totals, positions and the change log with the resources",
+		Short: "Compare totals, offset indexes and the change log with the resources",
 		Long: `Compare what is derived from the resources of a database with them: the totals
-of collections and sub-collections, the positions that make offsets fast, and the
+of collections and sub-collections, the indexes that make offsets fast, and the
 change log. Every write maintains them, so nothing should ever be wrong. A server
 may be using the database. The exit status is 1 if something is wrong and was not
 repaired. The repair of a change log removes it and begins a new history.`,
@@ -38,7 +38,7 @@ repaired. The repair of a change log removes it and begins a new history.`,
 		}
 		switch {
 		case len(findings) == 0:
-			fmt.Fprintln(out, "All totals, positions and changes are correct.")
+			fmt.Fprintln(out, "All totals, offset indexes and changes are correct.")
 		case repair:
 			fmt.Fprintln(out, "Repaired.")
 		default:

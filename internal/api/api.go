@@ -1,5 +1,5 @@
-// Package api is the HTTP side: routing, negotiation, envelope, headers and limits. No other
-// package writes a response.
+// Package api turns HTTP requests into calls of package resource, and their results into responses:
+// routing, negotiation, envelope, headers and limits. No other package writes a response.
 package api
 
 import (
@@ -90,7 +90,18 @@ func New(config Config) *API {
 		<-config.Stopping
 		stop()
 	}()
-	return &API{Config: config, stopped: stopped, metrics: config.Observer.Metrics(), keys: &keysInUse{inUse: map[[2]string]bool{}}, buckets: newBuckets(), inFlight: newInFlight(config.MaxRequests), ready: &readiness{now: time.Now}, bodies: newBudget(config.MaxBodies, config.MaxBody), openapis: &documents{all: map[string]*document{}}, patterns: patternsOf(config.Schema)}
+	return &API{
+		Config:   config,
+		stopped:  stopped,
+		metrics:  config.Observer.Metrics(),
+		keys:     &keysInUse{inUse: map[resource.IdempotencyKey]bool{}},
+		buckets:  newBuckets(),
+		inFlight: newInFlight(config.MaxRequests),
+		ready:    &readiness{now: time.Now},
+		bodies:   newBudget(config.MaxBodies, config.MaxBody),
+		openapis: &documents{all: map[string]*document{}},
+		patterns: patternsOf(config.Schema),
+	}
 }
 
 // ServeHTTP handles one request.
@@ -206,7 +217,7 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	case isRead(r.Method):
 		return a.read(r, out, target)
 	default:
-		return a.change(r.WithContext(out.context(r)), out, target)
+		return a.write(r.WithContext(out.context(r)), out, target)
 	}
 }
 

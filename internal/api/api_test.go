@@ -57,7 +57,7 @@ func TestPanicIsAnsweredInTheEnvelope(t *testing.T) {
 	}
 }
 
-// The listing stops in the middle; what has been sent must not look complete, also
+// The list stops in the middle; what has been sent must not look complete, also
 // when it is compressed.
 func TestBrokenStreamIsNotTakenForComplete(t *testing.T) {
 	for name, left := range map[string]int{"identity": 100 << 10, "gzip": 5 << 10} {

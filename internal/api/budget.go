@@ -47,7 +47,16 @@ const (
 
 // newBudget returns a budget. Every caller may have one body of the largest size.
 func newBudget(all, largest int64) *budget {
-	return &budget{all: all, most: max(all/2, largest+1), left: all, held: map[string]int64{}, now: time.Now, wait: budgetWait, arrive: map[*upload]bool{}, changed: make(chan struct{})}
+	return &budget{
+		all:     all,
+		most:    max(all/2, largest+1),
+		left:    all,
+		held:    map[string]int64{},
+		now:     time.Now,
+		wait:    budgetWait,
+		arrive:  map[*upload]bool{},
+		changed: make(chan struct{}),
+	}
 }
 
 // begin starts a body of a caller. It must be ended.

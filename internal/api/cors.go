@@ -12,8 +12,9 @@ const (
 	// Authorization, and older browsers do not support it, so the headers of the interface are
 	// listed too.
 	corsHeaders = "*, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id"
-	corsExposed = "Content-Location, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, X-History-Since, X-Request-Id, X-Total-Count"
-	corsMaxAge  = "600" // seconds that a browser caches the preflight
+	corsExposed = "Content-Location, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, " +
+		"RateLimit-Policy, Retry-After, X-History-Since, X-Request-Id, X-Total-Count"
+	corsMaxAge = "600" // seconds that a browser caches the preflight
 )
 
 // crossOrigin says whether pages of another origin may read the response. Credentials are sent

@@ -19,8 +19,8 @@ import (
 
 const maxIdempotencyKey = 255
 
-// idempotencyKeyOf reads the Idempotency-Key of a request, nil if it has none.
-func (a *API) idempotencyKeyOf(r *http.Request, request resource.Request) (*resource.IdempotencyKey, error) {
+// idempotentRequestOf reads the Idempotency-Key of a request. It returns nil if there is none.
+func (a *API) idempotentRequestOf(r *http.Request, request resource.Request) (*resource.IdempotentRequest, error) {
 	given := r.Header.Values("Idempotency-Key")
 	if len(given) == 0 {
 		return nil, nil
@@ -30,11 +30,11 @@ func (a *API) idempotencyKeyOf(r *http.Request, request resource.Request) (*reso
 	if len(given) > 1 || key == "" || len(key) > maxIdempotencyKey || strings.ContainsFunc(key, func(c rune) bool { return !printable(c) }) {
 		return nil, fault.Header("Idempotency-Key", problem.CodeMalformedRequest, "Send one Idempotency-Key with 1 to %d printable ASCII characters, such as a UUID.", maxIdempotencyKey)
 	}
-	found := &resource.IdempotencyKey{Key: key, Fingerprint: a.fingerprint(request)}
+	once := &resource.IdempotentRequest{Key: resource.IdempotencyKey{Value: key}, Fingerprint: a.fingerprint(request)}
 	if by := request.Path.By; by != nil {
-		found.Caller = by.Caller.ID
+		once.Key.Caller = by.Caller.ID
 	}
-	return found, nil
+	return once, nil
 }
 
 // fingerprint identifies the content of a request, without preferences about its reply.
@@ -53,51 +53,50 @@ func (a *API) fingerprint(request resource.Request) string {
 // keysInUse is the idempotency keys of the requests that this server is executing.
 type keysInUse struct {
 	mutex sync.Mutex
-	inUse map[[2]string]bool
+	inUse map[resource.IdempotencyKey]bool
 }
 
-func (k *keysInUse) enter(key *resource.IdempotencyKey) bool {
+func (k *keysInUse) enter(key resource.IdempotencyKey) bool {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	id := [2]string{key.Caller, key.Key}
-	if k.inUse[id] {
+	if k.inUse[key] {
 		return false
 	}
-	k.inUse[id] = true
+	k.inUse[key] = true
 	return true
 }
 
-func (k *keysInUse) leave(key *resource.IdempotencyKey) {
+func (k *keysInUse) leave(key resource.IdempotencyKey) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	delete(k.inUse, [2]string{key.Caller, key.Key})
+	delete(k.inUse, key)
 }
 
 // finalStatuses are the statuses of errors that are stored in an idempotency record.
 var finalStatuses = []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}
 
-// execute runs the transaction of a write. Fresh is false if the reply comes from an
-// idempotency record.
-func (a *API) execute(ctx context.Context, d pendingWrite, key *resource.IdempotencyKey) (reply *reply, fresh bool, err error) {
-	if key == nil || d.failed != nil && !isFinal(d.failed) {
-		if d.failed != nil {
-			return nil, false, d.failed
+// transact runs the transaction of a write. Once is nil if the request has no Idempotency-Key.
+// Fresh is false if the reply comes from an idempotency record.
+func (a *API) transact(ctx context.Context, write pendingWrite, once *resource.IdempotentRequest) (reply *reply, fresh bool, err error) {
+	if once == nil || write.failed != nil && !isFinal(write.failed) {
+		if write.failed != nil {
+			return nil, false, write.failed
 		}
-		if err := a.Resources.Transact(ctx, d.effect); err != nil {
+		if err := a.Resources.Transact(ctx, write.effect); err != nil {
 			return nil, false, err
 		}
-		return d.reply(), true, nil
+		return write.reply(), true, nil
 	}
 	effect := func(w *resource.Work) error {
-		if d.failed != nil {
-			return d.failed
+		if write.failed != nil {
+			return write.failed
 		}
-		return d.effect(w)
+		return write.effect(w)
 	}
 	render := func(failed error) *resource.IdempotencyRecord {
 		switch {
 		case failed == nil:
-			reply = d.reply()
+			reply = write.reply()
 		case isFinal(failed):
 			reply = failure(fault.From(failed))
 		default:
@@ -105,7 +104,7 @@ func (a *API) execute(ctx context.Context, d pendingWrite, key *resource.Idempot
 		}
 		return recordOf(reply)
 	}
-	recorded, repeated, err := a.Resources.RunOnce(ctx, *key, effect, render)
+	recorded, repeated, err := a.Resources.RunOnce(ctx, *once, effect, render)
 	if err != nil {
 		return nil, false, err
 	}

@@ -35,12 +35,12 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		return nil, err
 	}
 	patience := a.startQueryTimer(r.Context())
-	listing, err := a.Resources.List(patience, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
+	page, err := a.Resources.List(patience, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
 	if err != nil {
 		defer patience.end()
 		return nil, patience.explain(err)
 	}
-	stream := a.newListStream(pageRows{listing, t.path.Collection, limits.Visible})
+	stream := a.newListStream(pageRows{page, t.path.Collection, limits.Visible})
 	stream.patience = patience
 	reply := &reply{status: http.StatusOK, stream: stream}
 	defer func() {
@@ -52,14 +52,14 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		return nil, patience.explain(err)
 	}
 	head := http.Header{}
-	if listing.Known {
-		head.Set("X-Total-Count", strconv.FormatInt(listing.Total, 10))
+	if page.TotalKnown {
+		head.Set("X-Total-Count", strconv.FormatInt(page.Total, 10))
 	}
 	position := ""
 	if a.streams(r, t) {
-		position = a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter}, listing.Point.History, listing.Point)
+		position = a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter}, page.Point.History, page.Point)
 	}
-	if err := setLinks(head, a.addressOf(t), q, position, listing.Neighbours); err != nil {
+	if err := setLinks(head, a.addressOf(t), q, position, page.Neighbours); err != nil {
 		return nil, patience.explain(err)
 	}
 	patience.pause()
@@ -73,7 +73,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	case stream.ended:
 		stream.endRows() // release the snapshot: all rows are in memory
 	case r.Method == http.MethodGet:
-		if err := listing.Extend(); err != nil {
+		if err := page.Extend(); err != nil {
 			return nil, err
 		}
 	}
@@ -165,20 +165,20 @@ type rows interface {
 
 // pageRows is the rows of a collection.
 type pageRows struct {
-	listing    *resource.Listing
+	page       *resource.Page
 	collection *model.Collection
 	visible    model.ColumnSet
 }
 
 func (p pageRows) next(dst []byte) ([]byte, bool, error) {
-	row, err := p.listing.Next()
+	row, err := p.page.Next()
 	if err != nil || row == nil {
 		return dst, false, err
 	}
 	return p.collection.AppendSome(dst, row, p.visible), true, nil
 }
 
-func (p pageRows) close() { p.listing.Close() }
+func (p pageRows) close() { p.page.Close() }
 
 // listStream writes a range as it is read.
 type listStream struct {

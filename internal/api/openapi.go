@@ -52,7 +52,7 @@ func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := a.openapis.of(by.Shape()+" "+a.Prefix, func() []byte { return openapi.Document(a.Schema, a.documentOptions(by)) })
+	found := a.openapis.of(by.RightsKey()+" "+a.Prefix, func() []byte { return openapi.Document(a.Schema, a.documentOptions(by)) })
 	zipped := wantsGzip(r)
 	etag := `"` + found.mark + `"`
 	if zipped {

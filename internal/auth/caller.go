@@ -1,5 +1,6 @@
-// Package auth identifies callers, and decides what their role allows: which verbs, which
-// attributes, and which resources, as a filter.
+// Package auth identifies the caller of a request, by an API key or a token, and decides what the
+// role of the caller allows: which verbs, which attributes, and which resources. It expresses the
+// last as a filter, which every query of the caller includes.
 package auth
 
 import (

@@ -239,9 +239,9 @@ func (p *Permit) Denied(format string, args ...any) *problem.Error {
 	return fault.New(problem.CodeForbidden, "%s", detail)
 }
 
-// Shape identifies the rights of a permit: callers with the same shape get the same
-// description of the API.
-func (p *Permit) Shape() string {
+// RightsKey identifies the rights of a permit: callers with equal keys get the same description
+// of the API.
+func (p *Permit) RightsKey() string {
 	switch {
 	case p == nil:
 		return ""

@@ -90,7 +90,7 @@ var celTypes = map[model.Kind]*cel.Type{
 	model.KindNumber: cel.DoubleType, model.KindBoolean: cel.BoolType, model.KindDateTime: cel.TimestampType,
 }
 
-// compile checks a rule and compiles it. Problems are reported with their position.
+// compile checks a rule and compiles it. Problems are reported with their line and column.
 func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Problems) {
 	if strings.TrimSpace(source.Text) == "" {
 		return nil, schema.Problems{problemIn(source, at, 1, 0, "the rule is empty: write true if everything is allowed")}

@@ -8,33 +8,33 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// TableShape is what a database says of one of its tables.
-type TableShape struct {
-	Columns    []ColumnShape
-	Indexes    []IndexShape      // without the primary key's
+// TableDefinition is the definition of a table, as read from the database.
+type TableDefinition struct {
+	Columns    []ColumnDefinition
+	Indexes    []IndexDefinition // without the primary key's
 	References map[string]string // column -> table referred to
-	// Constraints names the foreign key of a column, where they have names.
+	// Constraints has the name of a column's foreign key, if the database names foreign keys.
 	Constraints map[string]string
 }
 
-type ColumnShape struct {
-	Name, Kind string // kind as columnType writes it
+// ColumnDefinition is the definition of a column.
+type ColumnDefinition struct {
+	Name, Kind string // the kind is a type as ColumnType returns it
 	NotNull    bool
 }
 
-// Describe reads which tables the database has, under the names that the schema
-// gives them.
-func Describe(c Conn, d Dialect) (map[string]*TableShape, error) {
-	tables := map[string]*TableShape{}
+// Describe reads the definitions of all tables of the database. The names are those of the schema.
+func Describe(c Conn, d Dialect) (map[string]*TableDefinition, error) {
+	tables := map[string]*TableDefinition{}
 	name := func(row model.Row, column int) string { return declaredName(d, string(row.AppendText(nil, column))) }
 	ask := d.Catalogue()
 	err := Each(c, func(row model.Row) bool {
 		table := tables[name(row, 0)]
 		if table == nil {
-			table = &TableShape{References: map[string]string{}, Constraints: map[string]string{}}
+			table = &TableDefinition{References: map[string]string{}, Constraints: map[string]string{}}
 			tables[name(row, 0)] = table
 		}
-		table.Columns = append(table.Columns, ColumnShape{Name: name(row, 1), Kind: string(row.AppendText(nil, 2)), NotNull: row.Int(3) == 1})
+		table.Columns = append(table.Columns, ColumnDefinition{Name: name(row, 1), Kind: string(row.AppendText(nil, 2)), NotNull: row.Int(3) == 1})
 		return true
 	}, ask.Columns)
 	if err != nil {
@@ -44,10 +44,10 @@ func Describe(c Conn, d Dialect) (map[string]*TableShape, error) {
 	err = Each(c, func(row model.Row) bool {
 		table := tables[name(row, 0)]
 		if table == nil {
-			return true // somebody has made it since the tables were listed
+			return true // it was created after the tables were listed
 		}
 		if index := name(row, 1); index != lastIndex {
-			table.Indexes = append(table.Indexes, IndexShape{Name: index, Unique: row.Int(2) == 1})
+			table.Indexes = append(table.Indexes, IndexDefinition{Name: index, Unique: row.Int(2) == 1})
 			lastIndex = index
 		}
 		last := &table.Indexes[len(table.Indexes)-1]
@@ -68,19 +68,20 @@ func Describe(c Conn, d Dialect) (map[string]*TableShape, error) {
 	return tables, err
 }
 
-type IndexShape struct {
+// IndexDefinition is the definition of an index, in the database or as the schema needs it.
+type IndexDefinition struct {
 	Name    string
 	Unique  bool
 	Columns []string
 }
 
-func (i IndexShape) String() string {
+func (i IndexDefinition) String() string {
 	return Choose(i.Unique, "unique index", "index") + " on " + strings.Join(i.Columns, ", ")
 }
 
-// MisfitError says that a database was made for another schema.
+// MisfitError says that the tables of a database are not those of the schema.
 type MisfitError struct {
-	Problem     string // what is wrong as a whole
+	Problem     string // a summary
 	Differences []string
 	Advice      string // what to do; may be empty
 }
@@ -94,9 +95,11 @@ func (e *MisfitError) Error() string {
 	return text
 }
 
+// Misfit is the Problem of a database whose tables differ from the schema.
 const Misfit = "the database does not fit the schema"
 
-func Foreign(found map[string]*TableShape) error {
+// Foreign is the error for a database that has no tables of Plural.
+func Foreign(found map[string]*TableDefinition) error {
 	return &MisfitError{
 		Problem:     Misfit,
 		Differences: []string{fmt.Sprintf("it has tables that Plural did not create (%s), and none of Plural's own", strings.Join(SortedNames(found), ", "))},
@@ -104,7 +107,8 @@ func Foreign(found map[string]*TableShape) error {
 	}
 }
 
-func SortedNames(tables map[string]*TableShape) []string {
+// SortedNames returns the names of tables in alphabetical order.
+func SortedNames(tables map[string]*TableDefinition) []string {
 	var names []string
 	for name := range tables {
 		names = append(names, name)

@@ -4,75 +4,79 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// ChangeColumns are the columns of the change log.
+// ChangeColumns are the columns of the change log that both databases have.
 const ChangeColumns = "revision, collection, id, kind, at, caller, schema, previous"
 
-// Dialect is what differs in the text of SQL. A text may be empty.
+// Dialect is the SQL text that differs between databases. A text may be empty.
 type Dialect interface {
-	// ColumnType is the type of a column of the kind.
+	// ColumnType is the SQL type of a column for values of a kind.
 	ColumnType(kind model.Kind) string
-	// Reserved reports whether the database reserves a name.
+	// Reserved reports whether a name cannot be used for a table or a column as it is.
 	Reserved(name string) bool
 	// TableOptions follows the closing parenthesis of a CREATE TABLE.
 	TableOptions() string
-	// RevisionType defines a column that counts up and never gives a number twice.
+	// RevisionType is the type of a column that is numbered by the database: numbers increase and
+	// are never used again.
 	RevisionType() string
-	// LastRevision is the number that RevisionType gave last on this connection.
+	// LastRevision is an expression for the last number of a RevisionType on this connection.
 	LastRevision() string
-	// ChangeOrder defines what the change log has beside the columns that are the same
-	// everywhere, so that changes get positions, and what is made when there are rows. Renumbered
-	// gives a position to all changes that have none, when nobody else writes. It is run when the
-	// database may have moved to where transactions have other numbers.
+	// ChangeOrder defines what gives positions to the changes of the log: more columns of its
+	// table, and statements that run once the table has its rows. The statements renumbered
+	// give a position to every change that has none. They run while no other process writes, when
+	// the database may have moved to a server on which transactions have other numbers.
 	ChangeOrder() (columns string, additions, renumbered []string)
-	// PositionedLog is the change log with positions, in parentheses: position, ChangeColumns, and
-	// the number of the transaction, zero where transactions have none. Changes without a position
-	// are not in it.
+	// PositionedLog is a subquery in parentheses for the change log. Its columns are position,
+	// ChangeColumns, and the number of the transaction, zero if transactions have no numbers. It
+	// leaves out changes that have no position yet.
 	PositionedLog() string
-	// RemoveLog removes the changes up to position $1. ClearLog removes all, also those without a
-	// position; positions that were given are not given again.
+	// RemoveLog removes the changes up to position $1. ClearLog removes all changes, also those
+	// without a position. Neither lets a position be used again.
 	RemoveLog() string
 	ClearLog() []string
-	// Clock is a query for the time of the database.
+	// Clock is a query for the current time of the database server.
 	Clock() string
-	// PointColumns are three columns of a SELECT that tell where its snapshot stands in the change
-	// log: the last position that it sees; the highest revision that it sees, or zero; and its
-	// transactions, for ParseSnapshot. The last two are zero and empty where each change has a
-	// position at once.
+	// PointColumns are three columns of a SELECT that say which changes its snapshot contains: the
+	// last position, the highest revision, and the transactions of the snapshot, for ParseSnapshot.
+	// The last two are zero and empty if each change has a position as soon as it is committed.
 	PointColumns() string
-	// LastGiven is a query for the highest number of RevisionType.
+	// LastGiven is a query for the highest number that a RevisionType has had.
 	LastGiven() string
-	// Loading is run before and after the rows of another database are loaded into
-	// all tables. They are older than every change that comes, and revisions
-	// go on behind the last one that was given there.
+	// Loading returns statements that run before and after the rows of another database are loaded
+	// into all tables. Last is the highest revision there: new revisions are higher.
 	Loading(last int64) (before, after []string)
-	// NullsFirst and NullsLast follow a sort key.
+	// NullsFirst and NullsLast follow a sort key in ORDER BY.
 	NullsFirst() string
 	NullsLast() string
-	// Contains is a condition on a text column and a text.
+	// Contains is the condition that a text column contains a text.
 	Contains(column, text string) string
-	// HoldSchema are statements that lock the schema until the transaction ends, if they come
-	// first in it. None: a snapshot is enough.
+	// HoldSchema returns statements that prevent migrations until the transaction ends. They must be
+	// the first of the transaction. None: its snapshot is enough.
 	HoldSchema() []string
-	// InlineReferences: foreign keys are part of CREATE TABLE. Otherwise they
-	// are added when all tables exist.
+	// InlineReferences reports whether foreign keys are part of CREATE TABLE. Otherwise they are
+	// added when all tables exist.
 	InlineReferences() bool
-	// Reshape gives the columns of an existing table the form that the schema
-	// wants: those named in moves take over the values of others, those that
-	// nobody wants are gone, and each is required or not as it should be.
-	Reshape(c *model.Collection, have *TableShape, moves map[string]string) []string
-	// TryLock is a condition that is true if the transaction gets a lock on two texts, which it
-	// keeps until its end, and false if another transaction has it. A transaction that has locked
-	// the whole database has all locks.
+	// AlterTable returns statements that give an existing table the columns of its collection. A
+	// column in moves is replaced by the column that is its value there. Columns that the
+	// collection does not have are dropped, and NOT NULL is set or removed.
+	AlterTable(c *model.Collection, have *TableDefinition, moves map[string]string) []string
+	// TryLock is a condition that tries to lock a pair of texts until the transaction ends. It is
+	// true if that succeeds, and false if another transaction has the lock. A transaction that has
+	// locked the whole database has all locks.
 	TryLock(first, second string) string
-	// SkipLocked follows a SELECT of rows to be changed, and skips rows that are locked.
+	// SkipLocked follows a SELECT of rows that will be changed. It makes it skip locked rows.
 	SkipLocked() string
-	// Catalogue is how to ask which tables there are.
+	// Catalogue returns queries about the tables that exist.
 	Catalogue() Catalogue
 }
 
 // Catalogue is three queries about the tables of a database.
 type Catalogue struct {
-	Columns    string // table, column, type as ColumnType writes it, 1 if not null; by table and position
-	Indexes    string // table, index, 1 if unique, column; by table, index and position; without primary keys
-	References string // table, column, table referred to, name of the key or ''
+	// Columns: table, column, type as ColumnType returns it, 1 if NOT NULL. In the order of tables
+	// and their columns.
+	Columns string
+	// Indexes: table, index, 1 if unique, column. In the order of tables, indexes and their columns,
+	// without primary keys.
+	Indexes string
+	// References: table, column, referenced table, name of the foreign key or an empty text.
+	References string
 }

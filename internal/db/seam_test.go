@@ -176,9 +176,9 @@ func TestDescribe(t *testing.T) {
 			if table == nil {
 				t.Fatalf("there is no table %s", collection.Name)
 			}
-			var want []db.ColumnShape
+			var want []db.ColumnDefinition
 			for _, column := range collection.Columns() {
-				want = append(want, db.ColumnShape{Name: column.Name, Kind: d.ColumnType(column.Kind), NotNull: column.NotNull})
+				want = append(want, db.ColumnDefinition{Name: column.Name, Kind: d.ColumnType(column.Kind), NotNull: column.NotNull})
 			}
 			if !slices.Equal(table.Columns, want) {
 				t.Errorf("%s: got %v, want %v", collection.Name, table.Columns, want)

@@ -18,7 +18,7 @@ const (
 	QueueTable   = "_plural_queue"
 	DeltasTable  = "_plural_deltas"
 
-	PositionsTable = "_plural_positions"
+	OffsetsTable = "_plural_positions" // the offset indexes of long lists, see package lists
 
 	FollowersTable = "_plural_followers" // of operations in the queue
 
@@ -47,7 +47,7 @@ func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 			" NOT NULL, turn " + number + " NOT NULL, blockers " + number + " NOT NULL, followers " + number + " NOT NULL, accepted_by " + number + " NOT NULL, attempt " + number +
 			" NOT NULL, due " + when + " NOT NULL)" + d.TableOptions(),
 		"CREATE TABLE " + DeltasTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, id " + id + " NOT NULL, change " + number + " NOT NULL)",
-		"CREATE TABLE " + PositionsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, level " + number + " NOT NULL, first " + id +
+		"CREATE TABLE " + OffsetsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, level " + number + " NOT NULL, first " + id +
 			" NOT NULL, count " + number + " NOT NULL, PRIMARY KEY (collection, parent, level, first))" + d.TableOptions(),
 		"CREATE TABLE " + FollowersTable + " (awaited " + id + " NOT NULL, follower " + id + " NOT NULL, PRIMARY KEY (awaited, follower))" + d.TableOptions(),
 		"CREATE TABLE " + KeysTable + " (prefix " + text + " NOT NULL PRIMARY KEY, hash " + text + " NOT NULL, name " + text + " NOT NULL, role " + text +
@@ -99,10 +99,10 @@ func ForeignKey(d Dialect, link model.Link) string {
 
 // Indexes lists what a collection's table must have besides its primary key. The
 // id stands behind the columns of an index, as it does in every order.
-func Indexes(c *model.Collection) []IndexShape {
-	var indexes []IndexShape
+func Indexes(c *model.Collection) []IndexDefinition {
+	var indexes []IndexDefinition
 	add := func(unique bool, columns ...int) {
-		index := IndexShape{Unique: unique}
+		index := IndexDefinition{Unique: unique}
 		for _, column := range columns {
 			index.Columns = append(index.Columns, c.Columns()[column].Name)
 		}
@@ -121,7 +121,7 @@ func Indexes(c *model.Collection) []IndexShape {
 	return indexes
 }
 
-func CreateIndex(d Dialect, c *model.Collection, index IndexShape) string {
+func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) string {
 	columns := make([]string, len(index.Columns))
 	for i, name := range index.Columns {
 		// In the order of ORDER BY, or no sorted list could use it.
@@ -133,7 +133,7 @@ func CreateIndex(d Dialect, c *model.Collection, index IndexShape) string {
 
 // indexName starts with an underscore, as no collection does, and is cut to
 // what every database can hold.
-func indexName(c *model.Collection, index IndexShape) string {
+func indexName(c *model.Collection, index IndexDefinition) string {
 	name := Choose(index.Unique, "_unique.", "_index.") + c.Name + "." + strings.Join(index.Columns, ".")
 	if len(name) > 63 {
 		sum := sha256.Sum256([]byte(name))

@@ -1,6 +1,5 @@
-// Package explorer holds the pages that people open in a browser: the explorer and the
-// API reference. They are built from web/ by make web, committed in dist/, and embedded;
-// package api serves them.
+// Package explorer embeds the web pages, the explorer and the API reference, which package api
+// serves. Their source is in web/; make web builds it into dist/, which is committed.
 package explorer
 
 import (

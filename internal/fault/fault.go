@@ -1,4 +1,4 @@
-// Package fault makes the errors of package problem, and finds them in other
+// Package fault constructs the errors of package problem for the server, and finds them in other
 // errors.
 package fault
 

@@ -17,7 +17,7 @@ import (
 type snapshot struct {
 	cause   string // why the stream begins again; empty: it just begins
 	opened  bool
-	listing *resource.Listing
+	listing *resource.Page
 	timer   *timer
 	point   store.Point
 	rows    int

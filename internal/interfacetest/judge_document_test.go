@@ -22,7 +22,7 @@ type document struct {
 
 	mutex      sync.Mutex // of what follows
 	compiler   *jsonschema.Compiler
-	shapes     map[string]*jsonschema.Schema
+	schemas    map[string]*jsonschema.Schema
 	operations map[string]*describedOperation
 	templates  [][]string
 }
@@ -78,7 +78,7 @@ func documentOf(text string, kind documentKind) *document {
 }
 
 func newDocument(root map[string]any, kind documentKind) *document {
-	d := &document{documentKind: kind, root: root, shapes: map[string]*jsonschema.Schema{}, operations: map[string]*describedOperation{}, compiler: jsonschema.NewCompiler()}
+	d := &document{documentKind: kind, root: root, schemas: map[string]*jsonschema.Schema{}, operations: map[string]*describedOperation{}, compiler: jsonschema.NewCompiler()}
 	d.compiler.DefaultDraft(jsonschema.Draft2020)
 	d.compiler.AssertFormat()
 	for _, format := range openAPIFormats {
@@ -125,11 +125,11 @@ func (d *document) follow(pointer string) (string, map[string]any) {
 
 func escape(token string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(token) }
 
-// shape is the JSON Schema at a pointer.
-func (d *document) shape(pointer string) *jsonschema.Schema {
+// schema is the JSON Schema at a pointer.
+func (d *document) schema(pointer string) *jsonschema.Schema {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	if found := d.shapes[pointer]; found != nil {
+	if found := d.schemas[pointer]; found != nil {
 		return found
 	}
 	// A pointer in a URL is escaped once more.
@@ -137,7 +137,7 @@ func (d *document) shape(pointer string) *jsonschema.Schema {
 	if err != nil {
 		panic(err)
 	}
-	d.shapes[pointer] = found
+	d.schemas[pointer] = found
 	return found
 }
 
@@ -179,7 +179,7 @@ func matches(template, segments []string) bool {
 // describedOperation is one operation, with what it refers to.
 type describedOperation struct {
 	parameters []describedParameter
-	bodyShape  string // pointer, empty if there is no body
+	bodySchema string // pointer, empty if there is no body
 	responses  map[string]*describedResponse
 }
 
@@ -187,19 +187,19 @@ type describedParameter struct {
 	name, in          string
 	required, mayBare bool
 	explode           bool
-	shape             string // pointer
+	schema            string // pointer
 	kind, itemKind    string // types
 }
 
 type describedResponse struct {
-	headers      map[string]*headerShape
-	media, shape string
-	streams      bool // events, if they are preferred
+	headers       map[string]*headerSchema
+	media, schema string
+	streams       bool // events, if they are preferred
 }
 
-type headerShape struct {
-	required    bool
-	shape, kind string
+type headerSchema struct {
+	required     bool
+	schema, kind string
 }
 
 func (op *describedOperation) response(status int) *describedResponse {
@@ -238,7 +238,7 @@ func (d *document) readOperation(path, place string) *describedOperation {
 		}
 	}
 	if at, body := d.follow(place + "/requestBody"); body != nil {
-		op.bodyShape = at + "/content/application~1json/schema"
+		op.bodySchema = at + "/content/application~1json/schema"
 	}
 	for status := range d.at(place + "/responses") {
 		op.responses[status] = d.readResponse(place + "/responses/" + status)
@@ -247,15 +247,15 @@ func (d *document) readOperation(path, place string) *describedOperation {
 }
 
 func readParameter(pointer string, object map[string]any) describedParameter {
-	p := describedParameter{name: object["name"].(string), in: object["in"].(string), shape: pointer + "/schema", explode: true}
+	p := describedParameter{name: object["name"].(string), in: object["in"].(string), schema: pointer + "/schema", explode: true}
 	p.required, _ = object["required"].(bool)
 	p.mayBare, _ = object["allowEmptyValue"].(bool)
 	if explode, ok := object["explode"].(bool); ok {
 		p.explode = explode
 	}
-	shape := object["schema"].(map[string]any)
-	p.kind, _ = shape["type"].(string)
-	if items, ok := shape["items"].(map[string]any); ok {
+	definition := object["schema"].(map[string]any)
+	p.kind, _ = definition["type"].(string)
+	if items, ok := definition["items"].(map[string]any); ok {
 		p.itemKind, _ = items["type"].(string)
 	}
 	return p
@@ -263,11 +263,11 @@ func readParameter(pointer string, object map[string]any) describedParameter {
 
 func (d *document) readResponse(pointer string) *describedResponse {
 	at, object := d.follow(pointer)
-	r := &describedResponse{headers: map[string]*headerShape{}}
+	r := &describedResponse{headers: map[string]*headerSchema{}}
 	headers, _ := object["headers"].(map[string]any)
 	for name := range headers {
 		place, header := d.follow(at + "/headers/" + name)
-		h := &headerShape{shape: place + "/schema"}
+		h := &headerSchema{schema: place + "/schema"}
 		h.required, _ = header["required"].(bool)
 		h.kind, _ = header["schema"].(map[string]any)["type"].(string)
 		r.headers[http.CanonicalHeaderKey(name)] = h
@@ -275,7 +275,7 @@ func (d *document) readResponse(pointer string) *describedResponse {
 	content, _ := object["content"].(map[string]any)
 	_, r.streams = object["x-event-stream"]
 	for media := range content {
-		r.media, r.shape = media, at+"/content/"+escape(media)+"/schema"
+		r.media, r.schema = media, at+"/content/"+escape(media)+"/schema"
 	}
 	return r
 }

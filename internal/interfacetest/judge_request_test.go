@@ -38,18 +38,18 @@ func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 		values := e.header.Values(p.name)
 		switch {
 		case len(values) > 0:
-			complaints = append(complaints, d.judgeText("the header "+p.name, p.shape, p.kind, strings.Join(values, ", "))...)
+			complaints = append(complaints, d.judgeText("the header "+p.name, p.schema, p.kind, strings.Join(values, ", "))...)
 		case p.required:
 			complaints = append(complaints, "the header "+p.name+" is missing")
 		}
 	}
 	switch {
-	case op.bodyShape == "" && len(e.body) > 0:
+	case op.bodySchema == "" && len(e.body) > 0:
 		complaints = append(complaints, "there is a body, and none is declared")
-	case op.bodyShape != "" && len(e.body) <= maxJudged:
+	case op.bodySchema != "" && len(e.body) <= maxJudged:
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(e.body))
 		if err == nil {
-			err = d.shape(op.bodyShape).Validate(value)
+			err = d.schema(op.bodySchema).Validate(value)
 		}
 		if err != nil {
 			complaints = append(complaints, "the body sent is not what is declared: "+err.Error())
@@ -117,7 +117,7 @@ func (d *document) judgeParameter(p describedParameter, values []string) []strin
 			}
 			values[0] = zeros.ReplaceAllString(values[0], "$1$2")
 		}
-		return d.judgeText(what, p.shape, p.kind, values[0])
+		return d.judgeText(what, p.schema, p.kind, values[0])
 	}
 	if !p.explode {
 		return []string{what + " is a list that cannot be given again, which generated clients do"}
@@ -134,7 +134,7 @@ func (d *document) judgeParameter(p describedParameter, values []string) []strin
 	for i, value := range values {
 		items[i] = valueOf(p.itemKind, strings.ReplaceAll(value, "\x00", ","))
 	}
-	return d.judgeValue(what, p.shape, items)
+	return d.judgeValue(what, p.schema, items)
 }
 
 func (d *document) judgeText(what, pointer, kind, text string) []string {
@@ -142,7 +142,7 @@ func (d *document) judgeText(what, pointer, kind, text string) []string {
 }
 
 func (d *document) judgeValue(what, pointer string, value any) []string {
-	if err := d.shape(pointer).Validate(value); err != nil {
+	if err := d.schema(pointer).Validate(value); err != nil {
 		return []string{what + " is not what is declared: " + err.Error()}
 	}
 	return nil

@@ -244,7 +244,7 @@ func (d *document) judgeAnswer(op *describedOperation, e *exchange) []string {
 			complaints = append(complaints, fmt.Sprintf("the header %s is not declared", name))
 			continue
 		}
-		complaints = append(complaints, d.judgeText("the header "+name, h.shape, h.kind, strings.Join(values, ", "))...)
+		complaints = append(complaints, d.judgeText("the header "+name, h.schema, h.kind, strings.Join(values, ", "))...)
 	}
 	for name, h := range r.headers {
 		if h.required && e.answered[name] == nil {
@@ -268,12 +268,12 @@ func (d *document) judgeAnswer(op *describedOperation, e *exchange) []string {
 		complaints = append(complaints, fmt.Sprintf("the content type is %s, and not %s", media, r.media))
 	}
 	if isJSON := media == "application/json"; isJSON {
-		complaints = append(complaints, d.judgeBody(r.shape, e.answered, e.answer)...)
+		complaints = append(complaints, d.judgeBody(r.schema, e.answered, e.answer)...)
 	}
 	return complaints
 }
 
-// judgeBody judges the body of an answer by the shape at a pointer.
+// judgeBody judges the body of an answer by the schema at a pointer.
 func (d *document) judgeBody(pointer string, header http.Header, body []byte) []string {
 	if len(body) > maxJudged {
 		return nil
@@ -291,7 +291,7 @@ func (d *document) judgeBody(pointer string, header http.Header, body []byte) []
 	if err != nil {
 		return []string{"the body is not JSON: " + err.Error()}
 	}
-	if err := d.shape(pointer).Validate(value); err != nil {
+	if err := d.schema(pointer).Validate(value); err != nil {
 		return []string{"the body is not what is declared: " + err.Error()}
 	}
 	return nil

@@ -174,7 +174,7 @@ func TestPreferCount(t *testing.T) {
 	})
 }
 
-// expectList compares all headers of a listing.
+// expectList compares all headers of a list.
 func expectList(t *testing.T, s *server, method, path, query, total string, links []string) {
 	t.Helper()
 	var want []string

@@ -10,7 +10,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Check compares the totals and positions of all collections with their resources, and
+// Check compares the totals and offset indexes of all collections with their resources, and
 // returns what is wrong.
 func Check(c db.Conn, d db.Dialect, s *model.Schema) ([]string, error) {
 	x := &examination{conn: c}
@@ -22,9 +22,9 @@ func Check(c db.Conn, d db.Dialect, s *model.Schema) ([]string, error) {
 	return x.findings, nil
 }
 
-// Rebuild computes the totals and positions of all collections again.
+// Rebuild computes the totals and offset indexes of all collections again.
 func Rebuild(c db.Conn, d db.Dialect, s *model.Schema) error {
-	for _, derived := range []string{db.DeltasTable, db.TotalsTable, db.PositionsTable} {
+	for _, derived := range []string{db.DeltasTable, db.TotalsTable, db.OffsetsTable} {
 		if _, err := c.Exec("DELETE FROM " + derived); err != nil {
 			return err
 		}
@@ -42,10 +42,11 @@ func Rebuild(c db.Conn, d db.Dialect, s *model.Schema) error {
 	return nil
 }
 
-// RecountParents makes the totals and positions of the parents of a collection anew.
+// RecountParents computes again the totals and offset indexes of the sub-collections of a
+// collection.
 func RecountParents(c db.Conn, t *db.Table) error {
 	name := t.Collection.Name
-	for _, derived := range []string{db.TotalsTable, db.PositionsTable} {
+	for _, derived := range []string{db.TotalsTable, db.OffsetsTable} {
 		if _, err := c.Exec("DELETE FROM "+derived+" WHERE collection = $1 AND parent <> ''", model.TextValue(name)); err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func RecountParents(c db.Conn, t *db.Table) error {
 	return storeTotals(c, t, totals)
 }
 
-// storeTotals stores totals, of which there are none, and makes the positions of long lists.
+// storeTotals stores the totals of lists that have none, and builds the indexes of long ones.
 func storeTotals(c db.Conn, t *db.Table, totals map[List]int64) error {
 	var rows []model.Record
 	for key, total := range totals {
@@ -69,25 +70,25 @@ func storeTotals(c db.Conn, t *db.Table, totals map[List]int64) error {
 	if err != nil {
 		return err
 	}
-	return divide(c, t, totals)
+	return buildIndexes(c, t, totals)
 }
 
-// Divide makes the positions of the lists of a collection, of which there are none.
-func Divide(c db.Conn, t *db.Table) error {
+// BuildIndexes builds the offset indexes of the lists of a collection, which must have none.
+func BuildIndexes(c db.Conn, t *db.Table) error {
 	totals, err := countLists(c, t)
 	if err != nil {
 		return err
 	}
-	return divide(c, t, totals)
+	return buildIndexes(c, t, totals)
 }
 
-// divide makes the positions of lists, of which there are none.
-func divide(c db.Conn, t *db.Table, totals map[List]int64) error {
+// buildIndexes builds the indexes of the long ones of some lists, which must have none.
+func buildIndexes(c db.Conn, t *db.Table, totals map[List]int64) error {
 	for key, total := range totals {
 		if total <= 2*BlockSize {
 			continue
 		}
-		if err := (&positions{conn: c, table: t, List: key}).build(); err != nil {
+		if err := (&offsetIndex{conn: c, table: t, List: key}).build(); err != nil {
 			return err
 		}
 	}
@@ -111,6 +112,7 @@ func countLists(c db.Conn, t *db.Table) (map[List]int64, error) {
 	return totals, err
 }
 
+// examination collects what is wrong.
 type examination struct {
 	conn     db.Conn
 	findings []string
@@ -126,42 +128,42 @@ func (x *examination) collection(t *db.Table) error {
 	if err != nil {
 		return err
 	}
-	kept := map[List]int64{}
+	stored := map[List]int64{}
 	err = db.Each(x.conn, func(row model.Row) bool {
-		kept[List{t.Collection.Name, string(row.AppendText(nil, 0))}] = row.Int(1)
+		stored[List{t.Collection.Name, string(row.AppendText(nil, 0))}] = row.Int(1)
 		return true
 	}, "SELECT parent, total FROM "+AllTotals()+" WHERE collection = $1", model.TextValue(t.Collection.Name))
 	if err != nil {
 		return err
 	}
-	for key := range kept {
+	for key := range stored {
 		counted[key] += 0 // also check totals of empty lists
 	}
 	keys := slices.SortedFunc(maps.Keys(counted), compareLists)
 	for _, key := range keys {
-		if kept[key] != counted[key] {
-			x.found("%s should have the total %d, but has %d", key, counted[key], kept[key])
+		if stored[key] != counted[key] {
+			x.found("%s should have the total %d, but has %d", key, counted[key], stored[key])
 		}
-		if err := x.positions(&positions{conn: x.conn, table: t, List: key}); err != nil {
+		if err := x.index(&offsetIndex{conn: x.conn, table: t, List: key}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// positions examines the directory of a list.
-func (x *examination) positions(p *positions) error {
-	top, err := p.top()
+// index examines the index of a list.
+func (x *examination) index(index *offsetIndex) error {
+	top, err := index.top()
 	if err != nil {
 		return err
 	}
 	var below []node
 	for level := 0; level <= top; level++ {
-		nodes, err := p.nodes(level, model.ID{}, nil)
+		nodes, err := index.nodes(level, model.ID{}, nil)
 		if err != nil {
 			return err
 		}
-		if err := x.level(p, level, nodes, below); err != nil {
+		if err := x.level(index, level, nodes, below); err != nil {
 			return err
 		}
 		below = nodes
@@ -169,10 +171,10 @@ func (x *examination) positions(p *positions) error {
 	return nil
 }
 
-// level compares the nodes of a level with what is below them.
-func (x *examination) level(p *positions, level int, nodes, below []node) error {
+// level compares the nodes of a level with the nodes or resources below them.
+func (x *examination) level(index *offsetIndex, level int, nodes, below []node) error {
 	if len(nodes) == 0 || nodes[0].first != (model.ID{}) {
-		x.found("the positions of %s have no beginning", p.List)
+		x.found("the offset index of %s has no beginning", index.List)
 		return nil
 	}
 	counted := make([]int64, len(nodes))
@@ -188,23 +190,23 @@ func (x *examination) level(p *positions, level int, nodes, below []node) error 
 			count(n.first, n.count)
 		}
 	} else {
-		if _, err := p.ids(func(id model.ID) { count(id, 1) }, model.ID{}, 0, math.MaxInt64); err != nil {
+		if _, err := index.ids(func(id model.ID) { count(id, 1) }, model.ID{}, 0, math.MaxInt64); err != nil {
 			return err
 		}
-		if err := x.without(p.List, func(id model.ID, change int64) { at = 0; count(id, -change) }); err != nil {
+		if err := x.pending(index.List, func(id model.ID, change int64) { at = 0; count(id, -change) }); err != nil {
 			return err
 		}
 	}
 	for i, n := range nodes {
 		if n.count != counted[i] {
-			x.found("the positions of %s from %s on should be %d, and are %d", p.List, n.first, counted[i], n.count)
+			x.found("the offset index of %s should count %d resources from %s on, but counts %d", index.List, counted[i], n.first, n.count)
 		}
 	}
 	return nil
 }
 
-// without visits the pending deltas.
-func (x *examination) without(l List, visit func(id model.ID, change int64)) error {
+// pending visits the pending deltas of a list, which its index does not count.
+func (x *examination) pending(l List, visit func(id model.ID, change int64)) error {
 	collection, parent := l.values()
 	return db.Each(x.conn, func(row model.Row) bool {
 		visit(row.ID(0), row.Int(1))

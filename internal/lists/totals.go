@@ -1,5 +1,6 @@
-// Package lists stores the totals and positions of lists: of collections, and of the resources
-// of one parent. Writers record deltas, which are merged later.
+// Package lists keeps, for each collection and each sub-collection, the number of its resources and
+// an index that finds the resource at an offset. It exists for the store, whose writers only record
+// deltas; these are merged later.
 package lists
 
 import (
@@ -26,6 +27,7 @@ type List struct {
 	parent     string // the parent's id as text; empty: the whole collection
 }
 
+// Of is the list of a collection, or of one parent in it. Nil: the whole collection.
 func Of(c *model.Collection, parent *model.ID) List {
 	if parent == nil {
 		return List{collection: c.Name}
@@ -42,8 +44,8 @@ func (l List) values() (collection, parent model.Value) {
 }
 
 // Delta is a resource that was added to a list, or removed from it. Writers only record
-// deltas, so that they do not wait for each other; they are merged into totals and
-// positions later. A snapshot has each in one place or the other.
+// deltas, so that they do not wait for each other; they are merged into totals and offset indexes
+// later. In every snapshot a delta is either pending or merged.
 type Delta struct {
 	List
 	ID     model.ID
@@ -62,12 +64,13 @@ func Total(c db.Conn, key List, unrecorded []Delta) (n int64, err error) {
 	return n, err
 }
 
-// TotalSQL is the total of a list.
+// TotalSQL is an expression for the total of a list, pending deltas included.
 func TotalSQL(collection, parent string) string {
 	where := " WHERE collection = " + collection + " AND parent = " + parent + "), 0)"
 	return "coalesce((SELECT total FROM " + db.TotalsTable + where + " + coalesce((SELECT CAST(sum(change) AS bigint) FROM " + db.DeltasTable + where
 }
 
+// Record stores deltas as pending.
 func Record(c db.Conn, deltas []Delta) error {
 	for _, d := range deltas {
 		collection, parent := d.values()
@@ -80,8 +83,7 @@ func Record(c db.Conn, deltas []Delta) error {
 
 const insertDelta = "INSERT INTO " + db.DeltasTable + " (collection, parent, id, change) VALUES ($1, $2, $3, $4)"
 
-// Merge merges the deltas that are recorded, and more, and returns how many were
-// recorded.
+// Merge merges all pending deltas, and more, and returns how many were pending.
 func Merge(c db.Conn, s *model.Schema, tableOf func(*model.Collection) *db.Table, more ...Delta) (removed int64, err error) {
 	recorded, err := removeDeltas(c, s)
 	if err != nil {
@@ -99,8 +101,8 @@ func Merge(c db.Conn, s *model.Schema, tableOf func(*model.Collection) *db.Table
 	return int64(len(recorded)), nil
 }
 
-// removeDeltas removes the deltas of the collections of a schema. Those of a newer one
-// are for its servers.
+// removeDeltas removes and returns the deltas of the collections of a schema. Deltas of a newer
+// schema are merged by servers that have it.
 func removeDeltas(c db.Conn, s *model.Schema) (deltas []Delta, err error) {
 	var names []model.Value
 	var places []string
@@ -116,7 +118,7 @@ func removeDeltas(c db.Conn, s *model.Schema) (deltas []Delta, err error) {
 	return deltas, err
 }
 
-// mergeList adds deltas to the total of a list, and to its positions.
+// mergeList adds deltas to the total of a list, and to its index.
 func mergeList(c db.Conn, t *db.Table, key List, deltas []Delta) error {
 	collection, parent := key.values()
 	var change, total int64
@@ -135,10 +137,10 @@ func mergeList(c db.Conn, t *db.Table, key List, deltas []Delta) error {
 		}
 	}
 	slices.SortFunc(deltas, func(a, b Delta) int { return CompareIDs(a.ID, b.ID) })
-	return (&positions{conn: c, table: t, List: key}).add(deltas, total)
+	return (&offsetIndex{conn: c, table: t, List: key}).add(deltas, total)
 }
 
-// AllTotals replaces the table of totals in a query, with pending deltas included.
+// AllTotals is a subquery with the totals of all lists, pending deltas included.
 func AllTotals() string {
 	return "(SELECT collection, parent, CAST(sum(total) AS bigint) AS total FROM (SELECT collection, parent, total FROM " + db.TotalsTable +
 		" UNION ALL SELECT collection, parent, change FROM " + db.DeltasTable + ") AS parts GROUP BY collection, parent" +

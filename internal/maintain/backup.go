@@ -24,11 +24,11 @@ func Backup(ctx context.Context, url, file string) error {
 // The database may be in use: one transaction replaces everything, so a reader sees either
 // the old or the new contents. The database gets another history id.
 func Restore(ctx context.Context, url, file string, force bool) error {
-	mayReplace := requireEmpty
+	steps := databases.RestoreSteps{Check: checkBackup, MayReplace: requireEmpty, Prepare: renewHistory}
 	if force {
-		mayReplace = nil
+		steps.MayReplace = nil
 	}
-	return databases.Explain(databases.Restore(ctx, url, file, checkBackup, mayReplace, renewHistory))
+	return databases.Explain(databases.Restore(ctx, url, file, steps))
 }
 
 // checkBackup checks that a database is one of Plural: its tables match its schema, and the
@@ -47,7 +47,8 @@ func checkBackup(c db.Conn, d db.Dialect) error {
 	}
 	for _, collection := range stored.All() {
 		var kept, there int64
-		if _, err := db.One(c, func(row model.Row) { kept = row.Int(0) }, "SELECT total FROM "+lists.AllTotals()+" WHERE collection = $1 AND parent = ''", model.TextValue(collection.Name)); err != nil {
+		if _, err := db.One(c, func(row model.Row) { kept = row.Int(0) },
+			"SELECT total FROM "+lists.AllTotals()+" WHERE collection = $1 AND parent = ''", model.TextValue(collection.Name)); err != nil {
 			return err
 		}
 		if _, err := db.One(c, func(row model.Row) { there = row.Int(0) }, "SELECT count(*) FROM "+db.Quote(d, collection.Name)); err != nil {

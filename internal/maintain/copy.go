@@ -1,4 +1,5 @@
-// Package maintain works on whole databases: backup, restore, copy, examine and repair.
+// Package maintain works on whole databases, for commands and calls of the library: backup,
+// restore, copy, checks and repair.
 package maintain
 
 import (
@@ -133,7 +134,7 @@ func requireNothing(ctx context.Context, url string) error {
 	return requireNoTables(found)
 }
 
-func requireNoTables(found map[string]*db.TableShape) error {
+func requireNoTables(found map[string]*db.TableDefinition) error {
 	if len(found) > 0 {
 		return fmt.Errorf("it is not empty (it has the tables %s), and a copy never overwrites data: use a database without tables", listed(found))
 	}
@@ -168,7 +169,7 @@ func (c *copying) fill(target db.Conn, d db.Dialect) error {
 		return err
 	}
 	for _, collection := range c.source.schema.All() {
-		if err := lists.Divide(target, db.NewTable(d, collection)); err != nil {
+		if err := lists.BuildIndexes(target, db.NewTable(d, collection)); err != nil {
 			return err
 		}
 	}
@@ -178,7 +179,7 @@ func (c *copying) fill(target db.Conn, d db.Dialect) error {
 			return fmt.Errorf("%s: %w", table.name, err)
 		}
 	}
-	if err := c.checkShape(target, d); err != nil {
+	if err := c.checkDefinitions(target, d); err != nil {
 		return err
 	}
 	return c.newHistory(target)
@@ -244,9 +245,9 @@ func (c *copying) check(target db.Conn, d db.Dialect, table copiedTable, want Co
 	return nil
 }
 
-// checkShape checks that the tables are those that a new database would have, and that new
+// checkDefinitions checks that the tables are those that a new database would have, and that new
 // revisions continue after those of the source.
-func (c *copying) checkShape(target db.Conn, d db.Dialect) error {
+func (c *copying) checkDefinitions(target db.Conn, d db.Dialect) error {
 	found, err := db.Describe(target, d)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-func tablesOf(p *databases.Source) (map[string]*db.TableShape, error) {
+func tablesOf(p *databases.Source) (map[string]*db.TableDefinition, error) {
 	c, release, err := p.Read()
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (s *snapshot) survey() error {
 }
 
 // listed joins the names of a few tables.
-func listed(found map[string]*db.TableShape) string {
+func listed(found map[string]*db.TableDefinition) string {
 	names := db.SortedNames(found)
 	if most := 5; len(names) > most {
 		names = append(names[:most], "…")

@@ -11,7 +11,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Examine compares derived data with the resources of a database: the totals, the positions of
+// Examine compares derived data with the resources of a database: the totals, the offset indexes of
 // long lists, and the change log. With repair, it rebuilds what is wrong, in the same
 // transaction; a change log that is wrong is removed, and a new history begins. It returns what
 // was wrong.

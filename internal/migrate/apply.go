@@ -38,7 +38,7 @@ func (m *migration) apply() error {
 		{"values", m.changeValues},
 		{"names", m.rename},
 		{"removals", m.dropTables},
-		{"shapes", m.reshapeTables},
+		{"alterations", m.alterTables},
 		{"tables", m.createTables},
 		{"indexes", m.matchIndexes},
 		{"references", m.addForeignKeys},

@@ -10,16 +10,16 @@ import (
 
 // StoredSchema returns the current schema of a database, after checking that its tables are
 // those that Plural created for it.
-func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (*model.Schema, error) {
-	stored, old, err := AnyStoredSchema(c, d, found)
-	if err == nil && old {
+func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (*model.Schema, error) {
+	stored, oldFormat, err := AnyStoredSchema(c, d, found)
+	if err == nil && oldFormat {
 		return nil, fmt.Errorf(`%w: run "plural migrate", which changes it`, otherFormat(previous))
 	}
 	return stored, err
 }
 
 // AnyStoredSchema is StoredSchema also for a database of the previous format.
-func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (stored *model.Schema, old bool, err error) {
+func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (stored *model.Schema, oldFormat bool, err error) {
 	if found[db.MetaTable] == nil || found[db.SchemasTable] == nil {
 		return nil, false, db.Foreign(found)
 	}
@@ -30,7 +30,7 @@ func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (
 	if err != nil {
 		return nil, false, fmt.Errorf("the database cannot be read: %w", err)
 	}
-	if old = format == previous; !old && format != Format {
+	if oldFormat = format == previous; !oldFormat && format != Format {
 		return nil, false, otherFormat(format)
 	}
 	if stored, err = ReadSchema(c); err != nil {
@@ -42,14 +42,17 @@ func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableShape) (
 			Advice: "Undo these changes, or restore a backup.",
 		}
 	}
-	return stored, old, nil
+	return stored, oldFormat, nil
 }
 
 // Compare returns the differences between the tables of a database and those of a schema.
-func Compare(d db.Dialect, s *model.Schema, found map[string]*db.TableShape) []string {
+func Compare(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition) []string {
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
-	known := []string{db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.RecordsTable, db.QueueTable, db.FollowersTable, db.DeltasTable, db.PositionsTable, db.KeysTable, db.SequenceTable, db.TicksTable}
+	known := []string{
+		db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.RecordsTable, db.QueueTable,
+		db.FollowersTable, db.DeltasTable, db.OffsetsTable, db.KeysTable, db.SequenceTable, db.TicksTable,
+	}
 	for _, c := range s.All() {
 		known = append(known, c.Name)
 		table := found[c.Name]
@@ -69,15 +72,15 @@ func Compare(d db.Dialect, s *model.Schema, found map[string]*db.TableShape) []s
 	return differences
 }
 
-func compareColumns(d db.Dialect, c *model.Collection, table *db.TableShape, differ func(string, ...any)) {
-	columns := map[string]db.ColumnShape{}
+func compareColumns(d db.Dialect, c *model.Collection, table *db.TableDefinition, differ func(string, ...any)) {
+	columns := map[string]db.ColumnDefinition{}
 	for _, column := range table.Columns {
 		columns[column.Name] = column
 	}
 	for _, column := range c.Columns() {
 		have, ok := columns[column.Name]
 		delete(columns, column.Name)
-		want := db.ColumnShape{Name: column.Name, Kind: d.ColumnType(column.Kind), NotNull: column.NotNull}
+		want := db.ColumnDefinition{Name: column.Name, Kind: d.ColumnType(column.Kind), NotNull: column.NotNull}
 		switch {
 		case !ok:
 			differ("collection %s: the database has no column for %s", c.Name, column.Name)
@@ -96,9 +99,9 @@ func compareColumns(d db.Dialect, c *model.Collection, table *db.TableShape, dif
 	}
 }
 
-func compareIndexes(c *model.Collection, table *db.TableShape, differ func(string, ...any)) {
-	same := func(a db.IndexShape) func(db.IndexShape) bool {
-		return func(b db.IndexShape) bool { return a.Unique == b.Unique && slices.Equal(a.Columns, b.Columns) }
+func compareIndexes(c *model.Collection, table *db.TableDefinition, differ func(string, ...any)) {
+	same := func(a db.IndexDefinition) func(db.IndexDefinition) bool {
+		return func(b db.IndexDefinition) bool { return a.Unique == b.Unique && slices.Equal(a.Columns, b.Columns) }
 	}
 	wanted := db.Indexes(c)
 	for _, index := range wanted {
@@ -113,7 +116,7 @@ func compareIndexes(c *model.Collection, table *db.TableShape, differ func(strin
 	}
 }
 
-func compareReferences(c *model.Collection, table *db.TableShape, differ func(string, ...any)) {
+func compareReferences(c *model.Collection, table *db.TableDefinition, differ func(string, ...any)) {
 	wanted := map[string]string{}
 	for _, link := range c.Links() {
 		wanted[c.Columns()[link.Column].Name] = link.To.Name

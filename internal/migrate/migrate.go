@@ -3,7 +3,6 @@
 package migrate
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -23,19 +22,9 @@ func Plan(ctx context.Context, url string, s *model.Schema) (steps []*Step, err 
 			return err
 		}
 		defer release()
-		found, err := db.Describe(c, b)
-		if err != nil {
+		p, err := makePlan(c, b, s)
+		if err != nil || p == nil {
 			return err
-		}
-		p := firstPlan(s)
-		if len(found) > 0 {
-			stored, old, err := AnyStoredSchema(c, b, found)
-			if err != nil {
-				return err
-			}
-			if p = newPlan(stored, s); old {
-				p.upgradeStep()
-			}
 		}
 		err = (&survey{plan: p, conn: c, dialect: b}).run() // which may add steps
 		steps = p.steps
@@ -57,7 +46,7 @@ type Options struct {
 // Without AllowLoss it refuses, with a *RefusedError, to lose stored values.
 func Run(ctx context.Context, url string, s *model.Schema, o Options) (steps []*Step, err error) {
 	err = databases.With(ctx, url, func(b db.Database) error {
-		steps, err = run(ctx, b, s, time.Now(), func(p *plan) error {
+		steps, err = planAndApply(ctx, b, s, time.Now(), func(p *plan) error {
 			err := refusal(p, o.AllowLoss)
 			if err == nil && o.Before != nil {
 				err = o.Before()
@@ -69,33 +58,24 @@ func Run(ctx context.Context, url string, s *model.Schema, o Options) (steps []*
 	return steps, err
 }
 
-// run plans, calls accept with the plan, and applies the plan if there is no error.
-func run(ctx context.Context, b db.Database, s *model.Schema, now time.Time, accept func(*plan) error) (steps []*Step, err error) {
+// planAndApply plans, surveys the rows, calls accept with the plan, and applies it unless accept
+// returns an error.
+func planAndApply(ctx context.Context, b db.Database, s *model.Schema, now time.Time, accept func(*plan) error) (steps []*Step, err error) {
 	at := model.TimeValue(model.FormatTime(now))
 	err = b.Migrate(ctx, func(c db.Conn) error {
-		found, err := db.Describe(c, b)
-		if err != nil {
+		p, err := makePlan(c, b, s)
+		if err != nil || p == nil {
 			return err
 		}
-		p := firstPlan(s)
-		if len(found) > 0 {
-			stored, old, err := AnyStoredSchema(c, b, found)
-			if err != nil || !old && bytes.Equal(stored.Document(), s.Document()) {
-				return err
-			}
-			if p, err = planFrom(c, stored, s, old); err != nil {
-				return err
-			}
-		}
 		m := &migration{survey: survey{plan: p, conn: c, dialect: b}, at: at}
-		if err := m.run(); err != nil {
+		if err := m.survey.run(); err != nil {
 			return err
 		}
 		steps = p.steps
 		if err := accept(p); err != nil {
 			return err
 		}
-		if p.first() {
+		if p.isFirst() {
 			if err := createAll(c, b, s, at); err != nil {
 				return fmt.Errorf("creating the tables: %w", err)
 			}
@@ -196,7 +176,7 @@ func Fit(ctx context.Context, b db.Database, s *model.Schema, now time.Time, app
 		return err
 	}
 	accept := func(p *plan) error {
-		if !p.first() && (applied == nil || !p.additive()) {
+		if !p.isFirst() && (applied == nil || !p.additive()) {
 			return misfitOf(p, applied != nil)
 		}
 		return nil
@@ -205,12 +185,12 @@ func Fit(ctx context.Context, b db.Database, s *model.Schema, now time.Time, app
 		return err
 	}
 	// Plan again: another server may have migrated the database since.
-	steps, err := run(ctx, b, s, now, accept)
+	steps, err := planAndApply(ctx, b, s, now, accept)
 	if err != nil {
 		return err
 	}
 	for _, step := range steps {
-		if !different.first() {
+		if !different.isFirst() {
 			applied(step)
 		}
 	}
@@ -220,26 +200,13 @@ func Fit(ctx context.Context, b db.Database, s *model.Schema, now time.Time, app
 	return err
 }
 
-// differences plans the migration of the database. It returns nil if there is nothing to do and ready succeeded.
+// differences plans the migration of the database. It returns nil if the database has the schema
+// and ready succeeded.
 func differences(ctx context.Context, b db.Database, s *model.Schema, ready func(db.Conn) error) (different *plan, err error) {
-	err = db.Write(ctx, b, func(c db.Conn) error {
-		different = nil
-		found, err := db.Describe(c, b)
-		if err != nil {
-			return err
+	err = db.Write(ctx, b, func(c db.Conn) (err error) {
+		if different, err = makePlan(c, b, s); err == nil && different == nil {
+			err = ready(c)
 		}
-		if len(found) == 0 {
-			different = firstPlan(s)
-			return nil
-		}
-		stored, old, err := AnyStoredSchema(c, b, found)
-		if err != nil {
-			return err
-		}
-		if !old && bytes.Equal(stored.Document(), s.Document()) {
-			return ready(c)
-		}
-		different, err = planFrom(c, stored, s, old)
 		return err
 	})
 	return different, err

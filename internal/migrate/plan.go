@@ -52,7 +52,7 @@ type plan struct {
 	upgrade bool  // the database has the previous format
 }
 
-// pair is a collection in both schemas.
+// pair is a collection that is in both schemas, perhaps under two names.
 type pair struct {
 	old, now *model.Collection
 	source   []int // the column of old for each column of now; noSource for a new one
@@ -117,8 +117,8 @@ func newPlan(old, now *model.Schema) *plan {
 // firstPlan is the plan for an empty database.
 func firstPlan(now *model.Schema) *plan { return newPlan(&model.Schema{}, now) }
 
-// first reports whether there was no schema before.
-func (p *plan) first() bool { return len(p.old.Collections()) == 0 }
+// isFirst reports whether the database has no schema yet.
+func (p *plan) isFirst() bool { return len(p.old.Collections()) == 0 }
 
 // whyRemoved explains a removal where another declaration names it in renamed_from.
 func whyRemoved[T any](name string, declared []T, rename func(T) (to, from string)) string {
@@ -173,7 +173,8 @@ func (p *plan) compare(pair *pair) {
 		if !slices.Contains(pair.source, column) {
 			name := old.Columns()[column].Name
 			rename := func(a model.Attribute) (to, from string) { return a.Name, a.RenamedFrom }
-			p.add(Losing, costOf("loses the values of", old, column), "%s: attribute %s is removed%s%s", now.Name, name, whyRemoved(name, now.Attributes, rename), pair.renameAdvice(old.Columns()[column].Attribute))
+			p.add(Losing, costOf("loses the values of", old, column), "%s: attribute %s is removed%s%s", now.Name, name,
+				whyRemoved(name, now.Attributes, rename), pair.renameAdvice(old.Columns()[column].Attribute))
 		}
 	}
 	if old.NoTimestamps && !now.NoTimestamps {

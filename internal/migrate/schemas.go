@@ -52,11 +52,22 @@ func ReadSchema(c db.Conn) (*model.Schema, error) {
 	return s, nil
 }
 
-// planFrom plans the migration from the current schema to another one, which may be an
-// earlier schema of the database.
-func planFrom(c db.Conn, stored, now *model.Schema, upgrade bool) (*plan, error) {
+// makePlan plans the migration of a database to a schema, which may be one that the database had
+// before. Nil: the database has this schema. It reads no resources.
+func makePlan(c db.Conn, d db.Dialect, now *model.Schema) (*plan, error) {
+	found, err := db.Describe(c, d)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return firstPlan(now), nil
+	}
+	stored, oldFormat, err := AnyStoredSchema(c, d, found)
+	if err != nil || !oldFormat && bytes.Equal(stored.Document(), now.Document()) {
+		return nil, err
+	}
 	p := newPlan(stored, now)
-	if upgrade {
+	if oldFormat {
 		p.upgradeStep()
 	}
 	current, err := db.ReadVersion(c)

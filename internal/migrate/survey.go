@@ -32,7 +32,7 @@ func (s *survey) run() error {
 		}
 	}
 	for _, pair := range s.plan.pairs {
-		if err := s.pair(pair, nil); err != nil {
+		if err := s.readPair(pair, nil); err != nil {
 			return err
 		}
 	}
@@ -88,9 +88,10 @@ func (s *survey) count(c *model.Collection, column int, nulls bool) (n int64, er
 // batchSize is how many resources are in memory at a time.
 const batchSize = 500
 
-// pair reads the resources of a pair, if needed, and records violations in its steps. In the
-// second run, hand gets each resource before and after the migration.
-func (s *survey) pair(p *pair, hand func(before, after model.Record) error) error {
+// readPair reads the resources of a pair, if needed, and records violations in its steps. A
+// migration reads them again with a function write, which gets each resource as it is and as it
+// will be.
+func (s *survey) readPair(p *pair, write func(before, after model.Record) error) error {
 	if len(p.changes) == 0 && len(p.unique) == 0 {
 		return nil
 	}
@@ -112,8 +113,8 @@ func (s *survey) pair(p *pair, hand func(before, after model.Record) error) erro
 			if err != nil {
 				return err
 			}
-			if hand != nil { // the first run has found duplicates
-				if err := hand(before, after); err != nil {
+			if write != nil { // the survey has found duplicates
+				if err := write(before, after); err != nil {
 					return err
 				}
 				continue

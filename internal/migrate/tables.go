@@ -100,7 +100,7 @@ func (m *migration) rename() error {
 		if err := db.ExecAll(m.conn, alter+"TO "+db.Quote(m.dialect, p.now.Name)); err != nil {
 			return err
 		}
-		for _, table := range []string{db.TotalsTable, db.PositionsTable, db.QueueTable} {
+		for _, table := range []string{db.TotalsTable, db.OffsetsTable, db.QueueTable} {
 			_, err := m.conn.Exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", model.TextValue(p.now.Name), model.TextValue(p.old.Name))
 			if err != nil {
 				return err
@@ -118,7 +118,7 @@ func (m *migration) dropTables() error {
 		if err := db.ExecAll(m.conn, "DROP TABLE "+db.Quote(m.dialect, c.Name)); err != nil {
 			return err
 		}
-		for _, table := range []string{db.TotalsTable, db.PositionsTable} {
+		for _, table := range []string{db.TotalsTable, db.OffsetsTable} {
 			if _, err := m.conn.Exec("DELETE FROM "+table+" WHERE collection = $1", model.TextValue(c.Name)); err != nil {
 				return err
 			}
@@ -127,7 +127,7 @@ func (m *migration) dropTables() error {
 	return nil
 }
 
-func (m *migration) reshapeTables() error {
+func (m *migration) alterTables() error {
 	found, err := db.Describe(m.conn, m.dialect)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (m *migration) reshapeTables() error {
 				moves[column.Name] = temporary
 			}
 		}
-		if err := db.ExecAll(m.conn, m.dialect.Reshape(p.now, found[p.now.Name], moves)...); err != nil {
+		if err := db.ExecAll(m.conn, m.dialect.AlterTable(p.now, found[p.now.Name], moves)...); err != nil {
 			return err
 		}
 	}
@@ -165,8 +165,8 @@ func (m *migration) matchIndexes() error {
 	var drops, creates []string
 	for _, c := range m.plan.now.Collections() {
 		have, want := found[c.Name].Indexes, db.Indexes(c)
-		same := func(a db.IndexShape) func(db.IndexShape) bool {
-			return func(b db.IndexShape) bool {
+		same := func(a db.IndexDefinition) func(db.IndexDefinition) bool {
+			return func(b db.IndexDefinition) bool {
 				return a.Name == b.Name && a.Unique == b.Unique && slices.Equal(a.Columns, b.Columns)
 			}
 		}

@@ -14,7 +14,7 @@ func (m *migration) changeValues() error {
 		if len(w.changes) == 0 {
 			continue
 		}
-		if err := m.pair(p, w.add); err != nil {
+		if err := m.survey.readPair(p, w.add); err != nil {
 			return err
 		}
 		if err := w.flush(); err != nil {

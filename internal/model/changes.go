@@ -41,7 +41,9 @@ func changes() *Collection {
 	// A change is never updated. The columns of filters take the place of updated_at and the revision.
 	c.updated = NoColumn
 	c.shown = c.created + 1
-	c.columns = append(c.columns[:c.shown:c.shown], Column{Name: ChangeCollection, Kind: KindText, NotNull: true}, Column{Name: ChangeResourceID, Kind: KindUUID, NotNull: true})
+	c.columns = append(c.columns[:c.shown:c.shown],
+		Column{Name: ChangeCollection, Kind: KindText, NotNull: true},
+		Column{Name: ChangeResourceID, Kind: KindUUID, NotNull: true})
 	c.names = c.names[:c.shown]
 	c.fields = map[string]*Field{}
 	for i, column := range c.columns {

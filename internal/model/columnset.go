@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// ColumnSet is some of the columns of a collection, by their position: those that
+// ColumnSet is some of the columns of a collection, by their index: those that
 // somebody may see, or set. Nil is all of them.
 type ColumnSet []bool
 

@@ -55,9 +55,9 @@ func parseFormat(format Format, text string) (value Value, problem string) {
 
 // parseDateTime reads RFC 3339 strictly and gives it in the form of FormatTime.
 func parseDateTime(text string) (formatted, problem string) {
-	const shape = "a date-time such as 2026-11-14T09:30:00.123Z"
+	const expected = "a date-time such as 2026-11-14T09:30:00.123Z"
 	if len(text) < len("2006-01-02T15:04:05Z") || (text[10] != 'T' && text[10] != 't') {
-		return "", shape
+		return "", expected
 	}
 	fraction := ""
 	rest := text[19:]
@@ -67,10 +67,10 @@ func parseDateTime(text string) (formatted, problem string) {
 			digits++
 		}
 		if digits == 1 {
-			return "", shape
+			return "", expected
 		}
 		if digits > 4 {
-			return "", shape + " with at most three digits of a second's fraction"
+			return "", expected + " with at most three digits of a second's fraction"
 		}
 		fraction, rest = rest[:digits], rest[digits:]
 	}
@@ -80,11 +80,11 @@ func parseDateTime(text string) (formatted, problem string) {
 	}
 	// The sign is looked at because time.Parse takes ",1234Z" for a fraction.
 	if rest != "Z" && (len(rest) != 6 || rest[0] != '+' && rest[0] != '-' || rest[1:3] > "23" || rest[4:6] > "59") {
-		return "", shape
+		return "", expected
 	}
 	when, err := time.Parse(layout, text[:10]+"T"+text[11:19]+rest)
 	if err != nil {
-		return "", shape
+		return "", expected
 	}
 	if fraction != "" {
 		millis, _ := strconv.Atoi((fraction[1:] + "00")[:3])
@@ -92,7 +92,7 @@ func parseDateTime(text string) (formatted, problem string) {
 	}
 	when = when.UTC()
 	if when.Year() < 0 || when.Year() > 9999 {
-		return "", shape + " whose year in UTC is between 0000 and 9999"
+		return "", expected + " whose year in UTC is between 0000 and 9999"
 	}
 	return FormatTime(when), ""
 }

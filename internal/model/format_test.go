@@ -119,7 +119,7 @@ func TestFormatsAgainstJSONSchema(t *testing.T) {
 		Date:     {"2026-11-14", "2024-02-29"},
 		UUID:     {"01936f2e-7d3c-7a4b-9c5d-0123456789ab"},
 	}
-	shape := map[Format]*regexp.Regexp{
+	syntax := map[Format]*regexp.Regexp{
 		DateTime: regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$`),
 		Date:     regexp.MustCompile(`^\d{4}-\d\d-\d\d$`),
 		UUID:     regexp.MustCompile(`^[0-9A-Fa-f-]{36}$`),
@@ -147,7 +147,7 @@ func TestFormatsAgainstJSONSchema(t *testing.T) {
 			}
 			err := other.Validate(string(text))
 			// The other one takes a sign for a digit.
-			if valid := err == nil && shape[format].Match(text); valid != (problem == "") {
+			if valid := err == nil && syntax[format].Match(text); valid != (problem == "") {
 				t.Fatalf("%s %q: we say %q, the other one %v", format, text, problem, err)
 			}
 		})

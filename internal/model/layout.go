@@ -21,7 +21,7 @@ type Field struct {
 // NoColumn is the column of a field that is not stored.
 const NoColumn = -1
 
-// IDColumn is the position of the id among the columns of every collection.
+// IDColumn is the index of the id among the columns of every collection.
 const IDColumn = 0
 
 // RevisionName is the column that holds the revision of a resource's last

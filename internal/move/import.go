@@ -15,7 +15,7 @@ import (
 // OnError is what an import does at a bad row.
 type OnError string
 
-// Stop ends the import ahead of the first bad row. Skip leaves bad rows out.
+// StopOnError ends the import before the first bad row. SkipOnError leaves bad rows out.
 const (
 	StopOnError OnError = "stop"
 	SkipOnError OnError = "skip"
@@ -24,7 +24,7 @@ const (
 // OnConflict is what an import does with a row whose id exists.
 type OnConflict string
 
-// Such a row is bad, is left out, or replaces what is there.
+// Such a row is bad, is left out, or replaces the resource.
 const (
 	FailOnConflict    OnConflict = "fail"
 	SkipOnConflict    OnConflict = "skip"
@@ -42,8 +42,8 @@ type Import struct {
 	OnError    OnError
 	OnConflict OnConflict
 
-	// DryRun writes nothing, and goes to the end whatever OnError says: every array is sent with
-	// the id of its last resource twice, so that the server must refuse it.
+	// DryRun writes nothing and reads all rows, whatever OnError is: every array contains its last
+	// resource twice, so that the server must refuse it.
 	DryRun bool
 
 	// FromRow is the number of the first row to import.
@@ -60,51 +60,51 @@ type Import struct {
 type Imported struct {
 	Created, Replaced, Skipped, Bad int64
 
-	// Accepted are those that a server will replace asynchronously.
+	// Accepted counts the rows that a server will replace asynchronously.
 	Accepted int64
 
-	// Timed: the file had created_at or updated_at, which are ignored.
+	// Timed reports that the file has created_at or updated_at, which are ignored.
 	Timed bool
 
 	// Next is the number of the first row that is neither imported nor skipped.
 	Next int64
 }
 
-// ErrStopped is the end of an import at a bad row, of which Bad has been told.
+// ErrStopped is the error of an import that ended at a bad row. Bad was called with the row.
 var ErrStopped = errors.New("a row was refused")
 
-// ErrNoSuchRow is that of an import which is to begin behind the end of its file.
+// ErrNoSuchRow is the error of an import whose FromRow is after the end of the file.
 var ErrNoSuchRow = errors.New("there is no row")
 
-// An array is what a server takes by default; one that takes less says so.
+// The largest arrays that servers accept by default. A server with smaller limits answers 413.
 const (
 	batchRows  = 1000
 	batchBytes = 1<<20 - 64<<10
 )
 
-// batch is rows that are sent together.
+// batch is a number of rows that are sent together.
 type batch struct {
 	rows []Row
-	bad  *Row  // the one behind them, which ended it
+	bad  *Row  // the bad row after them, which ended the batch; nil: none
 	err  error // why there are no more rows; io.EOF at the end
 }
 
-// importer is an import under way.
+// importer is a running import.
 type importer struct {
 	*Import
 	done    Imported
-	most    int   // rows in an array
+	most    int   // rows in one array
 	replace []Row // whose ids exist
 
-	// Of the goroutine that reads:
+	// Used only by the goroutine that reads rows:
 	minter minter
 	passed int64 // the number of the last row that was read
 
-	// Of the one that collects:
-	overflow *Row // did not fit into the last batch
+	// Used only by the goroutine that collects batches:
+	overflow *Row // a row that did not fit into the last batch
 }
 
-// Run imports all rows. If it fails, Imported.Next is where to begin again.
+// Run imports all rows. If it fails, another import can continue at Imported.Next.
 func (i *Import) Run(ctx context.Context) (Imported, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -114,15 +114,15 @@ func (i *Import) Run(ctx context.Context) (Imported, error) {
 		var next batch
 		select {
 		case next = <-batches:
-		case <-ctx.Done(): // the reader may be waiting for rows that do not come
+		case <-ctx.Done(): // the reader may be blocked in Rows.Next
 			return run.done, ctx.Err()
 		}
-		// A request that was begun is waited for, so that it is known what became of it.
+		// A started request is completed, so that its result is known.
 		err := run.importBatch(context.WithoutCancel(ctx), next)
 		if err == nil {
 			err = next.err
 		}
-		if err == io.EOF { // itself: a connection that is lost may have one inside
+		if err == io.EOF { // not errors.Is: the error of a lost connection may wrap io.EOF
 			return run.done, run.checkStart()
 		}
 		if err != nil {
@@ -143,8 +143,8 @@ func (i *importer) checkStart() error {
 // stops reports whether an import ends at a bad row.
 func (i *importer) stops() bool { return i.OnError == StopOnError && !i.DryRun }
 
-// UnknownError says that the answer to rows did not come. They were created, all of
-// them, if the first of them exists.
+// UnknownError says that the response to a request was lost. If its first row exists, all of its
+// rows were created; otherwise none.
 type UnknownError struct {
 	From, To int64  // numbers of the rows
 	First    string // id of the first
@@ -155,10 +155,10 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("it is not known whether rows %d to %d are in: %v", e.From, e.To, e.Err)
 }
 
-// Unwrap gives the reason.
+// Unwrap returns the cause.
 func (e *UnknownError) Unwrap() error { return e.Err }
 
-// read reads ahead while rows are sent.
+// read starts to read rows into batches, while other batches are sent.
 func (i *importer) read(ctx context.Context) <-chan batch {
 	rows, batches := make(chan readRow), make(chan batch, 1)
 	go func() {
@@ -186,16 +186,16 @@ func (i *importer) read(ctx context.Context) <-chan batch {
 	return batches
 }
 
-// readRow is a row, or why there is none.
+// readRow is a row, or the error that ended reading.
 type readRow struct {
 	row Row
 	err error
 }
 
-// batchDelay is how long rows wait for others of the same batch: somebody may be typing them.
+// batchDelay is how long a batch waits for more rows: a person may be typing them.
 const batchDelay = time.Second
 
-// next collects rows up to a bad one, or as many as fit, or as come in time.
+// next collects a batch: rows up to a bad one, up to the size of a batch, or up to batchDelay.
 func (i *importer) next(ctx context.Context, rows <-chan readRow) (next batch) {
 	size := 0
 	add := func(row Row) {
@@ -239,7 +239,7 @@ func (i *importer) next(ctx context.Context, rows <-chan readRow) (next batch) {
 	return next
 }
 
-// nextRow reads the next row that counts, with an id.
+// nextRow reads the next row, from FromRow on. It gives an id to a row without one.
 func (i *importer) nextRow() (row Row, err error) {
 	for row.Number < max(1, i.FromRow) {
 		if row, err = i.Rows.Next(); err != nil {
@@ -253,7 +253,7 @@ func (i *importer) nextRow() (row Row, err error) {
 	return row, nil
 }
 
-// importBatch imports a batch.
+// importBatch imports a batch. It sends smaller arrays if the server refuses large ones.
 func (i *importer) importBatch(ctx context.Context, next batch) error {
 	for len(next.rows) > 0 {
 		count := min(len(next.rows), i.most)
@@ -288,8 +288,8 @@ func (i *importer) refuse(row Row, reason string) {
 
 var errTooLarge = errors.New("the server takes smaller arrays")
 
-// send creates the resources of rows. Those that are bad or exist are taken out, and the
-// rest is sent again, until it is taken as a whole.
+// send creates the resources of rows. If the server refuses the array, send removes the rows that
+// are bad or exist, and sends the rest again, until the server accepts the whole array.
 func (i *importer) send(ctx context.Context, rows []Row) error {
 	behind := rows[len(rows)-1].Number + 1
 	stopped := false
@@ -324,7 +324,7 @@ func (i *importer) send(ctx context.Context, rows []Row) error {
 	return nil
 }
 
-// post sends rows as an array. What is wrong with rows is returned as refused.
+// post sends rows as an array. Refused is the response to bad rows; err is any other error.
 func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error, err error) {
 	request := client.Request{Method: http.MethodPost, Path: "/" + i.Collection.Name, Body: i.body(rows), Repeatable: true}
 	answer, err := i.Client.Do(ctx, request)
@@ -339,7 +339,7 @@ func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error,
 	case i.DryRun && !errors.As(err, &refused):
 		return nil, err
 	case client.HasCode(err, problem.CodeStorageFull) && errors.As(err, &refused) && refused.Tries == 1:
-		return nil, err // nothing of it was stored
+		return nil, err // nothing was stored
 	case !errors.As(err, &refused) || refused.Status >= 500:
 		return nil, &UnknownError{rows[0].Number, rows[len(rows)-1].Number, rows[0].ID, err}
 	}
@@ -351,7 +351,7 @@ func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error,
 		return refused, nil
 	case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity:
 	default:
-		// A rule of the server's may be about one row; otherwise no row would be taken.
+		// An access rule may refuse one row. Otherwise the server refuses all rows.
 		if _, _, ok := refused.Errors[0].Source.Item(); !ok {
 			return nil, err
 		}
@@ -362,7 +362,7 @@ func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error,
 	return refused, nil
 }
 
-// body is rows as an array; in a dry run the last of them comes twice.
+// body is a JSON array of rows. In a dry run it contains the last row twice.
 func (i *importer) body(rows []Row) []byte {
 	size := 2
 	for _, row := range rows {
@@ -382,7 +382,7 @@ func (i *importer) body(rows []Row) []byte {
 	return append(body, ']')
 }
 
-// withoutItem leaves out what is wrong with an item, and is nil if that is all.
+// withoutItem removes the errors of one item. It returns nil if there are no others.
 func withoutItem(refused *client.Error, item int) *client.Error {
 	var others problem.Errors
 	for _, each := range refused.Errors {

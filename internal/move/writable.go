@@ -27,9 +27,9 @@ func Writable(ctx context.Context, c *client.Client, collection client.Descripti
 	if err := json.Unmarshal(answer.Body, &document.root); err != nil {
 		return nil, fmt.Errorf("the OpenAPI document of the server: %w", err)
 	}
-	shape := document.createShape(collection.Name)
-	properties, _ := shape["properties"].(map[string]any)
-	required, _ := shape["required"].([]any)
+	definition := document.createSchema(collection.Name)
+	properties, _ := definition["properties"].(map[string]any)
+	required, _ := definition["required"].([]any)
 	all := slices.Clone(collection.Attributes)
 	for name, definition := range properties {
 		known := func(a client.Attribute) bool { return a.Name == name }
@@ -51,17 +51,17 @@ type openAPI struct {
 	follow int
 }
 
-// createShape finds the schema of one resource in the request body that creates it.
-func (d *openAPI) createShape(collection string) map[string]any {
+// createSchema finds the schema of one resource in the request body that creates it.
+func (d *openAPI) createSchema(collection string) map[string]any {
 	body := d.at(d.root, "paths", "/"+collection, "post", "requestBody", "content", "application/json", "schema")
-	shapes := []any{body}
+	schemas := []any{body}
 	for _, either := range []string{"oneOf", "anyOf"} {
 		more, _ := d.at(body, either).([]any)
-		shapes = append(shapes, more...)
+		schemas = append(schemas, more...)
 	}
-	for _, each := range shapes {
-		if shape, ok := d.at(each).(map[string]any); ok && shape["properties"] != nil {
-			return shape
+	for _, each := range schemas {
+		if definition, ok := d.at(each).(map[string]any); ok && definition["properties"] != nil {
+			return definition
 		}
 	}
 	return nil

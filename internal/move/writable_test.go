@@ -51,12 +51,12 @@ func TestWriteOnly(t *testing.T) {
 	}, func(c *plural.Config) { c.Schema, c.Access = file.Schema, file.Access })
 }
 
-// TestCircularReferences: a document whose references lead to themselves has no shape, and is
+// TestCircularReferences: a document whose references lead to themselves has no schema, and is
 // read to its end.
 func TestCircularReferences(t *testing.T) {
 	round := map[string]any{"$ref": "#/paths/~1people"}
 	d := &openAPI{root: map[string]any{"paths": map[string]any{"/people": round}}, follow: 1000}
-	if shape := d.createShape("people"); shape != nil {
-		t.Errorf("got %v", shape)
+	if definition := d.createSchema("people"); definition != nil {
+		t.Errorf("got %v", definition)
 	}
 }

@@ -1,5 +1,5 @@
-// Package observe turns events into log lines and metrics. The rest of the program only
-// reports events.
+// Package observe writes the log lines and counts the metrics of a server. Other packages call its
+// methods, such as Failed, and decide neither the wording nor the names of metrics.
 package observe
 
 import (

@@ -112,7 +112,7 @@ func (b *builder) readChange(public, singular bool) object {
 		o.description = "As `/" + c.Name + "/{id}`, which `Content-Location` names."
 		headers = append(headers, "Content-Location")
 	}
-	content := jsonOf(enveloped(reference("schemas", changeShape)), dataOf(exampleChange()))
+	content := jsonOf(enveloped(reference("schemas", changeSchema)), dataOf(exampleChange()))
 	o.responses = object{{"200", object{{"description", "The change."}, {"headers", b.headersOf(headers...)}, {"content", content}}}, {"304", b.unchanged(headers...)}}
 	return b.describe(o)
 }
@@ -123,14 +123,14 @@ func (b *builder) listedChanges() object {
 		b.responses.add(name, withStream(object{
 			{"description", "A range of the change log, in its order."},
 			{"headers", b.headersOf(append([]string{"Link", "X-Total-Count", "X-History-Since", "Preference-Applied", "Content-Encoding"}, streamHeaders...)...)},
-			{"content", jsonOf(enveloped(arrayOf(reference("schemas", changeShape))), dataOf(list{exampleChange()}))},
+			{"content", jsonOf(enveloped(arrayOf(reference("schemas", changeSchema))), dataOf(list{exampleChange()}))},
 		}))
 	}
 	return reference("responses", name)
 }
 
-// changeShape is the shape of a change.
-const changeShape = "Change"
+// changeSchema is the name of the schema of a change.
+const changeSchema = "Change"
 
 func (b *builder) changeObject() object {
 	c := b.schema.Changes()
@@ -155,7 +155,7 @@ func (b *builder) changeObject() object {
 			{"revision", object{{"type", "integer"}, {"format", "int64"}, {"minimum", 1}, {"description", text("revision")}}},
 			{"by", object{{"type", list{"string", "null"}}, {"description", text("by")}}},
 			{"previous", anything("previous")}, {"data", anything("data")},
-			{"created_at", timestampShape("When the change was made.", readShape)},
+			{"created_at", timestampSchema("When the change was made.", readVariant)},
 		}},
 		{"required", list{"id", "type", "kind", "resource", "revision", "by", "previous", "data", "created_at"}}, {"additionalProperties", false},
 	}

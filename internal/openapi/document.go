@@ -1,6 +1,6 @@
 // Package openapi describes the interface of a schema as an OpenAPI 3.1 document: every
-// path, parameter, header, status and error code. It is pure: a document depends on the
-// schema and the options, and is the same whenever it is made.
+// path, parameter, header, status and error code. It does no I/O: a document depends only on the
+// schema and the options.
 package openapi
 
 import (
@@ -86,7 +86,7 @@ type builder struct {
 	met            map[string]bool   // what is in the document already
 }
 
-// title is how a collection is called in names of operations and shapes.
+// title is how a collection is called in names of operations and schemas.
 type title struct{ one, many string }
 
 func newBuilder(s *model.Schema, options Options) *builder {
@@ -97,21 +97,21 @@ func newBuilder(s *model.Schema, options Options) *builder {
 	if b.by == nil {
 		b.by = everything{}
 	}
-	for _, name := range ownShapes {
+	for _, name := range ownSchemas {
 		b.componentNames.unique(name)
 	}
 	known := slices.DeleteFunc(slices.Clone(s.All()), func(c *model.Collection) bool { return !b.knows(c) })
 	for _, c := range append(slices.Clone(known), s.Changes()) {
 		b.reserveParameters(c)
 	}
-	// UserCreate is a shape of users, whether or not there are user-creates too.
+	// UserCreate is a variant of users, whether or not there are user-creates too.
 	later := func(c *model.Collection) bool {
-		return slices.ContainsFunc(known, func(other *model.Collection) bool { return isShapeOf(pascal(c.Singular), pascal(other.Singular)) })
+		return slices.ContainsFunc(known, func(other *model.Collection) bool { return isVariantOf(pascal(c.Singular), pascal(other.Singular)) })
 	}
 	for _, isLater := range []bool{false, true} {
 		for _, c := range known {
 			if later(c) == isLater {
-				b.titles[c] = title{b.componentNames.uniqueWith(pascal(c.Singular), shapeSuffixes), pascal(c.Name)}
+				b.titles[c] = title{b.componentNames.uniqueWith(pascal(c.Singular), variantSuffixes), pascal(c.Name)}
 			}
 		}
 	}
@@ -210,7 +210,7 @@ func (b *builder) components() object {
 		{"type", "http"}, {"scheme", "bearer"},
 		{"description", "An API key, `plural_…`, or a JSON Web Token of the issuer that the server trusts."},
 	}}})
-	b.schemas = append(b.commonShapes(), b.schemas...)
+	b.schemas = append(b.commonSchemas(), b.schemas...)
 	for _, each := range []struct {
 		name    string
 		members object

@@ -30,19 +30,19 @@ func (b *builder) idOf(c *model.Collection) string {
 	return id.String()
 }
 
-// example is a resource of a collection in a shape, or nil if none can be thought of. One
+// example is a resource of a collection in a variant, or nil if none can be found. One
 // attribute may be given by the path.
-func (b *builder) example(c *model.Collection, s shape, givenByPath string) any {
+func (b *builder) example(c *model.Collection, v variant, givenByPath string) any {
 	example := object{}
-	if s == readShape {
+	if v == readVariant {
 		example = object{{"id", b.idOf(c)}, {"type", c.Name}}
 	}
 	for i := range c.Attributes {
 		a := &c.Attributes[i]
-		if !b.has(c, a.Name, s) || a.Name == givenByPath || s != readShape && !b.by.Writable(c).Has(c.Field(a.Name).Column) {
+		if !b.has(c, a.Name, v) || a.Name == givenByPath || v != readVariant && !b.by.Writable(c).Has(c.Field(a.Name).Column) {
 			continue
 		}
-		if s == patchShape && len(example) == 1 {
+		if v == patchVariant && len(example) == 1 {
 			break // one is enough to see how it is done
 		}
 		value := b.exampleOf(c, a)
@@ -58,7 +58,7 @@ func (b *builder) example(c *model.Collection, s shape, givenByPath string) any 
 			example.add(a.Name, value)
 		}
 	}
-	if s == readShape && !c.NoTimestamps {
+	if v == readVariant && !c.NoTimestamps {
 		example = append(example, member{"created_at", exampleTime}, member{"updated_at", exampleTime})
 	}
 	return example

@@ -2,33 +2,63 @@ package openapi
 
 import "strings"
 
-// What headers of answers say. One that is not always there is optional in all places.
-var headerTexts = map[string]object{
-	"X-Request-Id":              {{"description", "What the log calls this request."}, {"required", true}, {"schema", object{{"type", "string"}}}, {"example", "1326524d3f19ae4f8f3f070c94c5fdbd"}},
-	"X-Content-Type-Options":    {{"description", "The content is what its type says."}, {"required", true}, {"schema", object{{"type", "string"}, {"const", "nosniff"}}}, {"example", "nosniff"}},
-	"Strict-Transport-Security": {{"description", "Browsers use TLS only, for so many seconds."}, {"schema", object{{"type", "string"}}}, {"example", "max-age=31536000"}},
-	"ETag":                      {{"description", "The state of the resource, for `If-Match` and `If-None-Match`."}, {"schema", object{{"type", "string"}, {"pattern", `^"[^"]+"$`}}}, {"example", `"1a.1"`}},
-	"Location":                  {{"description", "Where to find the resource, or the operation."}, {"schema", object{{"type", "string"}, {"format", "uri-reference"}}}, {"example", "/operations/" + exampleID}},
-	"Content-Location":          {{"description", "The canonical path of the resource."}, {"required", true}, {"schema", object{{"type", "string"}, {"format", "uri-reference"}}}, {"example", "/operations/" + exampleID}},
-	"Link":                      {{"description", "The pages around this one (RFC 8288): `first`, `prev`, `next` and `last`; and `changes`, a stream of what changes after this list."}, {"schema", object{{"type", "string"}}}, {"example", `</operations?limit=100>; rel="first", </operations?limit=-100>; rel="last"`}},
-	"X-Total-Count":             {{"description", "How many resources there are, without the range. With filters, and of changes, only for `Prefer: count=exact`."}, {"schema", object{{"type", "integer"}, {"minimum", 0}}}, {"example", 250}},
-	"Preference-Applied":        {{"description", "Which preference had an effect (RFC 7240)."}, {"schema", object{{"type", "string"}}}, {"example", "respond-async"}},
-	"Idempotency-Replayed":      {{"description", "The request was answered before, and this is that answer."}, {"schema", object{{"type", "string"}, {"const", "true"}}}, {"example", "true"}},
-	"Retry-After":               {{"description", "Seconds until it is worth another try."}, {"required", true}, {"schema", object{{"type", "integer"}, {"minimum", 0}}}, {"example", 5}},
-	"WWW-Authenticate":          {{"description", "How to authenticate (RFC 6750)."}, {"required", true}, {"schema", object{{"type", "string"}}}, {"example", `Bearer realm="plural"`}},
-	"Accept":                    {{"description", "What a body must be."}, {"required", true}, {"schema", object{{"type", "string"}}}, {"example", "application/json"}},
-	"Accept-Patch":              {{"description", "What the body of a PATCH must be (RFC 5789)."}, {"required", true}, {"schema", object{{"type", "string"}}}, {"example", "application/json"}},
-	"Vary":                      {{"description", "Headers of the request that the answer depends on."}, {"schema", object{{"type", "string"}}}, {"example", "Accept-Encoding"}},
-	"Content-Encoding":          {{"description", "How the answer is compressed, if the client takes that."}, {"schema", object{{"type", "string"}, {"const", "gzip"}}}, {"example", "gzip"}},
-	"Cache-Control":             {{"description", "How long the answer can be kept."}, {"required", true}, {"schema", object{{"type", "string"}}}, {"example", "no-store"}},
-	"Cache-Control" + ofStream:  {{"description", "A stream is not kept."}, {"schema", object{{"type", "string"}}}, {"example", "no-store"}},
-	"X-Accel-Buffering":         {{"description", "Of a stream: nginx sends every event at once."}, {"schema", object{{"type", "string"}, {"const", "no"}}}, {"example", "no"}},
-	"X-History-Since":           {{"description", "Of a history without its beginning: changes up to this time were removed."}, {"schema", object{{"type", "string"}, {"format", "date-time"}}}, {"example", exampleTime}},
-	"RateLimit":                 {{"description", "How many more requests there can be, and in how many seconds there can be all of them again."}, {"schema", object{{"type", "string"}}}, {"example", `"address";r=599;t=1`}},
-	"RateLimit-Policy":          {{"description", "How many requests are taken in how many seconds."}, {"schema", object{{"type", "string"}}}, {"example", `"address";q=600;w=60`}},
+// Schemas that several headers share.
+var (
+	aText      = object{{"type", "string"}}
+	aReference = object{{"type", "string"}, {"format", "uri-reference"}}
+	aTime      = object{{"type", "string"}, {"format", "date-time"}}
+	aCount     = object{{"type", "integer"}, {"minimum", 0}}
+)
 
-	"Access-Control-Allow-Origin":   {{"description", "The origin whose pages may read this, of a request from one that may."}, {"schema", object{{"type", "string"}}}, {"example", "https://app.example.com"}},
-	"Access-Control-Expose-Headers": {{"description", "The headers that such a page may read."}, {"schema", object{{"type", "string"}}}, {"example", "ETag, Link"}},
+func exactly(value string) object { return object{{"type", "string"}, {"const", value}} }
+
+// requiredHeader is a header of every response that refers to it.
+func requiredHeader(description string, jsonSchema object, example any) object {
+	return object{{"description", description}, {"required", true}, {"schema", jsonSchema}, {"example", example}}
+}
+
+// optionalHeader is a header that some responses do not have.
+func optionalHeader(description string, jsonSchema object, example any) object {
+	return object{{"description", description}, {"schema", jsonSchema}, {"example", example}}
+}
+
+// headerTexts describes the headers of responses.
+var headerTexts = map[string]object{
+	"X-Request-Id":              requiredHeader("What the log calls this request.", aText, "1326524d3f19ae4f8f3f070c94c5fdbd"),
+	"X-Content-Type-Options":    requiredHeader("The content is what its type says.", exactly("nosniff"), "nosniff"),
+	"Strict-Transport-Security": optionalHeader("Browsers use TLS only, for so many seconds.", aText, "max-age=31536000"),
+	"ETag": optionalHeader(
+		"The state of the resource, for `If-Match` and `If-None-Match`.",
+		object{{"type", "string"}, {"pattern", `^"[^"]+"$`}}, `"1a.1"`),
+	"Location":         optionalHeader("Where to find the resource, or the operation.", aReference, "/operations/"+exampleID),
+	"Content-Location": requiredHeader("The canonical path of the resource.", aReference, "/operations/"+exampleID),
+	"Link": optionalHeader(
+		"The pages around this one (RFC 8288): `first`, `prev`, `next` and `last`; and `changes`, a stream of what changes after this list.",
+		aText, `</operations?limit=100>; rel="first", </operations?limit=-100>; rel="last"`),
+	"X-Total-Count": optionalHeader(
+		"How many resources there are, without the range. With filters, and of changes, only for `Prefer: count=exact`.",
+		aCount, 250),
+	"Preference-Applied":       optionalHeader("Which preference had an effect (RFC 7240).", aText, "respond-async"),
+	"Idempotency-Replayed":     optionalHeader("The request was answered before, and this is that answer.", exactly("true"), "true"),
+	"Retry-After":              requiredHeader("Seconds until it is worth another try.", aCount, 5),
+	"WWW-Authenticate":         requiredHeader("How to authenticate (RFC 6750).", aText, `Bearer realm="plural"`),
+	"Accept":                   requiredHeader("What a body must be.", aText, "application/json"),
+	"Accept-Patch":             requiredHeader("What the body of a PATCH must be (RFC 5789).", aText, "application/json"),
+	"Vary":                     optionalHeader("Headers of the request that the answer depends on.", aText, "Accept-Encoding"),
+	"Content-Encoding":         optionalHeader("How the answer is compressed, if the client takes that.", exactly("gzip"), "gzip"),
+	"Cache-Control":            requiredHeader("How long the answer can be kept.", aText, "no-store"),
+	"Cache-Control" + ofStream: optionalHeader("A stream is not kept.", aText, "no-store"),
+	"X-Accel-Buffering":        optionalHeader("Of a stream: nginx sends every event at once.", exactly("no"), "no"),
+	"X-History-Since":          optionalHeader("Of a history without its beginning: changes up to this time were removed.", aTime, exampleTime),
+	"RateLimit": optionalHeader(
+		"How many more requests there can be, and in how many seconds there can be all of them again.",
+		aText, `"address";r=599;t=1`),
+	"RateLimit-Policy": optionalHeader("How many requests are taken in how many seconds.", aText, `"address";q=600;w=60`),
+
+	"Access-Control-Allow-Origin": optionalHeader(
+		"The origin whose pages may read this, of a request from one that may.",
+		aText, "https://app.example.com"),
+	"Access-Control-Expose-Headers": optionalHeader("The headers that such a page may read.", aText, "ETag, Link"),
 }
 
 // ofStream ends the name of what is said otherwise of streams.

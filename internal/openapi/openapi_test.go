@@ -110,9 +110,9 @@ func TestNamesThatCollide(t *testing.T) {
 	}
 	document := decoded(t, Document(s, options))
 	types := map[string]string{}
-	for name, shape := range at(document, "components", "schemas").(map[string]any) {
-		properties, isResource := at(shape, "properties", "type", "const").(string)
-		if !isResource || at(shape, "required") == nil {
+	for name, jsonSchema := range at(document, "components", "schemas").(map[string]any) {
+		properties, isResource := at(jsonSchema, "properties", "type", "const").(string)
+		if !isResource || at(jsonSchema, "required") == nil {
 			continue
 		}
 		if other, twice := types[properties]; twice {
@@ -139,7 +139,7 @@ func TestNamesThatCollide(t *testing.T) {
 	}
 }
 
-// TestExamples: each is valid by the shape that it stands beside, and there is one wherever
+// TestExamples: each is valid by the schema that it stands beside, and there is one wherever
 // there is a body.
 func TestExamples(t *testing.T) {
 	count := 0
@@ -156,7 +156,7 @@ func TestExamples(t *testing.T) {
 				if media == nil {
 					continue
 				}
-				shape, err := compiler.Compile("https://document.test/#/components/" + kind + "/" + key + "/content/application~1json/schema")
+				jsonSchema, err := compiler.Compile("https://document.test/#/components/" + kind + "/" + key + "/content/application~1json/schema")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -166,7 +166,7 @@ func TestExamples(t *testing.T) {
 				}
 				for _, example := range examples {
 					count++
-					if err := shape.Validate(example); err != nil {
+					if err := jsonSchema.Validate(example); err != nil {
 						t.Errorf("%s, %s: %v", name, key, err)
 					}
 				}
@@ -240,11 +240,11 @@ func (nameOnly) Writable(c *model.Collection) model.ColumnSet {
 func TestWhatCannotBeSetIsReadOnly(t *testing.T) {
 	restricted := options
 	restricted.By = nameOnly{}
-	shapes := at(decoded(t, Document((*model.Schema)(schema.Example()), restricted)), "components", "schemas")
+	schemas := at(decoded(t, Document((*model.Schema)(schema.Example()), restricted)), "components", "schemas")
 	marked := map[string]any{}
-	for _, shape := range []string{"User", "UserReplace", "UserPatch"} {
+	for _, jsonSchema := range []string{"User", "UserReplace", "UserPatch"} {
 		for _, attribute := range []string{"name", "email"} {
-			marked[shape+" "+attribute] = at(shapes, shape, "properties", attribute, "readOnly")
+			marked[jsonSchema+" "+attribute] = at(schemas, jsonSchema, "properties", attribute, "readOnly")
 		}
 	}
 	want := map[string]any{
@@ -257,10 +257,10 @@ func TestWhatCannotBeSetIsReadOnly(t *testing.T) {
 	}
 }
 
-func TestNamesOfShapesStay(t *testing.T) {
+func TestNamesOfSchemasStay(t *testing.T) {
 	const users = "  users: {attributes: {name: {type: string}, boss_id: {references: users}}}\n"
 	const others = "  user-creates: {attributes: {s: {type: string}}}\n"
-	shapes := func(collections string) string {
+	schemas := func(collections string) string {
 		file, err := schema.Parse([]byte("collections:\n" + collections))
 		if err != nil {
 			t.Fatal(err)
@@ -274,20 +274,20 @@ func TestNamesOfShapesStay(t *testing.T) {
 			t.Errorf("nothing is known of the name, but it is described: %v", described)
 		}
 		var names []string
-		for name, shape := range at(document, "components", "schemas").(map[string]any) {
-			if !strings.HasPrefix(name, "Operation") && !strings.HasSuffix(name, "Input") && !slices.Contains(ownShapes, name) {
-				_, ofUsers := at(shape, "properties").(map[string]any)["boss_id"]
+		for name, jsonSchema := range at(document, "components", "schemas").(map[string]any) {
+			if !strings.HasPrefix(name, "Operation") && !strings.HasSuffix(name, "Input") && !slices.Contains(ownSchemas, name) {
+				_, ofUsers := at(jsonSchema, "properties").(map[string]any)["boss_id"]
 				names = append(names, map[bool]string{true: name, false: "other " + name}[ofUsers])
 			}
 		}
 		slices.Sort(names)
 		return strings.Join(names, ", ")
 	}
-	if got, want := shapes(users), "User, UserCreate, UserPatch, UserReplace"; got != want {
+	if got, want := schemas(users), "User, UserCreate, UserPatch, UserReplace"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for _, both := range []string{users + others, others + users} {
-		if got, want := shapes(both), "User, UserCreate, UserPatch, UserReplace, other UserCreate2, other UserCreate2Create, other UserCreate2Patch, other UserCreate2Replace"; got != want {
+		if got, want := schemas(both), "User, UserCreate, UserPatch, UserReplace, other UserCreate2, other UserCreate2Create, other UserCreate2Patch, other UserCreate2Replace"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

@@ -55,9 +55,9 @@ func filterPrefix(c *model.Collection, field *model.Field) string {
 }
 
 // header is a reference to a request header.
-func (b *builder) header(name, description string, shape object, example string) object {
+func (b *builder) header(name, description string, jsonSchema object, example string) object {
 	return b.parameter(name, func() object {
-		return object{{"name", name}, {"in", "header"}, {"description", description}, {"schema", shape}, {"example", example}}
+		return object{{"name", name}, {"in", "header"}, {"description", description}, {"schema", jsonSchema}, {"example", example}}
 	})
 }
 
@@ -145,12 +145,12 @@ func (b *builder) limit(name string) object {
 		if name == "l" {
 			text = "Short for `limit`."
 		}
-		shape := object{{"type", "integer"}}
+		jsonSchema := object{{"type", "integer"}}
 		if b.MaxLimit > 0 {
-			shape = append(shape, member{"minimum", -b.MaxLimit}, member{"maximum", b.MaxLimit})
+			jsonSchema = append(jsonSchema, member{"minimum", -b.MaxLimit}, member{"maximum", b.MaxLimit})
 		}
-		shape.addIf(name == "limit", "default", b.DefaultLimit) // some clients send defaults, and not both must be sent
-		return object{{"name", name}, {"in", "query"}, {"description", text}, {"schema", shape}, {"example", b.DefaultLimit}}
+		jsonSchema.addIf(name == "limit", "default", b.DefaultLimit) // some clients send defaults, and not both must be sent
+		return object{{"name", name}, {"in", "query"}, {"description", text}, {"schema", jsonSchema}, {"example", b.DefaultLimit}}
 	})
 }
 
@@ -204,27 +204,27 @@ func (b *builder) sort(c *model.Collection) object {
 // filters lists the parameters by which a field can be filtered.
 func (b *builder) filters(c *model.Collection, field *model.Field) list {
 	prefix := filterPrefix(c, field)
-	shape := b.choiceShape(c, field)
-	all := list{b.parameter(prefix, func() object { return plainFilter(field, shape) })}
+	jsonSchema := b.choiceSchema(c, field)
+	all := list{b.parameter(prefix, func() object { return plainFilter(field, jsonSchema) })}
 	for _, op := range query.Operators(field.Kind) {
-		all = append(all, b.parameter(prefix+"."+op, func() object { return operatorFilter(field, op, shape) }))
+		all = append(all, b.parameter(prefix+"."+op, func() object { return operatorFilter(field, op, jsonSchema) }))
 	}
 	return all
 }
 
 func plainFilter(field *model.Field, value object) object {
-	shape := object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value}}
+	jsonSchema := object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value}}
 	text := fmt.Sprintf("`%s` has this value, or one of these if it is given more than once; without `=`, any value at all.", field.Name)
 	switch field.Kind {
 	case model.KindBoolean:
 		text = fmt.Sprintf("`%s` has this value; without one, it is true.", field.Name)
 	case model.KindJSON:
 		text = fmt.Sprintf("`%s` is not null. Written without `=`.", field.Name)
-		shape = object{{"type", "array"}, {"items", object{{"type", "string"}}}, {"maxItems", 0}}
+		jsonSchema = object{{"type", "array"}, {"items", object{{"type", "string"}}}, {"maxItems", 0}}
 	}
 	return object{
 		{"name", "filter[" + field.Name + "]"}, {"in", "query"}, {"description", text},
-		{"allowEmptyValue", true}, {"style", "form"}, {"explode", true}, {"schema", shape},
+		{"allowEmptyValue", true}, {"style", "form"}, {"explode", true}, {"schema", jsonSchema},
 	}
 }
 
@@ -256,19 +256,19 @@ func operatorFilter(field *model.Field, op string, value object) object {
 	case "eq", "ne":
 		return append(filter, member{"schema", value})
 	}
-	return append(filter, member{"schema", valueShape(field.Kind)})
+	return append(filter, member{"schema", valueSchema(field.Kind)})
 }
 
-// choiceShape is what a filter can ask to be equal: of changes, only kinds and collections that
+// choiceSchema is what a filter can ask to be equal: of changes, only kinds and collections that
 // there are for the caller.
-func (b *builder) choiceShape(c *model.Collection, field *model.Field) object {
-	shape := valueShape(field.Kind)
+func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
+	jsonSchema := valueSchema(field.Kind)
 	if c != b.schema.Changes() {
-		return shape
+		return jsonSchema
 	}
 	switch field.Name {
 	case "kind":
-		return append(shape, member{"enum", list{"created", "updated", "deleted"}})
+		return append(jsonSchema, member{"enum", list{"created", "updated", "deleted"}})
 	case model.ChangeCollection:
 		var names list
 		for _, each := range b.schema.Collections() {
@@ -276,13 +276,13 @@ func (b *builder) choiceShape(c *model.Collection, field *model.Field) object {
 				names = append(names, each.Name)
 			}
 		}
-		return append(shape, member{"enum", names})
+		return append(jsonSchema, member{"enum", names})
 	}
-	return shape
+	return jsonSchema
 }
 
-// valueShape is what a filter can compare a field with.
-func valueShape(kind model.Kind) object {
+// valueSchema is what a filter can compare a field with.
+func valueSchema(kind model.Kind) object {
 	if kind.IsDecimal() {
 		return object{{"type", "string"}, {"format", "decimal"}, {"pattern", decimalPattern(kind.Scale(), false)}}
 	}

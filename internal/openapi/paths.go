@@ -96,7 +96,7 @@ func (b *builder) collection(p place) object {
 
 func (b *builder) item(p place) object {
 	return pathItem(b.pathParameters(p, true),
-		member{"get", b.read(p, false)}, member{"put", b.update(p, replaceShape)}, member{"patch", b.update(p, patchShape)}, member{"delete", b.delete(p)})
+		member{"get", b.read(p, false)}, member{"put", b.update(p, replaceVariant)}, member{"patch", b.update(p, patchVariant)}, member{"delete", b.delete(p)})
 }
 
 func (b *builder) singular(p place) object {
@@ -221,13 +221,13 @@ func (b *builder) create(p place) object {
 		id: "create" + b.called(p, false), tag: c.Name, public: public,
 		summary: "Create " + b.said(p, an(spaced(c.Singular))), description: description + b.asyncText(c, "POST"),
 		parameters: list{b.idempotencyKey(), b.preferAsync(), b.ifMatch(), b.ifNoneMatch()},
-		body:       b.body(p, createShape),
+		body:       b.body(p, createVariant),
 		responses:  object{{"201", b.created(p)}, {"202", b.accepted(p)}},
-		codes:      b.ofWrite(p, createShape), headers: writeHeaders,
+		codes:      b.ofWrite(p, createVariant), headers: writeHeaders,
 	})
 }
 
-func (b *builder) update(p place, s shape) object {
+func (b *builder) update(p place, v variant) object {
 	may, public := b.may(schema.MayUpdate, p)
 	if !may || p.collection.ReadOnly() {
 		return nil
@@ -238,11 +238,11 @@ func (b *builder) update(p place, s shape) object {
 		summary:     "Replace " + b.said(p, an(spaced(c.Singular))),
 		description: "Sets every attribute: one that is left out goes to its default, or to null. It never creates a resource. A change to the same values writes nothing." + b.asyncText(c, "PUT"),
 		parameters:  b.changeParameters(c),
-		body:        b.body(p, s),
+		body:        b.body(p, v),
 		responses:   object{{"200", b.changed(p)}, {"202", b.accepted(p)}},
-		codes:       b.ofWrite(p, s), headers: writeHeaders,
+		codes:       b.ofWrite(p, v), headers: writeHeaders,
 	}
-	if s == patchShape {
+	if v == patchVariant {
 		o.id, o.summary = "update"+b.called(p, false), "Update "+b.said(p, an(spaced(c.Singular)))
 		o.description = "Sets the attributes that are sent, each as a whole; null clears one. A change to the same values writes nothing." + b.asyncText(c, "PATCH")
 	}
@@ -284,10 +284,10 @@ func (b *builder) asyncText(c *model.Collection, method string) string {
 }
 
 // body is a reference to the body of a change.
-func (b *builder) body(p place, s shape) object {
+func (b *builder) body(p place, v variant) object {
 	c, givenByPath := p.collection, ""
-	wanted := b.titles[c].one + suffixes[s]
-	if p.parent != nil && s != patchShape {
+	wanted := b.titles[c].one + suffixes[v]
+	if p.parent != nil && v != patchVariant {
 		wanted += "Below" + b.titles[p.parent.To].one
 		givenByPath = p.parentAttribute().Name
 	}
@@ -295,10 +295,10 @@ func (b *builder) body(p place, s shape) object {
 	if !fresh {
 		return reference("requestBodies", name)
 	}
-	one, example := b.shapeOf(p, s), b.example(c, s, givenByPath)
+	one, example := b.schemaOf(p, v), b.example(c, v, givenByPath)
 	content := jsonOf(one, example)
-	if s == createShape {
-		// A shape with a name: generators have types of these that work, and not of others.
+	if v == createVariant {
+		// The schema gets a name, because some generators have no usable type for one without.
 		input, _ := b.name(b.componentNames, "input "+c.Name+" "+wanted, wanted+"Input")
 		b.schemas.add(input, object{
 			{"description", "One resource, or several of which all are created or none."},
@@ -313,6 +313,6 @@ func (b *builder) body(p place, s shape) object {
 		}
 		content = object{{"application/json", media}}
 	}
-	b.bodies.add(name, object{{"description", b.describeShape(c, s) + " At most " + thousands(b.MaxBody) + " bytes."}, {"required", true}, {"content", content}})
+	b.bodies.add(name, object{{"description", b.describeVariant(c, v) + " At most " + thousands(b.MaxBody) + " bytes."}, {"required", true}, {"content", content}})
 	return reference("requestBodies", name)
 }

@@ -100,7 +100,7 @@ func describeRefusal(suffix string, codes []problem.Code) string {
 	return strings.Join(titles, ". ") + "."
 }
 
-// errorsOf is the shape of an answer with errors, all of some codes. If they are mixed, as
+// errorsOf is the schema of a response with errors, all of some codes. If they are mixed, as
 // those that hooks join can be, only the first is.
 func errorsOf(codes []problem.Code, mixed bool) object {
 	statuses := list{}
@@ -110,12 +110,12 @@ func errorsOf(codes []problem.Code, mixed bool) object {
 		}
 	}
 	one := object{{"allOf", list{
-		reference("schemas", errorShape),
+		reference("schemas", errorSchema),
 		object{{"type", "object"}, {"properties", object{{"status", object{{"enum", statuses}}}, {"code", object{{"enum", texts(codes)}}}}}},
 	}}}
 	errors := object{{"type", "array"}, {"minItems", 1}, {"maxItems", problem.MaxErrors}}
 	if mixed {
-		errors = append(errors, member{"prefixItems", list{one}}, member{"items", reference("schemas", errorShape)})
+		errors = append(errors, member{"prefixItems", list{one}}, member{"items", reference("schemas", errorSchema)})
 	} else {
 		errors.add("items", one)
 	}
@@ -192,18 +192,18 @@ func (b *builder) ofRead() []problem.Code {
 	return append(append(ofReading(), problem.CodeNotFound, problem.CodePreconditionFailed), b.anywhere()...)
 }
 
-// ofWrite is the codes of a change, s being the shape of its body.
-func (b *builder) ofWrite(p place, s shape) []problem.Code {
+// ofWrite is the codes of a write whose body has a variant.
+func (b *builder) ofWrite(p place, v variant) []problem.Code {
 	codes := append([]problem.Code{}, problem.CodeMalformedJSON, problem.CodeTooDeep, problem.CodeUnknownParameter, problem.CodeMalformedQuery,
 		problem.CodeNotAcceptable, problem.CodeBodyTooLarge, problem.CodeUnsupportedMediaType)
-	codes = append(append(codes, b.ofBody(p, s)...), b.ofChange()...)
-	if s == createShape {
+	codes = append(append(codes, b.ofBody(p, v)...), b.ofChange()...)
+	if v == createVariant {
 		codes = append(codes, problem.CodeIDExists, problem.CodeTooManyItems)
 	}
-	if s != createShape || p.parent != nil {
+	if v != createVariant || p.parent != nil {
 		codes = append(codes, problem.CodeNotFound)
 	}
-	if s != createShape && p.collection.RequireIfMatch {
+	if v != createVariant && p.collection.RequireIfMatch {
 		codes = append(codes, problem.CodePreconditionRequired)
 	}
 	if len(p.collection.UniqueGroups()) > 0 || b.restricted() {
@@ -233,14 +233,14 @@ func (b *builder) ofDelete(p place) []problem.Code {
 }
 
 // ofBody is what can be wrong with the attributes of a body.
-func (b *builder) ofBody(p place, s shape) []problem.Code {
+func (b *builder) ofBody(p place, v variant) []problem.Code {
 	codes := []problem.Code{problem.CodeUnknownAttribute, problem.CodeNotAnObject, problem.CodeWrapped, problem.CodeReadOnly}
-	if s == createShape { // the id
+	if v == createVariant { // the id
 		codes = append(codes, problem.CodeType, problem.CodeFormat)
 	}
 	for i := range p.collection.Attributes {
 		a := &p.collection.Attributes[i]
-		if !b.has(p.collection, a.Name, s) && !b.has(p.collection, a.Name, replaceShape) {
+		if !b.has(p.collection, a.Name, v) && !b.has(p.collection, a.Name, replaceVariant) {
 			continue
 		}
 		codes = append(codes, ofValue(a)...)
@@ -248,7 +248,7 @@ func (b *builder) ofBody(p place, s shape) []problem.Code {
 			codes = append(codes, problem.CodeUnknownReference)
 		}
 	}
-	if p.parent != nil && s != patchShape {
+	if p.parent != nil && v != patchVariant {
 		codes = append(codes, problem.CodeParentMismatch, problem.CodeUnknownReference)
 	}
 	return codes

@@ -3,20 +3,20 @@ package openapi
 import "github.com/plural-go/plural/internal/model"
 
 // jsonOf is the content of an answer or a body.
-func jsonOf(shape, example any) object {
-	media := object{{"schema", shape}}
+func jsonOf(jsonSchema, example any) object {
+	media := object{{"schema", jsonSchema}}
 	media.addIf(example != nil, "example", example)
 	return object{{"application/json", media}}
 }
 
-// enveloped is the shape of an answer with data.
+// enveloped is the schema of a response with data.
 func enveloped(data any) object {
 	return object{
 		{"type", "object"}, {"properties", object{{"data", data}}}, {"required", list{"data"}}, {"additionalProperties", false},
 	}
 }
 
-// arrayOf is the shape of several.
+// arrayOf is the schema of an array.
 func arrayOf(items any) object { return object{{"type", "array"}, {"items", items}} }
 
 // response is a reference to an answer about a collection, which is made when it is asked
@@ -33,7 +33,7 @@ func (b *builder) listed(p place) object {
 	c := p.collection
 	return b.response(c, "List", func() object {
 		headers := []string{"Link", "X-Total-Count", "Preference-Applied", "Content-Encoding"}
-		content := jsonOf(enveloped(arrayOf(b.shapeOf(p, readShape))), dataOf(list{b.example(c, readShape, "")}))
+		content := jsonOf(enveloped(arrayOf(b.schemaOf(p, readVariant))), dataOf(list{b.example(c, readVariant, "")}))
 		if !streams(c) {
 			return object{{"description", "A range of the collection, in its order."}, {"headers", b.headersOf(headers...)}, {"content", content}}
 		}
@@ -57,7 +57,7 @@ func (b *builder) found(p place, singular bool) object {
 
 // oneOf is the content with one resource.
 func (b *builder) oneOf(p place) object {
-	return jsonOf(enveloped(b.shapeOf(p, readShape)), dataOf(b.example(p.collection, readShape, "")))
+	return jsonOf(enveloped(b.schemaOf(p, readVariant)), dataOf(b.example(p.collection, readVariant, "")))
 }
 
 // unchanged is the answer to whoever has the resource already.
@@ -69,11 +69,11 @@ var writeHeaders = []string{"Preference-Applied", "Idempotency-Replayed"}
 
 func (b *builder) created(p place) object {
 	return b.response(p.collection, "Created", func() object {
-		one := b.shapeOf(p, readShape)
+		one := b.schemaOf(p, readVariant)
 		return object{
 			{"description", "The resource, or for an array all of them. `Location` and `ETag` are those of one resource."},
 			{"headers", b.headersOf(append([]string{"Location", "ETag"}, writeHeaders...)...)},
-			{"content", jsonOf(enveloped(object{{"oneOf", list{one, arrayOf(one)}}}), dataOf(b.example(p.collection, readShape, "")))},
+			{"content", jsonOf(enveloped(object{{"oneOf", list{one, arrayOf(one)}}}), dataOf(b.example(p.collection, readVariant, "")))},
 		}
 	})
 }

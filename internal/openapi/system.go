@@ -16,7 +16,7 @@ func (b *builder) root() object {
 		description: "The collections as resources: those that the caller may use, each with the attributes that the caller may see.",
 		responses: object{{"200", object{
 			{"description", "The collections, in the order of the schema."}, {"headers", b.headersOf("X-Total-Count")},
-			{"content", jsonOf(enveloped(arrayOf(reference("schemas", collectionShape))), dataOf(list{b.exampleCollection()}))},
+			{"content", jsonOf(enveloped(arrayOf(reference("schemas", collectionSchema))), dataOf(list{b.exampleCollection()}))},
 		}}, {"303", object{
 			{"description", "A browser, which would rather have `text/html`, is sent to the explorer."}, {"headers", b.headersOf("Location")},
 		}}},
@@ -44,7 +44,7 @@ func (b *builder) exampleAttributes(c *model.Collection) list {
 	attributes := list{}
 	for i := range c.Attributes {
 		a := &c.Attributes[i]
-		if b.has(c, a.Name, readShape) && a.Type != model.Object && a.Type != model.Array && len(attributes) < 3 {
+		if b.has(c, a.Name, readVariant) && a.Type != model.Object && a.Type != model.Array && len(attributes) < 3 {
 			attributes = append(attributes, object{{"name", a.Name}, {"required", a.Required}, {"type", string(a.Type)}})
 		}
 	}
@@ -96,7 +96,7 @@ func (b *builder) probe(id, summary, description, well, unwell string) object {
 	state := func(description, status string) object {
 		return object{
 			{"description", description}, {"headers", b.headersOf("Cache-Control")},
-			{"content", jsonOf(reference("schemas", stateShape), object{{"status", status}})},
+			{"content", jsonOf(reference("schemas", stateSchema), object{{"status", status}})},
 		}
 	}
 	probe := object{

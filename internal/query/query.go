@@ -1,5 +1,5 @@
-// Package query parses the parameters of a URL into a Query on a collection. It is pure: no
-// input or output, and no later code reads the text of a parameter again.
+// Package query parses the parameters of a URL into a Query on a collection: range, filter and
+// sort. It does no I/O, and no later code reads the text of a parameter.
 package query
 
 import (

@@ -6,7 +6,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Anchor is what the position of a range is counted from.
+// Anchor is what a range is counted from.
 type Anchor int
 
 // The anchors.
@@ -38,9 +38,9 @@ func (r Range) Size() int64 {
 	return -r.Limit
 }
 
-// Span is the whole algebra of ranges: the half-open interval of positions
+// Span is the whole algebra of ranges: the half-open interval of offsets
 // between anchor and anchor+limit, whichever is smaller first, cut to the
-// total number of positions that exist. The anchor is not negative.
+// number of resources that exist. The anchor is not negative.
 func Span(anchor, limit, total int64) (from, to int64) {
 	from, to = anchor, anchor+limit
 	if limit > 0 && to < 0 {

@@ -10,14 +10,13 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// IdempotencyKey identifies a request that is executed once, however often it is sent.
-type IdempotencyKey struct {
-	Caller, Key string // each caller has its own keys
-	Fingerprint string // of the only request that may use the key
-}
+// IdempotencyKey is the value of an Idempotency-Key header, with its caller.
+type IdempotencyKey = store.IdempotencyKey
 
-func (k IdempotencyKey) stored() store.IdempotencyKey {
-	return store.IdempotencyKey{Caller: k.Caller, Key: k.Key}
+// IdempotentRequest identifies a request that is executed once, however often it is sent.
+type IdempotentRequest struct {
+	Key         IdempotencyKey
+	Fingerprint string // of the content of the request: no other request may use the key
 }
 
 // IdempotencyRecord is the stored reply to a request with an Idempotency-Key.
@@ -25,19 +24,19 @@ type IdempotencyRecord = store.IdempotencyRecord
 
 // FindRecord returns the idempotency record of a request, nil if there is none. A key that was
 // used for another request is an error.
-func (r *Resources) FindRecord(ctx context.Context, key IdempotencyKey) (*IdempotencyRecord, error) {
+func (r *Resources) FindRecord(ctx context.Context, request IdempotentRequest) (*IdempotencyRecord, error) {
 	tx, err := r.store.ReadOne(ctx)
 	if err != nil {
 		return nil, err
 	}
-	record, err := tx.FindRecord(key.stored())
+	record, err := tx.FindRecord(request.Key)
 	tx.Close()
-	record, err = key.check(record, err)
+	record, err = request.check(record, err)
 	if err != nil || record == nil || record.Until == "" {
 		return record, err
 	}
 	// It was provisional and is overdue. From now on it is final.
-	final, err := r.FinalizeRecord(ctx, key, record)
+	final, err := r.FinalizeRecord(ctx, request.Key, record)
 	if final == nil {
 		final = record
 	}
@@ -51,11 +50,11 @@ func KeyInUse() error {
 }
 
 // check returns the record if it can be replayed.
-func (k IdempotencyKey) check(record *IdempotencyRecord, err error) (*IdempotencyRecord, error) {
+func (r IdempotentRequest) check(record *IdempotencyRecord, err error) (*IdempotencyRecord, error) {
 	switch {
 	case err != nil || record == nil:
 		return nil, err
-	case record.Fingerprint != k.Fingerprint:
+	case record.Fingerprint != r.Fingerprint:
 		return nil, fault.Header("Idempotency-Key", problem.CodeKeyReused, "This key was used for another request. Use a new key for each request, and repeat a request exactly.")
 	case record.Until > model.FormatTime(time.Now()):
 		return nil, KeyInUse()
@@ -67,15 +66,16 @@ func (k IdempotencyKey) check(record *IdempotencyRecord, err error) (*Idempotenc
 // there is a record already. Render makes the record from the error of the effect; nil means
 // that nothing is stored and the transaction is rolled back. A failed effect is undone even if
 // its record is stored.
-func (r *Resources) RunOnce(ctx context.Context, key IdempotencyKey, effect func(*Work) error, render func(error) *IdempotencyRecord) (record *IdempotencyRecord, replayed bool, err error) {
+func (r *Resources) RunOnce(ctx context.Context, request IdempotentRequest, effect func(*Work) error,
+	render func(error) *IdempotencyRecord) (record *IdempotencyRecord, replayed bool, err error) {
 	err = r.Transact(ctx, func(w *Work) error {
-		found, claimed, err := w.tx.ClaimRecord(key.stored())
-		if record, err = key.check(found, err); err != nil {
+		found, claimed, err := w.tx.ClaimRecord(request.Key)
+		if record, err = request.check(found, err); err != nil {
 			return err
 		}
 		if replayed = record != nil; replayed {
 			if record.Until != "" {
-				_, err = w.tx.FinalizeRecord(key.stored(), record)
+				_, err = w.tx.FinalizeRecord(request.Key, record)
 			}
 			return err
 		}
@@ -86,8 +86,8 @@ func (r *Resources) RunOnce(ctx context.Context, key IdempotencyKey, effect func
 		if record = render(failed); record == nil {
 			return failed
 		}
-		record.Fingerprint = key.Fingerprint
-		return w.tx.SaveRecord(key.stored(), record)
+		record.Fingerprint = request.Fingerprint
+		return w.tx.SaveRecord(request.Key, record)
 	})
 	return record, replayed, err
 }
@@ -96,9 +96,9 @@ func (r *Resources) RunOnce(ctx context.Context, key IdempotencyKey, effect func
 // before, it returns that one, which the client must get.
 func (r *Resources) FinalizeRecord(ctx context.Context, key IdempotencyKey, record *IdempotencyRecord) (other *IdempotencyRecord, err error) {
 	err = r.store.Write(ctx, func(tx *store.Tx) error {
-		revised, err := tx.FinalizeRecord(key.stored(), record)
+		revised, err := tx.FinalizeRecord(key, record)
 		if other = nil; err == nil && !revised {
-			other, err = tx.FindRecord(key.stored())
+			other, err = tx.FindRecord(key)
 		}
 		return err
 	})

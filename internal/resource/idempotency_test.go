@@ -33,8 +33,8 @@ func TestOneResponseBecomesFinal(t *testing.T) {
 			r := New(st)
 			first := IdempotencyRecord{Fingerprint: "x", Status: 202, Header: map[string]string{"Location": "/operations/1"}, Body: []byte("accepted")}
 			second := IdempotencyRecord{Fingerprint: "x", Status: 201, Header: map[string]string{"Location": "/users/1"}, Body: []byte("created")}
-			record := func(key string, until time.Time) IdempotencyKey {
-				once, provisional := IdempotencyKey{Key: key, Fingerprint: "x"}, first
+			record := func(key string, until time.Time) IdempotentRequest {
+				once, provisional := IdempotentRequest{Key: IdempotencyKey{Value: key}, Fingerprint: "x"}, first
 				provisional.Until = model.FormatTime(until)
 				_, replayed, err := r.RunOnce(ctx, once, func(*Work) error { return nil }, func(error) *IdempotencyRecord { return &provisional })
 				if err != nil || replayed {
@@ -42,7 +42,7 @@ func TestOneResponseBecomesFinal(t *testing.T) {
 				}
 				return once
 			}
-			recalls := func(once IdempotencyKey, want IdempotencyRecord) {
+			recalls := func(once IdempotentRequest, want IdempotencyRecord) {
 				t.Helper()
 				got, err := r.FindRecord(ctx, once)
 				if err != nil {
@@ -53,10 +53,10 @@ func TestOneResponseBecomesFinal(t *testing.T) {
 					t.Errorf("got %+v, want %+v", *got, want)
 				}
 			}
-			revise := func(once IdempotencyKey, want *IdempotencyRecord) {
+			revise := func(once IdempotentRequest, want *IdempotencyRecord) {
 				t.Helper()
 				answer := second
-				if other, err := r.FinalizeRecord(ctx, once, &answer); err != nil || !reflect.DeepEqual(other, want) {
+				if other, err := r.FinalizeRecord(ctx, once.Key, &answer); err != nil || !reflect.DeepEqual(other, want) {
 					t.Errorf("got %+v, %v, want %+v", other, err, want)
 				}
 			}

@@ -7,30 +7,35 @@ import (
 	"github.com/plural-go/plural/internal/store"
 )
 
-// Listing is a range of a collection, read from one snapshot, row by row. It
-// must be closed.
-type Listing = store.Page
+// Page is a range of a collection, read from one snapshot, row by row. It must be closed.
+type Page = store.Page
 
 // ListOptions says how a collection is listed.
 type ListOptions struct {
-	Exact  bool   // the total of a filtered collection is counted
-	Caller string // who asks, as each has a share of the reads; empty: the program itself
+	Exact  bool   // count the total of a filtered collection
+	Caller string // whose quota of reads applies; empty: the program itself, which has none
 }
 
 // List opens a range of a collection.
-func (r *Resources) List(ctx context.Context, path Path, q query.Query, options ListOptions) (*Listing, error) {
-	page := pageOf(path, q, options.Exact)
-	page.Caller = options.Caller
-	return r.store.Page(ctx, page)
+func (r *Resources) List(ctx context.Context, path Path, q query.Query, options ListOptions) (*Page, error) {
+	wanted := pageQuery(path, q, options.Exact)
+	wanted.Caller = options.Caller
+	return r.store.Page(ctx, wanted)
 }
 
-func pageOf(path Path, q query.Query, exact bool) store.PageQuery {
-	page := store.PageQuery{
-		Collection: path.Collection, Parent: path.Parent, Scope: path.Scope(), Filter: q.Filter, Sort: q.Sort, Range: q.Range,
-		Unfiltered: q.Filter == nil && path.By.Rows(path.Collection) == nil, Exact: exact,
+func pageQuery(path Path, q query.Query, exact bool) store.PageQuery {
+	wanted := store.PageQuery{
+		Collection: path.Collection,
+		Parent:     path.Parent,
+		Scope:      path.Scope(),
+		Filter:     q.Filter,
+		Sort:       q.Sort,
+		Range:      q.Range,
+		Unfiltered: q.Filter == nil && path.By.Rows(path.Collection) == nil,
+		Exact:      exact,
 	}
 	if path.Parent != nil {
-		page.Before = func(tx *store.Tx) error { return (&lookup{tx: tx}).requireParent(path) }
+		wanted.Check = func(tx *store.Tx) error { return (&lookup{tx: tx}).requireParent(path) }
 	}
-	return page
+	return wanted
 }

@@ -16,30 +16,30 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// page is what a listing gives.
-type page struct {
+// pageContent is what a page gives.
+type pageContent struct {
 	ids            []model.ID
 	total          int64
 	known          bool
 	previous, next *query.Range
 }
 
-func (p page) String() string {
+func (p pageContent) String() string {
 	return fmt.Sprintf("%v total %d %v previous %+v next %+v", p.ids, p.total, p.known, p.previous, p.next)
 }
 
-// list reads a listing. Neighbours is called behind the given number of rows,
+// list reads a page. Neighbours is called behind the given number of rows,
 // or at the end if there are fewer, and once more at the end.
-func (w *world) list(path Path, q query.Query, exact bool, rows int) (page, error) {
-	listing, err := w.resources.List(context.Background(), path, q, ListOptions{Exact: exact})
+func (w *world) list(path Path, q query.Query, exact bool, rows int) (pageContent, error) {
+	page, err := w.resources.List(context.Background(), path, q, ListOptions{Exact: exact})
 	if err != nil {
-		return page{}, err
+		return pageContent{}, err
 	}
-	defer listing.Close()
-	p := page{ids: []model.ID{}, total: listing.Total, known: listing.Known}
+	defer page.Close()
+	p := pageContent{ids: []model.ID{}, total: page.Total, known: page.TotalKnown}
 	asked := false
 	for {
-		row, err := listing.Next()
+		row, err := page.Next()
 		if err != nil {
 			return p, err
 		}
@@ -48,7 +48,7 @@ func (w *world) list(path Path, q query.Query, exact bool, rows int) (page, erro
 		}
 		if len(p.ids) == rows && !asked || row == nil {
 			asked = true
-			if p.previous, p.next, err = listing.Neighbours(); err != nil {
+			if p.previous, p.next, err = page.Neighbours(); err != nil {
 				return p, err
 			}
 		}
@@ -58,11 +58,11 @@ func (w *world) list(path Path, q query.Query, exact bool, rows int) (page, erro
 	}
 }
 
-// model is what a listing must give, found the simplest way. False means that
+// model is what a page must give, found the simplest way. False means that
 // the cursor is unknown.
-func (w *world) model(path Path, q query.Query, exact bool) (page, bool) {
+func (w *world) model(path Path, q query.Query, exact bool) (pageContent, bool) {
 	matching := w.matching(path, q)
-	p := page{known: q.Filter == nil || exact}
+	p := pageContent{known: q.Filter == nil || exact}
 	if p.known {
 		p.total = int64(len(matching))
 	}
@@ -72,7 +72,7 @@ func (w *world) model(path Path, q query.Query, exact bool) (page, bool) {
 	case r.Anchor == query.AtCursor:
 		cursor := w.cursor(path, q)
 		if cursor == nil {
-			return page{}, false
+			return pageContent{}, false
 		}
 		for anchor < len(matching) && before(q, matching[anchor], cursor) {
 			anchor++
@@ -161,7 +161,7 @@ func parse(t *rapid.T, c *model.Collection, raw string) query.Query {
 	return q
 }
 
-// TestListEqualsAModel compares random listings, their totals and their
+// TestListEqualsAModel compares random pages, their totals and their
 // neighbours with the model. Where in the stream the neighbours are asked for
 // makes no difference.
 func TestListEqualsAModel(t *testing.T) {
@@ -188,7 +188,7 @@ func TestListEqualsAModel(t *testing.T) {
 	})
 }
 
-func equalPages(a, b page) bool {
+func equalPages(a, b pageContent) bool {
 	return slices.Equal(a.ids, b.ids) && a.total == b.total && a.known == b.known && equalRanges(a.previous, b.previous) && equalRanges(a.next, b.next)
 }
 
@@ -210,12 +210,12 @@ func TestLinksVisitEveryResourceOnce(t *testing.T) {
 			}
 			forward := func(ids, page []model.ID) []model.ID { return append(ids, page...) }
 			backward := func(ids, page []model.ID) []model.ID { return append(slices.Clone(page), ids...) }
-			next := func(p page) *query.Range { return p.next }
-			previous := func(p page) *query.Range { return p.previous }
+			next := func(p pageContent) *query.Range { return p.next }
+			previous := func(p pageContent) *query.Range { return p.previous }
 			for _, walk := range []struct {
 				start string
 				add   func(ids, page []model.ID) []model.ID
-				turn  func(page) *query.Range
+				turn  func(pageContent) *query.Range
 			}{
 				{fmt.Sprintf("limit=%d", size), forward, next},
 				{fmt.Sprintf("offset=0&limit=%d", size), forward, next},

@@ -1,5 +1,6 @@
-// Package resource implements the verbs on resources, one file each: create, read, list,
-// update and delete. A write and all its consequences are one transaction.
+// Package resource implements the operations on resources for the HTTP side and the library: create,
+// read, list, update and delete, one file each. A write and all its consequences are one
+// transaction.
 package resource
 
 import (

@@ -149,9 +149,9 @@ func (h *Handle) Read(c *model.Collection, id model.ID) (found Resource, err err
 // List reads a range of a collection into memory.
 func (h *Handle) List(c *model.Collection, wanted query.Request) (all []Resource, err error) {
 	path := Path{Collection: c, By: h.by}
-	err = h.list(path, wanted, false, func(w *Work, l *Listing) error {
+	err = h.list(path, wanted, false, func(w *Work, page *Page) error {
 		for {
-			row, err := l.Next()
+			row, err := page.Next()
 			if err != nil || row == nil {
 				return err
 			}
@@ -163,14 +163,14 @@ func (h *Handle) List(c *model.Collection, wanted query.Request) (all []Resource
 
 // Count is the number of resources that a request selects, without its range.
 func (h *Handle) Count(c *model.Collection, wanted query.Request) (total int64, err error) {
-	err = h.list(Path{Collection: c, By: h.by}, wanted, true, func(_ *Work, l *Listing) error {
-		total = l.Total
+	err = h.list(Path{Collection: c, By: h.by}, wanted, true, func(_ *Work, page *Page) error {
+		total = page.Total
 		return nil
 	})
 	return total, err
 }
 
-func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Work, *Listing) error) error {
+func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Work, *Page) error) error {
 	return h.use(func(w *Work) error {
 		if err := path.Allowed(schema.MayList); err != nil {
 			return err
@@ -179,12 +179,12 @@ func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Wo
 		if err != nil {
 			return err
 		}
-		l, err := w.tx.Page(pageOf(path, q, exact))
+		page, err := w.tx.Page(pageQuery(path, q, exact))
 		if err != nil {
 			return err
 		}
-		defer l.Close()
-		return read(w, l)
+		defer page.Close()
+		return read(w, page)
 	})
 }
 

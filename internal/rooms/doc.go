@@ -1,4 +1,4 @@
-// Package rooms has no code, only the tests that keep the shape of the house:
-// which package may import which, and how long a file may be.
-// docs/architecture.md draws the same picture for people.
+// Package rooms has no code, only tests of the repository itself: which package may import which,
+// how long a file may be, and what the public packages export. docs/architecture.md describes the
+// same for readers.
 package rooms

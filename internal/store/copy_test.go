@@ -129,7 +129,7 @@ func contents(t *testing.T, url string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	derived := []string{db.DeltasTable, db.PositionsTable, db.SequenceTable, db.TicksTable}
+	derived := []string{db.DeltasTable, db.OffsetsTable, db.SequenceTable, db.TicksTable}
 	lines := []string{}
 	if len(found) == 0 {
 		return lines
@@ -277,7 +277,7 @@ func TestCopyOfADatabaseInUse(t *testing.T) {
 	})
 }
 
-// TestCopyOfLongLists: the positions of a copy are those of its resources.
+// TestCopyOfLongLists: the offset indexes of a copy are those of its resources.
 func TestCopyOfLongLists(t *testing.T) {
 	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
@@ -301,8 +301,8 @@ func TestCopyOfLongLists(t *testing.T) {
 			t.Errorf("%v, %v", findings, err)
 		}
 		read(t, open(t, to, s), func(tx *Tx) {
-			if divided, err := db.One(tx.conn, nil, "SELECT 1 FROM "+db.PositionsTable); !divided || err != nil {
-				t.Errorf("there are no positions, %v", err)
+			if divided, err := db.One(tx.conn, nil, "SELECT 1 FROM "+db.OffsetsTable); !divided || err != nil {
+				t.Errorf("there is no offset index, %v", err)
 			}
 		})
 	})

@@ -48,7 +48,7 @@ func TestExamine(t *testing.T) {
 			return db.ExecAll(tx.conn,
 				"UPDATE "+db.TotalsTable+" SET total = total + 2 WHERE collection = 'albums'",
 				"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ('tracks', '00000000-0000-0000-0000-000000000009', 4)",
-				"UPDATE "+db.PositionsTable+" SET count = count - 1 WHERE collection = 'tracks' AND parent = '' AND level = 1",
+				"UPDATE "+db.OffsetsTable+" SET count = count - 1 WHERE collection = 'tracks' AND parent = '' AND level = 1",
 			)
 		})
 		wrong, err := maintain.Examine(context.Background(), url, false)

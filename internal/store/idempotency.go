@@ -9,8 +9,9 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// IdempotencyKey is the Idempotency-Key of a request. Each caller has its own keys.
-type IdempotencyKey struct{ Caller, Key string }
+// IdempotencyKey is the value of an Idempotency-Key header, with its caller: each caller has its
+// own keys.
+type IdempotencyKey struct{ Caller, Value string }
 
 // IdempotencyRecord is the stored reply to a request with an Idempotency-Key.
 type IdempotencyRecord struct {
@@ -43,11 +44,16 @@ func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *Idempoten
 		if holds = row.Int(0) == 1; row.Null(1) {
 			return
 		}
-		record = &IdempotencyRecord{Fingerprint: string(row.AppendText(nil, 1)), Status: int(row.Int(2)), Body: row.AppendText(nil, 4), Until: string(row.AppendText(nil, 5))}
+		record = &IdempotencyRecord{
+			Fingerprint: string(row.AppendText(nil, 1)),
+			Status:      int(row.Int(2)),
+			Body:        row.AppendText(nil, 4),
+			Until:       string(row.AppendText(nil, 5)),
+		}
 		header = row.AppendText(nil, 3)
 	}, "SELECT CAST(c.holds AS integer), a.fingerprint, a.status, a.header, a.body, a.until FROM (SELECT "+condition+" AS holds) AS c"+
 		" LEFT JOIN "+db.RecordsTable+" AS a ON a.caller = $1 AND a.key = $2",
-		model.TextValue(key.Caller), model.TextValue(key.Key))
+		model.TextValue(key.Caller), model.TextValue(key.Value))
 	if err == nil && record != nil {
 		err = json.Unmarshal(header, &record.Header)
 	}
@@ -60,7 +66,7 @@ func (t *Tx) SaveRecord(key IdempotencyKey, record *IdempotencyRecord) error {
 	if err == nil {
 		_, err = t.conn.Exec("INSERT INTO "+db.RecordsTable+" (caller, key, fingerprint, status, header, body, at, until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"+
 			" ON CONFLICT (caller, key) DO UPDATE SET status = excluded.status, header = excluded.header, body = excluded.body, until = excluded.until",
-			model.TextValue(key.Caller), model.TextValue(key.Key), model.TextValue(record.Fingerprint), model.IntValue(int64(record.Status)),
+			model.TextValue(key.Caller), model.TextValue(key.Value), model.TextValue(record.Fingerprint), model.IntValue(int64(record.Status)),
 			model.TextValue(string(header)), model.TextValue(string(record.Body)), t.at, model.TextValue(record.Until))
 	}
 	return t.fault(err)
@@ -74,7 +80,7 @@ func (t *Tx) FinalizeRecord(key IdempotencyKey, record *IdempotencyRecord) (revi
 	}
 	changed, err := t.conn.Exec("UPDATE "+db.RecordsTable+" SET status = $1, header = $2, body = $3, until = '' WHERE caller = $4 AND key = $5 AND until <> ''",
 		model.IntValue(int64(record.Status)), model.TextValue(string(header)), model.TextValue(string(record.Body)),
-		model.TextValue(key.Caller), model.TextValue(key.Key))
+		model.TextValue(key.Caller), model.TextValue(key.Value))
 	return changed == 1, t.fault(err)
 }
 

@@ -14,7 +14,7 @@ import (
 func TestAnswers(t *testing.T) {
 	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		clock := clocked(st)
-		mine, yours := IdempotencyKey{Key: "a"}, IdempotencyKey{Caller: "you", Key: "a"}
+		mine, yours := IdempotencyKey{Value: "a"}, IdempotencyKey{Caller: "you", Value: "a"}
 		first := &IdempotencyRecord{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`, "Location": "/x"}, Body: []byte(`{"data":"é"}`)}
 		second := &IdempotencyRecord{Fingerprint: "g", Status: 404, Header: map[string]string{}, Body: []byte(`{}`)}
 		expect := func(key IdempotencyKey, want *IdempotencyRecord) {

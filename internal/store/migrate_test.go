@@ -255,7 +255,7 @@ func migrateAndStop(stage, url string) {
 func TestKilledMigrationLeavesTheOld(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","size":"12"}`}, []string{`{"id":"` + id(4) + `","title":"Lamp","shop_id":"` + id(1) + `"}`})
-		for _, stage := range []string{"columns", "values", "names", "shapes", "indexes", "totals", "verification"} {
+		for _, stage := range []string{"columns", "values", "names", "alterations", "indexes", "totals", "verification"} {
 			killAt(t, stage, url)
 			st, err := Open(context.Background(), url, parse(t, shopsBefore))
 			if err != nil {
@@ -337,7 +337,7 @@ func TestInterruptedMigrationLeavesTheOld(t *testing.T) {
 		loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","size":"12"}`}, nil)
 		ctx, cancel := context.WithCancel(context.Background())
 		migrate.StageReached = func(stage string) {
-			if stage == "shapes" {
+			if stage == "alterations" {
 				cancel()
 			}
 		}

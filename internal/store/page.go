@@ -20,23 +20,24 @@ type PageQuery struct {
 	Sort       []query.SortKey
 	Range      query.Range
 
-	// Unfiltered: only the parent restricts the collection, so its total and positions are stored.
+	// Unfiltered: only the parent restricts the collection, so its total is stored, and its offset index if it is long.
 	Unfiltered bool
 	// Exact: count the total if it is not stored.
 	Exact bool
 	// Caller identifies the quota of reads; empty: the program itself, which has none.
 	Caller string
-	// Before is called in the snapshot before anything is read. Its error is returned by Page. Nil: not
+	// Check is called in the snapshot before anything is read. Its error is returned by Page. Nil: not
 	// called.
-	Before func(*Tx) error
+	Check func(*Tx) error
 }
 
 // Page is a range of a collection, read from one snapshot, row by row. It must be
 // closed.
 type Page struct {
-	// Total is the number of resources without the range. Known: it was requested, or is cheap.
-	Total int64
-	Known bool
+	// Total is the number of resources without the range. It is set if TotalKnown: if it was
+	// requested, or is stored.
+	Total      int64
+	TotalKnown bool
 	// Point is where the snapshot stands in the change log.
 	Point Point
 
@@ -51,7 +52,7 @@ type Page struct {
 	given     int64 // resources returned
 	ended     bool
 
-	start     int64 // position of the first resource, of a range by offset
+	start     int64 // offset of the first resource, of a range by offset
 	hasBefore bool
 	after     model.ID // first resource after the range
 	hasAfter  bool
@@ -82,7 +83,11 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 }
 
 func newPage(q PageQuery) *Page {
-	return &Page{query: q, selection: Selection{Filter: query.Both(q.Scope, q.Filter), Order: NewOrder(q.Sort), Take: q.Range.Size()}}
+	return &Page{query: q, selection: Selection{
+		Filter: query.Both(q.Scope, q.Filter),
+		Order:  NewOrder(q.Sort),
+		Take:   q.Range.Size(),
+	}}
 }
 
 // Page opens a range of a collection in a transaction, which goes on when it is closed.
@@ -116,8 +121,8 @@ func (p *Page) openWithQuota(ctx context.Context, s *Store) error {
 
 // begin finds the range with several queries, in an open transaction.
 func (p *Page) begin() (err error) {
-	if p.query.Before != nil {
-		if err := p.query.Before(p.tx); err != nil {
+	if p.query.Check != nil {
+		if err := p.query.Check(p.tx); err != nil {
 			return err
 		}
 	}
@@ -210,9 +215,9 @@ func (p *Page) read() (err error) {
 	return err
 }
 
-// locateEmpty finds the position of an empty range by offset: the end.
+// locateEmpty finds the offset of an empty range: the end.
 func (p *Page) locateEmpty() (err error) {
-	if p.given > 0 || p.query.Range.Anchor != query.AtOffset || p.Known || p.start == 0 {
+	if p.given > 0 || p.query.Range.Anchor != query.AtOffset || p.TotalKnown || p.start == 0 {
 		return nil
 	}
 	p.endRows()
@@ -263,7 +268,7 @@ func (p *Page) probe() (err error) {
 		return nil
 	}
 	rest := &p.selection
-	rest.From, rest.Behind = rest.Order.PlaceOf(p.query.Collection, p.rows), true
+	rest.From, rest.AfterFrom = rest.Order.PlaceOf(p.query.Collection, p.rows), true
 	p.endRows()
 	behind := *rest
 	behind.Skip = p.wanted - p.given

@@ -41,7 +41,7 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 	}
 	p.rows.peeked = !rows.Null(model.IDColumn)
 	total, after := len(c.Columns()), len(c.Columns())+1
-	p.Total, p.Known, p.wanted = rows.Int(total), true, take
+	p.Total, p.TotalKnown, p.wanted = rows.Int(total), true, take
 	if p.Point, err = readPoint(rows, after+1); err != nil {
 		return false, p.tx.fault(err)
 	}
@@ -76,17 +76,17 @@ func (s *Store) firstPage(c *model.Collection, order Order) string {
 		"(SELECT * FROM "+first(table.Columns[model.IDColumn], maxOneQuery+1)+" LIMIT 1 OFFSET $1) AS after")
 }
 
-// maxStep bounds how far into a block a position is looked for. A block is shorter, unless
-// many of its deltas are pending.
+// maxStep bounds how many rows of a block are skipped to reach an offset. A block has fewer, unless
+// many deltas are pending.
 const maxStep = 2000
 
-// pageAt takes a position and the size of the page, and finds the block in the same query.
-// There are no rows if the position is too far from its start.
+// pageAt is a query whose parameters are an offset and the size of the page. It finds the block in
+// the same query. It has no rows if the offset is too far from the start of the block.
 func (s *Store) pageAt(c *model.Collection) string {
 	table := s.tables[c]
 	id := table.Columns[model.IDColumn]
 	// A constant limit, so that the planner expects few rows.
-	return s.withTotal(c, lists.PlaceSQL(s.db, c)+" SELECT near.* FROM place CROSS JOIN LATERAL (SELECT * FROM (SELECT "+table.All+" FROM "+table.Name+
+	return s.withTotal(c, lists.BlockSQL(s.db, c)+" SELECT near.* FROM place CROSS JOIN LATERAL (SELECT * FROM (SELECT "+table.All+" FROM "+table.Name+
 		" WHERE "+id+" >= place.first ORDER BY "+id+" LIMIT "+strconv.Itoa(maxStep+maxOneQuery)+") AS block OFFSET $1 - place.before) AS near"+
 		" WHERE $1 - place.before <= "+strconv.Itoa(maxStep)+" LIMIT $2", "NULL AS after")
 }

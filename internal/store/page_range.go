@@ -13,10 +13,10 @@ func (p *Page) count() (err error) {
 	switch {
 	case p.query.Unfiltered:
 		p.Total, err = p.tx.Total(p.query.Collection, p.query.Parent)
-		p.Known = true
+		p.TotalKnown = true
 	case p.query.Exact:
 		p.Total, err = p.tx.Count(p.query.Collection, p.selection.Filter)
-		p.Known = true
+		p.TotalKnown = true
 	}
 	return err
 }
@@ -33,12 +33,12 @@ func (p *Page) locate() (err error) {
 		if place, err = p.cursorPlace(); err == nil && size > 0 {
 			err = p.locateCursor(place)
 		}
-	case r.Limit < 0 && p.Known && size >= p.Total:
+	case r.Limit < 0 && p.TotalKnown && size >= p.Total:
 		// The whole collection: nothing to locate.
 	case r.Limit < 0:
-		p.selection.From, p.hasBefore, err = p.tx.Before(p.query.Collection, p.selection, size)
+		p.selection.From, p.hasBefore, err = p.tx.PlaceBefore(p.query.Collection, p.selection, size)
 	default:
-		p.lookAhead = !p.Known || size < p.Total
+		p.lookAhead = !p.TotalKnown || size < p.Total
 	}
 	p.wanted = p.selection.Take
 	p.lookAhead = p.lookAhead && size > 0
@@ -47,41 +47,41 @@ func (p *Page) locate() (err error) {
 
 func (p *Page) locateOffset() error {
 	total := int64(math.MaxInt64)
-	if p.Known {
+	if p.TotalKnown {
 		total = p.Total
 	}
 	p.span(total)
 	return p.seek()
 }
 
-// span computes the positions of the range, given the total.
+// span computes the offsets of the range, given the total.
 func (p *Page) span(total int64) {
 	from, to := query.Span(p.query.Range.Offset, p.query.Range.Limit, total)
 	p.selection.Skip, p.selection.Take = from, to-from
 	p.start, p.hasBefore = from, from > 0
-	p.hasAfter, p.lookAhead = to < total && p.Known, !p.Known
+	p.hasAfter, p.lookAhead = to < total && p.TotalKnown, !p.TotalKnown
 }
 
-// maxSkip is how many resources are skipped rather than looking up a position.
+// maxSkip is how many resources are skipped without using the offset index.
 const maxSkip = 150
 
-// seek starts a range by offset near its first resource, if positions are stored.
+// seek starts a range by offset near its first resource, if the list has an offset index.
 func (p *Page) seek() error {
 	order, skip := p.selection.Order, p.selection.Skip
 	if !p.query.Unfiltered || len(order) > 1 || p.selection.Take == 0 || skip <= maxSkip {
 		return nil
 	}
-	position := skip
+	offset := skip
 	if order[0].Descending {
-		position = p.Total - skip
+		offset = p.Total - skip
 	}
-	block, found, err := p.tx.near(p.query.Collection, p.query.Parent, position)
+	block, found, err := p.tx.findBlock(p.query.Collection, p.query.Parent, offset)
 	switch {
 	case err != nil || !found:
 	case !order[0].Descending:
 		p.selection.From, p.selection.Skip = Place{model.IDValue(block.First)}, skip-block.Before
 	case block.End != nil:
-		p.selection.From, p.selection.Behind = Place{model.IDValue(*block.End)}, true
+		p.selection.From, p.selection.AfterFrom = Place{model.IDValue(*block.End)}, true
 		p.selection.Skip = skip - (p.Total - block.Before - block.Count)
 	}
 	return err
@@ -96,7 +96,7 @@ func (p *Page) locateCursor(place Place) (err error) {
 		return err
 	}
 	p.selection.Until = place
-	p.selection.From, p.hasBefore, err = p.tx.Before(p.query.Collection, p.selection, p.query.Range.Size())
+	p.selection.From, p.hasBefore, err = p.tx.PlaceBefore(p.query.Collection, p.selection, p.query.Range.Size())
 	if err == nil {
 		other.From = place
 		p.after, p.hasAfter, err = p.tx.IDAt(p.query.Collection, other)

@@ -41,7 +41,7 @@ func (t *Tx) Count(c *model.Collection, filter query.Filter) (n int64, err error
 // Place is a place in an order: the values of the sort keys, the id last.
 type Place []model.Value
 
-// Order is the total order of a listing: the sort keys, and the id to break ties.
+// Order is the total order of a list: the sort keys, and the id to break ties.
 type Order []query.SortKey
 
 // NewOrder completes the sort keys of a query.

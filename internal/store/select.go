@@ -13,10 +13,12 @@ type Selection struct {
 	Filter query.Filter
 	Order  Order
 	From   Place // start; nil: the beginning
-	Behind bool  // start after From instead
 	Until  Place // end, exclusive; nil: the end
 	Skip   int64
 	Take   int64
+
+	// AfterFrom: the selection starts after From. Otherwise it includes a resource at From.
+	AfterFrom bool
 
 	// withoutNulls excludes resources that have no value of the first sort key.
 	withoutNulls bool
@@ -114,13 +116,13 @@ func (t *Tx) Any(c *model.Collection, selection Selection) (found bool, err erro
 	return found, t.fault(err)
 }
 
-// Before finds the place n resources before the end of a selection, n > 0, or nil when there
+// PlaceBefore finds the place n resources before the end of a selection, n > 0, or nil when there
 // are fewer. More reports whether another one precedes it.
-func (t *Tx) Before(c *model.Collection, selection Selection, n int64) (place Place, more bool, err error) {
+func (t *Tx) PlaceBefore(c *model.Collection, selection Selection, n int64) (place Place, more bool, err error) {
 	// Read the selection from its end: its exclusive end becomes the start.
 	whole := Selection{
 		Filter: selection.Filter, Order: selection.Order.reversed(),
-		From: selection.Until, Behind: true, Skip: n - 1, Take: 2,
+		From: selection.Until, AfterFrom: true, Skip: n - 1, Take: 2,
 	}
 	if first, rest := whole.split(c); rest != nil {
 		// Usually found without the nulls, which come last.

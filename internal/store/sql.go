@@ -129,7 +129,7 @@ func (s *statement) where(selection Selection) {
 	}
 	if selection.From != nil {
 		and()
-		s.after(selection.Order, selection.From, !selection.Behind, selection.withoutNulls)
+		s.after(selection.Order, selection.From, !selection.AfterFrom, selection.withoutNulls)
 	}
 	if selection.Until != nil {
 		and()
@@ -154,8 +154,8 @@ func (s *statement) order(keys []query.SortKey) {
 func (s *statement) after(keys []query.SortKey, place []model.Value, inclusive, withoutNulls bool) {
 	bounded := 0
 	for i, key := range keys[:len(keys)-1] {
-		nullsBehind := key.Descending && s.nullable(key) && !(withoutNulls && i == 0)
-		if key.Descending != keys[0].Descending || place[i].IsNull() || nullsBehind {
+		nullsFollow := key.Descending && s.nullable(key) && !(withoutNulls && i == 0)
+		if key.Descending != keys[0].Descending || place[i].IsNull() || nullsFollow {
 			break
 		}
 		bounded++

@@ -1,8 +1,9 @@
-// Package store stores the resources of a schema in a database.
+// Package store stores the resources of a schema in a database, with the change log, the queue of
+// operations, idempotency records and API keys. It builds all SQL about resources.
 //
-// Every write appends to the change log and updates the totals in the same transaction. Reads
-// take a filter as their scope; what is written was read, under such a scope, in the same
-// transaction.
+// Every write appends to the change log and updates the totals in the same transaction. Every read
+// takes a filter as its scope: the parent in the path, and the rule of the caller. A write reads the
+// resource under such a scope first, in the same transaction.
 package store
 
 import (
@@ -30,13 +31,13 @@ type Store struct {
 	minter     minter
 	pending    atomic.Int64 // pending deltas, as far as this server knows
 	compatible atomic.Pointer[compatibility]
-	failed     atomic.Pointer[error] // why writes are refused; nil: they are not
-	pages      *readQuota            // of pages that are read
-	long       *readQuota            // of pages that are read at the speed of a client
-	since      map[string]int64      // by collection
-	own        int64                 // version of its schema
-	secret     []byte
-	numbered   map[int64]*model.Collection
+	failed     atomic.Pointer[error]       // why writes are refused; nil: they are not
+	pages      *readQuota                  // of pages that are read
+	long       *readQuota                  // of pages that are read at the speed of a client
+	since      map[string]int64            // see Since; by the name of the collection
+	own        int64                       // version of the schema that the store was opened with
+	secret     []byte                      // see Secret
+	numbered   map[int64]*model.Collection // by the numbers that the change log uses
 	now        func() time.Time
 	clock      func(db.Conn) (time.Time, error) // of the database
 }

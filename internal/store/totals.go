@@ -15,10 +15,10 @@ func (t *Tx) Total(c *model.Collection, parent *model.ID) (n int64, err error) {
 	return n, t.fault(err)
 }
 
-// near finds the block of a list that contains a position, or the last one. False means that
-// the list is not divided.
-func (t *Tx) near(c *model.Collection, parent *model.ID, position int64) (block lists.Block, found bool, err error) {
-	block, found, err = lists.Find(t.conn, t.store.tables[c].Table, lists.Of(c, parent), position, t.unrecorded())
+// findBlock finds the block of a list that contains an offset, or the last one. False means that
+// the list has no offset index.
+func (t *Tx) findBlock(c *model.Collection, parent *model.ID, offset int64) (block lists.Block, found bool, err error) {
+	block, found, err = lists.Find(t.conn, t.store.tables[c].Table, lists.Of(c, parent), offset, t.unrecorded())
 	return block, found, t.fault(err)
 }
 

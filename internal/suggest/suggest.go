@@ -1,4 +1,5 @@
-// Package suggest finds what somebody meant who wrote something else.
+// Package suggest finds the known word that is nearest to a misspelt one, for error messages of the
+// server and the commands.
 package suggest
 
 import (

@@ -1,11 +1,9 @@
-// Package bench measures the server against what it stands on: a bare net/http
-// server, and handlers on SQLite and PostgreSQL as one would write them by hand.
+// Package bench is the benchmark. It compares the server with a bare net/http server, and
+// with hand-written handlers on SQLite and PostgreSQL.
 //
-// Each is a process of its own on one core, and the load comes from another one.
-// They take turns of a second, so that whatever else the machine does meets all
-// of them alike, and what counts is the ratio of one to another in the same
-// round. The package knows the server as a program that speaks HTTP, and imports
-// nothing of it.
+// Each is a process on one core, and the load comes from another core. They run in turns of
+// a second, so that other load of the machine affects all of them, and results are ratios
+// within one round. The package uses the server only by HTTP, and imports none of its code.
 //
-// See docs/performance.md for how to run it, and what came out.
+// See docs/performance.md for how to run it, and for results.
 package bench

@@ -1,13 +1,12 @@
-// Package soak breaks a server on purpose, over and over, and looks whether it
-// kept its promises: no acknowledged write is lost, none is done twice, none is
-// done by half.
+// Package soak is the crash harness. It makes a server fail again and again, and
+// checks that no acknowledged write is lost, executed twice, or executed in part.
 //
-// The server is the real program, on a real database. Writers send requests and
-// note in a ledger what they sent and what they were answered. The process is
-// killed, or its disk loses power; then the server is started again, and the
-// ledger is compared with what is there. Of several nodes on one PostgreSQL, each
-// or the database gets into trouble while the writers go on. The package knows the
-// server by its interface and by its database, and imports nothing of it.
+// The server is the real program, on a real database. Writers send requests, and
+// record each request and its response in a ledger. The harness kills the process
+// or cuts the power of its disk, starts the server again, and compares the stored
+// data with the ledger. With several nodes on one PostgreSQL, it makes nodes or the
+// database fail while the writers continue. The package uses the server only by its
+// interface and its database, and imports none of its code.
 //
-// See docs/reliability.md for how to run it, and what came out.
+// See docs/reliability.md for how to run it, and for results.
 package soak

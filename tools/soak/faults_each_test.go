@@ -83,7 +83,7 @@ func (p *onePlace) script(op disk.Op) {
 	write(message{method: "POST", path: "/accounts", body: "[" + account("two") + "," + account("three") + "]"})
 	write(message{method: "POST", path: "/accounts", body: account("key"), header: map[string]string{"Idempotency-Key": "a"}})
 	write(message{method: "POST", path: "/accounts", body: account("later"), header: map[string]string{"Prefer": "respond-async"}})
-	write(message{method: "PATCH", path: path, body: `{"text":"changed"}`})
+	write(message{method: "PATCH", path: path, body: account("changed")})
 	write(message{method: "POST", path: path + "/orders", body: account("order")})
 	var all sync.WaitGroup
 	for range 8 {
@@ -94,8 +94,10 @@ func (p *onePlace) script(op disk.Op) {
 	}
 	all.Wait()
 	var large []string
-	for i := range 800 {
-		large = append(large, encode(map[string]any{"token": fmt.Sprint("large ", i), "text": strings.Repeat("x", 4000)}))
+	for i := 0; len(large) < 500; i++ {
+		if token := fmt.Sprint("large ", i); len(text(token)) > 4000 {
+			large = append(large, encode(map[string]any{"token": token, "text": text(token)}))
+		}
 	}
 	write(message{method: "POST", path: "/accounts", body: "[" + strings.Join(large, ",") + "]"})
 	write(message{method: "DELETE", path: path})

@@ -135,7 +135,7 @@ func (s *SQLite) AtRest() (*Rest, error) {
 	return rest, err
 }
 
-// askDoctor has the totals and positions compared with the resources.
+// askDoctor compares the totals and offset indexes with the resources.
 func (r *Rest) askDoctor(binary, schema, database string) {
 	if out, err := exec.Command(binary, "doctor", "--schema="+schema, "--database="+database).CombinedOutput(); err != nil {
 		r.problem("plural doctor: %v\n%s", err, out)

@@ -225,6 +225,9 @@ export interface ResourceReference {
   readonly type: string;
 }
 
+/** Of ids. */
+const uuid = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
+
 /** The types of a collection. */
 export interface CollectionShape {
   read: ResourceReference;
@@ -261,32 +264,9 @@ interface CollectionSpec extends NumberPaths {
 /** All collections by their names. */
 type CollectionSpecs = Readonly<Record<string, CollectionSpec>>;
 
-/** One resource, and the state that it was in. */
-export interface ItemResult<R> {
-  readonly data: R;
-  /** For `ifMatch`. There is none of what is deleted, and none if a proxy took it away. */
-  readonly etag: string | undefined;
-}
-
 /** Several resources, in the order in which they were given. */
 export interface ManyResult<R> {
   readonly data: R[];
-}
-
-/** A range of a collection, in its order. */
-export interface PageResult<R> {
-  readonly data: R[];
-  /** How many there are in all; with a filter, only if `count` asks for it. */
-  readonly total: number | undefined;
-  /** The range behind this one: `list({ ...query, ...page.next })`. None at the end. */
-  readonly next: ListRange | undefined;
-  /** The range in front of this one. None at the beginning. */
-  readonly prev: ListRange | undefined;
-  /**
-   * For `since`: a watch with the same filter gives what changed after this list was read, and a list of changes continues behind
-   * this one. Undefined if the query is too long for the server to say it.
-   */
-  readonly position: string | undefined;
 }
 
 /** What can be said of a list. */
@@ -323,9 +303,6 @@ export interface ConditionalChangeOptions extends ChangeOptions {
 
 /** The options of a change as the last argument, which can be left out if all of them can. */
 export type ChangeArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: S["change"]] : [options: S["change"]];
-
-/** Of ids. */
-const uuid = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
 /** A collection that can only be read. */
 export class ReadCollection<S extends CollectionShape> {
@@ -396,71 +373,10 @@ export class ReadCollection<S extends CollectionShape> {
   }
 }
 
-/** The resource of an answer. */
-function itemOf<R>(answer: HttpAnswer, numbers: NumbersOf): ItemResult<R> {
-  const data = parseData(answer.text, numbers);
-  const { id, type } = (data ?? {}) as Partial<ResourceReference>;
-  if (typeof id !== "string" || typeof type !== "string") throw new ProtocolError("The answer has no resource as its data.");
-  return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
-}
-
-/** The page of an answer. */
-function pageOf<R extends ResourceReference>(range: ListRange, answer: HttpAnswer, numbers: NumbersOf): PageResult<R> {
-  const data = parseData(answer.text, numbers);
-  if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
-  const total = answer.headers.get("X-Total-Count");
-  const resources = data as R[];
-  return {
-    data: range.known === undefined ? resources : resources.filter(({ id }) => id !== range.known),
-    total: total === null ? undefined : Number(total),
-    ...rangesBeside(range, resources, answer.headers),
-    position: linkedQuery(answer.headers, "changes")?.get("since") ?? undefined,
-  };
-}
-
 /** The query without its range. */
 function selected(query: ListSelection<object, string> & CallOptions): object {
   const { filter, sort, signal } = query;
   return { ...(filter && { filter }), ...(sort && { sort }), ...(signal && { signal }) };
-}
-
-/** Up to this length of a range a server knows what is behind it when it sends the headers. */
-const lengthWithLinks = 1000;
-
-/** The ranges beside one. Where the query is long, the server leaves links out, and they follow from what came. */
-function rangesBeside(range: ListRange, data: readonly ResourceReference[], headers: Headers): Pick<PageResult<unknown>, "next" | "prev"> {
-  let next = linked(headers, "next");
-  let prev = linked(headers, "prev");
-  const whole = linked(headers, "first") !== undefined; // which is left out ahead of these
-  const { offset, cursor, limit } = range;
-  const length = Math.abs(limit ?? data.length);
-  const first = data[0]?.id;
-  const last = data.at(-1)?.id;
-  if (first === undefined || last === undefined) return { next, prev };
-  if (next === undefined && data.length >= length && (!whole || length > lengthWithLinks)) {
-    const asked = Math.max(2, length); // one of them is known
-    if (offset === undefined) next = { cursor: last, known: last, ...(limit !== undefined && { limit: asked }) };
-    else next = { offset: (limit ?? 0) < 0 ? offset : offset + data.length, limit: length };
-  }
-  if (prev === undefined && !whole) {
-    if (offset === undefined) prev = cursor === undefined && (limit ?? 0) >= 0 ? undefined : { cursor: first, limit: -length };
-    else {
-      const start = (limit ?? 0) < 0 ? offset - length : offset;
-      if (start > 0) prev = { offset: start, limit: -length };
-    }
-  }
-  return { next, prev };
-}
-
-/** The range that a Link header leads to. */
-function linked(headers: Headers, rel: string): ListRange | undefined {
-  const query = linkedQuery(headers, rel);
-  if (query === undefined) return undefined;
-  const range: ListRange = {};
-  if (query.has("offset")) range.offset = Number(query.get("offset"));
-  if (query.has("cursor")) range.cursor = query.get("cursor") ?? "";
-  if (query.has("limit")) range.limit = Number(query.get("limit"));
-  return range;
 }
 
 /** A collection. Writes have a key each, so that sending them again does them once. */
@@ -635,6 +551,96 @@ export class AcceptedWrite<R> {
   }
 }
 
+/** One resource, and the state that it was in. */
+export interface ItemResult<R> {
+  readonly data: R;
+  /** For `ifMatch`. There is none of what is deleted, and none if a proxy took it away. */
+  readonly etag: string | undefined;
+}
+
+/** A range of a collection, in its order. */
+export interface PageResult<R> {
+  readonly data: R[];
+  /** How many there are in all; with a filter, only if `count` asks for it. */
+  readonly total: number | undefined;
+  /** The range behind this one: `list({ ...query, ...page.next })`. None at the end. */
+  readonly next: ListRange | undefined;
+  /** The range in front of this one. None at the beginning. */
+  readonly prev: ListRange | undefined;
+  /**
+   * For `since`: a watch with the same filter gives what changed after this list was read, and a list of changes continues behind
+   * this one. Undefined if the query is too long for the server to say it.
+   */
+  readonly position: string | undefined;
+}
+
+/** The resource of an answer. */
+function itemOf<R>(answer: HttpAnswer, numbers: NumbersOf): ItemResult<R> {
+  const data = parseData(answer.text, numbers);
+  const { id, type } = (data ?? {}) as Partial<ResourceReference>;
+  if (typeof id !== "string" || typeof type !== "string") throw new ProtocolError("The answer has no resource as its data.");
+  return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
+}
+
+/** The page of an answer. */
+function pageOf<R extends ResourceReference>(range: ListRange, answer: HttpAnswer, numbers: NumbersOf): PageResult<R> {
+  const data = parseData(answer.text, numbers);
+  if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
+  const total = answer.headers.get("X-Total-Count");
+  const resources = data as R[];
+  return {
+    data: range.known === undefined ? resources : resources.filter(({ id }) => id !== range.known),
+    total: total === null ? undefined : Number(total),
+    ...rangesBeside(range, resources, answer.headers),
+    position: linkedQuery(answer.headers, "changes")?.get("since") ?? undefined,
+  };
+}
+
+/** Up to this length of a range a server knows what is behind it when it sends the headers. */
+const lengthWithLinks = 1000;
+
+/** The ranges beside one. Where the query is long, the server leaves links out, and they follow from what came. */
+function rangesBeside(range: ListRange, data: readonly ResourceReference[], headers: Headers): Pick<PageResult<unknown>, "next" | "prev"> {
+  let next = linked(headers, "next");
+  let prev = linked(headers, "prev");
+  const whole = linked(headers, "first") !== undefined; // which is left out ahead of these
+  const { offset, cursor, limit } = range;
+  const length = Math.abs(limit ?? data.length);
+  const first = data[0]?.id;
+  const last = data.at(-1)?.id;
+  if (first === undefined || last === undefined) return { next, prev };
+  if (next === undefined && data.length >= length && (!whole || length > lengthWithLinks)) {
+    const asked = Math.max(2, length); // one of them is known
+    if (offset === undefined) next = { cursor: last, known: last, ...(limit !== undefined && { limit: asked }) };
+    else next = { offset: (limit ?? 0) < 0 ? offset : offset + data.length, limit: length };
+  }
+  if (prev === undefined && !whole) {
+    if (offset === undefined) prev = cursor === undefined && (limit ?? 0) >= 0 ? undefined : { cursor: first, limit: -length };
+    else {
+      const start = (limit ?? 0) < 0 ? offset - length : offset;
+      if (start > 0) prev = { offset: start, limit: -length };
+    }
+  }
+  return { next, prev };
+}
+
+/** The range that a Link header leads to. */
+function linked(headers: Headers, rel: string): ListRange | undefined {
+  const query = linkedQuery(headers, rel);
+  if (query === undefined) return undefined;
+  const range: ListRange = {};
+  if (query.has("offset")) range.offset = Number(query.get("offset"));
+  if (query.has("cursor")) range.cursor = query.get("cursor") ?? "";
+  if (query.has("limit")) range.limit = Number(query.get("limit"));
+  return range;
+}
+
+/** The query that a Link header leads to. */
+function linkedQuery(headers: Headers, rel: string): URLSearchParams | undefined {
+  const link = new RegExp(`<([^>]*)>; *rel="${rel}"`).exec(headers.get("Link") ?? "")?.[1];
+  return link === undefined ? undefined : new URL(link, "http://localhost").searchParams;
+}
+
 /** A change in the change log, with the resource before and after it. */
 export interface Change<R extends ResourceReference> {
   readonly id: string;
@@ -712,7 +718,7 @@ export class ChangeLog<R extends ResourceReference> {
   readonly #numbers: (change: unknown) => NumberPaths;
 
   /** @internal */
-  constructor(transport: HttpTransport, specs: CollectionSpecs, path = "changes") {
+  constructor(transport: HttpTransport, specs: Readonly<Record<string, NumberPaths>>, path = "changes") {
     this.#transport = transport;
     this.#path = path;
     this.#numbers = (change) => numbersOfChange(specs, change as Partial<Change<R>> | null);
@@ -762,7 +768,7 @@ export class ChangeLog<R extends ResourceReference> {
 }
 
 /** The numbers of a change are those of its resource. */
-function numbersOfChange(specs: CollectionSpecs, change: Partial<Change<ResourceReference>> | null): NumberPaths {
+function numbersOfChange(specs: Readonly<Record<string, NumberPaths>>, change: Partial<Change<ResourceReference>> | null): NumberPaths {
   const spec = specs[change?.resource?.type ?? ""] ?? {};
   const within = (paths: readonly string[] = []) => paths.flatMap((path) => [`data/${path}`, `previous/${path}`]);
   return { bigints: within(spec.bigints), doubles: within(spec.doubles) };
@@ -929,12 +935,6 @@ function beginning({ since, fromNow }: WatchOptions): string | undefined {
 /** A path with a position behind its query. */
 function behind(path: string, position: string | undefined): string {
   return position === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}since=${encodeURIComponent(position)}`;
-}
-
-/** The query that a Link header leads to. */
-function linkedQuery(headers: Headers, rel: string): URLSearchParams | undefined {
-  const link = new RegExp(`<([^>]*)>; *rel="${rel}"`).exec(headers.get("Link") ?? "")?.[1];
-  return link === undefined ? undefined : new URL(link, "http://localhost").searchParams;
 }
 
 /** The events of a list, whose path with a range is given. */

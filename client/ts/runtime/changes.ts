@@ -1,6 +1,7 @@
-import { type CollectionSpecs, type ItemResult, itemOf, pageOf, type PageResult, type ResourceReference, uuid } from "./collection.ts";
 import type { NumberPaths } from "./json.ts";
+import { type ItemResult, itemOf, pageOf, type PageResult } from "./page.ts";
 import { type EqualCondition, type OrderedCondition, queryText, type TextCondition } from "./query.ts";
+import { type ResourceReference, uuid } from "./resource.ts";
 import type { CallOptions, HttpTransport } from "./transport.ts";
 import { walk } from "./walk.ts";
 import { behind, followList, type WatchOptions } from "./watch.ts";
@@ -82,7 +83,7 @@ export class ChangeLog<R extends ResourceReference> {
   readonly #numbers: (change: unknown) => NumberPaths;
 
   /** @internal */
-  constructor(transport: HttpTransport, specs: CollectionSpecs, path = "changes") {
+  constructor(transport: HttpTransport, specs: Readonly<Record<string, NumberPaths>>, path = "changes") {
     this.#transport = transport;
     this.#path = path;
     this.#numbers = (change) => numbersOfChange(specs, change as Partial<Change<R>> | null);
@@ -132,7 +133,7 @@ export class ChangeLog<R extends ResourceReference> {
 }
 
 /** The numbers of a change are those of its resource. */
-function numbersOfChange(specs: CollectionSpecs, change: Partial<Change<ResourceReference>> | null): NumberPaths {
+function numbersOfChange(specs: Readonly<Record<string, NumberPaths>>, change: Partial<Change<ResourceReference>> | null): NumberPaths {
   const spec = specs[change?.resource?.type ?? ""] ?? {};
   const within = (paths: readonly string[] = []) => paths.flatMap((path) => [`data/${path}`, `previous/${path}`]);
   return { bigints: within(spec.bigints), doubles: within(spec.doubles) };

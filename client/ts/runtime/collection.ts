@@ -1,17 +1,13 @@
 import { sendInArrays } from "./arrays.ts";
 import { ChangeLog } from "./changes.ts";
 import { errorOf, PluralError, ProtocolError, type ApiProblem } from "./errors.ts";
-import { bodyText, type NumberPaths, type NumbersOf, parseData, randomUUID } from "./json.ts";
+import { bodyText, type NumberPaths, parseData, randomUUID } from "./json.ts";
+import { type ItemResult, itemOf, pageOf, type PageResult } from "./page.ts";
 import { queryText, type ListRange, type ListSelection } from "./query.ts";
+import { type ResourceReference, uuid } from "./resource.ts";
 import { type CallOptions, type HttpAnswer, type HttpCall, type HttpTransport, sleep } from "./transport.ts";
 import { walk } from "./walk.ts";
-import { beginning, behind, follow, followList, linkedQuery, type WatchEvent, type WatchOptions } from "./watch.ts";
-
-/** The id and the type of a resource. */
-export interface ResourceReference {
-  readonly id: string;
-  readonly type: string;
-}
+import { beginning, behind, follow, followList, type WatchEvent, type WatchOptions } from "./watch.ts";
 
 /** The types of a collection. */
 export interface CollectionShape {
@@ -49,32 +45,9 @@ export interface CollectionSpec extends NumberPaths {
 /** @internal All collections by their names. */
 export type CollectionSpecs = Readonly<Record<string, CollectionSpec>>;
 
-/** One resource, and the state that it was in. */
-export interface ItemResult<R> {
-  readonly data: R;
-  /** For `ifMatch`. There is none of what is deleted, and none if a proxy took it away. */
-  readonly etag: string | undefined;
-}
-
 /** Several resources, in the order in which they were given. */
 export interface ManyResult<R> {
   readonly data: R[];
-}
-
-/** A range of a collection, in its order. */
-export interface PageResult<R> {
-  readonly data: R[];
-  /** How many there are in all; with a filter, only if `count` asks for it. */
-  readonly total: number | undefined;
-  /** The range behind this one: `list({ ...query, ...page.next })`. None at the end. */
-  readonly next: ListRange | undefined;
-  /** The range in front of this one. None at the beginning. */
-  readonly prev: ListRange | undefined;
-  /**
-   * For `since`: a watch with the same filter gives what changed after this list was read, and a list of changes continues behind
-   * this one. Undefined if the query is too long for the server to say it.
-   */
-  readonly position: string | undefined;
 }
 
 /** What can be said of a list. */
@@ -111,9 +84,6 @@ export interface ConditionalChangeOptions extends ChangeOptions {
 
 /** The options of a change as the last argument, which can be left out if all of them can. */
 export type ChangeArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: S["change"]] : [options: S["change"]];
-
-/** @internal Of ids. */
-export const uuid = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
 /** A collection that can only be read. */
 export class ReadCollection<S extends CollectionShape> {
@@ -184,71 +154,10 @@ export class ReadCollection<S extends CollectionShape> {
   }
 }
 
-/** @internal The resource of an answer. */
-export function itemOf<R>(answer: HttpAnswer, numbers: NumbersOf): ItemResult<R> {
-  const data = parseData(answer.text, numbers);
-  const { id, type } = (data ?? {}) as Partial<ResourceReference>;
-  if (typeof id !== "string" || typeof type !== "string") throw new ProtocolError("The answer has no resource as its data.");
-  return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
-}
-
-/** @internal The page of an answer. */
-export function pageOf<R extends ResourceReference>(range: ListRange, answer: HttpAnswer, numbers: NumbersOf): PageResult<R> {
-  const data = parseData(answer.text, numbers);
-  if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
-  const total = answer.headers.get("X-Total-Count");
-  const resources = data as R[];
-  return {
-    data: range.known === undefined ? resources : resources.filter(({ id }) => id !== range.known),
-    total: total === null ? undefined : Number(total),
-    ...rangesBeside(range, resources, answer.headers),
-    position: linkedQuery(answer.headers, "changes")?.get("since") ?? undefined,
-  };
-}
-
 /** The query without its range. */
 function selected(query: ListSelection<object, string> & CallOptions): object {
   const { filter, sort, signal } = query;
   return { ...(filter && { filter }), ...(sort && { sort }), ...(signal && { signal }) };
-}
-
-/** Up to this length of a range a server knows what is behind it when it sends the headers. */
-const lengthWithLinks = 1000;
-
-/** The ranges beside one. Where the query is long, the server leaves links out, and they follow from what came. */
-function rangesBeside(range: ListRange, data: readonly ResourceReference[], headers: Headers): Pick<PageResult<unknown>, "next" | "prev"> {
-  let next = linked(headers, "next");
-  let prev = linked(headers, "prev");
-  const whole = linked(headers, "first") !== undefined; // which is left out ahead of these
-  const { offset, cursor, limit } = range;
-  const length = Math.abs(limit ?? data.length);
-  const first = data[0]?.id;
-  const last = data.at(-1)?.id;
-  if (first === undefined || last === undefined) return { next, prev };
-  if (next === undefined && data.length >= length && (!whole || length > lengthWithLinks)) {
-    const asked = Math.max(2, length); // one of them is known
-    if (offset === undefined) next = { cursor: last, known: last, ...(limit !== undefined && { limit: asked }) };
-    else next = { offset: (limit ?? 0) < 0 ? offset : offset + data.length, limit: length };
-  }
-  if (prev === undefined && !whole) {
-    if (offset === undefined) prev = cursor === undefined && (limit ?? 0) >= 0 ? undefined : { cursor: first, limit: -length };
-    else {
-      const start = (limit ?? 0) < 0 ? offset - length : offset;
-      if (start > 0) prev = { offset: start, limit: -length };
-    }
-  }
-  return { next, prev };
-}
-
-/** The range that a Link header leads to. */
-function linked(headers: Headers, rel: string): ListRange | undefined {
-  const query = linkedQuery(headers, rel);
-  if (query === undefined) return undefined;
-  const range: ListRange = {};
-  if (query.has("offset")) range.offset = Number(query.get("offset"));
-  if (query.has("cursor")) range.cursor = query.get("cursor") ?? "";
-  if (query.has("limit")) range.limit = Number(query.get("limit"));
-  return range;
 }
 
 /** A collection. Writes have a key each, so that sending them again does them once. */

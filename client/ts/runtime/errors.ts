@@ -1,4 +1,4 @@
-import type { ResourceReference } from "./collection.ts";
+import type { ResourceReference } from "./resource.ts";
 
 /** The place in a request that is to blame. */
 export interface ErrorSource {

@@ -1,6 +1,7 @@
-import type { ResourceReference } from "./collection.ts";
 import { ApiError, ConnectionError, PluralError, ProtocolError } from "./errors.ts";
 import { type NumbersOf, parseEnvelope } from "./json.ts";
+import { linkedQuery } from "./page.ts";
+import type { ResourceReference } from "./resource.ts";
 import { type CallOptions, type HttpTransport, sleep } from "./transport.ts";
 
 /** A change of a resource. */
@@ -59,12 +60,6 @@ export function beginning({ since, fromNow }: WatchOptions): string | undefined 
 /** @internal A path with a position behind its query. */
 export function behind(path: string, position: string | undefined): string {
   return position === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}since=${encodeURIComponent(position)}`;
-}
-
-/** @internal The query that a Link header leads to. */
-export function linkedQuery(headers: Headers, rel: string): URLSearchParams | undefined {
-  const link = new RegExp(`<([^>]*)>; *rel="${rel}"`).exec(headers.get("Link") ?? "")?.[1];
-  return link === undefined ? undefined : new URL(link, "http://localhost").searchParams;
 }
 
 /** @internal The events of a list, whose path with a range is given. */

@@ -1,4 +1,5 @@
-// Package databases opens databases by their URLs. No other package knows which there are.
+// Package databases opens a database by its URL, and does with it what depends on its kind: backup,
+// restore, creation of a file. It is the only package that imports both databases.
 package databases
 
 import (
@@ -12,8 +13,8 @@ import (
 	"github.com/plural-go/plural/internal/db/sqlite"
 )
 
-// Open opens a database by its URL, sqlite:FILE or postgres://…. A file that does not
-// exist is made.
+// Open opens a database by its URL, sqlite:FILE or postgres://…. It creates a file that does not
+// exist.
 func Open(ctx context.Context, url string, o db.Options) (db.Database, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme {
@@ -28,7 +29,7 @@ func Open(ctx context.Context, url string, o db.Options) (db.Database, error) {
 	return nil, errors.New("the database URL must be sqlite:FILE or postgres://HOST/DATABASE")
 }
 
-// OpenExisting opens a database without making a file for it.
+// OpenExisting is Open for a database that exists: a missing file is an error.
 func OpenExisting(ctx context.Context, url string, o db.Options) (db.Database, error) {
 	if file, ok := fileOf(url); ok {
 		if err := sqlite.CheckExists(file); err != nil {
@@ -40,7 +41,7 @@ func OpenExisting(ctx context.Context, url string, o db.Options) (db.Database, e
 
 func fileOf(url string) (file string, ok bool) { return strings.CutPrefix(url, "sqlite:") }
 
-// With opens a database that exists, and closes it again.
+// With calls a function with a database that exists, and closes the database afterwards.
 func With(ctx context.Context, url string, fn func(db.Database) error) error {
 	b, err := OpenExisting(ctx, url, db.Options{})
 	if err != nil {
@@ -49,18 +50,18 @@ func With(ctx context.Context, url string, fn func(db.Database) error) error {
 	return Explain(errors.Join(fn(b), b.Close()))
 }
 
-// Explain says more of an error of a database, to a person who runs a command or starts a
+// Explain adds advice to an error of a database, for a person who runs a command or starts a
 // server.
 func Explain(err error) error { return sqlite.Explain(err) }
 
-// Source is a database that is only read.
+// Source is a database that is opened only for reading.
 type Source struct {
 	db.Dialect
 	Read  func() (c db.Conn, release func(), err error) // reads from one snapshot
 	Close func() error
 }
 
-// OpenSource opens a database that exists, to read it. Nothing of it changes: not even the
+// OpenSource opens a database that exists, only for reading. Nothing of it changes, not even the
 // journal mode of a file.
 func OpenSource(ctx context.Context, url string) (*Source, error) {
 	if file, ok := fileOf(url); ok {
@@ -77,9 +78,9 @@ func OpenSource(ctx context.Context, url string) (*Source, error) {
 	return &Source{b, func() (db.Conn, func(), error) { return b.Read(ctx, db.LongRead) }, b.Close}, nil
 }
 
-// Create makes a database by fill, which gets the URL of an empty one. It gets its name once it is
-// filled: until then nobody else opens it, so that it can be removed if something fails. False
-// means that the URL names no new file, and nothing was done.
+// Create creates a database file. It calls fill with the URL of an empty temporary database, and
+// renames that file if fill succeeds: until then no other process opens it, so it can be removed
+// after an error. False means that the URL names no new file, and that fill was not called.
 func Create(url string, fill func(url string) error) (created bool, err error) {
 	file, ok := fileOf(url)
 	if !ok || sqlite.Exists(file) {
@@ -91,8 +92,8 @@ func Create(url string, fill func(url string) error) (created bool, err error) {
 	return true, sqlite.Create(file, func(partial string) error { return fill("sqlite:" + partial) })
 }
 
-// BackUp copies a database that is a file to a new file. Check gets the copy, before it has its
-// name.
+// BackUp copies a SQLite database to a new file. It calls check with the copy before the copy gets
+// its name.
 func BackUp(ctx context.Context, url, to string, check func(db.Conn, db.Dialect) error) error {
 	file, err := requireFile(url)
 	if err != nil {
@@ -101,15 +102,16 @@ func BackUp(ctx context.Context, url, to string, check func(db.Conn, db.Dialect)
 	return sqlite.BackUp(ctx, file, to, check)
 }
 
-// Restore makes a database what a copy of it in a file is. Check gets the copy, and mayReplace
-// the database as it is, with its name; nil: anything may be replaced. Prepare changes what the
-// database becomes.
-func Restore(ctx context.Context, url, from string, check func(db.Conn, db.Dialect) error, mayReplace func(c db.Conn, d db.Dialect, name string) error, prepare func(db.Conn, db.Dialect) error) error {
+// RestoreSteps are what the caller of Restore does with the databases.
+type RestoreSteps = sqlite.RestoreSteps
+
+// Restore replaces the contents of a SQLite database by those of a backup.
+func Restore(ctx context.Context, url, from string, steps RestoreSteps) error {
 	file, err := requireFile(url)
 	if err != nil {
 		return err
 	}
-	return sqlite.Restore(ctx, file, from, check, mayReplace, prepare)
+	return sqlite.Restore(ctx, file, from, steps)
 }
 
 func requireFile(url string) (string, error) {
@@ -120,15 +122,14 @@ func requireFile(url string) (string, error) {
 	return file, sqlite.CheckFile(file)
 }
 
-// Same recognises a database given twice, as far as that can be seen from
-// outside.
+// Same reports whether two URLs name the same database, as far as the URLs and files show it.
 func Same(one, two string) bool {
 	first, isFile := fileOf(one)
 	second, areFiles := fileOf(two)
 	return one == two || isFile && areFiles && sqlite.SameFile(first, second)
 }
 
-// Name names a database, without what its URL may hold of secrets.
+// Name names a database for messages, without the secrets that its URL may contain.
 func Name(url string) string {
 	if file, ok := fileOf(url); ok {
 		return "the SQLite database " + file

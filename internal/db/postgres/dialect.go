@@ -76,7 +76,7 @@ func (dialect) HoldSchema() []string { return []string{lockSchemas} }
 
 func (dialect) InlineReferences() bool { return false }
 
-func (b dialect) Reshape(c *model.Collection, have *db.TableShape, moves map[string]string) []string {
+func (b dialect) AlterTable(c *model.Collection, have *db.TableDefinition, moves map[string]string) []string {
 	alter := "ALTER TABLE " + db.Quote(b, c.Name) + " "
 	wanted := map[string]model.Column{}
 	for _, column := range c.Columns() {

@@ -71,7 +71,15 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Database{pool: pool, listener: listener, options: o.WithDefaults(), first: make(chan struct{}, max(1, config.MaxConns/3)), long: make(chan struct{}, max(1, config.MaxConns/2)), sequencing: make(chan struct{}, 1), replyTimeout: defaultPatience}, nil
+	return &Database{
+		pool:         pool,
+		listener:     listener,
+		options:      o.WithDefaults(),
+		first:        make(chan struct{}, max(1, config.MaxConns/3)),
+		long:         make(chan struct{}, max(1, config.MaxConns/2)),
+		sequencing:   make(chan struct{}, 1),
+		replyTimeout: defaultPatience,
+	}, nil
 }
 
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {

@@ -34,7 +34,15 @@ func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
 		if failed != nil {
 			return failed
 		}
-		c := &connection{ctx: context.WithoutCancel(ctx), trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, replyTimeout: b.replyTimeout, locks: &b.locks, retry: lock}
+		c := &connection{
+			ctx:          context.WithoutCancel(ctx),
+			trace:        b.options.Trace,
+			raw:          acquired.Conn(),
+			isolated:     beginWrite,
+			replyTimeout: b.replyTimeout,
+			locks:        &b.locks,
+			retry:        lock,
+		}
 		err = b.transact(acquired, c, t)
 		switch {
 		case errors.Is(err, errNotLocked): // retry without the lock

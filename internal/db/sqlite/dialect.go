@@ -80,13 +80,13 @@ func (dialect) HoldSchema() []string { return nil }
 
 func (dialect) InlineReferences() bool { return true }
 
-// Reshape creates a new table and copies the rows: SQLite cannot change whether a column is
+// AlterTable creates a new table and copies the rows: SQLite cannot change whether a column is
 // required, or what it refers to.
-func (b dialect) Reshape(c *model.Collection, have *db.TableShape, moves map[string]string) []string {
-	wanted := map[string]db.ColumnShape{}
+func (b dialect) AlterTable(c *model.Collection, have *db.TableDefinition, moves map[string]string) []string {
+	wanted := map[string]db.ColumnDefinition{}
 	var into, from []string
 	for _, column := range c.Columns() {
-		wanted[column.Name] = db.ColumnShape{Name: column.Name, Kind: b.ColumnType(column.Kind), NotNull: column.NotNull}
+		wanted[column.Name] = db.ColumnDefinition{Name: column.Name, Kind: b.ColumnType(column.Kind), NotNull: column.NotNull}
 		into = append(into, db.Quote(b, column.Name))
 		source := column.Name
 		if moved, ok := moves[column.Name]; ok {
@@ -94,7 +94,7 @@ func (b dialect) Reshape(c *model.Collection, have *db.TableShape, moves map[str
 		}
 		from = append(from, db.Quote(b, source))
 	}
-	found := map[string]db.ColumnShape{}
+	found := map[string]db.ColumnDefinition{}
 	for _, column := range have.Columns {
 		found[column.Name] = column
 	}

@@ -121,21 +121,31 @@ func BackUp(ctx context.Context, database, file string, check func(db.Conn, db.D
 	})
 }
 
-// Restore replaces the contents of a database by a backup, which is checked first, and then
-// prepared. The database may be in use: one transaction replaces everything, so a reader sees
-// either the old or the new contents.
-func Restore(ctx context.Context, database, file string, check func(db.Conn, db.Dialect) error, mayReplace func(c db.Conn, d db.Dialect, name string) error, prepare func(db.Conn, db.Dialect) error) error {
+// RestoreSteps are what the caller of Restore does with the databases.
+type RestoreSteps struct {
+	// Check checks the backup.
+	Check func(db.Conn, db.Dialect) error
+	// MayReplace refuses to replace the contents of a database, by an error. Nil: anything may be
+	// replaced.
+	MayReplace func(c db.Conn, d db.Dialect, name string) error
+	// Prepare changes a copy of the backup before it becomes the contents of the database.
+	Prepare func(db.Conn, db.Dialect) error
+}
+
+// Restore replaces the contents of a database by a backup. The database may be in use: one
+// transaction replaces everything, so a reader sees either the old or the new contents.
+func Restore(ctx context.Context, database, file string, steps RestoreSteps) error {
 	if _, err := os.Stat(file); err != nil {
 		return fmt.Errorf("there is no backup %s", file)
 	}
 	if SameFile(file, database) {
 		return fmt.Errorf("%s is the database itself", file)
 	}
-	if err := checkWhole(ctx, file, check); err != nil {
+	if err := checkWhole(ctx, file, steps.Check); err != nil {
 		return fmt.Errorf("%s cannot be restored: %w", file, err)
 	}
-	if info, err := os.Stat(database); err == nil && info.Size() > 0 && mayReplace != nil {
-		if err := inspect(ctx, database, func(c *connection) error { return mayReplace(c, dialect{}, database) }); err != nil {
+	if info, err := os.Stat(database); err == nil && info.Size() > 0 && steps.MayReplace != nil {
+		if err := inspect(ctx, database, func(c *connection) error { return steps.MayReplace(c, dialect{}, database) }); err != nil {
 			return err
 		}
 	}
@@ -155,7 +165,7 @@ func Restore(ctx context.Context, database, file string, check func(db.Conn, db.
 		return err
 	}
 	c := newConn(raw)
-	if err := errors.Join(prepare(c, dialect{}), c.close()); err != nil {
+	if err := errors.Join(steps.Prepare(c, dialect{}), c.close()); err != nil {
 		return err
 	}
 	return copyDatabase(ctx, partial, database)

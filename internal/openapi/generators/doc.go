@@ -1,4 +1,4 @@
-// Package generators has clients generated from an OpenAPI document by the generators that
-// people use, and calls a server with them. make setup installs the packages of npm;
-// oapi-codegen is a tool of the module in oapi. It has no code of its own.
+// Package generators has no code, only tests that generate clients from an OpenAPI document with
+// common generators, and call a server with them. make setup installs those that are npm packages;
+// oapi-codegen is a tool of the module in oapi.
 package generators

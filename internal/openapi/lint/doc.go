@@ -1,3 +1,3 @@
-// Package lint holds OpenAPI documents before the linters that people use, which are
-// packages of npm: make setup installs them. It has no code of its own.
+// Package lint has no code, only tests that check OpenAPI documents with common linters. These are
+// npm packages, which make setup installs.
 package lint

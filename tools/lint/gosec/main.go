@@ -1,11 +1,10 @@
-// Command gosec looks for insecure code in what is shipped: the library, the binary
-// and the examples. It is gosec's own analysis behind a front of ours, as gosec's brings along
-// the clients of three services that it can ask for advice, and everything that these
-// need (see docs/decisions/0002-dependencies.md).
+// Command gosec looks for insecure code in the library, the binary and the examples. It runs
+// gosec's analysis without gosec's own command, because that depends on the clients of three
+// services (see docs/decisions/0002-dependencies.md).
 //
 //	go run -C tools/lint ./gosec ../..
 //
-// What it finds and is none is marked at the line: // #nosec G304 -- the reason.
+// A false positive is marked at its line: // #nosec G304 -- the reason.
 package main
 
 import (

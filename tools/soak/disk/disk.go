@@ -1,13 +1,13 @@
 //go:build linux
 
-// Package disk is a file system for tests that does what disks do at the worst
-// of times. Its files are in memory, twice: as programs see them, and as they
-// are on the platter, where a write arrives when it is synced. A power cut
-// leaves what is on the platter, and of the writes on their way there any part.
-// It can also be full, fail, and lie about having synced.
+// Package disk is a file system in memory that simulates faults of disks, for the
+// crash harness. It has two versions of each file: the one that programs see, and
+// the one that is durable, which gets a write when it is synced. A power cut keeps
+// the durable version, and a random part of the writes that were not synced. The
+// disk can also be full, return errors, and report a sync that it has not done.
 //
-// There is one directory and no other. It is mounted through FUSE, so that a
-// real process uses it through the real system calls.
+// The file system has one directory. It is mounted by FUSE, so that a real process
+// uses it by real system calls.
 package disk
 
 import (

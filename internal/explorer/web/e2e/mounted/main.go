@@ -1,5 +1,5 @@
-// Command mounted is a program with a server below a prefix that it takes off itself, for
-// the browser tests: the explorer must find everything there.
+// Command mounted is a program that mounts a server under a prefix and strips the prefix itself. The
+// browser tests use it: the explorer must work there too.
 package main
 
 import (

@@ -5,14 +5,14 @@ export interface Description {
   paths: Record<string, Record<string, unknown>>
   components?: {
     parameters?: Record<string, { name?: string; schema?: { maximum?: number } }>
-    schemas?: Record<string, Shape>
-    requestBodies?: Record<string, { content: Record<string, { schema: Shape }> }>
+    schemas?: Record<string, Schema>
+    requestBodies?: Record<string, { content: Record<string, { schema: Schema }> }>
   }
 }
 
-interface Shape {
+interface Schema {
   $ref?: string
-  oneOf?: Shape[] // one resource, or several
+  oneOf?: Schema[] // one resource, or several
   properties?: Record<string, { readOnly?: boolean }>
 }
 
@@ -51,17 +51,17 @@ export class Rights {
     return this.paths[path]?.[method.toLowerCase()] as { requestBody?: { $ref?: string } } | undefined
   }
 
-  /** The shape of one resource, behind references and choices. */
-  private resource(shape: Shape | undefined): Shape | undefined {
-    if (shape?.$ref) return this.resource(this.components.schemas?.[named(shape.$ref)])
-    return shape?.oneOf ? this.resource(shape.oneOf[0]) : shape
+  /** The schema of one resource; references and choices are followed. */
+  private resource(schema: Schema | undefined): Schema | undefined {
+    if (schema?.$ref) return this.resource(this.components.schemas?.[named(schema.$ref)])
+    return schema?.oneOf ? this.resource(schema.oneOf[0]) : schema
   }
 
   /** Whether an attribute can be given to a new resource, or changed in one that is there. */
   mayWrite(method: 'POST' | 'PATCH', collection: string, attribute: string): boolean {
     const body = this.components.requestBodies?.[named(this.operation(method, collection)?.requestBody?.$ref)]
-    const shape = body?.content['application/json']?.schema
-    const properties = this.resource(shape)?.properties
+    const schema = body?.content['application/json']?.schema
+    const properties = this.resource(schema)?.properties
     return !properties || (attribute in properties && !properties[attribute]!.readOnly)
   }
 

@@ -16,10 +16,10 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// TestPositionsEqualCounting holds the directory against a list in memory, while
+// TestOffsetIndexEqualsCounting compares the index with a list in memory, while
 // resources come and go in any order, alone and together, move between
 // parents, and transactions fail.
-func TestPositionsEqualCounting(t *testing.T) {
+func TestOffsetIndexEqualsCounting(t *testing.T) {
 	size, wide := lists.BlockSize, lists.Fanout
 	lists.BlockSize, lists.Fanout = 3, 2 // so that a few resources make a deep tree
 	t.Cleanup(func() { lists.BlockSize, lists.Fanout = size, wide })
@@ -57,7 +57,7 @@ func TestPositionsEqualCounting(t *testing.T) {
 						return err
 					}
 				}
-				expectPositions(t, tx, tracks, parents, changed)
+				expectOffsets(t, tx, tracks, parents, changed)
 				if failing {
 					return errOnPurpose
 				}
@@ -79,7 +79,7 @@ func TestPositionsEqualCounting(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer tx.Close()
-			expectPositions(t, tx, tracks, parents, expected)
+			expectOffsets(t, tx, tracks, parents, expected)
 			expectPagesAtOnce(t, st, tracks, expected)
 		})
 	})
@@ -89,23 +89,23 @@ func TestPositionsEqualCounting(t *testing.T) {
 func expectPagesAtOnce(t *rapid.T, st *Store, tracks *model.Collection, expected map[model.ID]*model.ID) {
 	ids := slices.SortedFunc(maps.Keys(expected), lists.CompareIDs)
 	for range 4 {
-		position, take := rapid.IntRange(1, len(ids)+2).Draw(t, "position"), rapid.IntRange(1, 5).Draw(t, "take")
-		got, total, found := pageAtOnce(t, st, tracks, int64(position), int64(take))
+		offset, take := rapid.IntRange(1, len(ids)+2).Draw(t, "offset"), rapid.IntRange(1, 5).Draw(t, "take")
+		got, total, found := pageAtOnce(t, st, tracks, int64(offset), int64(take))
 		if found != st.db.Traits().RoundTrips {
 			t.Fatalf("a page was found: %v", found)
 		}
 		if !found {
 			return
 		}
-		want := ids[min(position, len(ids)):min(position+take, len(ids))]
+		want := ids[min(offset, len(ids)):min(offset+take, len(ids))]
 		if !slices.Equal(got, want) || total != int64(len(ids)) {
-			t.Fatalf("%d at %d of %d: got %v of %d, want %v", take, position, len(ids), got, total, want)
+			t.Fatalf("%d at %d of %d: got %v of %d, want %v", take, offset, len(ids), got, total, want)
 		}
 	}
 }
 
-func pageAtOnce(t interface{ Fatal(...any) }, st *Store, c *model.Collection, position, take int64) (ids []model.ID, total int64, found bool) {
-	page := newPage(PageQuery{Collection: c, Unfiltered: true, Range: query.Range{Anchor: query.AtOffset, Offset: position, Limit: take}})
+func pageAtOnce(t interface{ Fatal(...any) }, st *Store, c *model.Collection, offset, take int64) (ids []model.ID, total int64, found bool) {
+	page := newPage(PageQuery{Collection: c, Unfiltered: true, Range: query.Range{Anchor: query.AtOffset, Offset: offset, Limit: take}})
 	defer page.Close()
 	found, err := page.readInOneQuery(context.Background(), st)
 	if err != nil {
@@ -126,11 +126,11 @@ func pageAtOnce(t interface{ Fatal(...any) }, st *Store, c *model.Collection, po
 	}
 }
 
-// TestSearchForAPositionIsBounded: how far a query goes for a position is bounded, and what is further
+// TestSearchForAnOffsetIsBounded: how far a query goes for an offset is bounded, and what is further
 // away is not taken to be missing.
-func TestSearchForAPositionIsBounded(t *testing.T) {
+func TestSearchForAnOffsetIsBounded(t *testing.T) {
 	t.Parallel()
-	s := positionless(t)
+	s := withoutIndex(t)
 	notes := s.Collection("notes")
 	st := open(t, pgtest.URL(t), s)
 	const many = maxStep + 50
@@ -143,10 +143,10 @@ func TestSearchForAPositionIsBounded(t *testing.T) {
 		_, _, err := tx.InsertAll(notes, records)
 		return err
 	})
-	execute := func(position, take int64) []model.ID {
-		ids, total, found := pageAtOnce(t, st, notes, position, take)
+	execute := func(offset, take int64) []model.ID {
+		ids, total, found := pageAtOnce(t, st, notes, offset, take)
 		if found && total != many {
-			t.Errorf("position %d: the total is %d", position, total)
+			t.Errorf("offset %d: the total is %d", offset, total)
 		}
 		return ids
 	}
@@ -161,7 +161,7 @@ func TestSearchForAPositionIsBounded(t *testing.T) {
 	}
 }
 
-func positionless(t *testing.T) *model.Schema {
+func withoutIndex(t *testing.T) *model.Schema {
 	s, err := model.New(model.Collection{Name: "notes", NoTimestamps: true})
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func changeTrack(t *rapid.T, tx *Tx, tracks *model.Collection, parents []model.I
 	return err
 }
 
-func expectPositions(t *rapid.T, tx *Tx, tracks *model.Collection, parents []model.ID, expected map[model.ID]*model.ID) {
+func expectOffsets(t *rapid.T, tx *Tx, tracks *model.Collection, parents []model.ID, expected map[model.ID]*model.ID) {
 	all := []*model.ID{nil}
 	for i := range parents {
 		all = append(all, &parents[i])
@@ -225,8 +225,8 @@ func expectPositions(t *rapid.T, tx *Tx, tracks *model.Collection, parents []mod
 			t.Fatalf("the total of %v is %d, want %d, %v", parent, total, len(ids), err)
 		}
 		for range min(len(ids), 8) {
-			position := rapid.IntRange(0, len(ids)-1).Draw(t, "position")
-			block, found, err := tx.near(tracks, parent, int64(position))
+			offset := rapid.IntRange(0, len(ids)-1).Draw(t, "offset")
+			block, found, err := tx.findBlock(tracks, parent, int64(offset))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -238,8 +238,8 @@ func expectPositions(t *rapid.T, tx *Tx, tracks *model.Collection, parents []mod
 			if block.End != nil {
 				end, _ = slices.BinarySearchFunc(ids, *block.End, lists.CompareIDs)
 			}
-			if int64(before) != block.Before || int64(end-before) != block.Count || position < before || position >= end {
-				t.Fatalf("position %d of %d is found in %+v, where %d are before and %d inside", position, len(ids), block, before, end-before)
+			if int64(before) != block.Before || int64(end-before) != block.Count || offset < before || offset >= end {
+				t.Fatalf("offset %d of %d is found in %+v, where %d are before and %d inside", offset, len(ids), block, before, end-before)
 			}
 		}
 	}

@@ -56,53 +56,54 @@ func exactMultiple(a *model.Attribute) bool {
 	return step.IsInt() && small(a.Minimum, a.ExclusiveMinimum) && small(a.Maximum, a.ExclusiveMaximum)
 }
 
-// shape is what a JSON Schema of a resource is for.
-type shape int
+// variant is one of the four JSON Schemas of a collection: of resources as they are read, and of
+// the bodies that create, replace and change them.
+type variant int
 
 const (
-	readShape shape = iota
-	createShape
-	replaceShape
-	patchShape
+	readVariant variant = iota
+	createVariant
+	replaceVariant
+	patchVariant
 )
 
-// suffixes is what the names of shapes end in.
+// suffixes are the ends of the names of variants: User, UserCreate and so on.
 var (
-	suffixes      = map[shape]string{readShape: "", createShape: "Create", replaceShape: "Replace", patchShape: "Patch"}
-	shapeSuffixes = []string{"", "Create", "Replace", "Patch"}
+	suffixes        = map[variant]string{readVariant: "", createVariant: "Create", replaceVariant: "Replace", patchVariant: "Patch"}
+	variantSuffixes = []string{"", "Create", "Replace", "Patch"}
 )
 
-// isShapeOf reports whether a name is that of a shape of what has another one.
-func isShapeOf(name, of string) bool {
+// isVariantOf reports whether a name is that of a variant of the collection with another name.
+func isVariantOf(name, of string) bool {
 	suffix, found := strings.CutPrefix(strings.ToLower(name), strings.ToLower(of))
-	return found && suffix != "" && slices.ContainsFunc(shapeSuffixes, func(each string) bool { return strings.ToLower(each) == suffix })
+	return found && suffix != "" && slices.ContainsFunc(variantSuffixes, func(each string) bool { return strings.ToLower(each) == suffix })
 }
 
-// shapeOf is a reference to a shape of the resources at a place.
-func (b *builder) shapeOf(p place, s shape) object {
-	name, givenByPath := b.titles[p.collection].one+suffixes[s], ""
-	if p.parent != nil && (s == createShape || s == replaceShape) {
+// schemaOf refers to a variant of the collection at a place, and adds it to the document.
+func (b *builder) schemaOf(p place, v variant) object {
+	name, givenByPath := b.titles[p.collection].one+suffixes[v], ""
+	if p.parent != nil && (v == createVariant || v == replaceVariant) {
 		if parent := p.parentAttribute(); parent.Required && parent.Default == nil {
 			wanted := name + "Below" + b.titles[p.parent.To].one // the body need not say what the path says
 			name, _ = b.name(b.componentNames, "name of "+p.collection.Name+" "+wanted, wanted)
 			givenByPath = parent.Name
 		}
 	}
-	if b.isNew("shape " + name) {
-		b.schemas.add(name, b.resourceShape(p.collection, s, givenByPath))
+	if b.isNew("schema " + name) {
+		b.schemas.add(name, b.resourceSchema(p.collection, v, givenByPath))
 	}
 	return reference("schemas", name)
 }
 
-// resourceShape is a JSON Schema of resources. One attribute may be given by the path, and
+// resourceSchema is a JSON Schema of resources. One attribute may be given by the path, and
 // so is not required.
-func (b *builder) resourceShape(c *model.Collection, s shape, givenByPath string) object {
+func (b *builder) resourceSchema(c *model.Collection, v variant, givenByPath string) object {
 	properties, required := object{}, list{}
-	switch s {
-	case readShape:
+	switch v {
+	case readVariant:
 		properties.add("id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}, {"description", "The key of the resource, its place in the collection, and a cursor."}})
 		required = append(required, "id", "type")
-	case createShape:
+	case createVariant:
 		properties.add("id", object{{"type", "string"}, {"format", "uuid"}, {"description", "An id of the client's. Without one, the server makes it."}})
 	default:
 		properties.add("id", object{{"type", "string"}, {"format", "uuid"}, {"description", "May be sent back as it is; it cannot change."}})
@@ -110,57 +111,57 @@ func (b *builder) resourceShape(c *model.Collection, s shape, givenByPath string
 	properties.add("type", object{{"type", "string"}, {"const", c.Name}, {"description", "The name of the collection."}})
 	for i := range c.Attributes {
 		a := &c.Attributes[i]
-		if !b.has(c, a.Name, s) {
+		if !b.has(c, a.Name, v) {
 			continue
 		}
-		properties.add(a.Name, b.attributeShape(c, a, s))
-		if s == readShape || (s == createShape || s == replaceShape) && b.mustBeGiven(c, a) && a.Name != givenByPath {
+		properties.add(a.Name, b.attributeSchema(c, a, v))
+		if v == readVariant || (v == createVariant || v == replaceVariant) && b.mustBeGiven(c, a) && a.Name != givenByPath {
 			required = append(required, a.Name)
 		}
 	}
-	if !c.NoTimestamps && s != createShape {
+	if !c.NoTimestamps && v != createVariant {
 		for _, each := range [][2]string{{"created_at", "When it was created."}, {"updated_at", "When it last changed."}} {
-			properties.add(each[0], timestampShape(each[1], s))
-			if s == readShape {
+			properties.add(each[0], timestampSchema(each[1], v))
+			if v == readVariant {
 				required = append(required, each[0])
 			}
 		}
 	}
-	result := object{{"type", "object"}, {"description", b.describeShape(c, s)}, {"properties", properties}}
+	result := object{{"type", "object"}, {"description", b.describeVariant(c, v)}, {"properties", properties}}
 	result.addIf(len(required) > 0, "required", required)
 	result.add("additionalProperties", false)
 	return result
 }
 
-func (b *builder) describeShape(c *model.Collection, s shape) string {
+func (b *builder) describeVariant(c *model.Collection, v variant) string {
 	one := an(spaced(c.Singular))
-	switch s {
-	case readShape:
+	switch v {
+	case readVariant:
 		return capital(one) + ", whole. Every attribute is there, and null if it has no value."
-	case createShape:
+	case createVariant:
 		return "What " + one + " is created from. An attribute that is left out has its default, or is null."
-	case replaceShape:
+	case replaceVariant:
 		return "All of " + one + ". An attribute that is left out goes to its default, or to null. What was read can be sent back."
 	}
 	return "The attributes of " + one + " to change. Null clears one; defaults play no part."
 }
 
-func timestampShape(description string, s shape) object {
-	if s == readShape {
+func timestampSchema(description string, v variant) object {
+	if v == readVariant {
 		return object{{"type", "string"}, {"format", "date-time"}, {"pattern", dateTimeOut}, {"description", description}}
 	}
 	return object{{"type", "string"}, {"format", "date-time"}, {"pattern", dateTimeIn}, {"description", description + " May be sent back; it cannot be set."}}
 }
 
-// has reports whether an attribute is part of a shape for the reader. What they can only
-// see can be sent back.
-func (b *builder) has(c *model.Collection, attribute string, s shape) bool {
+// has reports whether a variant has an attribute, for the reader of the document. Attributes
+// that they can only read can be sent back.
+func (b *builder) has(c *model.Collection, attribute string, v variant) bool {
 	column := c.Field(attribute).Column
 	seen, set := b.by.Visible(c).Has(column), b.by.Writable(c).Has(column)
-	switch s {
-	case readShape:
+	switch v {
+	case readVariant:
 		return seen
-	case createShape:
+	case createVariant:
 		return set
 	}
 	return seen || set
@@ -171,24 +172,24 @@ func (b *builder) mustBeGiven(c *model.Collection, a *model.Attribute) bool {
 }
 
 // onlySentBack reports whether an attribute can be part of what is sent, but not be changed by it.
-func (b *builder) onlySentBack(c *model.Collection, a *model.Attribute, s shape) bool {
-	return (s == replaceShape || s == patchShape) && !b.by.Writable(c).Has(c.Field(a.Name).Column)
+func (b *builder) onlySentBack(c *model.Collection, a *model.Attribute, v variant) bool {
+	return (v == replaceVariant || v == patchVariant) && !b.by.Writable(c).Has(c.Field(a.Name).Column)
 }
 
-// attributeShape is the definition of an attribute of a collection.
-func (b *builder) attributeShape(c *model.Collection, a *model.Attribute, s shape) object {
+// attributeSchema is the definition of an attribute of a collection.
+func (b *builder) attributeSchema(c *model.Collection, a *model.Attribute, v variant) object {
 	if c.ReadOnly() && a.Name == "errors" {
-		return object{{"type", list{"array", "null"}}, {"description", a.Description}, {"items", reference("schemas", errorShape)}}
+		return object{{"type", list{"array", "null"}}, {"description", a.Description}, {"items", reference("schemas", errorSchema)}}
 	}
-	d := define(a, s == readShape, !a.Required)
-	description := b.describeAttribute(c, a, s)
+	d := define(a, v == readVariant, !a.Required)
+	description := b.describeAttribute(c, a, v)
 	d.addIf(description != "", "description", description)
-	d.addIf(b.onlySentBack(c, a, s), "readOnly", true)
-	d.addIf(a.Default != nil && (s == createShape || s == replaceShape), "default", constant(a.Default))
+	d.addIf(b.onlySentBack(c, a, v), "readOnly", true)
+	d.addIf(a.Default != nil && (v == createVariant || v == replaceVariant), "default", constant(a.Default))
 	return d
 }
 
-func (b *builder) describeAttribute(c *model.Collection, a *model.Attribute, s shape) string {
+func (b *builder) describeAttribute(c *model.Collection, a *model.Attribute, v variant) string {
 	text := a.Description
 	if a.References != nil {
 		if to := b.schema.Collection(a.References.Collection); b.knows(to) {
@@ -198,7 +199,7 @@ func (b *builder) describeAttribute(c *model.Collection, a *model.Attribute, s s
 		}
 	}
 	text += describeRest(a)
-	if b.onlySentBack(c, a, s) {
+	if b.onlySentBack(c, a, v) {
 		text += " May be sent back as it was read; it cannot be set."
 	}
 	return strings.TrimSpace(text)
@@ -366,20 +367,20 @@ func constant(value any) json.RawMessage {
 	return json.RawMessage(strings.TrimSpace(text.String()))
 }
 
-// The shapes that every document has.
+// The names of schemas that every document has.
 const (
-	errorShape      = "ErrorObject"
-	collectionShape = "CollectionDescription"
-	stateShape      = "ServerState"
+	errorSchema      = "ErrorObject"
+	collectionSchema = "CollectionDescription"
+	stateSchema      = "ServerState"
 )
 
-var ownShapes = []string{errorShape, collectionShape, stateShape, changeShape}
+var ownSchemas = []string{errorSchema, collectionSchema, stateSchema, changeSchema}
 
-func (b *builder) commonShapes() object {
-	shapes := object{
-		{errorShape, b.errorObject()},
-		{collectionShape, b.collectionDescription()},
-		{stateShape, object{
+func (b *builder) commonSchemas() object {
+	schemas := object{
+		{errorSchema, b.errorObject()},
+		{collectionSchema, b.collectionDescription()},
+		{stateSchema, object{
 			{"type", "object"}, {"description", "How the server is."},
 			{"properties", object{
 				{"status", object{{"type", "string"}, {"enum", list{"ok", "ready", "failed", "unavailable"}}}},
@@ -388,8 +389,8 @@ func (b *builder) commonShapes() object {
 			{"required", list{"status"}}, {"additionalProperties", false},
 		}},
 	}
-	shapes.addIf(b.knows(b.schema.Changes()), changeShape, b.changeObject())
-	return shapes
+	schemas.addIf(b.knows(b.schema.Changes()), changeSchema, b.changeObject())
+	return schemas
 }
 
 func (b *builder) errorObject() object {

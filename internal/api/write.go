@@ -10,8 +10,8 @@ import (
 	"github.com/plural-go/plural/internal/resource"
 )
 
-// change executes a write: now or asynchronously, with or without an Idempotency-Key.
-func (a *API) change(r *http.Request, out *response, t *target) (*reply, error) {
+// write executes a write: now or asynchronously, with or without an Idempotency-Key.
+func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
 	request := resource.Request{
 		Method: r.Method, Path: t.path, ID: t.id,
 		IfMatch: r.Header.Values("If-Match"), IfNoneMatch: r.Header.Values("If-None-Match"),
@@ -25,33 +25,33 @@ func (a *API) change(r *http.Request, out *response, t *target) (*reply, error) 
 	}
 	when := timingOf(r, request)
 	request.Accepting = when.later
-	key, err := a.idempotencyKeyOf(r, request)
+	once, err := a.idempotentRequestOf(r, request)
 	if err != nil {
 		return nil, err
 	}
-	if key == nil {
+	if once == nil {
 		return a.perform(r.Context(), request, when, nil)
 	}
-	if !a.keys.enter(key) {
+	if !a.keys.enter(once.Key) {
 		return nil, resource.KeyInUse()
 	}
-	defer a.keys.leave(key)
-	record, err := a.Resources.FindRecord(r.Context(), *key)
+	defer a.keys.leave(once.Key)
+	record, err := a.Resources.FindRecord(r.Context(), *once)
 	if err != nil || record != nil {
 		return replayOf(record), err
 	}
-	return a.perform(r.Context(), request, when, key)
+	return a.perform(r.Context(), request, when, once)
 }
 
-// perform executes a write. With an Idempotency-Key the same transaction stores the
-// idempotency record.
-func (a *API) perform(ctx context.Context, request resource.Request, when timing, key *resource.IdempotencyKey) (*reply, error) {
+// perform executes a write in this request, or accepts it for later. Once is nil if the request
+// has no Idempotency-Key; otherwise the same transaction stores the idempotency record.
+func (a *API) perform(ctx context.Context, request resource.Request, when timing, once *resource.IdempotentRequest) (*reply, error) {
 	if !when.later {
-		reply, _, err := a.execute(ctx, a.now(ctx, request), key)
+		reply, _, err := a.transact(ctx, a.prepareNow(ctx, request), once)
 		return reply, err
 	}
 	var accepted operation.Accepted
-	reply, fresh, err := a.execute(ctx, a.later(ctx, request, when, &accepted), key)
+	reply, fresh, err := a.transact(ctx, a.prepareLater(ctx, request, when, &accepted), once)
 	if err != nil || !fresh || reply.status != http.StatusAccepted {
 		a.Operations.StopWaiting(accepted)
 		return reply, err
@@ -60,7 +60,7 @@ func (a *API) perform(ctx context.Context, request resource.Request, when timing
 	if when.wait == 0 {
 		return reply, nil
 	}
-	return a.await(ctx, accepted, reply, when, key)
+	return a.await(ctx, accepted, reply, when, once)
 }
 
 // pendingWrite is a write before its transaction: the error found so far, the function that
@@ -71,8 +71,8 @@ type pendingWrite struct {
 	reply  func() *reply
 }
 
-// now prepares a write that is executed in this request.
-func (a *API) now(ctx context.Context, request resource.Request) pendingWrite {
+// prepareNow prepares a write that is executed in this request.
+func (a *API) prepareNow(ctx context.Context, request resource.Request) pendingWrite {
 	write, err := a.Resources.Decode(ctx, request)
 	if err == nil {
 		err = a.Resources.Before(ctx, &write)
@@ -84,12 +84,12 @@ func (a *API) now(ctx context.Context, request resource.Request) pendingWrite {
 			results, err = w.Do(write)
 			return err
 		},
-		reply: func() *reply { return a.written(write, results) },
+		reply: func() *reply { return a.replyToWrite(write, results) },
 	}
 }
 
-// later prepares a write that is accepted and executed asynchronously.
-func (a *API) later(ctx context.Context, request resource.Request, when timing, accepted *operation.Accepted) pendingWrite {
+// prepareLater prepares a write that is accepted and executed asynchronously.
+func (a *API) prepareLater(ctx context.Context, request resource.Request, when timing, accepted *operation.Accepted) pendingWrite {
 	write, err := a.Resources.Decode(ctx, request)
 	return pendingWrite{
 		failed: err,
@@ -115,7 +115,7 @@ const settleTime = 10 * time.Second
 
 // await waits for the outcome of an operation and replies with it. The idempotency record gets
 // the same reply.
-func (a *API) await(ctx context.Context, accepted operation.Accepted, reply *reply, when timing, key *resource.IdempotencyKey) (*reply, error) {
+func (a *API) await(ctx context.Context, accepted operation.Accepted, reply *reply, when timing, once *resource.IdempotentRequest) (*reply, error) {
 	wanted, cancel := a.whileAwaited(ctx)
 	defer cancel()
 	outcome, ok := a.Operations.Wait(wanted, accepted, when.wait)
@@ -124,17 +124,17 @@ func (a *API) await(ctx context.Context, accepted operation.Accepted, reply *rep
 	case ok && outcome.Err != nil:
 		reply = failure(fault.From(outcome.Err))
 	case ok:
-		reply = a.written(outcome.Write, outcome.Results)
+		reply = a.replyToWrite(outcome.Write, outcome.Results)
 	}
 	reply.header.Set("Preference-Applied", when.applied)
-	if key == nil {
+	if once == nil {
 		return reply, nil
 	}
 	if outcome.Err == nil || isFinal(outcome.Err) {
 		final = reply
 	}
 	final.provisional = 0
-	other, err := a.Resources.FinalizeRecord(ctx, *key, recordOf(final))
+	other, err := a.Resources.FinalizeRecord(ctx, once.Key, recordOf(final))
 	if err == nil && other != nil {
 		reply = replyOf(other) // a repeated request was answered first
 	}
@@ -166,4 +166,35 @@ func detached(ctx context.Context) context.Context {
 
 func clientOf(ctx context.Context) context.Context {
 	return ctx.Value(clientContextKey{}).(context.Context)
+}
+
+// replyToWrite replies with resources after they were created or changed, or with one that was
+// deleted.
+func (a *API) replyToWrite(write resource.Write, results []resource.Resource) *reply {
+	if write.Many {
+		return enveloped(http.StatusCreated, joined(results))
+	}
+	status := http.StatusOK
+	if write.Verb == resource.Create {
+		status = http.StatusCreated
+	}
+	reply := enveloped(status, results[0].Representation)
+	if write.Verb == resource.Create {
+		reply.header.Set("Location", a.locate(write.Path.Collection, results[0].ID))
+	}
+	if write.Verb != resource.Delete {
+		reply.header.Set("ETag", results[0].ETag)
+	}
+	return reply
+}
+
+func joined(resources []resource.Resource) []byte {
+	list := []byte{'['}
+	for i, each := range resources {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, each.Representation...)
+	}
+	return append(list, ']')
 }

@@ -36,34 +36,3 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 func conditionOf(r *http.Request) (resource.Condition, error) {
 	return resource.ParseCondition(r.Header.Values("If-Match"), r.Header.Values("If-None-Match"))
 }
-
-// written replies with resources after they were created or changed, or with one that was
-// deleted.
-func (a *API) written(write resource.Write, results []resource.Resource) *reply {
-	if write.Many {
-		return enveloped(http.StatusCreated, joined(results))
-	}
-	status := http.StatusOK
-	if write.Verb == resource.Create {
-		status = http.StatusCreated
-	}
-	reply := enveloped(status, results[0].Representation)
-	if write.Verb == resource.Create {
-		reply.header.Set("Location", a.locate(write.Path.Collection, results[0].ID))
-	}
-	if write.Verb != resource.Delete {
-		reply.header.Set("ETag", results[0].ETag)
-	}
-	return reply
-}
-
-func joined(resources []resource.Resource) []byte {
-	list := []byte{'['}
-	for i, each := range resources {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, each.Representation...)
-	}
-	return append(list, ']')
-}
