@@ -92,3 +92,25 @@ access:
 		}
 	}
 }
+
+// TestWatchFromAPositionThatIsGone: of another history of the database. Standard error says so, and the resources come again.
+func TestWatchFromAPositionThatIsGone(t *testing.T) {
+	dir := t.TempDir()
+	server := serveIn(t, dir)
+	post(t, server.base+"/users", `{"name":"Ada","email":"ada@example.com"}`)
+	w := watch(t, "users", "--server", server.base, "--from-now")
+	position := w.next("synced  ").Position
+	w.interrupt()
+	if out, err := program(t, dir, "history", "renew").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	w = watch(t, "users", "--server", server.base, "--since", position)
+	w.next("reset  ")
+	w.next("listed Ada ")
+	w.next("synced  ")
+	w.notes = regexp.MustCompile(`^plural: the position of --since is gone: it is older than the server keeps changes, or of another path, filter or history\. The resources are listed again\.\n$`)
+	w.interrupt()
+	if w.log.Len() == 0 {
+		t.Error("nothing was said")
+	}
+}
