@@ -75,6 +75,9 @@ func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since strin
 	switch {
 	case a.isLog(t):
 		q, err := query.ParseStream(a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
+		if err == nil && t.history {
+			_, err = a.Feed.Changes(r.Context(), logRequest(t, query.Query{})) // 404 as of the list
+		}
 		return a.Feed.LogShape(logRequest(t, q)), q.Since, err
 	case t.lists():
 		limits := a.Query

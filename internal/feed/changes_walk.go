@@ -242,7 +242,10 @@ func (c *Changes) seesAll() bool {
 // openHistory finds the last state of the resource.
 func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
 	path, id := c.request.Path, c.request.ID
-	if err := path.RequireParent(tx); err != nil {
+	if err := path.RequireParent(tx); fault.Is(err, problem.CodeNotFound) {
+		return fault.New(problem.CodeNotFound, "%s Without its parent a resource has its history in its own collection: %s/%s/changes.",
+			fault.From(err)[0].Detail, path.Collection.Name, id)
+	} else if err != nil {
 		return err
 	}
 	state, err := tx.Get(path.Collection, nil, id)
@@ -265,7 +268,8 @@ func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
 			state = last[0].After
 		}
 	}
-	if path.Parent != nil && state[path.Collection.ParentLink().Column] != model.IDValue(*path.Parent) {
+	c.hidden = !path.By.Sees(path.Collection, state)
+	if !c.hidden && !c.isBelow(state) {
 		return resource.NotFound(path.Collection, id)
 	}
 	oldest, _, _, err := tx.Log(store.LogQuery{Collection: path.Collection, ID: &id, Most: 1})
@@ -275,11 +279,17 @@ func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
 	if c.floor > 0 && (len(oldest) == 0 || oldest[0].Kind != store.Created) {
 		c.CutAt = cutAt
 	}
-	c.hidden = !path.By.Sees(path.Collection, state)
 	return nil
 }
 
-// checkVisible returns 404 for the history of a resource of which the caller sees no state.
+// isBelow reports whether a state of the resource is below the parent in the path, if there is one.
+func (c *Changes) isBelow(state model.Record) bool {
+	path := c.request.Path
+	return path.Parent == nil || state[path.Collection.ParentLink().Column] == model.IDValue(*path.Parent)
+}
+
+// checkVisible returns 404 for the history of a resource of which the caller sees no state, or the last one that
+// they see is below another parent: where it is while it is hidden is not told.
 func (c *Changes) checkVisible() error {
 	if !c.hidden {
 		return nil
@@ -287,8 +297,18 @@ func (c *Changes) checkVisible() error {
 	unfiltered := *c
 	unfiltered.request.Query.Filter, unfiltered.skipped = nil, store.Point{}
 	entry, _, err := unfiltered.walkBack(c.End + 1).next(nil)
-	if err == nil && entry == nil {
-		err = resource.NotFound(c.request.Path.Collection, c.request.ID)
+	if err != nil {
+		return err
 	}
-	return err
+	path := c.request.Path
+	if entry != nil {
+		last := entry.After
+		if last == nil || !path.By.Sees(path.Collection, last) {
+			last = entry.Before
+		}
+		if c.isBelow(last) {
+			return nil
+		}
+	}
+	return resource.NotFound(path.Collection, c.request.ID)
 }

@@ -222,8 +222,8 @@ func AppendChange(dst []byte, history model.ID, by *auth.Permit, e *store.LogEnt
 	}
 	visible := by.Visible(c)
 	var changed model.ColumnSet
-	if e.Before != nil && e.After != nil && before != nil {
-		changed = c.Differences(e.Before, e.After, visible)
+	if before != nil && after != nil {
+		changed = c.Differences(before, after, visible)
 	}
 	if before == nil && after == nil || before != nil && after != nil && changed == nil {
 		return dst, false
@@ -238,10 +238,8 @@ func AppendChange(dst []byte, history model.ID, by *auth.Permit, e *store.LogEnt
 	switch {
 	case before == nil:
 		dst = append(dst, "null"...)
-	case e.After == nil:
+	case after == nil: // deleted or hidden; which attributes differ would tell something of a hidden state
 		dst = c.AppendSome(dst, before, visible)
-	case changed == nil: // nothing that is visible, except that the resource is not any more
-		dst = append(dst, "{}"...)
 	default:
 		dst = c.AppendAttributes(dst, before, changed)
 	}

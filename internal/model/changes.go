@@ -26,7 +26,7 @@ func changes() *Collection {
 			}},
 			{Name: "revision", Type: Integer, Required: true, Minimum: "1", Description: "The revision of the resource after the change."},
 			{Name: "by", Type: String, Description: "The caller who made the change; null if there is no access control."},
-			anything("previous", "The former values of the changed attributes, or the whole resource as it last was if it was deleted; null if it did not exist or was hidden before."),
+			anything("previous", "The former values of the changed attributes, or the whole resource as it last was if it was deleted or is hidden; null if it did not exist or was hidden before."),
 			anything("data", "The resource after the change; null if it was deleted or is hidden."),
 		},
 	}}
