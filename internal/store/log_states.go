@@ -2,6 +2,8 @@ package store
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -127,30 +129,28 @@ func (l *loggedTable) fill(record model.Record, revision int64) {
 	}
 }
 
-// statesAtFirst is of how many changes the states are read before their size is known.
-const statesAtFirst = 16
+// errTooLarge: the states of several resources are larger than they may be together.
+var errTooLarge = errors.New("the states are too large")
 
-// statesWithin finds the states of the first changes, as many as fit into a number of bytes, and
-// those of all changes if that is zero.
+// statesWithin finds the states of the first changes, as many as fit into a number of bytes but at
+// least one, and those of all changes if that is zero.
 func (t *Tx) statesWithin(most int, entries []LogEntry, previous [][]byte) (known int, err error) {
-	if most == 0 {
-		return len(entries), t.states(entries, previous)
+	err = t.states(entries, previous, most)
+	if errors.Is(err, errTooLarge) { // their size is only known when they are read
+		entries = entries[:1]
+		err = t.states(entries, previous, 0)
 	}
-	for bytes := 0; known < len(entries) && bytes < most; {
-		size := statesAtFirst
-		if known > 0 { // as many as fit, if they are as large as those before
-			size = max(statesAtFirst, min(4*known, known*(most-bytes)/max(1, bytes)))
-		}
-		end := min(known+size, len(entries))
-		if err := t.states(entries[known:end], previous[known:end]); err != nil {
-			return 0, err
-		}
-		for ; known < end; known++ {
-			bytes += sizeOf(entries[known].Before) + sizeOf(entries[known].After)
-		}
+	if most == 0 || err != nil {
+		return len(entries), err
+	}
+	for bytes := 0; known < len(entries) && (known == 0 || bytes < most); known++ {
+		bytes += entries[known].size()
 	}
 	return known, nil
 }
+
+// size is how many bytes the texts of both states have.
+func (e *LogEntry) size() int { return sizeOf(e.Before) + sizeOf(e.After) }
 
 // sizeOf is how many bytes the texts of a record have.
 func sizeOf(r model.Record) (bytes int) {
@@ -160,8 +160,9 @@ func sizeOf(r model.Record) (bytes int) {
 	return bytes
 }
 
-// states finds the states before and after changes, which may be in any order.
-func (t *Tx) states(entries []LogEntry, previous [][]byte) error {
+// states finds the states before and after changes, which may be in any order. If those of several
+// resources have more than a number of bytes, it stops with errTooLarge; zero: no bound.
+func (t *Tx) states(entries []LogEntry, previous [][]byte, most int) error {
 	groups := map[resourceKey][]int{}
 	var order []resourceKey
 	for i := range entries {
@@ -178,7 +179,7 @@ func (t *Tx) states(entries []LogEntry, previous [][]byte) error {
 			last[key] = end.Revision
 		}
 	}
-	after, err := t.statesAfter(order, last)
+	after, err := t.statesAfter(order, last, most)
 	if err != nil {
 		return err
 	}
@@ -212,18 +213,31 @@ type resourceKey struct {
 }
 
 // statesAfter finds the states of resources as of revisions at which they were changed and not
-// deleted: their rows, if they were not changed since.
-func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (map[resourceKey]model.Record, error) {
+// deleted: their rows, if they were not changed since. Most is that of states.
+func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64, most int) (map[resourceKey]model.Record, error) {
 	ids := map[*model.Collection][]model.ID{}
 	for _, key := range order {
 		if _, ok := last[key]; ok {
 			ids[key.collection] = append(ids[key.collection], key.id)
 		}
 	}
-	states := map[resourceKey]model.Record{}
+	states, bytes := map[resourceKey]model.Record{}, 0
+	add := func(key resourceKey, record model.Record) (fits bool) {
+		bytes += sizeOf(record) - sizeOf(states[key])
+		states[key] = record
+		return most == 0 || bytes <= most || len(last) == 1
+	}
 	for c, wanted := range ids {
-		if err := t.rowsOf(c, wanted, func(record model.Record) { states[resourceKey{c, record.ID(model.IDColumn)}] = record }); err != nil {
+		fits := true
+		err := t.rowsOf(c, wanted, func(record model.Record) bool {
+			fits = add(resourceKey{c, record.ID(model.IDColumn)}, record)
+			return fits
+		})
+		if err != nil {
 			return nil, err
+		}
+		if !fits {
+			return nil, errTooLarge
 		}
 	}
 	for _, key := range order {
@@ -236,7 +250,9 @@ func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (map[r
 		if err != nil {
 			return nil, err
 		}
-		states[key] = state
+		if !add(key, state) {
+			return nil, errTooLarge
+		}
 	}
 	return states, nil
 }
@@ -244,8 +260,8 @@ func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (map[r
 // rowsAtOnce is how many rows one query reads by their ids.
 const rowsAtOnce = 100
 
-// rowsOf reads the resources with some ids, as far as they exist.
-func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record)) error {
+// rowsOf reads the resources with some ids, as far as they exist, while read returns true.
+func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record) bool) error {
 	table := t.store.tables[c]
 	for chunk := range slices.Chunk(ids, rowsAtOnce) {
 		b := &db.Builder{}
@@ -256,11 +272,12 @@ func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record)
 		}
 		b.List(size, ", ", "", func(i int) { b.Arg(model.IDValue(chunk[min(i, len(chunk)-1)])) })
 		b.Write(")")
+		more := true
 		err := db.Each(t.conn, func(row model.Row) bool {
-			read(c.Scan(row))
-			return true
+			more = read(c.Scan(row))
+			return more
 		}, b.String(), b.Args...)
-		if err != nil {
+		if err != nil || !more {
 			return err
 		}
 	}
@@ -282,28 +299,23 @@ func (t *Tx) stateAt(key resourceKey, revision int64, current model.Record) (mod
 		}
 	}
 	for at, deleted := revision, false; unknown > 0 && !deleted; {
-		var later [][]byte
+		later, unreadable := 0, error(nil)
 		err := db.Each(t.conn, func(row model.Row) bool {
+			later++
 			at, deleted = row.Int(0), string(row.AppendText(nil, 1)) == db.Deleted
-			later = append(later, row.AppendText(nil, 2))
-			return !deleted
-		}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND revision > $3 ORDER BY revision LIMIT "+strconv.Itoa(laterAtOnce),
-			model.IntValue(log.Number), model.IDValue(key.id), model.IntValue(at))
-		if err != nil {
-			return nil, err
-		}
-		for _, previous := range later {
-			err := log.decode(previous, func(column int, value model.Value) {
+			unreadable = log.decode(row.AppendText(nil, 2), func(column int, value model.Value) {
 				if !known[column] {
 					state[column], known[column] = value, true
 					unknown--
 				}
 			})
-			if err != nil {
-				return nil, err
-			}
+			return !deleted && unknown > 0 && unreadable == nil
+		}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND revision > $3 ORDER BY revision LIMIT "+strconv.Itoa(laterAtOnce),
+			model.IntValue(log.Number), model.IDValue(key.id), model.IntValue(at))
+		if err = cmp.Or(err, unreadable); err != nil {
+			return nil, err
 		}
-		if deleted || len(later) == laterAtOnce {
+		if deleted || unknown == 0 || later == laterAtOnce {
 			continue
 		}
 		if current == nil {
