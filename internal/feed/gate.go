@@ -156,11 +156,19 @@ func newGates(pageReads, longReads int, waiting func(change int)) *gates {
 	}
 }
 
-// read runs fn, which reads from the database, when it is the turn of the subscription. Lists: it
-// opens a list.
-func (s *Subscription) read(ctx context.Context, lists bool, fn func() error) error {
+// purpose is why a subscription reads from the database.
+type purpose int
+
+const (
+	toCheck purpose = iota // nothing of what is read is kept
+	toSend                 // events are made of what is read
+	toList                 // a list is opened
+)
+
+// read runs fn, which reads from the database, when it is the turn of the subscription.
+func (s *Subscription) read(ctx context.Context, p purpose, fn func() error) error {
 	defer s.release()
-	if err := s.enterAll(ctx, lists); err != nil {
+	if err := s.enterAll(ctx, p); err != nil {
 		return err
 	}
 	defer s.feed.gates.reads.leave(s.caller)
@@ -168,20 +176,20 @@ func (s *Subscription) read(ctx context.Context, lists bool, fn func() error) er
 	return fn()
 }
 
-func (s *Subscription) enterAll(ctx context.Context, lists bool) error {
+func (s *Subscription) enterAll(ctx context.Context, p purpose) error {
 	g := s.feed.gates
 	if s.number == 0 {
 		s.number = g.numbers.Add(1)
 	}
 	// The loops of the program itself may wait for each other, so they must not wait for places that
 	// are kept while they run.
-	if s.caller != "" && !s.holdsPart {
+	if s.caller != "" && p >= toSend && !s.holdsPart {
 		if err := s.enter(ctx, g.parts); err != nil {
 			return err
 		}
 		s.holdsPart = true
 	}
-	if s.caller != "" && lists && !s.holdsSnapshot {
+	if s.caller != "" && p == toList && !s.holdsSnapshot {
 		if err := s.enter(ctx, g.snapshots); err != nil {
 			return err
 		}

@@ -32,10 +32,10 @@ type item struct {
 type effect uint8
 
 const (
-	noEffect       effect = iota
-	endsDeleted           // the stream ends: its resource was deleted
-	endsLeft              // the stream ends: its resource is not visible any more
-	beginsAgain           // there is no event: the stream begins again with a snapshot
+	noEffect    effect = iota
+	endsDeleted        // the stream ends: its resource was deleted
+	endsLeft           // the stream ends: its resource is not visible any more
+	beginsAgain        // there is no event: the stream begins again with a snapshot
 )
 
 // view is a shape that is ready to match changes. It is immutable.

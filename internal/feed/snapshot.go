@@ -53,7 +53,11 @@ func (s *Subscription) readSnapshot(ctx context.Context) error {
 	if n.opened && (n.read || n.listing != nil) {
 		return s.readPiece()
 	}
-	err := s.read(ctx, s.shape.collection != nil, func() error {
+	purpose := toList
+	if s.shape.collection == nil {
+		purpose = toSend // the log needs no transaction for all of it
+	}
+	err := s.read(ctx, purpose, func() error {
 		if !n.opened {
 			if err := s.openSnapshot(); err != nil {
 				return err

@@ -91,7 +91,7 @@ func (k signer) parseOptional(text string) (*position, error) {
 // resume continues from a position, or begins again if that is not possible.
 func (s *Subscription) resume(ctx context.Context, p position) error {
 	cause := ""
-	err := s.read(ctx, false, func() (err error) {
+	err := s.read(ctx, toCheck, func() (err error) {
 		cause, err = s.verify(p)
 		if s.shape.ID != nil && fault.Is(err, problem.CodeNotFound) {
 			// The deletion may have no position yet.
@@ -220,7 +220,7 @@ func (s *Subscription) step(ctx context.Context) error {
 		}
 		return err
 	case CatchingUp:
-		return s.read(ctx, false, s.catchUp)
+		return s.read(ctx, toSend, s.catchUp)
 	default:
 		return s.follow(ctx)
 	}
