@@ -134,11 +134,11 @@ func (s *eventStream) send(out *response, r *http.Request) error {
 	switch {
 	case err == nil:
 		return nil
-	case r.Context().Err() != nil:
-		return nil // the client has closed the stream
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context as well
 		s.subscription.Slow()
 		return tooSlow(err)
+	case r.Context().Err() != nil:
+		return nil // the client has closed the stream
 	}
 	return err
 }
