@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -192,6 +193,43 @@ func (n *notes) checkUnused(t *testing.T) {
 			t.Errorf("%d places of %s are taken", taken, name)
 		}
 	}
+}
+
+// TestPlaceFromPartToPart: a subscription that catches up keeps its place for a while if its client
+// receives the parts, and then lets others go first.
+func TestPlaceFromPartToPart(t *testing.T) {
+	eachDatabaseURL(t, func(t *testing.T, url string) {
+		var passed atomic.Int64
+		n := openNotes(t, url, Options{Now: func() time.Time { return time.Unix(passed.Load(), 0) }})
+		shape := Shape{Path: resource.Path{Collection: n.links}}
+		listed := n.begin(t, shape, "", "first")
+		start := take(t, listed, 1)[0].Position
+		listed.Close()
+		n.fill(t, 1, 6, 2*partBytes)
+		n.feed.gates.parts = newGate(1, 1, func(int) {})
+		a, b := n.begin(t, shape, start, "a"), n.begin(t, shape, start, "b")
+		expectNext := func(got received, want int) {
+			t.Helper()
+			if got.err != nil || len(got.events) != 1 || got.events[0].ID != idOf(want) {
+				t.Fatalf("got %d events, %v, want number %d", len(got.events), got.err, want)
+			}
+		}
+		background := context.Background()
+		expectNext(<-n.start(background, t, a), 1)
+		waiting := n.start(background, t, b)
+		for i := 2; i < 5; i++ {
+			passed.Add(1)
+			expectNext(<-n.start(background, t, a), i)
+		}
+		passed.Add(int64(mostTime / time.Second))
+		again := n.start(background, t, a)
+		expectNext(<-waiting, 1)
+		b.Close()
+		expectNext(<-again, 5)
+		expectNext(<-n.start(background, t, a), 6)
+		idle(t, a)
+		n.checkUnused(t)
+	})
 }
 
 // TestLargeEvents: events that are too large to be kept reach all followers once and in order, also

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // gate bounds how many subscriptions do something at the same time, in all and of one caller. The
@@ -143,6 +144,11 @@ const (
 	mostParts         = 32
 	mostPartsOfCaller = 8
 	mostReads         = 4
+
+	// mostTime is for how long a subscription that catches up keeps its place from part to part. If
+	// clients do not receive their parts, places become free only as these are closed: one that does
+	// receive them would wait for that with every part.
+	mostTime = 5 * time.Second
 )
 
 // newGates: pageReads and longReads are how many reads of each kind the database allows, and
@@ -187,7 +193,7 @@ func (s *Subscription) enterAll(ctx context.Context, p purpose) error {
 		if err := s.enter(ctx, g.parts); err != nil {
 			return err
 		}
-		s.holdsPart = true
+		s.holdsPart, s.entered = true, s.feed.options.Now()
 	}
 	if s.caller != "" && p == toList && !s.holdsSnapshot {
 		if err := s.enter(ctx, g.snapshots); err != nil {
@@ -204,6 +210,13 @@ func (s *Subscription) enter(ctx context.Context, g *gate) error {
 		return s.end()
 	}
 	return err
+}
+
+// nextPart begins the next part, after the last one was sent.
+func (s *Subscription) nextPart() {
+	if s.Progress() != CatchingUp || s.feed.options.Now().Sub(s.entered) >= mostTime {
+		s.release()
+	}
 }
 
 // release gives back the places that the subscription does not need. While a list is open it needs

@@ -35,9 +35,10 @@ type Subscription struct {
 	until    int64       // up to which a follower must read from the database
 	at       *batch      // read last; nil: the subscription does not follow the chain; guarded by the mutex
 
-	number        int64 // in the order of those that wait to read from the database; zero: it does not
-	holdsPart     bool  // a place in gates.parts
-	holdsSnapshot bool  // a place in gates.snapshots
+	number        int64     // in the order of those that wait to read from the database; zero: it does not
+	holdsPart     bool      // a place in gates.parts
+	entered       time.Time // when it got that
+	holdsSnapshot bool      // a place in gates.snapshots
 
 	pending []Event   // that are returned before anything else
 	finish  error     // after the pending events; nil: the stream goes on
@@ -175,7 +176,7 @@ func (s *Subscription) Next(ctx context.Context) ([]Event, error) {
 		s.feed.options.Metrics.Delivered(s.sent, age)
 		s.sent = 0
 	}
-	s.release()
+	s.nextPart()
 	for {
 		select {
 		case <-s.ended:
