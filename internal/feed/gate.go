@@ -11,8 +11,9 @@ import (
 )
 
 // gate bounds how many subscriptions do something at the same time, in all and of one caller. The
-// others wait. Callers are admitted in turn, and the subscriptions of one caller in the order in
-// which they came: whoever has many does not make those of others wait for all of them.
+// others wait. The caller with the fewest inside is admitted first, callers with as many in turn, and
+// the subscriptions of one caller in the order in which they came: whoever has many does not make
+// those of others wait for all of them, nor until they leave.
 type gate struct {
 	most, share int              // in all, and of one caller
 	waiting     func(change int) // is told of those that wait
@@ -82,8 +83,7 @@ func (g *gate) enter(ctx context.Context, ended <-chan struct{}, caller string, 
 	return err
 }
 
-// admit admits as many as there is room for: of the caller that was served the longest time ago.
-// The mutex is locked.
+// admit admits as many as there is room for. The mutex is locked.
 func (g *gate) admit() {
 	for g.inside < g.most {
 		var next *queue
@@ -106,10 +106,8 @@ func (g *gate) admit() {
 
 // before reports whether the first of a queue is admitted before that of another.
 func (q *queue) before(other *queue) bool {
-	if q.last != other.last {
-		return q.last < other.last
-	}
-	return q.waiters[0].number < other.waiters[0].number
+	order := cmp.Or(cmp.Compare(q.inside, other.inside), cmp.Compare(q.last, other.last), cmp.Compare(q.waiters[0].number, other.waiters[0].number))
+	return order < 0
 }
 
 // leave makes room for another.

@@ -95,6 +95,29 @@ func TestGateServesCallersInTurn(t *testing.T) {
 	}
 }
 
+// TestGateFavoursTheFewest: while places become free seldom, somebody who uses one for a moment gets the
+// next one again, before those who keep theirs.
+func TestGateFavoursTheFewest(t *testing.T) {
+	g := &gateTest{t: t, gate: newGate(4, 2, func(int) {}), entered: make(chan string, 20)}
+	ctx := context.Background()
+	for _, caller := range []string{"a", "a", "b", "b", "a", "b", "c"} {
+		g.wait(ctx, nil, caller, caller)
+	}
+	var order []string
+	for _, leaving := range []string{"", "", "", "", "a", "c", "b"} {
+		if leaving != "" {
+			if leaving == "c" {
+				g.wait(ctx, nil, "c", "c")
+			}
+			g.gate.leave(leaving)
+		}
+		order = append(order, <-g.entered)
+	}
+	if want := []string{"a", "a", "b", "b", "c", "c", "a"}; !slices.Equal(slices.Concat(slices.Sorted(slices.Values(order[:4])), order[4:]), want) {
+		t.Errorf("they enter in the order %v, want %v", order, want)
+	}
+}
+
 // TestGateWithoutWaiting: who ceases to wait leaves nothing, keeps its number, and is told why.
 func TestGateWithoutWaiting(t *testing.T) {
 	waiting := make(chan int, 100)
