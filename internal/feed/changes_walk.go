@@ -104,7 +104,7 @@ func (w *walk) read() error {
 		return fault.New(problem.CodePositionGone, "The change log was removed up to a later position while it was read. Send the request again.")
 	}
 	entries, last, more, err := tx.Log(store.LogQuery{
-		After: w.after, Before: w.before, Backwards: w.backwards, Collection: c.narrow.collection, ID: c.narrow.id, Most: partOfLog, Bytes: mostBytes,
+		After: w.after, Before: w.before, Backwards: w.backwards, Collection: c.narrow.collection, ID: c.narrow.id, Most: partOfLog, Bytes: partBytes,
 	})
 	if err != nil {
 		return err

@@ -32,11 +32,11 @@ type item struct {
 type effect uint8
 
 const (
-	goOn       effect = iota
-	endDeleted        // the stream ends: its resource was deleted
-	endLeft           // the stream ends: its resource is not visible any more
-	restart           // there is no event: the stream begins again with a snapshot
-	unreadable        // the same, as the change cannot be read; a stream of the change log itself fails
+	noEffect    effect = iota
+	endsDeleted        // the stream ends: its resource was deleted
+	endsLeft           // the stream ends: its resource is not visible any more
+	beginsAgain        // there is no event: the stream begins again with a snapshot
+	unreadable         // the same, as the change cannot be read; a stream of the change log itself fails
 )
 
 // view is a shape that is ready to match changes. It is immutable.
@@ -95,7 +95,7 @@ func (v *view) match(items []item, history model.ID, e *store.LogEntry) []item {
 	if !ok {
 		return items
 	}
-	if effect != restart && effect != unreadable {
+	if effect != beginsAgain && effect != unreadable {
 		event.Position = v.signer.text(position{history: startOf(history), fingerprint: v.fingerprint, point: store.Point{Number: e.Position}})
 	}
 	return append(items, item{number: e.Position, revision: e.Revision, transaction: e.Transaction, event: event, effect: effect})
@@ -107,35 +107,35 @@ func (v *view) event(history model.ID, e *store.LogEntry) (event Event, effect e
 	}
 	if v.collection == nil {
 		event, ok = v.changeEvent(history, e)
-		return event, goOn, ok
+		return event, noEffect, ok
 	}
 	if parents := v.parents(); parents != nil && e.Collection == parents && e.ID == *v.Path.Parent && v.parentChanged(e) {
 		// The parent may be a child as well, if the collection is its own parent: a child cannot be
 		// told of a change that ends the list.
-		return Event{}, restart, true
+		return Event{}, beginsAgain, true
 	}
 	if e.Collection != v.collection || v.ID != nil && e.ID != *v.ID {
-		return Event{}, goOn, false
+		return Event{}, noEffect, false
 	}
 	before, after := v.sees(e.Before), v.sees(e.After)
 	switch {
 	case before && after:
 		changed := v.collection.Differences(e.Before, e.After, v.visible)
 		if changed == nil {
-			return Event{}, goOn, false
+			return Event{}, noEffect, false
 		}
-		return v.resourceEvent(Updated, history, e, e.After, changed), goOn, true
+		return v.resourceEvent(Updated, history, e, e.After, changed), noEffect, true
 	case after && e.Before == nil:
-		return v.resourceEvent(Created, history, e, e.After, nil), goOn, true
+		return v.resourceEvent(Created, history, e, e.After, nil), noEffect, true
 	case after:
-		return v.resourceEvent(Entered, history, e, e.After, nil), goOn, true
+		return v.resourceEvent(Entered, history, e, e.After, nil), noEffect, true
 	case before && e.After == nil:
-		return v.resourceEvent(Deleted, history, e, e.Before, nil), v.ends(endDeleted), true
+		return v.resourceEvent(Deleted, history, e, e.Before, nil), v.ends(endsDeleted), true
 	case before:
 		data := v.appendIdentity([]byte(`{"data":`), e.ID)
-		return Event{Kind: Left, ID: e.ID, Data: append(data, '}')}, v.ends(endLeft), true
+		return Event{Kind: Left, ID: e.ID, Data: append(data, '}')}, v.ends(endsLeft), true
 	}
-	return Event{}, goOn, false
+	return Event{}, noEffect, false
 }
 
 // concerns reports whether subscribers may have to be told of a change, whatever it is.
@@ -152,7 +152,7 @@ func (v *view) concerns(e *store.LogEntry) bool {
 // ends is the effect on the stream of one resource.
 func (v *view) ends(effect effect) effect {
 	if v.ID == nil {
-		return goOn
+		return noEffect
 	}
 	return effect
 }

@@ -108,7 +108,7 @@ func record(c *model.Collection, id byte, updated int, values map[string]any) mo
 func told(items []item) string {
 	var lines []string
 	for _, each := range items {
-		if each.effect == restart {
+		if each.effect == beginsAgain {
 			lines = append(lines, "restart")
 			continue
 		}

@@ -21,7 +21,6 @@ type snapshot struct {
 	timer   *timer
 	point   store.Point
 	rows    int
-	long    bool // the listing was extended
 	read    bool // all of it was read
 
 	logged int64 // position up to which the change log was listed, if that is the list
@@ -42,19 +41,39 @@ const (
 
 // begin begins the stream with a snapshot, and reads its first piece. Cause is that of a reset;
 // empty: there is none.
-func (s *Subscription) begin(cause string) error {
+func (s *Subscription) begin(ctx context.Context, cause string) error {
 	s.snapshot = &snapshot{cause: cause}
-	return s.readSnapshot()
+	return s.readSnapshot(ctx)
 }
 
-// readSnapshot reads the next piece of the snapshot.
-func (s *Subscription) readSnapshot() error {
+// readSnapshot reads the next piece of the snapshot, and waits for the turn to do so if no list is
+// open.
+func (s *Subscription) readSnapshot(ctx context.Context) error {
 	n := s.snapshot
-	if !n.opened {
-		if err := s.openSnapshot(); err != nil {
-			return err
-		}
+	if n.opened && (n.read || n.listing != nil) {
+		return s.readPiece()
 	}
+	purpose := toList
+	if s.shape.collection == nil {
+		purpose = toSend // the log needs no transaction for all of it
+	}
+	err := s.read(ctx, purpose, func() error {
+		if !n.opened {
+			if err := s.openSnapshot(); err != nil {
+				return err
+			}
+		}
+		return s.readPiece()
+	})
+	if err == nil && n.listing != nil {
+		err = n.listing.Extend() // for as long as the subscriber takes
+	}
+	return err
+}
+
+// readPiece reads the next piece of a snapshot that is open.
+func (s *Subscription) readPiece() error {
+	n := s.snapshot
 	if n.read {
 		return s.endSnapshot()
 	}
@@ -64,14 +83,11 @@ func (s *Subscription) readSnapshot() error {
 	n.timer.start()
 	ended, err := s.readRows()
 	n.timer.stop()
-	switch {
-	case err != nil:
+	if err != nil {
 		return n.timer.explain(err)
-	case ended:
+	}
+	if ended {
 		return s.endSnapshot()
-	case !n.long:
-		n.long = true
-		return n.listing.Extend() // for as long as the subscriber takes
 	}
 	return nil
 }
@@ -165,7 +181,7 @@ func (s *Subscription) readLogPart() (more bool, err error) {
 	}
 	defer tx.Close()
 	entries, last, more, err := tx.Log(store.LogQuery{
-		After: n.logged, Before: n.point.Number + 1, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: mostBytes,
+		After: n.logged, Before: n.point.Number + 1, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: partBytes,
 	})
 	if err != nil {
 		return false, err

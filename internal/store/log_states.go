@@ -127,30 +127,28 @@ func (l *loggedTable) fill(record model.Record, revision int64) {
 	}
 }
 
-// statesAtFirst is of how many changes the states are read before their size is known.
-const statesAtFirst = 16
+// errTooLarge: the states of several resources are larger than they may be together.
+var errTooLarge = errors.New("the states are too large")
 
-// statesWithin finds the states of the first changes, as many as fit into a number of bytes, and
-// those of all changes if that is zero.
+// statesWithin finds the states of the first changes, as many as fit into a number of bytes but at
+// least one, and those of all changes if that is zero.
 func (t *Tx) statesWithin(most int, entries []LogEntry, previous [][]byte) (known int, err error) {
-	if most == 0 {
-		return len(entries), t.states(entries, previous)
+	err = t.states(entries, previous, most)
+	if errors.Is(err, errTooLarge) { // their size is only known when they are read
+		entries = entries[:1]
+		err = t.states(entries, previous, 0)
 	}
-	for bytes := 0; known < len(entries) && bytes < most; {
-		size := statesAtFirst
-		if known > 0 { // as many as fit, if they are as large as those before
-			size = max(statesAtFirst, min(4*known, known*(most-bytes)/max(1, bytes)))
-		}
-		end := min(known+size, len(entries))
-		if err := t.states(entries[known:end], previous[known:end]); err != nil {
-			return 0, err
-		}
-		for ; known < end; known++ {
-			bytes += sizeOf(entries[known].Before) + sizeOf(entries[known].After)
-		}
+	if most == 0 || err != nil {
+		return len(entries), err
+	}
+	for bytes := 0; known < len(entries) && (known == 0 || bytes < most); known++ {
+		bytes += entries[known].size()
 	}
 	return known, nil
 }
+
+// size is how many bytes the texts of both states have.
+func (e *LogEntry) size() int { return sizeOf(e.Before) + sizeOf(e.After) }
 
 // sizeOf is how many bytes the texts of a record have.
 func sizeOf(r model.Record) (bytes int) {
@@ -161,8 +159,9 @@ func sizeOf(r model.Record) (bytes int) {
 }
 
 // states finds the states before and after changes, which may be in any order. An entry that
-// cannot be read makes those of its resource up to there unreadable, and no others.
-func (t *Tx) states(entries []LogEntry, previous [][]byte) error {
+// cannot be read makes those of its resource up to there unreadable, and no others. If the states of
+// several resources have more than a number of bytes, it stops with errTooLarge; zero: no bound.
+func (t *Tx) states(entries []LogEntry, previous [][]byte, most int) error {
 	groups := map[resourceKey][]int{}
 	var order []resourceKey
 	for i := range entries {
@@ -179,7 +178,7 @@ func (t *Tx) states(entries []LogEntry, previous [][]byte) error {
 			last[key] = end.Revision
 		}
 	}
-	after, unreadable, err := t.statesAfter(order, last)
+	after, unreadable, err := t.statesAfter(order, last, most)
 	if err != nil {
 		return err
 	}
@@ -230,8 +229,8 @@ type resourceKey struct {
 
 // statesAfter finds the states of resources as of revisions at which they were changed and not
 // deleted: their rows, if they were not changed since. Unreadable is of which they are not known, and
-// why.
-func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (states map[resourceKey]model.Record, unreadable map[resourceKey]error, err error) {
+// why. Most is that of states.
+func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64, most int) (states map[resourceKey]model.Record, unreadable map[resourceKey]error, err error) {
 	ids := map[*model.Collection][]model.ID{}
 	for _, key := range order {
 		if _, ok := last[key]; ok {
@@ -239,9 +238,23 @@ func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (state
 		}
 	}
 	states, unreadable = map[resourceKey]model.Record{}, map[resourceKey]error{}
+	bytes := 0
+	add := func(key resourceKey, record model.Record) (fits bool) {
+		bytes += sizeOf(record) - sizeOf(states[key])
+		states[key] = record
+		return most == 0 || bytes <= most || len(last) == 1
+	}
 	for c, wanted := range ids {
-		if err := t.rowsOf(c, wanted, func(record model.Record) { states[resourceKey{c, record.ID(model.IDColumn)}] = record }); err != nil {
+		fits := true
+		err := t.rowsOf(c, wanted, func(record model.Record) bool {
+			fits = add(resourceKey{c, record.ID(model.IDColumn)}, record)
+			return fits
+		})
+		if err != nil {
 			return nil, nil, err
+		}
+		if !fits {
+			return nil, nil, errTooLarge
 		}
 	}
 	for _, key := range order {
@@ -256,8 +269,8 @@ func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (state
 			unreadable[key] = err
 		case err != nil:
 			return nil, nil, err
-		default:
-			states[key] = state
+		case !add(key, state):
+			return nil, nil, errTooLarge
 		}
 	}
 	return states, unreadable, nil
@@ -266,8 +279,8 @@ func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (state
 // rowsAtOnce is how many rows one query reads by their ids.
 const rowsAtOnce = 100
 
-// rowsOf reads the resources with some ids, as far as they exist.
-func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record)) error {
+// rowsOf reads the resources with some ids, as far as they exist, while read returns true.
+func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record) bool) error {
 	table := t.store.tables[c]
 	for chunk := range slices.Chunk(ids, rowsAtOnce) {
 		b := &db.Builder{}
@@ -278,11 +291,12 @@ func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record)
 		}
 		b.List(size, ", ", "", func(i int) { b.Arg(model.IDValue(chunk[min(i, len(chunk)-1)])) })
 		b.Write(")")
+		more := true
 		err := db.Each(t.conn, func(row model.Row) bool {
-			read(c.Scan(row))
-			return true
+			more = read(c.Scan(row))
+			return more
 		}, b.String(), b.Args...)
-		if err != nil {
+		if err != nil || !more {
 			return err
 		}
 	}
@@ -291,13 +305,6 @@ func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record)
 
 // laterAtOnce is how many later changes of a resource one query reads.
 const laterAtOnce = 32
-
-// laterChange is a change of a resource after the one whose state is wanted.
-type laterChange struct {
-	revision int64
-	kind     ChangeKind
-	previous []byte
-}
 
 // stateAt finds the state of a resource after a revision from its later changes: each column has
 // the value that the first of them tells, or that of the current row, which is nil if it was
@@ -311,31 +318,30 @@ func (t *Tx) stateAt(key resourceKey, revision int64, current model.Record) (mod
 		}
 	}
 	for at, deleted := revision, false; unknown > 0 && !deleted; {
-		var later []laterChange
+		later, unreadable := 0, error(nil)
 		err := db.Each(t.conn, func(row model.Row) bool {
-			change := laterChange{row.Int(0), ChangeKind(row.AppendText(nil, 1)), row.AppendText(nil, 2)}
-			at, deleted, later = change.revision, change.kind == Deleted, append(later, change)
-			return !deleted
-		}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND revision > $3 ORDER BY revision LIMIT "+strconv.Itoa(laterAtOnce),
-			model.IntValue(log.Number), model.IDValue(key.id), model.IntValue(at))
-		if err != nil {
-			return nil, err
-		}
-		for _, change := range later {
-			err := errKind(change.kind)
-			if change.kind == Updated || change.kind == Deleted {
-				err = log.decode(change.previous, func(column int, value model.Value) {
+			later++
+			kind := ChangeKind(row.AppendText(nil, 1))
+			at, deleted = row.Int(0), kind == Deleted
+			unreadable = errKind(kind)
+			if kind == Updated || kind == Deleted {
+				unreadable = log.decode(row.AppendText(nil, 2), func(column int, value model.Value) {
 					if !known[column] {
 						state[column], known[column] = value, true
 						unknown--
 					}
 				})
 			}
-			if err != nil {
-				return nil, log.unreadable(key.id, change.revision, err)
-			}
+			return !deleted && unknown > 0 && unreadable == nil
+		}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND revision > $3 ORDER BY revision LIMIT "+strconv.Itoa(laterAtOnce),
+			model.IntValue(log.Number), model.IDValue(key.id), model.IntValue(at))
+		if err != nil {
+			return nil, err
 		}
-		if deleted || len(later) == laterAtOnce {
+		if unreadable != nil {
+			return nil, log.unreadable(key.id, at, unreadable)
+		}
+		if deleted || unknown == 0 || later == laterAtOnce {
 			continue
 		}
 		if current == nil {
