@@ -40,6 +40,7 @@ type Subscription struct {
 	entered       time.Time // when it got that
 	holdsSnapshot bool      // a place in gates.snapshots
 
+	inPart  int       // changes in the last part of the log that was read; zero: none
 	pending []Event   // that are returned before anything else
 	finish  error     // after the pending events; nil: the stream goes on
 	sent    int       // events returned by the last call of Next
@@ -347,9 +348,9 @@ func (s *Subscription) readFirst() error {
 
 // readLog reads the next part of the log. If that is gone, the stream begins again.
 func (s *Subscription) readLog() (entries []store.LogEntry, last int64, more bool, err error) {
-	timer := newTimer(s.ctx, s.feed.options.QueryTimeout)
-	defer timer.end()
-	defer func() { err = timer.explain(err) }()
+	timer := s.newTimer()
+	defer timer.End()
+	defer func() { err = timer.Explain(err) }()
 	tx, err := s.feed.store.Read(timer)
 	if err != nil {
 		return nil, 0, false, err
@@ -365,9 +366,10 @@ func (s *Subscription) readLog() (entries []store.LogEntry, last int64, more boo
 		s.restartBecause(cause)
 		return nil, 0, false, nil
 	}
-	q := store.LogQuery{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: partBytes}
+	q := store.LogQuery{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: partBytes, Expected: s.inPart}
 	entries, last, more, err = tx.Log(q)
 	s.feed.report(entries)
+	s.inPart = len(entries)
 	if err != nil || more || q.Collection == nil {
 		return entries, last, more, err
 	}

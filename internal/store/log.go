@@ -46,7 +46,8 @@ type LogQuery struct {
 	Collection    *model.Collection // nil: all
 	ID            *model.ID         // only with Collection; nil: all
 	Most          int               // at least 1
-	Bytes         int               // about the most of all states together, but at least some changes are read; zero: no bound
+	Bytes         int               // about the most of all states together, but at least one change is read; zero: no bound
+	Expected      int               // how many changes probably have room in that; zero: unknown
 }
 
 // logAtFirst is how many changes are read by the first statement of a query with a bound on bytes.
@@ -73,6 +74,9 @@ func (t *Tx) Log(q LogQuery) (entries []LogEntry, last int64, more bool, err err
 	size, bytes := look, 0
 	if q.Bytes > 0 {
 		size = min(logAtFirst, look)
+		if q.Expected > 0 {
+			size = min(size, q.Expected)
+		}
 	}
 	for more = true; more && look > 0 && len(entries) < q.Most && (q.Bytes == 0 || bytes < q.Bytes); {
 		part := logPart{look: min(size, look), most: q.Most - len(entries), bytes: max(0, q.Bytes-bytes), last: last}

@@ -202,7 +202,7 @@ func TestLogWithinBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, q := range []LogQuery{{Most: 1000, Bytes: 4000}, {Most: 7, Bytes: 4000}, {Most: 1000, Bytes: 4000, Collection: posts}, {Most: 1000, Bytes: 25_000, Backwards: true}, {Most: 1000, Bytes: 1}} {
+			for _, q := range []LogQuery{{Most: 1000, Bytes: 4000}, {Most: 7, Bytes: 4000}, {Most: 1000, Bytes: 4000, Collection: posts}, {Most: 1000, Bytes: 25_000, Backwards: true}, {Most: 1000, Bytes: 1}, {Most: 1000, Bytes: 4000, Expected: 1}} {
 				var parts []LogEntry
 				for more := true; more; {
 					var entries []LogEntry
