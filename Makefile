@@ -36,6 +36,8 @@ STOPS       ?= 3
 RESTARTS    ?= 5
 DISCONNECTS ?= 50
 FAILOVERS   ?= 2
+# Retention, migrations and restores with subscribers, on each database.
+UPHEAVALS   ?= 3
 DURATION ?= 30m
 SEED     ?=
 
@@ -186,7 +188,7 @@ soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES 
 	go build -C tools/soak -o ../../bin/soak ./cmd/soak
 	bin/soak -kills $(KILLS) -cuts $(CUTS) -writes $(WRITES) \
 		-node-kills $(NODE_KILLS) -node-pauses $(NODE_PAUSES) -stops $(STOPS) -restarts $(RESTARTS) -disconnects $(DISCONNECTS) -failovers $(FAILOVERS) \
-		-duration $(DURATION) $(if $(SEED),-seed $(SEED))
+		-upheavals $(UPHEAVALS) -duration $(DURATION) $(if $(SEED),-seed $(SEED))
 
 # go test fuzzes one target at a time, and lists the targets of a package above
 # its "ok" line.

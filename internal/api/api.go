@@ -224,7 +224,7 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 // refuse turns an error into a reply, and logs what the reply does not show.
 func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
-		// Nobody reads this reply, and the server has no problem.
+		// No client reads this reply, and the server has no problem.
 		out.gone = true
 		return failure(problem.Errors{fault.New(problem.CodeUnavailable, "The client disconnected.")})
 	}

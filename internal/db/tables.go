@@ -24,13 +24,13 @@ const (
 
 	KeysTable = "_plural_keys"
 
-	// Where positions in the change log are not revisions.
+	// Only where positions in the change log are not revisions:
 	SequenceTable = "_plural_sequence"
 	TicksTable    = "_plural_ticks" // one row: the last position that was given, and the snapshot of that tick
 )
 
-// Definitions make the tables of a schema, and then what can be added when they
-// have rows: indexes, and foreign keys that are not part of the tables.
+// Definitions returns statements that create the tables of a schema, and then what can be added when
+// the tables have rows: indexes, and foreign keys that are not part of the tables.
 func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 	text, id, when, number := d.ColumnType(model.KindText), d.ColumnType(model.KindUUID), d.ColumnType(model.KindDateTime), d.ColumnType(model.KindInteger)
 	tables = []string{
@@ -75,7 +75,7 @@ func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 	return tables, additions
 }
 
-// CreateTable makes the table of a collection, under a name.
+// CreateTable is a statement that creates the table of a collection, under a name.
 func CreateTable(d Dialect, c *model.Collection, name string) string {
 	t := NewTable(d, c)
 	var b strings.Builder
@@ -92,13 +92,14 @@ func CreateTable(d Dialect, c *model.Collection, name string) string {
 	return b.String() + ")" + d.TableOptions()
 }
 
+// ForeignKey is the constraint of a link.
 func ForeignKey(d Dialect, link model.Link) string {
 	return "FOREIGN KEY (" + Quote(d, link.From.Columns()[link.Column].Name) + ") REFERENCES " + Quote(d, link.To.Name) + " (" +
 		Quote(d, link.To.Columns()[model.IDColumn].Name) + ") DEFERRABLE INITIALLY DEFERRED"
 }
 
-// Indexes lists what a collection's table must have besides its primary key. The
-// id stands behind the columns of an index, as it does in every order.
+// Indexes lists the indexes that the table of a collection must have besides its primary key. The
+// id follows the columns of an index, as it does in every order.
 func Indexes(c *model.Collection) []IndexDefinition {
 	var indexes []IndexDefinition
 	add := func(unique bool, columns ...int) {
@@ -121,18 +122,19 @@ func Indexes(c *model.Collection) []IndexDefinition {
 	return indexes
 }
 
+// CreateIndex is a statement that creates an index.
 func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) string {
 	columns := make([]string, len(index.Columns))
 	for i, name := range index.Columns {
-		// In the order of ORDER BY, or no sorted list could use it.
+		// As in ORDER BY, so that sorted lists can use the index.
 		columns[i] = Quote(d, name) + d.NullsFirst()
 	}
 	return "CREATE " + Choose(index.Unique, "UNIQUE ", "") + "INDEX " + Quote(d, index.Name) +
 		" ON " + Quote(d, c.Name) + " (" + strings.Join(columns, ", ") + ")"
 }
 
-// indexName starts with an underscore, as no collection does, and is cut to
-// what every database can hold.
+// indexName starts with an underscore, as no collection does, and is at most as long as every
+// database allows.
 func indexName(c *model.Collection, index IndexDefinition) string {
 	name := Choose(index.Unique, "_unique.", "_index.") + c.Name + "." + strings.Join(index.Columns, ".")
 	if len(name) > 63 {

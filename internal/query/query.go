@@ -48,7 +48,7 @@ type Limits struct {
 	Related func(*model.Relation) (visible model.ColumnSet, scope Filter, may bool)
 }
 
-// mode is what kind of request takes the parameters.
+// mode is the kind of request that has the parameters.
 type mode int
 
 const (
@@ -57,7 +57,7 @@ const (
 	ofStream              // changes of a collection as they happen
 )
 
-// Bounds of a query: more than people write, and less than databases refuse.
+// Bounds of a query. They are larger than people need, and smaller than databases allow.
 const (
 	MaxFilters  = 100  // different parameters that filter
 	MaxValues   = 1000 // values of all filters
@@ -77,12 +77,13 @@ func Parse(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofList, c, raw, limits)
 }
 
-// ParseChanges does the same for a list of changes, c: a range, since and filters.
+// ParseChanges is Parse for a list of changes: a range, since and filters. C is the collection of
+// changes.
 func ParseChanges(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofChanges, c, raw, limits)
 }
 
-// ParseStream does the same for a stream of a collection: filters and since.
+// ParseStream is Parse for a stream of a collection: filters and since.
 func ParseStream(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofStream, c, raw, limits)
 }
@@ -156,7 +157,7 @@ type parser struct {
 	limits     Limits
 	query      Query
 	faults     problem.Errors
-	seen       map[string]string // long name -> name as written
+	seen       map[string]string   // long name -> name as written
 	conditions conditions          // that must all hold
 	groups     map[int]*conditions // one of which must hold
 	filters    int                 // different parameters so far
@@ -168,7 +169,7 @@ type parser struct {
 	tooManyFilters, tooManyKeys bool // reported already
 }
 
-// split takes the query string apart and decodes it, strictly.
+// split splits and decodes a query string, strictly.
 func (p *parser) split(raw string) []parameter {
 	var parameters []parameter
 	for piece := range strings.SplitSeq(raw, "&") {
@@ -254,7 +255,7 @@ func (p *parser) parameter(given parameter) {
 // parameterNames lists the parameters beside filters.
 var parameterNames = map[mode]string{ofList: "offset, limit, cursor, sort", ofChanges: "limit, cursor, since", ofStream: "since"}
 
-// isList reports whether a parameter holds a list, which goes on when it is given again:
+// isList reports whether a parameter has a list, which may be given in several parameters:
 // generated clients send lists that way.
 func isList(name, op string, isFilter bool) bool {
 	if isFilter {
@@ -304,8 +305,8 @@ func (p *parser) limit(given parameter) {
 	}
 }
 
-// parseInt reads decimal digits with an optional minus. What int64 cannot hold
-// saturates: a collection has fewer resources than that.
+// parseInt reads decimal digits with an optional minus. Numbers outside int64 become its smallest or
+// largest value: no collection has so many resources.
 func parseInt(text string) (int64, bool) {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
@@ -372,7 +373,7 @@ func (p *parser) finish() {
 		}
 		p.query.Range.Anchor = AtCursor
 	}
-	// Nothing can differ behind an id, and ascending ids are the order anyway.
+	// Sort keys after an id have no effect, and ascending ids are the default order.
 	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Column == model.IDColumn }); at >= 0 {
 		p.query.Sort = p.query.Sort[:at+1]
 		if !p.query.Sort[at].Descending {
