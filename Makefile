@@ -108,8 +108,8 @@ lint: ## Check the format, go vet, staticcheck, gosec
 	@unformatted=$$(find . -name '*.go' -not -path './.*' -not -path '*/node_modules/*' -exec gofmt -l {} +); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi >&2
 	go build -C tools/lint -o ../../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
-	for module in . $(TOOLS); do (set -x; cd $$module; go vet ./...; $(CURDIR)/bin/staticcheck ./...); done
-	go run -C tools/lint ./gosec ../..
+	for module in . $(TOOLS); do (set -x; cd $$module; go vet ./...; GOGC=400 $(CURDIR)/bin/staticcheck ./...); done
+	GOGC=400 go run -C tools/lint ./gosec ../..
 
 # Ends a test that hangs, on any machine.
 HUNG   := -timeout 60m
@@ -118,10 +118,10 @@ ONCE   := -count=1 -vet=off $(HUNG)
 # A process with the race detector waits a second before it exits, for races at the exit. The tests run hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-# Two at a time, to use two processors: some of these wait for most of the time.
+# Three at a time, to keep two processors busy: some of these wait for most of the time.
 .PHONY: test
 test: setup ## Everything CI runs: setup, lint, all tests, the concurrent ones with the race detector
-	$(MAKE) --keep-going --jobs=2 test-sequential lint test-concurrent test-web
+	$(MAKE) --keep-going --jobs=3 test-concurrent test-sequential lint test-web
 
 # Each Go test runs once: with the race detector if several things happen at once in it, else without. There the race detector
 # finds nothing in four times the time. internal/concurrent tells them apart by what they do: there is no list of names.

@@ -55,7 +55,7 @@ type Config struct {
 	Secure bool
 
 	// MinThroughput is how many bytes per second, on average, a client must receive of a long
-	// list. Zero: no minimum.
+	// list or of what a stream sends at once. Zero: no minimum.
 	MinThroughput int64
 
 	// Abandoned is closed when responses that are still being sent must end.

@@ -121,6 +121,20 @@ func (g *gate) leave(caller string) {
 	g.admit()
 }
 
+// isDue reports whether somebody waits for whom a caller should leave: its own subscriptions, or a
+// caller with fewer inside.
+func (g *gate) isDue(caller string) bool {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	own := g.callers[caller]
+	for _, q := range g.callers {
+		if len(q.waiters) > 0 && (q == own || q.inside < own.inside) {
+			return true
+		}
+	}
+	return false
+}
+
 // forget removes an empty queue. The mutex is locked.
 func (g *gate) forget(caller string, q *queue) {
 	if q.inside == 0 && len(q.waiters) == 0 {
@@ -143,9 +157,9 @@ const (
 	mostPartsOfCaller = 8
 	mostReads         = 4
 
-	// mostTime is for how long a subscription that catches up keeps its place from part to part. If
-	// clients do not receive their parts, places become free only as these are closed: one that does
-	// receive them would wait for that with every part.
+	// mostTime is for how long a subscription that catches up keeps its place from part to part, also if
+	// others should get it. If clients do not receive their parts, places become free only as these
+	// are closed: one that does receive them would wait for that with every part.
 	mostTime = 5 * time.Second
 )
 
@@ -212,9 +226,10 @@ func (s *Subscription) enter(ctx context.Context, g *gate) error {
 
 // nextPart begins the next part, after the last one was sent.
 func (s *Subscription) nextPart() {
-	if s.Progress() != CatchingUp || s.feed.options.Now().Sub(s.entered) >= mostTime {
-		s.release()
+	if s.holdsPart && s.Progress() == CatchingUp && (s.feed.options.Now().Sub(s.entered) < mostTime || !s.feed.gates.parts.isDue(s.caller)) {
+		return
 	}
+	s.release()
 }
 
 // release gives back the places that the subscription does not need. While a list is open it needs

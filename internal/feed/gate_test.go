@@ -113,6 +113,12 @@ func TestGateFavoursTheFewest(t *testing.T) {
 		}
 		order = append(order, <-g.entered)
 	}
+	// Now a has two, b and c one, and b waits.
+	for caller, want := range map[string]bool{"a": true, "b": true, "c": false} {
+		if g.gate.isDue(caller) != want {
+			t.Errorf("%s is to leave: %v", caller, !want)
+		}
+	}
 	if want := []string{"a", "a", "b", "b", "c", "c", "a"}; !slices.Equal(slices.Concat(slices.Sorted(slices.Values(order[:4])), order[4:]), want) {
 		t.Errorf("they enter in the order %v, want %v", order, want)
 	}

@@ -65,7 +65,7 @@ func TestTextsThatAreNoPositions(t *testing.T) {
 	good, forged := k.text(plain), signer("another").text(plain)
 	for _, text := range []string{"", "1", "x y", "0", "-1", strings.Repeat("A", 9000), good + "A", good + "=", forged, strings.ToUpper(good)} {
 		if _, err := k.parse(text); err == nil || !strings.HasPrefix(err.Error(), "invalid_parameter: This is not a position") {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%.50q: %v", text, err)
 		}
 	}
 }
