@@ -19,7 +19,7 @@ type Param interface {
 	apply(*parameters) error
 }
 
-// Filter selects resources of a collection: see Where. Several must all hold.
+// Filter selects resources of a collection: see Where and Search. Several must all hold.
 type Filter struct {
 	field, op string
 	values    []any
@@ -68,11 +68,26 @@ func (f Field) Null() Filter { return f.filter("null", true) }
 // NotNull selects what has a value.
 func (f Field) NotNull() Filter { return f.filter("null", false) }
 
+// Search selects resources in which each of the words is the beginning of a word, in the attributes
+// that the schema declares for search: Search("ada lov"). It can be given once.
+func Search(words string) Filter { return Filter{op: opSearch, values: []any{words}} }
+
+// opSearch is the operator of the filter that has no field.
+const opSearch = "search"
+
 func (f Field) filter(op string, values ...any) Filter {
 	return Filter{field: f.name, op: op, values: values}
 }
 
 func (f Filter) apply(p *parameters) error {
+	if f.field == "" && f.op == opSearch {
+		words := f.values[0].(string)
+		if words == "" || p.request.Search != "" {
+			return errors.New("Search must be given once, with all words")
+		}
+		p.request.Search = words
+		return nil
+	}
 	condition := query.Condition{Field: f.field, Op: f.op}
 	for _, value := range f.values {
 		text, err := valueText(f.op, value)

@@ -137,7 +137,7 @@ func shapeOf(path resource.Path, params []Param) (shape feed.Shape, since string
 	if p.hasLimit || p.request.Sort != nil || p.request.Range.Anchor != query.AtEdge {
 		return shape, "", errors.New("Watch takes filters and Since, and no Sort, Limit, Offset or Cursor")
 	}
-	q, err := query.BuildStream(path.Collection, query.Request{Conditions: p.request.Conditions}, path.Limits())
+	q, err := query.BuildStream(path.Collection, query.Request{Conditions: p.request.Conditions, Search: p.request.Search}, path.Limits())
 	return feed.Shape{Path: path, Filter: q.Filter}, p.since, err
 }
 

@@ -72,6 +72,7 @@ const (
 	CodeMaxItems         Code = "max_items"
 	CodeUnknownReference Code = "unknown_reference"
 	CodeParentMismatch   Code = "parent_mismatch"
+	CodeTooManyWords     Code = "too_many_words"
 	CodeRefused          Code = "refused"
 	CodeKeyReused        Code = "idempotency_key_reused"
 
@@ -158,6 +159,7 @@ var meanings = map[Code]meaning{
 	CodeMaxItems:         {422, "Too many items"},
 	CodeUnknownReference: {422, "The resource referred to does not exist"},
 	CodeParentMismatch:   {422, "The parent in the body is not the one in the path"},
+	CodeTooManyWords:     {422, "Too many different words to be searched"},
 	CodeRefused:          {422, "Refused by a rule of this server"},
 	CodeKeyReused:        {422, "The key was used for another request"},
 

@@ -125,6 +125,12 @@ func (p *parser) collection(e entry, index int) model.Collection {
 			c.Unique = p.groups(e)
 		case "index":
 			c.Index = p.groups(e)
+		case "search":
+			for _, e := range p.list(e, "attributes") {
+				c.Search = append(c.Search, p.text(e))
+			}
+		case "label":
+			c.Label = p.text(e)
 		case "parent":
 			c.Parent = p.parent(e, parentKeys)
 		case "singular":

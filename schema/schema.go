@@ -134,6 +134,11 @@ type Collection struct {
 	// Index lists attributes, or groups of them, to index for filters and sorting.
 	Index [][]string
 
+	// Search lists attributes with text whose words the parameter search finds. Label is the one that
+	// names a resource to people, which is always among them.
+	Search []string
+	Label  string
+
 	Parent       *Parent
 	NoTimestamps bool // without created_at and updated_at
 

@@ -42,7 +42,8 @@ import (
 // sets it to the ETag of the resource.
 //
 // The collection is named after the type: User gives users. A field named _ can
-// say otherwise: `plural:"name=people,singular=person"`. Fields named id, type,
+// say otherwise: `plural:"name=people,singular=person"`. It can also have search, the attributes to
+// search with | between them, and label. Fields named id, type,
 // created_at and updated_at are the server's; without created_at and updated_at
 // the collection has no timestamps. The fields of an embedded struct count as
 // those of the struct around it, as they do in JSON.

@@ -62,8 +62,12 @@ func setCollectionTag(c *model.Collection, tag string) error {
 			c.RenamedFrom = value
 		case "description":
 			c.Description = value
+		case "search":
+			c.Search = strings.Split(value, "|")
+		case "label":
+			c.Label = value
 		default:
-			return fmt.Errorf("there is no keyword %q for the plural tag of a collection: use name, singular, description or renamed_from", keyword)
+			return fmt.Errorf("there is no keyword %q for the plural tag of a collection: use name, singular, description, search, label or renamed_from", keyword)
 		}
 		return nil
 	})

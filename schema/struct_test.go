@@ -339,7 +339,7 @@ func TestStructsThatAreNoSchema(t *testing.T) {
 		".A: unique is there twice: remove one of them": Of[struct {
 			A string `json:"a" plural:"unique,required,unique"`
 		}],
-		"._: there is no keyword \"nme\" for the plural tag of a collection: use name, singular, description or renamed_from": Of[struct {
+		"._: there is no keyword \"nme\" for the plural tag of a collection: use name, singular, description, search, label or renamed_from": Of[struct {
 			_ struct{} `plural:"nme=people"`
 		}],
 		"._: name is there twice: remove one of them": Of[struct {
@@ -439,7 +439,7 @@ type Wrong struct {
 // A mistake does not hide the others.
 func TestAllMistakesOfAStructAreReported(t *testing.T) {
 	_, err := Of[Wrong]()
-	want := `schema.Wrong._: there is no keyword "nme" for the plural tag of a collection: use name, singular, description or renamed_from
+	want := `schema.Wrong._: there is no keyword "nme" for the plural tag of a collection: use name, singular, description, search, label or renamed_from
 schema.Wrong._: singular needs a value: singular=…
 schema.Wrong.ID: id is text: use a string, and not int
 schema.Wrong.Name: there is no keyword "requird" for a plural tag

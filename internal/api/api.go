@@ -205,6 +205,8 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.changes(r, out, target)
 	case target.lists() && isRead(r.Method):
 		return a.list(r, out, target)
+	case target.path.Collection != nil && isRead(r.Method) && !a.isLog(target):
+		return a.read(r, out, target)
 	}
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
 		return nil, err
@@ -214,8 +216,6 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.collections(out.context(r), target.path.By)
 	case a.isLog(target):
 		return a.readChange(r, out, target)
-	case isRead(r.Method):
-		return a.read(r, out, target)
 	default:
 		return a.write(r.WithContext(out.context(r)), out, target)
 	}

@@ -25,11 +25,12 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		return &reply{status: http.StatusNotModified}, err
 	}
 	exact := prefers(r, "count", "exact")
-	limits := a.Query
-	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
-	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, limits)
+	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, a.limits(t))
 	if err != nil {
 		return nil, err
+	}
+	if r.Method == http.MethodHead {
+		q.Includes = nil // nobody reads them
 	}
 	patience := a.startQueryTimer(r.Context())
 	page, err := a.Resources.List(patience, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
@@ -37,7 +38,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		defer patience.End()
 		return nil, patience.Explain(err)
 	}
-	p := &listPage{rows: pageRows{page, t.path.Collection, limits.Visible}, query: q, neighbours: page.Neighbours, header: http.Header{}}
+	p := &listPage{rows: rowsOf(page, t.path.Collection, q), query: q, neighbours: page.Neighbours, header: http.Header{}}
 	if page.TotalKnown {
 		p.setTotal(page.Total)
 	}
@@ -48,7 +49,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		if !a.streams(r, t) || query.ReadsRelated(q.Filter) { // which a stream does not take
 			return ""
 		}
-		return a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter}, page.Point.History, page.Point)
+		return a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
 	}
 	return a.sendPage(r, t, patience, p)
 }
@@ -121,6 +122,13 @@ func (a *API) sendPage(r *http.Request, t *target, patience *resource.QueryTimer
 		p.header.Set("Content-Encoding", "gzip")
 	}
 	return sent, nil
+}
+
+// limits bounds what the caller may ask for at a path.
+func (a *API) limits(t *target) query.Limits {
+	limits := a.Query
+	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
+	return limits
 }
 
 var acceptEncoding = []string{"Accept-Encoding"}
@@ -208,6 +216,22 @@ func (p pageRows) next(dst []byte) ([]byte, bool, error) {
 func (p pageRows) extend() error { return p.page.Extend() }
 
 func (p pageRows) close() { p.page.Close() }
+
+// includingRows is the rows of a collection with related resources.
+type includingRows struct{ *resource.IncludingPage }
+
+func (p includingRows) next(dst []byte) ([]byte, bool, error) { return p.Append(dst) }
+
+func (p includingRows) extend() error { return p.Extend() }
+
+func (p includingRows) close() { p.Close() }
+
+func rowsOf(page *resource.Page, c *model.Collection, q query.Query) rows {
+	if len(q.Includes) > 0 {
+		return includingRows{resource.Including(page, c, q)}
+	}
+	return pageRows{page, c, q.Visible}
+}
 
 // listStream writes a range as it is read.
 type listStream struct {

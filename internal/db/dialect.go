@@ -49,6 +49,14 @@ type Dialect interface {
 	NullsLast() string
 	// Contains is the condition that a text column contains a text.
 	Contains(column, text string) string
+	// Search is the SQL of a table with the words of resources.
+	Search(table string) SearchSQL
+	// Searched is a condition on the id of a resource: the table has its words, and the terms are among
+	// them. By the index, it finds all such resources first; otherwise it looks at the words of each
+	// resource that the other conditions leave. Arg adds an argument and returns its placeholder.
+	Searched(table, id string, terms SearchTerms, byIndex bool, arg func(string) string) string
+	// CountSearched is a query for the number of resources in the table with the terms, up to most.
+	CountSearched(table string, terms SearchTerms, most string, arg func(string) string) string
 	// Inside is the value at a path of members in a column of JSON objects, as a value of the kind,
 	// which is one of model.Kind.Inside. It is null where there is none. An index can contain it.
 	Inside(column string, path []string, kind model.Kind) string

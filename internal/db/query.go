@@ -53,6 +53,33 @@ func ExecEach(c Conn, sql string, lists []model.Record) error {
 	return nil
 }
 
+// EachBatch reads a collection in the order of ids, so many resources at a time. No result is open
+// while a batch is processed, so work may read and write.
+func EachBatch(c Conn, t *Table, size int, work func([]model.Record) error) error {
+	id := t.Columns[model.IDColumn]
+	var last model.Value
+	for {
+		condition, args := "", []model.Value{}
+		if !last.IsNull() {
+			condition, args = " WHERE "+id+" > $1", append(args, last)
+		}
+		args = append(args, model.IntValue(int64(size)))
+		limit := Choose(len(args) == 1, "$1", "$2")
+		var batch []model.Record
+		err := Each(c, func(row model.Row) bool {
+			batch = append(batch, t.Collection.Scan(row))
+			return true
+		}, "SELECT "+t.All+" FROM "+t.Name+condition+" ORDER BY "+id+" LIMIT "+limit, args...)
+		if err != nil || len(batch) == 0 {
+			return err
+		}
+		if err := work(batch); err != nil {
+			return err
+		}
+		last = batch[len(batch)-1][model.IDColumn]
+	}
+}
+
 // maxBatch bounds how many statements are in memory at a time.
 const maxBatch = 500
 

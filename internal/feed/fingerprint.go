@@ -25,7 +25,7 @@ func (f *Feed) canonical(s *Shape) []byte {
 	} else {
 		text = append(text, c.Name...)
 		field(strconv.FormatInt(f.store.Since(c), 10))
-		field(s.Path.By.Mark(c))
+		field(c.Mark(s.visible()))
 		field(strconv.FormatBool(showsCaller(s.Path.By, c)))
 		text = appendFilter(append(text, 0), s.Path.By.Rows(c))
 	}
@@ -79,6 +79,12 @@ func appendFilter(dst []byte, filter query.Filter) []byte {
 	case query.Compare:
 		dst = strconv.AppendInt(append(append(dst, f.Op...), ' '), int64(f.Column), 10)
 		return appendValue(dst, f.Value)
+	case query.Search:
+		dst = append(dst, "search"...)
+		for _, column := range f.Columns {
+			dst = strconv.AppendInt(append(dst, ' '), int64(column), 10)
+		}
+		return appendSorted(dst, slices.Clone(f.Words))
 	case query.Inside:
 		dst = strconv.AppendInt(append(dst, "inside "...), int64(f.Column), 10)
 		dst = strconv.AppendInt(append(dst, ' '), int64(f.Kind), 10)

@@ -28,6 +28,7 @@ collections:
       open: {type: boolean}
       owner: {type: string}
       secret: {type: string}
+    search: [title, secret]
   links:
     attributes:
       label: {type: string}
@@ -281,7 +282,9 @@ func TestFingerprints(t *testing.T) {
 		"named": {Path: path(nil), Filter: named}, "and": {Path: path(nil), Filter: query.And{isOpen, named}}, "or": {Path: path(nil), Filter: query.Or{isOpen, named}},
 		"null": {Path: path(nil), Filter: query.IsNull{Column: open}}, "ada": {Path: path(n.permit("user", "ada"))}, "eve": {Path: path(n.permit("user", "eve"))},
 		"one": {Path: path(nil), ID: &one}, "parent": {Path: resource.Path{Collection: n.notes, Parent: &one}}, "books": {Path: resource.Path{Collection: n.books}},
-		"log": {}, "log of a user": {Path: resource.Path{By: n.permit("user", "ada")}}, "log with a filter": {Filter: isOpen},
+		"search": {Path: path(nil), Filter: query.Search{Columns: []int{title}, Words: []string{"a"}}}, "search for others": {Path: path(nil), Filter: query.Search{Columns: []int{title}, Words: []string{"a", "b"}}},
+		"search elsewhere": {Path: path(nil), Filter: query.Search{Columns: []int{title, n.notes.Field("secret").Column}, Words: []string{"a"}}},
+		"log":              {}, "log of a user": {Path: resource.Path{By: n.permit("user", "ada")}}, "log with a filter": {Filter: isOpen},
 	}
 	seen := map[string]string{}
 	for name, shape := range different {

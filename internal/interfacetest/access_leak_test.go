@@ -33,6 +33,7 @@ func probes() (all []probe) {
 			"?cursor=" + hidden, "?cursor=" + shown + "&limit=2", "?cursor=" + shown + "&limit=-2", "?cursor=" + hidden + "&sort=-title", "?cursor=" + shown + "&sort=-title&limit=2",
 			"?sort=title", "?sort=-title&limit=3", "?sort=-published,title", "?sort=user_id", "?filter[published]=false", "?filter[published]", "?filter[title]=Post+11",
 			"?filter[title][starts_with]=Post", "?filter[id]=" + hidden, "?filter[id][in]=" + hidden + "," + shown, "?filter[title][ne]=Post+12", "?filter[user_id]=" + id(boAt),
+			"?search=post", "?search=11", "?search=post+11&limit=1", "?search=1&sort=-title&limit=2", "?search=p&cursor=" + hidden, "?search=p&limit=-2", "?search=p&offset=2&limit=2", "?search=!",
 		} {
 			add("GET", list+query, "")
 			add("GET", list+query, "", "Prefer", "count=exact")
@@ -276,6 +277,7 @@ func attributeProbes() (all []probe) {
 	for _, query := range []string{
 		"", "?filter[email]=user1@example.com", "?filter[email]", "?filter[email][null]=true", "?filter[email][in]=a,b", "?filter[email][nope]=1", "?sort=email", "?sort=name,-email",
 		"?sort=email,email", "?filter[email]=a&filter[email]=b", "?filter[rank][gt]=1&filter[email][contains]=1",
+		"?search=user", "?search=user1", "?search=exam", "?search=zzz", "?search=2+user", "?search=user+zzz&sort=-name", "?search=" + strings.Repeat("a+", 17), "?q=x",
 	} {
 		add("GET", "/users"+query, "")
 		add("HEAD", "/users"+query, "", "Prefer", "count=exact")

@@ -24,11 +24,13 @@ collections:
       email: {type: string, maxLength: 100, unique: true}
       rank: {type: integer}
     required: [name]
+    search: [name, email]
   posts:
     attributes:
       title: {type: string, maxLength: 100}
       published: {type: boolean, default: false}
     required: [title]
+    label: title
     parent: {collection: users, on_delete: cascade}
   notes:
     attributes:

@@ -305,6 +305,12 @@ func (d *drawing) parameters(collection string) string {
 			return d.one("direction", "", "-") + key
 		}))
 	}
+	if d.chance("search", 4) {
+		words := d.some("words", 1, 3, " ", func() string {
+			return d.one("word", append(strings.Fields(d.text()), "a", "e", "ss", "1", "日", "null")...)
+		})
+		give("search", d.either("search", []string{words}, []string{"", "!", strings.Repeat("a ", 17), strings.Repeat("a", 257)}))
+	}
 	for range d.one("filters", "1", "", "12") {
 		field := field(append(fields, fields[0], fields[0])...)
 		name := "filter[" + field + "]"

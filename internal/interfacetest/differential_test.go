@@ -70,6 +70,8 @@ collections:
       state: {type: string, enum: [new, old], default: new}
       next: {references: {collection: things, on_delete: set_null}}
     required: [state]
+    search: [label]
+    label: name
   parts:
     parent: {collection: things, on_delete: cascade}
     timestamps: false
@@ -79,6 +81,7 @@ collections:
       keeper: {references: {collection: things, on_delete: restrict}}
       place: {type: integer}
     unique: [[text, place]]
+    search: [text]
 `))
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 			if !isStream && !isLog {
 				complaints = append(complaints, "since is for streams")
 			}
-		case "offset", "o", "limit", "l", "cursor", "sort":
+		case "offset", "o", "limit", "l", "cursor", "sort", "include":
 			if isStream {
 				complaints = append(complaints, "a stream has no "+name)
 			}
@@ -87,7 +87,8 @@ func (d *document) judgeQuery(op *describedOperation, e *exchange) []string {
 	var complaints []string
 	for _, name := range names {
 		at := slices.IndexFunc(op.parameters, func(p describedParameter) bool { return p.in == "query" && p.name == name })
-		if at < 0 && op.hasMember(name) {
+		isPart := strings.HasPrefix(name, "include[") || strings.HasPrefix(name, "fields[") // the description of include says how they are written
+		if at < 0 && (isPart || op.hasMember(name)) {
 			continue
 		}
 		if at < 0 {
@@ -133,7 +134,7 @@ func (d *document) judgeParameter(p describedParameter, values []string) []strin
 		return []string{what + " is a list that cannot be given again, which generated clients do"}
 	}
 	// Descriptions say that commas separate too.
-	if p.name == "sort" || strings.HasSuffix(p.name, "[in]") || strings.HasSuffix(p.name, "[not_in]") {
+	if p.name == "sort" || p.name == "include" || strings.HasPrefix(p.name, "fields") || strings.HasSuffix(p.name, "[in]") || strings.HasSuffix(p.name, "[not_in]") {
 		var items []string
 		for _, value := range values {
 			items = append(items, strings.Split(strings.ReplaceAll(value, `\,`, "\x00"), ",")...)
@@ -177,6 +178,8 @@ func valueOf(kind, text string) any {
 var inexpressible = []string{
 	// What depends on what is stored, on the path, on another parameter or on another request.
 	"unknown_cursor", "unknown_reference", "parent_mismatch", "read_only", "idempotency_key_reused", "conflicting_range", "duplicate_parameter",
+	// What counts words.
+	"too_many_words",
 	// What is about the text: of JSON, in which a member may be there twice, or of the query.
 	"malformed_json", "malformed_query", "too_deep",
 	// What is in values without a definition, and characters that no string can hold.
@@ -203,10 +206,12 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isOfHTTP := each.Code == "malformed_request" && (each.Source.Header == "" || len(e.header.Values(each.Source.Header)) > 1)
 		sortsTwice := each.Source.Parameter == "sort" && strings.HasSuffix(each.Detail, "is given twice.") // name,-name
 		isFormat := strings.Contains(each.Detail, "whose year in UTC is between")
-		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"              // what a position is, only the server knows
-		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer) // of a decimal
-		isMember := op.hasMember(each.Source.Parameter)                                                      // whose name and value are only declared roughly
-		if isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		isPart := strings.HasPrefix(each.Source.Parameter, "include") || strings.HasPrefix(each.Source.Parameter, "fields") // of further levels
+		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"                             // what a position is, only the server knows
+		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer)                // of a decimal
+		isSearch := each.Source.Parameter == "search" && each.Code == "too_many_values"
+		isMember := op.hasMember(each.Source.Parameter) // whose name and value are only declared roughly
+		if isPart || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/search"
 )
 
 // Progress reports the progress of a copy. Every row is copied, and then checked.
@@ -170,6 +171,9 @@ func (c *copying) fill(target db.Conn, d db.Dialect) error {
 	}
 	for _, collection := range c.source.schema.All() {
 		if err := lists.BuildIndexes(target, db.NewTable(d, collection)); err != nil {
+			return err
+		}
+		if err := search.Build(target, d, collection); err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,7 @@ func (s *snapshot) survey() error {
 		return err
 	}
 	s.tables = copiedTables(s.schema, s.floor)
-	if err := isCovered(s.tables, found); err != nil {
+	if err := isCovered(s.schema, s.tables, found); err != nil {
 		return err
 	}
 	s.last, err = lastGiven(s, s)

@@ -57,13 +57,16 @@ func copiedTables(s *model.Schema, floor db.Floor) []copiedTable {
 
 // isCovered checks that nothing is left out: a table or column that is new and missing here
 // would be lost silently.
-func isCovered(tables []copiedTable, found map[string]*db.TableDefinition) error {
+func isCovered(s *model.Schema, tables []copiedTable, found map[string]*db.TableDefinition) error {
 	known := map[string]bool{
 		db.DeltasTable:                   true, // its rows are read with the totals
 		db.OffsetsTable:                  true, // the indexes are built again
 		db.SequenceTable:                 true, // likewise
 		db.TicksTable:                    true,
 		db.ChangesTable + ".transaction": true, // the order of older changes is that of their revisions
+	}
+	for _, c := range s.All() {
+		known[db.SearchTable(c)] = true // words are found again
 	}
 	for _, table := range tables {
 		for _, column := range table.columns {

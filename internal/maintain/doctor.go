@@ -2,6 +2,7 @@ package maintain
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/plural-go/plural/internal/db"
@@ -9,10 +10,11 @@ import (
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/search"
 )
 
 // Examine compares derived data with the resources of a database: the totals, the offset indexes of
-// long lists, and the change log. With repair, it rebuilds what is wrong, in the same
+// long lists, the words for search, and the change log. With repair, it rebuilds what is wrong, in the same
 // transaction; a change log that is wrong is removed, and a new history begins. It returns what
 // was wrong.
 func Examine(ctx context.Context, url string, repair bool) (findings []string, err error) {
@@ -48,7 +50,16 @@ func examine(c db.Conn, d db.Dialect, repair bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	ofSearch, wrong, err := search.Check(c, d, stored)
+	if err != nil {
+		return nil, err
+	}
 	ofLog, err := ExamineLog(c, d, stored)
+	for _, collection := range wrong {
+		if err == nil && repair {
+			err = search.Rebuild(c, d, collection)
+		}
+	}
 	if err == nil && repair && len(ofLists) > 0 {
 		err = lists.Rebuild(c, d, stored)
 	}
@@ -57,5 +68,5 @@ func examine(c db.Conn, d db.Dialect, repair bool) ([]string, error) {
 			err = renewHistory(c, d)
 		}
 	}
-	return append(ofLists, ofLog...), err
+	return slices.Concat(ofLists, ofSearch, ofLog), err
 }

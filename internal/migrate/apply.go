@@ -32,6 +32,7 @@ func (m *migration) apply() error {
 		run  func() error
 	}{
 		{"format", m.upgradeFormat},
+		{"words", m.dropWords},
 		{"keys", m.dropForeignKeys},
 		{"unique", m.dropUnique},
 		{"columns", m.addColumns},
@@ -41,6 +42,7 @@ func (m *migration) apply() error {
 		{"alterations", m.alterTables},
 		{"tables", m.createTables},
 		{"indexes", m.matchIndexes},
+		{"search", m.buildWords},
 		{"references", m.addForeignKeys},
 		{"totals", m.recount},
 		{"history", m.renewHistory},

@@ -64,12 +64,32 @@ func Compare(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition
 		compareIndexes(c, table, differ)
 		compareReferences(c, table, differ)
 	}
+	for _, c := range s.All() {
+		if len(c.SearchColumns()) > 0 {
+			name := db.SearchTable(c)
+			known = append(known, name)
+			compareWords(d, c, found[name], differ)
+		}
+	}
 	for _, name := range db.SortedNames(found) {
 		if !slices.Contains(known, name) {
 			differ("table %s: the schema has no collection for it", name)
 		}
 	}
 	return differences
+}
+
+// compareWords checks the table with the words of a collection's resources.
+func compareWords(d db.Dialect, c *model.Collection, table *db.TableDefinition, differ func(string, ...any)) {
+	want := d.Search(db.SearchTable(c)).Definition
+	switch {
+	case table == nil:
+		differ("collection %s: the database has no table of its words, for search", c.Name)
+	case !slices.Equal(table.Columns, want.Columns):
+		differ("collection %s: the table of its words, for search, has other columns", c.Name)
+	case len(table.Indexes) != 1 || !slices.Equal(table.Indexes[0].Columns, want.Indexes[0].Columns):
+		differ("collection %s: the table of its words, for search, has another index", c.Name)
+	}
 }
 
 func compareColumns(d db.Dialect, c *model.Collection, table *db.TableDefinition, differ func(string, ...any)) {

@@ -184,6 +184,7 @@ func (p *plan) compare(pair *pair) {
 		p.add(Losing, costOf("loses the timestamps of", old, noSource), "%s: created_at and updated_at are removed", now.Name)
 	}
 	p.compareIndexes(pair)
+	p.compareSearch(pair)
 	p.compareParents(pair)
 	if len(p.steps) == before && !bytes.Equal(old.Document(), now.Document()) {
 		p.add(Additive, nil, "%s: changes without effect on stored values", now.Name)

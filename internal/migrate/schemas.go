@@ -149,6 +149,9 @@ func readable(p *plan) bool {
 		if pair.old.ParentLink() != nil && !pair.sameParent() {
 			return false // the new server does not update its totals
 		}
+		if len(pair.old.SearchColumns()) > 0 && !pair.sameSearch() {
+			return false // the index has other words
+		}
 	}
 	return len(p.removed) == 0
 }
@@ -180,6 +183,9 @@ func writable(p *plan) bool {
 		}
 		if !pair.sameParent() {
 			return false // the old server would not update its totals
+		}
+		if !pair.sameSearch() {
+			return false // nor the words in the index
 		}
 	}
 	return true

@@ -107,7 +107,7 @@ func (s *survey) readPair(p *pair, write func(before, after model.Record) error)
 		u.step.reset()
 		seen[i] = map[[sha256.Size]byte]struct{}{}
 	}
-	return s.batches(p.old, func(batch []model.Record) error {
+	return db.EachBatch(s.conn, db.NewTable(s.dialect, p.old), batchSize, func(batch []model.Record) error {
 		for _, before := range batch {
 			after, err := s.transform(p, before)
 			if err != nil {
@@ -132,34 +132,6 @@ func (s *survey) readPair(p *pair, write func(before, after model.Record) error)
 		}
 		return nil
 	})
-}
-
-// batches reads a collection of old in the order of ids. No result set is open while a batch
-// is processed, so work may read and write.
-func (s *survey) batches(c *model.Collection, work func([]model.Record) error) error {
-	t := db.NewTable(s.dialect, c)
-	id := t.Columns[model.IDColumn]
-	var last model.Value
-	for {
-		condition, args := "", []model.Value{}
-		if !last.IsNull() {
-			condition, args = " WHERE "+id+" > $1", append(args, last)
-		}
-		args = append(args, model.IntValue(batchSize))
-		limit := db.Choose(len(args) == 1, "$1", "$2")
-		var batch []model.Record
-		err := db.Each(s.conn, func(row model.Row) bool {
-			batch = append(batch, c.Scan(row))
-			return true
-		}, "SELECT "+t.All+" FROM "+t.Name+condition+" ORDER BY "+id+" LIMIT "+limit, args...)
-		if err != nil || len(batch) == 0 {
-			return err
-		}
-		if err := work(batch); err != nil {
-			return err
-		}
-		last = batch[len(batch)-1][model.IDColumn]
-	}
 }
 
 // transform returns a resource as it will be. A value that cannot be kept becomes null, and

@@ -5,6 +5,7 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/search"
 )
 
 // dropForeignKeys drops the foreign keys that change, where they are separate constraints
@@ -210,6 +211,11 @@ func createAll(c db.Conn, d db.Dialect, s *model.Schema, at model.Value) error {
 	tables, additions := db.Definitions(d, s)
 	if err := db.ExecAll(c, append(tables, additions...)...); err != nil {
 		return err
+	}
+	for _, collection := range s.All() {
+		if err := search.Build(c, d, collection); err != nil {
+			return err
+		}
 	}
 	if err := db.ExecAll(c, "INSERT INTO "+db.MetaTable+" (key, value) VALUES ('format', '"+Format+"'), ('last_id', '')"); err != nil {
 		return err

@@ -57,6 +57,7 @@ func (k *Checker) schema() {
 		k.parent(c, at.To("parent"))
 		k.async(c, at.To("async"))
 		k.groups(c, at)
+		k.search(c, at)
 	}
 	k.relations()
 	k.renamed(CollectionNames, len(k.declared), func(i int) (string, string, Path) {

@@ -28,6 +28,7 @@ func cloneAll(collections []Collection) []Collection {
 		c.Unique = cloneGroups(c.Unique)
 		c.Index = cloneGroups(c.Index)
 		c.Parent = cloneOf(c.Parent)
+		c.Search = slices.Clone(c.Search)
 		c.Async = slices.Clone(c.Async)
 	}
 	return clones

@@ -40,6 +40,8 @@ type DecodeOptions struct {
 	// be sent back in Replace and Patch; the caller of Decode must check that it
 	// equals the stored value.
 	Visible, Writable ColumnSet
+	// Knows reports whether a relation exists for the client. Nil: all do.
+	Knows func(*Relation) bool
 
 	MaxDepth int // of nested objects and arrays
 	MaxItems int // of an array in Create
@@ -386,10 +388,25 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 	case name == "data" && (token.Kind() == '{' || token.Kind() == '['):
 		d.wrapped = true
 		d.fail(problem.CodeWrapped, "Request bodies are not wrapped in \"data\". Send the attributes themselves.")
+	case relationOf(c, name, options) != nil:
+		d.fail(problem.CodeReadOnly, "%s is not an attribute: it comes from related resources of %s, and is changed there. Leave it out.", name, relationOf(c, name, options).To.Name)
 	default:
 		d.fail(problem.CodeUnknownAttribute, "The collection %s has no attribute of this name.%s", c.Name, nearestAttribute(c, name, options))
 	}
 	return d.skip(token)
+}
+
+// relationOf is the relation whose resources, or whose total, are embedded under a name, nil if there is
+// none that the client knows.
+func relationOf(c *Collection, name string, options DecodeOptions) *Relation {
+	for _, relation := range c.relations {
+		if name == relation.Name || name == relation.TotalName() && !relation.One {
+			if options.Knows == nil || options.Knows(relation) {
+				return relation
+			}
+		}
+	}
+	return nil
 }
 
 // nearestAttribute asks for the attribute that is nearest to a name, among those that the

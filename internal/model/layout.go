@@ -49,6 +49,7 @@ type layout struct {
 	shown      int // as many columns are part of a representation
 	unique     [][]int
 	index      [][]int
+	searched   []int
 	links      []Link
 	referrers  []Link
 	parent     *Link
@@ -98,6 +99,20 @@ func (c *Collection) UniqueGroups() [][]int { return c.unique }
 // IndexGroups lists the groups of columns that have an index, without the
 // unique ones and without references, which always have one.
 func (c *Collection) IndexGroups() [][]int { return c.index }
+
+// SearchColumns lists the columns that are searched, in the order of the declaration, with that of
+// the label last if it is not listed. Empty: the collection cannot be searched.
+func (c *Collection) SearchColumns() []int { return c.searched }
+
+// SearchNames lists the attributes that are searched, those in a set.
+func (c *Collection) SearchNames(some ColumnSet) (names []string) {
+	for _, column := range c.searched {
+		if some.Has(column) {
+			names = append(names, c.columns[column].Name)
+		}
+	}
+	return names
+}
 
 // Links lists the references from this collection to others.
 func (c *Collection) Links() []Link { return c.links }
@@ -172,6 +187,9 @@ func (c *Collection) layOut() {
 	add(Column{Name: RevisionName, Kind: KindInteger, NotNull: true})
 	c.unique = c.columnGroups(c.Unique)
 	c.index = c.columnGroups(c.Index)
+	for _, name := range c.searchedNames() {
+		c.searched = append(c.searched, c.attributes[name])
+	}
 	for i := range c.Attributes {
 		group := []int{i + 1}
 		if c.Attributes[i].Unique && !containsGroup(c.unique, group) {

@@ -137,6 +137,11 @@ type Collection struct {
 	// Index lists attributes, or groups of them, to index for filters and sorting.
 	Index [][]string `json:"index,omitempty"`
 
+	// Search lists attributes with text whose words the parameter search finds. Label is the one that
+	// names a resource to people, which is always among them.
+	Search []string `json:"search,omitempty"`
+	Label  string   `json:"label,omitempty"`
+
 	Parent       *Parent `json:"parent,omitempty"`
 	NoTimestamps bool    `json:"no_timestamps,omitempty"` // without created_at and updated_at
 

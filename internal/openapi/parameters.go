@@ -31,7 +31,13 @@ var parameterNames = []string{
 
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
-	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters")
+	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".search", c.Name+".fields", c.Name+".include")
+	for _, relation := range c.Relations() {
+		taken = append(taken, c.Name+".fields."+relation.Name)
+		for _, option := range []string{"limit", "sort", "total"} {
+			taken = append(taken, c.Name+".include."+relation.Name+"."+option)
+		}
+	}
 	for _, name := range c.FieldNames() {
 		field := c.Field(name)
 		prefix := filterPrefix(c, field)
@@ -135,6 +141,7 @@ func idParameter(name, description string) object {
 // listParameters is all that a list can be asked by.
 func (b *builder) listParameters(c *model.Collection) list {
 	all := list{b.offset("offset"), b.offset("o"), b.limit("limit"), b.limit("l"), b.cursor(), b.sort(c)}
+	all = append(all, b.search(c)...)
 	for _, field := range b.fields(c) {
 		all = append(all, b.filters(c, field)...)
 	}

@@ -164,7 +164,7 @@ func (b *builder) list(p place) object {
 		return nil
 	}
 	c := p.collection
-	parameters := append(b.listParameters(c), b.preferCount(), b.ifMatch(), b.ifNoneMatch())
+	parameters := append(append(b.listParameters(c), b.partParameters(c)...), b.preferCount(), b.ifMatch(), b.ifNoneMatch())
 	if streams(c) {
 		parameters = append(parameters, b.streamParameters()...)
 	}
@@ -187,10 +187,10 @@ func (b *builder) read(p place, singular bool) object {
 	o := operation{
 		id: "get" + b.called(p, false), tag: c.Name, public: public,
 		summary:     "Get " + b.said(p, an(spaced(c.Singular))),
-		description: "The whole resource, with its state as `ETag`.",
-		parameters:  list{b.ifMatch(), b.ifNoneMatch()},
+		description: "The whole resource, with its state as `ETag`, which a resource with related ones does not have.",
+		parameters:  append(b.partParameters(c), b.ifMatch(), b.ifNoneMatch()),
 		responses:   object{{"200", b.found(p, singular)}},
-		codes:       b.ofRead(),
+		codes:       b.ofRead(p),
 	}
 	if streams(c) {
 		o.parameters = append(o.parameters, b.streamParameters()...)

@@ -124,7 +124,7 @@ func errorsOf(codes []problem.Code, mixed bool) object {
 
 // exampleDetails is what errors say, of codes that come first in an answer.
 var exampleDetails = map[problem.Code]*problem.Error{
-	problem.CodeUnknownParameter:     fault.Parameter("page", "", "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator]."),
+	problem.CodeUnknownParameter:     fault.Parameter("page", "", "There is no parameter of this name. There are offset, limit, cursor, sort, include, fields, and filter[field] or filter[field][operator]."),
 	problem.CodeMalformedJSON:        fault.New("", "Line 1, column 15: duplicate object member name."),
 	problem.CodeUnauthenticated:      fault.New("", "Send credentials: Authorization: Bearer and an API key or a token."),
 	problem.CodeForbidden:            fault.New("", "You may not update this resource."),
@@ -176,7 +176,7 @@ func ofReading() []problem.Code {
 
 func (b *builder) ofList(p place) []problem.Code {
 	codes := append(ofReading(), problem.CodeDuplicateParameter, problem.CodeInvalidParameter, problem.CodeConflictingRange, problem.CodeTooManyValues, problem.CodeUnknownCursor)
-	if b.MaxLimit > 0 {
+	if b.MaxLimit > 0 || len(b.relations(p.collection)) > 0 {
 		codes = append(codes, problem.CodeLimitTooLarge)
 	}
 	if p.parent != nil {
@@ -188,8 +188,12 @@ func (b *builder) ofList(p place) []problem.Code {
 	return append(append(codes, problem.CodePreconditionFailed, problem.CodeTooExpensive), b.anywhere()...)
 }
 
-func (b *builder) ofRead() []problem.Code {
-	return append(append(ofReading(), problem.CodeNotFound, problem.CodePreconditionFailed), b.anywhere()...)
+func (b *builder) ofRead(p place) []problem.Code {
+	codes := append(ofReading(), problem.CodeInvalidParameter, problem.CodeNotFound, problem.CodePreconditionFailed)
+	if len(b.relations(p.collection)) > 0 {
+		codes = append(codes, problem.CodeDuplicateParameter, problem.CodeTooManyValues, problem.CodeLimitTooLarge)
+	}
+	return append(codes, b.anywhere()...)
 }
 
 // ofWrite is the codes of a write whose body has a variant.
@@ -246,6 +250,12 @@ func (b *builder) ofBody(p place, v variant) []problem.Code {
 		codes = append(codes, ofValue(a)...)
 		if a.References != nil {
 			codes = append(codes, problem.CodeUnknownReference)
+		}
+	}
+	for _, column := range p.collection.SearchColumns() {
+		if b.has(p.collection, p.collection.Columns()[column].Name, v) {
+			codes = append(codes, problem.CodeTooManyWords)
+			break
 		}
 	}
 	if p.parent != nil && v != patchVariant {

@@ -17,6 +17,7 @@ type Condition struct {
 // Request is what a program wants of a collection.
 type Request struct {
 	Conditions []Condition // all must hold
+	Search     string      // words; empty: none
 	Sort       []string    // names of fields, with a minus to sort downwards
 	Range      Range
 }
@@ -37,6 +38,9 @@ func build(mode mode, c *model.Collection, request Request, limits Limits) (Quer
 	p.query.Range = request.Range
 	for _, condition := range request.Conditions {
 		p.condition(condition)
+	}
+	if request.Search != "" {
+		p.search(parameter{name: "search", value: request.Search})
 	}
 	if len(request.Sort) > 0 {
 		p.sort(parameter{name: "sort", value: strings.Join(request.Sort, ",")})

@@ -8,7 +8,7 @@ import (
 )
 
 // Filter is a condition on a resource: a tree of And, Or and Not over Compare,
-// In, IsNull and All. It is two-valued: a comparison with null is false, and
+// In, IsNull, Search and All. It is two-valued: a comparison with null is false, and
 // its negation is true.
 //
 // Query parameters and the scope of a caller are both filters, so that the store has one kind of

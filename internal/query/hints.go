@@ -12,11 +12,16 @@ import (
 var parameterHints = map[string]string{
 	"page p pagenumber": "The third page of 30 is offset=60&limit=30.",
 	"perpage pagesize size count top first take rows": "Use limit, such as limit=30.",
-	"skip start from":                         "Use offset, such as offset=60.",
-	"after before startingafter endingbefore": "Use cursor, with the id of a resource, and a negative limit to go backwards.",
-	"order orderby sortby ordering":           "Use sort, with a minus to sort downwards: sort=-created_at,name.",
-	"filter filters where":                    "Write the field in brackets: filter[field]=value, or filter[field][operator]=value.",
+	"skip start from":                             "Use offset, such as offset=60.",
+	"after before startingafter endingbefore":     "Use cursor, with the id of a resource, and a negative limit to go backwards.",
+	"order orderby sortby ordering":               "Use sort, with a minus to sort downwards: sort=-created_at,name.",
+	"includes expand embed populate with preload": "Use include, with the names of relations: include=author.",
+	"select columns attributes only field":        "Use fields, with the names of attributes: fields=name,created_at.",
+	"filter filters where":                        "Write the field in brackets: filter[field]=value, or filter[field][operator]=value.",
 }
+
+// searchHints are parameters of other interfaces that search does the work of.
+var searchHints = map[string]string{"q query find keyword keywords text fulltext fts s": "search"}
 
 // operatorHints says which operator to use in place of those of other interfaces.
 var operatorHints = map[string]string{
@@ -48,10 +53,21 @@ func find(table map[string]string, word string) string {
 	return ""
 }
 
+// oneHint says what to write in place of a parameter of a request for one resource.
+func oneHint(name string) string {
+	if hint := find(parameterHints, name); strings.HasPrefix(hint, "Use include") || strings.HasPrefix(hint, "Use fields") {
+		return " " + hint
+	}
+	return ""
+}
+
 // parameterHint says what to write in place of an unknown parameter.
 func (p *parser) parameterHint(name string) string {
 	if hint := find(parameterHints, name); hint != "" {
 		return " " + hint
+	}
+	if find(searchHints, name) != "" && len(p.searchColumns()) > 0 {
+		return " Use search, such as search=ada+lov."
 	}
 	// active=true, priority[gte]=3, filter.priority=3
 	field, op, hasOp := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(name, "filter."), "]"), "[")
@@ -62,7 +78,7 @@ func (p *parser) parameterHint(name string) string {
 		}
 		return fmt.Sprintf(" To filter by %s, write %s.", found.Name, written)
 	}
-	return suggested(suggest.Nearest(name, strings.Split(parameterNames[p.mode], ", ")))
+	return suggested(suggest.Nearest(name, p.parameterNames()))
 }
 
 // fieldHint suggests the field that is nearest to a name, among those that the caller may see.

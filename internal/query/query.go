@@ -21,11 +21,15 @@ type Query struct {
 	Filter Filter    // nil: none given
 	Sort   []SortKey // empty: by id
 
+	// Visible is the columns that are shown: those that the caller may see, or those of them that are
+	// selected. Nil: all.
+	Visible  model.ColumnSet
+	Includes []*Include // embedded relations
+
 	// Since is a position in the change log, of a stream or a list of changes; empty: none given.
 	Since string
 
-	// linkParameters is the filters and the sort, for links to other pages; filterParameters is the
-	// filters only.
+	// linkParameters is what links to other pages keep; filterParameters is what a stream takes.
 	linkParameters, filterParameters []string
 }
 
@@ -55,6 +59,8 @@ const (
 	ofList    mode = iota // a range of a collection
 	ofChanges             // a range of the change log
 	ofStream              // changes of a collection as they happen
+	ofOne                 // one resource
+	ofInclude             // an embedded relation
 )
 
 // Bounds of a query. They are larger than people need, and smaller than databases allow.
@@ -66,6 +72,8 @@ const (
 	// A substring search cannot be interrupted: its time for one resource grows with both lengths.
 	MaxPart     = 256 // characters of contains and starts_with
 	MaxContains = 10  // filters with contains
+	MaxSearch   = 256 // characters of search
+	MaxWords    = 16  // of search
 
 	MaxSteps   = 2  // relations in the name of a filter
 	MaxRelated = 10 // filters through relations
@@ -98,6 +106,11 @@ func parse(mode mode, c *model.Collection, raw string, limits Limits) (Query, er
 	return p.query, p.faults.Err()
 }
 
+// ParseOne does the same for one resource: fields and included relations.
+func ParseOne(c *model.Collection, raw string, limits Limits) (Query, error) {
+	return parse(ofOne, c, raw, limits)
+}
+
 // ParseNone checks the query string of a request that takes no parameters.
 func ParseNone(raw string) error {
 	var p parser
@@ -111,20 +124,22 @@ func ParseNone(raw string) error {
 	return p.faults.Err()
 }
 
-// ParseStreamOfOne checks the query string of a stream of one resource, and returns since.
-func ParseStreamOfOne(raw string) (since string, err error) {
-	p := parser{mode: ofStream}
+// ParseStreamOfOne does the same as ParseStream for a stream of one resource: fields and since.
+func ParseStreamOfOne(c *model.Collection, raw string, limits Limits) (Query, error) {
+	p := parser{mode: ofStream, collection: c, limits: limits}
 	for _, parameter := range p.split(raw) {
 		switch {
+		case p.isPart(parameter):
 		case parameter.name != "since":
-			p.fail(parameter, problem.CodeUnknownParameter, "A stream of one resource has no parameter but since. Leave it out.")
+			p.fail(parameter, problem.CodeUnknownParameter, "A stream of one resource has no parameters but fields and since. Leave it out.")
 		case p.query.Since != "":
 			p.fail(parameter, problem.CodeDuplicateParameter, "The parameter since is given twice.")
 		default:
 			p.since(parameter)
 		}
 	}
-	return p.query.Since, p.faults.Err()
+	p.finish()
+	return p.query, p.faults.Err()
 }
 
 // Link is the query string of another range with the same filters and sort.
@@ -166,7 +181,15 @@ type parser struct {
 	related    map[string]bool     // filters through relations
 	sortKeys   map[string]bool
 
-	tooManyFilters, tooManyKeys bool // reported already
+	included       []parameter // include=…
+	includeOptions []includeOption
+	includes       map[string]*Include // by path
+	includePaths   []string            // in the order of the request
+	fieldLists     []fieldList
+	selected       map[string][]string // names of fields, by path; those of the collection itself under ""
+	total          bool                // include[path][total]
+
+	tooManyFilters, tooManyKeys, tooManyIncludes bool // reported already
 }
 
 // split splits and decodes a query string, strictly.
@@ -215,6 +238,13 @@ func decode(text string) (decoded, wrong string) {
 }
 
 func (p *parser) parameter(given parameter) {
+	if p.isPart(given) {
+		return
+	}
+	if p.mode == ofOne {
+		p.refuseOfOne(given)
+		return
+	}
 	long := given.name
 	switch long {
 	case "o":
@@ -235,6 +265,8 @@ func (p *parser) parameter(given parameter) {
 	switch {
 	case isFilter:
 		p.filter(given, name)
+	case long == "search" && p.mode != ofInclude:
+		p.search(given)
 	case long == "since":
 		p.since(given)
 	case p.refuses(long):
@@ -247,13 +279,23 @@ func (p *parser) parameter(given parameter) {
 		p.cursor(given)
 	case long == "sort":
 		p.sort(given)
+	case long == "total" && p.mode == ofInclude:
+		p.totalOption(given)
 	default:
-		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", parameterNames[p.mode], p.parameterHint(given.name))
+		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", strings.Join(p.parameterNames(), ", "), p.parameterHint(given.name))
 	}
 }
 
 // parameterNames lists the parameters beside filters.
-var parameterNames = map[mode]string{ofList: "offset, limit, cursor, sort", ofChanges: "limit, cursor, since", ofStream: "since"}
+func (p *parser) parameterNames() []string {
+	names := map[mode][]string{
+		ofList: {"offset", "limit", "cursor", "sort", "include", "fields"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"fields", "since"}, ofInclude: {"limit", "sort", "total"},
+	}[p.mode]
+	if len(p.searchColumns()) > 0 && p.mode != ofInclude {
+		names = append(names, "search")
+	}
+	return names
+}
 
 // isList reports whether a parameter has a list, which may be given in several parameters:
 // generated clients send lists that way.
@@ -381,4 +423,7 @@ func (p *parser) finish() {
 		}
 	}
 	p.finishFilters()
+	if p.mode != ofInclude {
+		p.finishRelated()
+	}
 }

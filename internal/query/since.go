@@ -11,7 +11,7 @@ const (
 // since reads the position of a stream or a list of changes.
 func (p *parser) since(given parameter) {
 	switch {
-	case p.mode == ofList:
+	case p.mode == ofList || p.mode == ofInclude:
 		p.sinceOfList(given)
 	case given.value == "" && p.mode == ofStream:
 		p.fail(given, problem.CodeInvalidParameter, "%s", NoPosition)
@@ -27,13 +27,24 @@ func (p *parser) sinceOfList(given parameter) {
 	p.fail(given, problem.CodeUnknownParameter, "The parameter since is for streams: send Accept: text/event-stream with it, or read /changes.")
 }
 
+// refuseOfOne refuses a parameter that a request for one resource does not have.
+func (p *parser) refuseOfOne(given parameter) {
+	if given.name == "since" {
+		p.sinceOfList(given)
+		return
+	}
+	p.fail(given, problem.CodeUnknownParameter, "A request for one resource has no parameters but include and fields. Leave this out.%s", oneHint(given.name))
+}
+
 // refuses reports whether a parameter of lists cannot be given in this kind of request.
 func (p *parser) refuses(name string) bool {
 	switch name {
-	case "offset", "sort":
+	case "offset":
 		return p.mode != ofList
+	case "sort":
+		return p.mode != ofList && p.mode != ofInclude
 	case "limit", "cursor":
-		return p.mode == ofStream
+		return p.mode == ofStream || p.mode == ofInclude && name == "cursor"
 	}
 	return false
 }
@@ -42,6 +53,8 @@ func (p *parser) refuse(given parameter, name string) {
 	text := "A stream has no range and no order: it takes filters and since. Leave out %s."
 	switch {
 	case p.mode == ofStream:
+	case p.mode == ofInclude:
+		text = "A relation has no %s: it takes limit, sort, filter and total. Leave it out, or read the collection itself."
 	case name == "offset":
 		text = "Changes have no offset, as old ones are removed. Use cursor or since in place of %s."
 	default:

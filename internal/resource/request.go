@@ -87,6 +87,10 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 	options := model.DecodeOptions{
 		Mode: modes[request.Method], ID: request.ID, MaxDepth: limits.Depth, MaxItems: limits.Items,
 		Visible: request.Path.By.Visible(c), Writable: request.Path.By.Writable(c),
+		Knows: func(relation *model.Relation) bool {
+			_, _, may := request.Path.By.Related(relation)
+			return may
+		},
 	}
 	if request.Path.Parent != nil {
 		options.Parent, options.ParentID = c.ParentLink(), *request.Path.Parent

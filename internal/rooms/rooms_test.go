@@ -24,7 +24,7 @@ const (
 // mayImport is the house: each room, and the rooms that its code imports. "."
 // is the package at the root of the module. The spine is
 //
-//	problem <- fault <- model <- db <- lists <- migrate <- store <- resource <- api <- . <- cmd/plural
+//	problem <- fault <- model <- db <- lists, search <- migrate <- store <- resource <- api <- . <- cmd/plural
 //
 // with query and auth beside the store, and schema on model.
 //
@@ -35,17 +35,19 @@ var mayImport = map[string][]string{
 	"internal/suggest": {},
 	"internal/model":   {"problem", "internal/fault", "internal/suggest"},
 	"schema":           {"internal/model", "internal/suggest"},
-	"internal/query":   {"problem", "internal/fault", "internal/suggest", "internal/model"},
+	"internal/words":   {},
+	"internal/query":   {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/words"},
 	"internal/db":      {"problem", "internal/fault", "internal/model"},
 	// A database knows nothing of what is stored in it, and nobody but databases knows which there are.
 	"internal/db/sqlite":    {"problem", "internal/fault", "internal/model", "internal/db"},
 	"internal/db/postgres":  {"problem", "internal/fault", "internal/model", "internal/db"},
 	"internal/db/databases": {"internal/db", "internal/db/sqlite", "internal/db/postgres"},
 	"internal/lists":        {"internal/model", "internal/db"},
-	"internal/migrate":      {"problem", "internal/fault", "internal/model", "internal/db", "internal/db/databases", "internal/lists"},
-	"internal/maintain":     {"internal/model", "internal/db", "internal/db/databases", "internal/lists", "internal/migrate"},
+	"internal/search":       {"problem", "internal/fault", "internal/model", "internal/db", "internal/words"},
+	"internal/migrate":      {"problem", "internal/fault", "internal/model", "internal/db", "internal/db/databases", "internal/lists", "internal/search"},
+	"internal/maintain":     {"internal/model", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate"},
 
-	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/migrate"},
+	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate"},
 	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
 	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/store", "internal/auth"},
 	"internal/feed":      {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/db", "internal/store", "internal/auth", "internal/resource"},

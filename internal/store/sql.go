@@ -42,6 +42,10 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 		})
 	case query.Compare:
 		s.orNull(f.Column, holds, func(column string) { s.compare(column, f, holds) })
+	case query.Search:
+		s.search(f, true, holds)
+	case rowSearch:
+		s.search(f.Search, false, holds)
 	case query.Inside:
 		s.inside(f, holds)
 	case query.Has:
@@ -149,6 +153,10 @@ func (s *statement) where(selection Selection) {
 // order writes an ORDER BY.
 func (s *statement) order(keys []query.SortKey) {
 	s.Write(" ORDER BY ")
+	s.orderKeys(keys)
+}
+
+func (s *statement) orderKeys(keys []query.SortKey) {
 	s.List(len(keys), ", ", "", func(i int) {
 		s.Write(s.table.Columns[keys[i].Column], db.Choose(keys[i].Descending, " DESC", ""))
 		if keys[i].Column != model.IDColumn {

@@ -17,6 +17,9 @@ type table struct {
 	update, delete string
 	// claim inserts without a revision, which setRevision sets: it takes the id. See Tx.inserts.
 	claim, setRevision string
+	// Of the words of resources; empty if the collection is not searched.
+	words                 string // name of their table
+	putWords, removeWords string
 
 	items map[int]string // names of the indexes on items of arrays, by their columns
 }
@@ -47,6 +50,12 @@ func newTable(d db.Dialect, c *model.Collection) *table {
 	update.Write(" AND ", revision, " = ")
 	update.Arg(model.Null)
 	t.update = update.String()
+
+	if len(c.SearchColumns()) > 0 {
+		t.words = db.SearchTable(c)
+		sql := d.Search(t.words)
+		t.putWords, t.removeWords = sql.Put, sql.Remove
+	}
 
 	t.delete = "DELETE FROM " + t.Name + " WHERE " + id + " = $1 AND " + revision + " = $2"
 	return t

@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/search"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -51,7 +52,8 @@ func (t *Tx) Attempt(fn func() error) error {
 }
 
 // Insert stores a resource and returns its representation. A conflict with another resource is
-// a problem.Errors of 409, with pointers into the resource; the transaction can go on.
+// a problem.Errors of 409, with pointers into the resource, and words that the search index has no
+// room for are one of 422; the transaction can go on.
 func (t *Tx) Insert(c *model.Collection, record model.Record) ([]byte, error) {
 	representations, conflicts, err := t.InsertAll(c, []model.Record{record})
 	if err != nil {
@@ -68,6 +70,9 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 	t.minted = true // perhaps before the transaction
 	batch := make([]db.Statement, 0, 2*len(records))
 	for i, record := range records {
+		if conflicts[i] = search.TooLong(c, nil, record); len(conflicts[i]) > 0 {
+			continue
+		}
 		id := record.ID(model.IDColumn)
 		if err := t.conn.Lock(c.Name, id); err != nil {
 			return nil, nil, t.fault(err)
@@ -80,10 +85,16 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		return nil, nil, t.fault(err)
 	}
 	for i, record := range records {
+		if len(conflicts[i]) > 0 {
+			continue
+		}
 		if stored[i] {
 			record[c.RevisionColumn()] = model.IntValue(changes[i].revision)
 			t.last = changes[i]
 			t.record(c, record, 1)
+			if err := t.putWords(c, nil, record); err != nil {
+				return nil, nil, t.fault(err)
+			}
 			continue
 		}
 		representations[i] = nil
@@ -124,6 +135,9 @@ func (t *Tx) conflictsOf(c *model.Collection, record model.Record, revision int6
 // Update replaces a resource that was read in this transaction and returns its new
 // representation. Conflicts are reported as by Insert.
 func (t *Tx) Update(c *model.Collection, before, after model.Record) ([]byte, error) {
+	if faults := search.TooLong(c, before, after); len(faults) > 0 {
+		return nil, faults
+	}
 	conflicts, err := t.conflicts(c, before, after)
 	if err != nil {
 		return nil, t.fault(err)
@@ -152,7 +166,7 @@ func (t *Tx) Update(c *model.Collection, before, after model.Record) ([]byte, er
 	}
 	t.last = change
 	t.recordMove(c, before, after)
-	return representation, nil
+	return representation, t.fault(t.putWords(c, before, after))
 }
 
 // Delete removes a resource that was read in this transaction and returns its
@@ -173,7 +187,7 @@ func (t *Tx) Delete(c *model.Collection, record model.Record) ([]byte, error) {
 		return nil, t.fault(err)
 	}
 	t.record(c, record, -1)
-	return c.Append(nil, record), nil
+	return c.Append(nil, record), t.fault(t.removeWords(c, record))
 }
 
 // conflicts looks for other resources with the same id or the same values in a unique group.

@@ -147,9 +147,12 @@ func (dialect) SkipLocked() string { return "" }
 func (dialect) Catalogue() db.Catalogue {
 	return db.Catalogue{
 		Columns: `SELECT t.name, c.name, c.type, c."notnull" FROM sqlite_schema t, pragma_table_xinfo(t.name) c
-			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`,
-		Indexes: `SELECT t.name, i.name, i."unique", c.name FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
-			WHERE t.type = 'table' AND i.origin = 'c' ORDER BY t.name, i.name, c.seqno`,
+			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.name NOT GLOB '_search.*.*' ORDER BY t.name, c.cid`,
+		// The index of words is a table.
+		Indexes: `SELECT t.name, i.name, i."unique", c.name, c.seqno FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
+			WHERE t.type = 'table' AND i.origin = 'c'
+			UNION ALL SELECT substr(name, 1, length(name) - 6), name, 0, '_words', 0 FROM sqlite_schema WHERE type = 'table' AND name GLOB '_search.*.words'
+			ORDER BY 1, 2, 5`,
 		References: `SELECT t.name, f."from", f."table", '' FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`,
 	}
 }

@@ -52,7 +52,7 @@ func checkForeignKeys(c db.Conn) error {
 }
 
 // keepTriggers fails if fn drops a trigger: SQLite drops the triggers of a table with the table,
-// also when it is only rebuilt.
+// also when it is only rebuilt. Those of the tables of words are ours.
 func keepTriggers(c db.Conn, fn func(db.Conn) error) error {
 	before, err := triggers(c)
 	if err != nil {
@@ -74,7 +74,7 @@ func triggers(c db.Conn) (names []string, err error) {
 	err = db.Each(c, func(row model.Row) bool {
 		names = append(names, string(row.AppendText(nil, 0)))
 		return true
-	}, "SELECT name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name")
+	}, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB '_search.*' ORDER BY name")
 	return names, err
 }
 

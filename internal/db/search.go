@@ -1,0 +1,50 @@
+package db
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/plural-go/plural/internal/model"
+)
+
+// searchPrefix begins the names of the tables with the words of resources. No collection name starts
+// with an underscore, and none has a dot.
+const searchPrefix = "_search."
+
+// SearchTable is the name of the table with the words of a collection's resources. It leaves room for
+// the names of what belongs to the table.
+func SearchTable(c *model.Collection) string {
+	name := c.Name
+	if len(name) > 40 {
+		sum := sha256.Sum256([]byte(name))
+		name = name[:23] + "_" + hex.EncodeToString(sum[:8])
+	}
+	return searchPrefix + name
+}
+
+// Columns of a table with the words of resources. They have other names than all columns of
+// collections, so that a condition on both is never ambiguous.
+const (
+	SearchResource = "_resource" // id
+	SearchWords    = "_words"
+)
+
+// SearchSQL is the SQL of a table with the words of resources. Words are a text: each with a space
+// before it, sorted, and each once.
+type SearchSQL struct {
+	Create     []string // makes the table
+	Finish     []string // makes its index, or improves it, when it has the words of all resources
+	Drop       []string
+	Definition TableDefinition // what Describe tells of it
+
+	Put    string // sets the words $2 of the resource $1
+	Remove string // removes those of the resource $1
+	Stored string // selects resource and words of at most $2 resources from $1 on, by resource
+
+	// Numbered selects numbers of resources, by which the index knows them, and their words; Indexed
+	// selects the same from the index, word by word. Empty: the database guarantees that they agree.
+	Numbered, Indexed string
+}
+
+// SearchTerms is what a search looks for: of each list at least one must be the beginning of a word.
+type SearchTerms [][]string

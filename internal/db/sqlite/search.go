@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"strings"
+
+	"github.com/plural-go/plural/internal/db"
+)
+
+// The words of resources are in a table, and an FTS5 table is the index of that table. Triggers keep
+// the two alike, as the database does for other indexes. FTS5 only has to split at spaces and to find
+// prefixes: all that is about language is done before.
+
+// tokenizer makes a character of words of every ASCII character but the space. FTS5 treats all other
+// characters so by itself.
+const tokenizer = "ascii tokenchars '!\"#$%&''''()*+,-./:;<=>?@[\\]^_`{|}~'"
+
+func (dialect) Search(table string) db.SearchSQL {
+	quoted, index, terms := `"`+table+`"`, `"`+table+`.words"`, `"`+table+`.terms"`
+	insert := "INSERT INTO " + index + " (rowid, _words) VALUES (new._number, new._words); "
+	remove := "INSERT INTO " + index + " (" + index + ", rowid, _words) VALUES ('delete', old._number, old._words); "
+	trigger := func(event, actions string) string {
+		return `CREATE TRIGGER "` + table + "." + strings.ToLower(event) + `" AFTER ` + event + " ON " + quoted + " BEGIN " + actions + "END"
+	}
+	return db.SearchSQL{
+		Create: []string{
+			"CREATE TABLE " + quoted + " (_number INTEGER PRIMARY KEY, _resource BLOB NOT NULL UNIQUE, _words TEXT NOT NULL) STRICT",
+			"CREATE VIRTUAL TABLE " + index + " USING fts5(_words, content='" + table + "', content_rowid='_number', detail=none, columnsize=0, tokenize=\"" +
+				strings.ReplaceAll(tokenizer, `"`, `""`) + "\")",
+			"CREATE VIRTUAL TABLE " + terms + " USING fts5vocab(" + index + ", instance)", // shows what is in the index
+			trigger("INSERT", insert), trigger("DELETE", remove), trigger("UPDATE", remove+insert),
+		},
+		Finish: []string{"INSERT INTO " + index + " (" + index + ") VALUES ('optimize')"},
+		Drop:   []string{"DROP TABLE " + terms, "DROP TABLE " + index, "DROP TABLE " + quoted},
+		Definition: db.TableDefinition{
+			Columns: []db.ColumnDefinition{{Name: "_number", Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}},
+			Indexes: []db.IndexDefinition{{Name: table + ".words", Columns: []string{db.SearchWords}}},
+		},
+		Put:      "INSERT INTO " + quoted + " (_resource, _words) VALUES ($1, $2) ON CONFLICT (_resource) DO UPDATE SET _words = excluded._words",
+		Remove:   "DELETE FROM " + quoted + " WHERE _resource = $1",
+		Stored:   "SELECT _resource, _words FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
+		Numbered: "SELECT _number, _words FROM " + quoted,
+		Indexed:  "SELECT doc, ' ' || term FROM " + terms,
+	}
+}
+
+func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, arg func(string) string) string {
+	if byIndex {
+		return id + ` IN (SELECT _resource FROM "` + table + `" WHERE _number IN (` + matches(table, terms, arg) + "))"
+	}
+	all := make([]string, len(terms))
+	for i, alternatives := range terms {
+		any := make([]string, len(alternatives))
+		for j, term := range alternatives {
+			any[j] = "instr(_words, " + arg(" "+term) + ") > 0"
+		}
+		all[i] = "(" + strings.Join(any, " OR ") + ")"
+	}
+	return `EXISTS (SELECT 1 FROM "` + table + `" WHERE _resource = ` + id + " AND " + strings.Join(all, " AND ") + ")"
+}
+
+func (dialect) CountSearched(table string, terms db.SearchTerms, most string, arg func(string) string) string {
+	return "SELECT count(*) FROM (" + matches(table, terms, arg) + " LIMIT " + most + ")"
+}
+
+// matches selects the numbers of resources from the index.
+func matches(table string, terms db.SearchTerms, arg func(string) string) string {
+	all := make([]string, len(terms))
+	for i, alternatives := range terms {
+		any := make([]string, len(alternatives))
+		for j, term := range alternatives {
+			any[j] = `"` + strings.ReplaceAll(term, `"`, `""`) + `"*`
+		}
+		all[i] = "(" + strings.Join(any, " OR ") + ")"
+	}
+	index := `"` + table + `.words"`
+	return "SELECT rowid FROM " + index + " WHERE " + index + " MATCH " + arg(strings.Join(all, " AND "))
+}

@@ -1,0 +1,72 @@
+package migrate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/search"
+)
+
+// sameSearch reports whether the same attributes are searched, in the same order. Their names may
+// differ: the index does not have them.
+func (p *pair) sameSearch() bool {
+	old, now := p.old.SearchColumns(), p.now.SearchColumns()
+	return len(old) == len(now) && slices.Equal(p.carried(old), now)
+}
+
+// keepsWords reports whether the words in the index stay right.
+func (p *pair) keepsWords() bool {
+	rewritten := func(c *change) bool { return slices.Contains(p.now.SearchColumns(), c.to) }
+	return p.old.Name == p.now.Name && p.sameSearch() && !slices.ContainsFunc(p.changes, rewritten)
+}
+
+// compareSearch adds a step if other attributes are searched.
+func (p *plan) compareSearch(pair *pair) {
+	names := func(c *model.Collection) string {
+		var names []string
+		for _, column := range c.SearchColumns() {
+			names = append(names, c.Columns()[column].Name)
+		}
+		return strings.Join(names, ", ")
+	}
+	switch {
+	case pair.sameSearch():
+	case len(pair.now.SearchColumns()) == 0:
+		p.add(Additive, nil, "%s: no longer searched", pair.now.Name)
+	default:
+		p.add(Additive, costOf("indexes", pair.old, noSource), "%s: search in %s", pair.now.Name, names(pair.now))
+	}
+}
+
+// dropWords removes the tables of words that do not stay.
+func (m *migration) dropWords() error {
+	gone := slices.Clone(m.plan.removed)
+	for _, p := range m.plan.pairs {
+		if !p.keepsWords() {
+			gone = append(gone, p.old)
+		}
+	}
+	for _, c := range gone {
+		if err := search.Drop(m.conn, m.dialect, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buildWords makes the tables of words that are missing.
+func (m *migration) buildWords() error {
+	missing := slices.Clone(m.plan.added)
+	for _, p := range m.plan.pairs {
+		if !p.keepsWords() {
+			missing = append(missing, p.now)
+		}
+	}
+	for _, c := range missing {
+		if err := search.Build(m.conn, m.dialect, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,27 @@
+package openapi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+)
+
+// search lists the parameter of a collection in which the reader can search.
+func (b *builder) search(c *model.Collection) list {
+	var names []string
+	for _, name := range c.SearchNames(b.by.Visible(c)) {
+		names = append(names, "`"+name+"`")
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return list{b.parameter(c.Name+".search", func() object {
+		return object{
+			{"name", "search"}, {"in", "query"},
+			{"description", fmt.Sprintf("Each of these words is the beginning of a word in %s. Case and accents do not matter. At most %d words.", strings.Join(names, " or "), query.MaxWords)},
+			{"schema", object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}}, {"example", "ada lov"},
+		}
+	})}
+}

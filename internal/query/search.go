@@ -1,0 +1,65 @@
+package query
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/words"
+	"github.com/plural-go/plural/problem"
+)
+
+// Search holds when each word is the beginning of some word in some of the columns.
+type Search struct {
+	Columns []int    // of the attributes that are searched, those that the caller may see
+	Words   []string // in the form of words.Of, sorted, each once
+}
+
+// Match looks for the words in the columns.
+func (f Search) Match(r model.Record) bool {
+	left := slices.Clone(f.Words)
+	for _, column := range f.Columns {
+		if r[column].IsNull() {
+			continue
+		}
+		for word := range words.Each(r[column].Text()) {
+			left = slices.DeleteFunc(left, func(wanted string) bool { return strings.HasPrefix(word, wanted) })
+			if len(left) == 0 {
+				return true
+			}
+		}
+	}
+	return len(left) == 0
+}
+
+// searchColumns lists the columns that the caller can search.
+func (p *parser) searchColumns() []int {
+	hidden := func(column int) bool { return !p.limits.Visible.Has(column) }
+	return slices.DeleteFunc(slices.Clone(p.collection.SearchColumns()), hidden)
+}
+
+func (p *parser) search(given parameter) {
+	p.query.linkParameters = append(p.query.linkParameters, given.encoded)
+	p.query.filterParameters = append(p.query.filterParameters, given.encoded)
+	columns := p.searchColumns()
+	if len(columns) == 0 {
+		p.fail(given, problem.CodeUnknownParameter, "The collection %s cannot be searched. Use filter[field][contains], which finds a part of a text.", p.collection.Name)
+		return
+	}
+	if count := utf8.RuneCountInString(given.value); count > MaxSearch {
+		p.fail(given, problem.CodeInvalidParameter, "A search allows at most %d characters, but got %d.", MaxSearch, count)
+		return
+	}
+	found := words.Of(given.value)
+	switch {
+	case len(found) == 0:
+		p.fail(given, problem.CodeInvalidParameter, "The search %s has no word: give at least one letter or digit, such as search=ada+lov.", fault.Quote(given.value))
+	case len(found) > MaxWords:
+		p.fail(given, problem.CodeTooManyValues, "A search allows at most %d words, but got %d.", MaxWords, len(found))
+	default:
+		slices.Sort(found)
+		p.conditions.others = append(p.conditions.others, Search{Columns: columns, Words: slices.Compact(found)})
+	}
+}

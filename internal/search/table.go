@@ -1,0 +1,219 @@
+package search
+
+import (
+	"fmt"
+	"hash/maphash"
+	"strings"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Build makes the table with the words of a collection's resources, if it is searched.
+func Build(c db.Conn, d db.Dialect, collection *model.Collection) error {
+	if len(collection.SearchColumns()) == 0 {
+		return nil
+	}
+	sql := d.Search(db.SearchTable(collection))
+	if err := db.ExecAll(c, sql.Create...); err != nil {
+		return err
+	}
+	err := db.EachBatch(c, db.NewTable(d, collection), batchSize, func(batch []model.Record) error {
+		rows := make([]model.Record, len(batch))
+		for i, record := range batch {
+			id := record[model.IDColumn]
+			if faults := TooLong(collection, nil, record); len(faults) > 0 {
+				return fmt.Errorf("%s cannot be searched: the resource %s has too many different words in %s: shorten it, or remove the attribute from search",
+					collection.Name, id.ID(), strings.TrimPrefix(faults[0].Source.Pointer, "/"))
+			}
+			rows[i] = model.Record{id, model.TextValue(Text(collection, record))}
+		}
+		return db.ExecEach(c, sql.Put, rows)
+	})
+	if err != nil {
+		return err
+	}
+	return db.ExecAll(c, sql.Finish...)
+}
+
+// Drop removes the table with the words of a collection's resources, if it is searched.
+func Drop(c db.Conn, d db.Dialect, collection *model.Collection) error {
+	if len(collection.SearchColumns()) == 0 {
+		return nil
+	}
+	return db.ExecAll(c, d.Search(db.SearchTable(collection)).Drop...)
+}
+
+// Rebuild makes the table of words again.
+func Rebuild(c db.Conn, d db.Dialect, collection *model.Collection) error {
+	if err := Drop(c, d, collection); err != nil {
+		return err
+	}
+	return Build(c, d, collection)
+}
+
+// Check compares the words in the index with the resources, and returns what is wrong, and the
+// collections that it is wrong of.
+func Check(c db.Conn, d db.Dialect, s *model.Schema) (findings []string, wrong []*model.Collection, err error) {
+	for _, collection := range s.All() {
+		if len(collection.SearchColumns()) == 0 {
+			continue
+		}
+		found, err := check(c, d, collection)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(found) > 0 {
+			findings, wrong = append(findings, found...), append(wrong, collection)
+		}
+	}
+	return findings, wrong, nil
+}
+
+func check(c db.Conn, d db.Dialect, collection *model.Collection) (findings []string, err error) {
+	sql := d.Search(db.SearchTable(collection))
+	stored := &storedWords{conn: c, sql: sql.Stored}
+	different, example := 0, model.ID{}
+	report := func(id model.ID) {
+		if different++; different == 1 {
+			example = id
+		}
+	}
+	err = db.EachBatch(c, db.NewTable(d, collection), batchSize, func(batch []model.Record) error {
+		for _, record := range batch {
+			id := record.ID(model.IDColumn)
+			text, others, err := stored.of(id)
+			if err != nil {
+				return err
+			}
+			for _, other := range others { // of no resource
+				report(other)
+			}
+			if text == nil || *text != Text(collection, record) {
+				report(id)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	rest, err := stored.rest()
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range rest {
+		report(other)
+	}
+	if different > 0 {
+		findings = append(findings, fmt.Sprintf("%s: the search index has other words than %d resources, for example %s", collection.Name, different, example))
+	}
+	same, err := indexAgrees(c, sql)
+	if err == nil && !same {
+		findings = append(findings, fmt.Sprintf("%s: the search index does not agree with its own table of words", collection.Name))
+	}
+	return findings, err
+}
+
+// storedWords reads the table of words in the order of ids, in batches: only one result is open at a
+// time.
+type storedWords struct {
+	conn  db.Conn
+	sql   string
+	batch []storedText
+	last  model.ID // read last
+	begun bool
+	ended bool
+}
+
+type storedText struct {
+	id   model.ID
+	text string
+}
+
+// of returns the words of a resource, nil if there are none, and the ids before it that were not asked
+// for.
+func (s *storedWords) of(id model.ID) (text *string, others []model.ID, err error) {
+	for {
+		if err := s.fill(); err != nil || len(s.batch) == 0 {
+			return nil, others, err
+		}
+		first := s.batch[0]
+		order := strings.Compare(string(first.id[:]), string(id[:]))
+		if order > 0 {
+			return nil, others, nil
+		}
+		s.batch = s.batch[1:]
+		if order == 0 {
+			return &first.text, others, nil
+		}
+		others = append(others, first.id)
+	}
+}
+
+// rest returns the ids that were not asked for.
+func (s *storedWords) rest() (others []model.ID, err error) {
+	for {
+		if err := s.fill(); err != nil || len(s.batch) == 0 {
+			return others, err
+		}
+		for _, each := range s.batch {
+			others = append(others, each.id)
+		}
+		s.batch = nil
+	}
+}
+
+// fill reads the next batch when the last one is used up.
+func (s *storedWords) fill() error {
+	if len(s.batch) > 0 || s.ended {
+		return nil
+	}
+	err := db.Each(s.conn, func(row model.Row) bool {
+		s.batch = append(s.batch, storedText{row.ID(0), string(row.AppendText(nil, 1))})
+		return true
+	}, s.sql, model.IDValue(s.last), model.IntValue(batchSize))
+	s.ended = len(s.batch) < batchSize
+	if s.begun && len(s.batch) > 0 && s.batch[0].id == s.last {
+		s.batch = s.batch[1:]
+	}
+	if s.begun = true; len(s.batch) > 0 {
+		s.last = s.batch[len(s.batch)-1].id
+	}
+	return err
+}
+
+// indexAgrees compares the words in the index with those in the table. Each pair of a word and a
+// resource is hashed, and the hashes are added, because the two come in different orders.
+func indexAgrees(c db.Conn, sql db.SearchSQL) (bool, error) {
+	if sql.Indexed == "" {
+		return true, nil
+	}
+	seed := maphash.MakeSeed()
+	sum := func(query string) (sum, count uint64, err error) {
+		err = db.Each(c, func(row model.Row) bool {
+			number := row.Int(0)
+			for word := range strings.SplitSeq(string(row.AppendText(nil, 1)), " ") {
+				if word == "" {
+					continue // before the first
+				}
+				count++
+				sum += maphash.Comparable(seed, struct {
+					number int64
+					word   string
+				}{number, word})
+			}
+			return true
+		}, query)
+		return sum, count, err
+	}
+	want, words, err := sum(sql.Numbered)
+	if err != nil {
+		return false, err
+	}
+	got, entries, err := sum(sql.Indexed)
+	return got == want && entries == words, err
+}
+
+// batchSize is how many resources are in memory at a time.
+const batchSize = 500

@@ -1,0 +1,386 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/maintain"
+	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/words"
+)
+
+const searched = `
+collections:
+  books:
+    timestamps: false
+    attributes: {title: {type: string}, body: {type: string}, note: {type: string}, year: {type: integer}}
+    search: [title, body]
+    label: note
+`
+
+func searchFor(c *model.Collection, text string, names ...string) query.Search {
+	s := query.Search{Words: words.Of(text)}
+	for _, name := range names {
+		s.Columns = append(s.Columns, c.Field(name).Column)
+	}
+	return s
+}
+
+// awkwardWords meet each other, differ in case and marks only, or have characters with a meaning in SQL,
+// FTS5 or tsquery.
+var awkwardWords = []string{
+	"a", "A", "ab", "abc", "ada", "Ada's", "can't", "o'x", "3.14", "3", "_", "_a_", "a_b", "NOT", "and", "or", "near", "Straße", "STRASSEN", "ß", "é", "e\u0301t", "Łódź", "lodz",
+	"東京", "タワー", "한국", "🦄", "\"", "*", "a*", "a:*", "'", "''", "\\", "a\\b", "&", "|", "!", "a&b", "(", ")", "^a", "-a", "{a}", "a\u202fb", "$1", "%", "_%", "x.y", "1,000", "a;b", "a:b",
+	"ש\"ש", strings.Repeat("w", 64), strings.Repeat("w", 65), strings.Repeat("w", 66) + "x", strings.Repeat("w", 63), "\U0001d11e", "\U00010400", "\ufb01",
+}
+
+func drawText(t *rapid.T, label string) string {
+	separators := rapid.SampledFrom([]string{" ", " ", ", ", "-", "", "\n", "\t", "\u00a0", "\u2028"})
+	var text strings.Builder
+	for range rapid.IntRange(0, 6).Draw(t, label) {
+		text.WriteString(rapid.SampledFrom(awkwardWords).Draw(t, label) + separators.Draw(t, label))
+	}
+	return text.String()
+}
+
+// drawSearch draws a search for words or beginnings of words, in some of the columns.
+func drawSearch(c *model.Collection) *rapid.Generator[query.Search] {
+	return rapid.Custom(func(t *rapid.T) query.Search {
+		s := query.Search{Columns: rapid.SliceOfNDistinct(rapid.SampledFrom(c.SearchColumns()), 1, 3, func(column int) int { return column }).Draw(t, "columns")}
+		for _, word := range append(words.Of(drawText(t, "search")), "a") {
+			runes := []rune(word)
+			s.Words = append(s.Words, string(runes[:rapid.IntRange(1, len(runes)).Draw(t, "length")]))
+		}
+		if len(s.Words) > 1 {
+			s.Words = s.Words[:len(s.Words)-1]
+		}
+		s.Words = s.Words[:min(len(s.Words), rapid.IntRange(1, 3).Draw(t, "words"))]
+		return s
+	})
+}
+
+// TestSearchesSelectWhatTheyMatch takes random searches to random rows, which are also updated and
+// deleted: Search.Match says what the SQL must select, by the index and by row.
+func TestSearchesSelectWhatTheyMatch(t *testing.T) {
+	s := parse(t, searched)
+	books := s.Collection("books")
+	eachDatabase(t, func(t *testing.T, url string) {
+		st := open(t, url, s)
+		rapid.Check(t, func(rt *rapid.T) {
+			draw := func(rt *rapid.T) model.Record {
+				record := make(model.Record, len(books.Columns()))
+				record[model.IDColumn] = model.IDValue(model.ID{1})
+				for _, column := range books.SearchColumns() {
+					if rapid.IntRange(0, 4).Draw(rt, "null") > 0 {
+						record[column] = model.TextValue(drawText(rt, "text"))
+					}
+				}
+				record[books.Field("year").Column] = model.IntValue(int64(rapid.IntRange(0, 2).Draw(rt, "year")))
+				return record
+			}
+			rows := rapid.SliceOfN(rapid.Custom(draw), 1, 8).Draw(rt, "rows")
+			replaceAll(t, st, books, rows)
+			write(t, st, func(tx *Tx) error {
+				for i, row := range rows {
+					if rapid.IntRange(0, 2).Draw(rt, "update") > 0 {
+						continue
+					}
+					after := draw(rt)
+					after[model.IDColumn], after[books.RevisionColumn()] = row[model.IDColumn], row[books.RevisionColumn()]
+					if _, err := tx.Update(books, row, after); err != nil {
+						return err
+					}
+					rows[i] = after
+				}
+				return nil
+			})
+			read(t, st, func(tx *Tx) {
+				for i := range 6 {
+					search := drawSearch(books).Draw(rt, fmt.Sprint("search", i))
+					other := query.Compare{Column: books.Field("year").Column, Op: query.Equal, Value: model.IntValue(1)}
+					for _, filter := range []query.Filter{search, rowSearch{search}, query.Not{Filter: search}, query.Not{Filter: rowSearch{search}}, query.And{other, search}, query.Or{other, rowSearch{search}}} {
+						checkFilter(rt, tx, books, filter, rows)
+					}
+				}
+			})
+		})
+		expectHealthy(t, url)
+	})
+}
+
+func expectHealthy(t *testing.T, url string) {
+	t.Helper()
+	if got, err := maintain.Examine(context.Background(), url, false); err != nil || len(got) > 0 {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// TestSearchWithManyMatches: the page is the same whichever way is chosen.
+func TestSearchWithManyMatches(t *testing.T) {
+	many := manyMatches
+	t.Cleanup(func() { manyMatches = many })
+	s := parse(t, strings.Replace(searched, "year: {type: integer}", "year: {type: integer, index: true}", 1))
+	books := s.Collection("books")
+	eachStore(t, s, func(t *testing.T, st *Store) {
+		var want []string
+		for i := range 30 {
+			title := db.Choose(i%3 == 0, "Ada Lovelace", "Bob")
+			book := insert(t, st, books, fmt.Sprintf(`{"title":%q,"year":%d}`, title, 30-i))
+			if i%3 == 0 {
+				want = append(want, book.ID(model.IDColumn).String())
+			}
+		}
+		for _, manyMatches = range []int{9, 10, 11} {
+			for _, sort := range [][]query.SortKey{nil, {{Column: books.Field("year").Column, Descending: true}}, {{Column: books.Field("title").Column}}} {
+				page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: searchFor(books, "lov ad", "title", "body"), Sort: sort, Exact: true,
+					Range: query.Range{Anchor: query.AtOffset, Offset: 2, Limit: 5}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, byRow := page.selection.Filter.(rowSearch)
+				if want := manyMatches < 10 && (sort == nil || sort[0].Descending); byRow != want {
+					t.Errorf("%d matches at most, sorted by %v: searched by row: %v", manyMatches, sort, byRow)
+				}
+				got := idsOf(t, page)
+				if !slices.Equal(got, want[2:7]) || page.Total != 10 {
+					t.Errorf("%d matches at most: got %v of %d, want %v", manyMatches, got, page.Total, want[2:7])
+				}
+			}
+		}
+	})
+}
+
+func idsOf(t *testing.T, page *Page) (ids []string) {
+	t.Helper()
+	defer page.Close()
+	for {
+		row, err := page.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row == nil {
+			return ids
+		}
+		ids = append(ids, row.ID(model.IDColumn).String())
+	}
+}
+
+// found lists the values of an attribute of the resources that a search finds.
+func found(t *testing.T, st *Store, search query.Search, name string) []string {
+	t.Helper()
+	c := st.schema.Collections()[0]
+	texts := []string{}
+	read(t, st, func(tx *Tx) {
+		rows, err := tx.Select(c, Selection{Filter: search, Order: NewOrder(nil), Take: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for {
+			more, err := rows.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !more {
+				return
+			}
+			texts = append(texts, c.Scan(rows)[c.Field(name).Column].Text())
+		}
+	})
+	return texts
+}
+
+// TestSearchIsUndoneWithItsWrite: what a failed write has changed is found as it was before.
+func TestSearchIsUndoneWithItsWrite(t *testing.T) {
+	s := parse(t, searched)
+	books := s.Collection("books")
+	eachDatabase(t, func(t *testing.T, url string) {
+		st := open(t, url, s)
+		first := insert(t, st, books, `{"title":"first"}`)
+		second := insert(t, st, books, `{"title":"second"}`)
+		change := func(tx *Tx, refusal error) error {
+			changed := slices.Clone(first)
+			changed[books.Field("title").Column] = model.TextValue("changed")
+			if _, err := tx.Update(books, first, changed); err != nil {
+				return err
+			}
+			if _, err := tx.Delete(books, second); err != nil {
+				return err
+			}
+			third := record(t, books, `{"title":"third"}`)
+			third[model.IDColumn] = model.IDValue(tx.NewID())
+			_, err := tx.Insert(books, third)
+			return errors.Join(err, refusal)
+		}
+		expect := func(want ...string) {
+			t.Helper()
+			var got []string
+			for _, word := range []string{"first", "second", "changed", "third"} {
+				got = append(got, found(t, st, searchFor(books, word, "title"), "title")...)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("found %q, want %q", got, want)
+			}
+			expectHealthy(t, url)
+		}
+		refusal := errors.New("refused")
+		if err := st.Write(context.Background(), func(tx *Tx) error { return change(tx, refusal) }); err == nil {
+			t.Error("the write did not fail")
+		}
+		expect("first", "second")
+		write(t, st, func(tx *Tx) error {
+			if err := tx.Attempt(func() error { return change(tx, refusal) }); !errors.Is(err, refusal) {
+				t.Errorf("got %v", err)
+			}
+			return nil
+		})
+		expect("first", "second")
+		write(t, st, func(tx *Tx) error { return change(tx, nil) })
+		expect("changed", "third")
+	})
+}
+
+// TestExamineSearch: what the index has too much, too little or otherwise is found, and repaired.
+func TestExamineSearch(t *testing.T) {
+	s := parse(t, searched)
+	books := s.Collection("books")
+	table := `"` + db.SearchTable(books) + `"`
+	eachDatabase(t, func(t *testing.T, url string) {
+		st := open(t, url, s)
+		first := insert(t, st, books, `{"id":"00000000-0000-0000-0000-000000000000","title":"first"}`).ID(model.IDColumn)
+		second := insert(t, st, books, `{"title":"second","body":"two"}`).ID(model.IDColumn)
+		insert(t, st, books, `{}`)
+		expectHealthy(t, url)
+		sql := st.db.Search(db.SearchTable(books))
+		put := func(id model.ID, text string) func(*Tx) error {
+			return func(tx *Tx) error {
+				_, err := tx.conn.Exec(sql.Put, model.IDValue(id), model.TextValue(text))
+				return err
+			}
+		}
+		breaks := map[string]func(*Tx) error{
+			"books: the search index has other words than 1 resources, for example " + first.String():                    put(first, " afirs"),
+			"books: the search index has other words than 1 resources, for example " + second.String():                   put(second, " asecond btwo btwofold"),
+			"books: the search index has other words than 1 resources, for example ffffffff-ffff-ffff-ffff-ffffffffffff": put(model.ID([]byte(strings.Repeat("\xff", 16))), " ax"),
+			"books: the search index has other words than 3 resources, for example " + first.String(): func(tx *Tx) error {
+				_, err := tx.conn.Exec("DELETE FROM " + table)
+				return err
+			},
+		}
+		if sql.Indexed != "" {
+			breaks["books: the search index does not agree with its own table of words"] = func(tx *Tx) error {
+				index := `"` + db.SearchTable(books) + `.words"`
+				_, err := tx.conn.Exec("INSERT INTO " + index + " (rowid, _words) VALUES (1, 'azzz')")
+				return err
+			}
+		}
+		for want, broken := range breaks {
+			write(t, st, broken)
+			for _, repair := range []bool{false, true} {
+				if got, err := maintain.Examine(context.Background(), url, repair); err != nil || !slices.Equal(got, []string{want}) {
+					t.Errorf("got %q, %v\nwant %q", got, err, want)
+				}
+			}
+			expectHealthy(t, url)
+			if got := found(t, st, searchFor(books, "tw", "body"), "title"); !slices.Equal(got, []string{"second"}) {
+				t.Errorf("found %q", got)
+			}
+		}
+	})
+}
+
+// TestMigrateSearch: the index follows the declaration, also through renames and changed values.
+func TestMigrateSearch(t *testing.T) {
+	const title, body = "title: {type: string}", "body: {type: string}"
+	books := func(rest string, attributes ...string) string {
+		return "collections:\n  books:\n    timestamps: false\n    attributes: {" + strings.Join(attributes, ", ") + "}\n    " + rest + "\n"
+	}
+	steps := []struct {
+		schema string
+		plan   []string
+		search string
+		in     []string
+		want   []string // titles; nil: the collection is not searched
+	}{
+		{schema: books("", title, body)},
+		{books("search: [title]", title, body), []string{"books: search in title"}, "a", []string{"title"}, []string{"Ada", "Alan"}},
+		{books("search: [title]\n    label: body", title, body), []string{"books: search in title, body"}, "ana", []string{"title", "body"}, []string{"Ada"}},
+		{books("search: [body, title]", title, body), []string{"books: search in body, title"}, "ana", []string{"body"}, []string{"Ada"}},
+		{books("search: [text, title]", title, "text: {type: string, renamed_from: body}"), []string{"books: attribute body is renamed to text"}, "ana", []string{"text"}, []string{"Ada"}},
+		{books("search: [text]", title, "text: {type: string, enum: [Analyst, other]}"), []string{"books: text is restricted by enum", "books: search in text"}, "ana", []string{"text"}, []string{"Ada"}},
+		{strings.Replace(books("renamed_from: books\n    search: [text]", title, "text: {type: string, enum: [Analyst, other]}"), "books:", "volumes:", 1),
+			[]string{"collection books is renamed to volumes", "volumes: the singular becomes volume"}, "ana", []string{"text"}, []string{"Ada"}},
+		{strings.Replace(books("", title, "text: {type: string, enum: [Analyst, other]}"), "books:", "volumes:", 1), []string{"volumes: no longer searched"}, "", nil, nil},
+		{strings.Replace(books("label: title", title, "text: {type: string, enum: [Analyst, other]}"), "books:", "volumes:", 1), []string{"volumes: search in title"}, "al", []string{"title"}, []string{"Alan"}},
+		{strings.Replace(books("", "text: {type: string, enum: [Analyst, other]}"), "books:", "volumes:", 1), []string{"volumes: attribute title is removed", "volumes: no longer searched"}, "", nil, nil},
+		{strings.Replace(books("search: [title]", title), "books:", "others:", 1), []string{"new collection others", "collection volumes is removed"}, "a", []string{"title"}, []string{}},
+	}
+	eachDatabase(t, func(t *testing.T, url string) {
+		for i, step := range steps {
+			s := parse(t, step.schema)
+			if i > 0 {
+				applied, err := migrate.Run(context.Background(), url, s, migrate.Options{AllowLoss: true})
+				if err != nil {
+					t.Fatalf("step %d: %v", i, err)
+				}
+				var texts []string
+				for _, each := range applied {
+					texts = append(texts, each.Text)
+				}
+				if !slices.EqualFunc(texts, step.plan, strings.HasPrefix) {
+					t.Errorf("step %d: got %q, want %q", i, texts, step.plan)
+				}
+			}
+			st, err := Open(context.Background(), url, s)
+			if err != nil {
+				t.Fatalf("step %d: %v", i, err)
+			}
+			c := s.Collections()[0]
+			if i == 0 {
+				insert(t, st, c, `{"title":"Ada","body":"Analyst"}`)
+				insert(t, st, c, `{"title":"Alan"}`)
+			}
+			if step.want != nil {
+				if got := found(t, st, searchFor(c, step.search, step.in...), "title"); !slices.Equal(got, step.want) {
+					t.Errorf("step %d: found %q, want %q", i, got, step.want)
+				}
+			}
+			closeStore(t, st)
+			expectHealthy(t, url)
+		}
+	})
+}
+
+// TestCopySearch: a copy finds what its source finds.
+func TestCopySearch(t *testing.T) {
+	s := parse(t, searched)
+	books := s.Collection("books")
+	eachDatabase(t, func(t *testing.T, from string) {
+		st := open(t, from, s)
+		insert(t, st, books, `{"title":"Ada Lovelace"}`)
+		insert(t, st, books, `{"title":"Alan"}`)
+		eachDatabase(t, func(t *testing.T, to string) {
+			if _, err := maintain.Copy(context.Background(), from, to, nil); err != nil {
+				t.Fatal(err)
+			}
+			expectHealthy(t, to)
+			target := open(t, to, s)
+			if got := found(t, target, searchFor(books, "lov", "title"), "title"); !slices.Equal(got, []string{"Ada Lovelace"}) {
+				t.Errorf("found %q", got)
+			}
+			insert(t, target, books, `{"title":"Lovely"}`)
+			if got := found(t, target, searchFor(books, "LOV", "title"), "title"); !slices.Equal(got, []string{"Ada Lovelace", "Lovely"}) {
+				t.Errorf("found %q", got)
+			}
+		})
+	})
+}
