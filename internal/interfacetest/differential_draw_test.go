@@ -237,7 +237,7 @@ func (d *drawing) request() differentialRequest {
 		item = d.one("path", strings.ToUpper(path+"/"+d.ownID()), path+"/", path+"/x", "/thing/"+d.id("things"), "/part/"+d.id("parts"), "/things/"+strings.ToUpper(d.ownID()))
 	}
 	var r differentialRequest
-	switch kind := d.one("kind", "list", "read", "patch", "create", "list", "delete", "replace", "array"); kind {
+	switch kind := d.one("kind", "list", "read", "patch", "create", "list", "delete", "replace", "array", "range", "upsert", "transaction"); kind {
 	case "list":
 		r = differentialRequest{"GET", path + d.parameters(collection), "", nil}
 		if d.chance("exact", 3) {
@@ -260,6 +260,16 @@ func (d *drawing) request() differentialRequest {
 		r = differentialRequest{"PATCH", item, d.object(collection, ""), nil}
 	case "delete":
 		r = differentialRequest{"DELETE", item, "", nil}
+	case "range":
+		r = d.rangeRequest(collection, path)
+	case "upsert":
+		r = d.upsertRequest(collection, path)
+	case "transaction":
+		r = d.transactionRequest()
+	}
+	if d.chance("dry run", 6) {
+		r.path += map[bool]string{true: "&", false: "?"}[strings.Contains(r.path, "?")] + "dry_run=" + d.either("dry run", []string{"true"}, []string{"false", "1", ""})
+		return r
 	}
 	if d.chance("key", 4) {
 		r.headers = append(r.headers, "Idempotency-Key", fmt.Sprintf("%d-%d", d.run, rapid.IntRange(1, 2).Draw(d.t, "key")))
