@@ -56,7 +56,7 @@ func (i IndexDefinition) Same(other IndexDefinition) bool {
 // CreateIndex returns the statements that create an index of Indexes.
 func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) []string {
 	if index.Items {
-		return d.CreateItemIndex(index.Name, Quote(d, c.Name), Quote(d, index.Columns[0]))
+		return d.CreateItemIndex(index.Name, Quote(d, c.Name), Quote(d, index.Columns[0]), index.parts[0].Inside(c).Kind().Item())
 	}
 	columns := make([]string, len(index.Columns))
 	for i, name := range index.Columns {
@@ -87,7 +87,7 @@ func indexName(c *model.Collection, index IndexDefinition) string {
 	hashed := name
 	if index.Expression {
 		for _, part := range index.parts {
-			if part.Path != "" {
+			if part.Path != "" || part.Items {
 				hashed += " " + part.Inside(c).Kind().Inside().String()
 			}
 		}

@@ -109,7 +109,7 @@ func (dialect) HasItems(s db.ItemSearch) string {
 	return s.Column + "::jsonb @> ANY (ARRAY[" + strings.Join(arrays, ", ") + "])"
 }
 
-func (dialect) CreateItemIndex(name, table, column string) []string {
+func (dialect) CreateItemIndex(name, table, column string, _ model.Kind) []string {
 	return []string{`CREATE INDEX "` + name + `" ON ` + table + " USING gin ((" + column + "::jsonb) jsonb_path_ops)"}
 }
 

@@ -81,6 +81,15 @@ func (dialect) Inside(column string, path []string, kind model.Kind) string {
 	if kind.IsDecimal() { // a text with all digits of the scale
 		return "CAST(replace(" + value + ", '.', '') AS INTEGER)"
 	}
+	return asKind(value, kind)
+}
+
+// asKind is a value out of JSON as one of the kind: a double may be written without a point, and is then
+// not the integer that its digits are.
+func asKind(value string, kind model.Kind) string {
+	if kind == model.KindNumber {
+		return "CAST(" + value + " AS REAL)"
+	}
 	return value
 }
 
@@ -89,31 +98,31 @@ func (dialect) HasItems(s db.ItemSearch) string {
 	for _, value := range s.Values {
 		values = append(values, s.Arg(value))
 	}
-	list := " IN (" + strings.Join(values, ", ") + ")"
+	list, item := " IN ("+strings.Join(values, ", ")+")", asKind("item.value", s.Kind)
 	switch {
 	case s.Index != "" && s.All && len(values) > 1:
 		return s.ID + ` IN (SELECT id FROM "` + s.Index + `" WHERE value` + list + fmt.Sprintf(" GROUP BY id HAVING count(*) = %d)", len(values))
 	case s.Index != "":
 		return s.ID + ` IN (SELECT id FROM "` + s.Index + `" WHERE value` + list + ")"
 	case s.All && len(values) > 1:
-		return "(SELECT count(DISTINCT item.value) FROM json_each(" + s.Column + ") AS item WHERE item.value" + list + fmt.Sprintf(") = %d", len(values))
+		return "(SELECT count(DISTINCT " + item + ") FROM json_each(" + s.Column + ") AS item WHERE " + item + list + fmt.Sprintf(") = %d", len(values))
 	}
-	return "EXISTS (SELECT 1 FROM json_each(" + s.Column + ") AS item WHERE item.value" + list + ")"
+	return "EXISTS (SELECT 1 FROM json_each(" + s.Column + ") AS item WHERE " + item + list + ")"
 }
 
 // CreateItemIndex creates a table of the items and the ids of their resources, which triggers maintain.
 // One may be left of a table that was replaced, as its triggers went with that.
-func (dialect) CreateItemIndex(name, table, column string) []string {
+func (dialect) CreateItemIndex(name, table, column string, kind model.Kind) []string {
 	quoted := func(suffix string) string { return `"` + name + suffix + `"` }
-	items := func(row string) string {
-		return "SELECT item.value FROM json_each(" + row + "." + column + ") AS item WHERE item.value IS NOT NULL"
-	}
-	add := "INSERT OR IGNORE INTO " + quoted("") + " (value, id) SELECT item.value, NEW.id FROM json_each(NEW." + column + ") AS item WHERE item.value IS NOT NULL"
-	remove := "DELETE FROM " + quoted("") + " WHERE id = OLD.id AND value IN (" + items("OLD") + ")"
+	item := asKind("item.value", kind)
+	items := func(row string) string { return " FROM json_each(" + row + "." + column + ") AS item WHERE item.value IS NOT NULL" }
+	insert := "INSERT OR IGNORE INTO " + quoted("") + " (value, id) SELECT " + item
+	add := insert + ", NEW.id" + items("NEW")
+	remove := "DELETE FROM " + quoted("") + " WHERE id = OLD.id AND value IN (SELECT " + item + items("OLD") + ")"
 	return []string{
 		"DROP TABLE IF EXISTS " + quoted(""),
 		"CREATE TABLE " + quoted("") + " (value ANY NOT NULL, id BLOB NOT NULL, PRIMARY KEY (value, id)) STRICT, WITHOUT ROWID",
-		"INSERT OR IGNORE INTO " + quoted("") + " (value, id) SELECT item.value, t.id FROM " + table + " AS t, json_each(t." + column + ") AS item WHERE item.value IS NOT NULL",
+		insert + ", t.id FROM " + table + " AS t, json_each(t." + column + ") AS item WHERE item.value IS NOT NULL",
 		"CREATE TRIGGER " + quoted(".insert") + " AFTER INSERT ON " + table + " BEGIN " + add + "; END",
 		"CREATE TRIGGER " + quoted(".update") + " AFTER UPDATE OF " + column + " ON " + table + " WHEN OLD." + column + " IS NOT NEW." + column + " BEGIN " + remove + "; " + add + "; END",
 		"CREATE TRIGGER " + quoted(".delete") + " AFTER DELETE ON " + table + " BEGIN " + remove + "; END",
