@@ -2,6 +2,7 @@ package resource
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -180,6 +181,9 @@ func (r *relatives) size() int {
 
 // add renders a resource.
 func (g *group) add(row model.Row) {
+	if size := len(g.text); size > chunkBytes && cap(g.text)-size < size/8 {
+		g.text = slices.Grow(g.text, size) // append would grow it in many smaller steps
+	}
 	g.text = g.collection.AppendSome(g.text, row, g.visible)
 	g.text = g.text[:len(g.text)-1] // what is included goes before the brace
 	g.ends = append(g.ends, len(g.text))
