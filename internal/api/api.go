@@ -205,6 +205,10 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.changes(r, out, target)
 	case target.lists() && isRead(r.Method):
 		return a.list(r, out, target)
+	case target.kind == transactionPath:
+		return a.transaction(r.WithContext(out.context(r)), out, target)
+	case !isRead(r.Method):
+		return a.write(r.WithContext(out.context(r)), out, target)
 	case target.path.Collection != nil && isRead(r.Method) && !a.isLog(target):
 		return a.read(r, out, target)
 	}
@@ -217,7 +221,7 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	case a.isLog(target):
 		return a.readChange(r, out, target)
 	default:
-		return a.write(r.WithContext(out.context(r)), out, target)
+		return a.read(r, out, target)
 	}
 }
 

@@ -18,12 +18,13 @@ import (
 type pathKind int
 
 const (
-	rootPath       pathKind = iota // /
-	serverPath                     // *, as in OPTIONS *
-	systemPath                     // /-/…
-	collectionPath                 // /users, /users/<id>/posts
-	itemPath                       // /users/<id>, /users/<id>/posts/<id>
-	singularPath                   // /user/<id>
+	rootPath        pathKind = iota // /
+	serverPath                      // *, as in OPTIONS *
+	systemPath                      // /-/…
+	collectionPath                  // /users, /users/<id>/posts
+	itemPath                        // /users/<id>, /users/<id>/posts/<id>
+	singularPath                    // /user/<id>
+	transactionPath                 // /-/transaction
 )
 
 // methods that a kind of path knows, in the order of Allow.
@@ -31,9 +32,11 @@ var methods = map[pathKind][]string{
 	rootPath:       {"GET", "HEAD", "OPTIONS"},
 	serverPath:     {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"},
 	systemPath:     {"GET", "HEAD", "OPTIONS"},
-	collectionPath: {"GET", "HEAD", "POST", "OPTIONS"},
+	collectionPath: {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"},
 	itemPath:       {"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"},
 	singularPath:   {"GET", "HEAD", "OPTIONS"},
+
+	transactionPath: {"POST", "OPTIONS"},
 }
 
 // target is what a path refers to.

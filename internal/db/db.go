@@ -173,7 +173,8 @@ type Conn interface {
 	// the transaction can go on. An error is one of the database.
 	Attempt(fn func() (keep bool)) error
 
-	// Lock makes sure that no other transaction writes to a resource until this one ends.
+	// Lock makes sure that no other transaction writes to a resource until this one ends, or, with
+	// WholeCollection, that none writes to the resources that this one writes to.
 	// Where transactions do not wait for each other, another one may win; then
 	// a later statement, the commit, or Lock itself fails, and the task is run again.
 	Lock(collection string, id model.ID) error
@@ -193,13 +194,16 @@ type Conn interface {
 	Load(table string, columns []string, next func() (model.Record, error)) error
 }
 
+// WholeCollection stands for many resources in Lock.
+var WholeCollection model.ID
+
 // Statement is an SQL statement with its values, for Batch and Defer.
 type Statement struct {
 	SQL  string
 	Args []model.Value
-	// Stored is called, if it is not nil, when the statement has stored a row, with the
-	// revision that the last change of the transaction got. The statement is an INSERT
-	// or an UPDATE of one row.
+	// Stored is called, if it is not nil, when the statement has stored or removed a row, with the
+	// revision that the last change of the transaction got. The statement is an INSERT,
+	// an UPDATE or a DELETE of one row.
 	Stored func(revision int64)
 }
 

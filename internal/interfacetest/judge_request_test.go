@@ -46,6 +46,7 @@ func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 	switch {
 	case op.bodySchema == "" && len(e.body) > 0:
 		complaints = append(complaints, "there is a body, and none is declared")
+	case strings.Contains(e.target.RawQuery, "on_conflict="): // a resource that exists needs no attributes that must be given
 	case op.bodySchema != "" && len(e.body) <= maxJudged:
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(e.body))
 		if err == nil {
@@ -182,6 +183,8 @@ var inexpressible = []string{
 	"too_many_words",
 	// What is about the text: of JSON, in which a member may be there twice, or of the query.
 	"malformed_json", "malformed_query", "too_deep",
+	// One of several parameters must be given.
+	"filter_required",
 	// What is in values without a definition, and characters that no string can hold.
 	"out_of_range", "precision", "null_character",
 	// Multiples that a validator with doubles would get wrong.
@@ -209,9 +212,11 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isPart := strings.HasPrefix(each.Source.Parameter, "include") || strings.HasPrefix(each.Source.Parameter, "fields") // of further levels
 		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"                             // what a position is, only the server knows
 		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer)                // of a decimal
+		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") ||
+			each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
 		isSearch := each.Source.Parameter == "search" && each.Code == "too_many_values"
 		isMember := op.hasMember(each.Source.Parameter) // whose name and value are only declared roughly
-		if isPart || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		if isPart || isOfWrite || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

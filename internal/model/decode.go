@@ -18,12 +18,17 @@ import (
 // Mode says what a body is for.
 type Mode int
 
-// The modes: POST, PUT and PATCH.
+// The modes: POST, PUT and PATCH, PATCH of a range, and PATCH as part of an upsert.
 const (
 	Create Mode = iota
 	Replace
 	Patch
+	PatchRange
+	PatchFound
 )
+
+// patches reports whether attributes that are left out stay as they are.
+func (m Mode) patches() bool { return m >= Patch }
 
 // DecodeOptions is what the request around a body tells of it.
 type DecodeOptions struct {
@@ -47,8 +52,8 @@ type DecodeOptions struct {
 }
 
 // Input is one valid body: the values of the columns that are set. Create and
-// Replace set every attribute. Patch may set created_at and updated_at; whoever
-// applies it must see that they equal what is stored.
+// Replace set every attribute. The patches may set created_at and updated_at, and
+// PatchFound the id; whoever applies them must see that they equal what is stored.
 type Input struct {
 	Values Record
 	Set    []bool
@@ -306,7 +311,7 @@ func (d *decoder) object(c *Collection, options DecodeOptions) (Input, error) {
 	if _, err := d.token(); err != nil {
 		return in, err
 	}
-	if options.Mode != Patch && !d.wrapped {
+	if !options.Mode.patches() && !d.wrapped {
 		d.complete(c, options, &in)
 	}
 	return in, nil
@@ -358,7 +363,9 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 		timestamp = c.updated
 	}
 	switch {
-	case name == "id" && options.Mode == Create:
+	case name == "id" && options.Mode == PatchRange:
+		d.fail(problem.CodeReadOnly, "The ids of the resources of a range cannot change. Leave the id out.")
+	case name == "id" && (options.Mode == Create || options.Mode == PatchFound):
 		if id, ok := ParseID(text); ok {
 			in.Values[IDColumn], in.Set[IDColumn] = IDValue(id), true
 		} else if isText {
@@ -382,7 +389,7 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 		when, wrong := parseDateTime(text)
 		if wrong != "" {
 			d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out, or send back what was read.", name)
-		} else if options.Mode == Patch {
+		} else if options.Mode.patches() {
 			in.Values[timestamp], in.Set[timestamp] = TimeValue(when), true
 		}
 	case name == "data" && (token.Kind() == '{' || token.Kind() == '['):

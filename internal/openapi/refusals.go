@@ -174,11 +174,17 @@ func ofReading() []problem.Code {
 	return []problem.Code{problem.CodeUnknownParameter, problem.CodeMalformedQuery, problem.CodeUnexpectedBody, problem.CodeNotAcceptable}
 }
 
-func (b *builder) ofList(p place) []problem.Code {
-	codes := append(ofReading(), problem.CodeDuplicateParameter, problem.CodeInvalidParameter, problem.CodeConflictingRange, problem.CodeTooManyValues, problem.CodeUnknownCursor)
-	if b.MaxLimit > 0 || len(b.relations(p.collection)) > 0 {
+// ofSelection is what can be wrong with a range, filters and an order.
+func (b *builder) ofSelection(c *model.Collection) []problem.Code {
+	codes := []problem.Code{problem.CodeDuplicateParameter, problem.CodeInvalidParameter, problem.CodeConflictingRange, problem.CodeTooManyValues, problem.CodeUnknownCursor}
+	if b.MaxLimit > 0 || len(b.relations(c)) > 0 {
 		codes = append(codes, problem.CodeLimitTooLarge)
 	}
+	return codes
+}
+
+func (b *builder) ofList(p place) []problem.Code {
+	codes := append(ofReading(), b.ofSelection(p.collection)...)
 	if p.parent != nil {
 		codes = append(codes, problem.CodeNotFound)
 	}
@@ -201,8 +207,11 @@ func (b *builder) ofWrite(p place, v variant) []problem.Code {
 	codes := append([]problem.Code{}, problem.CodeMalformedJSON, problem.CodeTooDeep, problem.CodeUnknownParameter, problem.CodeMalformedQuery,
 		problem.CodeNotAcceptable, problem.CodeBodyTooLarge, problem.CodeUnsupportedMediaType)
 	codes = append(append(codes, b.ofBody(p, v)...), b.ofChange()...)
-	if v == createVariant {
-		codes = append(codes, problem.CodeIDExists, problem.CodeTooManyItems)
+	if v == createVariant { // and of upserts
+		codes = append(codes, problem.CodeIDExists, problem.CodeTooManyItems, problem.CodeRequired, problem.CodeNotUnique)
+		if p.collection.RequireIfMatch {
+			codes = append(codes, problem.CodePreconditionRequired)
+		}
 	}
 	if v != createVariant || p.parent != nil {
 		codes = append(codes, problem.CodeNotFound)
@@ -218,7 +227,7 @@ func (b *builder) ofWrite(p place, v variant) []problem.Code {
 
 // ofChange is the codes of every change.
 func (b *builder) ofChange() []problem.Code {
-	codes := []problem.Code{problem.CodeKeyInUse, problem.CodePreconditionFailed, problem.CodeKeyReused, problem.CodeStorageFull, problem.CodeBacklogFull}
+	codes := []problem.Code{problem.CodeInvalidParameter, problem.CodeDuplicateParameter, problem.CodeKeyInUse, problem.CodePreconditionFailed, problem.CodeKeyReused, problem.CodeStorageFull, problem.CodeBacklogFull}
 	if b.Hooks {
 		codes = append(codes, problem.CodeConflict, problem.CodeRefused, problem.CodeHookTimeout)
 	}

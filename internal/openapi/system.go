@@ -85,6 +85,9 @@ func (b *builder) system() object {
 		},
 		codes: append(b.anywhere(), problem.CodePreconditionFailed),
 	})}})
+	if transaction := b.transaction(); transaction != nil {
+		paths.add("/-/transaction", transaction)
+	}
 	return paths
 }
 

@@ -29,6 +29,10 @@ type Query struct {
 	// Since is a position in the change log, of a stream or a list of changes; empty: none given.
 	Since string
 
+	// DryRun and OnConflict, the columns of a unique group, are parameters of writes.
+	DryRun     bool
+	OnConflict []int
+
 	// linkParameters is what links to other pages keep; filterParameters is what a stream takes.
 	linkParameters, filterParameters []string
 }
@@ -61,6 +65,9 @@ const (
 	ofStream              // changes of a collection as they happen
 	ofOne                 // one resource
 	ofInclude             // an embedded relation
+	ofWrite               // a write to one resource
+	ofCreate              // a write that creates
+	ofRange               // a write to a range of a collection
 )
 
 // Bounds of a query: more than people write, and less than databases refuse.
@@ -94,6 +101,21 @@ func ParseChanges(c *model.Collection, raw string, limits Limits) (Query, error)
 func ParseStream(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofStream, c, raw, limits)
 }
+
+// ParseRange does the same for a write to a range of a collection, which has no default limit. A
+// request that selects nothing in particular is refused.
+func ParseRange(c *model.Collection, raw string, limits Limits) (Query, error) {
+	limits.DefaultLimit = math.MaxInt64
+	return parse(ofRange, c, raw, limits)
+}
+
+// ParseCreate does the same for a request that creates resources: dry_run and on_conflict.
+func ParseCreate(c *model.Collection, raw string, limits Limits) (Query, error) {
+	return parse(ofCreate, c, raw, limits)
+}
+
+// ParseWrite does the same for any other write: dry_run.
+func ParseWrite(raw string) (Query, error) { return parse(ofWrite, nil, raw, Limits{}) }
 
 func parse(mode mode, c *model.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{mode: mode, collection: c, limits: limits, seen: map[string]string{}}
@@ -251,6 +273,10 @@ func (p *parser) parameter(given parameter) {
 	case "l":
 		long = "limit"
 	}
+	if (p.mode == ofWrite || p.mode == ofCreate) && !p.takes(long) {
+		p.fail(given, problem.CodeUnknownParameter, "This request has no such parameter. It has %s.", strings.Join(p.parameterNames(), " and "))
+		return
+	}
 	name, isFilter := parseFilterName(given.name)
 	first, again := p.seen[long]
 	if again && !isList(long, name.op, isFilter) {
@@ -264,6 +290,8 @@ func (p *parser) parameter(given parameter) {
 	switch {
 	case isFilter:
 		p.filter(given, name)
+	case p.takes(long):
+		p.writeParameter(given)
 	case long == "search" && p.mode != ofInclude:
 		p.search(given)
 	case long == "since":
@@ -289,8 +317,9 @@ func (p *parser) parameter(given parameter) {
 func (p *parser) parameterNames() []string {
 	names := map[mode][]string{
 		ofList: {"offset", "limit", "cursor", "sort", "include", "fields"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"fields", "since"}, ofInclude: {"limit", "sort", "total"},
+		ofWrite: {"dry_run"}, ofCreate: {"dry_run", "on_conflict"}, ofRange: {"offset", "limit", "cursor", "sort", "dry_run"},
 	}[p.mode]
-	if len(p.searchColumns()) > 0 && p.mode != ofInclude {
+	if p.mode != ofWrite && p.mode != ofCreate && p.mode != ofInclude && len(p.searchColumns()) > 0 {
 		names = append(names, "search")
 	}
 	return names
@@ -409,7 +438,7 @@ func (p *parser) finish() {
 		if _, both := p.seen["since"]; both && p.mode == ofChanges {
 			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or since: both say where the range starts."))
 		}
-		if _, both := p.seen["offset"]; both && p.mode == ofList {
+		if _, both := p.seen["offset"]; both && (p.mode == ofList || p.mode == ofRange) {
 			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or an offset: both say where the range starts."))
 		}
 		p.query.Range.Anchor = AtCursor
@@ -422,7 +451,9 @@ func (p *parser) finish() {
 		}
 	}
 	p.finishFilters()
-	if p.mode != ofInclude {
+	if p.mode.writes() {
+		p.finishWrite()
+	} else if p.mode != ofInclude {
 		p.finishRelated()
 	}
 }

@@ -11,7 +11,7 @@ const (
 // since reads the position of a stream or a list of changes.
 func (p *parser) since(given parameter) {
 	switch {
-	case p.mode == ofList || p.mode == ofInclude:
+	case p.mode == ofList || p.mode == ofInclude || p.mode == ofRange:
 		p.sinceOfList(given)
 	case given.value == "" && p.mode == ofStream:
 		p.fail(given, problem.CodeInvalidParameter, "%s", NoPosition)
@@ -40,9 +40,9 @@ func (p *parser) refuseOfOne(given parameter) {
 func (p *parser) refuses(name string) bool {
 	switch name {
 	case "offset":
-		return p.mode != ofList
+		return p.mode != ofList && p.mode != ofRange
 	case "sort":
-		return p.mode != ofList && p.mode != ofInclude
+		return p.mode != ofList && p.mode != ofInclude && p.mode != ofRange
 	case "limit", "cursor":
 		return p.mode == ofStream || p.mode == ofInclude && name == "cursor"
 	}

@@ -66,7 +66,7 @@ func (r *Resources) Result(tx *store.Tx, write Write, id model.ID, revision int6
 	if record == nil {
 		record = change.Before // of a deletion
 	}
-	result = Resource{ID: id, Representation: c.AppendSome(nil, record, write.Path.By.Visible(c))}
+	result = Resource{ID: id, Created: write.Verb == Create, Representation: c.AppendSome(nil, record, write.Path.By.Visible(c))}
 	if write.Verb != Delete {
 		result.ETag = r.etag(write.Path, change.Revision)
 	}

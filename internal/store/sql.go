@@ -16,6 +16,7 @@ type statement struct {
 	tables  map[*model.Collection]*table
 	within  *scope // of a part of a condition; nil: the table of the statement
 	aliases int    // of tables in conditions on related resources
+	single  bool   // it is about one resource
 }
 
 // condition writes a filter, or its negation. Negations are pushed down to the comparisons,
