@@ -22,12 +22,12 @@ collections:
     timestamps: false
     attributes:
       title: {type: string, maxLength: 100}
-      project_id: {references: {collection: projects, on_delete: set_null}}
+      project_id: {references: {collection: projects, on_delete: set_null}, inverse: issues}
   comments:
     timestamps: false
     attributes:
       text: {type: string}
-      issue_id: {references: {collection: issues, on_delete: cascade}}
+      issue_id: {references: {collection: issues, on_delete: cascade}, inverse: comments}
 access:
   roles:
     admin:
@@ -107,6 +107,18 @@ func TestRulesThroughReferences(t *testing.T) {
 		if a := h.as("ada", "GET", "/issues", ""); a.total() != "" {
 			t.Errorf("a total without being asked for: %s", a.total())
 		}
+		// What is included is ruled as well.
+		commented := func(n int) string {
+			return fmt.Sprintf(`{"id":"%s","type":"comments","text":"c","issue_id":"%s"}`, id(n+10), id(n))
+		}
+		with := func(n, project int) string {
+			return issueOf(n, project)[:len(issueOf(n, project))-1] + `,"comments":[` + commented(n) + `]}`
+		}
+		project := func(n int, name, owner, issues string) string {
+			return fmt.Sprintf(`{"id":"%s","type":"projects","name":"%s","owner_id":"%s","issues":[%s]}`, id(n), name, owner, issues)
+		}
+		h.as("ada", "GET", "/projects?include=issues.comments", "").expect(t, 200, data(project(1, "A", "ada", with(10, 1)+","+with(11, 1)), project(2, "B", "bo", "")))
+		h.as("bo", "GET", "/projects?include=issues,issues.comments", "").expect(t, 200, data(project(1, "A", "ada", ""), project(2, "B", "bo", with(12, 2))))
 		for _, each := range []struct {
 			caller, method, path, body string
 			want                       int
