@@ -41,12 +41,12 @@ func (i *importer) removeRefused(ctx context.Context, rows []Row, refused *clien
 		inRow.Source.Pointer = rest
 		wrong[item] = append(wrong[item], &inRow)
 	}
-	if refused.Tries > 1 && allExist(wrong, len(rows)) {
+	if refused.Tries > 1 && i.OnConflict != UpdateOnConflict && allExist(wrong, len(rows)) {
 		// A request whose response was lost may have created them all.
 		return nil, 0, i.resolveLost(rows)
 	}
 	for n, row := range rows {
-		conflict := exists(wrong[n]) && i.OnConflict != FailOnConflict
+		conflict := exists(wrong[n]) && (i.OnConflict == SkipOnConflict || i.OnConflict == ReplaceOnConflict)
 		switch {
 		case wrong[n] != nil && !conflict:
 			i.refuse(row, reasons(row, wrong[n]))
@@ -134,7 +134,7 @@ func reasons(row Row, wrong problem.Errors) string {
 // longestShown is how many characters of a value are shown.
 const longestShown = 60
 
-// shownValue is the value that a problem is about, behind a space. It is empty if there is
+// shownValue is the value that a problem is about, after a space. It is empty if there is
 // none, if it has many parts, and if the problem shows it already.
 func shownValue(body []byte, wrong *problem.Error) string {
 	switch wrong.Code {
