@@ -56,7 +56,7 @@ type Limits struct {
 	Related func(*model.Relation) (visible model.ColumnSet, scope Filter, may bool)
 }
 
-// mode is what kind of request takes the parameters.
+// mode is the kind of request that has the parameters.
 type mode int
 
 const (
@@ -70,7 +70,7 @@ const (
 	ofRange               // a write to a range of a collection
 )
 
-// Bounds of a query: more than people write, and less than databases refuse.
+// Bounds of a query. They are larger than people need, and smaller than databases allow.
 const (
 	MaxFilters  = 100  // different parameters that filter
 	MaxValues   = 1000 // values of all filters
@@ -92,12 +92,13 @@ func Parse(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofList, c, raw, limits)
 }
 
-// ParseChanges does the same for a list of changes, c: a range, since and filters.
+// ParseChanges is Parse for a list of changes: a range, since and filters. C is the collection of
+// changes.
 func ParseChanges(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofChanges, c, raw, limits)
 }
 
-// ParseStream does the same for a stream of a collection: filters and since.
+// ParseStream is Parse for a stream of a collection: filters and since.
 func ParseStream(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofStream, c, raw, limits)
 }
@@ -213,7 +214,7 @@ type parser struct {
 	tooManyFilters, tooManyKeys, tooManyIncludes bool // reported already
 }
 
-// split takes the query string apart and decodes it, strictly.
+// split splits and decodes a query string, strictly.
 func (p *parser) split(raw string) []parameter {
 	var parameters []parameter
 	for piece := range strings.SplitSeq(raw, "&") {
@@ -325,7 +326,7 @@ func (p *parser) parameterNames() []string {
 	return names
 }
 
-// isList reports whether a parameter holds a list, which goes on when it is given again:
+// isList reports whether a parameter has a list, which may be given in several parameters:
 // generated clients send lists that way.
 func isList(name, op string, isFilter bool) bool {
 	if isFilter {
@@ -375,8 +376,8 @@ func (p *parser) limit(given parameter) {
 	}
 }
 
-// parseInt reads decimal digits with an optional minus. What int64 cannot hold
-// saturates: a collection has fewer resources than that.
+// parseInt reads decimal digits with an optional minus. Numbers outside int64 become its smallest or
+// largest value: no collection has so many resources.
 func parseInt(text string) (int64, bool) {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
@@ -443,7 +444,7 @@ func (p *parser) finish() {
 		}
 		p.query.Range.Anchor = AtCursor
 	}
-	// Nothing can differ behind an id, and ascending ids are the order anyway.
+	// Sort keys after an id have no effect, and ascending ids are the default order.
 	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Column == model.IDColumn }); at >= 0 {
 		p.query.Sort = p.query.Sort[:at+1]
 		if !p.query.Sort[at].Descending {
