@@ -62,10 +62,16 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	if err := setLinks(head, a.addressOf(t), q, position, page.Neighbours); err != nil {
 		return nil, patience.explain(err)
 	}
-	patience.pause()
 	if exact {
 		head.Set("Preference-Applied", "count=exact")
 	}
+	return reply, reply.complete(r, stream, head, page.Extend)
+}
+
+// complete makes a reply of a list whose first piece was read. Extend lets the rest be read at the speed
+// of the client.
+func (reply *reply) complete(r *http.Request, stream *listStream, head http.Header, extend func() error) error {
+	stream.patience.pause()
 	if r.Method == http.MethodGet && (!stream.ended || len(stream.buffer) >= minZipped) {
 		head["Vary"] = acceptEncoding
 	}
@@ -73,8 +79,8 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	case stream.ended:
 		stream.endRows() // release the snapshot: all rows are in memory
 	case r.Method == http.MethodGet:
-		if err := page.Extend(); err != nil {
-			return nil, err
+		if err := extend(); err != nil {
+			return err
 		}
 	}
 	reply.header = head
@@ -82,7 +88,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		reply.zipped = true
 		head.Set("Content-Encoding", "gzip")
 	}
-	return reply, nil
+	return nil
 }
 
 var acceptEncoding = []string{"Accept-Encoding"}

@@ -21,10 +21,13 @@ type Query struct {
 	Filter Filter    // nil: none given
 	Sort   []SortKey // empty: by id
 
+	// Groups says how the resources are grouped; nil: they are not.
+	Groups *Groups
+
 	// Since is a position in the change log, of a stream or a list of changes; empty: none given.
 	Since string
 
-	// linkParameters is the filters and the sort, for links to other pages; filterParameters is the
+	// linkParameters is the filters, the groups and the sort, for links to other pages; filterParameters is the
 	// filters only.
 	linkParameters, filterParameters []string
 }
@@ -55,6 +58,7 @@ const (
 	ofList    mode = iota // a range of a collection
 	ofChanges             // a range of the change log
 	ofStream              // changes of a collection as they happen
+	ofGroups              // a range of the groups of a collection
 )
 
 // Bounds of a query: more than people write, and less than databases refuse.
@@ -92,6 +96,9 @@ func ParseStream(c *model.Collection, raw string, limits Limits) (Query, error) 
 func parse(mode mode, c *model.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{mode: mode, collection: c, limits: limits, seen: map[string]string{}}
 	p.query.Range.Limit = limits.DefaultLimit
+	if mode == ofGroups {
+		p.query.Groups = &Groups{}
+	}
 	for _, parameter := range p.split(raw) {
 		p.parameter(parameter)
 	}
@@ -167,7 +174,10 @@ type parser struct {
 	related    map[string]bool     // filters through relations
 	sortKeys   map[string]bool
 
-	tooManyFilters, tooManyKeys bool // reported already
+	groupSorts []parameter // of groups, to be read when all others are
+
+	// Reported already.
+	tooManyFilters, tooManyKeys, tooManyGroupKeys, tooManyGroupValues bool
 }
 
 // split takes the query string apart and decodes it, strictly.
@@ -248,8 +258,13 @@ func (p *parser) parameter(given parameter) {
 		p.limit(given)
 	case long == "cursor":
 		p.cursor(given)
+	case long == "sort" && p.mode == ofGroups:
+		p.query.linkParameters = append(p.query.linkParameters, given.encoded)
+		p.groupSorts = append(p.groupSorts, given)
 	case long == "sort":
 		p.sort(given)
+	case p.mode == ofGroups && isGrouping(long):
+		p.grouping(given)
 	default:
 		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", strings.Join(p.parameterNames(), ", "), p.parameterHint(given.name))
 	}
@@ -257,7 +272,8 @@ func (p *parser) parameter(given parameter) {
 
 // parameterNames lists the parameters beside filters.
 func (p *parser) parameterNames() []string {
-	names := map[mode][]string{ofList: {"offset", "limit", "cursor", "sort"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"since"}}[p.mode]
+	names := map[mode][]string{ofList: {"offset", "limit", "cursor", "sort"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"since"},
+		ofGroups: {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"}}[p.mode]
 	if len(p.searchColumns()) > 0 {
 		names = append(names, "search")
 	}
@@ -270,7 +286,7 @@ func isList(name, op string, isFilter bool) bool {
 	if isFilter {
 		return op == "" || op == "in" || op == "not_in" || op == "has"
 	}
-	return name == "sort"
+	return name == "sort" || isGrouping(name)
 }
 
 func asWritten(first, second string) string {
@@ -388,6 +404,9 @@ func (p *parser) finish() {
 		if !p.query.Sort[at].Descending {
 			p.query.Sort = p.query.Sort[:at]
 		}
+	}
+	if p.mode == ofGroups {
+		p.sortGroups()
 	}
 	p.finishFilters()
 }

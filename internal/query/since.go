@@ -11,7 +11,7 @@ const (
 // since reads the position of a stream or a list of changes.
 func (p *parser) since(given parameter) {
 	switch {
-	case p.mode == ofList:
+	case p.mode == ofList || p.mode == ofGroups:
 		p.sinceOfList(given)
 	case given.value == "" && p.mode == ofStream:
 		p.fail(given, problem.CodeInvalidParameter, "%s", NoPosition)
@@ -31,9 +31,11 @@ func (p *parser) sinceOfList(given parameter) {
 func (p *parser) refuses(name string) bool {
 	switch name {
 	case "offset", "sort":
-		return p.mode != ofList
-	case "limit", "cursor":
+		return p.mode != ofList && p.mode != ofGroups
+	case "limit":
 		return p.mode == ofStream
+	case "cursor":
+		return p.mode == ofStream || p.mode == ofGroups
 	}
 	return false
 }
@@ -42,6 +44,8 @@ func (p *parser) refuse(given parameter, name string) {
 	text := "A stream has no range and no order: it takes filters and since. Leave out %s."
 	switch {
 	case p.mode == ofStream:
+	case p.mode == ofGroups:
+		text = "Groups are no resources, so a range of them cannot start at one. Use offset in place of %s."
 	case name == "offset":
 		text = "Changes have no offset, as old ones are removed. Use cursor or since in place of %s."
 	default:
