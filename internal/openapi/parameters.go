@@ -31,7 +31,10 @@ var parameterNames = []string{
 
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
-	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".search")
+	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".search", c.Name+".by", c.Name+".groups.sort")
+	for _, function := range query.Functions {
+		taken = append(taken, c.Name+"."+string(function))
+	}
 	for _, name := range c.FieldNames() {
 		field := c.Field(name)
 		prefix := filterPrefix(c, field)

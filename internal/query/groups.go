@@ -9,6 +9,9 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
+// GroupsType is the type of a group, as a resource.
+const GroupsType = "groups"
+
 // Groups says how resources are grouped, and what is computed of each group.
 type Groups struct {
 	By     []GroupKey

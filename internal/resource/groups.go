@@ -9,9 +9,6 @@ import (
 	"github.com/plural-go/plural/internal/store"
 )
 
-// GroupsName is the type of groups.
-const GroupsName = "groups"
-
 // Groups is a range of the groups of a collection, read from one snapshot, one by one. It must be closed.
 type Groups struct {
 	*store.Groups
@@ -52,7 +49,7 @@ func (g *Groups) Append(dst []byte) ([]byte, bool, error) {
 	by = append(by, '}')
 	dst = append(dst, `{"id":"`...)
 	dst = model.NamedID(groupNamespace, append([]byte(g.collection.Name), by...)).Append(dst)
-	dst = append(dst, `","type":"`+GroupsName+`","by":`...)
+	dst = append(dst, `","type":"`+query.GroupsType+`","by":`...)
 	dst = append(append(dst, by...), `,"count":`...)
 	dst = strconv.AppendInt(dst, group.Count, 10)
 	return append(g.appendValues(dst, group), '}'), true, nil
