@@ -70,7 +70,8 @@ type Config struct {
 	// MaxDepth is how deeply a body may be nested. Default: 64.
 	MaxDepth int
 
-	// MaxItems is how many resources one array may create. Default: 1,000.
+	// MaxItems is how many resources one request may write: the items of an array, the resources of a
+	// range, the steps of a transaction. Default: 1,000.
 	MaxItems int
 
 	// QueryTimeout is how long the database may take to find each piece of a response; it does not

@@ -56,6 +56,10 @@ type Change struct {
 	Before     *Resource // as stored; nil for a new one, and in Hook.Before
 	After      *Resource // as it will be stored; nil for a deletion
 
+	// DryRun: the request has dry_run=true, so that the change is undone. A hook that has an effect
+	// elsewhere should leave it out. After does not run.
+	DryRun bool
+
 	// Caller is who causes the change, also indirectly. It is empty for the program itself, and
 	// without Access.
 	Caller Caller
@@ -144,7 +148,7 @@ func (h Hook) inner(s *model.Schema) resource.Hook {
 
 func outer(change *resource.Change) *Change {
 	c := &Change{
-		Verb: Verb(change.Verb), Collection: change.Collection.Name,
+		Verb: Verb(change.Verb), Collection: change.Collection.Name, DryRun: change.DryRun,
 		Before: stored(newResource(change.Collection, change.Before, nil)), After: newResource(change.Collection, change.After, change.Set),
 	}
 	if change.By != nil {

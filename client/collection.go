@@ -129,10 +129,14 @@ func (c *Collection[T]) Delete(ctx context.Context, id string, options ...WriteO
 
 // send sends a request to the collection, or to a resource of it.
 func (c *Collection[T]) send(ctx context.Context, method, id string, body []byte, options []WriteOption) (*Response, error) {
+	return c.sendQuery(ctx, method, id, "", body, options)
+}
+
+func (c *Collection[T]) sendQuery(ctx context.Context, method, id, query string, body []byte, options []WriteOption) (*Response, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	request := Request{Method: method, Path: c.path, Header: http.Header{}, Body: body}
+	request := Request{Method: method, Path: c.path, Query: query, Header: http.Header{}, Body: body}
 	if method != http.MethodPost {
 		if err := checkID(id); err != nil {
 			return nil, err

@@ -20,6 +20,11 @@ const (
 // whole or not at all. If one is refused, the resources of those ahead of it are returned
 // with the error, whose places begin with the number of the value: "/1207/email".
 func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error) {
+	return c.writeMany(ctx, "", values)
+}
+
+// writeMany posts values in arrays.
+func (c *Collection[T]) writeMany(ctx context.Context, query string, values []T) ([]T, error) {
 	created := make([]T, 0, len(values))
 	items, most := make([]json.RawMessage, len(values)), maxItems
 	for i, value := range values {
@@ -31,7 +36,7 @@ func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error)
 	}
 	for len(created) < len(items) {
 		body, count := array(items[len(created):], most)
-		answer, err := c.send(ctx, http.MethodPost, "", body, nil)
+		answer, err := c.sendQuery(ctx, http.MethodPost, "", query, body, nil)
 		if hasStatus(err, http.StatusRequestEntityTooLarge) && count > 1 {
 			most = (count + 1) / 2
 			continue

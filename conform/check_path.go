@@ -207,7 +207,6 @@ var methodChecks = []Check{
 func (p *probe) wrongMethods() []*reply {
 	path, _ := p.create()
 	return []*reply{
-		p.send(http.MethodPatch, p.collection.path(), "{}"),
 		p.send(http.MethodPost, path, "{}"),
 		p.send("CONFORM", p.collection.path(), ""),
 	}

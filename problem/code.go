@@ -22,6 +22,7 @@ const (
 	CodeLimitTooLarge      Code = "limit_too_large"
 	CodeTooManyValues      Code = "too_many_values"
 	CodeUnknownCursor      Code = "unknown_cursor"
+	CodeFilterRequired     Code = "filter_required"
 
 	// 401 and 403: who asks, and whether they may.
 	CodeUnauthenticated    Code = "unauthenticated"
@@ -115,6 +116,7 @@ var meanings = map[Code]meaning{
 	CodeLimitTooLarge:      {400, "The limit is larger than this server allows"},
 	CodeTooManyValues:      {400, "Too many filter values or sort keys"},
 	CodeUnknownCursor:      {400, "Unknown cursor"},
+	CodeFilterRequired:     {400, "A filter or a range is required"},
 
 	CodeUnauthenticated:    {401, "Credentials are required"},
 	CodeInvalidCredentials: {401, "The credentials are not valid"},

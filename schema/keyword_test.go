@@ -49,6 +49,9 @@ func exampleOf(t *testing.T, k model.Keyword) example {
 	case "as", "inverse":
 		before, tag = "references: things", "references=things,"
 		return with("abc", k.Name+"=abc")
+	case "index":
+		before = "type: array, items: {type: string}"
+		return with("true", "index")
 	case "required":
 		before = "type: object, properties: {a: {type: string}}"
 		return with("[a]", "required")

@@ -46,7 +46,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	s.config.MaxBodyMemory = 64 << 20
 	flags.Var((*byteSize)(&s.config.MaxBodyMemory), "max-body-memory", "bytes of all request bodies in flight")
 	flags.Var(count[int]{&s.config.MaxDepth, 1}, "max-depth", "deepest nesting of a request body")
-	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "maximum resources in one array")
+	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "maximum resources that one request writes")
 	s.config.MinThroughput = 64 << 10
 	flags.Var((*optionalSize)(&s.config.MinThroughput), "min-throughput", "bytes per second that a client must receive of a long list, or off")
 	s.config.MaxRequests = 10_000

@@ -207,6 +207,12 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.list(r, out, target)
 	case target.kind == groupsPath:
 		return a.groups(r, out, target)
+	case target.kind == transactionPath:
+		return a.transaction(r.WithContext(out.context(r)), out, target)
+	case !isRead(r.Method):
+		return a.write(r.WithContext(out.context(r)), out, target)
+	case target.path.Collection != nil && isRead(r.Method) && !a.isLog(target):
+		return a.read(r, out, target)
 	}
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
 		return nil, err
@@ -216,10 +222,8 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.collections(out.context(r), target.path.By)
 	case a.isLog(target):
 		return a.readChange(r, out, target)
-	case isRead(r.Method):
-		return a.read(r, out, target)
 	default:
-		return a.write(r.WithContext(out.context(r)), out, target)
+		return a.read(r, out, target)
 	}
 }
 

@@ -26,6 +26,7 @@ func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) 
 		Singular   string          `json:"singular"`
 		Total      *int64          `json:"total"`
 		Attributes json.RawMessage `json:"attributes"`
+		Relations  []relation      `json:"relations"`
 		Search     []string        `json:"search,omitempty"`
 		Label      string          `json:"label,omitempty"`
 	}
@@ -33,7 +34,7 @@ func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) 
 	for i, c := range all {
 		list[i] = representation{
 			ID: collectionID(c.Name).String(), Type: "collections", Name: c.Name, Singular: c.Singular,
-			Total: totals[i], Attributes: c.DescribeSome(by.Visible(c)), Search: c.SearchNames(by.Visible(c)),
+			Total: totals[i], Attributes: c.DescribeSome(by.Visible(c)), Relations: relationsOf(by, c), Search: c.SearchNames(by.Visible(c)),
 		}
 		if c.Label != "" && by.Visible(c).Has(c.Field(c.Label).Column) {
 			list[i].Label = c.Label
@@ -42,6 +43,25 @@ func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) 
 	reply := enveloped(http.StatusOK, marshal(list))
 	reply.header.Set("X-Total-Count", strconv.Itoa(len(all)))
 	return reply, nil
+}
+
+// relation is a relation as GET / shows it.
+type relation struct {
+	Name       string `json:"name"`
+	Collection string `json:"collection"` // of the related resources
+	Many       bool   `json:"many"`
+	Attribute  string `json:"attribute"` // that refers to the other resource
+}
+
+// relationsOf lists the relations that a caller may include.
+func relationsOf(by *auth.Permit, c *model.Collection) []relation {
+	list := []relation{}
+	for _, r := range c.Relations() {
+		if _, _, may := by.Related(r); may {
+			list = append(list, relation{Name: r.Name, Collection: r.To.Name, Many: !r.One, Attribute: r.Referring().Columns()[r.Column].Name})
+		}
+	}
+	return list
 }
 
 // mayKnow reports whether a caller may know of a collection: if any verb in it is granted.

@@ -77,13 +77,11 @@ func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since strin
 		q, err := query.ParseStream(a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
 		return a.Feed.LogShape(logRequest(t, q)), q.Since, err
 	case t.lists():
-		limits := a.Query
-		limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
-		q, err := query.ParseStream(t.path.Collection, r.URL.RawQuery, limits)
-		return feed.Shape{Path: t.path, Filter: q.Filter}, q.Since, err
+		q, err := query.ParseStream(t.path.Collection, r.URL.RawQuery, a.limits(t))
+		return feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, q.Since, err
 	}
-	since, err = query.ParseStreamOfOne(r.URL.RawQuery)
-	return feed.Shape{Path: t.path, ID: &t.id}, since, err
+	q, err := query.ParseStreamOfOne(t.path.Collection, r.URL.RawQuery, a.limits(t))
+	return feed.Shape{Path: t.path, ID: &t.id, Fields: q.Visible}, q.Since, err
 }
 
 // subscribeError says where a position was given, and that a stopping server is no place for a

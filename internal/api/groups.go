@@ -29,9 +29,7 @@ func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) 
 		return &reply{status: http.StatusNotModified}, err
 	}
 	exact := prefers(r, "count", "exact")
-	limits := a.Query
-	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
-	q, err := query.ParseGroups(t.path.Collection, r.URL.RawQuery, limits)
+	q, err := query.ParseGroups(t.path.Collection, r.URL.RawQuery, a.limits(t))
 	if err != nil {
 		return nil, err
 	}

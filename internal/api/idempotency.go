@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
@@ -20,7 +21,7 @@ import (
 const maxIdempotencyKey = 255
 
 // idempotentRequestOf reads the Idempotency-Key of a request. It returns nil if there is none.
-func (a *API) idempotentRequestOf(r *http.Request, request resource.Request) (*resource.IdempotentRequest, error) {
+func (a *API) idempotentRequestOf(r *http.Request, by *auth.Permit, dryRun bool, fingerprint func() string) (*resource.IdempotentRequest, error) {
 	given := r.Header.Values("Idempotency-Key")
 	if len(given) == 0 {
 		return nil, nil
@@ -30,20 +31,31 @@ func (a *API) idempotentRequestOf(r *http.Request, request resource.Request) (*r
 	if len(given) > 1 || key == "" || len(key) > maxIdempotencyKey || strings.ContainsFunc(key, func(c rune) bool { return !printable(c) }) {
 		return nil, fault.Header("Idempotency-Key", problem.CodeMalformedRequest, "Send one Idempotency-Key with 1 to %d printable ASCII characters, such as a UUID.", maxIdempotencyKey)
 	}
-	once := &resource.IdempotentRequest{Key: resource.IdempotencyKey{Value: key}, Fingerprint: a.fingerprint(request)}
-	if by := request.Path.By; by != nil {
+	if dryRun {
+		return nil, fault.Parameter("dry_run", problem.CodeInvalidParameter, "A dry run has no effect that a key could repeat. Leave out dry_run or Idempotency-Key.")
+	}
+	once := &resource.IdempotentRequest{Key: resource.IdempotencyKey{Value: key}, Fingerprint: fingerprint()}
+	if by != nil {
 		once.Key.Caller = by.Caller.ID
 	}
 	return once, nil
 }
 
 // fingerprint identifies the content of a request, without preferences about its reply.
-func (a *API) fingerprint(request resource.Request) string {
-	hash := sha256.New()
-	for _, part := range [][]byte{
+func (a *API) fingerprint(request resource.Request, query string) string {
+	parts := [][]byte{
 		[]byte(request.Method), []byte(a.address(request.Path)), request.ID[:],
 		[]byte(strings.Join(request.IfMatch, ",")), []byte(strings.Join(request.IfNoneMatch, ",")), request.Body,
-	} {
+	}
+	if query != "" { // without one, records of earlier versions stay valid
+		parts = append(parts, []byte(query))
+	}
+	return fingerprintOf(parts...)
+}
+
+func fingerprintOf(parts ...[]byte) string {
+	hash := sha256.New()
+	for _, part := range parts {
 		fmt.Fprintf(hash, "%d:", len(part))
 		hash.Write(part)
 	}

@@ -28,11 +28,12 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		return &reply{status: http.StatusNotModified}, err
 	}
 	exact := prefers(r, "count", "exact")
-	limits := a.Query
-	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
-	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, limits)
+	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, a.limits(t))
 	if err != nil {
 		return nil, err
+	}
+	if r.Method == http.MethodHead {
+		q.Includes = nil // nobody reads them
 	}
 	patience := a.startQueryTimer(r.Context())
 	page, err := a.Resources.List(patience, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
@@ -40,7 +41,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		defer patience.end()
 		return nil, patience.explain(err)
 	}
-	stream := a.newListStream(pageRows{page, t.path.Collection, limits.Visible})
+	stream := a.newListStream(rowsOf(page, t.path.Collection, q))
 	stream.patience = patience
 	reply := &reply{status: http.StatusOK, stream: stream}
 	defer func() {
@@ -57,7 +58,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	}
 	position := ""
 	if a.streams(r, t) && !query.ReadsRelated(q.Filter) { // which a stream does not take
-		position = a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter}, page.Point.History, page.Point)
+		position = a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
 	}
 	if err := setLinks(head, a.addressOf(t), q, position, page.Neighbours); err != nil {
 		return nil, patience.explain(err)
@@ -89,6 +90,13 @@ func (reply *reply) complete(r *http.Request, stream *listStream, head http.Head
 		head.Set("Content-Encoding", "gzip")
 	}
 	return nil
+}
+
+// limits bounds what the caller may ask for at a path.
+func (a *API) limits(t *target) query.Limits {
+	limits := a.Query
+	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
+	return limits
 }
 
 var acceptEncoding = []string{"Accept-Encoding"}
@@ -185,6 +193,20 @@ func (p pageRows) next(dst []byte) ([]byte, bool, error) {
 }
 
 func (p pageRows) close() { p.page.Close() }
+
+// includingRows is the rows of a collection with related resources.
+type includingRows struct{ *resource.IncludingPage }
+
+func (p includingRows) next(dst []byte) ([]byte, bool, error) { return p.Append(dst) }
+
+func (p includingRows) close() { p.Close() }
+
+func rowsOf(page *resource.Page, c *model.Collection, q query.Query) rows {
+	if len(q.Includes) > 0 {
+		return includingRows{resource.Including(page, c, q)}
+	}
+	return pageRows{page, c, q.Visible}
+}
 
 // listStream writes a range as it is read.
 type listStream struct {

@@ -102,8 +102,12 @@ type timing struct {
 // maxWait bounds how long a request waits for its operation, or for a change.
 const maxWait = 5 * time.Minute
 
-// timingOf reads when a write is to be executed. An array is never asynchronous.
+// timingOf reads when a write is to be executed. Dry runs, and what writes to several resources or
+// may do one of two things, are never asynchronous.
 func timingOf(r *http.Request, request resource.Request) timing {
+	if request.DryRun || request.Range != nil || request.Conflict != nil {
+		return timing{}
+	}
 	_, asked := preference(r, "respond-async")
 	if !asked && !slices.Contains(request.Path.Collection.Async, r.Method) || bytes.HasPrefix(bytes.TrimLeft(request.Body, " \t\r\n"), []byte("[")) {
 		return timing{}

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 )
 
@@ -13,7 +14,11 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := a.Resources.Read(out.context(r), t.path, t.id)
+	q, err := query.ParseOne(t.path.Collection, r.URL.RawQuery, a.limits(t))
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Resources.ReadPart(out.context(r), t.path, t.id, q)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +30,9 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	if !unchanged {
 		reply = enveloped(http.StatusOK, found.Representation)
 	}
-	reply.header["Etag"] = []string{found.ETag}
+	if found.ETag != "" { // related resources have revisions of their own
+		reply.header["Etag"] = []string{found.ETag}
+	}
 	if t.kind == singularPath {
 		reply.header.Set("Content-Location", a.locate(t.path.Collection, t.id))
 	}

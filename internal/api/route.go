@@ -18,13 +18,14 @@ import (
 type pathKind int
 
 const (
-	rootPath       pathKind = iota // /
-	serverPath                     // *, as in OPTIONS *
-	systemPath                     // /-/…
-	collectionPath                 // /users, /users/<id>/posts
-	itemPath                       // /users/<id>, /users/<id>/posts/<id>
-	singularPath                   // /user/<id>
-	groupsPath                     // /-/groups/users
+	rootPath        pathKind = iota // /
+	serverPath                      // *, as in OPTIONS *
+	systemPath                      // /-/…
+	collectionPath                  // /users, /users/<id>/posts
+	itemPath                        // /users/<id>, /users/<id>/posts/<id>
+	singularPath                    // /user/<id>
+	transactionPath                 // /-/transaction
+	groupsPath                      // /-/groups/users
 )
 
 // methods that a kind of path knows, in the order of Allow.
@@ -32,10 +33,12 @@ var methods = map[pathKind][]string{
 	rootPath:       {"GET", "HEAD", "OPTIONS"},
 	serverPath:     {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"},
 	systemPath:     {"GET", "HEAD", "OPTIONS"},
-	collectionPath: {"GET", "HEAD", "POST", "OPTIONS"},
+	collectionPath: {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"},
 	itemPath:       {"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"},
 	singularPath:   {"GET", "HEAD", "OPTIONS"},
-	groupsPath:     {"GET", "HEAD", "OPTIONS"},
+
+	groupsPath:      {"GET", "HEAD", "OPTIONS"},
+	transactionPath: {"POST", "OPTIONS"},
 }
 
 // target is what a path refers to.

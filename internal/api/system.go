@@ -16,6 +16,8 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 		switch name := segments[0]; name {
 		case "health", "ready", "metrics", "openapi.json":
 			return &target{kind: systemPath, pattern: "/-/" + name, system: name}, nil
+		case "transaction":
+			return &target{kind: transactionPath, pattern: transactionAddress}, nil
 		}
 	}
 	if len(segments) == 2 && "/-/"+segments[0] == groupsPrefix {
@@ -24,7 +26,7 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 	if t := pageTarget(segments); t != nil {
 		return t, nil
 	}
-	if near := suggest.Nearest(strings.Join(segments, "/"), []string{"health", "ready", "metrics", "openapi.json", "explorer", "docs"}); near != "" {
+	if near := suggest.Nearest(strings.Join(segments, "/"), []string{"health", "ready", "metrics", "openapi.json", "transaction", "explorer", "docs"}); near != "" {
 		return nil, a.unknownPathBut("/-/" + near)
 	}
 	return nil, a.unknownPath()

@@ -3,51 +3,88 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/operation"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 )
 
 // write executes a write: now or asynchronously, with or without an Idempotency-Key.
 func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
+	request, err := a.requestOf(r, t)
+	if err != nil {
+		return nil, err
+	}
+	if r.Method != http.MethodDelete {
+		if request.Body, err = a.readBody(r, out); err != nil {
+			return nil, err
+		}
+	}
+	when := timingOf(r, request)
+	request.Accepting = when.later
+	once, err := a.idempotentRequestOf(r, t.path.By, request.DryRun, func() string { return a.fingerprint(request, r.URL.RawQuery) })
+	if err != nil {
+		return nil, err
+	}
+	return a.runOnce(r.Context(), once, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, once, shareOf(out)) })
+}
+
+// requestOf reads the target and the parameters of a write.
+func (a *API) requestOf(r *http.Request, t *target) (resource.Request, error) {
 	request := resource.Request{
 		Method: r.Method, Path: t.path, ID: t.id,
 		IfMatch: r.Header.Values("If-Match"), IfNoneMatch: r.Header.Values("If-None-Match"),
 	}
-	if r.Method != http.MethodDelete {
-		body, err := a.readBody(r, out)
-		if err != nil {
-			return nil, err
-		}
-		request.Body = body
-	}
-	when := timingOf(r, request)
-	request.Accepting = when.later
-	once, err := a.idempotentRequestOf(r, request)
+	q, err := a.parseWrite(r.Method, r.URL.RawQuery, t)
 	if err != nil {
-		return nil, err
+		return request, err
 	}
+	request.DryRun, request.Conflict = q.DryRun, q.OnConflict
+	if t.lists() && r.Method != http.MethodPost {
+		request.Range = &q
+	}
+	return request, nil
+}
+
+// parseWrite reads the query string of a write.
+func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
+	limits := a.Query
+	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
+	switch {
+	case !t.lists():
+		return query.ParseWrite(raw)
+	case method == http.MethodPost:
+		return query.ParseCreate(t.path.Collection, raw, limits)
+	}
+	return query.ParseRange(t.path.Collection, raw, limits)
+}
+
+// runOnce performs a request, unless there is an idempotency record of it. Once is nil if it has no
+// Idempotency-Key.
+func (a *API) runOnce(ctx context.Context, once *resource.IdempotentRequest, perform func(context.Context) (*reply, error)) (*reply, error) {
 	if once == nil {
-		return a.perform(r.Context(), request, when, nil)
+		return perform(ctx)
 	}
 	if !a.keys.enter(once.Key) {
 		return nil, resource.KeyInUse()
 	}
 	defer a.keys.leave(once.Key)
-	record, err := a.Resources.FindRecord(r.Context(), *once)
+	record, err := a.Resources.FindRecord(ctx, *once)
 	if err != nil || record != nil {
 		return replayOf(record), err
 	}
-	return a.perform(r.Context(), request, when, once)
+	return perform(ctx)
 }
 
 // perform executes a write in this request, or accepts it for later. Once is nil if the request
 // has no Idempotency-Key; otherwise the same transaction stores the idempotency record.
-func (a *API) perform(ctx context.Context, request resource.Request, when timing, once *resource.IdempotentRequest) (*reply, error) {
+func (a *API) perform(ctx context.Context, request resource.Request, when timing, once *resource.IdempotentRequest, share string) (*reply, error) {
 	if !when.later {
-		reply, _, err := a.transact(ctx, a.prepareNow(ctx, request), once)
+		reply, _, err := a.transact(ctx, a.prepareNow(ctx, request, share), once)
 		return reply, err
 	}
 	var accepted operation.Accepted
@@ -71,14 +108,15 @@ type pendingWrite struct {
 	reply  func() *reply
 }
 
-// prepareNow prepares a write that is executed in this request.
-func (a *API) prepareNow(ctx context.Context, request resource.Request) pendingWrite {
+// prepareNow prepares a write that is executed in this request. Share is whose quota of reads it
+// uses.
+func (a *API) prepareNow(ctx context.Context, request resource.Request, share string) pendingWrite {
 	write, err := a.Resources.Decode(ctx, request)
 	if err == nil {
-		err = a.Resources.Before(ctx, &write)
+		err = a.prepare(ctx, &write, share)
 	}
 	var results []resource.Resource
-	return pendingWrite{
+	pending := pendingWrite{
 		failed: err,
 		effect: func(w *resource.Work) (err error) {
 			results, err = w.Do(write)
@@ -86,6 +124,44 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request) pendingW
 		},
 		reply: func() *reply { return a.replyToWrite(write, results) },
 	}
+	if request.DryRun {
+		return pending.undone(request.Path.Collection)
+	}
+	return pending
+}
+
+// prepare reads what a write needs to know before its transaction, and runs the hooks that come
+// before it.
+func (a *API) prepare(ctx context.Context, write *resource.Write, share string) error {
+	patience := a.startQueryTimer(ctx)
+	err := patience.explain(a.Resources.Survey(patience, write, share))
+	patience.end()
+	if err == nil {
+		err = a.Resources.Before(ctx, write)
+	}
+	return err
+}
+
+// undone is a dry run of a write. What does not stay has no ETag and no Location. The
+// collections are named in any case.
+func (d pendingWrite) undone(collections ...*model.Collection) pendingWrite {
+	var affected resource.Affected
+	effect, plain := d.effect, d.reply
+	d.effect = func(w *resource.Work) (err error) {
+		affected, err = w.DryRun(func() error { return effect(w) })
+		return err
+	}
+	d.reply = func() *reply {
+		for _, c := range collections {
+			affected = affected.Include(c)
+		}
+		reply := plain()
+		reply.header.Del("ETag")
+		reply.header.Del("Location")
+		reply.header.Set("X-Affected", affected.String())
+		return reply
+	}
+	return d
 }
 
 // prepareLater prepares a write that is accepted and executed asynchronously.
@@ -171,15 +247,18 @@ func clientOf(ctx context.Context) context.Context {
 // replyToWrite replies with resources after they were created or changed, or with one that was
 // deleted.
 func (a *API) replyToWrite(write resource.Write, results []resource.Resource) *reply {
-	if write.Many {
-		return enveloped(http.StatusCreated, joined(results))
+	if write.Range != nil {
+		return enveloped(http.StatusOK, joined(results))
 	}
 	status := http.StatusOK
-	if write.Verb == resource.Create {
+	if write.Verb == resource.Create && !slices.ContainsFunc(results, func(r resource.Resource) bool { return !r.Created }) {
 		status = http.StatusCreated
 	}
+	if write.Many {
+		return enveloped(status, joined(results))
+	}
 	reply := enveloped(status, results[0].Representation)
-	if write.Verb == resource.Create {
+	if status == http.StatusCreated {
 		reply.header.Set("Location", a.locate(write.Path.Collection, results[0].ID))
 	}
 	if write.Verb != resource.Delete {

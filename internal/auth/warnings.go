@@ -68,7 +68,7 @@ func (p *Policy) warnAboutChildren(role *schema.Role, s *model.Schema) {
 	for _, granted := range role.Grants {
 		c := s.Collection(granted.Collection)
 		if parent := p.RuledParent(role.Name, s, c); parent != nil {
-			p.warnings = append(p.warnings, fmt.Sprintf("%s sees only some of %s, by a rule, but all of %s: the rule of a parent does not apply to GET /%s: give %s a read rule of its own, for example by a copy of the owner's id in each resource",
+			p.warnings = append(p.warnings, fmt.Sprintf("%s sees only some of %s, by a rule, but all of %s: the rule of a parent does not apply to GET /%s: give %s a read rule of its own, for example one that reads through the reference to the parent",
 				role.Name, parent.Name, c.Name, c.Name, c.Name))
 		}
 	}

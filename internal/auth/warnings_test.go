@@ -120,7 +120,7 @@ access:
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"open sees only some of orders, by a rule, but all of lines: the rule of a parent does not apply to GET /lines: give lines a read rule of its own, for example by a copy of the owner's id in each resource"}
+	want := []string{"open sees only some of orders, by a rule, but all of lines: the rule of a parent does not apply to GET /lines: give lines a read rule of its own, for example one that reads through the reference to the parent"}
 	if got := policy.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

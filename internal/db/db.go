@@ -60,8 +60,10 @@ type Traits struct {
 	// server owns the database, and one transaction writes at a time.
 	Shared bool
 	// RoundTrips: each statement is a round trip to a server, so that one large statement is
-	// better than several small ones. The database supports LATERAL.
+	// better than several small ones.
 	RoundTrips bool
+	// Lateral: the database supports LATERAL.
+	Lateral bool
 	// PageReads is how many pages may be read at the same time, and LongReads how many
 	// reads may go on for as long as a client takes.
 	PageReads, LongReads int
@@ -148,12 +150,17 @@ var (
 const MaxWait = 5 * time.Second
 
 // Conn is a transaction on a connection, used by one goroutine. Values are bound to $1, $2, …
-// in the order in which they first appear in the text. Only one Rows is open at a time.
+// in the order in which they first appear in the text. Only one Rows is open at a time, and one
+// more of Cursor.
 // After an error that is not one of Attempt, the transaction is of no more use.
 type Conn interface {
 	// Query returns rows that must be closed. Exec returns how many rows were changed.
 	Query(sql string, args ...model.Value) (Rows, error)
 	Exec(sql string, args ...model.Value) (changed int, err error)
+
+	// Cursor is Query for rows that are read in parts: other statements can be run between two
+	// calls of Next. A row is lost then, so that its columns are read before.
+	Cursor(sql string, args ...model.Value) (Rows, error)
 
 	// Batch runs statements in their order, and returns when all are done, with the first
 	// error. Where each statement is a round trip, the batch is one.
@@ -167,7 +174,8 @@ type Conn interface {
 	// the transaction can go on. An error is one of the database.
 	Attempt(fn func() (keep bool)) error
 
-	// Lock makes sure that no other transaction writes to a resource until this one ends.
+	// Lock makes sure that no other transaction writes to a resource until this one ends, or, with
+	// WholeCollection, that none writes to the resources that this one writes to.
 	// Where transactions do not wait for each other, another one may win; then
 	// a later statement, the commit, or Lock itself fails, and the task is run again.
 	Lock(collection string, id model.ID) error
@@ -187,13 +195,16 @@ type Conn interface {
 	Load(table string, columns []string, next func() (model.Record, error)) error
 }
 
+// WholeCollection stands for many resources in Lock.
+var WholeCollection model.ID
+
 // Statement is an SQL statement with its values, for Batch and Defer.
 type Statement struct {
 	SQL  string
 	Args []model.Value
-	// Stored is called, if it is not nil, when the statement has stored a row, with the
-	// revision that the last change of the transaction got. The statement is an INSERT
-	// or an UPDATE of one row.
+	// Stored is called, if it is not nil, when the statement has stored or removed a row, with the
+	// revision that the last change of the transaction got. The statement is an INSERT,
+	// an UPDATE or a DELETE of one row.
 	Stored func(revision int64)
 }
 

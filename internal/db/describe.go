@@ -51,7 +51,9 @@ func Describe(c Conn, d Dialect) (map[string]*TableDefinition, error) {
 			lastIndex = index
 		}
 		last := &table.Indexes[len(table.Indexes)-1]
-		last.Columns = append(last.Columns, name(row, 3))
+		column := name(row, 3)
+		last.Columns = append(last.Columns, column)
+		last.Expression = last.Expression || column == ""
 		return true
 	}, ask.Indexes)
 	if err != nil {
@@ -72,10 +74,18 @@ func Describe(c Conn, d Dialect) (map[string]*TableDefinition, error) {
 type IndexDefinition struct {
 	Name    string
 	Unique  bool
-	Columns []string
+	Columns []string // empty in a database where it is an expression
+
+	Expression bool // it has values inside objects, or items of arrays
+	Items      bool // it has the items of an array
+
+	parts model.IndexGroup // of IndexGroups, with the id; nil: only columns
 }
 
 func (i IndexDefinition) String() string {
+	if i.Expression && i.parts == nil {
+		return "index " + i.Name
+	}
 	return Choose(i.Unique, "unique index", "index") + " on " + strings.Join(i.Columns, ", ")
 }
 

@@ -65,6 +65,10 @@ type Dialect interface {
 	// HasItems is a condition on the items of JSON arrays. It is false or null where the column is
 	// null.
 	HasItems(ItemSearch) string
+	// CreateItemIndex returns statements that create an index on the items, of a kind of model.Kind.Item, of a
+	// column of JSON arrays, for HasItems. DropIndex returns statements that drop an index of any kind.
+	CreateItemIndex(name, table, column string, kind model.Kind) []string
+	DropIndex(name string) []string
 	// HoldSchema returns statements that prevent migrations until the transaction ends. They must be
 	// the first of the transaction. None: its snapshot is enough.
 	HoldSchema() []string

@@ -157,3 +157,73 @@ func TestContextEndsAQuery(t *testing.T) {
 		expectKeys(t, d)
 	})
 }
+
+// TestCursor: rows of a cursor are read while other statements run, whatever their size.
+func TestCursor(t *testing.T) {
+	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
+		const rows = 1500
+		var want []string
+		write(t, d, func(c db.Conn) error {
+			var statements []db.Statement
+			for i := range rows {
+				key := fmt.Sprintf("%04d", i)
+				want = append(want, key)
+				value := "v"
+				if i > 700 && i < 1000 { // more than is kept
+					value = strings.Repeat("v", 20<<10)
+				}
+				statements = append(statements, db.Statement{SQL: "INSERT INTO " + db.MetaTable + " (key, value) VALUES ($1, $2)", Args: []model.Value{model.TextValue(key), model.TextValue(value)}})
+			}
+			return c.Batch(statements...)
+		})
+		for _, every := range []int{1, 100, 513} {
+			c, release, err := d.Read(context.Background(), db.PageQueries)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // a second one after the first was closed
+				cursor, err := c.Cursor("SELECT key, value FROM "+db.MetaTable+" WHERE key >= $1 AND length(key) = $2 ORDER BY key LIMIT $3", model.TextValue("0"), model.IntValue(4), model.IntValue(rows))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for i := 0; ; i++ {
+					more, err := cursor.Next()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !more {
+						break
+					}
+					got = append(got, string(cursor.AppendText(nil, 0)))
+					if i%every == 0 {
+						keys, value := 0, ""
+						if _, err := db.One(c, func(row model.Row) { keys = int(row.Int(0)) }, "SELECT count(*) FROM "+db.MetaTable+" WHERE length(key) = 4"); err != nil || keys != rows {
+							t.Fatalf("%d keys, %v", keys, err)
+						}
+						if value, err = db.ReadMeta(c, got[i]); err != nil || value == "" {
+							t.Fatalf("%q, %v", value, err)
+						}
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("every %d: got %d rows: %q", every, len(got), got)
+				}
+				cursor.Close()
+			}
+			// One that is closed in the middle.
+			cursor, err := c.Cursor("SELECT key FROM " + db.MetaTable + " ORDER BY key DESC")
+			if err == nil {
+				_, err = cursor.Next()
+				cursor.Close()
+			}
+			if err == nil {
+				_, err = db.ReadMeta(c, "0000")
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			release()
+		}
+	})
+}

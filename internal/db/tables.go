@@ -1,8 +1,6 @@
 package db
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
@@ -64,7 +62,7 @@ func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 	for _, collection := range s.All() {
 		tables = append(tables, CreateTable(d, collection, collection.Name))
 		for _, index := range Indexes(collection) {
-			additions = append(additions, CreateIndex(d, collection, index))
+			additions = append(additions, CreateIndex(d, collection, index)...)
 		}
 		if !d.InlineReferences() {
 			for _, link := range collection.Links() {
@@ -95,49 +93,4 @@ func CreateTable(d Dialect, c *model.Collection, name string) string {
 func ForeignKey(d Dialect, link model.Link) string {
 	return "FOREIGN KEY (" + Quote(d, link.From.Columns()[link.Column].Name) + ") REFERENCES " + Quote(d, link.To.Name) + " (" +
 		Quote(d, link.To.Columns()[model.IDColumn].Name) + ") DEFERRABLE INITIALLY DEFERRED"
-}
-
-// Indexes lists what a collection's table must have besides its primary key. The
-// id stands behind the columns of an index, as it does in every order.
-func Indexes(c *model.Collection) []IndexDefinition {
-	var indexes []IndexDefinition
-	add := func(unique bool, columns ...int) {
-		index := IndexDefinition{Unique: unique}
-		for _, column := range columns {
-			index.Columns = append(index.Columns, c.Columns()[column].Name)
-		}
-		index.Name = indexName(c, index)
-		indexes = append(indexes, index)
-	}
-	for _, group := range c.UniqueGroups() {
-		add(true, group...)
-	}
-	for _, link := range c.Links() {
-		add(false, link.Column, model.IDColumn)
-	}
-	for _, group := range c.IndexGroups() {
-		add(false, append(group[:len(group):len(group)], model.IDColumn)...)
-	}
-	return indexes
-}
-
-func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) string {
-	columns := make([]string, len(index.Columns))
-	for i, name := range index.Columns {
-		// In the order of ORDER BY, or no sorted list could use it.
-		columns[i] = Quote(d, name) + d.NullsFirst()
-	}
-	return "CREATE " + Choose(index.Unique, "UNIQUE ", "") + "INDEX " + Quote(d, index.Name) +
-		" ON " + Quote(d, c.Name) + " (" + strings.Join(columns, ", ") + ")"
-}
-
-// indexName starts with an underscore, as no collection does, and is cut to
-// what every database can hold.
-func indexName(c *model.Collection, index IndexDefinition) string {
-	name := Choose(index.Unique, "_unique.", "_index.") + c.Name + "." + strings.Join(index.Columns, ".")
-	if len(name) > 63 {
-		sum := sha256.Sum256([]byte(name))
-		name = name[:46] + "_" + hex.EncodeToString(sum[:8])
-	}
-	return name
 }

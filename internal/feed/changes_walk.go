@@ -16,7 +16,7 @@ type walk struct {
 	after, before int64 // positions between which is left to be read
 	backwards     bool
 	part          []seenChange // that was read
-	ended         bool             // there are no more parts
+	ended         bool         // there are no more parts
 }
 
 // seenChange is a change with what the caller sees of it.

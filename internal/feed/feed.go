@@ -119,6 +119,9 @@ type Shape struct {
 	Path   resource.Path // collection, parent and permit of the caller; no collection: the change log itself
 	ID     *model.ID     // of one resource; nil: all
 	Filter query.Filter  // of the request, on the collection or on Schema.Changes; nil: none
+
+	// Fields is the columns that are shown, among those that the caller may see. Nil: all of these.
+	Fields model.ColumnSet
 }
 
 // EventKind is the name of an event.

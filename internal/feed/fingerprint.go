@@ -25,7 +25,7 @@ func (f *Feed) canonical(s *Shape) []byte {
 	} else {
 		text = append(text, c.Name...)
 		field(strconv.FormatInt(f.store.Since(c), 10))
-		field(s.Path.By.Mark(c))
+		field(c.Mark(s.visible()))
 		field(strconv.FormatBool(showsCaller(s.Path.By, c)))
 		text = appendFilter(append(text, 0), s.Path.By.Rows(c))
 	}

@@ -65,7 +65,7 @@ func (f *Feed) newView(s Shape, canonical []byte) *view {
 		return v
 	}
 	v.scope = query.Both(query.Both(s.Path.Scope(), s.Filter), ofID(s.ID))
-	v.visible = s.Path.By.Visible(c)
+	v.visible = s.visible()
 	v.showsCaller = showsCaller(s.Path.By, c)
 	query.EachRelated(v.scope, func(r query.Related) { v.related = append(v.related, r) })
 	if parents := v.parents(); parents != nil {
@@ -74,6 +74,14 @@ func (f *Feed) newView(s Shape, canonical []byte) *view {
 		v.narrow = narrowed{collection: c, id: s.ID}
 	}
 	return v
+}
+
+// visible is the columns of the collection that subscribers see.
+func (s *Shape) visible() model.ColumnSet {
+	if s.Fields != nil {
+		return s.Fields
+	}
+	return s.Path.By.Visible(s.Path.Collection)
 }
 
 // ofID is the filter of one resource; nil: all.

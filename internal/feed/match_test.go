@@ -281,7 +281,7 @@ func TestFingerprints(t *testing.T) {
 		"one": {Path: path(nil), ID: &one}, "parent": {Path: resource.Path{Collection: n.notes, Parent: &one}}, "books": {Path: resource.Path{Collection: n.books}},
 		"search": {Path: path(nil), Filter: query.Search{Columns: []int{title}, Words: []string{"a"}}}, "search for others": {Path: path(nil), Filter: query.Search{Columns: []int{title}, Words: []string{"a", "b"}}},
 		"search elsewhere": {Path: path(nil), Filter: query.Search{Columns: []int{title, n.notes.Field("secret").Column}, Words: []string{"a"}}},
-		"log": {}, "log of a user": {Path: resource.Path{By: n.permit("user", "ada")}}, "log with a filter": {Filter: isOpen},
+		"log":              {}, "log of a user": {Path: resource.Path{By: n.permit("user", "ada")}}, "log with a filter": {Filter: isOpen},
 	}
 	seen := map[string]string{}
 	for name, shape := range different {

@@ -38,7 +38,16 @@ func probes() (all []probe) {
 			add("GET", list+query, "")
 			add("GET", list+query, "", "Prefer", "count=exact")
 			add("HEAD", list+query, "")
+			add("PATCH", list+query, `{"title":"New"}`)
+			add("DELETE", list+query, "")
+			if query != "" {
+				add("DELETE", list+query+"&dry_run=true", "")
+			}
 		}
+	}
+	for _, path := range []string{"/posts/" + hidden, "/posts/" + shown} {
+		add("POST", "/-/transaction", `[{"method":"POST","path":"/posts","body":{"id":"`+id(70)+`","title":"x","user_id":"`+id(adaAt)+`"}},{"method":"PATCH","path":"`+path+`","body":{"title":"x"}}]`)
+		add("POST", "/-/transaction?dry_run=true", `[{"method":"DELETE","path":"`+path+`"}]`)
 	}
 	// Through relations, and in groups.
 	for _, path := range []string{

@@ -149,6 +149,12 @@ func (d *drawing) value(attribute string) string {
 			` { "spaces" : [ 1 , 2 ] } `, `{"x":` + d.quoted(d.text()) + `}`, "null"}, []string{`{"a":1,"a":2}`, `{"n":1e400}`, `{"n":"\ud800"}`})
 	case "list":
 		return d.either("list", []string{"[]", "[1]", `["a",{"b":[]},null,true]`, "[" + d.number() + "]", "null"}, []string{"[1,2,3,4,5]", "[1,]"})
+	case "spot":
+		return d.one("spot", "null", "{}", `{"city":`+d.quoted(d.text())+`,"floor":`+d.integer()+`}`, `{"size":`+d.number()+`,"fee":"1.5"}`, `{"fee":"-0.05","since":"2026-01-02T03:04:05+01:00","x":1}`)
+	case "tags":
+		return d.one("tags", "null", "[]", "["+d.quoted(d.text())+"]", `["a",`+d.quoted(d.text())+`,"a"]`)
+	case "codes":
+		return d.one("codes", "null", "[]", "["+d.number()+","+d.number()+"]")
 	case "state":
 		return d.either("state", []string{`"new"`, `"old"`}, []string{`"middle"`, "null"})
 	case "next", "keeper", "thing_id":
@@ -158,7 +164,7 @@ func (d *drawing) value(attribute string) string {
 }
 
 var differentialAttributes = map[string][]string{
-	"things": {"name", "label", "count", "size", "flag", "code", "day", "moment", "box", "list", "state", "next"},
+	"things": {"name", "label", "count", "size", "flag", "code", "day", "moment", "box", "list", "spot", "tags", "codes", "state", "next"},
 	"parts":  {"text", "weight", "keeper", "place", "thing_id"},
 }
 
@@ -231,7 +237,7 @@ func (d *drawing) request() differentialRequest {
 		item = d.one("path", strings.ToUpper(path+"/"+d.ownID()), path+"/", path+"/x", "/thing/"+d.id("things"), "/part/"+d.id("parts"), "/things/"+strings.ToUpper(d.ownID()))
 	}
 	var r differentialRequest
-	switch kind := d.one("kind", "list", "read", "patch", "create", "list", "delete", "replace", "array", "groups"); kind {
+	switch kind := d.one("kind", "list", "read", "patch", "create", "list", "delete", "replace", "array", "range", "upsert", "transaction", "groups"); kind {
 	case "groups":
 		r = differentialRequest{"GET", "/-/groups/" + collection + d.groups(collection), "", nil}
 		if d.chance("exact", 3) {
@@ -260,6 +266,16 @@ func (d *drawing) request() differentialRequest {
 		r = differentialRequest{"PATCH", item, d.object(collection, ""), nil}
 	case "delete":
 		r = differentialRequest{"DELETE", item, "", nil}
+	case "range":
+		r = d.rangeRequest(collection, path)
+	case "upsert":
+		r = d.upsertRequest(collection, path)
+	case "transaction":
+		r = d.transactionRequest()
+	}
+	if d.chance("dry run", 6) {
+		r.path += map[bool]string{true: "&", false: "?"}[strings.Contains(r.path, "?")] + "dry_run=" + d.either("dry run", []string{"true"}, []string{"false", "1", ""})
+		return r
 	}
 	if d.chance("key", 4) {
 		r.headers = append(r.headers, "Idempotency-Key", fmt.Sprintf("%d-%d", d.run, rapid.IntRange(1, 2).Draw(d.t, "key")))
@@ -317,6 +333,9 @@ func (d *drawing) parameters(collection string) string {
 		})
 		give("search", d.either("search", []string{words}, []string{"", "!", strings.Repeat("a ", 17), strings.Repeat("a", 257)}))
 	}
+	for range d.one("further filters", "", "", "1", "12") {
+		given = append(given, d.furtherFilter(collection))
+	}
 	for range d.one("filters", "1", "", "12") {
 		field := field(append(fields, fields[0], fields[0])...)
 		name := "filter[" + field + "]"
@@ -352,12 +371,12 @@ func (d *drawing) parameters(collection string) string {
 }
 
 // unsortable fields have no order, or one that depends on how fast a side is.
-var unsortable = []string{"box", "list", "created_at"}
+var unsortable = []string{"box", "list", "spot", "tags", "codes", "created_at"}
 
 // operatorsOf lists those that a field has.
 func operatorsOf(field string) []string {
 	switch field {
-	case "box", "list":
+	case "box", "list", "spot", "tags", "codes":
 		return []string{"null"}
 	case "name", "label", "text", "state", "type":
 		return []string{"contains", "lt", "starts_with", "gt", "eq", "ne", "lte", "gte", "null"}

@@ -67,9 +67,13 @@ collections:
       moment: {type: string, format: date-time, index: true}
       box: {type: object}
       list: {type: array, maxItems: 4}
+      spot: {type: object, properties: {city: {type: string, maxLength: 40}, floor: {type: integer}, size: {type: number}, fee: {type: string, format: decimal, scale: 2}, since: {type: string, format: date-time}}}
+      tags: {type: array, items: {type: string}, index: true}
+      codes: {type: array, items: {type: number}}
       state: {type: string, enum: [new, old], default: new}
       next: {references: {collection: things, on_delete: set_null}}
     required: [state]
+    index: [spot.city, spot.fee]
     search: [label]
     label: name
   parts:

@@ -198,6 +198,9 @@ func TestGroupsRefusals(t *testing.T) {
 			"offset=-1":             "invalid_parameter offset",
 			"offset=1&o=2":          "duplicate_parameter o",
 			"group=state":           "unknown_parameter group",
+			"include=team":          "unknown_parameter include",
+			"fields=title":          "unknown_parameter fields",
+			"dry_run=true":          "unknown_parameter dry_run",
 			"filter[nope]=1":        "unknown_parameter filter[nope]",
 		} {
 			s.expectRefusal(t, "GET", "/-/groups/tasks?"+query, "", 400, want)

@@ -25,7 +25,7 @@ func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 			if !isStream && !isLog {
 				complaints = append(complaints, "since is for streams")
 			}
-		case "offset", "o", "limit", "l", "cursor", "sort":
+		case "offset", "o", "limit", "l", "cursor", "sort", "include":
 			if isStream {
 				complaints = append(complaints, "a stream has no "+name)
 			}
@@ -47,6 +47,7 @@ func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 	switch {
 	case op.bodySchema == "" && len(e.body) > 0:
 		complaints = append(complaints, "there is a body, and none is declared")
+	case strings.Contains(e.target.RawQuery, "on_conflict="): // a resource that exists needs no attributes that must be given
 	case op.bodySchema != "" && len(e.body) <= maxJudged:
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(e.body))
 		if err == nil {
@@ -113,7 +114,8 @@ func (d *document) judgeQuery(op *describedOperation, e *exchange) []string {
 	var complaints []string
 	for _, name := range names {
 		at := slices.IndexFunc(op.parameters, func(p describedParameter) bool { return p.in == "query" && p.name == name })
-		if at < 0 && op.hasMember(name) {
+		isPart := strings.HasPrefix(name, "include[") || strings.HasPrefix(name, "fields[") // the description of include says how they are written
+		if at < 0 && (isPart || op.hasMember(name)) {
 			continue
 		}
 		if at < 0 {
@@ -159,7 +161,7 @@ func (d *document) judgeParameter(p describedParameter, values []string) []strin
 		return []string{what + " is a list that cannot be given again, which generated clients do"}
 	}
 	// Descriptions say that commas separate too.
-	if slices.Contains([]string{"sort", "by", "sum", "avg", "min", "max"}, p.name) || strings.HasSuffix(p.name, "[in]") || strings.HasSuffix(p.name, "[not_in]") {
+	if slices.Contains([]string{"sort", "include", "by", "sum", "avg", "min", "max"}, p.name) || strings.HasPrefix(p.name, "fields") || strings.HasSuffix(p.name, "[in]") || strings.HasSuffix(p.name, "[not_in]") {
 		var items []string
 		for _, value := range values {
 			items = append(items, strings.Split(strings.ReplaceAll(value, `\,`, "\x00"), ",")...)
@@ -207,6 +209,8 @@ var inexpressible = []string{
 	"too_many_words",
 	// What is about the text: of JSON, in which a member may be there twice, or of the query.
 	"malformed_json", "malformed_query", "too_deep",
+	// One of several parameters must be given.
+	"filter_required",
 	// What is in values without a definition, and characters that no string can hold.
 	"out_of_range", "precision", "null_character",
 	// Multiples that a validator with doubles would get wrong.
@@ -231,11 +235,14 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isOfHTTP := each.Code == "malformed_request" && (each.Source.Header == "" || len(e.header.Values(each.Source.Header)) > 1)
 		sortsTwice := each.Source.Parameter == "sort" && strings.HasSuffix(each.Detail, "is given twice.") // name,-name
 		isFormat := strings.Contains(each.Detail, "whose year in UTC is between")
-		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"              // what a position is, only the server knows
-		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer) // of a decimal
+		isPart := strings.HasPrefix(each.Source.Parameter, "include") || strings.HasPrefix(each.Source.Parameter, "fields") // of further levels
+		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"                             // what a position is, only the server knows
+		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer)                // of a decimal
+		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") ||
+			each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
 		isSearch := each.Source.Parameter == "search" && each.Code == "too_many_values"
 		isMember := op.hasMember(each.Source.Parameter) // whose name and value are only declared roughly
-		if isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		if isPart || isOfWrite || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

@@ -32,7 +32,7 @@ func TestInvalidOperationsAreRefusedAtOnce(t *testing.T) {
 			{404, "PATCH", "/people/" + id(2) + "/notes/" + id(3), `{"nope":1}`, nil},
 			{404, "PUT", "/people/" + id(2) + "/notes/" + id(3), `{"text":1}`, nil},
 			{404, "DELETE", "/people/" + id(2) + "/notes/" + id(3), "", nil},
-			{405, "PATCH", "/people", `{}`, nil},
+			{405, "PUT", "/people", `{}`, nil},
 			{406, "POST", "/people", `{"name":"x"}`, []string{"Accept", "text/html"}},
 			{409, "POST", "/people", named(1, "x"), nil},
 			{409, "POST", "/people", `{"name":"x","email":"two"}`, nil},

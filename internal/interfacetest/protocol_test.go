@@ -11,14 +11,15 @@ import (
 // allowed is what each kind of path takes.
 var allowed = map[string]string{
 	"/":                                   "GET, HEAD, OPTIONS",
-	"/users":                              "GET, HEAD, POST, OPTIONS",
+	"/users":                              "GET, HEAD, POST, PATCH, DELETE, OPTIONS",
 	"/users/" + id(0):                     "GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
-	"/users/" + id(0) + "/posts":          "GET, HEAD, POST, OPTIONS",
+	"/users/" + id(0) + "/posts":          "GET, HEAD, POST, PATCH, DELETE, OPTIONS",
 	"/users/" + id(0) + "/posts/" + id(0): "GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
 	"/user/" + id(0):                      "GET, HEAD, OPTIONS",
 	"/-/health":                           "GET, HEAD, OPTIONS",
 	"/-/ready":                            "GET, HEAD, OPTIONS",
 	"/-/metrics":                          "GET, HEAD, OPTIONS",
+	"/-/transaction":                      "POST, OPTIONS",
 }
 
 func TestMethods(t *testing.T) {

@@ -91,18 +91,18 @@ func TestRoot(t *testing.T) {
 		root.expect(t, 200, data(
 			`{"id":"`+rootID(t, root, 0)+`","type":"collections","name":"users","singular":"user","total":3,"attributes":[`+
 				`{"name":"name","required":true,"type":"string"},{"name":"email","required":true,"type":"string","format":"email"},`+
-				`{"name":"active","required":false,"type":"boolean","default":true}]}`,
+				`{"name":"active","required":false,"type":"boolean","default":true}],"relations":[{"name":"posts","collection":"posts","many":true,"attribute":"user_id"}]}`,
 			`{"id":"`+rootID(t, root, 1)+`","type":"collections","name":"posts","singular":"post","total":1,"attributes":[`+
 				`{"name":"title","required":false,"type":"string"},{"name":"body","required":false,"type":"string"},`+
 				`{"name":"published_at","required":false,"type":"string","format":"date-time"},`+
-				`{"name":"user_id","required":false,"references":"users","type":"string","format":"uuid"}]}`,
+				`{"name":"user_id","required":false,"references":"users","type":"string","format":"uuid"}],"relations":[{"name":"user","collection":"users","many":false,"attribute":"user_id"}]}`,
 			`{"id":"`+rootID(t, root, 2)+`","type":"collections","name":"operations","singular":"operation","total":0,"attributes":[`+
 				`{"name":"status","required":true,"type":"string","description":"How far it has come.","maxLength":16,"enum":["pending","running","succeeded","failed"]},`+
 				`{"name":"method","required":true,"type":"string","description":"The method of the request.","maxLength":16,"enum":["POST","PUT","PATCH","DELETE"]},`+
 				`{"name":"resource","required":true,"type":"object","description":"The resource that it is about.",`+
 				`"properties":{"id":{"type":"string","format":"uuid"},"type":{"type":"string"}},"allOf":[{"required":["id","type"]}],"additionalProperties":false},`+
 				`{"name":"errors","required":false,"type":"array","description":"Why it failed: the errors that the request would have been answered with."},`+
-				`{"name":"attempts","required":true,"type":"integer","description":"How often it was tried.","minimum":0}]}`,
+				`{"name":"attempts","required":true,"type":"integer","description":"How often it was tried.","minimum":0}],"relations":[]}`,
 			`{"id":"`+rootID(t, root, 3)+`","type":"collections","name":"changes","singular":"change","total":null,"attributes":[`+
 				`{"name":"kind","required":true,"type":"string","description":"What happened to the resource.","maxLength":16,"enum":["created","updated","deleted"]},`+
 				`{"name":"resource","required":true,"type":"object","description":"The resource that was changed.",`+
@@ -110,7 +110,7 @@ func TestRoot(t *testing.T) {
 				`{"name":"revision","required":true,"type":"integer","description":"The revision of the resource after the change.","minimum":1},`+
 				`{"name":"by","required":false,"type":"string","description":"The caller who made the change; null if there is no access control."},`+
 				`{"name":"previous","required":false,"type":"object","description":"The former values of the changed attributes, or the whole resource as it last was if it was deleted; null if it did not exist or was hidden before."},`+
-				`{"name":"data","required":false,"type":"object","description":"The resource after the change; null if it was deleted or is hidden."}]}`))
+				`{"name":"data","required":false,"type":"object","description":"The resource after the change; null if it was deleted or is hidden."}],"relations":[]}`))
 		root.expectHeaders(t, "X-Total-Count: 4")
 		s.get("/?limit=1").expectErrors(t, 400, "unknown_parameter limit")
 		refused := s.do("POST", "/", "{}")

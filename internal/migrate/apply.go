@@ -35,6 +35,7 @@ func (m *migration) apply() error {
 		{"words", m.dropWords},
 		{"keys", m.dropForeignKeys},
 		{"unique", m.dropUnique},
+		{"expressions", m.dropExpressions},
 		{"columns", m.addColumns},
 		{"values", m.changeValues},
 		{"names", m.rename},

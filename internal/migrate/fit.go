@@ -120,17 +120,14 @@ func compareColumns(d db.Dialect, c *model.Collection, table *db.TableDefinition
 }
 
 func compareIndexes(c *model.Collection, table *db.TableDefinition, differ func(string, ...any)) {
-	same := func(a db.IndexDefinition) func(db.IndexDefinition) bool {
-		return func(b db.IndexDefinition) bool { return a.Unique == b.Unique && slices.Equal(a.Columns, b.Columns) }
-	}
 	wanted := db.Indexes(c)
 	for _, index := range wanted {
-		if !slices.ContainsFunc(table.Indexes, same(index)) {
+		if !slices.ContainsFunc(table.Indexes, index.Same) {
 			differ("collection %s: the database has no %s", c.Name, index)
 		}
 	}
 	for _, index := range table.Indexes {
-		if !slices.ContainsFunc(wanted, same(index)) {
+		if !slices.ContainsFunc(wanted, index.Same) {
 			differ("collection %s: the database has %s %s, which the schema does not have", c.Name, db.Choose(index.Unique, "a", "an"), index)
 		}
 	}

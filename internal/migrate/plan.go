@@ -246,48 +246,72 @@ func (p *pair) formerParent(a *model.Attribute, stays func(string) bool) (int, b
 }
 
 func (p *plan) compareIndexes(pair *pair) {
-	named := func(c *model.Collection, group []int) string {
-		names := make([]string, len(group))
-		for i, column := range group {
-			names[i] = c.Columns()[column].Name
+	unique := func(c *model.Collection) (groups []model.IndexGroup) {
+		for _, columns := range c.UniqueGroups() {
+			var group model.IndexGroup
+			for _, column := range columns {
+				group = append(group, model.IndexPart{Column: column})
+			}
+			groups = append(groups, group)
 		}
-		return strings.Join(names, ", ")
+		return groups
 	}
-	missing := func(groups, from [][]int, through func([]int) []int) (left [][]int) {
-		var have []string
-		for _, group := range from {
-			have = append(have, fmt.Sprint(through(group)))
-		}
+	carried := func(groups []model.IndexGroup) (now []model.IndexGroup) { // those whose columns still exist
 		for _, group := range groups {
-			if !slices.Contains(have, fmt.Sprint(group)) {
-				left = append(left, group)
+			if group = pair.carriedParts(group); group != nil {
+				now = append(now, group)
 			}
 		}
-		return left
+		return now
 	}
-	itself := func(group []int) []int { return group }
-	for _, group := range missing(pair.now.UniqueGroups(), pair.old.UniqueGroups(), pair.carried) {
-		step := p.add(Rewriting, costOf("checks", pair.old, noSource), "%s: values of %s must be unique", pair.now.Name, named(pair.now, group))
-		pair.unique = append(pair.unique, uniqueChange{group, step})
+	oldUnique, oldIndex := carried(unique(pair.old)), carried(pair.old.IndexGroups())
+	for i, group := range unique(pair.now) {
+		if !containsParts(oldUnique, group) {
+			step := p.add(Rewriting, costOf("checks", pair.old, noSource), "%s: values of %s must be unique", pair.now.Name, namesOf(pair.now, group))
+			pair.unique = append(pair.unique, uniqueChange{pair.now.UniqueGroups()[i], step})
+		}
 	}
 	pair.keepUnique()
-	for _, group := range missing(pair.now.IndexGroups(), pair.old.IndexGroups(), pair.carried) {
-		p.add(Additive, costOf("indexes", pair.old, noSource), "%s: new index on %s", pair.now.Name, named(pair.now, group))
+	for _, group := range pair.now.IndexGroups() {
+		if !containsParts(oldIndex, group) {
+			p.add(Additive, costOf("indexes", pair.old, noSource), "%s: new index on %s", pair.now.Name, namesOf(pair.now, group))
+		}
 	}
-	var unique, index [][]int // of old, if all their columns still exist
-	for _, group := range pair.old.UniqueGroups() {
-		unique = append(unique, pair.carried(group))
+	for _, group := range oldUnique {
+		if !containsParts(unique(pair.now), group) {
+			p.add(Additive, nil, "%s: values of %s no longer need to be unique", pair.now.Name, namesOf(pair.now, group))
+		}
 	}
-	for _, group := range pair.old.IndexGroups() {
-		index = append(index, pair.carried(group))
+	for _, group := range oldIndex {
+		if !containsParts(pair.now.IndexGroups(), group) {
+			p.add(Additive, nil, "%s: the index on %s is removed", pair.now.Name, namesOf(pair.now, group))
+		}
 	}
-	gone := func(group []int) bool { return group == nil }
-	for _, group := range missing(slices.DeleteFunc(unique, gone), pair.now.UniqueGroups(), itself) {
-		p.add(Additive, nil, "%s: values of %s no longer need to be unique", pair.now.Name, named(pair.now, group))
+}
+
+func containsParts(groups []model.IndexGroup, group model.IndexGroup) bool {
+	return slices.ContainsFunc(groups, func(other model.IndexGroup) bool { return slices.Equal(group, other) })
+}
+
+// namesOf names the values of an index. Those of a property that no longer exists are named as well.
+func namesOf(c *model.Collection, group model.IndexGroup) string {
+	names := make([]string, len(group))
+	for i, part := range group {
+		names[i] = part.Name(c)
 	}
-	for _, group := range missing(slices.DeleteFunc(index, gone), pair.now.IndexGroups(), itself) {
-		p.add(Additive, nil, "%s: the index on %s is removed", pair.now.Name, named(pair.now, group))
+	return strings.Join(names, ", ")
+}
+
+// carriedParts returns the values of an index of old as values of now; nil if one of their columns is
+// removed.
+func (p *pair) carriedParts(group model.IndexGroup) model.IndexGroup {
+	now := slices.Clone(group)
+	for i, part := range group {
+		if now[i].Column = slices.Index(p.source, part.Column); now[i].Column < 0 {
+			return nil
+		}
 	}
+	return now
 }
 
 // carried returns a group of old as columns of now; nil if one of them is removed.

@@ -62,6 +62,27 @@ func (m *migration) dropUnique() error {
 	return nil
 }
 
+// dropExpressions drops the indexes on values inside objects and arrays that the new schema does not
+// have. This happens before values change, as a new one may have no place in them.
+func (m *migration) dropExpressions() error {
+	found, err := db.Describe(m.conn, m.dialect)
+	if err != nil {
+		return err
+	}
+	for _, p := range m.plan.pairs {
+		wanted := db.Indexes(p.now)
+		for _, index := range found[p.old.Name].Indexes {
+			if !index.Expression || slices.ContainsFunc(wanted, index.Same) {
+				continue
+			}
+			if err := db.ExecAll(m.conn, m.dialect.DropIndex(index.Name)...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (m *migration) keyStays(old model.Link) bool {
 	for _, p := range m.plan.pairs {
 		if p.old != old.From {
@@ -115,7 +136,16 @@ func (m *migration) rename() error {
 // changes stay until they are old: only the beginning of the log is ever removed. Nobody is
 // told of them, as nothing has their number any more.
 func (m *migration) dropTables() error {
+	found, err := db.Describe(m.conn, m.dialect)
+	if err != nil {
+		return err
+	}
 	for _, c := range m.plan.removed {
+		for _, index := range found[c.Name].Indexes {
+			if err := db.ExecAll(m.conn, m.dialect.DropIndex(index.Name)...); err != nil {
+				return err
+			}
+		}
 		if err := db.ExecAll(m.conn, "DROP TABLE "+db.Quote(m.dialect, c.Name)); err != nil {
 			return err
 		}
@@ -167,18 +197,16 @@ func (m *migration) matchIndexes() error {
 	for _, c := range m.plan.now.Collections() {
 		have, want := found[c.Name].Indexes, db.Indexes(c)
 		same := func(a db.IndexDefinition) func(db.IndexDefinition) bool {
-			return func(b db.IndexDefinition) bool {
-				return a.Name == b.Name && a.Unique == b.Unique && slices.Equal(a.Columns, b.Columns)
-			}
+			return func(b db.IndexDefinition) bool { return a.Name == b.Name && a.Same(b) }
 		}
 		for _, index := range have {
 			if !slices.ContainsFunc(want, same(index)) {
-				drops = append(drops, `DROP INDEX "`+index.Name+`"`)
+				drops = append(drops, m.dialect.DropIndex(index.Name)...)
 			}
 		}
 		for _, index := range want {
 			if !slices.ContainsFunc(have, same(index)) {
-				creates = append(creates, db.CreateIndex(m.dialect, c, index))
+				creates = append(creates, db.CreateIndex(m.dialect, c, index)...)
 			}
 		}
 	}

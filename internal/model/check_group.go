@@ -65,11 +65,24 @@ func (k *Checker) group(c *Collection, g group, at Path) {
 	var members []*Attribute
 	for i, name := range g.names {
 		a := c.Declared(name)
+		if attribute, path, inside := strings.Cut(name, "."); inside && g.keyword == "index" {
+			if a = k.insideOf(c, attribute, path, g.at.Item(i)); a == nil {
+				continue
+			}
+		}
 		switch {
 		case a == nil:
 			k.Report(g.at.Item(i), "%s has no attribute %q%s", c.Name, name, suggest.DidYouMean(name, c.AttributeNames()))
 		case slices.Contains(members, a):
 			k.Report(g.at.Item(i), "%s is twice in this group: remove one of them", name)
+		case g.keyword == "index" && a.ScalarItems() != nil && len(g.names) == 1 && !strings.Contains(name, "."):
+			return // each item is found by itself, however long it is
+		case g.keyword == "index" && a.Type == Array && c.Declared(name) == a && len(g.names) > 1:
+			k.Report(g.at.Item(i), "%s is an array, which has an index of its own: list it alone", name)
+		case g.keyword == "index" && a.Type == Array && c.Declared(name) == a:
+			k.Report(g.at, "%s is an array whose items can be anything or are no scalars: declare items with a scalar type, or remove it", name)
+		case g.keyword == "index" && a.Type == Object && c.Declared(name) == a:
+			k.Report(g.at, "%s is an object: list the paths of its properties, such as %s.city, in the index of the collection", name, name)
 		case a.kind == KindJSON:
 			k.Report(g.at, "%s is %s, which cannot be in %s: remove it", name, Article(string(a.Type)), g.keyword)
 		default:
@@ -77,8 +90,22 @@ func (k *Checker) group(c *Collection, g group, at Path) {
 		}
 	}
 	if len(members) == len(g.names) {
-		k.indexable(members, g, at)
+		k.indexable(c, members, g, at)
 	}
+}
+
+// insideOf finds the property of an object that an index names, or reports that there is none.
+func (k *Checker) insideOf(c *Collection, attribute, path string, at Path) *Attribute {
+	object := c.Declared(attribute)
+	if object == nil {
+		k.Report(at, "%s has no attribute %q%s", c.Name, attribute, suggest.DidYouMean(attribute, c.AttributeNames()))
+		return nil
+	}
+	inside := object.Inside(strings.Split(path, "."))
+	if inside == nil {
+		k.Report(at, "%s has no declared property %q: declare it in properties", attribute, path)
+	}
+	return inside
 }
 
 // AttributeNames lists the names of the attributes, in the order of the schema.
@@ -92,7 +119,13 @@ func (c *Collection) AttributeNames() []string {
 
 // indexable makes sure that every value of the group fits into an index, by way
 // of the lengths of its strings.
-func (k *Checker) indexable(members []*Attribute, g group, at Path) {
+func (k *Checker) indexable(c *Collection, members []*Attribute, g group, at Path) {
+	lengthOf := func(a *Attribute) Path {
+		if c.Declared(a.Name) != a {
+			return g.at // a property
+		}
+		return at.To("attributes", a.Name, "maxLength")
+	}
 	room := maxIndexBytes
 	var bounded, unbounded []*Attribute
 	var characters int
@@ -117,11 +150,11 @@ func (k *Checker) indexable(members []*Attribute, g group, at Path) {
 			each = limit / (len(bounded) + len(unbounded))
 		}
 		for _, a := range unbounded {
-			k.Report(at.To("attributes", a.Name, "maxLength"), "%s is in %s and needs a maxLength of at most %d, as an index has room for %d bytes and a character can take %d", a.Name, g.keyword, each, maxIndexBytes, maxRuneBytes)
+			k.Report(lengthOf(a), "%s is in %s and needs a maxLength of at most %d, as an index has room for %d bytes and a character can take %d", a.Name, g.keyword, each, maxIndexBytes, maxRuneBytes)
 		}
 	case characters <= limit && room >= 0:
 	case len(bounded) == 1 && len(members) == 1:
-		k.Report(at.To("attributes", bounded[0].Name, "maxLength"), "%s is in %s, so maxLength can be at most %d, as an index has room for %d bytes and a character can take %d", bounded[0].Name, g.keyword, limit, maxIndexBytes, maxRuneBytes)
+		k.Report(lengthOf(bounded[0]), "%s is in %s, so maxLength can be at most %d, as an index has room for %d bytes and a character can take %d", bounded[0].Name, g.keyword, limit, maxIndexBytes, maxRuneBytes)
 	case len(bounded) > 0:
 		k.Report(g.at, "%s can be at most %d here, but is %d, as an index has room for %d bytes and a character can take %d", lengthsOf(bounded), limit, characters, maxIndexBytes, maxRuneBytes)
 	default:

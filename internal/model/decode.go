@@ -18,12 +18,17 @@ import (
 // Mode says what a body is for.
 type Mode int
 
-// The modes: POST, PUT and PATCH.
+// The modes: POST, PUT and PATCH, PATCH of a range, and PATCH as part of an upsert.
 const (
 	Create Mode = iota
 	Replace
 	Patch
+	PatchRange
+	PatchFound
 )
+
+// patches reports whether attributes that are left out stay as they are.
+func (m Mode) patches() bool { return m >= Patch }
 
 // DecodeOptions is what the request around a body tells of it.
 type DecodeOptions struct {
@@ -39,14 +44,16 @@ type DecodeOptions struct {
 	// may do neither with is unknown to it. What it may only see can be sent back in
 	// Replace and Patch; whoever applies it must see that it equals what is stored.
 	Visible, Writable ColumnSet
+	// Knows reports whether a relation exists for the client. Nil: all do.
+	Knows func(*Relation) bool
 
 	MaxDepth int // of nested objects and arrays
 	MaxItems int // of an array in Create
 }
 
 // Input is one valid body: the values of the columns that are set. Create and
-// Replace set every attribute. Patch may set created_at and updated_at; whoever
-// applies it must see that they equal what is stored.
+// Replace set every attribute. The patches may set created_at and updated_at, and
+// PatchFound the id; whoever applies them must see that they equal what is stored.
 type Input struct {
 	Values Record
 	Set    []bool
@@ -304,7 +311,7 @@ func (d *decoder) object(c *Collection, options DecodeOptions) (Input, error) {
 	if _, err := d.token(); err != nil {
 		return in, err
 	}
-	if options.Mode != Patch && !d.wrapped {
+	if !options.Mode.patches() && !d.wrapped {
 		d.complete(c, options, &in)
 	}
 	return in, nil
@@ -356,7 +363,9 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 		timestamp = c.updated
 	}
 	switch {
-	case name == "id" && options.Mode == Create:
+	case name == "id" && options.Mode == PatchRange:
+		d.fail(problem.CodeReadOnly, "The ids of the resources of a range cannot change. Leave the id out.")
+	case name == "id" && (options.Mode == Create || options.Mode == PatchFound):
 		if id, ok := ParseID(text); ok {
 			in.Values[IDColumn], in.Set[IDColumn] = IDValue(id), true
 		} else if isText {
@@ -380,16 +389,31 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 		when, wrong := parseDateTime(text)
 		if wrong != "" {
 			d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out, or send back what was read.", name)
-		} else if options.Mode == Patch {
+		} else if options.Mode.patches() {
 			in.Values[timestamp], in.Set[timestamp] = TimeValue(when), true
 		}
 	case name == "data" && (token.Kind() == '{' || token.Kind() == '['):
 		d.wrapped = true
 		d.fail(problem.CodeWrapped, "Request bodies are not wrapped in \"data\". Send the attributes themselves.")
+	case relationOf(c, name, options) != nil:
+		d.fail(problem.CodeReadOnly, "%s is not an attribute: it comes from related resources of %s, and is changed there. Leave it out.", name, relationOf(c, name, options).To.Name)
 	default:
 		d.fail(problem.CodeUnknownAttribute, "The collection %s has no attribute of this name.%s", c.Name, nearestAttribute(c, name, options))
 	}
 	return d.skip(token)
+}
+
+// relationOf is the relation whose resources, or whose total, are embedded under a name, nil if there is
+// none that the client knows.
+func relationOf(c *Collection, name string, options DecodeOptions) *Relation {
+	for _, relation := range c.relations {
+		if name == relation.Name || name == relation.TotalName() && !relation.One {
+			if options.Knows == nil || options.Knows(relation) {
+				return relation
+			}
+		}
+	}
+	return nil
 }
 
 // nearestAttribute asks for the attribute that is nearest to a name, among those that the

@@ -48,7 +48,7 @@ type layout struct {
 	updated    int
 	shown      int // as many columns are part of a representation
 	unique     [][]int
-	index      [][]int
+	index      []IndexGroup
 	searched   []int
 	links      []Link
 	referrers  []Link
@@ -96,9 +96,9 @@ func (c *Collection) CallerColumn() int { return c.RevisionColumn() - 1 }
 // UniqueGroups lists the groups of columns whose values no two resources share.
 func (c *Collection) UniqueGroups() [][]int { return c.unique }
 
-// IndexGroups lists the groups of columns that have an index, without the
+// IndexGroups lists the groups of values that have an index, without the
 // unique ones and without references, which always have one.
-func (c *Collection) IndexGroups() [][]int { return c.index }
+func (c *Collection) IndexGroups() []IndexGroup { return c.index }
 
 // SearchColumns lists the columns that are searched, in the order of the declaration, with that of
 // the label last if it is not listed. Empty: the collection cannot be searched.
@@ -186,19 +186,15 @@ func (c *Collection) layOut() {
 	}
 	add(Column{Name: RevisionName, Kind: KindInteger, NotNull: true})
 	c.unique = c.columnGroups(c.Unique)
-	c.index = c.columnGroups(c.Index)
 	for _, name := range c.searchedNames() {
 		c.searched = append(c.searched, c.attributes[name])
 	}
 	for i := range c.Attributes {
-		group := []int{i + 1}
-		if c.Attributes[i].Unique && !containsGroup(c.unique, group) {
+		if group := []int{i + 1}; c.Attributes[i].Unique && !containsGroup(c.unique, group) {
 			c.unique = append(c.unique, group)
 		}
-		if c.Attributes[i].Index && !containsGroup(c.index, group) {
-			c.index = append(c.index, group)
-		}
 	}
+	c.layOutIndexes()
 }
 
 func (c *Collection) columnGroups(names [][]string) [][]int {
@@ -235,8 +231,9 @@ func (c *Collection) connect(s *Schema) {
 		}
 	}
 	// An index that a unique group or a reference provides is not made twice.
-	c.index = slices.DeleteFunc(c.index, func(group []int) bool {
-		return containsGroup(c.unique, group) || len(group) == 1 && c.linked(group[0])
+	c.index = slices.DeleteFunc(c.index, func(group IndexGroup) bool {
+		columns := group.columns()
+		return columns != nil && (containsGroup(c.unique, columns) || len(columns) == 1 && c.linked(columns[0]))
 	})
 }
 

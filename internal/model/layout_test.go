@@ -99,7 +99,7 @@ func TestLinks(t *testing.T) {
 		{"child", albums.Child("tracks"), tracks},
 		{"no child", tracks.Child("tracks"), (*Collection)(nil)},
 		{"unique", tracks.UniqueGroups(), [][]int{{1}, {2, 3}}},
-		{"index", tracks.IndexGroups(), [][]int{{2}, {2, 1}}},
+		{"index", tracks.IndexGroups(), []IndexGroup{{{Column: 2}}, {{Column: 2}, {Column: 1}}}},
 		{"timestamps", []int{tracks.CreatedColumn(), tracks.UpdatedColumn(), tracks.RevisionColumn()}, []int{NoColumn, NoColumn, 5}},
 		{"singular", s.Singular("track"), tracks},
 		{"no singular", s.Singular("tracks"), (*Collection)(nil)},

@@ -27,13 +27,20 @@ var parameterNames = []string{
 	"offset", "o", "limit", "l", "cursor",
 	"X-Request-Id", "If-Match", "If-Match-Required", "If-None-Match", "Idempotency-Key", "Prefer-Async", "Prefer-Count",
 	"since", "Since-Of-Stream", "Last-Event-ID", "Prefer-Wait",
+	"dry_run", "Range.limit", "Range.l",
 }
 
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
-	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".search", c.Name+".by", c.Name+".groups.sort")
+	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".search", c.Name+".fields", c.Name+".include", c.Name+".on_conflict", c.Name+".by", c.Name+".groups.sort")
 	for _, function := range query.Functions {
 		taken = append(taken, c.Name+"."+string(function))
+	}
+	for _, relation := range c.Relations() {
+		taken = append(taken, c.Name+".fields."+relation.Name)
+		for _, option := range []string{"limit", "sort", "total"} {
+			taken = append(taken, c.Name+".include."+relation.Name+"."+option)
+		}
 	}
 	for _, name := range c.FieldNames() {
 		field := c.Field(name)
@@ -136,8 +143,11 @@ func idParameter(name, description string) object {
 }
 
 // listParameters is all that a list can be asked by.
-func (b *builder) listParameters(c *model.Collection) list {
-	all := list{b.offset("offset"), b.offset("o"), b.limit("limit"), b.limit("l"), b.cursor(), b.sort(c)}
+func (b *builder) listParameters(c *model.Collection) list { return b.selection(c, b.limit) }
+
+// selection is the parameters that select resources.
+func (b *builder) selection(c *model.Collection, limit func(name string) object) list {
+	all := list{b.offset("offset"), b.offset("o"), limit("limit"), limit("l"), b.cursor(), b.sort(c)}
 	all = append(all, b.search(c)...)
 	for _, field := range b.fields(c) {
 		all = append(all, b.filters(c, field)...)

@@ -91,7 +91,7 @@ func pathItem(parameters list, operations ...member) object {
 }
 
 func (b *builder) collection(p place) object {
-	return pathItem(b.pathParameters(p, false), member{"get", b.list(p)}, member{"post", b.create(p)})
+	return pathItem(b.pathParameters(p, false), member{"get", b.list(p)}, member{"post", b.create(p)}, member{"patch", b.updateRange(p)}, member{"delete", b.deleteRange(p)})
 }
 
 func (b *builder) item(p place) object {
@@ -164,7 +164,7 @@ func (b *builder) list(p place) object {
 		return nil
 	}
 	c := p.collection
-	parameters := append(b.listParameters(c), b.preferCount(), b.ifMatch(), b.ifNoneMatch())
+	parameters := append(append(b.listParameters(c), b.partParameters(c)...), b.preferCount(), b.ifMatch(), b.ifNoneMatch())
 	if streams(c) {
 		parameters = append(parameters, b.streamParameters()...)
 	}
@@ -187,10 +187,10 @@ func (b *builder) read(p place, singular bool) object {
 	o := operation{
 		id: "get" + b.called(p, false), tag: c.Name, public: public,
 		summary:     "Get " + b.said(p, an(spaced(c.Singular))),
-		description: "The whole resource, with its state as `ETag`.",
-		parameters:  list{b.ifMatch(), b.ifNoneMatch()},
+		description: "The whole resource, with its state as `ETag`, which a resource with related ones does not have.",
+		parameters:  append(b.partParameters(c), b.ifMatch(), b.ifNoneMatch()),
 		responses:   object{{"200", b.found(p, singular)}},
-		codes:       b.ofRead(),
+		codes:       b.ofRead(p),
 	}
 	if streams(c) {
 		o.parameters = append(o.parameters, b.streamParameters()...)
@@ -220,9 +220,9 @@ func (b *builder) create(p place) object {
 	return b.describe(operation{
 		id: "create" + b.called(p, false), tag: c.Name, public: public,
 		summary: "Create " + b.said(p, an(spaced(c.Singular))), description: description + b.asyncText(c, "POST"),
-		parameters: list{b.idempotencyKey(), b.preferAsync(), b.ifMatch(), b.ifNoneMatch()},
+		parameters: list{b.onConflict(c), b.dryRun(), b.idempotencyKey(), b.preferAsync(), b.ifMatch(), b.ifNoneMatch()},
 		body:       b.body(p, createVariant),
-		responses:  object{{"201", b.created(p)}, {"202", b.accepted(p)}},
+		responses:  object{{"200", b.upserted(p)}, {"201", b.created(p)}, {"202", b.accepted(p)}},
 		codes:      b.ofWrite(p, createVariant), headers: writeHeaders,
 	})
 }
@@ -270,7 +270,7 @@ func (b *builder) changeParameters(c *model.Collection) list {
 	if c.RequireIfMatch {
 		ifMatch = b.requiredIfMatch
 	}
-	return list{ifMatch(), b.ifNoneMatch(), b.idempotencyKey(), b.preferAsync()}
+	return list{b.dryRun(), ifMatch(), b.ifNoneMatch(), b.idempotencyKey(), b.preferAsync()}
 }
 
 // asyncText says that a collection answers a method before it is done.

@@ -134,7 +134,7 @@ func errorsOf(operation string, codes []problem.Code, mixed bool) object {
 
 // exampleDetails is what errors say, of codes that come first in an answer.
 var exampleDetails = map[problem.Code]*problem.Error{
-	problem.CodeUnknownParameter:     fault.Parameter("page", "", "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator]."),
+	problem.CodeUnknownParameter:     fault.Parameter("page", "", "There is no parameter of this name. There are offset, limit, cursor, sort, include, fields, and filter[field] or filter[field][operator]."),
 	problem.CodeMalformedJSON:        fault.New("", "Line 1, column 15: duplicate object member name."),
 	problem.CodeUnauthenticated:      fault.New("", "Send credentials: Authorization: Bearer and an API key or a token."),
 	problem.CodeForbidden:            fault.New("", "You may not update this resource."),
@@ -184,11 +184,17 @@ func ofReading() []problem.Code {
 	return []problem.Code{problem.CodeUnknownParameter, problem.CodeMalformedQuery, problem.CodeUnexpectedBody, problem.CodeNotAcceptable}
 }
 
-func (b *builder) ofList(p place) []problem.Code {
-	codes := append(ofReading(), problem.CodeDuplicateParameter, problem.CodeInvalidParameter, problem.CodeConflictingRange, problem.CodeTooManyValues, problem.CodeUnknownCursor)
-	if b.MaxLimit > 0 {
+// ofSelection is what can be wrong with a range, filters and an order.
+func (b *builder) ofSelection(c *model.Collection) []problem.Code {
+	codes := []problem.Code{problem.CodeDuplicateParameter, problem.CodeInvalidParameter, problem.CodeConflictingRange, problem.CodeTooManyValues, problem.CodeUnknownCursor}
+	if b.MaxLimit > 0 || len(b.relations(c)) > 0 {
 		codes = append(codes, problem.CodeLimitTooLarge)
 	}
+	return codes
+}
+
+func (b *builder) ofList(p place) []problem.Code {
+	codes := append(ofReading(), b.ofSelection(p.collection)...)
 	if p.parent != nil {
 		codes = append(codes, problem.CodeNotFound)
 	}
@@ -198,8 +204,12 @@ func (b *builder) ofList(p place) []problem.Code {
 	return append(append(codes, problem.CodePreconditionFailed, problem.CodeTooExpensive), b.anywhere()...)
 }
 
-func (b *builder) ofRead() []problem.Code {
-	return append(append(ofReading(), problem.CodeNotFound, problem.CodePreconditionFailed), b.anywhere()...)
+func (b *builder) ofRead(p place) []problem.Code {
+	codes := append(ofReading(), problem.CodeInvalidParameter, problem.CodeNotFound, problem.CodePreconditionFailed)
+	if len(b.relations(p.collection)) > 0 {
+		codes = append(codes, problem.CodeDuplicateParameter, problem.CodeTooManyValues, problem.CodeLimitTooLarge)
+	}
+	return append(codes, b.anywhere()...)
 }
 
 // ofWrite is the codes of a write whose body has a variant.
@@ -207,8 +217,11 @@ func (b *builder) ofWrite(p place, v variant) []problem.Code {
 	codes := append([]problem.Code{}, problem.CodeMalformedJSON, problem.CodeTooDeep, problem.CodeUnknownParameter, problem.CodeMalformedQuery,
 		problem.CodeNotAcceptable, problem.CodeBodyTooLarge, problem.CodeUnsupportedMediaType)
 	codes = append(append(codes, b.ofBody(p, v)...), b.ofChange()...)
-	if v == createVariant {
-		codes = append(codes, problem.CodeIDExists, problem.CodeTooManyItems)
+	if v == createVariant { // and of upserts
+		codes = append(codes, problem.CodeIDExists, problem.CodeTooManyItems, problem.CodeRequired, problem.CodeNotUnique)
+		if p.collection.RequireIfMatch {
+			codes = append(codes, problem.CodePreconditionRequired)
+		}
 	}
 	if v != createVariant || p.parent != nil {
 		codes = append(codes, problem.CodeNotFound)
@@ -224,7 +237,7 @@ func (b *builder) ofWrite(p place, v variant) []problem.Code {
 
 // ofChange is the codes of every change.
 func (b *builder) ofChange() []problem.Code {
-	codes := []problem.Code{problem.CodeKeyInUse, problem.CodePreconditionFailed, problem.CodeKeyReused, problem.CodeStorageFull, problem.CodeBacklogFull}
+	codes := []problem.Code{problem.CodeInvalidParameter, problem.CodeDuplicateParameter, problem.CodeKeyInUse, problem.CodePreconditionFailed, problem.CodeKeyReused, problem.CodeStorageFull, problem.CodeBacklogFull}
 	if b.Hooks {
 		codes = append(codes, problem.CodeConflict, problem.CodeRefused, problem.CodeHookTimeout)
 	}

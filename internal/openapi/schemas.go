@@ -127,6 +127,9 @@ func (b *builder) resourceSchema(c *model.Collection, v variant, givenByPath str
 			}
 		}
 	}
+	if v == readVariant {
+		b.addRelations(&properties, c)
+	}
 	result := object{{"type", "object"}, {"description", b.describeVariant(c, v)}, {"properties", properties}}
 	result.addIf(len(required) > 0, "required", required)
 	result.add("additionalProperties", false)
@@ -444,9 +447,10 @@ func (b *builder) collectionDescription() object {
 				}},
 				{"required", list{"name", "required", "type"}}, {"additionalProperties", true},
 			}}}},
+			{"relations", b.relationsDescription()},
 			{"search", object{{"type", "array"}, {"description", "The attributes that `search` finds words in. Left out if there are none."}, {"items", object{{"type", "string"}}}}},
 			{"label", object{{"type", "string"}, {"description", "The attribute that names a resource to people. Left out if there is none."}}},
 		}},
-		{"required", list{"id", "type", "name", "singular", "total", "attributes"}}, {"additionalProperties", false},
+		{"required", list{"id", "type", "name", "singular", "total", "attributes", "relations"}}, {"additionalProperties", false},
 	}
 }

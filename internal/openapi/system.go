@@ -31,7 +31,7 @@ func (b *builder) exampleCollection() object {
 		if b.knows(c) {
 			return object{
 				{"id", exampleID}, {"type", "collections"}, {"name", c.Name}, {"singular", c.Singular}, {"total", 250},
-				{"attributes", b.exampleAttributes(c)},
+				{"attributes", b.exampleAttributes(c)}, {"relations", list{object{{"name", "author"}, {"collection", "users"}, {"many", false}, {"attribute", "author_id"}}}},
 			}
 		}
 	}
@@ -85,6 +85,9 @@ func (b *builder) system() object {
 		},
 		codes: append(b.anywhere(), problem.CodePreconditionFailed),
 	})}})
+	if transaction := b.transaction(); transaction != nil {
+		paths.add("/-/transaction", transaction)
+	}
 	return paths
 }
 

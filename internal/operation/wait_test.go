@@ -57,7 +57,7 @@ func TestWaitForAnotherServer(t *testing.T) {
 	for i, a := range accepted {
 		outcome, ok := w.Wait(context.Background(), a, hung)
 		if !ok || outcome.Err != nil || !reflect.DeepEqual(outcome.Results, want[i]) {
-			t.Errorf("operation %d: %t, %v\n got %s\nwant %s", i, ok, outcome.Err, outcome.Results, want[i])
+			t.Errorf("operation %d: %t, %v\n got %+v\nwant %+v", i, ok, outcome.Err, outcome.Results, want[i])
 		}
 	}
 }

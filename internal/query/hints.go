@@ -12,10 +12,12 @@ import (
 var parameterHints = map[string]string{
 	"page p pagenumber": "The third page of 30 is offset=60&limit=30.",
 	"perpage pagesize size count top first take rows": "Use limit, such as limit=30.",
-	"skip start from":                         "Use offset, such as offset=60.",
-	"after before startingafter endingbefore": "Use cursor, with the id of a resource, and a negative limit to go backwards.",
-	"order orderby sortby ordering":           "Use sort, with a minus to sort downwards: sort=-created_at,name.",
-	"filter filters where":                    "Write the field in brackets: filter[field]=value, or filter[field][operator]=value.",
+	"skip start from":                             "Use offset, such as offset=60.",
+	"after before startingafter endingbefore":     "Use cursor, with the id of a resource, and a negative limit to go backwards.",
+	"order orderby sortby ordering":               "Use sort, with a minus to sort downwards: sort=-created_at,name.",
+	"includes expand embed populate with preload": "Use include, with the names of relations: include=author.",
+	"select columns attributes only field":        "Use fields, with the names of attributes: fields=name,created_at.",
+	"filter filters where":                        "Write the field in brackets: filter[field]=value, or filter[field][operator]=value.",
 }
 
 // searchHints are parameters of other interfaces that search does the work of.
@@ -47,6 +49,14 @@ func find(table map[string]string, word string) string {
 				return hint
 			}
 		}
+	}
+	return ""
+}
+
+// oneHint says what to write in place of a parameter of a request for one resource.
+func oneHint(name string) string {
+	if hint := find(parameterHints, name); strings.HasPrefix(hint, "Use include") || strings.HasPrefix(hint, "Use fields") {
+		return " " + hint
 	}
 	return ""
 }

@@ -21,14 +21,22 @@ type Query struct {
 	Filter Filter    // nil: none given
 	Sort   []SortKey // empty: by id
 
+	// Visible is the columns that are shown: those that the caller may see, or those of them that are
+	// selected. Nil: all.
+	Visible  model.ColumnSet
+	Includes []*Include // embedded relations
+
 	// Groups says how the resources are grouped; nil: they are not.
 	Groups *Groups
 
 	// Since is a position in the change log, of a stream or a list of changes; empty: none given.
 	Since string
 
-	// linkParameters is the filters, the groups and the sort, for links to other pages; filterParameters is the
-	// filters only.
+	// DryRun and OnConflict, the columns of a unique group, are parameters of writes.
+	DryRun     bool
+	OnConflict []int
+
+	// linkParameters is what links to other pages keep; filterParameters is what a stream takes.
 	linkParameters, filterParameters []string
 }
 
@@ -58,6 +66,11 @@ const (
 	ofList    mode = iota // a range of a collection
 	ofChanges             // a range of the change log
 	ofStream              // changes of a collection as they happen
+	ofOne                 // one resource
+	ofInclude             // an embedded relation
+	ofWrite               // a write to one resource
+	ofCreate              // a write that creates
+	ofRange               // a write to a range of a collection
 	ofGroups              // a range of the groups of a collection
 )
 
@@ -93,6 +106,21 @@ func ParseStream(c *model.Collection, raw string, limits Limits) (Query, error) 
 	return parse(ofStream, c, raw, limits)
 }
 
+// ParseRange does the same for a write to a range of a collection, which has no default limit. A
+// request that selects nothing in particular is refused.
+func ParseRange(c *model.Collection, raw string, limits Limits) (Query, error) {
+	limits.DefaultLimit = math.MaxInt64
+	return parse(ofRange, c, raw, limits)
+}
+
+// ParseCreate does the same for a request that creates resources: dry_run and on_conflict.
+func ParseCreate(c *model.Collection, raw string, limits Limits) (Query, error) {
+	return parse(ofCreate, c, raw, limits)
+}
+
+// ParseWrite does the same for any other write: dry_run.
+func ParseWrite(raw string) (Query, error) { return parse(ofWrite, nil, raw, Limits{}) }
+
 func parse(mode mode, c *model.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{mode: mode, collection: c, limits: limits, seen: map[string]string{}}
 	p.query.Range.Limit = limits.DefaultLimit
@@ -104,6 +132,11 @@ func parse(mode mode, c *model.Collection, raw string, limits Limits) (Query, er
 	}
 	p.finish()
 	return p.query, p.faults.Err()
+}
+
+// ParseOne does the same for one resource: fields and included relations.
+func ParseOne(c *model.Collection, raw string, limits Limits) (Query, error) {
+	return parse(ofOne, c, raw, limits)
 }
 
 // ParseNone checks the query string of a request that takes no parameters.
@@ -119,20 +152,22 @@ func ParseNone(raw string) error {
 	return p.faults.Err()
 }
 
-// ParseStreamOfOne checks the query string of a stream of one resource, and returns since.
-func ParseStreamOfOne(raw string) (since string, err error) {
-	p := parser{mode: ofStream}
+// ParseStreamOfOne does the same as ParseStream for a stream of one resource: fields and since.
+func ParseStreamOfOne(c *model.Collection, raw string, limits Limits) (Query, error) {
+	p := parser{mode: ofStream, collection: c, limits: limits}
 	for _, parameter := range p.split(raw) {
 		switch {
+		case p.isPart(parameter):
 		case parameter.name != "since":
-			p.fail(parameter, problem.CodeUnknownParameter, "A stream of one resource has no parameter but since. Leave it out.")
+			p.fail(parameter, problem.CodeUnknownParameter, "A stream of one resource has no parameters but fields and since. Leave it out.")
 		case p.query.Since != "":
 			p.fail(parameter, problem.CodeDuplicateParameter, "The parameter since is given twice.")
 		default:
 			p.since(parameter)
 		}
 	}
-	return p.query.Since, p.faults.Err()
+	p.finish()
+	return p.query, p.faults.Err()
 }
 
 // Link is the query string of another range with the same filters and sort.
@@ -174,10 +209,17 @@ type parser struct {
 	related    map[string]bool     // filters through relations
 	sortKeys   map[string]bool
 
+	included       []parameter // include=…
+	includeOptions []includeOption
+	includes       map[string]*Include // by path
+	includePaths   []string            // in the order of the request
+	fieldLists     []fieldList
+	selected       map[string][]string // names of fields, by path; those of the collection itself under ""
+	total          bool                // include[path][total]
+
 	groupSorts []parameter // of groups, to be read when all others are
 
-	// Reported already.
-	tooManyFilters, tooManyKeys, tooManyGroupKeys, tooManyGroupValues bool
+	tooManyFilters, tooManyKeys, tooManyIncludes, tooManyGroupKeys, tooManyGroupValues bool // reported already
 }
 
 // split takes the query string apart and decodes it, strictly.
@@ -226,12 +268,23 @@ func decode(text string) (decoded, wrong string) {
 }
 
 func (p *parser) parameter(given parameter) {
+	if p.isPart(given) {
+		return
+	}
+	if p.mode == ofOne {
+		p.refuseOfOne(given)
+		return
+	}
 	long := given.name
 	switch long {
 	case "o":
 		long = "offset"
 	case "l":
 		long = "limit"
+	}
+	if (p.mode == ofWrite || p.mode == ofCreate) && !p.takes(long) {
+		p.fail(given, problem.CodeUnknownParameter, "This request has no such parameter. It has %s.", strings.Join(p.parameterNames(), " and "))
+		return
 	}
 	name, isFilter := parseFilterName(given.name)
 	first, again := p.seen[long]
@@ -246,7 +299,9 @@ func (p *parser) parameter(given parameter) {
 	switch {
 	case isFilter:
 		p.filter(given, name)
-	case long == "search":
+	case p.takes(long):
+		p.writeParameter(given)
+	case long == "search" && p.mode != ofInclude:
 		p.search(given)
 	case long == "since":
 		p.since(given)
@@ -265,6 +320,8 @@ func (p *parser) parameter(given parameter) {
 		p.sort(given)
 	case p.mode == ofGroups && isGrouping(long):
 		p.grouping(given)
+	case long == "total" && p.mode == ofInclude:
+		p.totalOption(given)
 	default:
 		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", strings.Join(p.parameterNames(), ", "), p.parameterHint(given.name))
 	}
@@ -272,9 +329,11 @@ func (p *parser) parameter(given parameter) {
 
 // parameterNames lists the parameters beside filters.
 func (p *parser) parameterNames() []string {
-	names := map[mode][]string{ofList: {"offset", "limit", "cursor", "sort"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"since"},
-		ofGroups: {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"}}[p.mode]
-	if len(p.searchColumns()) > 0 {
+	names := map[mode][]string{
+		ofList: {"offset", "limit", "cursor", "sort", "include", "fields"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"fields", "since"}, ofInclude: {"limit", "sort", "total"},
+		ofGroups: {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"}, ofWrite: {"dry_run"}, ofCreate: {"dry_run", "on_conflict"}, ofRange: {"offset", "limit", "cursor", "sort", "dry_run"},
+	}[p.mode]
+	if p.mode != ofWrite && p.mode != ofCreate && p.mode != ofInclude && len(p.searchColumns()) > 0 {
 		names = append(names, "search")
 	}
 	return names
@@ -393,7 +452,7 @@ func (p *parser) finish() {
 		if _, both := p.seen["since"]; both && p.mode == ofChanges {
 			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or since: both say where the range starts."))
 		}
-		if _, both := p.seen["offset"]; both && p.mode == ofList {
+		if _, both := p.seen["offset"]; both && (p.mode == ofList || p.mode == ofRange) {
 			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or an offset: both say where the range starts."))
 		}
 		p.query.Range.Anchor = AtCursor
@@ -409,4 +468,9 @@ func (p *parser) finish() {
 		p.sortGroups()
 	}
 	p.finishFilters()
+	if p.mode.writes() {
+		p.finishWrite()
+	} else if p.mode != ofInclude {
+		p.finishRelated()
+	}
 }

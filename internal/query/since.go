@@ -11,7 +11,7 @@ const (
 // since reads the position of a stream or a list of changes.
 func (p *parser) since(given parameter) {
 	switch {
-	case p.mode == ofList || p.mode == ofGroups:
+	case p.mode == ofList || p.mode == ofInclude || p.mode == ofRange || p.mode == ofGroups:
 		p.sinceOfList(given)
 	case given.value == "" && p.mode == ofStream:
 		p.fail(given, problem.CodeInvalidParameter, "%s", NoPosition)
@@ -27,15 +27,26 @@ func (p *parser) sinceOfList(given parameter) {
 	p.fail(given, problem.CodeUnknownParameter, "The parameter since is for streams: send Accept: text/event-stream with it, or read /changes.")
 }
 
+// refuseOfOne refuses a parameter that a request for one resource does not have.
+func (p *parser) refuseOfOne(given parameter) {
+	if given.name == "since" {
+		p.sinceOfList(given)
+		return
+	}
+	p.fail(given, problem.CodeUnknownParameter, "A request for one resource has no parameters but include and fields. Leave this out.%s", oneHint(given.name))
+}
+
 // refuses reports whether a parameter of lists cannot be given in this kind of request.
 func (p *parser) refuses(name string) bool {
 	switch name {
-	case "offset", "sort":
-		return p.mode != ofList && p.mode != ofGroups
+	case "offset":
+		return p.mode != ofList && p.mode != ofRange && p.mode != ofGroups
+	case "sort":
+		return p.mode != ofList && p.mode != ofInclude && p.mode != ofRange && p.mode != ofGroups
 	case "limit":
 		return p.mode == ofStream
 	case "cursor":
-		return p.mode == ofStream || p.mode == ofGroups
+		return p.mode == ofStream || p.mode == ofInclude || p.mode == ofGroups
 	}
 	return false
 }
@@ -46,6 +57,8 @@ func (p *parser) refuse(given parameter, name string) {
 	case p.mode == ofStream:
 	case p.mode == ofGroups:
 		text = "Groups are no resources, so a range of them cannot start at one. Use offset in place of %s."
+	case p.mode == ofInclude:
+		text = "A relation has no %s: it takes limit, sort, filter and total. Leave it out, or read the collection itself."
 	case name == "offset":
 		text = "Changes have no offset, as old ones are removed. Use cursor or since in place of %s."
 	default:

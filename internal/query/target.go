@@ -112,7 +112,7 @@ func (p *parser) targetInside(given parameter, to *target, path string) *target 
 	field, inside, a := to.field, &Inside{Column: to.field.Column}, to.attribute
 	for name := range strings.SplitSeq(path, ".") {
 		property := a.Property(name)
-		if property == nil || !Addressable(name) {
+		if property == nil || !model.Addressable(name) {
 			p.fail(given, problem.CodeUnknownParameter, "The field %s has no declared property %s to filter by.%s",
 				field.Name, fault.Quote(path), suggested(suggest.Nearest(name, propertyNames(a))))
 			return nil
@@ -123,11 +123,6 @@ func (p *parser) targetInside(given parameter, to *target, path string) *target 
 	to.inside, to.attribute = inside, a
 	to.field = &model.Field{Name: to.name, Kind: a.Kind(), Column: 0}
 	return to
-}
-
-// Addressable reports whether a property can be part of the name of a filter, and of a path in SQL.
-func Addressable(name string) bool {
-	return name != "" && !strings.ContainsAny(name, `.[]"\`+"\x00")
 }
 
 func propertyNames(a *model.Attribute) (names []string) {
@@ -237,7 +232,7 @@ func (to *target) alternatives() []string {
 		all = append(all, "filter["+to.name+"][has]=value")
 	}
 	for _, name := range propertyNames(to.attribute) {
-		if Addressable(name) {
+		if model.Addressable(name) {
 			all = append(all, "filter["+to.name+"."+name+"]=value")
 			break
 		}

@@ -103,14 +103,27 @@ func (t *Tags) includes(etag string, weakly bool) bool {
 	return t.Any || etag != "" && (slices.Contains(t.Strong, etag) || weakly && slices.Contains(t.Weak, etag))
 }
 
+// includesState compares with the state that the current ETag stands for: whichever attributes of the
+// resource the client has seen, it has seen the same revision.
+func (t *Tags) includesState(etag string, weakly bool) bool {
+	same := func(tag string) bool { return stateOf(tag) == stateOf(etag) }
+	return t.Any || etag != "" && (slices.ContainsFunc(t.Strong, same) || weakly && slices.ContainsFunc(t.Weak, same))
+}
+
+// stateOf is an ETag without the mark of what is visible, which comes fourth: see etagOf.
+func stateOf(tag string) string {
+	parts := strings.SplitN(strings.Trim(tag, `"`), ".", 4)
+	return strings.Join(parts[:min(len(parts), 3)], ".")
+}
+
 // allowsChange returns why the condition forbids a change, or nil.
 func (c Condition) allowsChange(etag string) error {
 	switch {
 	case c.IfMatch == nil && c.Required:
 		return fault.Header("If-Match", problem.CodePreconditionRequired, "This collection requires If-Match. Send the ETag of the resource that you read.")
-	case c.IfMatch != nil && !c.IfMatch.includes(etag, false):
+	case c.IfMatch != nil && !c.IfMatch.includesState(etag, false):
 		return fault.Header("If-Match", problem.CodePreconditionFailed, "The resource does not match If-Match%s. Read it again, and send the new ETag.", nowAt(etag))
-	case c.IfNoneMatch != nil && c.IfNoneMatch.includes(etag, true):
+	case c.IfNoneMatch != nil && c.IfNoneMatch.includesState(etag, true):
 		return fault.Header("If-None-Match", problem.CodePreconditionFailed, "The resource matches If-None-Match%s.", nowAt(etag))
 	}
 	return nil
@@ -126,7 +139,7 @@ func nowAt(etag string) string {
 // AllowsReading returns why the condition forbids a read. Unchanged means that the client has
 // this state already.
 func (c Condition) AllowsReading(etag string) (unchanged bool, err error) {
-	if c.IfMatch != nil && !c.IfMatch.includes(etag, false) {
+	if c.IfMatch != nil && !c.IfMatch.includesState(etag, false) {
 		return false, Condition{IfMatch: c.IfMatch}.allowsChange(etag)
 	}
 	return c.IfNoneMatch != nil && c.IfNoneMatch.includes(etag, true), nil

@@ -15,7 +15,6 @@ import (
 func inArray(i int) string { return "/" + strconv.Itoa(i) }
 
 func (w *Work) create(write Write) ([]Resource, error) {
-	c, inputs, pointer := write.Path.Collection, write.Inputs, write.pointer
 	if err := w.requireParent(write.Path); err != nil {
 		return nil, err
 	}
@@ -23,11 +22,19 @@ func (w *Work) create(write Write) ([]Resource, error) {
 	if err := write.Condition.allowsChange(""); err != nil {
 		return nil, err
 	}
+	return w.createAll(write.Path, write.Inputs, write.pointer)
+}
+
+// createAll creates resources of a path, or none of them. Pointer is as in updateAll.
+func (w *Work) createAll(path Path, inputs []model.Input, pointer func(i int) string) ([]Resource, error) {
+	c, before := path.Collection, len(w.creating)
 	records := make([]model.Record, len(inputs))
 	for i, input := range inputs {
 		records[i] = newRecord(w.tx, c, input)
 		w.creating = append(w.creating, identity{c, records[i].ID(model.IDColumn)})
 	}
+	// Once they are stored, they are found there, unless they are deleted later.
+	defer func() { w.creating = w.creating[:before] }()
 	for i, record := range records {
 		if err := w.within(&Change{Verb: Create, Collection: c, After: record}); err != nil {
 			return nil, at(pointer(i), err)
@@ -35,22 +42,22 @@ func (w *Work) create(write Write) ([]Resource, error) {
 	}
 	find := findAmong(w.tx, c, records...)
 	for i, record := range records {
-		allowed, err := write.Path.By.Allows(schema.MayCreate, c, record, find)
+		allowed, err := path.By.Allows(schema.MayCreate, c, record, find)
 		if err != nil {
 			return nil, err
 		}
 		if !allowed {
-			return nil, at(pointer(i), write.Path.By.Denied("You may not create a resource with these values in %s.", c.Name))
+			return nil, at(pointer(i), path.By.Denied("You may not create a resource with these values in %s.", c.Name))
 		}
 	}
-	invalid, err := w.checkNew(write.Path, records, pointer)
+	dangling, err := w.checkReferences(path.By, c, nil, records)
 	if err != nil {
 		return nil, err
 	}
-	if len(invalid) > 0 {
-		return nil, invalid
+	if refused := joined(pointer, dangling); len(refused) > 0 {
+		return nil, refused
 	}
-	return w.insert(write.Path, records, pointer)
+	return w.insert(path, records, pointer)
 }
 
 // insert stores new resources, or reports all their conflicts.
@@ -65,6 +72,7 @@ func (w *Work) insert(path Path, records []model.Record, pointer func(i int) str
 	for i, record := range records {
 		conflicts = append(conflicts, below(pointer(i), path.redact(refused[i]))...)
 		created[i] = w.resources.resource(path, record, representations[i])
+		created[i].Created = true
 		w.written(&Change{Verb: Create, Collection: c, After: record})
 	}
 	return created, conflicts.Err()

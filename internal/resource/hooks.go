@@ -42,6 +42,9 @@ type Change struct {
 	// the columns of Set. A hook may change it until it is written.
 	After model.Record
 	Set   []bool
+
+	// DryRun: the change is undone, and only shows what it would do.
+	DryRun bool
 }
 
 // Hook is code of the embedding program that takes part in changes. Each function may be nil.
@@ -70,6 +73,16 @@ func (r *Resources) AddHook(c *model.Collection, verb Verb, hook Hook) {
 	r.hooks[key] = append(r.hooks[key], hook)
 }
 
+// hasWithin reports whether a hook takes part in a verb inside the transaction.
+func (r *Resources) hasWithin(c *model.Collection, verb Verb) bool {
+	return slices.ContainsFunc(r.hooks[hookKey{c, verb}], func(hook Hook) bool { return hook.Within != nil })
+}
+
+// hasBefore reports whether a hook takes part in a verb before the transaction.
+func (r *Resources) hasBefore(c *model.Collection, verb Verb) bool {
+	return slices.ContainsFunc(r.hooks[hookKey{c, verb}], func(hook Hook) bool { return hook.Before != nil })
+}
+
 // hookTime bounds the total time of the hooks of a request: a thousand short hooks are not
 // short together.
 func (r *Resources) hookTime(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -77,6 +90,11 @@ func (r *Resources) hookTime(ctx context.Context) (context.Context, context.Canc
 		return ctx, func() {}
 	}
 	return context.WithTimeoutCause(ctx, r.HookTime, &hookTimeout{"the hooks of a request", r.HookTime})
+}
+
+// BoundHooks returns a context for all Before hooks of a request with several writes.
+func (r *Resources) BoundHooks(ctx context.Context) (context.Context, context.CancelFunc) {
+	return r.hookTime(ctx)
 }
 
 // Context keys. They contain their Resources, as a program may have several servers.
@@ -114,18 +132,14 @@ func (r *Resources) refuseNested(ctx context.Context) error {
 }
 
 // before runs the hooks before the transaction. Values that they set go into the input.
-func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *model.ID, input *model.Input) error {
-	c := path.Collection
-	hooks := r.hooks[hookKey{c, verb}]
-	if len(hooks) == 0 {
+func (r *Resources) before(ctx context.Context, write *Write, verb Verb, id *model.ID, input *model.Input) error {
+	c := write.Path.Collection
+	if !r.hasBefore(c, verb) {
 		return nil
 	}
-	hooks = slices.DeleteFunc(slices.Clone(hooks), func(hook Hook) bool { return hook.Before == nil })
-	if len(hooks) == 0 {
-		return nil
-	}
+	hooks := slices.DeleteFunc(slices.Clone(r.hooks[hookKey{c, verb}]), func(hook Hook) bool { return hook.Before == nil })
 	ctx = r.hookContext(ctx)
-	change := &Change{Verb: verb, Collection: c, ID: id, By: path.By}
+	change := &Change{Verb: verb, Collection: c, ID: id, By: write.Path.By, DryRun: write.DryRun}
 	if input != nil {
 		input.Values, input.Set = slices.Clone(input.Values), slices.Clone(input.Set)
 		if verb == Create && !input.HasID() {
@@ -143,7 +157,7 @@ func (r *Resources) before(ctx context.Context, verb Verb, path Path, id *model.
 
 // within runs the hooks in the transaction.
 func (w *Work) within(change *Change) error {
-	change.By = w.by
+	change.By, change.DryRun = w.by, w.dryRun
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
 		if hook.Within == nil {
 			continue
@@ -168,16 +182,17 @@ func (w *Work) hookError(change *Change, err error) error {
 	if inner := (*fault.Inner)(nil); change.After == nil || !fault.Is(err, problem.CodeInternal) || !errors.As(err, &inner) {
 		return err
 	}
-	dangling, failed := w.checkReferences(nil, change.Collection, change.Before, change.After)
-	if failed != nil || len(dangling) == 0 {
+	dangling, failed := w.checkReferences(nil, change.Collection, []model.Record{change.Before}, []model.Record{change.After})
+	if failed != nil || len(dangling[0]) == 0 {
 		return err
 	}
-	return dangling
+	return dangling[0]
 }
 
 // written schedules the After hooks of a change.
 func (w *Work) written(change *Change) {
 	change.By = w.by
+	w.count(change)
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
 		if hook.After != nil {
 			w.after = append(w.after, func(ctx context.Context) { w.resources.runAfter(ctx, hook, change) })

@@ -21,13 +21,8 @@ type lookup struct {
 
 // exists reports whether a resource exists for a caller.
 func (s *lookup) exists(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {
-	if slices.Contains(s.creating, identity{c, id}) {
-		return true, nil
-	}
-	if found, err := s.tx.View(c, by.Rows(c), id, nil); found || err != nil {
-		return found, err
-	}
-	return s.isPending(by, c, id)
+	missing, err := s.missing(by, c, []model.ID{id})
+	return len(missing) == 0, err
 }
 
 // isPending reports whether a pending operation will create a resource. If a rule restricts
@@ -76,39 +71,58 @@ func (s *lookup) requireParentOfItem(p Path) error {
 	return s.requireParent(p)
 }
 
-// checkReferences reports references to resources that do not exist for the caller. Before is
-// the previous state, nil for a new resource: only changed references are checked.
-func (s *lookup) checkReferences(by *auth.Permit, c *model.Collection, before, after model.Record) (problem.Errors, error) {
-	var faults problem.Errors
+// checkReferences reports the references of each resource to others that do not exist for the
+// caller. Before is the previous states, nil for new resources: only changed references are
+// checked. A nil state after could not be decoded.
+func (s *lookup) checkReferences(by *auth.Permit, c *model.Collection, before, after []model.Record) ([]problem.Errors, error) {
+	faults := make([]problem.Errors, len(after))
 	for _, link := range c.Links() {
-		target := after[link.Column]
-		if target.IsNull() || before != nil && before[link.Column] == target {
-			continue
+		changed := func(i int) bool {
+			return after[i] != nil && !after[i][link.Column].IsNull() && (before == nil || before[i] == nil || before[i][link.Column] != after[i][link.Column])
 		}
-		found, err := s.exists(by, link.To, target.ID())
+		var targets []model.ID
+		for i := range after {
+			if changed(i) {
+				targets = append(targets, after[i][link.Column].ID())
+			}
+		}
+		missing, err := s.missing(by, link.To, targets)
 		if err != nil {
 			return nil, err
 		}
-		if !found {
-			faults.Add(fault.At("/"+c.Columns()[link.Column].Name, problem.CodeUnknownReference, "There is no resource %s in %s.", target.ID(), link.To.Name))
+		for i := range after {
+			if len(missing) > 0 && changed(i) && missing[after[i][link.Column].ID()] {
+				faults[i].Add(fault.At("/"+c.Columns()[link.Column].Name, problem.CodeUnknownReference, "There is no resource %s in %s.", after[i][link.Column].ID(), link.To.Name))
+			}
 		}
 	}
 	return faults, nil
 }
 
-// checkNew reports references of new resources to resources that do not exist. A nil record
-// could not be decoded.
-func (s *lookup) checkNew(path Path, records []model.Record, pointer func(i int) string) (problem.Errors, error) {
-	var invalid problem.Errors
-	for i, record := range records {
-		if record == nil {
-			continue
+// missing returns the resources of a list that do not exist for a caller.
+func (s *lookup) missing(by *auth.Permit, c *model.Collection, ids []model.ID) (map[model.ID]bool, error) {
+	missing := map[model.ID]bool{}
+	var stored []model.ID
+	for _, id := range ids {
+		if !missing[id] && !slices.Contains(s.creating, identity{c, id}) {
+			missing[id] = true
+			stored = append(stored, id)
 		}
-		faults, err := s.checkReferences(path.By, path.Collection, nil, record)
-		if err != nil {
-			return nil, err
-		}
-		invalid = append(invalid, below(pointer(i), faults)...)
 	}
-	return invalid, nil
+	found, err := s.tx.Existing(c, by.Rows(c), stored)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range stored {
+		exists := found[id]
+		if !exists {
+			if exists, err = s.isPending(by, c, id); err != nil {
+				return nil, err
+			}
+		}
+		if exists {
+			delete(missing, id)
+		}
+	}
+	return missing, nil
 }

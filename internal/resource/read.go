@@ -4,12 +4,23 @@ import (
 	"context"
 
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 )
 
 // Read reads one resource.
 func (r *Resources) Read(ctx context.Context, path Path, id model.ID) (Resource, error) {
-	tx, err := r.store.ReadOne(ctx)
+	return r.ReadPart(ctx, path, id, query.Query{Visible: path.By.Visible(path.Collection)})
+}
+
+// ReadPart reads the columns of one resource that a query makes visible, and the relations that it
+// includes. A resource with those has no ETag.
+func (r *Resources) ReadPart(ctx context.Context, path Path, id model.ID, q query.Query) (Resource, error) {
+	open := r.store.ReadOne
+	if len(q.Includes) > 0 {
+		open = r.store.Read
+	}
+	tx, err := open(ctx)
 	if err != nil {
 		return Resource{}, err
 	}
@@ -17,17 +28,29 @@ func (r *Resources) Read(ctx context.Context, path Path, id model.ID) (Resource,
 	if err := (&lookup{tx: tx}).requireParentOfItem(path); err != nil {
 		return Resource{}, err
 	}
-	resource, c := Resource{}, path.Collection
+	resource, c := Resource{ID: id}, path.Collection
+	whole := newGroup(c, q.Visible, q.Includes)
 	found, err := tx.View(c, path.Scope(), id, func(row model.Row) {
-		resource = r.Show(path, row)
+		if len(q.Includes) > 0 {
+			whole.add(row)
+			return
+		}
+		resource.Representation = c.AppendSome(nil, row, q.Visible)
+		resource.ETag = r.etagOf(row.Int(c.RevisionColumn()), r.store.Since(c), c.Mark(q.Visible))
 	})
 	switch {
 	case err != nil:
 		return Resource{}, err
 	case !found:
 		return Resource{}, NotFound(c, id)
+	case len(q.Includes) == 0:
+		return resource, nil
 	}
-	return resource, nil
+	if err := whole.load(tx, 0, 1); err != nil {
+		return Resource{}, err
+	}
+	resource.Representation, err = whole.append(nil, 0)
+	return resource, err
 }
 
 // Result returns the resource that a write left, as of a later revision of the same
@@ -43,7 +66,7 @@ func (r *Resources) Result(tx *store.Tx, write Write, id model.ID, revision int6
 	if record == nil {
 		record = change.Before // of a deletion
 	}
-	result = Resource{ID: id, Representation: c.AppendSome(nil, record, write.Path.By.Visible(c))}
+	result = Resource{ID: id, Created: write.Verb == Create, Representation: c.AppendSome(nil, record, write.Path.By.Visible(c))}
 	if write.Verb != Delete {
 		result.ETag = r.etag(write.Path, change.Revision)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
 )
 
 // Request is a write as a client sent it. It can be stored and decoded later.
@@ -15,6 +16,12 @@ type Request struct {
 	Path   Path
 	ID     model.ID // of the resource to change, or the id for a new one without id
 	Body   []byte   // empty for DELETE
+
+	// Range selects the resources to change; nil: the one with the ID. Conflict is the unique group of
+	// an upsert; nil: it only creates. Requests with these are never stored.
+	Range    *query.Query
+	Conflict []int
+	DryRun   bool // see Work.DryRun
 
 	IfMatch, IfNoneMatch []string // header values, nil if not sent
 
@@ -27,7 +34,7 @@ type Request struct {
 // Limits bounds the body of a request.
 type Limits struct {
 	Depth int // of nested objects and arrays
-	Items int // of an array
+	Items int // of an array, a range or a transaction
 }
 
 // modes is how the body of a method is decoded.
@@ -65,10 +72,21 @@ func isInvalid(err error) bool {
 	return err != nil && fault.From(err)[0].Status() == http.StatusUnprocessableEntity
 }
 
+// DecodeAlone does the same without a database: errors that depend on stored resources are missing.
+func (r *Resources) DecodeAlone(request Request) (Write, error) { return r.decode(request) }
+
 func (r *Resources) decode(request Request) (write Write, err error) {
-	write = Write{Verb: Update, Path: request.Path, ID: request.ID, Accepting: request.Accepting}
+	write = Write{Verb: Update, Path: request.Path, ID: request.ID, Range: request.Range, Conflict: request.Conflict, Accepting: request.Accepting, DryRun: request.DryRun}
+	if write.limits = request.Limits; write.limits == (Limits{}) {
+		write.limits = r.Limits
+	}
 	if write.Condition, err = ParseCondition(request.IfMatch, request.IfNoneMatch); err != nil {
 		return write, err
+	}
+	if request.Range != nil {
+		if err := write.checkRange(); err != nil {
+			return write, err
+		}
 	}
 	c := request.Path.Collection
 	switch request.Method {
@@ -80,36 +98,51 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 	default:
 		write.Condition.Required = c.RequireIfMatch
 	}
-	limits := request.Limits
-	if limits == (Limits{}) {
-		limits = r.Limits
-	}
 	options := model.DecodeOptions{
-		Mode: modes[request.Method], ID: request.ID, MaxDepth: limits.Depth, MaxItems: limits.Items,
+		Mode: modes[request.Method], ID: request.ID, MaxDepth: write.limits.Depth, MaxItems: write.limits.Items,
 		Visible: request.Path.By.Visible(c), Writable: request.Path.By.Writable(c),
+		Knows: func(relation *model.Relation) bool {
+			_, _, may := request.Path.By.Related(relation)
+			return may
+		},
 	}
 	if request.Path.Parent != nil {
 		options.Parent, options.ParentID = c.ParentLink(), *request.Path.Parent
 	}
+	if request.Conflict != nil {
+		return write, write.decodeUpserts(request.Body, options)
+	}
+	if request.Range != nil {
+		options.Mode = model.PatchRange
+	}
 	write.Inputs, write.Many, err = c.Decode(request.Body, options)
-	write.separateReadOnly(options.Writable)
+	if write.Verb == Update && len(write.Inputs) > 0 {
+		write.echo = separateReadOnly(c, &write.Inputs[0], options.Writable)
+	}
 	return write, err
+}
+
+// echo is the values that an update sends of attributes that the caller sees but may not
+// change, by column. They must equal the stored ones.
+type echo struct {
+	values model.Record
+	set    []bool
 }
 
 // separateReadOnly moves attributes that the caller may not change out of the input of an
 // update. Hooks may set them.
-func (write *Write) separateReadOnly(writable model.ColumnSet) {
-	if writable == nil || write.Verb != Update || len(write.Inputs) == 0 || write.Inputs[0].Values == nil {
-		return
+func separateReadOnly(c *model.Collection, input *model.Input, writable model.ColumnSet) (e echo) {
+	if writable == nil || input.Values == nil {
+		return e
 	}
-	input := write.Inputs[0]
-	write.echoed, write.echoedSet = make(model.Record, len(input.Values)), make([]bool, len(input.Set))
-	for column, end := write.Path.Collection.AttributeColumns(); column < end; column++ {
+	e = echo{make(model.Record, len(input.Values)), make([]bool, len(input.Set))}
+	for column, end := c.AttributeColumns(); column < end; column++ {
 		if input.Set[column] && !writable.Has(column) {
-			write.echoed[column], write.echoedSet[column] = input.Values[column], true
+			e.values[column], e.set[column] = input.Values[column], true
 			input.Values[column], input.Set[column] = model.Null, false
 		}
 	}
+	return e
 }
 
 // ParseCondition reads the preconditions of a request from its headers.

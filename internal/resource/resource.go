@@ -40,6 +40,7 @@ type Resource struct {
 	ID             model.ID
 	Representation []byte
 	ETag           string // empty for a deleted resource
+	Created        bool   // by this write
 }
 
 // resource is a record as the caller sees it. Whole is its representation with all attributes.

@@ -128,7 +128,9 @@ func drawLeaf(t *rapid.T) string {
 	}
 	slices.Sort(names)
 	name := pick(names)
-	owner := func() string { return pick([]string{"resource.", "resource.", "resource.next.", "resource.next.next."}) }
+	owner := func() string {
+		return pick([]string{"resource.", "resource.", "resource.next.", "resource.next.next."})
+	}
 	column := owner() + name
 	value := func(name string) string {
 		if name != "day" && rapid.IntRange(0, 3).Draw(t, "claim") == 0 {
@@ -353,7 +355,9 @@ func ruledBy(rule string) *schema.Access {
 func matching(rows []model.Record, filter query.Filter) []model.ID {
 	ids := []model.ID{}
 	for _, row := range rows {
-		find := func(_ *model.Collection, id model.ID) (model.Record, error) { return after(rows, model.IDValue(id)), nil }
+		find := func(_ *model.Collection, id model.ID) (model.Record, error) {
+			return after(rows, model.IDValue(id)), nil
+		}
 		if filter != nil {
 			if holds, err := query.Holds(filter, row, find); err != nil || !holds {
 				continue

@@ -39,10 +39,17 @@ func (s *lookup) createViolations(write Write) (problem.Errors, error) {
 			s.creating = append(s.creating, identity{c, records[i].ID(model.IDColumn)})
 		}
 	}
-	return s.checkNew(write.Path, records, write.pointer)
+	dangling, err := s.checkReferences(write.Path.By, c, nil, records)
+	if err != nil {
+		return nil, err
+	}
+	return joined(write.pointer, dangling), nil
 }
 
 func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, error) {
+	if write.Range != nil {
+		return nil, s.requireParent(write.Path)
+	}
 	if err := s.requireParentOfItem(write.Path); err != nil {
 		return nil, err
 	}
@@ -57,13 +64,16 @@ func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, er
 		}
 		return nil, NotFound(c, write.ID)
 	}
-	if err := write.allowed(s.tx, before); err != nil {
+	if err := write.Path.allows(s.tx, write.Verb, before); err != nil {
 		return nil, err
 	}
 	if err := r.checkState(s.tx, write, before); err != nil || len(write.Inputs) == 0 {
 		return nil, err
 	}
-	input := write.Inputs[0]
-	dangling, err := s.checkReferences(write.Path.By, c, before, apply(c, before, input))
-	return append(checkUnchanged(write, before), dangling...), err
+	each := updating{before: before, input: write.Inputs[0], echo: write.echo}
+	dangling, err := s.checkReferences(write.Path.By, c, []model.Record{before}, []model.Record{apply(c, before, each.input)})
+	if err != nil {
+		return nil, err
+	}
+	return append(checkUnchanged(c, each), dangling[0]...), nil
 }

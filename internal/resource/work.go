@@ -20,6 +20,10 @@ type Work struct {
 	by    *auth.Permit // of the caller
 	after []func(context.Context)
 	depth int // of nested hooks that write
+
+	dryRun    bool              // see DryRun
+	affected  map[identity]bool // resources that were changed and that the caller may see; nil: they are not counted
+	uncounted error             // why one could not be counted
 }
 
 // Transact runs fn in a transaction, and then the functions that it scheduled. Fn may run more

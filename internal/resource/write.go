@@ -21,12 +21,22 @@ type Write struct {
 	Inputs []model.Input // one, or several if Many
 	Many   bool          // the body is an array
 
-	Condition Condition
+	// Range selects the resources to update or delete; nil: the one with the ID. See range.go.
+	Range *query.Query
+	found []model.ID // before the transaction
 
-	// echoed is the values that an update sends of attributes that the caller sees but may not
-	// change, by column. They must equal the stored ones.
-	echoed    model.Record
-	echoedSet []bool
+	// Conflict is the unique group of an upsert, nil if the write only creates. See upsert.go.
+	Conflict []int
+	upserts  []upsert
+
+	Condition Condition
+	DryRun    bool // see Work.DryRun
+
+	limits Limits
+	echo   echo
+
+	// prepared is the inputs of the updates of a range after their Before hooks.
+	prepared map[model.ID]model.Input
 
 	// Schema is the schema version of the server that accepted the write, for its condition. Zero:
 	// this server's.
@@ -89,15 +99,20 @@ func (r *Resources) Before(ctx context.Context, write *Write) error {
 }
 
 func (r *Resources) runBefore(ctx context.Context, write *Write) error {
-	id := &write.ID
-	if write.Verb == Delete {
-		return r.before(ctx, Delete, write.Path, id, nil)
+	switch {
+	case write.Range != nil:
+		return r.runBeforeRange(ctx, write)
+	case write.Conflict != nil:
+		return r.runBeforeUpserts(ctx, write)
+	case write.Verb == Delete:
+		return r.before(ctx, write, Delete, &write.ID, nil)
 	}
+	id := &write.ID
 	if write.Verb == Create {
 		id = nil // a new resource has none, or its input has it
 	}
 	for i := range write.Inputs {
-		if err := r.before(ctx, write.Verb, write.Path, id, &write.Inputs[i]); err != nil {
+		if err := r.before(ctx, write, write.Verb, id, &write.Inputs[i]); err != nil {
 			return at(write.pointer(i), err)
 		}
 	}
@@ -110,35 +125,36 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 		return nil, fault.New(problem.CodeMethodNotAllowed, "Only the server writes %s. They are read-only.", write.Path.Collection.Name)
 	}
 	if by := write.Path.By; by != nil {
-		if !by.May(verbs[write.Verb], write.Path.Collection) {
-			return nil, by.Denied("You may not %s resources of %s.", write.Verb, write.Path.Collection.Name)
+		if write.Conflict == nil { // what an upsert needs depends on what it does
+			if err := write.Path.Allowed(verbs[write.Verb]); err != nil {
+				return nil, err
+			}
 		}
 		w.by = by
 		w.tx.As(by.Caller.ID)
 	}
 	w.countPending = w.countPending || write.Accepting
-	var result Resource
-	var err error
-	switch write.Verb {
-	case Create:
+	switch {
+	case write.Range != nil:
+		return w.changeRange(write)
+	case write.Conflict != nil:
+		return w.upsert(write)
+	case write.Verb == Create:
 		return w.create(write)
-	case Update:
-		result, err = w.update(write)
-	case Delete:
-		result, err = w.delete(write)
+	case write.Verb == Update:
+		return w.update(write)
 	}
-	return []Resource{result}, err
+	return w.delete(write)
 }
 
 // verbs is the access verb that a write requires.
 var verbs = map[Verb]schema.AccessVerb{Create: schema.MayCreate, Update: schema.MayUpdate, Delete: schema.MayDelete}
 
-// allowed returns why a caller may not change a resource that they see, or nil.
-func (write *Write) allowed(tx *store.Tx, before model.Record) error {
-	by := write.Path.By
-	allowed, err := by.Allows(verbs[write.Verb], write.Path.Collection, before, tx.Find)
+// allows returns why the caller may not change a resource that they see, or nil.
+func (p Path) allows(tx *store.Tx, verb Verb, before model.Record) error {
+	allowed, err := p.By.Allows(verbs[verb], p.Collection, before, tx.Find)
 	if err == nil && !allowed {
-		err = by.Denied("You may not %s this resource.", write.Verb)
+		err = p.By.Denied("You may not %s this resource.", verb)
 	}
 	return err
 }
@@ -168,7 +184,7 @@ func (w *Work) load(write Write) (model.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := write.allowed(w.tx, record); err != nil {
+	if err := write.Path.allows(w.tx, write.Verb, record); err != nil {
 		return nil, err
 	}
 	return record, w.resources.checkState(w.tx, write, record)

@@ -12,13 +12,13 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// related has objects and arrays with values of every kind, and references in every direction. An
-// attribute is named like a column of json_each.
+// related has objects and arrays with values of every kind, some of them with indexes, and references in
+// every direction. An attribute is named like a column of json_each.
 const related = `
 collections:
   teams:
     attributes:
-      value: {type: string, maxLength: 100}
+      value: {type: string, maxLength: 100, index: true}
       size: {type: integer}
       lead_id: {references: things}
   things:
@@ -46,6 +46,7 @@ collections:
       decimals: {type: array, items: {type: string, format: decimal, scale: 2}}
       uuids: {type: array, items: {type: string, format: uuid}}
       moments: {type: array, items: {type: string, format: date-time}}
+    index: [object.text, object.integer, object.number, object.decimal, [object.boolean, object.uuid], texts, integers, numbers, decimals]
 `
 
 // TestRelatedFiltersSelectWhatTheyMatch takes random trees of filters inside objects and arrays, and
@@ -251,7 +252,7 @@ func drawCondition(t *rapid.T, a *model.Attribute, kind model.Kind, column int, 
 			property = &property.Properties[rapid.IntRange(0, len(property.Properties)-1).Draw(t, "property")]
 			f.Path = append(f.Path, property.Name)
 		}
-		if !query.Addressable(f.Path[len(f.Path)-1]) {
+		if !model.Addressable(f.Path[len(f.Path)-1]) {
 			return query.IsNull{Column: column}
 		}
 		f.Kind = property.Kind().Inside()

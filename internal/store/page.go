@@ -23,6 +23,8 @@ type PageQuery struct {
 	Exact bool
 	// Caller identifies the quota of reads; empty: the program itself, which has none.
 	Caller string
+	// Held: other statements are run between the rows, by Page.Run.
+	Held bool
 	// Check is called in the snapshot before anything is read. Its error is returned by Page. Nil: not
 	// called.
 	Check func(*Tx) error
@@ -52,6 +54,8 @@ type Page struct {
 	after     model.ID // first resource after the range
 	hasAfter  bool
 	lookAhead bool // after is found by reading one more row
+
+	place Place // of the last row that was returned; nil: the row is current
 }
 
 // Page opens a range of a collection.
@@ -150,7 +154,21 @@ func (p *Page) Next() (model.Row, error) {
 		p.first = p.rows.ID(model.IDColumn)
 	}
 	p.given++
+	p.place = nil
 	return p.rows, nil
+}
+
+// Run runs other statements in the snapshot of the page, which must be Held. The current row is lost.
+func (p *Page) Run(fn func(*Tx) error) error {
+	p.keepPlace()
+	return fn(p.tx)
+}
+
+// keepPlace remembers the place of the current row, if there is one.
+func (p *Page) keepPlace() {
+	if p.place == nil && p.given > 0 && !p.ended {
+		p.place = p.selection.Order.PlaceOf(p.query.Collection, p.rows)
+	}
 }
 
 // read starts to read, with one more row if it must find the next range.
@@ -159,7 +177,7 @@ func (p *Page) read() (err error) {
 	if p.lookAhead && selection.Take < math.MaxInt64 {
 		selection.Take++
 	}
-	p.rows, err = p.tx.Select(p.query.Collection, selection)
+	p.rows, err = p.tx.selectRows(p.query.Collection, selection, p.query.Held)
 	return err
 }
 
@@ -216,7 +234,8 @@ func (p *Page) probe() (err error) {
 		return nil
 	}
 	rest := &p.selection
-	rest.From, rest.AfterFrom = rest.Order.PlaceOf(p.query.Collection, p.rows), true
+	p.keepPlace()
+	rest.From, rest.AfterFrom = p.place, true
 	p.endRows()
 	behind := *rest
 	behind.Skip = p.wanted - p.given

@@ -13,6 +13,7 @@ func (t *Tx) View(c *model.Collection, scope query.Filter, id model.ID, read fun
 	sql, args := t.store.tables[c].one, []model.Value{model.IDValue(id)}
 	if scope != nil {
 		s := t.store.statement(c, sql, " AND ")
+		s.single = true
 		s.Args = args
 		s.condition(scope, true)
 		sql, args = s.String(), s.Args

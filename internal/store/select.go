@@ -48,11 +48,17 @@ type Rows struct {
 	left       int64      // rows that may still be returned
 	rest       *Selection // follows; nil: none
 	peeked     bool       // the next row was read already
+	held       bool       // other statements are run between the rows
 }
 
 // Select starts a stream of a selection.
 func (t *Tx) Select(c *model.Collection, selection Selection) (*Rows, error) {
-	r := &Rows{tx: t, collection: c, left: selection.Take}
+	return t.selectRows(c, selection, false)
+}
+
+// selectRows also starts one that is held: other statements can be run between two calls of Next.
+func (t *Tx) selectRows(c *model.Collection, selection Selection, held bool) (*Rows, error) {
+	r := &Rows{tx: t, collection: c, left: selection.Take, held: held}
 	if selection.Skip == 0 {
 		selection, r.rest = selection.split(c)
 	}
@@ -61,7 +67,11 @@ func (t *Tx) Select(c *model.Collection, selection Selection) (*Rows, error) {
 
 func (r *Rows) open(selection Selection) (err error) {
 	s := r.tx.rowsStatement(r.collection, selection)
-	r.rows, err = r.tx.conn.Query(s.String(), s.Args...)
+	if r.held {
+		r.rows, err = r.tx.conn.Cursor(s.String(), s.Args...)
+	} else {
+		r.rows, err = r.tx.conn.Query(s.String(), s.Args...)
+	}
 	r.Row = r.rows
 	return r.tx.fault(err)
 }

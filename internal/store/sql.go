@@ -16,6 +16,7 @@ type statement struct {
 	tables  map[*model.Collection]*table
 	within  *scope // of a part of a condition; nil: the table of the statement
 	aliases int    // of tables in conditions on related resources
+	single  bool   // it is about one resource
 }
 
 // condition writes a filter, or its negation. Negations are pushed down to the comparisons,
@@ -153,6 +154,10 @@ func (s *statement) where(selection Selection) {
 // order writes an ORDER BY.
 func (s *statement) order(keys []query.SortKey) {
 	s.Write(" ORDER BY ")
+	s.orderKeys(keys)
+}
+
+func (s *statement) orderKeys(keys []query.SortKey) {
 	s.List(len(keys), ", ", "", func(i int) {
 		s.Write(s.table.Columns[keys[i].Column], db.Choose(keys[i].Descending, " DESC", ""))
 		if keys[i].Column != model.IDColumn {

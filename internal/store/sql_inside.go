@@ -1,8 +1,6 @@
 package store
 
 import (
-	"strconv"
-
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -67,30 +65,4 @@ func (s *statement) has(f query.Has, holds bool) {
 		return
 	}
 	s.Write("(NOT (", condition, ") OR ", column, " IS NULL)")
-}
-
-// related writes a condition on related resources.
-func (s *statement) related(f query.Related, holds bool) {
-	s.aliases++
-	alias := "_r" + strconv.Itoa(s.aliases)
-	other := s.tables[f.Relation.To]
-	inner := &scope{table: other}
-	for _, column := range other.Columns {
-		inner.columns = append(inner.columns, alias+"."+column)
-	}
-	s.Write(db.Choose(holds, "", "NOT "), "EXISTS (SELECT 1 FROM ", other.Name, " AS ", alias, " WHERE ")
-	if f.Relation.One {
-		s.Write(inner.columns[model.IDColumn], " = ", s.qualified(f.Relation.Column))
-	} else {
-		s.Write(inner.columns[f.Relation.Column], " = ", s.qualified(model.IDColumn))
-	}
-	s.in(inner, func() {
-		for _, condition := range []query.Filter{f.Scope, f.Filter} {
-			if condition != nil {
-				s.Write(" AND ")
-				s.condition(condition, true)
-			}
-		}
-	})
-	s.Write(")")
 }

@@ -21,11 +21,26 @@ type table struct {
 	words                 string // name of their table
 	putWords, removeWords string
 
-	items map[int]string // names of the indexes on items of arrays, by their columns
+	items   map[int]string           // names of the indexes on items of arrays, by their columns
+	indexed map[model.IndexPart]bool // values that an index begins with
 }
 
 func newTable(d db.Dialect, c *model.Collection) *table {
-	t := &table{Table: db.NewTable(d, c)}
+	t := &table{Table: db.NewTable(d, c), items: map[int]string{}, indexed: map[model.IndexPart]bool{{Column: model.IDColumn}: true}}
+	for _, group := range c.UniqueGroups() {
+		t.indexed[model.IndexPart{Column: group[0]}] = true
+	}
+	for _, link := range c.Links() {
+		t.indexed[model.IndexPart{Column: link.Column}] = true
+	}
+	for _, group := range c.IndexGroups() {
+		t.indexed[group[0]] = true
+	}
+	for _, index := range db.Indexes(c) {
+		if index.Items {
+			t.items[c.Field(index.Columns[0]).Column] = index.Name
+		}
+	}
 	id, revision := t.Columns[model.IDColumn], t.Columns[c.RevisionColumn()]
 
 	t.one = "SELECT " + t.All + " FROM " + t.Name + " WHERE " + id + " = $1"

@@ -132,64 +132,6 @@ func (t *Tx) conflictsOf(c *model.Collection, record model.Record, revision int6
 	return conflicts, err
 }
 
-// Update replaces a resource that was read in this transaction and returns its new
-// representation. Conflicts are reported as by Insert.
-func (t *Tx) Update(c *model.Collection, before, after model.Record) ([]byte, error) {
-	if faults := search.TooLong(c, before, after); len(faults) > 0 {
-		return nil, faults
-	}
-	conflicts, err := t.conflicts(c, before, after)
-	if err != nil {
-		return nil, t.fault(err)
-	}
-	if len(conflicts) > 0 {
-		return nil, conflicts
-	}
-	id := after[model.IDColumn]
-	if err := t.conn.Lock(c.Name, id.ID()); err != nil {
-		return nil, t.fault(err)
-	}
-	representation := c.Append(nil, after)
-	args := append(model.Record{}, after[1:c.RevisionColumn()]...)
-	stored := false
-	var change *written
-	err = t.conn.Batch(t.change(c, Updated, id.ID(), t.store.tables[c].log.previous(before, after), func(w *written) { change = w }), db.Statement{
-		SQL: t.store.tables[c].update, Args: append(args, id, before[c.RevisionColumn()]), Stored: func(revision int64) {
-			after[c.RevisionColumn()], stored = model.IntValue(revision), true
-		},
-	})
-	if err == nil && !stored {
-		err = fmt.Errorf("an update of %s found no row", c.Name)
-	}
-	if err != nil {
-		return nil, t.fault(err)
-	}
-	t.last = change
-	t.recordMove(c, before, after)
-	return representation, t.fault(t.putWords(c, before, after))
-}
-
-// Delete removes a resource that was read in this transaction and returns its
-// last representation.
-func (t *Tx) Delete(c *model.Collection, record model.Record) ([]byte, error) {
-	id := record.ID(model.IDColumn)
-	if err := t.conn.Lock(c.Name, id); err != nil {
-		return nil, t.fault(err)
-	}
-	if err := t.conn.Defer(t.change(c, Deleted, id, t.store.tables[c].log.whole(record), func(w *written) { t.last = w })); err != nil {
-		return nil, t.fault(err)
-	}
-	changed, err := t.conn.Exec(t.store.tables[c].delete, record[model.IDColumn], record[c.RevisionColumn()])
-	if err == nil && changed != 1 {
-		err = fmt.Errorf("a deletion from %s removed %d rows", c.Name, changed)
-	}
-	if err != nil {
-		return nil, t.fault(err)
-	}
-	t.record(c, record, -1)
-	return c.Append(nil, record), t.fault(t.removeWords(c, record))
-}
-
 // conflicts looks for other resources with the same id or the same values in a unique group.
 // Before is the previous state, nil for a new resource: only changed values are checked.
 func (t *Tx) conflicts(c *model.Collection, before, after model.Record) (problem.Errors, error) {
@@ -212,7 +154,7 @@ func (t *Tx) conflicts(c *model.Collection, before, after model.Record) (problem
 			return nil, err
 		}
 		if taken {
-			conflicts.Add(conflictOf(c, group))
+			conflicts.Add(ConflictOf(c, group))
 		}
 	}
 	return conflicts, nil
@@ -241,7 +183,8 @@ func (t *Tx) exists(c *model.Collection, group []int, record model.Record) (bool
 	return db.One(t.conn, nil, s.String(), s.Args...)
 }
 
-func conflictOf(c *model.Collection, group []int) *problem.Error {
+// ConflictOf is the error of a resource whose values of a unique group another one has.
+func ConflictOf(c *model.Collection, group []int) *problem.Error {
 	names := make([]string, len(group))
 	for i, column := range group {
 		names[i] = c.Columns()[column].Name

@@ -31,6 +31,7 @@ type connection struct {
 	extend       func() error  // allows a read at the speed of a client
 	renew        func() error  // replaces a lost connection; nil: not possible
 	transaction  int64         // its number, to ask for its outcome
+	cursor       *cursor       // open; nil: none
 
 	locks   *retryLocks // nil: no concurrent writers
 	retry   *retryLock  // nil: none
@@ -66,6 +67,7 @@ func (c *connection) wait() (context.Context, context.CancelFunc) {
 // send sends the queued statements and then another one, and reads all results but the last. If
 // the connection is lost before anything was read, it retries on another.
 func (c *connection) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
+	c.cursor.suspend()
 	first, queued := !c.begun, c.queued
 	results, err := c.sendOnce(ctx, sql, args)
 	if first && c.renewed(err) {
@@ -306,7 +308,7 @@ func (c *connection) rollback() {
 		c.trace("rollback")
 		_, _ = c.raw.Exec(ctx, "rollback")
 	}
-	c.queued, c.begun = nil, false
+	c.queued, c.begun, c.cursor = nil, false, nil
 }
 
 func arguments(values []model.Value) []any {

@@ -113,6 +113,12 @@ func (dialect) HasItems(s db.ItemSearch) string {
 	return s.Column + "::jsonb @> ANY (ARRAY[" + strings.Join(arrays, ", ") + "])"
 }
 
+func (dialect) CreateItemIndex(name, table, column string, _ model.Kind) []string {
+	return []string{`CREATE INDEX "` + name + `" ON ` + table + " USING gin ((" + column + "::jsonb) jsonb_path_ops)"}
+}
+
+func (dialect) DropIndex(name string) []string { return []string{`DROP INDEX "` + name + `"`} }
+
 func (dialect) HoldSchema() []string { return []string{lockSchemas} }
 
 func (dialect) InlineReferences() bool { return false }
@@ -157,10 +163,10 @@ func (dialect) Catalogue() db.Catalogue {
 			FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid LEFT JOIN pg_collation l ON l.oid = a.attcollation
 			WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
 			ORDER BY t.relname, a.attnum`,
-		Indexes: `SELECT t.relname::text, x.relname::text, i.indisunique::int, a.attname::text
+		Indexes: `SELECT t.relname::text, x.relname::text, i.indisunique::int, coalesce(a.attname::text, '')
 			FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
 				CROSS JOIN unnest(i.indkey::int[]) WITH ORDINALITY AS k(number, position)
-				JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
+				LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number AND k.number > 0
 			WHERE t.relnamespace = current_schema()::regnamespace AND NOT i.indisprimary ORDER BY t.relname, x.relname, k.position`,
 		References: `SELECT t.relname::text, a.attname::text, r.relname::text, f.conname::text
 			FROM pg_constraint f JOIN pg_class t ON t.oid = f.conrelid JOIN pg_class r ON r.oid = f.confrelid

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -148,14 +149,21 @@ func (t *retryLock) unlock(c *connection) {
 
 // Lock takes no lock: of the transactions that write to the same resource, all but one fail. Those
 // that have failed run again one after another, and one that has not failed yet lets them go first.
+// A transaction that writes to many resources would fail again and again where others write to one of
+// them all the time, so after it has failed, all others that write to the collection wait for it.
 func (c *connection) Lock(collection string, id model.ID) error {
 	if c.locks == nil {
 		return nil
 	}
 	c.about = resource{collection, id}
-	if c.retry == nil && c.locks.contended(c.about) {
-		c.yielded = true // also if the caller ignores the error
-		return errContended
+	if c.retry != nil {
+		return nil
+	}
+	for _, about := range []resource{{collection, db.WholeCollection}, c.about} {
+		if c.locks.contended(about) {
+			c.about, c.yielded = about, true // also if the caller ignores the error
+			return errContended
+		}
 	}
 	return nil
 }

@@ -36,11 +36,24 @@ const (
 )
 
 func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
-	c.trace(sql)
 	stmt, cached, err := c.prepare(sql)
 	if err != nil {
 		return nil, err
 	}
+	return c.start(sql, stmt, cached, args), nil
+}
+
+// Cursor does not use the cache, as other statements would evict an open one from it.
+func (c *connection) Cursor(sql string, args ...model.Value) (db.Rows, error) {
+	stmt, _, err := c.raw.PrepareTransient(sql)
+	if err != nil {
+		return nil, err
+	}
+	return c.start(sql, stmt, false, args), nil
+}
+
+func (c *connection) start(sql string, stmt *sqlite.Stmt, cached bool, args []model.Value) db.Rows {
+	c.trace(sql)
 	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
 	large := false
 	for i := range args {
@@ -48,7 +61,7 @@ func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
 		args[i].Bind(&c.binder)
 		large = large || len(args[i].Text()) > maxBound
 	}
-	return result{stmt, cached, large}, nil
+	return result{stmt, cached, large}
 }
 
 func (c *connection) Exec(sql string, args ...model.Value) (int, error) {

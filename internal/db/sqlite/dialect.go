@@ -88,6 +88,15 @@ func (dialect) Inside(column string, path []string, kind model.Kind) string {
 	if kind.IsDecimal() { // a text with all digits of the scale
 		return "CAST(replace(" + value + ", '.', '') AS INTEGER)"
 	}
+	return asKind(value, kind)
+}
+
+// asKind is a value out of JSON as one of the kind: a double may be written without a point, and is then
+// not the integer that its digits are.
+func asKind(value string, kind model.Kind) string {
+	if kind == model.KindNumber {
+		return "CAST(" + value + " AS REAL)"
+	}
 	return value
 }
 
@@ -96,16 +105,46 @@ func (dialect) HasItems(s db.ItemSearch) string {
 	for _, value := range s.Values {
 		values = append(values, s.Arg(value))
 	}
-	list := " IN (" + strings.Join(values, ", ") + ")"
+	list, item := " IN ("+strings.Join(values, ", ")+")", asKind("item.value", s.Kind)
 	switch {
 	case s.Index != "" && s.All && len(values) > 1:
 		return s.ID + ` IN (SELECT id FROM "` + s.Index + `" WHERE value` + list + fmt.Sprintf(" GROUP BY id HAVING count(*) = %d)", len(values))
 	case s.Index != "":
 		return s.ID + ` IN (SELECT id FROM "` + s.Index + `" WHERE value` + list + ")"
 	case s.All && len(values) > 1:
-		return "(SELECT count(DISTINCT item.value) FROM json_each(" + s.Column + ") AS item WHERE item.value" + list + fmt.Sprintf(") = %d", len(values))
+		return "(SELECT count(DISTINCT " + item + ") FROM json_each(" + s.Column + ") AS item WHERE " + item + list + fmt.Sprintf(") = %d", len(values))
 	}
-	return "EXISTS (SELECT 1 FROM json_each(" + s.Column + ") AS item WHERE item.value" + list + ")"
+	return "EXISTS (SELECT 1 FROM json_each(" + s.Column + ") AS item WHERE " + item + list + ")"
+}
+
+// CreateItemIndex creates a table of the items and the ids of their resources, which triggers maintain.
+// One may be left of a table that was replaced, as its triggers went with that.
+func (dialect) CreateItemIndex(name, table, column string, kind model.Kind) []string {
+	quoted := func(suffix string) string { return `"` + name + suffix + `"` }
+	item := asKind("item.value", kind)
+	items := func(row string) string { return " FROM json_each(" + row + "." + column + ") AS item WHERE item.value IS NOT NULL" }
+	insert := "INSERT OR IGNORE INTO " + quoted("") + " (value, id) SELECT " + item
+	add := insert + ", NEW.id" + items("NEW")
+	remove := "DELETE FROM " + quoted("") + " WHERE id = OLD.id AND value IN (SELECT " + item + items("OLD") + ")"
+	return []string{
+		"DROP TABLE IF EXISTS " + quoted(""),
+		"CREATE TABLE " + quoted("") + " (value ANY NOT NULL, id BLOB NOT NULL, PRIMARY KEY (value, id)) STRICT, WITHOUT ROWID",
+		insert + ", t.id FROM " + table + " AS t, json_each(t." + column + ") AS item WHERE item.value IS NOT NULL",
+		"CREATE TRIGGER " + quoted(".insert") + " AFTER INSERT ON " + table + " BEGIN " + add + "; END",
+		"CREATE TRIGGER " + quoted(".update") + " AFTER UPDATE OF " + column + " ON " + table + " WHEN OLD." + column + " IS NOT NEW." + column + " BEGIN " + remove + "; " + add + "; END",
+		"CREATE TRIGGER " + quoted(".delete") + " AFTER DELETE ON " + table + " BEGIN " + remove + "; END",
+	}
+}
+
+func (dialect) DropIndex(name string) []string {
+	if !strings.HasPrefix(name, db.ItemIndexPrefix) {
+		return []string{`DROP INDEX "` + name + `"`}
+	}
+	var statements []string
+	for _, trigger := range []string{".insert", ".update", ".delete"} {
+		statements = append(statements, `DROP TRIGGER IF EXISTS "`+name+trigger+`"`)
+	}
+	return append(statements, `DROP TABLE "`+name+`"`)
 }
 
 func (dialect) HoldSchema() []string { return nil }
@@ -138,12 +177,17 @@ func (b dialect) AlterTable(c *model.Collection, have *db.TableDefinition, moves
 		return nil
 	}
 	name := db.Quote(b, c.Name)
-	return []string{
-		db.CreateTable(b, c, rebuilt),
-		"INSERT INTO " + rebuilt + " (" + strings.Join(into, ", ") + ") SELECT " + strings.Join(from, ", ") + " FROM " + name,
-		"DROP TABLE " + name,
-		"ALTER TABLE " + rebuilt + " RENAME TO " + name,
+	var drops []string // what is no part of the table, and would be left
+	for _, index := range have.Indexes {
+		if strings.HasPrefix(index.Name, db.ItemIndexPrefix) {
+			drops = append(drops, b.DropIndex(index.Name)...)
+		}
 	}
+	return append(drops,
+		db.CreateTable(b, c, rebuilt),
+		"INSERT INTO "+rebuilt+" ("+strings.Join(into, ", ")+") SELECT "+strings.Join(from, ", ")+" FROM "+name,
+		"DROP TABLE "+name,
+		"ALTER TABLE "+rebuilt+" RENAME TO "+name)
 }
 
 // A transaction that writes locks the whole database.
@@ -154,11 +198,12 @@ func (dialect) SkipLocked() string { return "" }
 func (dialect) Catalogue() db.Catalogue {
 	return db.Catalogue{
 		Columns: `SELECT t.name, c.name, c.type, c."notnull" FROM sqlite_schema t, pragma_table_xinfo(t.name) c
-			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.name NOT GLOB '_search.*.*' ORDER BY t.name, c.cid`,
-		// The index of words is a table.
-		Indexes: `SELECT t.name, i.name, i."unique", c.name, c.seqno FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
+			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.name NOT GLOB '_search.*.*' AND t.name NOT GLOB '_items.*' ORDER BY t.name, c.cid`,
+		// The index of words is a table, and so is that of the items of an array, which has triggers.
+		Indexes: `SELECT t.name, i.name, i."unique", coalesce(c.name, ''), c.seqno FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
 			WHERE t.type = 'table' AND i.origin = 'c'
 			UNION ALL SELECT substr(name, 1, length(name) - 6), name, 0, '_words', 0 FROM sqlite_schema WHERE type = 'table' AND name GLOB '_search.*.words'
+			UNION ALL SELECT tbl_name, substr(name, 1, length(name) - length('.insert')), 0, '', 0 FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '_items.*.insert'
 			ORDER BY 1, 2, 5`,
 		References: `SELECT t.name, f."from", f."table", '' FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`,
 	}

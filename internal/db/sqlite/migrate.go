@@ -74,7 +74,7 @@ func triggers(c db.Conn) (names []string, err error) {
 	err = db.Each(c, func(row model.Row) bool {
 		names = append(names, string(row.AppendText(nil, 0)))
 		return true
-	}, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB '_search.*' ORDER BY name")
+	}, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB '_search.*' AND name NOT GLOB '_items.*' ORDER BY name")
 	return names, err
 }
 

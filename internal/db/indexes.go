@@ -1,0 +1,100 @@
+package db
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Indexes lists what a collection's table must have besides its primary key. The
+// id stands behind the columns of an index, as it does in every order.
+func Indexes(c *model.Collection) []IndexDefinition {
+	var indexes []IndexDefinition
+	add := func(unique bool, columns ...int) {
+		index := IndexDefinition{Unique: unique}
+		for _, column := range columns {
+			index.Columns = append(index.Columns, c.Columns()[column].Name)
+		}
+		index.Name = indexName(c, index)
+		indexes = append(indexes, index)
+	}
+	for _, group := range c.UniqueGroups() {
+		add(true, group...)
+	}
+	for _, link := range c.Links() {
+		add(false, link.Column, model.IDColumn)
+	}
+	for _, group := range c.IndexGroups() {
+		index := IndexDefinition{parts: group}
+		for _, part := range group {
+			index.Columns = append(index.Columns, part.Name(c))
+			index.Expression = index.Expression || part.Path != "" || part.Items
+			index.Items = index.Items || part.Items
+		}
+		if !index.Items {
+			index.parts = append(slices.Clone(group), model.IndexPart{Column: model.IDColumn})
+			index.Columns = append(index.Columns, c.Columns()[model.IDColumn].Name)
+		}
+		index.Name = indexName(c, index)
+		indexes = append(indexes, index)
+	}
+	return indexes
+}
+
+// Same reports whether two definitions are those of one index. An expression is compared by the name
+// of its index, which depends on it: databases write expressions in other ways than they were given.
+func (i IndexDefinition) Same(other IndexDefinition) bool {
+	if i.Expression || other.Expression {
+		return i.Expression == other.Expression && i.Name == other.Name
+	}
+	return i.Unique == other.Unique && slices.Equal(i.Columns, other.Columns)
+}
+
+// CreateIndex returns the statements that create an index of Indexes.
+func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) []string {
+	if index.Items {
+		return d.CreateItemIndex(index.Name, Quote(d, c.Name), Quote(d, index.Columns[0]), index.parts[0].Inside(c).Kind().Item())
+	}
+	columns := make([]string, len(index.Columns))
+	for i, name := range index.Columns {
+		columns[i] = Quote(d, name)
+		if index.parts != nil && index.parts[i].Path != "" {
+			part := index.parts[i]
+			column := Quote(d, c.Columns()[part.Column].Name)
+			columns[i] = "(" + d.Inside(column, strings.Split(part.Path, "."), part.Inside(c).Kind().Inside()) + ")"
+		}
+		// In the order of ORDER BY, or no sorted list could use it.
+		columns[i] += d.NullsFirst()
+	}
+	return []string{"CREATE " + Choose(index.Unique, "UNIQUE ", "") + "INDEX " + Quote(d, index.Name) +
+		" ON " + Quote(d, c.Name) + " (" + strings.Join(columns, ", ") + ")"}
+}
+
+// ItemIndexPrefix begins the names of indexes on the items of arrays.
+const ItemIndexPrefix = "_items."
+
+// indexName starts with an underscore, as no collection does, and is cut to
+// what every database can hold. The name of an expression has a hash of it.
+func indexName(c *model.Collection, index IndexDefinition) string {
+	prefix := Choose(index.Unique, "_unique.", "_index.")
+	if index.Items {
+		prefix = ItemIndexPrefix
+	}
+	name := prefix + c.Name + "." + strings.Join(index.Columns, ".")
+	hashed := name
+	if index.Expression {
+		for _, part := range index.parts {
+			if part.Path != "" || part.Items {
+				hashed += " " + part.Inside(c).Kind().Inside().String()
+			}
+		}
+	}
+	if len(name) > 63 || index.Expression {
+		sum := sha256.Sum256([]byte(hashed))
+		name = name[:min(len(name), 46)] + "_" + hex.EncodeToString(sum[:8])
+	}
+	return name
+}

@@ -1,0 +1,120 @@
+package openapi
+
+import (
+	"strings"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// relations lists the relations of a collection that the reader may include, by the rule of
+// auth.Permit.Related.
+func (b *builder) relations(c *model.Collection) []*model.Relation {
+	var found []*model.Relation
+	for _, relation := range c.Relations() {
+		verb := schema.MayList
+		if relation.One {
+			verb = schema.MayRead
+		}
+		if b.by.May(verb, relation.To) && b.by.Visible(relation.Referring()).Has(relation.Column) {
+			found = append(found, relation)
+		}
+	}
+	return found
+}
+
+// partParameters are those that say what is shown of resources. Of relations only the first level is
+// listed; the description tells how the others are written.
+func (b *builder) partParameters(c *model.Collection) list {
+	all := list{b.fieldsOf(c, c.Name+".fields", "fields", "Attributes to return; `id` and `type` always are. The response then has only these, although its schema requires all.")}
+	relations := b.relations(c)
+	if len(relations) == 0 {
+		return all
+	}
+	all = append(all, b.include(c, relations))
+	for _, relation := range relations {
+		name := "include[" + relation.Name + "]"
+		all = append(all, b.fieldsOf(relation.To, c.Name+".fields."+relation.Name, "fields["+relation.Name+"]", "Attributes of the included `"+relation.Name+"` to return."))
+		if relation.One {
+			continue
+		}
+		option := func(option, text string, shape object, example any) object {
+			return b.parameter(c.Name+".include."+relation.Name+"."+option, func() object {
+				return object{{"name", name + "[" + option + "]"}, {"in", "query"}, {"description", text}, {"schema", shape}, {"example", example}}
+			})
+		}
+		limit := object{{"type", "integer"}, {"minimum", -query.MaxIncluded}, {"maximum", query.MaxIncluded}}
+		if b.MaxLimit > 0 {
+			limit = object{{"type", "integer"}, {"minimum", -min(b.MaxLimit, query.MaxIncluded)}, {"maximum", min(b.MaxLimit, query.MaxIncluded)}}
+		}
+		all = append(all,
+			option("limit", "How many of the included `"+relation.Name+"`: the first ones, or with a negative number the last ones. Without it, the first 10.", limit, 3),
+			option("sort", "Fields that the included `"+relation.Name+"` are sorted by, as in `sort`, with commas between them.", object{{"type", "string"}}, "-id"),
+			option("total", "Whether `"+relation.TotalName()+"` is added, the number of all of them.", object{{"type", "boolean"}}, true))
+	}
+	return all
+}
+
+func (b *builder) include(c *model.Collection, relations []*model.Relation) object {
+	return b.parameter(c.Name+".include", func() object {
+		names := make([]string, len(relations))
+		for i, relation := range relations {
+			names[i] = relation.Name
+		}
+		return object{
+			{"name", "include"}, {"in", "query"},
+			{"description", "Related resources to embed: " + strings.Join(names, ", ") + ". A path such as `" + names[0] + ".other` embeds relations of these, at most 3 levels deep. Filters of an included collection are written `include[name][filter][field]`. Several are given as several parameters, or in one with commas between them."},
+			{"style", "form"}, {"explode", true},
+			{"schema", object{
+				{"type", "array"}, {"minItems", 1},
+				{"items", object{{"type", "string"}, {"pattern", `^(` + strings.Join(names, "|") + `)(\.[a-z][a-z0-9_-]*){0,2}$`}}},
+			}},
+			{"example", list{names[0]}},
+		}
+	})
+}
+
+// fieldsOf is a parameter that selects attributes of a collection.
+func (b *builder) fieldsOf(c *model.Collection, component, name, description string) object {
+	return b.parameter(component, func() object {
+		var names list
+		for _, field := range b.fields(c) {
+			names = append(names, field.Name)
+		}
+		return object{
+			{"name", name}, {"in", "query"}, {"description", description + " Several are given as several parameters, or in one with commas between them."},
+			{"style", "form"}, {"explode", true},
+			{"schema", object{{"type", "array"}, {"minItems", 1}, {"uniqueItems", true}, {"items", object{{"type", "string"}, {"enum", names}}}}},
+			{"example", list{"id"}},
+		}
+	})
+}
+
+// addRelations adds what is embedded to the properties of a resource. None of it is required.
+func (b *builder) addRelations(properties *object, c *model.Collection) {
+	for _, relation := range b.relations(c) {
+		one := b.schemaOf(place{collection: relation.To}, readVariant)
+		column := relation.Referring().Columns()[relation.Column].Name
+		if relation.One {
+			properties.add(relation.Name, object{{"description", "The resource that `" + column + "` refers to, if `include` names it; null if there is none."}, {"oneOf", list{one, object{{"type", "null"}}}}})
+			continue
+		}
+		properties.add(relation.Name, object{{"type", "array"}, {"description", "Resources of " + relation.To.Name + " that refer to this one by `" + column + "`, if `include` names them."}, {"items", one}})
+		if c.Field(relation.TotalName()) == nil && c.Relation(relation.TotalName()) == nil {
+			properties.add(relation.TotalName(), object{{"type", "integer"}, {"format", "int64"}, {"minimum", 0}, {"description", "How many there are of `" + relation.Name + "`, if `include[" + relation.Name + "][total]` asks for it."}})
+		}
+	}
+}
+
+// relationsDescription is the relations of a collection, as GET / shows them.
+func (b *builder) relationsDescription() object {
+	return object{{"type", "array"}, {"description", "Its relations, which `include` can name."}, {"items", object{
+		{"type", "object"},
+		{"properties", object{
+			{"name", object{{"type", "string"}}}, {"collection", object{{"type", "string"}, {"description", "The collection of the related resources."}}},
+			{"many", object{{"type", "boolean"}}}, {"attribute", object{{"type", "string"}, {"description", "The attribute that refers to the other resource."}}},
+		}},
+		{"required", list{"name", "collection", "many", "attribute"}}, {"additionalProperties", false},
+	}}}
+}

@@ -1,0 +1,196 @@
+package openapi
+
+import (
+	"strings"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
+	"github.com/plural-go/plural/schema"
+)
+
+// What writes to several resources at once: ranges, upserts and transactions.
+
+func (b *builder) dryRun() object {
+	return b.parameter("dry_run", func() object {
+		return object{
+			{"name", "dry_run"}, {"in", "query"},
+			{"description", "`true`: everything is checked and answered as usual, without `ETag` and `Location`, and nothing is changed. `X-Affected` tells how many resources would be. Not together with `Idempotency-Key`."},
+			{"schema", object{{"type", "boolean"}}}, {"example", true},
+		}
+	})
+}
+
+// onConflict is the parameter that makes an upsert of a creation.
+func (b *builder) onConflict(c *model.Collection) object {
+	return b.parameter(c.Name+".on_conflict", func() object {
+		groups := list{"id"}
+		for _, group := range c.UniqueGroups() {
+			var names []string
+			for _, column := range group {
+				if b.by.Visible(c).Has(column) {
+					names = append(names, c.Columns()[column].Name)
+				}
+			}
+			if len(names) == len(group) {
+				groups = append(groups, strings.Join(names, ","))
+			}
+		}
+		return object{
+			{"name", "on_conflict"}, {"in", "query"},
+			{"description", "A unique attribute, or all of a unique group with commas between them. A resource that has the same values is changed as by PATCH, and only the attributes that are sent: 200. Otherwise it is created: 201. Of an array, 201 means that all were created."},
+			{"schema", object{{"type", "string"}, {"enum", groups}}}, {"example", groups[len(groups)-1]},
+		}
+	})
+}
+
+// limitOfRange is the limit of a write, which has no default.
+func (b *builder) limitOfRange(name string) object {
+	return b.parameter("Range."+name, func() object {
+		shape := object{{"type", "integer"}}
+		if b.MaxLimit > 0 {
+			shape = append(shape, member{"minimum", -b.MaxLimit}, member{"maximum", b.MaxLimit})
+		}
+		return object{
+			{"name", name}, {"in", "query"},
+			{"description", "How many resources are changed: a negative number counts back from where the range starts. Without it, all of them."},
+			{"schema", shape}, {"example", 1},
+		}
+	})
+}
+
+// rangeParameters is all that selects the resources of a write.
+func (b *builder) rangeParameters(c *model.Collection) list {
+	return append(b.selection(c, b.limitOfRange), b.dryRun(), b.idempotencyKey())
+}
+
+// rangeText says what all writes to ranges have in common.
+func (b *builder) rangeText(does string) string {
+	return does + " the resources that GET lists with the same query, without a default limit: all of them or none. A filter or a range is required. More than " +
+		thousands(int64(b.MaxItems)) + " resources are 413. It is always carried out at once."
+}
+
+func (b *builder) updateRange(p place) object {
+	may, public := b.mayInRange(schema.MayUpdate, p)
+	if !may {
+		return nil
+	}
+	c := p.collection
+	codes := append(b.ofRange(p), b.ofWrite(p, patchVariant)...)
+	return b.describe(operation{
+		id: "update" + b.called(p, true), tag: c.Name, public: public,
+		summary: "Update " + b.said(p, spaced(c.Name)), description: b.rangeText("Sets the attributes that are sent, in"),
+		parameters: b.rangeParameters(c), body: b.body(p, patchVariant),
+		responses: object{{"200", b.rangeWritten(p)}}, codes: codes, headers: writeHeaders,
+	})
+}
+
+func (b *builder) deleteRange(p place) object {
+	may, public := b.mayInRange(schema.MayDelete, p)
+	if !may {
+		return nil
+	}
+	c := p.collection
+	return b.describe(operation{
+		id: "delete" + b.called(p, true), tag: c.Name, public: public,
+		summary: "Delete " + b.said(p, spaced(c.Name)), description: b.rangeText("Deletes") + " Answers with the resources as they last were. References between them do not keep them from being deleted.",
+		parameters: b.rangeParameters(c),
+		responses:  object{{"200", b.rangeWritten(p)}}, codes: append(b.ofRange(p), b.ofDelete(p)...), headers: writeHeaders,
+	})
+}
+
+// mayInRange reports whether the reader may write to a range, for which they must list it.
+func (b *builder) mayInRange(verb schema.AccessVerb, p place) (may, public bool) {
+	may, public = b.may(verb, p)
+	mayList, publicList := b.may(schema.MayList, p)
+	return may && mayList && !p.collection.ReadOnly(), public && publicList
+}
+
+// ofRange is the codes of a write to a range beside those of a write to one resource.
+func (b *builder) ofRange(p place) []problem.Code {
+	codes := append(b.ofSelection(p.collection), problem.CodeFilterRequired, problem.CodeTooManyItems, problem.CodeTooExpensive)
+	if p.collection.RequireIfMatch {
+		codes = append(codes, problem.CodePreconditionRequired)
+	}
+	return codes
+}
+
+func (b *builder) rangeWritten(p place) object {
+	return b.response(p.collection, "Range", func() object {
+		return object{
+			{"description", "All resources of the range, in its order."}, {"headers", b.headersOf(append([]string{"X-Affected"}, writeHeaders...)...)},
+			{"content", jsonOf(enveloped(arrayOf(b.schemaOf(p, readVariant))), dataOf(list{b.example(p.collection, readVariant, "")}))},
+		}
+	})
+}
+
+// upserted is the answer to an upsert that has changed a resource.
+func (b *builder) upserted(p place) object {
+	return b.response(p.collection, "Upserted", func() object {
+		one := b.schemaOf(p, readVariant)
+		return object{
+			{"description", "With `on_conflict`: the resource that exists, as it is now, or for an array all of them. `ETag` is that of one resource."},
+			{"headers", b.headersOf(append([]string{"ETag", "X-Affected"}, writeHeaders...)...)},
+			{"content", jsonOf(enveloped(object{{"oneOf", list{one, arrayOf(one)}}}), dataOf(b.example(p.collection, readVariant, "")))},
+		}
+	})
+}
+
+// mayWrite reports whether the reader, or everybody, may write anything.
+func (b *builder) mayWrite(by View) bool {
+	for _, c := range b.schema.Collections() {
+		if by.May(schema.MayCreate, c) || by.May(schema.MayUpdate, c) || by.May(schema.MayDelete, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// transaction is the path that executes several writes; nil: the reader may write nothing.
+func (b *builder) transaction() object {
+	if !b.mayWrite(b.by) {
+		return nil
+	}
+	step := object{
+		{"type", "object"},
+		{"properties", object{
+			{"method", object{{"type", "string"}, {"enum", list{"POST", "PUT", "PATCH", "DELETE"}}}},
+			{"path", object{{"type", "string"}, {"minLength", 1}, {"description", "The path of a collection for POST, which may have on_conflict as its query, and of one resource for the others. It starts at the root of the interface."}}},
+			{"body", object{{"type", "object"}, {"description", "The attributes. Not for DELETE."}, {"additionalProperties", true}}},
+			{"if_match", object{{"type", "string"}, {"description", "As the header If-Match."}}},
+		}},
+		{"required", list{"method", "path"}}, {"additionalProperties", false},
+	}
+	shape := object{{"type", "array"}, {"items", step}, {"maxItems", b.MaxItems}}
+	one := object{
+		{"type", "object"}, {"properties", object{{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}}, {"type", object{{"type", "string"}}}}},
+		{"required", list{"id", "type"}}, {"additionalProperties", true},
+	}
+	return object{{"post", b.describe(operation{
+		id: "runTransaction", tag: serverTag, public: b.secured() && b.mayWrite(b.Public),
+		summary:     "Run a transaction",
+		description: "Executes the steps in their order, all or none. The first refusal is the answer; its pointer starts with the position of the step. At most " + thousands(int64(b.MaxItems)) + " steps. It is always carried out at once.",
+		parameters:  list{b.dryRun(), b.idempotencyKey()},
+		body: object{{"description", "The steps. At most " + thousands(b.MaxBody) + " bytes."}, {"required", true}, {"content", jsonOf(shape, list{
+			object{{"method", "DELETE"}, {"path", "/users/" + exampleID}, {"if_match", `"1a.1"`}},
+		})}},
+		responses: object{{"200", object{
+			{"description", "The resource of each step, as it was after the step; of DELETE, as it last was."},
+			{"headers", b.headersOf(append([]string{"X-Affected"}, writeHeaders...)...)},
+			{"content", jsonOf(enveloped(arrayOf(one)), dataOf(list{object{{"id", exampleID}, {"type", "users"}}}))},
+		}}},
+		codes: b.ofTransaction(), headers: writeHeaders,
+	})}}
+}
+
+// ofTransaction is the codes of every write.
+func (b *builder) ofTransaction() []problem.Code {
+	codes := []problem.Code{
+		problem.CodeMalformedJSON, problem.CodeTooDeep, problem.CodeUnknownParameter, problem.CodeMalformedQuery, problem.CodeNotAcceptable, problem.CodeInvalidParameter, problem.CodeDuplicateParameter,
+		problem.CodeBodyTooLarge, problem.CodeTooManyItems, problem.CodeUnsupportedMediaType, problem.CodeNotFound, problem.CodeIDExists, problem.CodeNotUnique, problem.CodeReferenced,
+		problem.CodePreconditionRequired, problem.CodeParentMismatch, problem.CodeUnknownReference, problem.CodeEnum, problem.CodeRefused, problem.CodeRequired,
+	}
+	for _, c := range b.schema.Collections() {
+		codes = append(codes, b.ofBody(place{collection: c}, createVariant)...)
+	}
+	return append(append(codes, b.ofChange()...), b.anywhere()...)
+}

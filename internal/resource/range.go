@@ -1,0 +1,211 @@
+package resource
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
+	"github.com/plural-go/plural/schema"
+)
+
+// A range of resources is updated or deleted in one transaction, which reads it. Before the
+// transaction it is read once more: a query that takes too long ends there, and does not block
+// other writes, and Before hooks need the resources.
+
+// checkRange refuses conditions and callers that a range cannot have.
+func (write *Write) checkRange() error {
+	for header, given := range map[string]*Tags{"If-Match": write.Condition.IfMatch, "If-None-Match": write.Condition.IfNoneMatch} {
+		if given != nil {
+			return fault.Header(header, problem.CodeMalformedRequest, "A range has no ETag. Leave out %s.", header)
+		}
+	}
+	return write.Path.Allowed(schema.MayList)
+}
+
+// Survey reads what a write needs to know before its transaction: which resources are in its range, and
+// whether they are too many. Caller is whose quota of reads it uses.
+func (r *Resources) Survey(ctx context.Context, write *Write, caller string) error {
+	if write.Range == nil {
+		return nil
+	}
+	page := write.page()
+	page.Caller = caller
+	listing, err := r.store.Page(ctx, page)
+	if err != nil {
+		return err
+	}
+	defer listing.Close()
+	for {
+		row, err := listing.Next()
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			return nil
+		}
+		if write.found = append(write.found, row.ID(model.IDColumn)); len(write.found) > write.limits.Items {
+			listing.Close()
+			return r.tooMany(ctx, write, caller)
+		}
+	}
+}
+
+// page asks for the resources of the range, and for one more than may be changed.
+func (write *Write) page() store.PageQuery {
+	q := *write.Range
+	most := int64(write.limits.Items) + 1
+	q.Range.Limit = max(min(q.Range.Limit, most), -most)
+	return pageQuery(write.Path, q, false)
+}
+
+// tooMany is the error of a range with too many resources. It counts them.
+func (r *Resources) tooMany(ctx context.Context, write *Write, caller string) error {
+	page := pageQuery(write.Path, *write.Range, false)
+	whole := page.Range.Anchor == query.AtEdge && page.Range.Limit == math.MaxInt64
+	page.Exact, page.Caller = whole, caller
+	listing, err := r.store.Page(ctx, page)
+	if err != nil {
+		return err
+	}
+	defer listing.Close()
+	count := int64(0)
+	if whole {
+		count = listing.Total
+	}
+	for !whole {
+		row, err := listing.Next()
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			break
+		}
+		count++
+	}
+	return write.refuseTooMany(count)
+}
+
+func (write *Write) refuseTooMany(count int64) error {
+	return fault.New(problem.CodeTooManyItems, "The range has %d resources, but one request can change at most %d. Send a limit or a narrower filter, several times.", count, write.limits.Items)
+}
+
+// runBeforeRange runs the hooks before the transaction for the resources that the survey found.
+func (r *Resources) runBeforeRange(ctx context.Context, write *Write) error {
+	if !r.hasBefore(write.Path.Collection, write.Verb) {
+		return nil
+	}
+	write.prepared = map[model.ID]model.Input{}
+	for _, id := range write.found {
+		input, err := r.prepare(ctx, write, id)
+		if err != nil {
+			return err
+		}
+		write.prepared[id] = input
+	}
+	return nil
+}
+
+// prepare runs the hooks before the transaction for one resource of a range.
+func (r *Resources) prepare(ctx context.Context, write *Write, id model.ID) (input model.Input, err error) {
+	if write.Verb == Delete {
+		return input, r.before(ctx, write, Delete, &id, nil)
+	}
+	input = write.Inputs[0] // before copies it
+	err = r.before(ctx, write, Update, &id, &input)
+	return input, err
+}
+
+// inputOf is the input of one resource of a range. A resource that has come into the range after
+// the survey gets its Before hooks now.
+func (w *Work) inputOf(write Write, id model.ID) (input model.Input, err error) {
+	if !w.resources.hasBefore(write.Path.Collection, write.Verb) {
+		if write.Verb == Update {
+			input = write.Inputs[0]
+		}
+		return input, nil
+	}
+	if input, ok := write.prepared[id]; ok {
+		return input, nil
+	}
+	return w.resources.prepare(w.resources.transactionContext(w.ctx), &write, id)
+}
+
+// changeRange updates or deletes the resources of a range, or none of them.
+func (w *Work) changeRange(write Write) ([]Resource, error) {
+	if err := write.Condition.allowsChange(""); err != nil { // where If-Match is required
+		return nil, err
+	}
+	records, err := w.readRange(write)
+	if err != nil {
+		return nil, err
+	}
+	for _, record := range records {
+		if err := write.Path.allows(w.tx, write.Verb, record); err != nil {
+			return nil, err
+		}
+	}
+	inputs := make([]model.Input, len(records))
+	for i, record := range records {
+		if inputs[i], err = w.inputOf(write, record.ID(model.IDColumn)); err != nil {
+			return nil, err
+		}
+	}
+	if write.Verb == Delete {
+		return w.deleteAll(write.Path, records)
+	}
+	return w.updateRange(write, records, inputs)
+}
+
+// readRange reads the resources of a range.
+func (w *Work) readRange(write Write) ([]model.Record, error) {
+	listing, err := w.tx.Page(write.page())
+	if err != nil {
+		return nil, err
+	}
+	defer listing.Close()
+	var records []model.Record
+	for {
+		row, err := listing.Next()
+		if err != nil || row == nil {
+			return records, err
+		}
+		records = append(records, write.Path.Collection.Scan(row))
+		if len(records) > write.limits.Items {
+			return nil, write.refuseTooMany(int64(len(records)))
+		}
+	}
+}
+
+// updateRange updates all resources at once, or where a hook takes part, which may change or delete
+// others of them, one after the other.
+func (w *Work) updateRange(write Write, records []model.Record, inputs []model.Input) ([]Resource, error) {
+	all := make([]updating, len(records))
+	for i := range records {
+		all[i] = updating{before: records[i], input: inputs[i], echo: write.echo}
+	}
+	if !w.resources.hasWithin(write.Path.Collection, Update) {
+		return w.updateAll(write.Path, all, nil)
+	}
+	updated := make([]Resource, 0, len(all))
+	for _, each := range all {
+		current, err := w.tx.Get(write.Path.Collection, nil, each.before.ID(model.IDColumn))
+		if err != nil {
+			return nil, err
+		}
+		if current == nil {
+			continue
+		}
+		each.before = current
+		one, err := w.updateAll(write.Path, []updating{each}, nil)
+		if err != nil {
+			return nil, err
+		}
+		updated = slices.Concat(updated, one)
+	}
+	return updated, nil
+}

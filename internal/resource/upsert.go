@@ -1,0 +1,299 @@
+package resource
+
+import (
+	"context"
+	"slices"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
+)
+
+// An upsert creates resources, and changes those that have the same values of a unique group as
+// by PATCH. Which of the two happens is known in the transaction only. Checks and hooks are those of what
+// happens.
+
+// upsert is one input of an upsert, for both cases.
+type upsert struct {
+	model.Upsert
+	echo   echo
+	before Verb // whose Before hooks have run; empty: none have
+}
+
+// decodeUpserts reads the body of an upsert. What is wrong in only one case is an error when
+// that happens.
+func (write *Write) decodeUpserts(body []byte, options model.DecodeOptions) error {
+	c := write.Path.Collection
+	decoded, many, err := c.DecodeUpserts(body, options)
+	if err != nil {
+		return err
+	}
+	write.Many, write.upserts = many, make([]upsert, len(decoded))
+	var missing problem.Errors
+	for i, each := range decoded {
+		write.upserts[i].echo = separateReadOnly(c, &each.Patch, options.Writable)
+		if options.Parent != nil && each.Patch.Values != nil {
+			for _, wrong := range each.CreateFaults {
+				if wrong.Code == problem.CodeParentMismatch { // a POST cannot move a child
+					each.PatchFaults = append(each.PatchFaults, wrong)
+				}
+			}
+			each.Patch.Values[options.Parent.Column], each.Patch.Set[options.Parent.Column] = model.IDValue(options.ParentID), true
+		}
+		write.upserts[i].Upsert = each
+		missing = append(missing, below(write.pointer(i), write.missingKey(i))...)
+	}
+	return missing.Err()
+}
+
+// key is the values of the unique group of an input, in their columns.
+func (write *Write) key(i int) model.Record {
+	each := write.upserts[i]
+	key := make(model.Record, len(write.Path.Collection.Columns()))
+	for _, column := range write.Conflict {
+		switch {
+		case each.Patch.Values == nil:
+		case each.Patch.Set[column]:
+			key[column] = each.Patch.Values[column]
+		case each.echo.set != nil && each.echo.set[column]:
+			key[column] = each.echo.values[column]
+		}
+	}
+	return key
+}
+
+// missingKey reports values of the unique group that an input does not have. An invalid value is
+// reported elsewhere.
+func (write *Write) missingKey(i int) (faults problem.Errors) {
+	if write.upserts[i].Patch.Values == nil {
+		return nil
+	}
+	key := write.key(i)
+	for _, column := range write.Conflict {
+		name := write.Path.Collection.Columns()[column].Name
+		invalid := slices.ContainsFunc(write.upserts[i].PatchFaults, func(f *problem.Error) bool { return f.Source.Pointer == write.pointer(i)+"/"+name })
+		if key[column].IsNull() && !invalid {
+			faults.Add(fault.At("/"+name, problem.CodeRequired, "on_conflict=%s needs a value of %s.", name, name))
+		}
+	}
+	return faults
+}
+
+// owner is the resource that has the values of the unique group of an input.
+type owner struct {
+	record model.Record // nil: none that the caller may see on the path
+	hidden bool         // there is one, but they may not see it there
+}
+
+// owners finds the owners of inputs.
+func (write *Write) owners(tx *store.Tx, items []int) ([]owner, error) {
+	c, keys, owners := write.Path.Collection, make([]model.Record, len(items)), make([]owner, len(items))
+	for k, i := range items {
+		keys[k] = write.key(i)
+	}
+	find := func(scope query.Filter) ([]model.Record, error) { return tx.Owners(c, scope, write.Conflict, keys) }
+	seen, err := find(write.Path.Scope())
+	if err != nil {
+		return nil, err
+	}
+	for k := range items {
+		owners[k].record = seen[k]
+	}
+	if write.Path.Scope() == nil {
+		return owners, nil
+	}
+	all, err := find(nil)
+	if err != nil {
+		return nil, err
+	}
+	for k := range items {
+		owners[k].hidden = all[k] != nil && seen[k] == nil
+	}
+	return owners, nil
+}
+
+// runBeforeUpserts runs the hooks before the transaction, for what happens now if nothing changes
+// until then.
+func (r *Resources) runBeforeUpserts(ctx context.Context, write *Write) error {
+	if c := write.Path.Collection; !r.hasBefore(c, Create) && !r.hasBefore(c, Update) {
+		return nil
+	}
+	tx, err := r.store.Read(ctx)
+	if err != nil {
+		return err
+	}
+	owners, err := write.owners(tx, write.items())
+	tx.Close()
+	if err != nil {
+		return err
+	}
+	for i := range write.upserts {
+		if err := r.prepareUpsert(ctx, write, i, owners[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// items lists the positions of all inputs.
+func (write *Write) items() []int {
+	items := make([]int, len(write.upserts))
+	for i := range items {
+		items[i] = i
+	}
+	return items
+}
+
+// prepareUpsert runs the Before hooks of one input, unless they have run or the input is invalid.
+func (r *Resources) prepareUpsert(ctx context.Context, write *Write, i int, found owner) (err error) {
+	each := &write.upserts[i]
+	switch {
+	case found.hidden:
+	case found.record != nil && each.before != Update && len(each.PatchFaults) == 0:
+		each.before = Update
+		id := found.record.ID(model.IDColumn)
+		err = r.before(ctx, write, Update, &id, &each.Patch)
+	case found.record == nil && each.before != Create && len(each.CreateFaults) == 0:
+		each.before = Create
+		err = r.before(ctx, write, Create, nil, &each.Create)
+	}
+	return at(write.pointer(i), err)
+}
+
+// upsert creates and changes the resources of the inputs, or none of them.
+func (w *Work) upsert(write Write) ([]Resource, error) {
+	if err := w.requireParent(write.Path); err != nil {
+		return nil, err
+	}
+	if err := write.Condition.allowsChange(""); err != nil { // the collection has no ETag
+		return nil, err
+	}
+	write.upserts = slices.Clone(write.upserts) // the transaction may run again
+	items := write.items()
+	owners, err := write.owners(w.tx, items)
+	if err == nil {
+		err = w.checkUpserts(write, items, owners)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, results := write.Path.Collection, make([]Resource, len(items))
+	if !w.resources.hasWithin(c, Create) && !w.resources.hasWithin(c, Update) {
+		return results, w.upsertItems(write, items, owners, results)
+	}
+	// A hook may create, change or delete resources that the next inputs are about.
+	for _, i := range items {
+		current, err := write.owners(w.tx, []int{i})
+		if err == nil {
+			err = w.checkUpserts(write, []int{i}, current)
+		}
+		if err == nil {
+			err = w.upsertItems(write, []int{i}, current, results)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// checkUpserts refuses inputs that are wrong for what happens.
+func (w *Work) checkUpserts(write Write, items []int, owners []owner) error {
+	c, path := write.Path.Collection, write.Path
+	var invalid, conflicts problem.Errors
+	for k, i := range items {
+		each, pointer, record := write.upserts[i], write.pointer(i), owners[k].record
+		verb := Create
+		if record != nil {
+			verb = Update
+		}
+		if err := path.Allowed(verbs[verb]); err != nil {
+			return at(pointer, err)
+		}
+		if record == nil {
+			invalid = append(invalid, each.CreateFaults...)
+			continue
+		}
+		if err := path.allows(w.tx, Update, record); err != nil {
+			return at(pointer, err)
+		}
+		if c.RequireIfMatch {
+			return at(pointer, fault.New(problem.CodePreconditionRequired, "The resource %s/%s exists, and this collection requires If-Match to change it. Use PATCH.", c.Name, record.ID(model.IDColumn)))
+		}
+		invalid = append(invalid, each.PatchFaults...)
+		if len(each.PatchFaults) == 0 && each.Patch.HasID() && each.Patch.Values[model.IDColumn] != record[model.IDColumn] {
+			invalid.Add(fault.At(pointer+"/id", problem.CodeReadOnly, "The resource exists with the id %s, which cannot change. Leave the id out.", record.ID(model.IDColumn)))
+		}
+	}
+	if len(invalid) > 0 {
+		return invalid
+	}
+	seen := keySet{write.Conflict, map[model.Value][]model.Record{}}
+	for k, i := range items {
+		if again := seen.add(write.key(i)); again || owners[k].hidden {
+			conflicts = append(conflicts, below(write.pointer(i), path.redact(problem.Errors{store.ConflictOf(c, write.Conflict)}))...)
+		}
+	}
+	return conflicts.Err()
+}
+
+// keySet is the values of a unique group that were seen.
+type keySet struct {
+	group []int
+	seen  map[model.Value][]model.Record
+}
+
+// add adds the values of a record, and reports whether they were there already.
+func (k keySet) add(record model.Record) (again bool) {
+	first := record[k.group[0]]
+	for _, other := range k.seen[first] {
+		if !slices.ContainsFunc(k.group, func(column int) bool { return other[column] != record[column] }) {
+			return true
+		}
+	}
+	k.seen[first] = append(k.seen[first], record)
+	return false
+}
+
+// upsertItems changes the resources of inputs that exist, and then creates the others.
+func (w *Work) upsertItems(write Write, items []int, owners []owner, results []Resource) error {
+	var updates []updating
+	var inputs []model.Input
+	var updated, created []int
+	for k, i := range items {
+		err := w.resources.prepareUpsert(w.resources.transactionContext(w.ctx), &write, i, owners[k])
+		if err != nil {
+			return err
+		}
+		each := write.upserts[i]
+		if before := owners[k].record; before != nil {
+			updates, updated = append(updates, updating{before: before, input: each.Patch, echo: each.echo}), append(updated, i)
+		} else {
+			inputs, created = append(inputs, each.Create), append(created, i)
+		}
+	}
+	before := len(w.creating)
+	defer func() { w.creating = w.creating[:before] }()
+	for _, input := range inputs {
+		if input.HasID() { // so that the updates can refer to it
+			w.creating = append(w.creating, identity{write.Path.Collection, input.Values.ID(model.IDColumn)})
+		}
+	}
+	changed, err := w.updateAll(write.Path, updates, func(k int) string { return write.pointer(updated[k]) })
+	if err != nil {
+		return err
+	}
+	made, err := w.createAll(write.Path, inputs, func(k int) string { return write.pointer(created[k]) })
+	if err != nil {
+		return err
+	}
+	for k, i := range updated {
+		results[i] = changed[k]
+	}
+	for k, i := range created {
+		results[i] = made[k]
+	}
+	return nil
+}

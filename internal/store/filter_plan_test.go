@@ -1,0 +1,116 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+)
+
+const planned = `
+collections:
+  projects:
+    timestamps: false
+    attributes:
+      key: {type: string, maxLength: 20, index: true}
+  issues:
+    timestamps: false
+    attributes:
+      title: {type: string}
+      project_id: {references: projects, inverse: issues}
+      place: {type: object, properties: {city: {type: string, maxLength: 50}, floor: {type: integer}, price: {type: string, format: decimal, scale: 2}}}
+      tags: {type: array, items: {type: string}, index: true}
+    index: [place.city, place.floor, place.price]
+`
+
+// TestIndexedFiltersDoNotScan looks at the plans of filters for which there are indexes.
+func TestIndexedFiltersDoNotScan(t *testing.T) {
+	s := parse(t, planned)
+	eachStore(t, s, func(t *testing.T, st *Store) {
+		isPostgres := st.db.Traits().RoundTrips
+		fill(t, st, isPostgres)
+		for _, each := range []struct{ collection, query string }{
+			{"issues", "filter[project.key]=k7"},
+			{"issues", "filter[project.key][starts_with]=k70"},
+			{"issues", "filter[project.key]=k7&filter[title]=x"},
+			{"projects", "filter[key]=k7"},
+			{"projects", "filter[issues.place.city]=c7"},
+			{"projects", "filter[issues.tags][has]=t7"},
+			{"issues", "filter[place.city]=c7"},
+			{"issues", "filter[place.city][starts_with]=c77"},
+			{"issues", "filter[place.floor]=7"},
+			{"issues", "filter[place.floor][in]=7,8"},
+			{"issues", "filter[place.price]=7.00"},
+			{"issues", "filter[tags][has]=t7"},
+			{"issues", "filter[tags][has]=t7&filter[tags][has]=t8"},
+			{"issues", "filter[tags][has_all]=t7,u7"},
+		} {
+			c := s.Collection(each.collection)
+			q, err := query.Parse(c, each.query, query.Limits{DefaultLimit: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan := planOf(t, st, c, q.Filter, isPostgres)
+			scans := slices.ContainsFunc(plan, func(line string) bool {
+				return strings.Contains(line, "Seq Scan") || strings.HasPrefix(line, "SCAN ")
+			})
+			if scans {
+				t.Errorf("%s?%s scans:\n%s", each.collection, each.query, strings.Join(plan, "\n"))
+			}
+		}
+	})
+}
+
+// fill makes 5,000 projects with 4 issues each.
+func fill(t *testing.T, st *Store, isPostgres bool) {
+	t.Helper()
+	series, id := "(WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < %d) SELECT n FROM s)", "unhex(printf('%%032d', %s))"
+	if isPostgres {
+		series, id = "(SELECT n FROM generate_series(1, %d) AS n) AS s", "lpad(%s::text, 32, '0')::uuid"
+	}
+	ids := func(n string) string { return fmt.Sprintf(id, n) }
+	write(t, st, func(tx *Tx) error {
+		for _, sql := range []string{
+			"INSERT INTO projects (id, key, _revision) SELECT " + ids("n") + ", 'k' || n, 0 FROM " + fmt.Sprintf(series, 5000),
+			"INSERT INTO issues (id, title, project_id, place, tags, _revision) SELECT " + ids("n") + ", 'x', " + ids("(n % 5000 + 1)") +
+				`, '{"city":"c' || n || '","floor":' || n || ',"price":"' || n || '.00"}', '["t' || n || '","u' || n || '"]', 0 FROM ` + fmt.Sprintf(series, 20000),
+			"ANALYZE",
+		} {
+			if _, err := tx.conn.Exec(sql); err != nil {
+				return fmt.Errorf("%s: %w", sql, err)
+			}
+		}
+		return nil
+	})
+}
+
+// planOf lists the lines of the plan of a list.
+func planOf(t *testing.T, st *Store, c *model.Collection, filter query.Filter, isPostgres bool) (lines []string) {
+	t.Helper()
+	read(t, st, func(tx *Tx) {
+		sql := tx.rowsStatement(c, Selection{Filter: filter, Order: NewOrder(nil), Take: 100})
+		explain, column := "EXPLAIN QUERY PLAN ", 3
+		if isPostgres {
+			explain, column = "EXPLAIN ", 0
+		}
+		rows, err := tx.conn.Query(explain+sql.String(), sql.Args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for {
+			more, err := rows.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !more {
+				return
+			}
+			lines = append(lines, strings.TrimSpace(string(rows.AppendText(nil, column))))
+		}
+	})
+	return lines
+}

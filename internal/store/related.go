@@ -1,0 +1,93 @@
+package store
+
+import (
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+)
+
+// Related reads the resources that a relation leads to from the resources with the keys: their ids or,
+// if it leads to one resource, the ids that they refer to. Those of a relation to many are in
+// the order of their keys and then of the include. It stops when read returns false.
+func (t *Tx) Related(i *query.Include, keys []model.ID, read func(model.Row) bool) error {
+	s := t.relatedStatement(i, keys)
+	return t.fault(db.Each(t.conn, read, s.String(), s.Args...))
+}
+
+func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement {
+	to := t.store.tables[i.Relation.To]
+	id := to.Columns[model.IDColumn]
+	filter := query.Both(i.Scope, i.Filter)
+	if i.Relation.One {
+		s := t.store.statement(i.Relation.To, "SELECT ", to.All, " FROM ", to.Name, " WHERE ", id)
+		s.inIDs(keys)
+		if filter != nil {
+			s.Write(" AND ")
+			s.condition(filter, true)
+		}
+		return s
+	}
+	// For each key, the first resources of its own are found by the index of the reference. No
+	// column of a collection starts with an underscore.
+	from := t.store.tables[i.Relation.From]
+	referring := to.Columns[i.Relation.Column]
+	s := t.store.statement(i.Relation.To, "WITH _keys AS (SELECT ", from.Columns[model.IDColumn], " AS _key FROM ", from.Name, " WHERE ", from.Columns[model.IDColumn])
+	s.inIDs(keys)
+	s.Write(") SELECT ", to.All, " FROM _keys CROSS JOIN ")
+	order := NewOrder(i.Sort)
+	first := order
+	if i.Limit < 0 {
+		first = order.reversed()
+	}
+	own := func(columns string) {
+		s.Write("(SELECT ", columns, " FROM ", to.Name, " WHERE ", referring, " = _key")
+		if filter != nil {
+			s.Write(" AND ")
+			s.condition(filter, true)
+		}
+		s.order(first)
+		s.Write(" LIMIT ")
+		s.Arg(model.IntValue(i.Size()))
+		s.Write(")")
+	}
+	if t.store.db.Traits().Lateral {
+		s.Write("LATERAL ")
+		own(to.All)
+		s.Write(" AS _own")
+	} else {
+		s.Write(to.Name, " WHERE ", id, " IN ")
+		own(id)
+	}
+	s.Write(" ORDER BY ", referring, ", ")
+	s.orderKeys(order)
+	return s
+}
+
+// RelatedTotals counts the resources of a relation to many, for each of the keys that has some.
+func (t *Tx) RelatedTotals(i *query.Include, keys []model.ID, read func(key model.ID, total int64)) error {
+	to := t.store.tables[i.Relation.To]
+	referring := to.Columns[i.Relation.Column]
+	s := t.store.statement(i.Relation.To, "SELECT ", referring, ", count(*) FROM ", to.Name, " WHERE ", referring)
+	s.inIDs(keys)
+	if filter := query.Both(i.Scope, i.Filter); filter != nil {
+		s.Write(" AND ")
+		s.condition(filter, true)
+	}
+	s.Write(" GROUP BY ", referring)
+	return t.fault(db.Each(t.conn, func(row model.Row) bool {
+		read(row.ID(0), row.Int(1))
+		return true
+	}, s.String(), s.Args...))
+}
+
+// inIDs writes that what precedes it is one of some ids, at least one. The last id is repeated, so that
+// there are few different statements.
+func (s *statement) inIDs(ids []model.ID) {
+	n := 1
+	for n < len(ids) {
+		n *= 2
+	}
+	s.Write(" IN (")
+	s.List(n, ", ", "", func(i int) { s.Arg(model.IDValue(ids[min(i, len(ids)-1)])) })
+	s.Write(")")
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+)
+
+// related writes a condition on related resources. If an index finds these, they come first, and
+// another index finds what refers to them. Otherwise each resource is looked at, and the one that it
+// refers to is found by its id: a list of all that match could be long. PostgreSQL plans both forms
+// alike, SQLite does as it is told.
+func (s *statement) related(f query.Related, holds bool) {
+	s.aliases++
+	alias := "_r" + strconv.Itoa(s.aliases)
+	other := s.tables[f.Relation.To]
+	inner := &scope{table: other}
+	for _, column := range other.Columns {
+		inner.columns = append(inner.columns, alias+"."+column)
+	}
+	own, there := s.qualified(model.IDColumn), ""
+	if f.Relation.One {
+		own, there = s.qualified(f.Relation.Column), inner.columns[model.IDColumn]
+	} else {
+		there = inner.columns[f.Relation.Column]
+	}
+	conditions := query.And{}
+	for _, condition := range []query.Filter{f.Scope, f.Filter} {
+		if condition != nil {
+			conditions = append(conditions, condition)
+		}
+	}
+	from := " FROM " + other.Name + " AS " + alias + " WHERE "
+	if holds && !s.single && s.finds(other, conditions) {
+		s.Write(own, " IN (SELECT ", there, from)
+		s.in(inner, func() { s.condition(conditions, true) })
+		s.Write(")")
+		return
+	}
+	s.Write(db.Choose(holds, "", "NOT "), "EXISTS (SELECT 1", from, there, " = ", own)
+	s.in(inner, func() {
+		for _, condition := range conditions {
+			s.Write(" AND ")
+			s.condition(condition, true)
+		}
+	})
+	s.Write(")")
+}
+
+// finds reports whether an index of a table finds what passes a filter, and that is probably little.
+func (s *statement) finds(t *table, f query.Filter) bool {
+	switch f := f.(type) {
+	case query.And:
+		return slices.ContainsFunc(f, func(each query.Filter) bool { return s.finds(t, each) })
+	case query.Or:
+		return len(f) > 0 && !slices.ContainsFunc(f, func(each query.Filter) bool { return !s.finds(t, each) })
+	case query.Compare, query.In:
+		column, equals := equality(f)
+		return equals && t.indexed[model.IndexPart{Column: column}] && t.Collection.Columns()[column].Kind != model.KindBoolean
+	case query.Inside:
+		_, equals := equality(f.Filter)
+		return equals && t.indexed[model.IndexPart{Column: f.Column, Path: strings.Join(f.Path, ".")}] && f.Kind != model.KindBoolean
+	case query.Has:
+		return t.indexed[model.IndexPart{Column: f.Column, Items: true}]
+	case query.Related: // references have an index
+		return s.finds(s.tables[f.Relation.To], query.And{query.Both(query.All, f.Scope), f.Filter})
+	}
+	return false
+}
+
+// equality reports whether a filter asks for a value, or for the beginning of one, and of which column.
+func equality(f query.Filter) (column int, ok bool) {
+	switch f := f.(type) {
+	case query.Compare:
+		return f.Column, f.Op == query.Equal || f.Op == query.StartsWith
+	case query.In:
+		return f.Column, true
+	}
+	return 0, false
+}
