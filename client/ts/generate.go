@@ -17,7 +17,7 @@ import (
 var runtime embed.FS
 
 // runtimeFiles are in the order in which they make sense to a reader.
-var runtimeFiles = []string{"resource", "collection", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
+var runtimeFiles = []string{"resource", "collection", "groups", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
 
 // Options are choices of whoever asks for a client.
 type Options struct {

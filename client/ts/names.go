@@ -27,7 +27,7 @@ func newNames(runtime string) names {
 }
 
 // suffixes make the names of a collection's types from that of its resources.
-var suffixes = []string{"", "Create", "Replace", "Patch", "Filter", "Sort", "Shape"}
+var suffixes = []string{"", "Create", "Replace", "Patch", "Filter", "Sort", "Groups", "Shape"}
 
 // of is the name for one resource of a collection: BlogPost of blog-posts, and
 // where a name is taken DateResource of dates.

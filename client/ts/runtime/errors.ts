@@ -22,7 +22,7 @@ export type KnownErrorCode =
   | "id_exists" | "not_unique" | "referenced" | "conflict" | "idempotency_key_in_use"
   | "position_gone" | "precondition_failed" | "precondition_required"
   | "body_too_large" | "too_many_items" | "unsupported_media_type"
-  | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "type" | "out_of_range" | "precision" | "null_character"
+  | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "type" | "out_of_range" | "filter_required" | "too_many_words" | "precision" | "null_character"
   | "format" | "min_length" | "max_length" | "pattern" | "enum" | "minimum" | "maximum" | "multiple_of" | "min_items" | "max_items"
   | "unknown_reference" | "parent_mismatch" | "refused" | "idempotency_key_reused"
   | "too_many_requests" | "expectation_failed" | "misdirected" | "headers_too_large"
