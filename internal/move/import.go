@@ -1,11 +1,13 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/plural-go/plural/client"
@@ -21,14 +23,16 @@ const (
 	SkipOnError OnError = "skip"
 )
 
-// OnConflict is what an import does with a row whose id exists.
+// OnConflict is what an import does with a row whose resource exists.
 type OnConflict string
 
-// Such a row is bad, is left out, or replaces the resource.
+// A row whose id exists is bad, is left out, or replaces the resource. With UpdateOnConflict, a row
+// changes the resource that has its values of the Key, and only the attributes that it has.
 const (
 	FailOnConflict    OnConflict = "fail"
 	SkipOnConflict    OnConflict = "skip"
 	ReplaceOnConflict OnConflict = "replace"
+	UpdateOnConflict  OnConflict = "update"
 )
 
 // Import imports the rows of a file into a collection. Rows without an id get one here, not
@@ -41,6 +45,10 @@ type Import struct {
 
 	OnError    OnError
 	OnConflict OnConflict
+
+	// Key is a unique attribute, or all of a unique group with commas between them, by which
+	// UpdateOnConflict finds a resource. Default: id.
+	Key string
 
 	// DryRun writes nothing and reads all rows, whatever OnError is: every array contains its last
 	// resource twice, so that the server must refuse it.
@@ -59,6 +67,10 @@ type Import struct {
 // Imported counts the rows of a file by result.
 type Imported struct {
 	Created, Replaced, Skipped, Bad int64
+
+	// Upserted counts the rows of arrays in which at least one resource existed: each was created or
+	// updated.
+	Upserted int64
 
 	// Accepted counts the rows that a server will replace asynchronously.
 	Accepted int64
@@ -247,10 +259,16 @@ func (i *importer) nextRow() (row Row, err error) {
 		}
 		i.passed = row.Number
 	}
-	if row.Bad == nil && !row.given {
+	if row.Bad == nil && !row.given && !i.findsByKey() {
 		row.withID(i.minter.next(time.Now()))
 	}
 	return row, nil
+}
+
+// findsByKey reports whether rows belong to resources by other attributes than the id. Such a row gets no
+// id here, as its resource may have one. It can be sent again: it finds what it has created.
+func (i *importer) findsByKey() bool {
+	return i.OnConflict == UpdateOnConflict && i.Key != "" && i.Key != "id"
 }
 
 // importBatch imports a batch. It sends smaller arrays if the server refuses large ones.
@@ -302,8 +320,7 @@ func (i *importer) send(ctx context.Context, rows []Row) error {
 			return err
 		}
 		if refused == nil {
-			i.done.Created += int64(len(rows))
-			break
+			break // post has counted them
 		}
 		left, stop, err := i.removeRefused(ctx, rows, refused)
 		if err != nil {
@@ -327,14 +344,21 @@ func (i *importer) send(ctx context.Context, rows []Row) error {
 // post sends rows as an array. Refused is the response to bad rows; err is any other error.
 func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error, err error) {
 	request := client.Request{Method: http.MethodPost, Path: "/" + i.Collection.Name, Body: i.body(rows), Repeatable: true}
+	if i.OnConflict == UpdateOnConflict {
+		request.Query = "on_conflict=" + url.QueryEscape(cmp.Or(i.Key, "id"))
+	}
 	answer, err := i.Client.Do(ctx, request)
 	switch {
 	case err == nil && i.DryRun:
 		return nil, fmt.Errorf("the server does not follow the convention: it has taken an array with one id twice, so rows %d to %d were written although this is a dry run",
 			rows[0].Number, rows[len(rows)-1].Number)
+	case err == nil && answer.Status == http.StatusOK && i.OnConflict == UpdateOnConflict:
+		i.done.Upserted += int64(len(rows))
+		return nil, nil
 	case err == nil && answer.Status != http.StatusCreated:
 		return nil, fmt.Errorf("the server has answered %d, and not that the resources are created", answer.Status)
 	case err == nil:
+		i.done.Created += int64(len(rows))
 		return nil, nil
 	case i.DryRun && !errors.As(err, &refused):
 		return nil, err
@@ -357,7 +381,9 @@ func (i *importer) post(ctx context.Context, rows []Row) (refused *client.Error,
 		}
 	}
 	if i.DryRun {
-		refused = withoutItem(refused, len(rows))
+		if refused = withoutItem(refused, len(rows)); refused == nil {
+			i.done.Created += int64(len(rows))
+		}
 	}
 	return refused, nil
 }

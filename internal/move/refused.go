@@ -41,12 +41,12 @@ func (i *importer) removeRefused(ctx context.Context, rows []Row, refused *clien
 		inRow.Source.Pointer = rest
 		wrong[item] = append(wrong[item], &inRow)
 	}
-	if refused.Tries > 1 && allExist(wrong, len(rows)) {
+	if refused.Tries > 1 && i.OnConflict != UpdateOnConflict && allExist(wrong, len(rows)) {
 		// A request whose response was lost may have created them all.
 		return nil, 0, i.resolveLost(rows)
 	}
 	for n, row := range rows {
-		conflict := exists(wrong[n]) && i.OnConflict != FailOnConflict
+		conflict := exists(wrong[n]) && (i.OnConflict == SkipOnConflict || i.OnConflict == ReplaceOnConflict)
 		switch {
 		case wrong[n] != nil && !conflict:
 			i.refuse(row, reasons(row, wrong[n]))

@@ -88,10 +88,10 @@ func TestOperationIDs(t *testing.T) {
 		got = append(got, each[1])
 	}
 	want := []string{
-		"listCollections", "listUsers", "createUser", "getUser", "replaceUser", "updateUser", "deleteUser", "listChangesOfUser", "getUserAtSingular",
-		"listPostsOfUser", "createPostOfUser", "getPostOfUser", "replacePostOfUser", "updatePostOfUser", "deletePostOfUser", "listChangesOfPostOfUser",
-		"listPosts", "createPost", "getPost", "replacePost", "updatePost", "deletePost", "listChangesOfPost", "getPostAtSingular",
-		"listOperations", "getOperation", "getOperationAtSingular", "listChanges", "getChange", "getChangeAtSingular", "getHealth", "getReadiness", "getMetrics", "getOpenAPI",
+		"listCollections", "listUsers", "createUser", "updateUsers", "deleteUsers", "getUser", "replaceUser", "updateUser", "deleteUser", "listChangesOfUser", "getUserAtSingular",
+		"listPostsOfUser", "createPostOfUser", "updatePostsOfUser", "deletePostsOfUser", "getPostOfUser", "replacePostOfUser", "updatePostOfUser", "deletePostOfUser", "listChangesOfPostOfUser",
+		"listPosts", "createPost", "updatePosts", "deletePosts", "getPost", "replacePost", "updatePost", "deletePost", "listChangesOfPost", "getPostAtSingular",
+		"listOperations", "getOperation", "getOperationAtSingular", "listChanges", "getChange", "getChangeAtSingular", "getHealth", "getReadiness", "getMetrics", "getOpenAPI", "runTransaction", "groupUsers", "groupPosts", "groupOperations",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)

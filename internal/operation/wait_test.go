@@ -49,6 +49,7 @@ func TestWaitForAnotherServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		now.Created = step[0] == "POST"
 		accepted, want = append(accepted, a), append(want, []resource.Resource{now})
 	}
 	last := want[2][0]

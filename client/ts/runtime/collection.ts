@@ -81,6 +81,14 @@ export interface WalkQuery<S extends CollectionShape> extends ListRange, ListSel
   pageSize?: number;
 }
 
+/** Which resources are changed or deleted at once. Without a limit, all that match. */
+export interface RangeQuery<S extends CollectionShape> extends ListRange, ListSelection<S["filter"], S["sort"]> {}
+
+/** A resource that was created or changed. */
+export interface UpsertResult<R> extends ItemResult<R> {
+  readonly created: boolean;
+}
+
 /** What can be said of a watch. */
 export interface WatchQuery<S extends CollectionShape> extends Pick<ListSelection<S["filter"], S["sort"]>, "filter">, WatchOptions {}
 
@@ -208,6 +216,11 @@ export class ReadCollection<S extends CollectionShape> {
   }
 }
 
+/** The query of an upsert. */
+function conflictText(onConflict: string | readonly string[]): string {
+  return `?on_conflict=${encodeURIComponent(typeof onConflict === "string" ? onConflict : onConflict.join(","))}`;
+}
+
 /** The query without its range. */
 function selected(query: ListSelection<object, string> & CallOptions): object {
   const { filter, sort, signal } = query;
@@ -303,6 +316,28 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
     return { data };
   }
 
+  /**
+   * Changes the attributes that are given of all resources that a query selects, in one transaction: all of them or
+   * none. A filter or a range is required.
+   */
+  async updateMany(query: RangeQuery<S>, body: S["patch"], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
+    return this.#range({ method: "PATCH", path: this.path + queryText(query, query, this.spec), body: this.#text(body) }, options);
+  }
+
+  /** Deletes all resources that a query selects, in one transaction, and gives them as they last were. A filter or a range is required. */
+  async deleteMany(query: RangeQuery<S>, options: WriteOptions = {}): Promise<ManyResult<S["deleted"]>> {
+    return this.#range({ method: "DELETE", path: this.path + queryText(query, query, this.spec) }, options);
+  }
+
+  /**
+   * Creates a resource, or changes the one that has the same values of a unique attribute, or of all attributes of a unique group:
+   * then only what is given is changed. `created` tells which of the two has happened.
+   */
+  async upsert(onConflict: string | readonly string[], body: S["create"] | S["patch"], options: WriteOptions = {}): Promise<UpsertResult<S["read"]>> {
+    const answer = await this.#send({ method: "POST", path: this.path + conflictText(onConflict), body: this.#text(body) }, options, undefined);
+    return { ...this.item<S["read"]>(answer), created: answer.status === 201 };
+  }
+
   /** Replaces all attributes of a resource. What is left out goes to its default, else to null. */
   async replace(id: string, body: S["replace"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
     return this.#write({ method: "PUT", path: this.itemPath(id), body: this.#text(body) }, options);
@@ -379,6 +414,12 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
     const prefer = this.spec.async?.includes(call.method) ? "respond-async, wait=30" : undefined;
     const answer = await this.#send(call, options, prefer);
     return answer.status === 202 ? this.#accepted<R>(call, answer).wait(options) : this.item<R>(answer);
+  }
+
+  async #range<R>(call: HttpCall, options: WriteOptions): Promise<ManyResult<R>> {
+    const data = parseData((await this.#send(call, options, undefined)).text, this.spec);
+    if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
+    return { data: data as R[] };
   }
 
   async #accept<R extends ResourceReference>(call: HttpCall, options: ChangeOptions = {}): Promise<AcceptedWrite<R>> {

@@ -16,13 +16,13 @@ export type ErrorCode = KnownErrorCode | (string & {});
 /** The codes that there were when this client was written. */
 export type KnownErrorCode =
   | "malformed_request" | "malformed_json" | "too_deep" | "unexpected_body" | "malformed_query" | "unknown_parameter"
-  | "duplicate_parameter" | "invalid_parameter" | "conflicting_range" | "limit_too_large" | "too_many_values" | "unknown_cursor"
+  | "duplicate_parameter" | "invalid_parameter" | "conflicting_range" | "limit_too_large" | "too_many_values" | "unknown_cursor" | "filter_required"
   | "unauthenticated" | "invalid_credentials" | "forbidden"
   | "not_found" | "method_not_allowed" | "not_acceptable"
   | "id_exists" | "not_unique" | "referenced" | "conflict" | "idempotency_key_in_use"
   | "position_gone" | "precondition_failed" | "precondition_required"
   | "body_too_large" | "too_many_items" | "unsupported_media_type"
-  | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "type" | "out_of_range" | "filter_required" | "too_many_words" | "precision" | "null_character"
+  | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "too_many_words" | "type" | "out_of_range" | "precision" | "null_character"
   | "format" | "min_length" | "max_length" | "pattern" | "enum" | "minimum" | "maximum" | "multiple_of" | "min_items" | "max_items"
   | "unknown_reference" | "parent_mismatch" | "refused" | "idempotency_key_reused"
   | "too_many_requests" | "expectation_failed" | "misdirected" | "headers_too_large"
