@@ -91,7 +91,7 @@ func (l Errors) Unwrap() []error {
 }
 
 // MaxErrors is how many errors a response lists. A body of a megabyte can hold a
-// hundred thousand mistakes, and nobody reads so many.
+// hundred thousand mistakes, more than a client can use.
 const MaxErrors = 100
 
 const more = " There are more errors than are listed."

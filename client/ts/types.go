@@ -36,7 +36,7 @@ func (g *generator) collection(f family) {
 	g.shape(f)
 }
 
-// attributeComment says of an attribute what its type does not.
+// attributeComment describes what the type of an attribute does not express.
 func (g *generator) attributeComment(a *model.Attribute) {
 	var facts []string
 	if a.References != nil {
@@ -137,7 +137,7 @@ func (g *generator) shape(f family) {
 	} else {
 		deleted := n
 		if slices.Contains(f.Async, "DELETE") {
-			deleted = "ResourceReference" // the answer may come before it is done
+			deleted = "ResourceReference" // the response may come before the deletion
 		}
 		change := "ChangeOptions"
 		if f.RequireIfMatch {
@@ -245,7 +245,7 @@ func (g *generator) literals(a *model.Attribute) []string {
 	return values
 }
 
-// isBigInt reports whether values can be integers that a number would round, and are not to be.
+// isBigInt reports whether values are bigint: integers that a number would round.
 func (g *generator) isBigInt(a *model.Attribute) bool {
 	if !g.options.BigInt || a.Type != model.Integer {
 		return false
@@ -260,7 +260,7 @@ func (g *generator) isBigInt(a *model.Attribute) bool {
 
 var maxSafe = big.NewRat(1<<53-1, 1)
 
-// isSafe reports whether a number is given, and an integer in its place would be held exactly.
+// isSafe reports whether a bound is given, and is an integer that a number represents exactly.
 func isSafe(n json.Number) bool {
 	value, ok := new(big.Rat).SetString(string(n))
 	return ok && value.Abs(value).Cmp(maxSafe) <= 0
@@ -272,7 +272,7 @@ func literal(constant any) string {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(constant); err != nil {
-		panic(err) // what is in a checked schema can be marshalled
+		panic(err) // a checked schema can be marshalled
 	}
 	return strings.TrimSpace(text.String())
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strconv"
 
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -21,11 +20,7 @@ func (a *API) groupsTarget(name string) (*target, error) {
 
 // groups replies with a range of the groups of a collection.
 func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) {
-	condition, err := conditionOf(r)
-	if err != nil {
-		return nil, err
-	}
-	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged { // groups have no ETag
+	if unchanged, err := unchangedList(r); err != nil || unchanged {
 		return &reply{status: http.StatusNotModified}, err
 	}
 	exact := prefers(r, "count", "exact")
@@ -36,39 +31,22 @@ func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) 
 	patience := a.startQueryTimer(r.Context())
 	groups, err := a.Resources.Groups(patience, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
 	if err != nil {
-		defer patience.end()
-		return nil, patience.explain(err)
+		defer patience.End()
+		return nil, patience.Explain(err)
 	}
-	stream := a.newListStream(groupRows{groups})
-	stream.patience = patience
-	reply := &reply{status: http.StatusOK, stream: stream}
-	defer func() {
-		if reply.header == nil { // an error or a panic: the stream was not handed over
-			stream.close()
-		}
-	}()
-	if err := stream.begin(r); err != nil {
-		return nil, patience.explain(err)
-	}
-	if !stream.ended {
-		if err := groups.Check(); err != nil {
-			return nil, patience.explain(err)
-		}
-	}
-	head := http.Header{}
+	p := &listPage{rows: groupRows{groups}, query: q, neighbours: groups.Neighbours, position: func() string { return "" }, header: http.Header{}}
 	if exact {
-		head.Set("X-Total-Count", strconv.FormatInt(groups.Total, 10))
-		head.Set("Preference-Applied", "count=exact")
+		p.setTotal(groups.Total)
+		p.applied = []string{"count=exact"}
 	}
-	if err := setLinks(head, a.addressOf(t), q, "", groups.Neighbours); err != nil {
-		return nil, err
-	}
-	return reply, reply.complete(r, stream, head, groups.Extend)
+	return a.sendPage(r, t, patience, p)
 }
 
 // groupRows is the groups of a collection.
 type groupRows struct{ groups *resource.Groups }
 
 func (g groupRows) next(dst []byte) ([]byte, bool, error) { return g.groups.Append(dst) }
+
+func (g groupRows) extend() error { return g.groups.Extend() }
 
 func (g groupRows) close() { g.groups.Close() }

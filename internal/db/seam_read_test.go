@@ -161,7 +161,7 @@ func TestContextEndsAQuery(t *testing.T) {
 // TestCursor: rows of a cursor are read while other statements run, whatever their size.
 func TestCursor(t *testing.T) {
 	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
-		const rows = 1500
+		const rows = 3000
 		var want []string
 		write(t, d, func(c db.Conn) error {
 			var statements []db.Statement
@@ -176,7 +176,7 @@ func TestCursor(t *testing.T) {
 			}
 			return c.Batch(statements...)
 		})
-		for _, every := range []int{1, 100, 513} {
+		for _, every := range []int{31, 2049} {
 			c, release, err := d.Read(context.Background(), db.PageQueries)
 			if err != nil {
 				t.Fatal(err)

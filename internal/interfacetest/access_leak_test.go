@@ -45,6 +45,16 @@ func probes() (all []probe) {
 			}
 		}
 	}
+	// Related resources.
+	for _, path := range []string{
+		"/users?include=posts", "/users?include=posts&include[posts][limit]=1", "/users?include=posts&include[posts][limit]=-2&include[posts][sort]=-title", "/users?include=posts&include[posts][total]=true",
+		"/users?include=posts&include[posts][filter][published]=false&include[posts][total]=true", "/users?include=posts.notes&fields=id&fields[posts]=id", "/users?include=posts.user&fields[posts.user]=email",
+		"/notes?include=post", "/notes?include=post.user", "/notes?include=post&fields[post]=title", "/posts?include=user,notes&sort=-title", "/posts?include=user&fields[user]=email",
+		"/users/" + id(boAt) + "?include=posts", "/notes/" + id(30) + "?include=post", "/posts/" + hidden + "?include=user", "/posts/" + shown + "?include=user,notes", "/users/" + id(boAt) + "/posts?include=user&limit=2",
+	} {
+		add("GET", path, "")
+		add("HEAD", path, "")
+	}
 	for _, path := range []string{"/posts/" + hidden, "/posts/" + shown} {
 		add("POST", "/-/transaction", `[{"method":"POST","path":"/posts","body":{"id":"`+id(70)+`","title":"x","user_id":"`+id(adaAt)+`"}},{"method":"PATCH","path":"`+path+`","body":{"title":"x"}}]`)
 		add("POST", "/-/transaction?dry_run=true", `[{"method":"DELETE","path":"`+path+`"}]`)
@@ -297,6 +307,7 @@ func attributeProbes() (all []probe) {
 		"", "?filter[email]=user1@example.com", "?filter[email]", "?filter[email][null]=true", "?filter[email][in]=a,b", "?filter[email][nope]=1", "?sort=email", "?sort=name,-email",
 		"?sort=email,email", "?filter[email]=a&filter[email]=b", "?filter[rank][gt]=1&filter[email][contains]=1",
 		"?search=user", "?search=user1", "?search=exam", "?search=zzz", "?search=2+user", "?search=user+zzz&sort=-name", "?search=" + strings.Repeat("a+", 17), "?q=x",
+		"?fields=email", "?fields=name", "?fields=rank,email", "?include=posts&fields=id", "?include=posts.user&fields[posts.user]=email", "?include=posts.user",
 	} {
 		add("GET", "/users"+query, "")
 		add("HEAD", "/users"+query, "", "Prefer", "count=exact")

@@ -21,7 +21,7 @@ const (
 	KindDateTime
 	KindJSON // objects and arrays, as compact JSON text
 
-	// kindDecimal and the kinds behind it are decimals, one for each scale: a decimal is
+	// kindDecimal and the kinds after it are decimals, one for each scale: a decimal is
 	// an integer of its smallest units, and what these are belongs to its kind.
 	kindDecimal Kind = 64
 )

@@ -29,11 +29,11 @@ type Options struct {
 	// may not is not in the document.
 	By View
 
-	// Public is what can be done without credentials; nil: nobody needs any.
+	// Public is what can be done without credentials; nil: no credentials are needed.
 	Public View
 }
 
-// View is what somebody may do and see.
+// View is what a caller may do and see.
 type View interface {
 	May(verb schema.AccessVerb, c *model.Collection) bool
 	Visible(c *model.Collection) model.ColumnSet
@@ -41,7 +41,7 @@ type View interface {
 	MaySeeMetrics() bool
 }
 
-// everything is the view of somebody who is not restricted.
+// everything is the view of a caller without restrictions.
 type everything struct{}
 
 func (everything) May(schema.AccessVerb, *model.Collection) bool { return true }

@@ -59,7 +59,7 @@ type Limits struct {
 	Related func(*model.Relation) (visible model.ColumnSet, scope Filter, may bool)
 }
 
-// mode is what kind of request takes the parameters.
+// mode is the kind of request that has the parameters.
 type mode int
 
 const (
@@ -74,7 +74,7 @@ const (
 	ofGroups              // a range of the groups of a collection
 )
 
-// Bounds of a query: more than people write, and less than databases refuse.
+// Bounds of a query. They are larger than people need, and smaller than databases allow.
 const (
 	MaxFilters  = 100  // different parameters that filter
 	MaxValues   = 1000 // values of all filters
@@ -96,12 +96,13 @@ func Parse(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofList, c, raw, limits)
 }
 
-// ParseChanges does the same for a list of changes, c: a range, since and filters.
+// ParseChanges is Parse for a list of changes: a range, since and filters. C is the collection of
+// changes.
 func ParseChanges(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofChanges, c, raw, limits)
 }
 
-// ParseStream does the same for a stream of a collection: filters and since.
+// ParseStream is Parse for a stream of a collection: filters and since.
 func ParseStream(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofStream, c, raw, limits)
 }
@@ -222,7 +223,7 @@ type parser struct {
 	tooManyFilters, tooManyKeys, tooManyIncludes, tooManyGroupKeys, tooManyGroupValues bool // reported already
 }
 
-// split takes the query string apart and decodes it, strictly.
+// split splits and decodes a query string, strictly.
 func (p *parser) split(raw string) []parameter {
 	var parameters []parameter
 	for piece := range strings.SplitSeq(raw, "&") {
@@ -339,7 +340,7 @@ func (p *parser) parameterNames() []string {
 	return names
 }
 
-// isList reports whether a parameter holds a list, which goes on when it is given again:
+// isList reports whether a parameter has a list, which may be given in several parameters:
 // generated clients send lists that way.
 func isList(name, op string, isFilter bool) bool {
 	if isFilter {
@@ -389,8 +390,8 @@ func (p *parser) limit(given parameter) {
 	}
 }
 
-// parseInt reads decimal digits with an optional minus. What int64 cannot hold
-// saturates: a collection has fewer resources than that.
+// parseInt reads decimal digits with an optional minus. Numbers outside int64 become its smallest or
+// largest value: no collection has so many resources.
 func parseInt(text string) (int64, bool) {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
@@ -457,7 +458,7 @@ func (p *parser) finish() {
 		}
 		p.query.Range.Anchor = AtCursor
 	}
-	// Nothing can differ behind an id, and ascending ids are the order anyway.
+	// Sort keys after an id have no effect, and ascending ids are the default order.
 	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Column == model.IDColumn }); at >= 0 {
 		p.query.Sort = p.query.Sort[:at+1]
 		if !p.query.Sort[at].Descending {

@@ -2,7 +2,7 @@ package query
 
 import "github.com/plural-go/plural/problem"
 
-// What is wrong with since where it is no position. A list of changes also takes the id of a change.
+// The errors of a since that is not a position. A list of changes also accepts the id of a change.
 const (
 	NoPosition         = "This is not a position. Send one that this server gave you, unchanged: the id of an event, or since in the link of a list with rel=\"changes\"."
 	NoPositionOrChange = NoPosition + " The id of a change can be sent as well."

@@ -140,7 +140,7 @@ func (w *world) groups(path Path, q query.Query, exact bool, rows int) (content 
 	}
 	for {
 		if len(content.groups) == rows {
-			if err := groups.Check(); err != nil {
+			if _, _, err := groups.Neighbours(); err != nil {
 				return content, err
 			}
 		}

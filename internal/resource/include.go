@@ -2,6 +2,7 @@ package resource
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -19,6 +20,8 @@ const (
 	// maxLoaded bounds the related resources in memory, of more than one resource. If they are more,
 	// those of fewer resources are read together.
 	maxLoaded = 512 << 10
+	// maxReused bounds what is kept of one relation for the next chunks.
+	maxReused = 4 << 20
 	// maxEmbedded bounds the related resources of one resource, as loaded and as sent.
 	maxEmbedded = 8 << 20
 )
@@ -105,6 +108,9 @@ func (l *IncludingPage) load(tx *store.Tx) error {
 	}
 }
 
+// Extend is that of the page.
+func (l *IncludingPage) Extend() error { return l.page.Extend() }
+
 // Close ends the page.
 func (l *IncludingPage) Close() { l.page.Close() }
 
@@ -129,16 +135,27 @@ type key struct {
 // relatives are the resources that a relation leads to from the resources of a group.
 type relatives struct {
 	group  *group
-	of     map[model.ID][]int // their positions in the group, by key
+	of     map[model.ID]span // where those of a key are in the group; empty: it has none
 	totals map[model.ID]int64
+	ids    []model.ID // that are read next
 }
 
+// span is a half-open range of the resources of a group.
+type span struct{ from, to int }
+
 func newGroup(c *model.Collection, visible model.ColumnSet, includes []*query.Include) *group {
-	return &group{collection: c, visible: visible, includes: includes, keys: make([][]key, len(includes)), related: make([]*relatives, len(includes))}
+	g := &group{collection: c, visible: visible, includes: includes, keys: make([][]key, len(includes)), related: make([]*relatives, len(includes))}
+	for i, include := range includes {
+		g.related[i] = &relatives{
+			group: newGroup(include.Relation.To, include.Visible, include.Includes), of: map[model.ID]span{}, totals: map[model.ID]int64{},
+		}
+	}
+	return g
 }
 
 func (g *group) len() int { return len(g.ends) }
 
+// clear removes the resources of the group, but not those that are related.
 func (g *group) clear() {
 	g.text, g.ends = g.text[:0], g.ends[:0]
 	for i := range g.keys {
@@ -146,8 +163,30 @@ func (g *group) clear() {
 	}
 }
 
+// clear removes the related resources, and those that are related to them.
+func (r *relatives) clear() {
+	clear(r.of)
+	clear(r.totals)
+	r.group.clear()
+	for _, inner := range r.group.related {
+		inner.clear()
+	}
+}
+
+// size is the length of the related resources.
+func (r *relatives) size() int {
+	total := len(r.group.text)
+	for _, inner := range r.group.related {
+		total += inner.size()
+	}
+	return total
+}
+
 // add renders a resource.
 func (g *group) add(row model.Row) {
+	if size := len(g.text); size > chunkBytes && cap(g.text)-size < size/8 {
+		g.text = slices.Grow(g.text, size) // append would grow it in many smaller steps
+	}
 	g.text = g.collection.AppendSome(g.text, row, g.visible)
 	g.text = g.text[:len(g.text)-1] // what is included goes before the brace
 	g.ends = append(g.ends, len(g.text))
@@ -164,78 +203,94 @@ func (g *group) add(row model.Row) {
 	}
 }
 
-// load reads the related resources of a part of the group.
+// load reads the related resources of a part of the group, which are then the only ones in memory. What a
+// reference leads to is kept for the next part, as it is often the same, and the snapshot is the same.
 func (g *group) load(tx *store.Tx, from, to int) error {
-	most := maxLoaded
-	if to-from == 1 {
-		most = maxEmbedded
+	for i, r := range g.related {
+		if !g.includes[i].Relation.One || r.size() > maxReused {
+			r.clear()
+		}
 	}
-	left := most
+	left := maxLoaded
+	if to-from == 1 {
+		left = maxEmbedded
+	}
 	err := g.loadAll(tx, from, to, &left)
+	if err != nil { // they are not complete
+		for _, r := range g.related {
+			r.clear()
+		}
+	}
 	if errors.Is(err, errTooLarge) && to-from == 1 {
 		return tooManyRelated()
 	}
 	return err
 }
 
-// loadAll does so, and for the related resources of those. Left is how many bytes they may have.
+// loadAll reads the related resources of a part of the group, and those that are related to them. Left is
+// how many bytes they may have.
 func (g *group) loadAll(tx *store.Tx, from, to int, left *int) error {
 	for i, include := range g.includes {
-		r := &relatives{group: newGroup(include.Relation.To, include.Visible, include.Includes), of: map[model.ID][]int{}}
-		g.related[i] = r
-		keys := distinct(g.keys[i][from:to])
-		if len(keys) == 0 {
+		r := g.related[i]
+		r.want(g.keys[i][from:to])
+		if len(r.ids) == 0 {
 			continue
 		}
 		if include.Total {
-			r.totals = map[model.ID]int64{}
-			if err := tx.RelatedTotals(include, keys, func(key model.ID, total int64) { r.totals[key] = total }); err != nil {
+			if err := tx.RelatedTotals(include, r.ids, func(key model.ID, total int64) { r.totals[key] = total }); err != nil {
 				return err
 			}
 		}
 		if include.Size() == 0 {
 			continue
 		}
-		if err := r.read(tx, include, keys, left); err != nil {
+		before := r.group.len()
+		if err := r.read(tx, include, left); err != nil {
 			return err
 		}
-		if err := r.group.loadAll(tx, 0, r.group.len(), left); err != nil {
+		if err := r.group.loadAll(tx, before, r.group.len(), left); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *relatives) read(tx *store.Tx, include *query.Include, keys []model.ID, left *int) error {
+// want lists the ids of keys whose resources were not read yet, each once.
+func (r *relatives) want(keys []key) {
+	r.ids = r.ids[:0]
+	for _, key := range keys {
+		if key.null {
+			continue
+		}
+		if _, known := r.of[key.id]; !known {
+			r.of[key.id] = span{}
+			r.ids = append(r.ids, key.id)
+		}
+	}
+}
+
+// read reads the resources of the ids. Those of one id follow each other.
+func (r *relatives) read(tx *store.Tx, include *query.Include, left *int) error {
 	column := include.Relation.Column
 	if include.Relation.One {
 		column = model.IDColumn
 	}
-	before := *left
-	err := tx.Related(include, keys, func(row model.Row) bool {
-		by := row.ID(column)
-		r.of[by] = append(r.of[by], r.group.len())
+	err := tx.Related(include, r.ids, func(row model.Row) bool {
+		by, n, before := row.ID(column), r.group.len(), len(r.group.text)
+		own := r.of[by]
+		if own.to == 0 {
+			own.from = n
+		}
+		own.to = n + 1
+		r.of[by] = own
 		r.group.add(row)
-		*left = before - len(r.group.text)
+		*left -= len(r.group.text) - before
 		return *left >= 0
 	})
 	if err == nil && *left < 0 {
 		err = errTooLarge
 	}
 	return err
-}
-
-// distinct is the ids of keys, each once, in their order.
-func distinct(keys []key) []model.ID {
-	var ids []model.ID
-	seen := make(map[model.ID]bool, len(keys))
-	for _, key := range keys {
-		if !key.null && !seen[key.id] {
-			seen[key.id] = true
-			ids = append(ids, key.id)
-		}
-	}
-	return ids
 }
 
 func tooManyRelated() error {
@@ -257,21 +312,22 @@ func (g *group) appendUpTo(dst []byte, n, most int) ([]byte, error) {
 	for i, include := range g.includes {
 		by, r := g.keys[i][n], g.related[i]
 		dst = append(append(append(dst, `,"`...), include.Relation.Name...), `":`...)
-		indexes := r.of[by.id]
+		var own span
+		if !by.null {
+			own = r.of[by.id]
+		}
 		switch {
-		case include.Relation.One && (by.null || len(indexes) == 0):
+		case include.Relation.One && own.to == 0:
 			dst = append(dst, "null"...)
 		case include.Relation.One:
-			dst, err = r.group.appendUpTo(dst, indexes[0], most)
+			dst, err = r.group.appendUpTo(dst, own.from, most)
 		default:
 			dst = append(dst, '[')
-			for j, index := range indexes {
-				if j > 0 {
+			for j := own.from; j < own.to && err == nil; j++ {
+				if j > own.from {
 					dst = append(dst, ',')
 				}
-				if dst, err = r.group.appendUpTo(dst, index, most); err != nil {
-					break
-				}
+				dst, err = r.group.appendUpTo(dst, j, most)
 			}
 			dst = append(dst, ']')
 		}

@@ -40,6 +40,7 @@ type Groups struct {
 	given    int64   // groups returned
 	hasAfter bool
 	ended    bool
+	checked  bool
 }
 
 // Groups opens a range of groups.
@@ -147,10 +148,10 @@ func (g *Groups) locateEmpty() (err error) {
 	return err
 }
 
-// Check reads the rest of the range once, before its first part is sent: a later value could be out of
+// check reads the rest of the range once, before its first part is sent: a later value could be out of
 // range, and then the client must get an error. The rest is then read again.
-func (g *Groups) Check() error {
-	if g.ended {
+func (g *Groups) check() error {
+	if g.ended || g.checked {
 		return nil
 	}
 	given := g.given
@@ -164,13 +165,16 @@ func (g *Groups) Check() error {
 		}
 	}
 	g.endRows()
-	g.given, g.ended = given, false
+	g.given, g.ended, g.checked = given, false, true
 	return nil
 }
 
-// Neighbours returns the previous and the next range, nil where there is none. It is called once the
-// groups have ended, or were checked.
+// Neighbours returns the previous and the next range, nil where there is none. It is called before the
+// first part of the range is sent. After it, no group of the range fails.
 func (g *Groups) Neighbours() (previous, next *query.Range, err error) {
+	if err := g.check(); err != nil {
+		return nil, nil, err
+	}
 	size := g.query.Range.Size()
 	if size == 0 {
 		return nil, nil, nil

@@ -31,8 +31,8 @@ type cursor struct {
 
 const (
 	cursorName = "page"
-	maxPart    = 512       // rows
-	maxKept    = 256 << 10 // bytes
+	maxPart    = 2048    // rows
+	maxKept    = 1 << 20 // bytes
 )
 
 // Cursor declares a cursor that can move back. It costs nothing for rows from an index or a sort.

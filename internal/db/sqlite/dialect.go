@@ -122,7 +122,9 @@ func (dialect) HasItems(s db.ItemSearch) string {
 func (dialect) CreateItemIndex(name, table, column string, kind model.Kind) []string {
 	quoted := func(suffix string) string { return `"` + name + suffix + `"` }
 	item := asKind("item.value", kind)
-	items := func(row string) string { return " FROM json_each(" + row + "." + column + ") AS item WHERE item.value IS NOT NULL" }
+	items := func(row string) string {
+		return " FROM json_each(" + row + "." + column + ") AS item WHERE item.value IS NOT NULL"
+	}
 	insert := "INSERT OR IGNORE INTO " + quoted("") + " (value, id) SELECT " + item
 	add := insert + ", NEW.id" + items("NEW")
 	remove := "DELETE FROM " + quoted("") + " WHERE id = OLD.id AND value IN (SELECT " + item + items("OLD") + ")"
