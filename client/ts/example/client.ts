@@ -720,7 +720,7 @@ function rangesBeside(range: ListRange, data: readonly ResourceReference[], head
 }
 
 /** The range that a Link header leads to. */
-export function linked(headers: Headers, rel: string): ListRange | undefined {
+function linked(headers: Headers, rel: string): ListRange | undefined {
   const query = linkedQuery(headers, rel);
   if (query === undefined) return undefined;
   const range: ListRange = {};

@@ -77,7 +77,7 @@ function rangesBeside(range: ListRange, data: readonly ResourceReference[], head
   return { next, prev };
 }
 
-/** The range that a Link header leads to. */
+/** @internal The range that a Link header leads to. */
 export function linked(headers: Headers, rel: string): ListRange | undefined {
   const query = linkedQuery(headers, rel);
   if (query === undefined) return undefined;
