@@ -25,8 +25,9 @@ type query struct {
 	offset  *int64
 	limit   *int64
 	cursor  string
-	since   string // of a watch, or of changes
-	exact   bool   // count what the filters leave
+	since   string   // of a watch, or of changes
+	exact   bool     // count what the filters leave
+	groups  []string // by, sum, avg, min and max, of groups alone
 
 	// Of a watch alone.
 	fromNow      bool
@@ -49,6 +50,8 @@ func (c *Collection[T]) newQuery(params []Param) (*query, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case q.ofGroups():
+		return nil, fmt.Errorf("a list has no By, Sum, Avg, Min or Max, and no units of times: they are for Groups")
 	case q.cursor != "" && q.offset != nil:
 		return nil, fmt.Errorf("a range begins at a cursor or at an offset, and not at both")
 	case q.fromNow || q.onConnection != nil:
@@ -67,7 +70,7 @@ func newWatchQuery(params []Param) (*query, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(q.sort) > 0 || q.cursor != "" || q.offset != nil || q.limit != nil || q.exact:
+	case q.ofGroups() || len(q.sort) > 0 || q.cursor != "" || q.offset != nil || q.limit != nil || q.exact:
 		return nil, fmt.Errorf("a watch has filters, and no sort, offset, limit, cursor or exact count")
 	case q.since != "" && q.fromNow:
 		return nil, fmt.Errorf("a watch begins at a position or now, and not at both: give Since or FromNow")
@@ -77,7 +80,7 @@ func newWatchQuery(params []Param) (*query, error) {
 
 // encode is the query string. Brackets stay what they are, as servers read them.
 func (q *query) encode() string {
-	parts := slices.Clone(q.filters)
+	parts := append(slices.Clone(q.groups), q.filters...)
 	if len(q.sort) > 0 {
 		parts = append(parts, "sort="+strings.Join(q.sort, ","))
 	}
@@ -237,6 +240,9 @@ func Desc(field string) Param { return sortKey("-", field) }
 func sortKey(sign, field string) Param {
 	return func(q *query) error {
 		q.sort = append(q.sort, sign+field)
+		if groupKey.MatchString(field) {
+			return nil
+		}
 		return checkField(field)
 	}
 }

@@ -17,7 +17,7 @@ import (
 var runtime embed.FS
 
 // runtimeFiles are in the order in which they make sense to a reader.
-var runtimeFiles = []string{"resource", "collection", "page", "changes", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
+var runtimeFiles = []string{"resource", "collection", "page", "groups", "changes", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
 
 // Options are choices of whoever asks for a client.
 type Options struct {

@@ -32,6 +32,7 @@ func (g *generator) collection(f family) {
 	}
 	g.filter(f)
 	g.line("\n/** What %s can be sorted by. */\nexport type %sSort = %s;", f.Name, f.name, union(quotedAll(g.sortable(f))))
+	g.groups(f)
 	g.shape(f)
 }
 
@@ -144,7 +145,7 @@ func (g *generator) shape(f family) {
 		}
 		g.line("  create: %sCreate;\n  replace: %sReplace;\n  patch: %sPatch;\n  deleted: %s;\n  change: %s;", n, n, n, deleted, change)
 	}
-	g.line("  filter: %sFilter;\n  sort: %sSort;", n, n)
+	g.line("  filter: %sFilter;\n  sort: %sSort;\n  groups: %sGroups;", n, n, n)
 	children := "{}"
 	if names := g.children(f); len(names) > 0 {
 		var members []string

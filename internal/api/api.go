@@ -205,6 +205,8 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.changes(r, out, target)
 	case target.lists() && isRead(r.Method):
 		return a.list(r, out, target)
+	case target.kind == groupsPath:
+		return a.groups(r, out, target)
 	case target.kind == transactionPath:
 		return a.transaction(r.WithContext(out.context(r)), out, target)
 	case !isRead(r.Method):

@@ -139,10 +139,11 @@ const (
 	LongRead               // any number of queries that take any time
 )
 
-// Errors of Read and Write.
+// Errors of Read and Write, and of a query that computes a number that is too large.
 var (
-	ErrClosed = errors.New("the database is closed")
-	ErrBusy   = errors.New("all connections are in use")
+	ErrClosed   = errors.New("the database is closed")
+	ErrBusy     = errors.New("all connections are in use")
+	ErrTooLarge = errors.New("a number is too large")
 )
 
 // MaxWait is how long a request waits for a connection.

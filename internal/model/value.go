@@ -30,6 +30,9 @@ const (
 // included: as many as fit into an int64 in every case.
 const MaxDecimalDigits = 18
 
+// MaxDecimalUnits is the largest decimal, in its smallest units.
+const MaxDecimalUnits = 999_999_999_999_999_999
+
 // DecimalKind is the kind of decimals with so many digits after the point.
 func DecimalKind(scale int) Kind { return kindDecimal + Kind(scale) } // #nosec G115 -- 18 at most
 

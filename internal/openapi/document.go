@@ -163,10 +163,10 @@ func (b *builder) info() object {
 
 const infoText = "Every collection has the same operations, envelope, ranges, filters and errors.\n\n" +
 	"A success has the one member `data`: an object for one resource, an array for a collection. A failure has the one member `errors`. " +
-	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for what is below `/-/`.\n\n" +
+	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for what is below `/-/`, where only groups have it.\n\n" +
 	"What holds on every path and is not repeated below: `HEAD` answers as `GET` does, without the body. `OPTIONS` is 204, with the methods in `Allow`. " +
 	"Any other method is 405, also with `Allow`. A slash at the end of a path is 308 to the path without it. " +
-	"Anything that is not here is 404, and a query parameter that is not here is 400, but below `/-/`, where it means nothing."
+	"Anything that is not here is 404, and a query parameter that is not here is 400, but below `/-/`, where it means nothing except to groups."
 
 func (b *builder) security() list {
 	if !b.secured() {

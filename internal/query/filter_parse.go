@@ -392,6 +392,8 @@ func plural(kind model.Kind) string {
 		return "decimals"
 	}
 	switch kind {
+	case model.KindText:
+		return "strings"
 	case model.KindInteger:
 		return "integers"
 	case model.KindNumber:

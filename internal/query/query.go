@@ -26,6 +26,9 @@ type Query struct {
 	Visible  model.ColumnSet
 	Includes []*Include // embedded relations
 
+	// Groups says how the resources are grouped; nil: they are not.
+	Groups *Groups
+
 	// Since is a position in the change log, of a stream or a list of changes; empty: none given.
 	Since string
 
@@ -68,6 +71,7 @@ const (
 	ofWrite               // a write to one resource
 	ofCreate              // a write that creates
 	ofRange               // a write to a range of a collection
+	ofGroups              // a range of the groups of a collection
 )
 
 // Bounds of a query. They are larger than people need, and smaller than databases allow.
@@ -121,6 +125,9 @@ func ParseWrite(raw string) (Query, error) { return parse(ofWrite, nil, raw, Lim
 func parse(mode mode, c *model.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{mode: mode, collection: c, limits: limits, seen: map[string]string{}}
 	p.query.Range.Limit = limits.DefaultLimit
+	if mode == ofGroups {
+		p.query.Groups = &Groups{}
+	}
 	for _, parameter := range p.split(raw) {
 		p.parameter(parameter)
 	}
@@ -211,7 +218,9 @@ type parser struct {
 	selected       map[string][]string // names of fields, by path; those of the collection itself under ""
 	total          bool                // include[path][total]
 
-	tooManyFilters, tooManyKeys, tooManyIncludes bool // reported already
+	groupSorts []parameter // of groups, to be read when all others are
+
+	tooManyFilters, tooManyKeys, tooManyIncludes, tooManyGroupKeys, tooManyGroupValues bool // reported already
 }
 
 // split splits and decodes a query string, strictly.
@@ -305,8 +314,13 @@ func (p *parser) parameter(given parameter) {
 		p.limit(given)
 	case long == "cursor":
 		p.cursor(given)
+	case long == "sort" && p.mode == ofGroups:
+		p.query.linkParameters = append(p.query.linkParameters, given.encoded)
+		p.groupSorts = append(p.groupSorts, given)
 	case long == "sort":
 		p.sort(given)
+	case p.mode == ofGroups && isGrouping(long):
+		p.grouping(given)
 	case long == "total" && p.mode == ofInclude:
 		p.totalOption(given)
 	default:
@@ -318,7 +332,7 @@ func (p *parser) parameter(given parameter) {
 func (p *parser) parameterNames() []string {
 	names := map[mode][]string{
 		ofList: {"offset", "limit", "cursor", "sort", "include", "fields"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"fields", "since"}, ofInclude: {"limit", "sort", "total"},
-		ofWrite: {"dry_run"}, ofCreate: {"dry_run", "on_conflict"}, ofRange: {"offset", "limit", "cursor", "sort", "dry_run"},
+		ofGroups: {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"}, ofWrite: {"dry_run"}, ofCreate: {"dry_run", "on_conflict"}, ofRange: {"offset", "limit", "cursor", "sort", "dry_run"},
 	}[p.mode]
 	if p.mode != ofWrite && p.mode != ofCreate && p.mode != ofInclude && len(p.searchColumns()) > 0 {
 		names = append(names, "search")
@@ -332,7 +346,7 @@ func isList(name, op string, isFilter bool) bool {
 	if isFilter {
 		return op == "" || op == "in" || op == "not_in" || op == "has"
 	}
-	return name == "sort"
+	return name == "sort" || isGrouping(name)
 }
 
 func asWritten(first, second string) string {
@@ -450,6 +464,9 @@ func (p *parser) finish() {
 		if !p.query.Sort[at].Descending {
 			p.query.Sort = p.query.Sort[:at]
 		}
+	}
+	if p.mode == ofGroups {
+		p.sortGroups()
 	}
 	p.finishFilters()
 	if p.mode.writes() {

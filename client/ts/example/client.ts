@@ -58,6 +58,15 @@ export interface UserFilter {
 /** What users can be sorted by. */
 export type UserSort = "id" | "name" | "email" | "active" | "created_at" | "updated_at";
 
+/** What users can be grouped by, and what can be computed of groups. */
+export interface UserGroups extends GroupFields {
+  by: { id: string; name: string; email: string; active: boolean | null; created_at: string; "created_at:year": string; "created_at:month": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:month": string; "updated_at:day": string; "updated_at:hour": string };
+  sum: {};
+  avg: {};
+  min: { name: string | null; email: string | null; created_at: string | null; updated_at: string | null };
+  max: { name: string | null; email: string | null; created_at: string | null; updated_at: string | null };
+}
+
 /** The types of users. */
 export interface UserShape extends CollectionShape {
   read: User;
@@ -68,6 +77,7 @@ export interface UserShape extends CollectionShape {
   change: ChangeOptions;
   filter: UserFilter;
   sort: UserSort;
+  groups: UserGroups;
   children: { readonly posts: Collection<ChildOf<PostShape, "user_id">> };
 }
 
@@ -130,6 +140,15 @@ export interface PostFilter {
 /** What posts can be sorted by. */
 export type PostSort = "id" | "title" | "body" | "published_at" | "user_id" | "created_at" | "updated_at";
 
+/** What posts can be grouped by, and what can be computed of groups. */
+export interface PostGroups extends GroupFields {
+  by: { id: string; title: string | null; body: string | null; published_at: string | null; "published_at:year": string | null; "published_at:month": string | null; "published_at:day": string | null; "published_at:hour": string | null; user_id: string | null; created_at: string; "created_at:year": string; "created_at:month": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:month": string; "updated_at:day": string; "updated_at:hour": string };
+  sum: {};
+  avg: {};
+  min: { title: string | null; body: string | null; published_at: string | null; created_at: string | null; updated_at: string | null };
+  max: { title: string | null; body: string | null; published_at: string | null; created_at: string | null; updated_at: string | null };
+}
+
 /** The types of posts. */
 export interface PostShape extends CollectionShape {
   read: Post;
@@ -140,6 +159,7 @@ export interface PostShape extends CollectionShape {
   change: ChangeOptions;
   filter: PostFilter;
   sort: PostSort;
+  groups: PostGroups;
   children: {};
 }
 
@@ -177,6 +197,15 @@ export interface OperationFilter {
 /** What operations can be sorted by. */
 export type OperationSort = "id" | "status" | "method" | "attempts" | "created_at" | "updated_at";
 
+/** What operations can be grouped by, and what can be computed of groups. */
+export interface OperationGroups extends GroupFields {
+  by: { id: string; status: "pending" | "running" | "succeeded" | "failed"; method: "POST" | "PUT" | "PATCH" | "DELETE"; attempts: number; created_at: string; "created_at:year": string; "created_at:month": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:month": string; "updated_at:day": string; "updated_at:hour": string };
+  sum: { attempts: number };
+  avg: { attempts: number | null };
+  min: { status: "pending" | "running" | "succeeded" | "failed" | null; method: "POST" | "PUT" | "PATCH" | "DELETE" | null; attempts: number | null; created_at: string | null; updated_at: string | null };
+  max: { status: "pending" | "running" | "succeeded" | "failed" | null; method: "POST" | "PUT" | "PATCH" | "DELETE" | null; attempts: number | null; created_at: string | null; updated_at: string | null };
+}
+
 /** The types of operations. */
 export interface OperationShape extends CollectionShape {
   read: Operation;
@@ -187,6 +216,7 @@ export interface OperationShape extends CollectionShape {
   change: never;
   filter: OperationFilter;
   sort: OperationSort;
+  groups: OperationGroups;
   children: {};
 }
 
@@ -239,6 +269,7 @@ export interface CollectionShape {
   change: ChangeOptions;
   filter: object;
   sort: string;
+  groups: GroupFields;
   children: object;
 }
 
@@ -252,6 +283,7 @@ export interface ChildOf<S extends CollectionShape, A extends keyof S["create"] 
   change: S["change"];
   filter: S["filter"];
   sort: S["sort"];
+  groups: S["groups"];
 }
 
 /** What must be known of a collection to use it. */
@@ -348,6 +380,28 @@ export class ReadCollection<S extends CollectionShape> {
     const { total } = await this.list({ ...query, limit: 0, count: "exact" } as ListQuery<S>);
     if (total === undefined) throw new ProtocolError("The answer has no X-Total-Count.");
     return total;
+  }
+
+  /**
+   * Groups of resources with the same values, and what is computed of each: `groups({ by: ["state"], sum: ["price"] })`.
+   * Without `by` all resources are one group.
+   */
+  async groups<
+    const B extends keyof S["groups"]["by"] & string = never,
+    const Sum extends keyof S["groups"]["sum"] & string = never,
+    const Avg extends keyof S["groups"]["avg"] & string = never,
+    const Min extends keyof S["groups"]["min"] & string = never,
+    const Max extends keyof S["groups"]["max"] & string = never,
+  >(query: GroupQuery<S["filter"], B, Sum, Avg, Min, Max> = {}): Promise<GroupPage<Group<S["groups"], B, Sum, Avg, Min, Max>>> {
+    if (this.path.includes("/")) throw new TypeError("Groups are of a whole collection: filter by the parent.");
+    const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
+    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, this.spec)}`, headers }, query);
+    const data = parseData(answer.text, groupNumbers(query, this.spec));
+    if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
+    const total = answer.headers.get("X-Total-Count");
+    const links = { first: linked(answer.headers, "first"), next: linked(answer.headers, "next"), prev: linked(answer.headers, "prev") };
+    const { next, prev } = groupsBeside(query, data.length, links);
+    return { data: data as Group<S["groups"], B, Sum, Avg, Min, Max>[], total: total === null ? undefined : Number(total), next, prev };
   }
 
   /**
@@ -680,6 +734,90 @@ function linked(headers: Headers, rel: string): ListRange | undefined {
 function linkedQuery(headers: Headers, rel: string): URLSearchParams | undefined {
   const link = new RegExp(`<([^>]*)>; *rel="${rel}"`).exec(headers.get("Link") ?? "")?.[1];
   return link === undefined ? undefined : new URL(link, "http://localhost").searchParams;
+}
+
+/** What resources can be grouped by, and what can be computed of them, with the types of the values. */
+export interface GroupFields {
+  by: object;
+  sum: object;
+  avg: object;
+  min: object;
+  max: object;
+}
+
+/** How resources are grouped, and what is computed of each group. */
+export interface GroupQuery<F, B extends string, Sum extends string, Avg extends string, Min extends string, Max extends string> extends CallOptions {
+  /** Fields whose values make the groups; dates and date-times can be truncated: `created_at:month`. */
+  by?: readonly B[];
+  sum?: readonly Sum[];
+  avg?: readonly Avg[];
+  min?: readonly Min[];
+  max?: readonly Max[];
+  filter?: F;
+  /** By what `by` has, and by `count`, the number of resources: `["-count", "state"]`. */
+  sort?: SortKey<NoInfer<B> | "count"> | readonly SortKey<NoInfer<B> | "count">[];
+  offset?: number;
+  limit?: number;
+  /** Count all groups. */
+  count?: "exact";
+}
+
+type Computed<Name extends string, Fields, K> = [K] extends [never] ? {} : { readonly [N in Name]: Pick<Fields, K & keyof Fields> };
+
+/** Resources with the same values. */
+export type Group<G extends GroupFields, B extends string, Sum extends string, Avg extends string, Min extends string, Max extends string> = {
+  readonly id: string;
+  readonly type: "groups";
+  readonly by: Pick<G["by"], B & keyof G["by"]>;
+  /** How many resources there are in the group. */
+  readonly count: number;
+} & Computed<"sum", G["sum"], Sum> & Computed<"avg", G["avg"], Avg> & Computed<"min", G["min"], Min> & Computed<"max", G["max"], Max>;
+
+/** A range of groups, in their order. */
+export interface GroupPage<R> {
+  readonly data: R[];
+  /** How many groups there are in all, if `count` asks for it. */
+  readonly total: number | undefined;
+  /** The range behind this one: `groups({ ...query, ...page.next })`. None at the end. */
+  readonly next: ListRange | undefined;
+  /** The range in front of this one. None at the beginning. */
+  readonly prev: ListRange | undefined;
+}
+
+const functions = ["sum", "avg", "min", "max"] as const;
+
+type AnyGroupQuery = GroupQuery<unknown, string, string, string, string, string>;
+
+/** The query string of groups, `?` included, or nothing. */
+function groupText(query: AnyGroupQuery, numbers: NumberPaths): string {
+  const { offset, limit, filter, sort } = query;
+  const range: ListRange = { ...(offset !== undefined && { offset }), ...(limit !== undefined && { limit }) };
+  const rest = queryText(range, { ...(filter !== undefined && { filter: filter as object }), ...(sort !== undefined && { sort: sort as string }) }, numbers);
+  const groups = new URLSearchParams();
+  for (const name of ["by", ...functions] as const) {
+    const fields = query[name];
+    if (fields !== undefined && fields.length > 0) groups.append(name, fields.join(","));
+  }
+  const text = [groups.toString(), rest.slice(1)].filter((part) => part !== "").join("&");
+  return text === "" ? "" : `?${text}`;
+}
+
+/** The ranges beside one. Where the query is long, the server leaves links out, `first` too, and they follow from what came. */
+function groupsBeside(query: Pick<ListRange, "offset" | "limit">, length: number, links: Record<"first" | "next" | "prev", ListRange | undefined>): Pick<GroupPage<unknown>, "next" | "prev"> {
+  const { offset, limit = length } = query;
+  const size = Math.abs(limit);
+  if (links.first !== undefined || length === 0 || (offset === undefined && limit < 0)) return { next: links.next, prev: links.prev };
+  const start = limit < 0 ? (offset ?? 0) - length : (offset ?? 0);
+  return {
+    next: links.next ?? (length >= size || limit < 0 ? { offset: start + length, limit: size } : undefined),
+    prev: links.prev ?? (start > 0 ? { offset: start, limit: -size } : undefined),
+  };
+}
+
+/** Where the numbers of a group are that JSON.parse alone would get wrong. */
+function groupNumbers(query: AnyGroupQuery, numbers: NumberPaths): NumberPaths {
+  const within = (paths: readonly string[] = []) => paths.flatMap((path) => ["by", "sum", "min", "max"].map((name) => `${name}/${path}`));
+  return { bigints: within(numbers.bigints), doubles: [...within(numbers.doubles), ...(query.avg ?? []).map((field) => `avg/${field}`)] };
 }
 
 /** A change in the change log, with the resource before and after it. */

@@ -2,7 +2,8 @@ import { sendInArrays } from "./arrays.ts";
 import { ChangeLog } from "./changes.ts";
 import { errorOf, PluralError, ProtocolError, type ApiProblem } from "./errors.ts";
 import { bodyText, type NumberPaths, parseData, randomUUID } from "./json.ts";
-import { type ItemResult, itemOf, pageOf, type PageResult } from "./page.ts";
+import { type Group, type GroupFields, type GroupPage, type GroupQuery, groupNumbers, groupsBeside, groupText } from "./groups.ts";
+import { type ItemResult, itemOf, linked, pageOf, type PageResult } from "./page.ts";
 import { queryText, type ListRange, type ListSelection } from "./query.ts";
 import { type ResourceReference, uuid } from "./resource.ts";
 import { type CallOptions, type HttpAnswer, type HttpCall, type HttpTransport, sleep } from "./transport.ts";
@@ -20,6 +21,7 @@ export interface CollectionShape {
   change: ChangeOptions;
   filter: object;
   sort: string;
+  groups: GroupFields;
   children: object;
 }
 
@@ -33,6 +35,7 @@ export interface ChildOf<S extends CollectionShape, A extends keyof S["create"] 
   change: S["change"];
   filter: S["filter"];
   sort: S["sort"];
+  groups: S["groups"];
 }
 
 /** @internal What must be known of a collection to use it. */
@@ -129,6 +132,28 @@ export class ReadCollection<S extends CollectionShape> {
     const { total } = await this.list({ ...query, limit: 0, count: "exact" } as ListQuery<S>);
     if (total === undefined) throw new ProtocolError("The answer has no X-Total-Count.");
     return total;
+  }
+
+  /**
+   * Groups of resources with the same values, and what is computed of each: `groups({ by: ["state"], sum: ["price"] })`.
+   * Without `by` all resources are one group.
+   */
+  async groups<
+    const B extends keyof S["groups"]["by"] & string = never,
+    const Sum extends keyof S["groups"]["sum"] & string = never,
+    const Avg extends keyof S["groups"]["avg"] & string = never,
+    const Min extends keyof S["groups"]["min"] & string = never,
+    const Max extends keyof S["groups"]["max"] & string = never,
+  >(query: GroupQuery<S["filter"], B, Sum, Avg, Min, Max> = {}): Promise<GroupPage<Group<S["groups"], B, Sum, Avg, Min, Max>>> {
+    if (this.path.includes("/")) throw new TypeError("Groups are of a whole collection: filter by the parent.");
+    const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
+    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, this.spec)}`, headers }, query);
+    const data = parseData(answer.text, groupNumbers(query, this.spec));
+    if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
+    const total = answer.headers.get("X-Total-Count");
+    const links = { first: linked(answer.headers, "first"), next: linked(answer.headers, "next"), prev: linked(answer.headers, "prev") };
+    const { next, prev } = groupsBeside(query, data.length, links);
+    return { data: data as Group<S["groups"], B, Sum, Avg, Min, Max>[], total: total === null ? undefined : Number(total), next, prev };
   }
 
   /**

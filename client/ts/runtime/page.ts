@@ -77,8 +77,8 @@ function rangesBeside(range: ListRange, data: readonly ResourceReference[], head
   return { next, prev };
 }
 
-/** The range that a Link header leads to. */
-function linked(headers: Headers, rel: string): ListRange | undefined {
+/** @internal The range that a Link header leads to. */
+export function linked(headers: Headers, rel: string): ListRange | undefined {
   const query = linkedQuery(headers, rel);
   if (query === undefined) return undefined;
   const range: ListRange = {};
