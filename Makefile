@@ -36,6 +36,8 @@ STOPS       ?= 3
 RESTARTS    ?= 5
 DISCONNECTS ?= 50
 FAILOVERS   ?= 2
+# Retention, migrations and restores with subscribers, on each database.
+UPHEAVALS   ?= 3
 DURATION ?= 30m
 SEED     ?=
 
@@ -106,8 +108,8 @@ lint: ## Check the format, go vet, staticcheck, gosec
 	@unformatted=$$(find . -name '*.go' -not -path './.*' -not -path '*/node_modules/*' -exec gofmt -l {} +); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi >&2
 	go build -C tools/lint -o ../../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
-	for module in . $(TOOLS); do (set -x; cd $$module; go vet ./...; $(CURDIR)/bin/staticcheck ./...); done
-	go run -C tools/lint ./gosec ../..
+	for module in . $(TOOLS); do (set -x; cd $$module; go vet ./...; GOGC=400 $(CURDIR)/bin/staticcheck ./...); done
+	GOGC=400 go run -C tools/lint ./gosec ../..
 
 # Ends a test that hangs, on any machine.
 HUNG   := -timeout 60m
@@ -116,10 +118,10 @@ ONCE   := -count=1 -vet=off $(HUNG)
 # A process with the race detector waits a second before it exits, for races at the exit. The tests run hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-# Two at a time, to use two processors: some of these wait for most of the time.
+# Three at a time, to keep two processors busy: some of these wait for most of the time.
 .PHONY: test
 test: setup ## Everything CI runs: setup, lint, all tests, the concurrent ones with the race detector
-	$(MAKE) --keep-going --jobs=2 test-sequential lint test-concurrent test-web
+	$(MAKE) --keep-going --jobs=3 test-concurrent test-sequential lint test-web
 
 # Each Go test runs once: with the race detector if several things happen at once in it, else without. There the race detector
 # finds nothing in four times the time. internal/concurrent tells them apart by what they do: there is no list of names.
@@ -186,7 +188,7 @@ soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES 
 	go build -C tools/soak -o ../../bin/soak ./cmd/soak
 	bin/soak -kills $(KILLS) -cuts $(CUTS) -writes $(WRITES) \
 		-node-kills $(NODE_KILLS) -node-pauses $(NODE_PAUSES) -stops $(STOPS) -restarts $(RESTARTS) -disconnects $(DISCONNECTS) -failovers $(FAILOVERS) \
-		-duration $(DURATION) $(if $(SEED),-seed $(SEED))
+		-upheavals $(UPHEAVALS) -duration $(DURATION) $(if $(SEED),-seed $(SEED))
 
 # go test fuzzes one target at a time, and lists the targets of a package above
 # its "ok" line.

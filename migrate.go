@@ -67,8 +67,8 @@ func PlanMigration(ctx context.Context, config Config) ([]MigrationStep, error) 
 type MigrateOptions struct {
 	// AllowLoss allows steps that lose stored values. Blocked steps are always refused.
 	AllowLoss bool
-	// Backup is a new file that an SQLite database is copied to first. Nobody
-	// writes between the copy and the migration. Empty: none.
+	// Backup is a new file that an SQLite database is copied to first. No other
+	// process can write between the copy and the migration. Empty: none.
 	Backup string
 }
 

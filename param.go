@@ -112,7 +112,7 @@ type param func(*parameters) error
 
 func (apply param) apply(p *parameters) error { return apply(p) }
 
-// Sort orders a list by fields, the smallest value first and null ahead of it; a minus in
+// Sort orders a list by fields, the smallest value first and null before it; a minus in
 // front of a name reverses that: Sort("-created_at", "name"). What is equal in all of them is
 // in the order of ids.
 func Sort(fields ...string) Param {
@@ -151,8 +151,8 @@ func Offset(position int64) Param {
 	})
 }
 
-// Cursor begins a list at the resource with an id. With a negative Limit, the list ends ahead
-// of it.
+// Cursor begins a list at the resource with an id. With a negative Limit, the list ends before
+// it.
 func Cursor(id string) Param {
 	return param(func(p *parameters) error {
 		key, ok := model.ParseID(id)

@@ -27,7 +27,7 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// Server is an open database behind an HTTP API.
+// Server is an open database with an HTTP API.
 type Server struct {
 	config    Config
 	store     *store.Store
@@ -43,7 +43,7 @@ type Server struct {
 	stopping bool
 	closing  bool          // new calls are refused
 	requests int           // requests and calls in progress
-	idle     chan struct{} // closed when there are none; nil: nobody waits
+	idle     chan struct{} // closed when there are none; nil: nothing waits for that
 
 	refusing   chan struct{} // closed when new requests are refused
 	abandoned  chan struct{} // closed when the time of requests is over
@@ -213,7 +213,7 @@ func (s *Server) isStopping() bool {
 }
 
 // Listen listens on an address for a server that will be opened later, so that a refused
-// address leaves no database behind. Connections wait until the listener is given to Serve.
+// address creates no database. Connections wait until the listener is given to Serve.
 // Without Access or Open, the address must be a loopback address, and requests must have a
 // loopback Host header.
 func Listen(config Config, addr string) (net.Listener, error) {

@@ -207,7 +207,7 @@ func newFeed(s *Server, st *store.Store, o *observe.Observer) *feed.Feed {
 		Revoked: s.guard.CheckNotRevoked, Failed: o.FeedFailed,
 		Metrics: feed.Metrics{
 			Subscribed: o.StreamsChanged, Shaped: o.ShapesChanged, Delivered: o.EventsSent, Lag: o.FeedLag, KeptBytes: o.EventsKept,
-			CaughtUp: o.StreamCaughtUp, ClosedAsSlow: o.StreamTooSlow, Reset: o.StreamReset,
+			CaughtUp: o.StreamCaughtUp, Waiting: o.StreamReadsWaiting, ClosedAsSlow: o.StreamTooSlow, Reset: o.StreamReset,
 		},
 	})
 }

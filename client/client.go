@@ -8,8 +8,8 @@
 //		…
 //	}
 //
-// Requests that are lost on the way are sent again, a bounded number of times. What
-// writes has an Idempotency-Key, so that it is done once however often it is sent.
+// Lost requests are sent again, a bounded number of times. Writes have an
+// Idempotency-Key, so that they are executed once however often they are sent.
 package client
 
 import (
@@ -28,26 +28,25 @@ import (
 	"time"
 )
 
-// Options says how a client talks to its server. The zero value of every field means
-// its default.
+// Options configures a client. The zero value of every field means its default.
 type Options struct {
 	// Key is an API key or a token, sent as a bearer with every request. Default: none.
 	Key string
 
-	// Token gives the bearer of each request instead, for tokens that expire. It is asked
-	// again for every try. Default: Key.
+	// Token returns the bearer token of each request instead, for tokens that expire. It
+	// is called before every attempt. Default: Key.
 	Token func(context.Context) (string, error)
 
 	// HTTPClient makes the requests. Its Timeout, if it has one, also ends long lists.
-	// Default: one that waits a minute for an answer to begin.
+	// Default: one that waits a minute for the headers of a response.
 	HTTPClient *http.Client
 
-	// Retries is how often a request is sent again that was lost, or that the server
-	// could not take at the moment. Default: 5. Negative: never.
+	// Retries is how often a request is sent again if it was lost, or if the server
+	// could not execute it at the time. Default: 5. Negative: never.
 	Retries int
 
-	// MaxWait is the longest pause ahead of another try. A server that asks for a longer
-	// one by Retry-After gets no other try. Default: 30 s.
+	// MaxWait is the longest pause before another attempt. If Retry-After asks for a
+	// longer one, there is no other attempt. Default: 30 s.
 	MaxWait time.Duration
 }
 
@@ -55,11 +54,11 @@ type Options struct {
 type Client struct {
 	base    *url.URL
 	options Options
-	page    atomic.Int64 // how many resources the server allows to be asked for, once it refused more
+	page    atomic.Int64 // the largest limit that the server allows, once it has refused a larger one
 }
 
-// New makes a client of the server at a URL, which may have a path that the server is
-// mounted under. It does not connect yet.
+// New returns a client of the server at a URL, which may have the path under which
+// the server is mounted. It does not connect yet.
 func New(baseURL string, options Options) (*Client, error) {
 	base, err := url.Parse(baseURL)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
@@ -90,21 +89,21 @@ func New(baseURL string, options Options) (*Client, error) {
 	return &Client{base: base, options: options}, nil
 }
 
-// Request is a request in the terms of HTTP, for what has no method of its own.
+// Request is an HTTP request, for what this package has no method for.
 type Request struct {
 	Method string
 	Path   string // below the URL of the server: "/users"
-	Query  string // as it stands in a URL
+	Query  string // as in a URL
 	Header http.Header
 	Body   []byte // JSON
 
-	// Repeatable: it may be sent again without an Idempotency-Key, because whoever sends
-	// it can tell from the answer that it was done before. Otherwise everything but GET and
+	// Repeatable: the request may be sent again without an Idempotency-Key, because the
+	// response shows whether it was executed before. Otherwise every request except GET and
 	// HEAD gets a key, unless Header has one.
 	Repeatable bool
 }
 
-// Response is a successful answer that has been read.
+// Response is a successful response that was read completely.
 type Response struct {
 	Status int
 	Header http.Header
@@ -112,8 +111,8 @@ type Response struct {
 	Tries  int // how often the request was sent
 }
 
-// Do sends a request and reads the answer, with as many tries as Options allows. An
-// answer that is no success is an *Error.
+// Do sends a request and reads the response, with as many attempts as Options allows. A
+// response that is not a success is an *Error.
 func (c *Client) Do(ctx context.Context, request Request) (*Response, error) {
 	var read *Response
 	tries, err := c.retry(ctx, &request, func(answer *http.Response) error {
@@ -132,7 +131,7 @@ func (c *Client) Do(ctx context.Context, request Request) (*Response, error) {
 	return read, nil
 }
 
-// open sends a request and returns the answer with its body to be read.
+// open sends a request and returns the response, whose body is not read yet.
 func (c *Client) open(ctx context.Context, request Request) (opened *http.Response, err error) {
 	_, err = c.retry(ctx, &request, func(answer *http.Response) error {
 		opened = answer
@@ -141,7 +140,7 @@ func (c *Client) open(ctx context.Context, request Request) (opened *http.Respon
 	return opened, err
 }
 
-// try sends a request once. Whoever gets an answer closes it.
+// try sends a request once. The caller must close the response.
 func (c *Client) try(ctx context.Context, request *Request) (*http.Response, error) {
 	target := *c.base
 	target.Path += request.Path
@@ -181,7 +180,7 @@ func (c *Client) try(ctx context.Context, request *Request) (*http.Response, err
 	return answer, nil
 }
 
-// checkBearer refuses what no header can carry, without saying what it is.
+// checkBearer refuses a text that a header cannot contain. The error does not show it.
 func checkBearer(bearer string) error {
 	if strings.ContainsFunc(bearer, func(c rune) bool { return c < ' ' || c > '~' }) {
 		return errors.New("the key or token has characters that are not printable ASCII: is there a line end behind it?")
@@ -189,7 +188,7 @@ func checkBearer(bearer string) error {
 	return nil
 }
 
-// complete gives a request the headers that all its tries share.
+// complete sets the headers that all attempts of a request share.
 func (r *Request) complete(ctx context.Context) {
 	header := http.Header{"Accept": {"application/json"}, "X-Request-Id": {requestID(ctx)}, "User-Agent": {"plural-go"}}
 	if r.Body != nil {
@@ -207,9 +206,9 @@ func (r *Request) complete(ctx context.Context) {
 
 type requestIDKey struct{}
 
-// WithRequestID has the requests that are made with a context carry an id, by which
-// they are found in the logs of the server. Without it each has one of its own, which
-// is in Error.RequestID.
+// WithRequestID returns a context whose requests have an id, by which they can be found in
+// the logs of the server. Without it each request has its own, which is in
+// Error.RequestID.
 func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestIDKey{}, id)
 }
@@ -221,7 +220,7 @@ func requestID(ctx context.Context) string {
 	return random()
 }
 
-// random is a text that nobody else has.
+// random is a random text.
 func random() string {
 	var bits [16]byte
 	_, _ = rand.Read(bits[:]) // which never fails

@@ -17,11 +17,11 @@ type Collection[T any] struct {
 	client *Client
 	name   string
 	path   string
-	err    error // of the names that it was made with
+	err    error // of an invalid name; every call returns it
 }
 
-// Of gives typed access to a collection. A name that cannot be one is an error of every
-// call.
+// Of returns typed access to a collection. If the name is invalid, every call returns an
+// error.
 func Of[T any](c *Client, name string) *Collection[T] {
 	collection := &Collection[T]{client: c, name: name, path: "/" + name}
 	if !collectionName.MatchString(name) {
@@ -43,23 +43,23 @@ func (c *Collection[T]) Under(collection, id string) *Collection[T] {
 	return under
 }
 
-// Resource is one resource as the server has answered.
+// Resource is one resource of a response.
 type Resource[T any] struct {
 	Value T
 	ID    string
 
-	// ETag stands for the state of the resource, for IfMatch. What was deleted has none.
+	// ETag identifies the state of the resource, for IfMatch. A deleted resource has none.
 	ETag string
 
-	// Replayed: the answer is that of an earlier request with the same IdempotencyKey.
+	// Replayed: the response is that of an earlier request with the same IdempotencyKey.
 	Replayed bool
 }
 
-// WriteOption says something about one write.
+// WriteOption is an option of one write.
 type WriteOption func(http.Header) error
 
-// IfMatch has a change done only if the resource is still in the state that an ETag
-// stands for. If it is not, IsChanged tells.
+// IfMatch makes a change conditional: it is executed only if the resource still has this
+// ETag. Otherwise IsChanged is true of the error.
 func IfMatch(etag string) WriteOption {
 	return func(header http.Header) error {
 		if etag == "" {
@@ -70,8 +70,8 @@ func IfMatch(etag string) WriteOption {
 	}
 }
 
-// IdempotencyKey names a write, so that it can be sent again later, also by another
-// process, and is done once. Without it every call has a key of its own.
+// IdempotencyKey sets the Idempotency-Key of a write, so that it can be sent again later, also
+// by another process, and is executed once. Without it every call has its own key.
 func IdempotencyKey(key string) WriteOption {
 	return func(header http.Header) error {
 		if key == "" || len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
@@ -88,8 +88,8 @@ func (c *Collection[T]) Get(ctx context.Context, id string) (Resource[T], error)
 	return c.resource(ctx, answer, err)
 }
 
-// Create creates a resource and returns it as it is stored. Its id is minted by the
-// server if it is empty; type, created_at and updated_at are the server's.
+// Create creates a resource and returns it as it is stored. If its id is empty, the server
+// creates one. The server also sets type, created_at and updated_at.
 func (c *Collection[T]) Create(ctx context.Context, value T, options ...WriteOption) (Resource[T], error) {
 	body, err := attributes(value, true)
 	if err != nil {
@@ -99,8 +99,7 @@ func (c *Collection[T]) Create(ctx context.Context, value T, options ...WriteOpt
 	return c.resource(ctx, answer, err)
 }
 
-// Replace gives every attribute of a resource the value that it has here, as PUT
-// does.
+// Replace sets every attribute of a resource, as PUT does.
 func (c *Collection[T]) Replace(ctx context.Context, id string, value T, options ...WriteOption) (Resource[T], error) {
 	body, err := attributes(value, false)
 	if err != nil {
@@ -151,8 +150,8 @@ func (c *Collection[T]) sendQuery(ctx context.Context, method, id, query string,
 	return c.client.Do(ctx, request)
 }
 
-// resource reads the answer to a request about one. An answer that comes later is
-// waited for.
+// resource reads the response to a request for one resource. If the request was accepted for
+// later, it waits for the operation.
 func (c *Collection[T]) resource(ctx context.Context, answer *Response, err error) (Resource[T], error) {
 	if err != nil {
 		return Resource[T]{}, err
@@ -212,8 +211,8 @@ func idOf(representation []byte) (string, error) {
 	return identity.ID, checkID(identity.ID)
 }
 
-// attributes is the body of a request: what the server sets is left out, and so is an
-// id that is empty, or that the path has.
+// attributes is the body of a request, without what the server sets, and without an id that
+// is empty or in the path.
 func attributes(value any, create bool) (json.RawMessage, error) {
 	text, err := marshal(value)
 	if err != nil {
@@ -240,7 +239,7 @@ func (c *Collection[T]) listing(query string, exact bool) Request {
 	return request
 }
 
-// Total counts the resources that filters leave, or all.
+// Total returns the number of resources that pass the filters.
 func (c *Collection[T]) Total(ctx context.Context, filters ...Param) (int64, error) {
 	page, err := c.List(ctx, append(filters[:len(filters):len(filters)], Limit(0), CountExact())...)
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"strconv"
 )
 
-// An array has no more resources and bytes than a server takes by default. One that
-// takes less says so, and gets less.
+// The largest arrays that servers accept by default. If a server answers 413, smaller ones
+// are sent.
 const (
 	maxItems = 1000
 	maxBytes = 1 << 20
 )
 
 // CreateMany creates any number of resources, in arrays, each of which is created as a
-// whole or not at all. If one is refused, the resources of those ahead of it are returned
-// with the error, whose places begin with the number of the value: "/1207/email".
+// whole or not at all. If an array is refused, it returns the resources of the arrays before
+// it with the error, whose pointers begin with the index of the value: "/1207/email".
 func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error) {
 	return c.writeMany(ctx, "", values)
 }
@@ -69,7 +69,7 @@ func array(items []json.RawMessage, most int) (body []byte, count int) {
 	return append(body, ']'), count
 }
 
-// moved counts the places of an error from the first value.
+// moved changes the pointers of an error so that they count from the first value.
 func moved(err error, by int) error {
 	var refused *Error
 	if !errors.As(err, &refused) {

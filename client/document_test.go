@@ -84,6 +84,19 @@ func document(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
+	for change, err := range c.Changes().All(ctx, client.Is("collection", "users"), client.Is("kind", "updated")) {
+		if err != nil {
+			return err
+		}
+		fmt.Println(change.Kind, change.Resource.ID == ada.ID, len(change.Previous))
+	}
+	history, err := client.History(users, ada.ID).List(ctx, client.Limit(-5))
+	if err != nil {
+		return err
+	}
+	for _, change := range history.Items {
+		fmt.Println(change.Kind, change.Data != nil)
+	}
 	ada, err = users.Delete(ctx, ada.ID)
 	if err != nil {
 		return err
@@ -126,6 +139,13 @@ func Example_document() {
 	// Notes
 	// listed Ada false
 	// synced  true
+	// updated true 1
+	// updated true 1
+	// updated true 3
+	// created true
+	// updated true
+	// updated true
+	// updated true
 	// ada@example.org
 	// Alan
 	// Ken

@@ -13,7 +13,7 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// Error is a response that is no success. errors.As also finds the first
+// Error is a response that is not a success. errors.As also finds the first
 // *problem.Error in it, and all of them as problem.Errors.
 type Error struct {
 	Status int // of the response; for an operation that failed, of its first error
@@ -23,12 +23,12 @@ type Error struct {
 	Errors problem.Errors
 
 	Request    string        // method and path
-	RequestID  string        // by which the server's log has it
+	RequestID  string        // in the log of the server
 	RetryAfter time.Duration // zero: the server did not say
 	Tries      int           // how often the request was sent
 }
 
-// Error says what is wrong, error by error.
+// Error lists the details of all errors.
 func (e *Error) Error() string {
 	texts := make([]string, len(e.Errors))
 	for i, each := range e.Errors {
@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %d %s", e.Request, e.Status, strings.Join(texts, "; "))
 }
 
-// Unwrap gives Errors.
+// Unwrap returns Errors.
 func (e *Error) Unwrap() error { return e.Errors }
 
 // Code is the code of the first error.
@@ -54,11 +54,11 @@ func (e *Error) Has(code problem.Code) bool {
 	return slices.ContainsFunc(e.Errors, func(each *problem.Error) bool { return each.Code == code })
 }
 
-// maxErrorBody bounds what is read of a failure.
+// maxErrorBody bounds how much of an error response is read.
 const maxErrorBody = 1 << 20
 
-// readError makes an error of an answer. One that is not in the server's words comes
-// from something in between, and has the status alone.
+// readError makes an error of a response. A response without the errors of a server comes from a
+// proxy, and only its status is used.
 func readError(r *http.Request, answer *http.Response) error {
 	e := &Error{
 		Status:  answer.StatusCode,
@@ -81,7 +81,7 @@ func readError(r *http.Request, answer *http.Response) error {
 	return e
 }
 
-// HasCode reports whether an error is the server's, and has a code.
+// HasCode reports whether an error is a response of the server with a code.
 func HasCode(err error, code problem.Code) bool {
 	var refused *Error
 	return errors.As(err, &refused) && refused.Has(code)
@@ -95,11 +95,11 @@ func hasStatus(err error, status int) bool {
 // IsNotFound reports whether there is no such resource, or no such collection.
 func IsNotFound(err error) bool { return hasStatus(err, http.StatusNotFound) }
 
-// IsConflict reports whether a write is in conflict with what is stored: an id that
-// exists, a value that is taken, a resource that others refer to.
+// IsConflict reports whether a write conflicts with stored resources: an id that exists, a
+// value that must be unique, a resource that others refer to.
 func IsConflict(err error) bool { return hasStatus(err, http.StatusConflict) }
 
-// IsChanged reports whether a resource is no longer in the state that IfMatch said.
+// IsChanged reports whether a resource no longer has the ETag of IfMatch.
 func IsChanged(err error) bool { return hasStatus(err, http.StatusPreconditionFailed) }
 
 // IsInvalid reports whether attributes are not valid. Error.Errors has their places.
@@ -108,11 +108,11 @@ func IsInvalid(err error) bool { return hasStatus(err, http.StatusUnprocessableE
 // IsUnauthenticated reports whether the key or token is missing or not valid.
 func IsUnauthenticated(err error) bool { return hasStatus(err, http.StatusUnauthorized) }
 
-// IsForbidden reports whether the bearer of the key may not do this.
+// IsForbidden reports whether the caller may not do this.
 func IsForbidden(err error) bool { return hasStatus(err, http.StatusForbidden) }
 
-// IsUnavailable reports whether the server could not take the request, and may do so
-// later.
+// IsUnavailable reports whether the server could not execute the request, but may be able
+// to later.
 func IsUnavailable(err error) bool {
 	return hasStatus(err, http.StatusServiceUnavailable) || hasStatus(err, http.StatusTooManyRequests)
 }

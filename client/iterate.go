@@ -42,7 +42,7 @@ func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, e
 }
 
 func (c *Collection[T]) begin(params []Param) (*query, error) {
-	q, err := newQuery(params)
+	q, err := c.newQuery(params)
 	switch {
 	case c.err != nil:
 		return nil, c.err
@@ -134,7 +134,7 @@ func (f *forward[T]) request() Request {
 	q := *f.query
 	limit := min(f.left, f.page)
 	if f.last != "" {
-		q.offset, q.cursor = nil, f.last
+		q.offset, q.cursor, q.since = nil, f.last, ""
 		if limit < f.page {
 			limit++ // the last one comes again, if it still exists
 		}
@@ -299,7 +299,7 @@ func (c *Collection[T]) backward(ctx context.Context, q *query, yield func(T, er
 		if err != nil {
 			return err
 		}
-		q.offset, q.cursor = nil, first
+		q.offset, q.cursor, q.since = nil, first, ""
 	}
 	return nil
 }

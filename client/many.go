@@ -27,7 +27,7 @@ func (c *Collection[T]) DeleteMany(ctx context.Context, params ...Param) ([]T, e
 }
 
 func (c *Collection[T]) sendRange(ctx context.Context, method string, body []byte, params []Param) ([]T, error) {
-	q, err := newQuery(params)
+	q, err := c.newQuery(params)
 	switch {
 	case c.err != nil:
 		return nil, c.err

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// marshal encodes the attributes of a resource, whose times have milliseconds at most. What
-// is within an attribute has no times, but JSON of any kind, and is left alone.
+// marshal encodes the attributes of a resource, with times truncated to milliseconds. Values
+// inside an attribute are any JSON, and are not changed.
 func marshal(attributes any) ([]byte, error) {
 	value := reflect.ValueOf(attributes)
 	for value.Kind() == reflect.Pointer && !value.IsNil() {
@@ -22,7 +22,7 @@ func marshal(attributes any) ([]byte, error) {
 		copied.Set(value)
 		truncateFields(copied)
 		if reflect.TypeOf(attributes).Kind() == reflect.Pointer {
-			copied = copied.Addr() // as it was given, since methods can differ
+			copied = copied.Addr() // a pointer, as it was given, because it may have other methods
 		}
 		return json.Marshal(copied.Interface())
 	case reflect.Map:
@@ -50,7 +50,7 @@ func truncateFields(value reflect.Value) {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// truncated is a value, which if it is a time has milliseconds at most.
+// truncated is a value; a time is truncated to milliseconds.
 func truncated(value reflect.Value) reflect.Value {
 	if !value.CanInterface() {
 		return value

@@ -12,14 +12,14 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// Async is a collection whose writes are accepted, and done afterwards.
+// Async is a collection whose writes are executed asynchronously.
 type Async[T any] struct{ collection *Collection[T] }
 
-// Async has writes accepted only: a call returns when the server has promised to do
-// it, and Operation.Wait returns when it is done.
+// Async returns the collection with asynchronous writes: a call returns when the server has
+// accepted the write, and Operation.Wait returns when it is executed.
 func (c *Collection[T]) Async() Async[T] { return Async[T]{c} }
 
-// Create has a resource created.
+// Create creates a resource asynchronously.
 func (a Async[T]) Create(ctx context.Context, value T, options ...WriteOption) (*Operation[T], error) {
 	body, err := attributes(value, true)
 	if err != nil {
@@ -28,7 +28,7 @@ func (a Async[T]) Create(ctx context.Context, value T, options ...WriteOption) (
 	return a.send(ctx, http.MethodPost, "", body, options)
 }
 
-// Replace has every attribute of a resource replaced.
+// Replace replaces every attribute of a resource asynchronously.
 func (a Async[T]) Replace(ctx context.Context, id string, value T, options ...WriteOption) (*Operation[T], error) {
 	body, err := attributes(value, false)
 	if err != nil {
@@ -37,7 +37,7 @@ func (a Async[T]) Replace(ctx context.Context, id string, value T, options ...Wr
 	return a.send(ctx, http.MethodPut, id, body, options)
 }
 
-// Update has attributes of a resource changed, as PATCH does.
+// Update changes attributes of a resource asynchronously, as PATCH does.
 func (a Async[T]) Update(ctx context.Context, id string, changes any, options ...WriteOption) (*Operation[T], error) {
 	body, err := marshal(changes)
 	if err != nil {
@@ -46,7 +46,7 @@ func (a Async[T]) Update(ctx context.Context, id string, changes any, options ..
 	return a.send(ctx, http.MethodPatch, id, body, options)
 }
 
-// Delete has a resource deleted.
+// Delete deletes a resource asynchronously.
 func (a Async[T]) Delete(ctx context.Context, id string, options ...WriteOption) (*Operation[T], error) {
 	return a.send(ctx, http.MethodDelete, id, nil, options)
 }
@@ -69,12 +69,12 @@ func (a Async[T]) send(ctx context.Context, method, id string, body []byte, opti
 // Operation is a write that was accepted.
 type Operation[T any] struct {
 	ID         string // of the operation
-	ResourceID string // of what it creates, changes or deletes
+	ResourceID string // of the resource that it creates, changes or deletes
 
 	collection *Collection[T]
 }
 
-// accepted reads an answer of 202.
+// accepted reads a response with status 202.
 func (c *Collection[T]) accepted(answer *Response) (*Operation[T], error) {
 	operation := &Operation[T]{ID: path.Base(answer.Header.Get("Location")), collection: c}
 	var envelope struct{ Data struct{ ID string } }
@@ -99,7 +99,7 @@ func (c *Collection[T]) Operation(ctx context.Context, id string) (*Operation[T]
 	return operation, nil
 }
 
-// OperationState is how far an operation has come.
+// OperationState is the state of an operation.
 type OperationState struct {
 	ID       string `json:"id"`
 	Status   string `json:"status"` // pending, running, succeeded or failed
@@ -114,21 +114,21 @@ type OperationState struct {
 	UpdatedAt time.Time      `json:"updated_at"`
 }
 
-// State asks how far the operation has come.
+// State reads the state of the operation.
 func (o *Operation[T]) State(ctx context.Context) (OperationState, error) {
 	state, err := Of[OperationState](o.collection.client, "operations").Get(ctx, o.ID)
 	return state.Value, err
 }
 
-// An operation is looked at more and more rarely.
+// The pause between two reads of an operation grows from one to the other.
 const (
 	firstLook = 20 * time.Millisecond
 	lastLook  = time.Second
 )
 
-// Wait returns when the operation is done: the resource as it is then, or the *Error that
-// the write would have been answered with. What was deleted has no value any more, and its
-// ID alone. When the context ends first, the operation is done all the same.
+// Wait waits until the operation has finished, and returns the resource as it is then, or
+// the *Error that a synchronous write would have returned. Of a deleted resource it returns
+// only the ID. If the context ends first, the operation is executed nevertheless.
 func (o *Operation[T]) Wait(ctx context.Context) (Resource[T], error) {
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		state, err := o.State(ctx)

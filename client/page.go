@@ -24,6 +24,10 @@ type Page[T any] struct {
 	// methods of the page work without them.
 	Links map[string]string
 
+	// Position is where Since continues: a Watch with the filters of this list gives what changed after it was read, and a
+	// list of changes continues behind this one. Empty: the query is too long for the server to say it.
+	Position string
+
 	collection  *Collection[T]
 	query       query  // what selects and orders; not the range
 	size        int64  // of the range that was asked for; 0: the server decided
@@ -34,7 +38,7 @@ type Page[T any] struct {
 // List reads a range of the collection into memory, in the order of positions. Without
 // a Limit the server decides how many.
 func (c *Collection[T]) List(ctx context.Context, params ...Param) (*Page[T], error) {
-	q, err := newQuery(params)
+	q, err := c.newQuery(params)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +46,7 @@ func (c *Collection[T]) List(ctx context.Context, params ...Param) (*Page[T], er
 	if q.limit != nil {
 		size = max(*q.limit, -*q.limit)
 	}
-	selection.offset, selection.cursor, selection.limit = nil, "", nil
+	selection.offset, selection.cursor, selection.since, selection.limit = nil, "", "", nil
 	return (&Page[T]{collection: c, query: selection, size: size}).read(ctx, q.encode(), "")
 }
 
@@ -143,6 +147,7 @@ func (p *Page[T]) read(ctx context.Context, query, known string) (*Page[T], erro
 		return nil, err
 	}
 	page := &Page[T]{Items: make([]T, 0, len(items)), Total: -1, Links: links(answer.Header), collection: c, query: p.query, size: p.size}
+	page.Position = positionOf(page.Links)
 	page.full = int64(len(items)) >= p.size
 	for _, item := range items {
 		id, err := idOf(item)
@@ -166,6 +171,15 @@ func (p *Page[T]) read(ctx context.Context, query, known string) (*Page[T], erro
 		page.Total = total
 	}
 	return page, nil
+}
+
+// positionOf is the position that the link to the changes has.
+func positionOf(links map[string]string) string {
+	values, err := url.ParseQuery(links["changes"])
+	if err != nil {
+		return ""
+	}
+	return values.Get("since")
 }
 
 var link = regexp.MustCompile(`<([^>]*)>\s*;\s*rel="([^"]*)"`)

@@ -25,11 +25,13 @@ type query struct {
 	offset  *int64
 	limit   *int64
 	cursor  string
-	exact   bool // count what the filters leave
+	since   string   // of a watch, or of changes
+	exact   bool     // count what the filters leave
+	groups  []string // by, sum, avg, min and max, of groups alone
 
 	// Of a watch alone.
-	since   string
-	fromNow bool
+	fromNow      bool
+	onConnection func(error)
 }
 
 func parse(params []Param) (*query, error) {
@@ -43,15 +45,21 @@ func parse(params []Param) (*query, error) {
 }
 
 // newQuery is what a list is asked for.
-func newQuery(params []Param) (*query, error) {
+func (c *Collection[T]) newQuery(params []Param) (*query, error) {
 	q, err := parse(params)
 	switch {
 	case err != nil:
 		return nil, err
+	case q.ofGroups():
+		return nil, fmt.Errorf("a list has no By, Sum, Avg, Min or Max, and no units of times: they are for Groups")
 	case q.cursor != "" && q.offset != nil:
 		return nil, fmt.Errorf("a range begins at a cursor or at an offset, and not at both")
-	case q.since != "" || q.fromNow:
-		return nil, fmt.Errorf("a list has no Since and no FromNow: they are for Watch")
+	case q.fromNow || q.onConnection != nil:
+		return nil, fmt.Errorf("a list has no FromNow and no OnConnection: they are for Watch")
+	case q.since != "" && c.name != changesName:
+		return nil, fmt.Errorf("a list has no Since: it is for Watch, and for lists of changes")
+	case q.since != "" && q.cursor != "":
+		return nil, fmt.Errorf("a range begins at a cursor or behind a position, and not at both: give Cursor or Since")
 	}
 	return q, nil
 }
@@ -62,7 +70,7 @@ func newWatchQuery(params []Param) (*query, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(q.sort) > 0 || q.cursor != "" || q.offset != nil || q.limit != nil || q.exact:
+	case q.ofGroups() || len(q.sort) > 0 || q.cursor != "" || q.offset != nil || q.limit != nil || q.exact:
 		return nil, fmt.Errorf("a watch has filters, and no sort, offset, limit, cursor or exact count")
 	case q.since != "" && q.fromNow:
 		return nil, fmt.Errorf("a watch begins at a position or now, and not at both: give Since or FromNow")
@@ -72,12 +80,15 @@ func newWatchQuery(params []Param) (*query, error) {
 
 // encode is the query string. Brackets stay what they are, as servers read them.
 func (q *query) encode() string {
-	parts := slices.Clone(q.filters)
+	parts := append(slices.Clone(q.groups), q.filters...)
 	if len(q.sort) > 0 {
 		parts = append(parts, "sort="+strings.Join(q.sort, ","))
 	}
 	if q.cursor != "" {
 		parts = append(parts, "cursor="+q.cursor)
+	}
+	if q.since != "" {
+		parts = append(parts, "since="+url.QueryEscape(q.since))
 	}
 	if q.offset != nil {
 		parts = append(parts, "offset="+strconv.FormatInt(*q.offset, 10))
@@ -89,6 +100,7 @@ func (q *query) encode() string {
 }
 
 var (
+	fieldPath      = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}(\.[a-z][a-z0-9_]{0,62}){0,2}$`) // resource.id of a change
 	fieldName      = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 	collectionName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
 	uuid           = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
@@ -104,8 +116,8 @@ func checkField(field string) error {
 // filter is filter[field][op]=text.
 func filter(field, op string, text func() (string, error)) Param {
 	return func(q *query) error {
-		if err := checkField(field); err != nil {
-			return err
+		if !fieldPath.MatchString(field) {
+			return fmt.Errorf("%q is not the name of a field", field)
 		}
 		value, err := text()
 		if err != nil {
@@ -228,6 +240,9 @@ func Desc(field string) Param { return sortKey("-", field) }
 func sortKey(sign, field string) Param {
 	return func(q *query) error {
 		q.sort = append(q.sort, sign+field)
+		if groupKey.MatchString(field) {
+			return nil
+		}
 		return checkField(field)
 	}
 }

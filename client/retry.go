@@ -13,32 +13,32 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// lostError is that of a request or an answer that did not arrive. Nobody knows
-// whether the request was carried out.
+// lostError is the error of a request or a response that was lost. It is unknown whether the
+// request was executed.
 type lostError struct{ err error }
 
 func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// unsentError is that of a request for which there was no connection: it was surely not
-// carried out.
+// unsentError is the error of a request for which there was no connection: it was not
+// executed.
 type unsentError struct{ err error }
 
 func (e *unsentError) Error() string { return e.err.Error() }
 func (e *unsentError) Unwrap() error { return e.err }
 
-// IsLost reports whether no answer came, so that it is not known whether the
-// request was carried out. Do a write again with the same IdempotencyKey to find out. It is
-// false if the server could not be reached at all.
+// IsLost reports whether no response came, so that it is unknown whether the request was
+// executed. Send a write again with the same IdempotencyKey to find out. It is false if there
+// was no connection to the server at all.
 func IsLost(err error) bool {
 	return errors.As(err, new(*lostError))
 }
 
-// retry sends a request until it is answered for good, or there were enough tries. Read
-// is given the answer, and closes it.
+// retry sends a request until it has a final response, or there were enough attempts. Read
+// is called with the response, and closes it.
 func (c *Client) retry(ctx context.Context, request *Request, read func(*http.Response) error) (tries int, err error) {
 	request.complete(ctx)
-	lost := false // one of the tries was
+	lost := false // an attempt was lost
 	for tries = 1; ; tries++ {
 		if ctx.Err() != nil && !lost {
 			return tries - 1, &unsentError{ctx.Err()}
@@ -52,7 +52,7 @@ func (c *Client) retry(ctx context.Context, request *Request, read func(*http.Re
 		}
 		lost = lost || IsLost(err)
 		if unsent := (*unsentError)(nil); lost && errors.As(err, &unsent) {
-			err = &lostError{unsent.err} // what became of the try before is still not known
+			err = &lostError{unsent.err} // the result of the lost attempt is still unknown
 		}
 		if refused := (*Error)(nil); errors.As(err, &refused) {
 			refused.Tries = tries
@@ -67,7 +67,7 @@ func (c *Client) retry(ctx context.Context, request *Request, read func(*http.Re
 	}
 }
 
-// ended is the error of a call whose context ended, behind a try that failed.
+// ended is the error of a call whose context ended after a failed attempt.
 func ended(ctx context.Context, err error) error {
 	if errors.Is(err, ctx.Err()) {
 		return err
@@ -75,10 +75,10 @@ func ended(ctx context.Context, err error) error {
 	return fmt.Errorf("%w after %w", ctx.Err(), err)
 }
 
-// firstPause is the longest ahead of the second try. It doubles with every one.
+// firstPause is the longest pause before the second attempt. It doubles with every attempt.
 const firstPause = 100 * time.Millisecond
 
-// pause says how long to wait ahead of another try, if there is to be one.
+// pause returns how long to wait before another attempt. False means that there is none.
 func (c *Client) pause(err error, tries int) (pause time.Duration, again bool) {
 	if tries > c.options.Retries || !isPassing(err) || askedFor(err) > c.options.MaxWait {
 		return 0, false
@@ -86,7 +86,7 @@ func (c *Client) pause(err error, tries int) (pause time.Duration, again bool) {
 	return c.backoff(err, 0, tries), true
 }
 
-// askedFor is the Retry-After of an error; zero: none.
+// askedFor is the Retry-After of an error; zero if there is none.
 func askedFor(err error) time.Duration {
 	if refused := (*Error)(nil); errors.As(err, &refused) {
 		return refused.RetryAfter
@@ -94,8 +94,8 @@ func askedFor(err error) time.Duration {
 	return 0
 }
 
-// backoff is a random pause behind so many tries that have failed, but no shorter than one that the server
-// has asked for: those who were told the same time do not come back all at once.
+// backoff is a random pause after a number of failed attempts, but no shorter than the server has
+// asked for. It is random so that clients that got the same Retry-After do not return together.
 func (c *Client) backoff(err error, least time.Duration, tries int) time.Duration {
 	if asked := askedFor(err); asked > 0 {
 		return asked + rand.N(asked/10+1) // #nosec G404 -- nothing secret
@@ -107,7 +107,7 @@ func (c *Client) backoff(err error, least time.Duration, tries int) time.Duratio
 	return least + rand.N(min(longest, c.options.MaxWait)+1) // #nosec G404 -- nothing secret
 }
 
-// isPassing reports whether the next try may come to another end.
+// isPassing reports whether the next attempt may have another result.
 func isPassing(err error) bool {
 	var refused *Error
 	if !errors.As(err, &refused) {
@@ -117,9 +117,9 @@ func isPassing(err error) bool {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true
 	case http.StatusServiceUnavailable:
-		return refused.Code() != problem.CodeTooExpensive && refused.Code() != problem.CodeStorageFull // it will be as expensive, or as full
+		return refused.Code() != problem.CodeTooExpensive && refused.Code() != problem.CodeStorageFull // the next attempt would fail too
 	}
-	return refused.Code() == problem.CodeKeyInUse // an earlier try is still being carried out
+	return refused.Code() == problem.CodeKeyInUse // an earlier attempt is still being executed
 }
 
 // sleep waits, unless the context ends first.

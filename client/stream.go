@@ -33,8 +33,8 @@ func newEventReader(stream io.Reader) *eventReader {
 	return &eventReader{lines: bufio.NewReader(stream)}
 }
 
-// next reads the next event. An event that the stream ends within is not returned: it is
-// complete only with the empty line behind it.
+// next reads the next event. An event without an empty line after it is incomplete, and is not
+// returned.
 func (r *eventReader) next() (frame, error) {
 	f, some := frame{}, false
 	r.data = r.data[:0]
@@ -93,13 +93,13 @@ func (r *eventReader) readLine() ([]byte, error) {
 }
 
 // maxSilence is how long a stream may send nothing. Servers send a comment every 15 seconds, so a longer
-// silence means that the connection is lost although nobody has closed it.
+// silence means that the connection is lost although it was not closed.
 const maxSilence = time.Minute
 
 var errSilent = fmt.Errorf("nothing has come for %v", maxSilence)
 
-// timedReader calls a function if one Read takes longer than maxSilence. Between two calls
-// time does not count, as a loop may take its time for an event.
+// timedReader calls a function if one Read takes longer than maxSilence. The time between two calls
+// does not count, because the loop of the program may be slow.
 type timedReader struct {
 	io.Reader
 	timer *time.Timer

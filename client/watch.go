@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"mime"
 	"net/http"
@@ -56,12 +57,15 @@ type EventChange struct {
 	Revision int64     `json:"revision"`
 }
 
-// Since begins a watch behind the event with a Position, without a snapshot. If the server no longer knows
+// Since begins a watch behind the event, or the Page, with a Position, without a snapshot. If the server no longer knows
 // the position, or it belongs to another filter, the watch begins with EventReset and a snapshot.
+//
+// A list of changes begins behind the position, or behind the change with an id. If the server no longer has it,
+// the error is problem.CodePositionGone.
 func Since(position string) Param {
 	return func(q *query) error {
 		if position == "" {
-			return errors.New("Since needs the Position of an event")
+			return errors.New("Since needs the Position of an event or of a list")
 		}
 		q.since = position
 		return nil
@@ -73,6 +77,15 @@ func Since(position string) Param {
 func FromNow() Param {
 	return func(q *query) error {
 		q.fromNow = true
+		return nil
+	}
+}
+
+// OnConnection has a watch say when it is not connected: the function is called with the reason, once however many
+// tries fail, and with nil when there is a connection again. A stream that the server ends is not told of, unless the next try fails.
+func OnConnection(told func(err error)) Param {
+	return func(q *query) error {
+		q.onConnection = told
 		return nil
 	}
 }
@@ -116,13 +129,10 @@ func (c *Collection[T]) watch(ctx context.Context, id string, params []Param) it
 			err = c.err
 		}
 		if err == nil {
-			w := &watch[T]{collection: c, id: id, query: q.encode(), position: q.since, yield: yield}
-			if q.fromNow {
-				err = w.skipSnapshot(ctx)
-			}
-			if err == nil {
-				err = w.run(ctx)
-			}
+			w := &watch[T]{collection: c, id: id, position: q.since, skipping: q.fromNow, findNow: q.fromNow && id == "", tell: q.onConnection, yield: yield}
+			q.since = "" // which changes with every event
+			w.query = q.encode()
+			err = w.run(ctx)
 		}
 		if err != nil && !errors.Is(err, errLeft) {
 			yield(Event[T]{}, err)
@@ -135,12 +145,15 @@ type watch[T any] struct {
 	collection *Collection[T]
 	id         string // of the only resource; empty: all
 	query      string
+	tell       func(error) // of the connection; may be nil
 	yield      func(Event[T], error) bool
 
 	position  string        // to continue behind; empty: with a snapshot
+	findNow   bool          // the position of now is to be asked for
 	partial   bool          // resources of a snapshot were given that is not complete
 	skipping  bool          // the resources of the snapshot are not wanted
 	connected bool          // it was, at least once
+	lost      bool          // it was told that there is no connection
 	progress  bool          // an event has come since the last failure
 	hint      time.Duration // the pause that the server asks for
 }
@@ -159,18 +172,50 @@ func (w *watch[T]) run(ctx context.Context) error {
 			}
 			continue
 		}
-		final := !w.connected || !isPassing(err)
-		if errors.Is(err, errLeft) || final && ctx.Err() == nil {
+		if errors.Is(err, errLeft) {
 			return err
 		}
-		if ctx.Err() != nil || !sleep(ctx, w.collection.client.backoff(err, w.hint, failures)) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		pause, again := w.pause(err, failures)
+		if !again {
+			if refused := (*Error)(nil); errors.As(err, &refused) {
+				refused.Tries = failures
+			}
+			return err
+		}
+		if !errors.Is(err, errEnded) {
+			w.report(err)
+		}
+		if !sleep(ctx, pause) {
 			return ctx.Err()
 		}
 	}
 }
 
-// connect opens a stream. The first one has as many tries as any request; afterwards the
-// server is known to be there, and run tries for as long as it takes.
+// pause says how long to wait ahead of another connection. The first one has as many tries as any request;
+// afterwards the server is known to be there, and is tried for as long as it takes.
+func (w *watch[T]) pause(err error, failures int) (time.Duration, bool) {
+	client := w.collection.client
+	if !w.connected {
+		return client.pause(err, failures)
+	}
+	return client.backoff(err, w.hint, failures), isPassing(err)
+}
+
+// report tells that the connection was lost, or with nil that there is one, if that is news.
+func (w *watch[T]) report(err error) {
+	if w.lost == (err != nil) {
+		return
+	}
+	w.lost = err != nil
+	if w.tell != nil {
+		w.tell(err)
+	}
+}
+
+// connect opens a stream.
 func (w *watch[T]) connect(ctx context.Context) (*http.Response, error) {
 	request := w.collection.listing(w.query, false)
 	request.Header.Set("Accept", "text/event-stream")
@@ -183,9 +228,6 @@ func (w *watch[T]) connect(ctx context.Context) (*http.Response, error) {
 		}
 		request.Query += "since=" + url.QueryEscape(w.position)
 	}
-	if !w.connected {
-		return w.collection.client.open(ctx, request)
-	}
 	request.complete(ctx)
 	return w.collection.client.try(ctx, &request)
 }
@@ -195,6 +237,11 @@ func (w *watch[T]) connect(ctx context.Context) (*http.Response, error) {
 func (w *watch[T]) read(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	if w.findNow {
+		if err := w.skipSnapshot(ctx); err != nil {
+			return err
+		}
+	}
 	answer, err := w.connect(ctx)
 	if err != nil {
 		return err
@@ -204,6 +251,7 @@ func (w *watch[T]) read(ctx context.Context) error {
 		return fmt.Errorf("the answer to GET %s is %q, and not a stream of events: does the server have them?", w.collection.path, kind)
 	}
 	w.connected = true
+	w.report(nil)
 	if w.position == "" && w.partial {
 		w.partial = false
 		if err := w.give(Event[T]{Kind: EventReset}); err != nil {
@@ -214,14 +262,21 @@ func (w *watch[T]) read(ctx context.Context) error {
 	for {
 		f, err := events.next()
 		w.hint = min(events.retry, w.collection.client.options.MaxWait)
-		if err == nil {
+		switch {
+		case err == nil:
 			err = w.take(f)
+		case context.Cause(ctx) == errSilent:
+			err = &lostError{errSilent}
+		case errors.Is(err, io.EOF):
+			err = &lostError{errEnded}
 		}
 		if err != nil {
 			return err
 		}
 	}
 }
+
+var errEnded = errors.New("the server has ended the stream")
 
 // take gives the event of a frame. One of a kind that this client does not know only has a
 // position.
@@ -288,22 +343,21 @@ func (e *Event[T]) decode(data []byte) (err error) {
 // skipSnapshot finds the position of now, which every list has. Where the query is too long for
 // that, and for a single resource, the snapshot is read, and not given.
 func (w *watch[T]) skipSnapshot(ctx context.Context) error {
-	w.skipping = true
-	if w.id != "" {
-		return nil
-	}
 	query := "limit=0"
 	if w.query != "" {
 		query = w.query + "&" + query
 	}
-	answer, err := w.collection.client.Do(ctx, w.collection.listing(query, false))
+	request := w.collection.listing(query, false)
+	request.complete(ctx)
+	answer, err := w.collection.client.try(ctx, &request)
 	if err != nil {
 		return err
 	}
-	values, err := url.ParseQuery(links(answer.Header)["changes"])
-	if err != nil || values.Get("since") == "" {
+	defer answer.Body.Close()
+	w.findNow = false
+	if w.position = positionOf(links(answer.Header)); w.position == "" {
 		return nil
 	}
-	w.position, w.skipping = values.Get("since"), false
+	w.skipping = false
 	return w.give(Event[T]{Kind: EventSynced, Position: w.position})
 }

@@ -489,7 +489,7 @@ func TestWatchParameters(t *testing.T) {
 		{[]client.Param{client.Desc("name")}, filters},
 		{[]client.Param{client.CountExact()}, filters},
 		{[]client.Param{client.Parameters("filter[name]=Ada&limit=1")}, filters},
-		{[]client.Param{client.Since("")}, "Since needs the Position of an event"},
+		{[]client.Param{client.Since("")}, "Since needs the Position of an event or of a list"},
 		{[]client.Param{client.Since("p1"), client.FromNow()}, "a watch begins at a position or now, and not at both: give Since or FromNow"},
 		{[]client.Param{client.Is("no field", 1)}, `"no field" is not the name of a field`},
 	} {
@@ -505,13 +505,22 @@ func TestWatchParameters(t *testing.T) {
 	if _, err := taken(client.Of[named](connect(t, "http://script"), "Users").Watch(t.Context()), 9); err == nil || err.Error() != `"Users" is not the name of a collection` {
 		t.Errorf("got %v", err)
 	}
-	const forWatch = "a list has no Since and no FromNow: they are for Watch"
-	if _, err := users.List(t.Context(), client.Since("p1")); err == nil || err.Error() != forWatch {
-		t.Errorf("got %v", err)
-	}
-	for _, err := range users.All(t.Context(), client.FromNow()) {
-		if err == nil || err.Error() != forWatch {
+	const forWatch = "a list has no FromNow and no OnConnection: they are for Watch"
+	for _, test := range []struct {
+		param client.Param
+		want  string
+	}{
+		{client.FromNow(), forWatch},
+		{client.OnConnection(func(error) {}), forWatch},
+		{client.Since("p1"), "a list has no Since: it is for Watch, and for lists of changes"},
+	} {
+		if _, err := users.List(t.Context(), test.param); err == nil || err.Error() != test.want {
 			t.Errorf("got %v", err)
+		}
+		for _, err := range users.All(t.Context(), test.param) {
+			if err == nil || err.Error() != test.want {
+				t.Errorf("got %v", err)
+			}
 		}
 	}
 }

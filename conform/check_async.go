@@ -228,7 +228,7 @@ var asyncChecks = []Check{
 	},
 }
 
-// asynchronous goes on only with a server that does writes asynchronously.
+// asynchronous skips the check on a server that does not execute writes asynchronously.
 func (p *probe) asynchronous() {
 	p.sent(p.decideAsync(), &reply{method: http.MethodPost, url: p.base + p.collection.path()})
 	if p.async == unsupported {
@@ -236,12 +236,13 @@ func (p *probe) asynchronous() {
 	}
 }
 
-// prefer sends a request with a preference, and gives the answer as it comes.
+// prefer sends a request with a preference, and returns the response without waiting for an
+// operation.
 func (p *probe) prefer(preference, method, path, body string, headers ...string) *reply {
 	return p.sendOnly(method, path, body, append(slices.Clip(headers), "Prefer", preference)...)
 }
 
-// accept sends a write that is to be done later.
+// accept sends a write that must be accepted for asynchronous execution.
 func (p *probe) accept(method, path, body string, headers ...string) *reply {
 	r := p.ok(p.prefer("respond-async", method, path, body, headers...))
 	if r.status != http.StatusAccepted {
@@ -250,14 +251,14 @@ func (p *probe) accept(method, path, body string, headers ...string) *reply {
 	return r
 }
 
-// acceptNew has a resource created later.
+// acceptNew sends an asynchronous creation.
 func (p *probe) acceptNew() *reply {
 	p.asynchronous()
 	return p.accept(http.MethodPost, p.collection.path(), p.body(nil))
 }
 
-// acceptChanges has a resource changed so often later, one right behind the other.
-// It gives the answers, and what was changed last.
+// acceptChanges sends n asynchronous changes of a resource, one directly after the other. It
+// returns the responses, and the last change.
 func (p *probe) acceptChanges(path string, now resource, count int) (accepted []*reply, last map[string]any) {
 	for range count {
 		name, value := p.change(now)
@@ -268,14 +269,14 @@ func (p *probe) acceptChanges(path string, now resource, count int) (accepted []
 	return accepted, last
 }
 
-// finished is the operation of an answer when it has come to an end.
+// finished waits for the operation of a response, and returns it.
 func (p *probe) finished(accepted *reply) *reply {
 	operation, err := p.await(p.ctx, accepted)
 	p.followed(err, accepted)
 	return operation
 }
 
-// succeeds waits for the operation of an answer, which must be carried out.
+// succeeds waits for the operation of a response, which must succeed.
 func (p *probe) succeeds(accepted *reply) *reply {
 	operation := p.finished(accepted)
 	if operation.resource().text("status") != "succeeded" {
@@ -284,7 +285,7 @@ func (p *probe) succeeds(accepted *reply) *reply {
 	return operation
 }
 
-// hasValues holds a resource to values that were sent.
+// hasValues fails unless a resource has the values that were sent.
 func (p *probe) hasValues(r *reply, members map[string]any) {
 	for name, value := range decodeJSON([]byte(encodeJSON(members))).(map[string]any) {
 		if got := r.resource().members[name]; !equalJSON(got, value) && !sameMoment(got, value) {

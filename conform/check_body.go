@@ -220,15 +220,15 @@ func (p *probe) anyName(members map[string]any) string {
 	return "id"
 }
 
-// textAttribute is an attribute that holds any text.
+// textAttribute is an attribute that accepts any text.
 func (p *probe) textAttribute() attribute {
 	return p.attribute("string attribute for any text", func(a attribute) bool {
 		return a.plain() && !p.constant[place{p.collection.Name, a.Name}] && a.MinLength <= 10 && (a.MaxLength == 0 || a.MaxLength >= 20)
 	})
 }
 
-// malformedText is a body with a text in some string, as it is given,
-// unescaped. No constraint of the string comes before that it cannot be read.
+// malformedText is a body with a text inside a string, unescaped. The server must report that the
+// body is malformed before it checks constraints of the string.
 func (p *probe) malformedText(text string) string {
 	return p.withText(p.attribute("string attribute", func(a attribute) bool { return a.Type == "string" }), text)
 }

@@ -100,7 +100,7 @@ var changeChecks = []Check{
 	},
 }
 
-// expectAbout waits for an event about a resource: of which kind, the other checks look at.
+// expectAbout waits for an event about a resource. Other checks look at its kind.
 func (s *stream) expectAbout(id string) {
 	expected := "an event of " + id
 	if e := s.next(expected); e.resource().id() != id {
@@ -122,10 +122,10 @@ func (s *stream) pass(kind string) event {
 // needStreams skips a check on a server without streams.
 func (p *probe) needStreams() { p.stream(p.collection.path()).close() }
 
-// needChanges skips a check where the change log is not for the caller.
+// needChanges skips a check if the caller may not read the change log.
 func (p *probe) needChanges() { p.changes("/" + changesName + "?limit=0") }
 
-// changes asks for changes, which a server may not have, or not show to the caller.
+// changes requests changes. A server may have none, or not show them to the caller.
 func (p *probe) changes(path string) *reply {
 	r := p.get(path)
 	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, r.status) {
@@ -134,7 +134,8 @@ func (p *probe) changes(path string) *reply {
 	return p.ok(r)
 }
 
-// kinds holds a list to the changes of a resource that was created, changed in one attribute, and deleted.
+// kinds fails unless a list has the changes of a resource that was created, changed in one attribute
+// and deleted.
 func (p *probe) kinds(r *reply, id, changed string) {
 	var got []string
 	for _, each := range r.resources() {

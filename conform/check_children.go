@@ -140,15 +140,15 @@ var childChecks = []Check{
 	},
 }
 
-// A family is a parent with three children, in the order of their ids, and
-// another parent, who has a child too.
+// A family is a parent with three children, in the order of their ids, and another parent with one
+// child.
 type family struct {
 	relation
 	mother, aunt string
 	children     []string
 }
 
-// family is one that checks share, and so must not change.
+// family returns a family that several checks use, so they must not change it.
 func (p *probe) family() family {
 	if p.shared == nil {
 		made := p.newFamily()
@@ -174,11 +174,11 @@ func (p *probe) newFamily() family {
 		f.children = append(f.children, p.ok(p.send(http.MethodPost, f.path(f.mother), f.body(p, nil))).createdID())
 	}
 	slices.Sort(f.children)
-	p.ok(p.send(http.MethodPost, f.path(f.aunt), f.body(p, nil))) // a cousin, for what lists too much
+	p.ok(p.send(http.MethodPost, f.path(f.aunt), f.body(p, nil))) // a server that ignores the parent would list this one too
 	return f
 }
 
-// body is the body of a child, which leaves its parent to the path.
+// body is the body of a child, without its parent, which is in the path.
 func (f family) body(p *probe, changes map[string]any) string {
 	p.counter++
 	members, err := p.members(f.child, p.counter)

@@ -244,7 +244,7 @@ var conditionalWriteChecks = []Check{
 
 var changeMethods = []string{http.MethodPatch, http.MethodPut, http.MethodDelete}
 
-// tagOf is the ETag of an answer.
+// tagOf is the ETag of a response.
 func (p *probe) tagOf(r *reply) string {
 	tag := p.ok(r).header.Get("ETag")
 	if tag == "" {
@@ -259,7 +259,7 @@ func (p *probe) hasTag(r *reply, want string) {
 	}
 }
 
-// createTagged makes a resource to work on, with its ETag.
+// createTagged creates a resource and returns it with its ETag.
 func (p *probe) createTagged() (path string, before resource, tag string) {
 	path, before = p.create()
 	return path, before, p.tagOf(p.get(path))
@@ -277,7 +277,7 @@ func (p *probe) changeBody(method string, now resource) string {
 	return ""
 }
 
-// eachChange has a resource changed by each method, each time another one.
+// eachChange changes a new resource by each method.
 func (p *probe) eachChange(try func(method, path, body, tag string)) {
 	for _, method := range changeMethods {
 		path, before, tag := p.createTagged()
@@ -285,8 +285,8 @@ func (p *probe) eachChange(try func(method, path, body, tag string)) {
 	}
 }
 
-// refusesChanges holds the server to a status by which it refuses every change of
-// a resource, and to leaving that as it is.
+// refusesChanges fails unless the server refuses every change of a resource with a status, and
+// leaves the resource unchanged.
 func (p *probe) refusesChanges(path, ifMatch string, status int) {
 	now := p.ok(p.get(path)).resource()
 	for _, method := range changeMethods {

@@ -168,7 +168,7 @@ var createChecks = []Check{
 	},
 }
 
-// synchronous goes on with an answer that has the resource in it.
+// synchronous skips the check unless the response contains the resource.
 func (p *probe) synchronous(r *reply) *reply {
 	if p.ok(r).status == http.StatusAccepted {
 		p.skip("the server answers %s asynchronously", r.method)
@@ -176,8 +176,8 @@ func (p *probe) synchronous(r *reply) *reply {
 	return r
 }
 
-// fullAs holds a representation to the one that GET gives: every member that
-// it has. The values of the timestamps are for others.
+// fullAs fails unless a representation has every member of the one that GET returns. Other checks
+// compare the values of the timestamps.
 func (p *probe) fullAs(r *reply, want resource) {
 	got := r.resource()
 	for _, name := range want.order {
@@ -191,7 +191,7 @@ func (p *probe) fullAs(r *reply, want resource) {
 	}
 }
 
-// unchanged holds a resource to what it was, timestamps included.
+// unchanged fails unless a resource is as before, timestamps included.
 func (p *probe) unchanged(path string, before resource) {
 	r := p.ok(p.get(path))
 	if !equalMembers(r.resource(), before) {
@@ -199,8 +199,8 @@ func (p *probe) unchanged(path string, before resource) {
 	}
 }
 
-// absent makes sure that nothing has been created at a path. With which status
-// the server says so is for path.unknown-id.
+// absent fails if there is a resource at a path. path.unknown-id checks the status of the
+// response.
 func (p *probe) absent(path string) {
 	if r := p.get(path); r.succeeded() && r.resource().id() == idOf(path) {
 		p.fail(r, "nothing there", "%s", r.summary())
@@ -210,10 +210,10 @@ func (p *probe) absent(path string) {
 // idOf is the last part of a path.
 func idOf(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
-// count is the number of resources in the collection now.
+// count is the current number of resources in the collection.
 func (p *probe) count() int { return len(p.all(p.collection.path(), "")) }
 
-// omissible is an attribute that may be left out, and is known to be so.
+// omissible is an attribute that is known to be optional.
 func (p *probe) omissible(a attribute) bool {
 	return p.collection.optional(a) && a.References == ""
 }

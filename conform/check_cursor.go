@@ -38,7 +38,7 @@ var cursorChecks = []Check{
 			p.need(12)
 			total := len(p.reference)
 			r := p.list("cursor=" + p.reference[total-5].id() + "&limit=30")
-			// Whether the cursor is included is for cursor.inclusive.
+			// cursor.inclusive checks whether the cursor is included.
 			if got := p.positionsOf(p.ok(r).resources()); !slices.Equal(got, span(total-len(got), total)) || len(got) < 4 {
 				p.fail(r, describe(span(total-5, total)), "%s", describe(got))
 			}

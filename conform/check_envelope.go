@@ -50,8 +50,8 @@ var readChecks = []Check{
 	},
 }
 
-// equalMembers compares what representations say, without the form of their
-// ids, and leniently where one leaves out what is null: other checks look at that.
+// equalMembers compares representations. It ignores the case of ids, and members that are null in
+// one and missing in the other: other checks look at these.
 func equalMembers(a, b resource) bool {
 	for _, name := range slices.Concat(a.order, b.order) {
 		if name != "id" && !equalJSON(a.members[name], b.members[name]) {
@@ -191,7 +191,7 @@ var writtenEnvelopeChecks = []Check{
 	},
 }
 
-// writes makes a resource, changes it and replaces it.
+// writes creates a resource, changes it and replaces it.
 func (p *probe) writes() []*reply {
 	created := p.synchronous(p.post(p.body(nil)))
 	path := p.collection.path() + "/" + created.createdID()
@@ -209,7 +209,7 @@ func (p *probe) contentType(r *reply) {
 	}
 }
 
-// onlyMember leaves the judgement on bodies without the member to others.
+// onlyMember fails if the body has members besides one. Other checks fail if it lacks that one.
 func (p *probe) onlyMember(r *reply, name string) {
 	members := r.members()
 	if _, has := members[name]; !has {

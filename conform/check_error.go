@@ -65,8 +65,8 @@ func (p *probe) refusals() []*reply {
 	return []*reply{p.get(p.unknownID()), p.list("limit=ten"), p.list("", "Accept", "text/plain"), p.get("/" + p.collection.Name + "-" + newTag())}
 }
 
-// errors are the error objects of an answer. One that has none is for
-// envelope.errors, or for the check that stands for the refusal.
+// errors are the error objects of a response. If there are none, envelope.errors or the check of
+// the refusal fails.
 func (p *probe) errors(r *reply) []map[string]any {
 	var objects []map[string]any
 	list, _ := decodeJSON(r.members()["errors"]).([]any)

@@ -206,8 +206,8 @@ func anyOf(a attribute, values ...any) func(resource) bool {
 	}
 }
 
-// divided is an attribute of which something is true for some resources, and
-// not for others: else a filter that does nothing would not be noticed.
+// divided is an attribute for which a condition holds in some resources and not in others:
+// otherwise a filter without effect would not be noticed.
 func (p *probe) divided(what string, fits func(attribute) bool, is func(any) bool) attribute {
 	return p.attribute(what, func(a attribute) bool {
 		if !fits(a) {
@@ -218,7 +218,7 @@ func (p *probe) divided(what string, fits func(attribute) bool, is func(any) boo
 	})
 }
 
-// valued is an attribute with a value that some resources have, and others not.
+// valued is an attribute with a value that some resources have and others do not.
 func (p *probe) valued(what string, fits func(attribute) bool) (attribute, any) {
 	var value any
 	a := p.attribute(what+" attribute with different values", func(a attribute) bool {
@@ -262,12 +262,12 @@ func (p *probe) someValue(a attribute, other any) any {
 	return nil
 }
 
-// filtered is what a filter selects, as positions.
+// filtered is the positions of the resources that a filter selects.
 func (p *probe) filtered(query string) []int {
 	return p.positionsOf(p.all(p.collection.path(), query))
 }
 
-// selects holds a filter to what fits.
+// selects fails unless a filter selects exactly the resources that fit.
 func (p *probe) selects(query string, fits func(resource) bool) {
 	got, want := p.filtered(query), p.where(fits)
 	slices.Sort(got)

@@ -46,7 +46,8 @@ var totalChecks = []Check{
 	},
 }
 
-// total leaves the judgement on an absent header to total.present.
+// total fails unless X-Total-Count has a value. If it is missing, total.present fails, and this check
+// is skipped.
 func (p *probe) total(r *reply, want int) {
 	switch got := r.header.Get(totalHeader); {
 	case got == "":
@@ -206,7 +207,7 @@ var linkChecks = []Check{
 	},
 }
 
-// links reads a Link header (RFC 8288) as far as the convention goes.
+// links parses a Link header (RFC 8288), as far as the convention uses it.
 func links(r *reply) map[string]string {
 	found := map[string]string{}
 	rest := strings.Join(r.header.Values("Link"), ", ")
@@ -232,7 +233,7 @@ func links(r *reply) map[string]string {
 	}
 }
 
-// follow asks for what a relation leads to.
+// follow requests the target of a relation.
 func (p *probe) follow(r *reply, relation string) *reply {
 	target, has := links(p.ok(r))[relation]
 	if !has {
@@ -247,8 +248,8 @@ func (p *probe) noLink(r *reply, relation string) {
 	}
 }
 
-// parameters holds the target of a relation to a way of paging. A relation
-// that is not there is for others.
+// parameters fails unless the target of a relation has certain parameters. Other checks fail if
+// the relation is missing.
 func (p *probe) parameters(r *reply, relation, want string) {
 	target, has := links(r)[relation]
 	if !has {

@@ -172,7 +172,7 @@ func (p *probe) keyed(key, method, path, body string, headers ...string) *reply 
 	return p.send(method, path, body, append(headers, onceHeader, key)...)
 }
 
-// sameAnswer compares an answer with the one that was given before.
+// sameAnswer compares a response with an earlier one.
 func (p *probe) sameAnswer(first, again *reply) {
 	if again.status != first.status || string(again.body) != string(first.body) {
 		p.fail(again, "again "+first.summary(), "%s", again.summary())
@@ -184,7 +184,7 @@ func (p *probe) sameAnswer(first, again *reply) {
 	}
 }
 
-// counts holds the collection to a number of resources.
+// counts fails unless the collection has a number of resources.
 func (p *probe) counts(r *reply, want int) {
 	if got := p.count(); got != want {
 		p.fail(r, fmt.Sprintf("%d resources in the collection", want), "%d", got)

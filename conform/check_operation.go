@@ -124,8 +124,8 @@ func emptyList(value any) bool {
 	return value == nil || isList && len(list) == 0
 }
 
-// newOperation has a resource created or changed later, and gives the answer and
-// the operation when it has succeeded.
+// newOperation creates or changes a resource asynchronously. It returns the response, and the
+// operation after it has succeeded.
 func (p *probe) newOperation(method string) (accepted, operation *reply) {
 	p.asynchronous()
 	path, body := p.collection.path(), p.body(nil)
@@ -137,9 +137,9 @@ func (p *probe) newOperation(method string) (accepted, operation *reply) {
 	return accepted, p.succeeds(accepted)
 }
 
-// acceptRivals has several changes of one state accepted, of which only one can be
-// carried out. They are sent at the same time, so that some are accepted before the
-// first is carried out; those that come too late are refused at once.
+// acceptRivals sends several asynchronous changes with the same If-Match, of which only one can
+// succeed. They are sent at the same time, so that some are accepted before the first is executed;
+// later ones are refused at once.
 func (p *probe) acceptRivals() (accepted []*reply) {
 	for range 20 {
 		path, now, tag := p.createTagged()

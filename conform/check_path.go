@@ -130,8 +130,7 @@ func (p *probe) singular() string {
 	return "/" + p.collection.Singular + "/" + p.reference0()
 }
 
-// comparedHeaders are the headers that the convention gives a meaning. Others,
-// such as Date, may well differ.
+// comparedHeaders are the headers that the convention defines. Others, such as Date, may differ.
 var comparedHeaders = []string{"Content-Type", "Link", totalHeader, "Etag", "Content-Location", "Preference-Applied"}
 
 var position = regexp.MustCompile(`\bsince=[^&>]*`)
@@ -201,9 +200,8 @@ var methodChecks = []Check{
 	},
 }
 
-// wrongMethods are requests with methods that the paths do not know. Whatever a
-// server makes of them, they must not be able to do harm: no DELETE or PUT on a
-// collection here.
+// wrongMethods are requests with methods that the paths do not have. They must be harmless on every
+// server, so there is no DELETE or PUT on a collection.
 func (p *probe) wrongMethods() []*reply {
 	path, _ := p.create()
 	return []*reply{

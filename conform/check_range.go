@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// The checks of the seed do not say where counting begins: they hold a range
-// to what the server itself has at a position. That positions are zero-based
-// is a check of its own.
+// The seed does not say whether positions start at 0 or 1. Its checks compare a range with what the
+// server itself returns at a position. Another check tests that positions are zero-based.
 var rangeChecks = []Check{
 	{
 		ID: "range.positive-limit", Title: "offset=5&limit=10", Source: seedPagination + ", 1",
@@ -142,7 +141,7 @@ var rangeChecks = []Check{
 	},
 }
 
-// at is the position in the reference of what the server has at an offset.
+// at is the position in the reference of the resource that the server returns at an offset.
 func (p *probe) at(offset int) int {
 	r := p.list(fmt.Sprintf("offset=%d&limit=1", offset))
 	found := p.positionsOf(p.ok(r).resources())

@@ -108,7 +108,7 @@ var representationChecks = []Check{
 					names[name] = true
 				}
 			}
-			// What every resource must have is for other checks.
+			// Other checks look at the members that every resource must have.
 			delete(names, "id")
 			delete(names, "type")
 			p.each(func(r *reply, each resource) {
@@ -144,7 +144,7 @@ var representationChecks = []Check{
 	},
 }
 
-// each looks at the resources of a list, and at one that is asked for by itself.
+// each calls a function with the resources of a list, and with one that is read alone.
 func (p *probe) each(look func(*reply, resource)) {
 	p.need(1)
 	list := p.ok(p.list("limit=20"))

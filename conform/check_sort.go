@@ -26,7 +26,7 @@ var sortChecks = []Check{
 			})
 			for _, query := range []string{"sort=" + a.Name, "sort=-" + a.Name} {
 				all := p.all(p.collection.path(), query)
-				// Whether the keys are in order is for others.
+				// Other checks test the order of the keys.
 				for i := 1; i < len(all); i++ {
 					if equalJSON(all[i-1].members[a.Name], all[i].members[a.Name]) && all[i-1].id() >= all[i].id() {
 						p.fail(p.list(query), "ascending ids where "+a.Name+" is equal", "%s before %s", all[i-1].id(), all[i].id())
@@ -99,16 +99,16 @@ var sortChecks = []Check{
 	},
 }
 
-// downwards is the positions in the descending order of ids. That the
-// collection itself is in their order is for read.order.
+// downwards is the positions in the descending order of ids. read.order checks that the collection
+// is in ascending order.
 func (p *probe) downwards() []int {
 	positions := span(0, len(p.reference))
 	slices.SortFunc(positions, func(a, b int) int { return strings.Compare(p.reference[b].id(), p.reference[a].id()) })
 	return positions
 }
 
-// sortable is an attribute whose values are not in this direction by
-// themselves: else a sort that does nothing would not be noticed.
+// sortable is an attribute whose values are not already in this order: otherwise a sort without
+// effect would not be noticed.
 func (p *probe) sortable(direction int) attribute {
 	return p.attribute("string, number or boolean attribute whose values are not sorted by themselves", func(a attribute) bool {
 		return (ordered(a) || a.Type == "boolean") && !slices.IsSortedFunc(values(a, p.reference), order(a, direction))
@@ -134,7 +134,7 @@ func (p *probe) sorted(a attribute, query string, direction int) {
 	}
 }
 
-// values are those that are not null: null is for sort.null.
+// values are those that are not null: sort.null checks null.
 func values(a attribute, resources []resource) []any {
 	var values []any
 	for _, each := range resources {

@@ -274,8 +274,7 @@ func (p *probe) attributesOf(of resource) string {
 	return encodeJSON(members)
 }
 
-// asRead is a representation to send back. Whether id and type are shown as
-// they should be is for the checks of representations.
+// asRead is a representation to send back. Other checks look at id and type in representations.
 func (p *probe) asRead(path string, of resource) map[string]any {
 	members := map[string]any{"id": idOf(path), "type": p.collection.Name}
 	for name, value := range of.members {
@@ -286,8 +285,8 @@ func (p *probe) asRead(path string, of resource) map[string]any {
 	return members
 }
 
-// later lets the clock of the server reach another millisecond, so that a
-// timestamp that is set anew is another one.
+// later waits until the clock of the server has another millisecond, so that a new timestamp
+// differs from the old one.
 func (p *probe) later() {
 	select {
 	case <-time.After(5 * time.Millisecond):

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Where rules are written. The seed is the convention as it was first set down;
-// the interface (docs/interface.md, docs/errors.md) fills its gaps.
+// The sources of rules. The seed is the first version of the convention; the interface
+// (docs/interface.md, docs/errors.md) fills its gaps.
 const (
 	seedResources  = "seed: Resources"
 	seedOperations = "seed: Operations"

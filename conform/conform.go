@@ -40,29 +40,29 @@ type Options struct {
 	ReadOnly bool
 	// SeedOnly leaves out the rules by which the gaps of the seed were filled.
 	SeedOnly bool
-	// Async has the writes of the checks done asynchronously: each is sent with
-	// Prefer: respond-async, its operation is followed to the end, and what is then
-	// there stands for the answer. Checks that write nothing are left out.
+	// Async executes the writes of the checks asynchronously: each is sent with
+	// Prefer: respond-async, the check waits for its operation, and uses the state
+	// after it as the response. Checks that write nothing are left out.
 	Async bool
 	// Only and Skip select checks, by id or by topic (the part before the dot).
 	Only, Skip []string
-	// Timeout is how long each answer may take, and each operation. Default: that of Client, or 30
+	// Timeout is how long each response may take, and each operation. Default: that of Client, or 30
 	// seconds.
 	Timeout time.Duration
 	// Client sends the requests. Redirections are never followed.
 	Client *http.Client
 }
 
-// Check is one rule that a server can be held to.
+// Check tests one rule of the convention.
 type Check struct {
 	ID     string `json:"id"`     // topic.name, never changes
-	Title  string `json:"title"`  // what is looked at
+	Title  string `json:"title"`  // what is tested
 	Rule   string `json:"rule"`   // what must hold
 	Source string `json:"source"` // where the rule is written
-	Seed   bool   `json:"seed"`   // a rule of the seed, not one that fills a gap of it
+	Seed   bool   `json:"seed"`   // the rule is in the seed, and does not fill a gap of it
 	Writes bool   `json:"writes"` // needs to create, change or delete
 
-	// Synchronous is what the check is about that only a synchronous request
+	// Synchronous is what the check needs that only a synchronous request
 	// has, "" if it can be run asynchronously.
 	Synchronous string `json:"synchronous,omitempty"`
 
@@ -103,7 +103,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 			report.Results = append(report.Results, s.result(check))
 		}
 	}
-	// What was created is removed also when the run was given up.
+	// Resources that were created are deleted also after the run was ended early.
 	report.Leftovers = s.cleanUp(context.WithoutCancel(ctx))
 	report.Created, report.Elapsed = s.created, time.Since(started)
 	if err == nil {
@@ -118,7 +118,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	return report, nil
 }
 
-// stopped says why the run cannot go on, nil if it can.
+// stopped returns why the run cannot continue, or nil.
 func (s *suite) stopped() error {
 	if err := s.ctx.Err(); err != nil {
 		return err
@@ -159,8 +159,8 @@ type suite struct {
 	options  Options
 	base     string // without a slash at its end
 	client   *http.Client
-	tag      string // tells the values of this run from those of others
-	counter  int    // of bodies made
+	tag      string // part of all values of this run, so that they differ from those of other runs
+	counter  int    // number of bodies made
 	created  int
 	tracked  []place                    // resources to remove, in the order of creation
 	existing map[string]map[string]bool // ids of others by collection, read before the first write there
@@ -168,7 +168,7 @@ type suite struct {
 	samples  map[string]resource // valid bodies, by collection
 	parents  map[string]string   // ids for required references, by collection
 	children *relation           // the sub-collection that is used, nil if there is none
-	noChild  string              // why there is none
+	noChild  string              // why there is no sub-collection
 	shared   *family             // made when the first check needs it
 
 	collection collection
@@ -177,7 +177,7 @@ type suite struct {
 	// size is the number of resources in the fixture.
 	size int
 	// reference is the whole collection after the fixture was made, in the
-	// order in which the server lists it; position is the way back.
+	// order in which the server lists it; position maps an id to its index.
 	reference []resource
 	position  map[string]int
 

@@ -58,7 +58,7 @@ func (s *suite) prepare() error {
 	for i, each := range reference {
 		s.position[each.id()] = i
 		if others := s.existing[s.collection.Name]; others != nil && !slices.Contains(s.tracked, place{s.collection.Name, each.id()}) {
-			others[each.id()] = true // of somebody who writes at the same time
+			others[each.id()] = true // another client writes at the same time
 		}
 	}
 	if s.reference = reference; len(reference) > 0 {
@@ -67,8 +67,8 @@ func (s *suite) prepare() error {
 	return s.relate()
 }
 
-// assignSamples gives the sample without a name to the collection, and learns
-// from all of them what the server does not say.
+// assignSamples uses the sample without a name for the collection, and takes from all samples what
+// the server does not describe.
 func (s *suite) assignSamples() error {
 	name := s.collection.Name
 	if sample, given := s.samples[""]; given {
@@ -109,8 +109,8 @@ func (s *suite) fill() error {
 	return nil
 }
 
-// createValid posts the next body. A value that the server refuses is not varied
-// any more, as long as that helps.
+// createValid posts the next body. If the server refuses a value, the attribute keeps the value of
+// the sample from then on, and the body is sent again.
 func (s *suite) createValid(c collection) (*reply, error) {
 	answer, err := s.createNext(c)
 	for err == nil && !answer.succeeded() && s.holdConstant(c, answer) {
@@ -187,9 +187,8 @@ func (s *suite) parentID(name string) (string, error) {
 	return s.parents[name], nil
 }
 
-// readAll reads a whole collection page by page, as leniently as it can: a
-// server that gives less than asked for, or nothing but an error behind the
-// end, is read as well.
+// readAll reads a whole collection page by page. It also works with a server that returns shorter
+// pages than requested, or an error after the end.
 func (s *suite) readAll(path, query string) ([]resource, error) {
 	all := []resource{}
 	seen := map[string]bool{}
@@ -238,15 +237,14 @@ func (s *suite) readAll(path, query string) ([]resource, error) {
 	}
 }
 
-// unreadable is the answer to a request for a collection that gave none.
+// unreadable is the response to a request for a collection that could not be read.
 type unreadable struct{ answer *reply }
 
 func (e *unreadable) Error() string {
 	return fmt.Sprintf("the collection could not be read:\n%s\ngot %s", e.answer.request(), e.answer.summary())
 }
 
-// positionsOf takes resources to their positions in the reference; -1 is one
-// that is not there.
+// positionsOf maps resources to their positions in the reference, -1 if they are not in it.
 func (s *suite) positionsOf(resources []resource) []int {
 	positions := []int{}
 	for _, each := range resources {
@@ -259,7 +257,7 @@ func (s *suite) positionsOf(resources []resource) []int {
 	return positions
 }
 
-// where lists the positions of the resources that fit.
+// where lists the positions of the resources for which a condition holds.
 func (s *suite) where(fits func(resource) bool) []int {
 	positions := []int{}
 	for i, each := range s.reference {
@@ -270,7 +268,7 @@ func (s *suite) where(fits func(resource) bool) []int {
 	return positions
 }
 
-// describe is a list of positions for people: runs are written as such.
+// describe is a list of positions for a report, with runs such as 0…2.
 func describe(positions []int) string {
 	if len(positions) == 0 {
 		return "no resources"

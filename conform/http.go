@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// reply is an answer, read to its end, with the request that it is for.
+// reply is a complete response, with its request.
 type reply struct {
 	method string
 	url    string
@@ -28,7 +28,7 @@ type reply struct {
 	wasParsed bool
 }
 
-// request is the request as a person would write it down.
+// request is the request as text, for the report.
 func (r *reply) request() string {
 	text := r.method + " " + r.url
 	for i := 0; i < len(r.extra); i += 2 {
@@ -67,8 +67,8 @@ func (r *reply) members() map[string]json.RawMessage {
 	return members
 }
 
-// data is what is under data, or without that the body itself: that resources
-// are wrapped is for the checks of the envelope, and for no other.
+// data is the member data, or the body itself if there is none: only the checks of the envelope
+// test that resources are wrapped.
 func (r *reply) data() json.RawMessage {
 	if data, wrapped := r.members()["data"]; wrapped {
 		return data
@@ -76,7 +76,7 @@ func (r *reply) data() json.RawMessage {
 	return r.body
 }
 
-// resources lists what the answer holds, be it one or several.
+// resources lists the one or several resources of the response.
 func (r *reply) resources() []resource {
 	if r.wasParsed {
 		return r.parsed
@@ -92,7 +92,7 @@ func (r *reply) resources() []resource {
 	return r.parsed
 }
 
-// resource is the one resource of an answer, empty if there is none.
+// resource is the one resource of a response, empty if there is none.
 func (r *reply) resource() resource {
 	if all := r.resources(); len(all) == 1 {
 		return all[0]
@@ -117,7 +117,7 @@ func (r *reply) createdID() string {
 	return strings.ToLower(location[strings.LastIndex(location, "/")+1:])
 }
 
-// target is the URL that a reference in a header leads to.
+// target resolves a reference in a header to a URL.
 func (r *reply) target(reference string) string {
 	base, err := url.Parse(r.url)
 	if err != nil {
@@ -131,9 +131,9 @@ func (r *reply) target(reference string) string {
 }
 
 // send sends a request to a path below the base, or to a whole URL. Headers
-// are pairs of name and value; an empty value removes one. A request that could
-// touch what others have created is not sent, and none is after the run was
-// given up.
+// are pairs of name and value; an empty value removes one. It does not send a
+// request that could change resources of others, and sends none after the run
+// was ended early.
 func (s *suite) send(ctx context.Context, method, path, body string, headers ...string) (*reply, error) {
 	if s.gaveUp != nil {
 		return nil, s.gaveUp
@@ -149,9 +149,8 @@ func (s *suite) send(ctx context.Context, method, path, body string, headers ...
 	return answer, nil
 }
 
-// countUnanswered gives the run up when nobody is there any more, or nobody who
-// answers: each check would wait for as long as the client does. A connection that
-// is closed on one request is an answer of sorts.
+// countUnanswered ends the run early when the server does not respond any more: each check would
+// wait for the timeout of the client. A closed connection counts as a response.
 func (s *suite) countUnanswered(err error) {
 	var failure net.Error
 	var network *net.OpError
@@ -166,8 +165,7 @@ func (s *suite) countUnanswered(err error) {
 	}
 }
 
-// exchange sends a request and reads the answer, whatever they are. Where a change
-// must say which state it is about, any will do.
+// exchange sends any request and reads the response. If changes require If-Match, it sends If-Match: *.
 func (s *suite) exchange(ctx context.Context, method, path, body string, headers ...string) (*reply, error) {
 	at, _ := s.place(path)
 	anyState := append(slices.Clip(headers), "If-Match", "*")

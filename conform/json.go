@@ -38,7 +38,7 @@ func (r *resource) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// id is the id in lower case, so that its form is for one check alone.
+// id is the id in lower case, so that only one check depends on its case.
 func (r resource) id() string { return strings.ToLower(r.text("id")) }
 
 func (r resource) text(name string) string {
@@ -91,7 +91,7 @@ func equalJSON(a, b any) bool {
 	}
 }
 
-// decodeJSON reads a value that we have made or checked ourselves.
+// decodeJSON reads a value that is known to be valid JSON.
 func decodeJSON(text []byte) (value any) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -136,7 +136,7 @@ func duplicateMember(document []byte) string {
 			continue
 		}
 		if top >= 0 && stack[top].names != nil && token != json.Delim('}') {
-			stack[top].isName = true // behind this value
+			stack[top].isName = true // after this value
 		}
 		switch token {
 		case json.Delim('{'):

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// support is whether the server does writes asynchronously when it is asked to.
+// support is whether the server executes writes asynchronously when asked to.
 type support int
 
 const (
@@ -26,8 +26,7 @@ const (
 	notSupported = "not supported: the server answers synchronously, also with Prefer: respond-async"
 )
 
-// mistake is something that a server has done wrong ahead of what a check is
-// about.
+// mistake is an error of the server in a step that comes before what a check tests.
 type mistake struct {
 	answer        *reply
 	expected, got string
@@ -37,15 +36,15 @@ func (m *mistake) Error() string {
 	return m.answer.request() + "\nexpected " + m.expected + "\ngot " + m.got
 }
 
-// isWriteOfOne tells writes of one resource, which can be done asynchronously,
-// from those of an array, which cannot.
+// isWriteOfOne reports whether a request writes one resource. Only such writes can be executed
+// asynchronously, writes of arrays cannot.
 func isWriteOfOne(method, body string) bool {
 	isWrite := slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, method)
 	return isWrite && !strings.HasPrefix(body, "[")
 }
 
-// decideAsync finds out by a first request whether the server does writes
-// asynchronously. It need not: by RFC 7240 a preference may be ignored.
+// decideAsync finds out by a first request whether the server executes writes asynchronously. It
+// need not: by RFC 7240 a server may ignore a preference.
 func (s *suite) decideAsync() error {
 	if s.async != undecided {
 		return nil
@@ -73,8 +72,8 @@ func (s *suite) noteAccepted(answer *reply) {
 	}
 }
 
-// operationURL is where the operation of an answer is, if it is one of the
-// collection of operations.
+// operationURL is the URL of the operation of a response, if it is in the collection of
+// operations.
 func (s *suite) operationURL(accepted *reply) (string, bool) {
 	location := accepted.header.Get("Location")
 	url := accepted.target(location)
@@ -117,12 +116,11 @@ func (s *suite) awaitOperation(ctx context.Context, url string) (*reply, error) 
 	}
 }
 
-// hurry leaves less time to the operations that follow: a server of which one does
-// not end would take it for each.
+// hurry shortens the time for later operations: if one does not end, none may end.
 func (s *suite) hurry() { s.patience = min(s.patience, time.Second) }
 
-// awaitLeniently waits until an answer has taken effect, as far as the server
-// lets us know: what is wrong with that is for the checks.
+// awaitLeniently waits until the write of a response has taken effect, and ignores errors: the
+// checks report them.
 func (s *suite) awaitLeniently(answer *reply) error {
 	if answer.status != http.StatusAccepted {
 		return nil
@@ -134,13 +132,13 @@ func (s *suite) awaitLeniently(answer *reply) error {
 	return err
 }
 
-// awaitUnfinished waits for the operations that nobody has waited for, as they would
-// change what others look at. What is wrong with them is for the checks.
+// awaitUnfinished waits for operations that no check has waited for, because they would change what
+// later checks read. It ignores errors: the checks report them.
 func (s *suite) awaitUnfinished(ctx context.Context) {
 	for len(s.unfinished) > 0 && s.gaveUp == nil && ctx.Err() == nil {
 		url := s.unfinished[0]
 		_, _ = s.awaitOperation(ctx, url)
-		s.finish(url) // or it was given up
+		s.finish(url) // also if waiting failed
 	}
 }
 
@@ -148,8 +146,8 @@ func (s *suite) finish(url string) {
 	s.unfinished = slices.DeleteFunc(s.unfinished, func(each string) bool { return each == url })
 }
 
-// removalFailed waits until something that was created is removed. A server that
-// does not tell is believed.
+// removalFailed waits for an accepted deletion, and reports whether it failed. If the response names
+// no operation, it assumes success.
 func (s *suite) removalFailed(ctx context.Context, accepted *reply) bool {
 	if _, ok := s.operationURL(accepted); !ok {
 		return false
@@ -158,8 +156,8 @@ func (s *suite) removalFailed(ctx context.Context, accepted *reply) bool {
 	return err != nil || operation.resource().text("status") == "failed"
 }
 
-// settle follows an accepted write to its end. The answer that it gives stands for
-// the synchronous one: the resource as it then is, or the errors.
+// settle waits for the operation of an accepted write. It returns the response that a synchronous
+// write would have had: the resource as it is then, or the errors.
 func (s *suite) settle(ctx context.Context, path string, accepted *reply) (*reply, error) {
 	operation, err := s.await(ctx, accepted)
 	if err != nil {
@@ -175,7 +173,7 @@ func (s *suite) settle(ctx context.Context, path string, accepted *reply) (*repl
 	at, _ := s.place(path)
 	if accepted.method == http.MethodDelete {
 		s.untrack(at)
-		return &settled, nil // there is nothing to be read any more
+		return &settled, nil // the resource is gone
 	}
 	if accepted.method == http.MethodPost {
 		settled.status, at.id = http.StatusCreated, accepted.resource().id()
@@ -191,7 +189,7 @@ func (s *suite) settle(ctx context.Context, path string, accepted *reply) (*repl
 	return &settled, nil
 }
 
-// failureOf is the answer that the errors of an operation would have made.
+// failureOf is the response that a synchronous write with the errors of an operation would have had.
 func failureOf(operation *reply) (status int, body []byte, header http.Header, err error) {
 	errors, _ := operation.resource().members["errors"].([]any)
 	if len(errors) > 0 {
@@ -206,8 +204,8 @@ func failureOf(operation *reply) (status int, body []byte, header http.Header, e
 	return status, []byte(`{"errors":` + encodeJSON(errors) + `}`), operation.header, nil
 }
 
-// settled is what has become of a write, if it was accepted to be done later. A
-// server that was not asked for that need not know of operations.
+// settled is the result of a write, after its operation if it was accepted for later. A server need
+// not have operations if none were requested.
 func (p *probe) settled(path string, answer *reply) *reply {
 	if answer.status != http.StatusAccepted || !isWriteOfOne(answer.method, answer.sent) {
 		return answer
@@ -220,7 +218,7 @@ func (p *probe) settled(path string, answer *reply) *reply {
 	return settled
 }
 
-// followed ends the check if an accepted write could not be followed to its end.
+// followed ends the check if the operation of an accepted write could not be read to its end.
 func (p *probe) followed(err error, accepted *reply) {
 	if broken := (*mistake)(nil); errors.As(err, &broken) && broken.answer == accepted {
 		p.skip("there is no operation to follow (see async.location)")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// probe is what a check works with. Its methods that cannot go on end the check.
+// probe has the methods that checks use. A method that fails ends the check.
 type probe struct {
 	*suite
 	check Check
@@ -21,19 +21,19 @@ type outcome struct {
 	failure *Failure
 }
 
-// fail ends the check: the server has broken the rule.
+// fail ends the check: the server violates the rule.
 func (p *probe) fail(r *reply, expected, got string, args ...any) {
 	panic(outcome{status: Failed, failure: &Failure{Request: r.request(), Expected: expected, Got: fmt.Sprintf(got, args...)}})
 }
 
-// skip ends the check: it cannot be decided here.
+// skip ends the check: this server gives no way to test the rule.
 func (p *probe) skip(reason string, args ...any) {
 	panic(outcome{status: Skipped, reason: fmt.Sprintf(reason, args...)})
 }
 
-// send sends a request. A write that is accepted to be done later is followed to
-// its end, so that the answer is the one that stands for it then, unless the check
-// is for the answer itself. In an asynchronous run that is asked for.
+// send sends a request. If a write is accepted for later, it waits for the operation and returns the
+// response that a synchronous write would have had, unless the check tests the response itself. In
+// an asynchronous run it asks for asynchronous execution.
 func (p *probe) send(method, path, body string, headers ...string) *reply {
 	if p.check.Synchronous != "" || !isWriteOfOne(method, body) {
 		return p.sendOnly(method, path, body, headers...)
@@ -93,7 +93,7 @@ func (p *probe) all(path, query string) []resource {
 	return resources
 }
 
-// ok goes on only with a success.
+// ok fails unless the response is a success.
 func (p *probe) ok(r *reply) *reply {
 	if !r.succeeded() {
 		p.fail(r, "a success (2xx)", "%s", r.summary())
@@ -101,7 +101,7 @@ func (p *probe) ok(r *reply) *reply {
 	return r
 }
 
-// status holds an answer to one of some statuses.
+// status fails unless a response has one of some statuses.
 func (p *probe) status(r *reply, want ...int) *reply {
 	if !slices.Contains(want, r.status) {
 		p.fail(r, "status "+joinInts(want, " or "), "%s", r.summary())
@@ -117,15 +117,15 @@ func joinInts(numbers []int, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// positions holds an answer to a list of positions.
+// positions fails unless a response has the resources at these positions, in this order.
 func (p *probe) positions(r *reply, want []int) {
 	if got := p.positionsOf(p.ok(r).resources()); !slices.Equal(got, want) {
 		p.fail(r, describe(want), "%s", describe(got))
 	}
 }
 
-// inAnyOrder is positions for a range with a negative limit: its order is for
-// range.negative-limit-order.
+// inAnyOrder is positions for a range with a negative limit, whose order
+// range.negative-limit-order checks.
 func (p *probe) inAnyOrder(r *reply, want []int) {
 	got := p.positionsOf(p.ok(r).resources())
 	slices.Sort(got)
@@ -134,7 +134,7 @@ func (p *probe) inAnyOrder(r *reply, want []int) {
 	}
 }
 
-// need makes sure that the collection has so many resources.
+// need skips the check unless the collection has so many resources.
 func (p *probe) need(count int) {
 	if len(p.reference) < count {
 		p.skip("the collection has %d resources, and %d are needed", len(p.reference), count)
@@ -147,7 +147,7 @@ func (p *probe) item(position int) string {
 	return p.collection.path() + "/" + p.reference[position].id()
 }
 
-// attribute is the first attribute that fits, of those that have values here.
+// attribute is the first attribute that fits, of those that have values in this collection.
 func (p *probe) attribute(what string, fits func(attribute) bool) attribute {
 	a, found := p.collection.find(fits)
 	if !found {
@@ -160,7 +160,7 @@ func (p *probe) attribute(what string, fits func(attribute) bool) attribute {
 // left out where they are nothing.
 func (p *probe) body(changes map[string]any) string { return encodeJSON(p.newMembers(changes)) }
 
-// nothing takes a member out of a body; null is a value.
+// nothing removes a member from a body; null is a value.
 type nothing struct{}
 
 func (p *probe) newMembers(changes map[string]any) map[string]any {
@@ -178,7 +178,7 @@ func (p *probe) newMembers(changes map[string]any) map[string]any {
 	return members
 }
 
-// whole is a body in which every attribute that a value is known for has one.
+// whole is a body with a value for every attribute for which one is known.
 func (p *probe) whole() map[string]any {
 	members := p.newMembers(nil)
 	for _, a := range p.collection.Attributes {
@@ -196,7 +196,7 @@ func (p *probe) post(body string) *reply {
 	return p.send(http.MethodPost, p.collection.path(), body)
 }
 
-// create makes a resource to work on, and reads it.
+// create creates a resource and reads it.
 func (p *probe) create() (path string, before resource) {
 	created := p.ok(p.settled(p.collection.path(), p.post(encodeJSON(p.whole()))))
 	path = p.collection.path() + "/" + created.createdID()

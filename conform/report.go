@@ -19,7 +19,7 @@ const (
 	Skipped Status = "skipped"
 )
 
-// Failure is what a check saw.
+// Failure is what a failed check received.
 type Failure struct {
 	Request  string `json:"request"` // method, URL, and on the next line the body
 	Expected string `json:"expected"`
@@ -49,10 +49,10 @@ type Report struct {
 	Elapsed    time.Duration `json:"elapsed_ns"`
 }
 
-// Count is the number of checks that ended so.
+// Count is the number of checks with a status.
 func (r *Report) Count(status Status) int { return len(r.IDs(status)) }
 
-// IDs lists the checks that ended so.
+// IDs lists the checks with a status.
 func (r *Report) IDs(status Status) []string {
 	ids := []string{}
 	for _, result := range r.Results {
@@ -63,8 +63,8 @@ func (r *Report) IDs(status Status) []string {
 	return ids
 }
 
-// WriteTable writes the report for people: a line for each check, what is
-// behind each failure, and the sum.
+// WriteTable writes the report for people: a line for each check, the details of each failure, and
+// a summary.
 func (r *Report) WriteTable(w io.Writer) error {
 	width := 0
 	for _, result := range r.Results {
@@ -94,7 +94,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return err
 }
 
-// indented keeps the further lines of a text below its first.
+// indented indents the lines of a text after its first.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n                ") }
 
 // WriteJSON writes the report as one JSON object.

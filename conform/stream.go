@@ -20,7 +20,7 @@ type event struct{ kind, id, data string }
 // resource is the resource that an event is about.
 func (e event) resource() resource {
 	var envelope struct{ Data resource }
-	_ = json.Unmarshal([]byte(e.data), &envelope) // what is no JSON has no resource
+	_ = json.Unmarshal([]byte(e.data), &envelope) // invalid JSON has no resource
 	return envelope.Data
 }
 
@@ -32,7 +32,7 @@ type stream struct {
 	close   func()
 }
 
-// stream opens a stream. A server without streams says that there is no such type.
+// stream opens a stream. A server without streams answers 406.
 func (p *probe) stream(path string, headers ...string) *stream {
 	request := &reply{method: http.MethodGet, url: p.base + path, extra: append([]string{"Accept", streamType}, headers...)}
 	if strings.HasPrefix(path, "http") {
@@ -60,7 +60,7 @@ func (p *probe) stream(path string, headers ...string) *stream {
 	return s
 }
 
-// open sends the request of a stream, whose response is not read to its end.
+// open sends the request of a stream, and does not read its response to the end.
 func (s *suite) open(ctx context.Context, request *reply) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, request.method, request.url, nil)
 	if err != nil {

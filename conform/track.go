@@ -17,22 +17,22 @@ type place struct{ collection, id string }
 
 func (p place) path() string { return "/" + p.collection + "/" + p.id }
 
-// Only what has these forms is ever written to: nothing that could lead to
-// another path, as "..", "?" and "/" do.
+// Writes are sent only to paths of these forms, so that no "..", "?" or "/" in an id leads to
+// another path.
 var (
 	nameForm = regexp.MustCompile(`^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$`)
 	idForm   = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 )
 
-// notSent is why a request was held back.
+// notSent is why a request was not sent.
 type notSent struct{ method, path, why string }
 
 func (e *notSent) Error() string {
 	return fmt.Sprintf("%s %s was not sent: %s", e.method, e.path, e.why)
 }
 
-// admit holds back a request that could change or delete what was there before
-// the run. Before the first write to a collection it reads the ids in it.
+// admit refuses to send a request that could change or delete resources that existed before the
+// run. Before the first write to a collection it reads the ids in it.
 func (s *suite) admit(method, path string) error {
 	if !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, method) {
 		return nil
@@ -64,8 +64,8 @@ func (s *suite) admit(method, path string) error {
 	return nil
 }
 
-// place is what a path leads to: a resource, or without an id a collection. The
-// path may be one below a parent, or that of the singular.
+// place is the resource at a path, or, without an id, the collection. The path may be below a
+// parent, or use the singular.
 func (s *suite) place(path string) (place, bool) {
 	segments := strings.Split(strings.TrimPrefix(strings.TrimPrefix(path, s.base), "/"), "/")
 	for i, segment := range segments {
@@ -86,8 +86,8 @@ func (s *suite) place(path string) (place, bool) {
 	return at, true
 }
 
-// observe notes what a request has created or removed. It looks at answers only,
-// so that what was created against the rules is noted as well.
+// observe records what a request has created or deleted. It uses only the response, so that it also
+// records what was created in violation of a rule.
 func (s *suite) observe(path string, answer *reply) {
 	at, ok := s.place(path)
 	if !ok || !answer.succeeded() {
@@ -111,9 +111,8 @@ func (s *suite) observe(path string, answer *reply) {
 	}
 }
 
-// newIDs are the ids that an answer to POST gives to what was sent: one for an
-// object, and no more than the items of an array. An answer with more tells of
-// resources that may be anyone's.
+// newIDs are the ids of created resources in a response to POST: one for an object, and at most one
+// for each item of an array. A response with more may list resources of others.
 func (r *reply) newIDs(collection string) []string {
 	most := 1
 	var items []json.RawMessage
@@ -132,7 +131,7 @@ func (r *reply) newIDs(collection string) []string {
 	return []string{id}
 }
 
-// track notes a resource as one to remove, unless it was there before.
+// track records a resource to be deleted, unless it existed before the run.
 func (s *suite) track(at place) {
 	others := s.existing[at.collection]
 	if at.id != "" && others != nil && !others[at.id] && !slices.Contains(s.tracked, at) {
@@ -141,19 +140,19 @@ func (s *suite) track(at place) {
 	}
 }
 
-// untrack notes that a resource is no longer there to be removed.
+// untrack records that a resource is deleted.
 func (s *suite) untrack(at place) {
 	s.tracked = slices.DeleteFunc(s.tracked, func(each place) bool { return each == at })
 }
 
-// cleanUp removes what was created, the last first, and returns what it could
-// not remove. It does not insist: a server that does not answer is left alone.
+// cleanUp deletes the created resources, the last one first, and returns those that it could not
+// delete. It stops when the server does not respond.
 func (s *suite) cleanUp(ctx context.Context) []string {
 	ctx, cancel := context.WithTimeout(ctx, s.cleanUpTime)
 	defer cancel()
 	s.awaitUnfinished(ctx)
 	var left []string
-	later := map[string]*reply{} // accepted to be removed
+	later := map[string]*reply{} // deletions that were accepted
 	failures := 0                // of the transport, in a row
 	for _, at := range slices.Backward(s.tracked) {
 		if !idForm.MatchString(at.id) || failures == 2 || ctx.Err() != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// newTag is a short text that no other run uses.
+// newTag is a short random text.
 func newTag() string {
 	var random [3]byte
 	_, _ = rand.Read(random[:]) // it never fails
@@ -33,15 +33,14 @@ func newUUID() string {
 // definition leaves room for that.
 type generator struct{ tag string }
 
-// scattered takes the numbers below 10007 to each other, so that the order of
-// values is not the order in which they were made.
+// scattered permutes the numbers below 10007, so that the order of values is not the order of
+// creation.
 func scattered(n int) int { return n * 7919 % 10007 }
 
-// longest is the length up to which values are made up.
+// longest is the maximum length of generated values.
 const longest = 1000
 
-// value is false when no value can be made: a pattern that was not guessed, or
-// something very long.
+// value returns false if it cannot make a value: for an unknown pattern, or a very long text.
 func (g generator) value(name string, d definition, n int) (any, bool) {
 	if len(d.Enum) > 0 {
 		return d.Enum[n%len(d.Enum)], true
@@ -219,8 +218,8 @@ func (g generator) varied(a attribute, sample any, n int) any {
 	return sample
 }
 
-// members makes the attributes of a new resource. Every fourth value of an
-// optional attribute is null, so that there is something to find by that.
+// members makes the attributes of a new resource. Every fourth value of an optional attribute is
+// null, so that filters by null find something.
 func (s *suite) members(c collection, n int) (map[string]any, error) {
 	sample := s.samples[c.Name].members
 	members := maps.Clone(sample)

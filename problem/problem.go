@@ -58,8 +58,14 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Status is the HTTP status of the error's code.
-func (e *Error) Status() int { return e.Code.Status() }
+// Status is the HTTP status of the error's code. A number that is out of range is one of the body, but
+// 400 if a query parameter asks for it.
+func (e *Error) Status() int {
+	if e.Code == CodeOutOfRange && e.Source.Parameter != "" {
+		return 400
+	}
+	return e.Code.Status()
+}
 
 // Errors is several errors that are reported together. The first decides the
 // status of the response. errors.As finds them in every error that has a code,
@@ -85,7 +91,7 @@ func (l Errors) Unwrap() []error {
 }
 
 // MaxErrors is how many errors a response lists. A body of a megabyte can hold a
-// hundred thousand mistakes, and nobody reads so many.
+// hundred thousand mistakes, more than a client can use.
 const MaxErrors = 100
 
 const more = " There are more errors than are listed."

@@ -24,7 +24,7 @@ type Access struct {
 	Tokens *Tokens
 }
 
-// PublicRole is the role of whoever sends no credentials.
+// PublicRole is the role of callers without credentials.
 const PublicRole = "public"
 
 // Role is what its bearers may do, collection by collection.

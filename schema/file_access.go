@@ -97,7 +97,7 @@ func (p *parser) verb(e entry, g *Grant) {
 	case yaml.SingleQuotedStyle, yaml.DoubleQuotedStyle:
 		rule.Column++
 	case yaml.LiteralStyle, yaml.FoldedStyle:
-		rule.Line++ // behind the line of | or >
+		rule.Line++ // after the line of | or >
 		rule.Column = 1
 	}
 	g.Rules[verb] = rule

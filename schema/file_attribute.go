@@ -25,7 +25,7 @@ func (p *parser) attribute(e entry, nested bool) model.Attribute {
 	if _, scaled := given["scale"]; a.Format == model.Decimal && !scaled {
 		p.wrong(e, "%s is a decimal and needs a scale, the number of digits after the point: add scale: 2, for example", e.name)
 	}
-	if required, ok := given["required"]; ok { // behind the properties, wherever it is written
+	if required, ok := given["required"]; ok { // after the properties, wherever it is written
 		p.requireProperties(&a, required, nested)
 	}
 	return a

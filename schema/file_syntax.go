@@ -147,7 +147,7 @@ var coreTags = map[string]bool{
 	"!!str": true, "!!int": true, "!!float": true, "!!bool": true, "!!null": true, "!!timestamp": true, "!!map": true, "!!seq": true,
 }
 
-// resolve copies a document with every alias replaced by what it stands for.
+// resolve copies a document with every alias replaced by its value.
 // What is beyond plain YAML is reported.
 func (p *parser) resolve(n *yaml.Node, open map[*yaml.Node]bool) *yaml.Node {
 	here := place{n.Line, n.Column}

@@ -284,7 +284,7 @@ func addField(c *model.Collection, field structField) error {
 	return errors.Join(wrong...)
 }
 
-// jsonOption reports whether the json tag of a field has a word behind its name.
+// jsonOption reports whether the json tag of a field has a word after its name.
 func jsonOption(field structField, word string) bool {
 	_, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 	return slices.Contains(strings.Split(options, ","), word)

@@ -12,7 +12,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// tagWords splits a tag at its commas, but for those behind a backslash.
+// tagWords splits a tag at its commas, except those after a backslash.
 func tagWords(tag string) []string {
 	if tag == "" {
 		return nil

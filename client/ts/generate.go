@@ -17,7 +17,7 @@ import (
 var runtime embed.FS
 
 // runtimeFiles are in the order in which they make sense to a reader.
-var runtimeFiles = []string{"resource", "collection", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
+var runtimeFiles = []string{"resource", "collection", "page", "groups", "changes", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
 
 // Options are choices of whoever asks for a client.
 type Options struct {
@@ -118,12 +118,30 @@ func (g *generator) client() {
 		g.comment("  ", f.Description)
 		g.line("  readonly %s: %s;", member(f.Name), f.collectionType(f.name+"Shape"))
 	}
+	logged := g.logged()
+	if logged != "" {
+		g.line("  /** The changes of all collections. */\n  readonly changes: ChangeLog<%s>;", logged)
+	}
 	g.line("}\n\n/** A client for a server. */\nexport function createClient(options: ClientOptions): Client {")
 	g.line("  const transport = new HttpTransport(options);\n  return {")
 	for _, f := range g.families {
 		g.line("    %s: new %s<%sShape>(transport, specs, %s),", member(f.Name), class(f), f.name, quoted(f.Name))
 	}
+	if logged != "" {
+		g.line("    changes: new ChangeLog<%s>(transport, specs),", logged)
+	}
 	g.line("  };\n}")
+}
+
+// logged is the type of the resources whose changes can be read; empty: none.
+func (g *generator) logged() string {
+	var types []string
+	for _, f := range g.families {
+		if f.mayFollow() {
+			types = append(types, f.name)
+		}
+	}
+	return union(types)
 }
 
 func class(f family) string {

@@ -8,8 +8,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// names gives out names of types. No name is given twice, and none that the
-// runtime declares or uses: an interface Date would hide the one that it means.
+// names makes unique names of types. It avoids names that the runtime declares or uses: an
+// interface Date would hide the global one.
 type names map[string]bool
 
 var (
@@ -19,18 +19,18 @@ var (
 )
 
 func newNames(runtime string) names {
-	taken := names{"Client": true, "Function": true} // of what is written beside it
+	taken := names{"Client": true, "Function": true} // names that the generated part uses
 	for _, name := range typeName.FindAllString(notCode.ReplaceAllString(runtime, ""), -1) {
 		taken[name] = true
 	}
 	return taken
 }
 
-// suffixes make the names of a collection's types from that of its resources.
-var suffixes = []string{"", "Create", "Replace", "Patch", "Filter", "Sort", "Shape"}
+// suffixes make the names of the types of a collection from the name of its resources.
+var suffixes = []string{"", "Create", "Replace", "Patch", "Filter", "Sort", "Groups", "Shape"}
 
-// of is the name for one resource of a collection: BlogPost of blog-posts, and
-// where a name is taken DateResource of dates.
+// of is the name of the type of a resource: BlogPost for blog-posts, and DateResource for dates,
+// because Date is taken.
 func (n names) of(c *model.Collection) string {
 	base := pascal(c.Singular)
 	name := base
@@ -71,8 +71,8 @@ func member(name string) string {
 	return quoted(name)
 }
 
-// typed declares a member of an object. Every object has a constructor, which is a
-// function, so that one without such an attribute could not be given otherwise.
+// typed declares a member of an object. Every object has a member constructor, a function, so an
+// optional attribute of this name needs another type.
 func typed(name, optional, value string) string {
 	if name == "constructor" && optional != "" {
 		value += " | Function"

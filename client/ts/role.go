@@ -28,6 +28,11 @@ func (f family) mayWrite(attribute string) bool {
 	return f.grant == nil || f.grant.MayWrite(attribute)
 }
 
+// mayFollow reports whether the changes of a collection can be read. The server's own writes are not in the log.
+func (f family) mayFollow() bool {
+	return !f.ReadOnly() && (f.grant == nil || slices.Contains(f.grant.Verbs, schema.MayChanges))
+}
+
 // methods are those of a collection that need a verb.
 var methods = []struct {
 	verb  schema.AccessVerb
@@ -38,6 +43,7 @@ var methods = []struct {
 	{schema.MayCreate, []string{"create", "createMany", "createAsync"}},
 	{schema.MayUpdate, []string{"replace", "replaceAsync", "update", "updateAsync"}},
 	{schema.MayDelete, []string{"delete", "deleteAsync"}},
+	{schema.MayChanges, []string{"history"}},
 }
 
 // below is the type of the collection below a parent. Whoever cannot set the parent can

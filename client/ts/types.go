@@ -32,10 +32,11 @@ func (g *generator) collection(f family) {
 	}
 	g.filter(f)
 	g.line("\n/** What %s can be sorted by. */\nexport type %sSort = %s;", f.Name, f.name, union(quotedAll(g.sortable(f))))
+	g.groups(f)
 	g.shape(f)
 }
 
-// attributeComment says of an attribute what its type does not.
+// attributeComment describes what the type of an attribute does not express.
 func (g *generator) attributeComment(a *model.Attribute) {
 	var facts []string
 	if a.References != nil {
@@ -136,7 +137,7 @@ func (g *generator) shape(f family) {
 	} else {
 		deleted := n
 		if slices.Contains(f.Async, "DELETE") {
-			deleted = "ResourceReference" // the answer may come before it is done
+			deleted = "ResourceReference" // the response may come before the deletion
 		}
 		change := "ChangeOptions"
 		if f.RequireIfMatch {
@@ -144,7 +145,7 @@ func (g *generator) shape(f family) {
 		}
 		g.line("  create: %sCreate;\n  replace: %sReplace;\n  patch: %sPatch;\n  deleted: %s;\n  change: %s;", n, n, n, deleted, change)
 	}
-	g.line("  filter: %sFilter;\n  sort: %sSort;", n, n)
+	g.line("  filter: %sFilter;\n  sort: %sSort;\n  groups: %sGroups;", n, n, n)
 	children := "{}"
 	if names := g.children(f); len(names) > 0 {
 		var members []string
@@ -244,7 +245,7 @@ func (g *generator) literals(a *model.Attribute) []string {
 	return values
 }
 
-// isBigInt reports whether values can be integers that a number would round, and are not to be.
+// isBigInt reports whether values are bigint: integers that a number would round.
 func (g *generator) isBigInt(a *model.Attribute) bool {
 	if !g.options.BigInt || a.Type != model.Integer {
 		return false
@@ -259,7 +260,7 @@ func (g *generator) isBigInt(a *model.Attribute) bool {
 
 var maxSafe = big.NewRat(1<<53-1, 1)
 
-// isSafe reports whether a number is given, and an integer in its place would be held exactly.
+// isSafe reports whether a bound is given, and is an integer that a number represents exactly.
 func isSafe(n json.Number) bool {
 	value, ok := new(big.Rat).SetString(string(n))
 	return ok && value.Abs(value).Cmp(maxSafe) <= 0
@@ -271,7 +272,7 @@ func literal(constant any) string {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(constant); err != nil {
-		panic(err) // what is in a checked schema can be marshalled
+		panic(err) // a checked schema can be marshalled
 	}
 	return strings.TrimSpace(text.String())
 }

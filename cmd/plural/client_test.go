@@ -29,6 +29,7 @@ func TestTypeScriptClient(t *testing.T) {
 	for _, args := range [][]string{
 		{"--schema", "test/shop.yaml", "--out", "test/shop.ts"},
 		{"--schema", "test/shop.yaml", "--role", "kiosk", "--out", "test/kiosk.ts"},
+		{"--schema", "test/shop.yaml", "--role", "auditor", "--out", "test/auditor.ts"},
 		{"--schema", "test/awkward.yaml", "--bigint", "--out", "test/awkward.ts"},
 	} {
 		if out, err := program(t, project, append([]string{"client", "ts"}, args...)...).CombinedOutput(); err != nil {
@@ -50,7 +51,7 @@ func TestTypeScriptClient(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	tests, err := filepath.Glob(filepath.Join(dir, "test/*.test.js"))
-	if err != nil || len(tests) != 4 {
+	if err != nil || len(tests) != 5 {
 		t.Fatalf("%v, %v", tests, err)
 	}
 	node := exec.Command("node", append([]string{"--test"}, tests...)...)
@@ -214,6 +215,10 @@ Grace
 listed Ada Lovelace
 listed Alan
 updated Ada Ada Lovelace
+updated users true users
+updated users true users
+updated users true users
+Ada Ada Lovelace string
 2 0
 true
 /email format Must be an email address such as ada@example.com.
@@ -226,5 +231,52 @@ function ConflictError
 `
 	if err != nil || string(out) != want {
 		t.Errorf("%v\ngot\n%swant\n%s", err, out, want)
+	}
+}
+
+// TestTypeScriptBuild runs the commands that docs/typescript.md has for Node and for browsers, and what they make.
+func TestTypeScriptBuild(t *testing.T) {
+	text, err := os.ReadFile("../../docs/typescript.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := serveIn(t, t.TempDir())
+	post(t, server.base+"/users", `{"name":"Ada","email":"ada@example.com"}`)
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "src"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)\n```typescript\n(.*?)```\n").FindSubmatch(text)
+	if block == nil {
+		t.Fatal("the document has no src/main.ts")
+	}
+	main := strings.ReplaceAll(string(block[1]), "http://127.0.0.1:8080", server.base)
+	for name, content := range map[string]string{"package.json": `{"type":"module"}`, "src/main.ts": main} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := program(t, dir, "client", "ts", "--out", "src/api.ts").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	compiler, err := filepath.Abs("../../client/ts/node_modules/typescript/bin/tsc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)^npx tsc (.* --outDir (\S+) .*)$`).FindAllSubmatch(text, -1)
+	if len(commands) != 2 {
+		t.Fatalf("the document has %d commands", len(commands))
+	}
+	for _, command := range commands {
+		build := exec.Command("node", append([]string{compiler}, strings.Fields(string(command[1]))...)...)
+		build.Dir = dir
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		// A browser loads modules by the same names. Node has what they use of a browser: fetch.
+		made := filepath.Join(dir, string(command[2]), "main.js")
+		if out, err := exec.Command("node", made).CombinedOutput(); err != nil || string(out) != "Ada\n" {
+			t.Errorf("%s: %v %s", made, err, out)
+		}
 	}
 }

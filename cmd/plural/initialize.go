@@ -26,7 +26,7 @@ func newInitCommand() *cobra.Command {
 			if len(args) > 0 {
 				name = args[0]
 			}
-			file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // #nosec G302 -- there is nothing secret in it, and the server may be somebody else
+			file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // #nosec G302 -- it has no secrets, and the server may run as another user
 			if errors.Is(err, os.ErrExist) {
 				return fmt.Errorf("%s exists already; give another name, or remove it first", name)
 			}

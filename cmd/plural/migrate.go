@@ -94,8 +94,8 @@ func migrate(ctx context.Context, config plural.Config, f migrateFlags, in io.Re
 		}
 		decided = true
 	}
-	// A concurrent write may cause losses that the plan did not show, and nobody has decided about
-	// a backup of that.
+	// A concurrent write may cause losses that the plan did not show, and the user has not decided
+	// whether these need a backup.
 	steps, err = plural.Migrate(ctx, config, plural.MigrateOptions{AllowLoss: f.allowLoss && decided, Backup: f.backup})
 	if err != nil {
 		return err

@@ -192,7 +192,7 @@ func isSameFile(a, b string) bool {
 }
 
 // causes is a log of what no answer tells: why something failed within, and which steps a
-// migration took. Requests that failed, and a full disk, are reported by whoever made them.
+// migration took. Failed requests, and a full disk, are reported by the code that sent the requests.
 type causes struct{ slog.Handler }
 
 // Handle is that of a slog.Handler.

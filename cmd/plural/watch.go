@@ -36,8 +36,9 @@ one JSON object per line.
   plural watch users/0193b0a6-7a2b-7c3d-8e4f-5a6b7c8d9e0f/posts --server https://api.example.com
   plural watch users --from-now | jq -c 'select(.kind == "created") | .data'
 
-COLLECTION is a path: users, users/ID for one resource, or users/ID/posts. A filter is an
-attribute and a value, with an operator in brackets if it is not equality.
+COLLECTION is a path: users, users/ID for one resource, users/ID/posts, changes for the change
+log of all collections, or users/ID/changes for the history of one resource. A filter is an attribute and
+a value, with an operator in brackets if it is not equality.
 
 Each line has the kind of the event: listed and synced for the resources that there are; created, updated,
 deleted, entered and left for changes; bookmark for a newer position; reset if everything
@@ -45,7 +46,7 @@ printed before is void, and the resources follow again. From synced on each line
 position: with --since POSITION the command continues behind that line.
 
 The command connects again when the connection is lost or the server restarts, and continues behind
-the last line. It ends on Ctrl-C with the exit status 0, when its output is closed,
+the last line. It says on standard error when it is not connected, and when it is again. It ends on Ctrl-C with the exit status 0, when its output is closed,
 or with 1 and a message if the server refuses the request or was never reached.`,
 		Args: collectionArgument(1),
 	}
@@ -79,6 +80,13 @@ func (o *watchOptions) run(command *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	params = append(params, client.OnConnection(func(err error) {
+		if err == nil {
+			fmt.Fprintln(command.ErrOrStderr(), "plural: connected")
+			return
+		}
+		fmt.Fprintf(command.ErrOrStderr(), "plural: not connected, trying again: %v\n", err)
+	}))
 	var events iter.Seq2[client.Event[json.RawMessage], error]
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	switch len(segments) {
@@ -91,13 +99,29 @@ func (o *watchOptions) run(command *cobra.Command, path string) error {
 	default:
 		return fmt.Errorf("watch a collection (users), a resource (users/ID) or a sub-collection (users/ID/posts), but not %q", path)
 	}
-	err = printEvents(command.OutOrStdout(), events)
+	err = printEvents(command.OutOrStdout(), o.noteReset(command.ErrOrStderr(), events))
 	if len(segments) == 1 && client.IsNotFound(err) {
 		if _, unknown := t.describe(ctx, c, path, toRead); unknown != nil {
 			return unknown // with the collections that there are
 		}
 	}
 	return err
+}
+
+// noteReset says that the position of --since is of no use: that is, if the first event is a reset.
+func (o *watchOptions) noteReset(out io.Writer, events iter.Seq2[client.Event[json.RawMessage], error]) iter.Seq2[client.Event[json.RawMessage], error] {
+	return func(yield func(client.Event[json.RawMessage], error) bool) {
+		begun := false
+		for event, err := range events {
+			if err == nil && o.since != "" && !begun && event.Kind == client.EventReset {
+				fmt.Fprintln(out, "plural: the position of --since is gone: it is older than the server keeps changes, or of another path, filter or history. The resources are listed again.")
+			}
+			begun = true
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
 }
 
 func (o *watchOptions) params(command *cobra.Command) ([]client.Param, error) {

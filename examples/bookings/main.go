@@ -88,7 +88,7 @@ func open(ctx context.Context, database string, notify func(string)) (*plural.Se
 	})
 }
 
-// lowerEmail needs nothing but the request, so it runs ahead of the transaction.
+// lowerEmail needs only the request, so it runs before the transaction.
 func lowerEmail(_ context.Context, change *plural.Change) error {
 	email, ok := change.After.Get("email").(string)
 	if !ok {
@@ -97,7 +97,7 @@ func lowerEmail(_ context.Context, change *plural.Change) error {
 	return change.After.Set("email", strings.ToLower(email))
 }
 
-// keepApart must see what is stored, and nobody may book in between: it runs
+// keepApart reads other bookings, and none may be added meanwhile: it runs
 // inside the transaction.
 func keepApart(_ context.Context, tx *plural.Tx, change *plural.Change) error {
 	var booking Booking

@@ -61,7 +61,7 @@ func open(ctx context.Context, database string) (*plural.Server, error) {
 	})
 }
 
-// withoutLinks needs nothing but the request, so it runs ahead of the transaction.
+// withoutLinks needs only the request, so it runs before the transaction.
 func withoutLinks(_ context.Context, change *plural.Change) error {
 	if text, ok := change.After.Get("text").(string); ok && strings.Contains(text, "://") {
 		return plural.Invalid("/text", "Links are not welcome here.")

@@ -87,7 +87,7 @@ func (t *target) verb(method string) schema.AccessVerb {
 	if t.history {
 		return schema.MayChanges
 	}
-	if t.lists() {
+	if t.lists() || t.kind == groupsPath {
 		return schema.MayList
 	}
 	return schema.MayRead

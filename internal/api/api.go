@@ -55,7 +55,7 @@ type Config struct {
 	Secure bool
 
 	// MinThroughput is how many bytes per second, on average, a client must receive of a long
-	// list. Zero: no minimum.
+	// list or of what a stream sends at once. Zero: no minimum.
 	MinThroughput int64
 
 	// Abandoned is closed when responses that are still being sent must end.
@@ -205,6 +205,8 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.changes(r, out, target)
 	case target.lists() && isRead(r.Method):
 		return a.list(r, out, target)
+	case target.kind == groupsPath:
+		return a.groups(r, out, target)
 	case target.kind == transactionPath:
 		return a.transaction(r.WithContext(out.context(r)), out, target)
 	case !isRead(r.Method):
@@ -228,7 +230,7 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 // refuse turns an error into a reply, and logs what the reply does not show.
 func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
-		// Nobody reads this reply, and the server has no problem.
+		// No client reads this reply, and the server has no problem.
 		out.gone = true
 		return failure(problem.Errors{fault.New(problem.CodeUnavailable, "The client disconnected.")})
 	}

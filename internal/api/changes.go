@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -46,11 +45,7 @@ func (a *API) logLimits(by *auth.Permit) query.Limits {
 
 // changes replies with a range of the change log, or of the history of one resource.
 func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error) {
-	condition, err := conditionOf(r)
-	if err != nil {
-		return nil, err
-	}
-	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged {
+	if unchanged, err := unchangedList(r); err != nil || unchanged {
 		return &reply{status: http.StatusNotModified}, err
 	}
 	q, err := query.ParseChanges(a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
@@ -60,56 +55,23 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 	request := logRequest(t, q)
 	request.Exact = prefers(r, "count", "exact")
 	patience := a.startQueryTimer(r.Context())
-	page, waited, err := a.awaitChanges(r, out, patience, request)
+	changes, applied, err := a.awaitChanges(r, out, patience, request)
 	if err == nil {
-		err = page.Begin()
+		err = changes.Begin()
 	}
 	if err != nil {
-		defer patience.end()
-		return nil, patience.explain(err)
+		defer patience.End()
+		return nil, patience.Explain(err)
 	}
-	stream := a.newListStream(logRows{page})
-	stream.patience = patience
-	reply := &reply{status: http.StatusOK, stream: stream}
-	defer func() {
-		if reply.header == nil { // an error or a panic: the stream was not handed over
-			stream.close()
-		}
-	}()
-	if err := stream.begin(r); err != nil {
-		return nil, patience.explain(err)
+	p := &listPage{rows: logRows{changes}, query: q, neighbours: changes.Neighbours, position: changes.Link, applied: applied, header: http.Header{}}
+	if changes.Known {
+		p.setTotal(changes.Total)
+		p.applied = append(p.applied, "count=exact") // it is only counted if that was asked for
 	}
-	head := http.Header{}
-	previous, next, err := page.Neighbours()
-	if err != nil {
-		return nil, patience.explain(err)
+	if changes.CutAt != "" {
+		p.header.Set("X-History-Since", changes.CutAt)
 	}
-	if links := links(a.addressOf(t), q, page.Link(), previous, next); links != "" {
-		head.Set("Link", links)
-	}
-	patience.pause()
-	if page.Known {
-		head.Set("X-Total-Count", strconv.FormatInt(page.Total, 10))
-	}
-	if page.CutAt != "" {
-		head.Set("X-History-Since", page.CutAt)
-	}
-	applied := waited
-	if request.Exact && page.Known {
-		applied = append(applied, "count=exact")
-	}
-	if len(applied) > 0 {
-		head.Set("Preference-Applied", strings.Join(applied, ", "))
-	}
-	if r.Method == http.MethodGet && (!stream.ended || len(stream.buffer) >= minZipped) {
-		head["Vary"] = acceptEncoding
-	}
-	reply.header = head
-	if head["Vary"] != nil && wantsGzip(r) {
-		reply.zipped = true
-		head.Set("Content-Encoding", "gzip")
-	}
-	return reply, nil
+	return a.sendPage(r, t, patience, p)
 }
 
 // logRows is changes as the rows of a list.
@@ -117,11 +79,13 @@ type logRows struct{ page *feed.Changes }
 
 func (l logRows) next(dst []byte) ([]byte, bool, error) { return l.page.Next(dst) }
 
+func (l logRows) extend() error { return nil } // each part is read in a transaction of its own
+
 func (l logRows) close() {}
 
 // awaitChanges opens a range of the change log. If the client prefers to wait, it does so until
 // the caller sees a change behind the start of the range, or the time is over.
-func (a *API) awaitChanges(r *http.Request, out *response, patience *queryTimer, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
+func (a *API) awaitChanges(r *http.Request, out *response, patience *resource.QueryTimer, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
 	page, err = a.Feed.Changes(patience, request)
 	q := request.Query
 	wait, asked := waitOf(r)
@@ -142,9 +106,9 @@ func (a *API) awaitChanges(r *http.Request, out *response, patience *queryTimer,
 		if err != nil || found {
 			return page, applied, err
 		}
-		patience.pause()
+		patience.Pause()
 		grown := page.Grow(ctx)
-		patience.restart()
+		patience.Restart()
 		if !grown {
 			return page, applied, r.Context().Err()
 		}

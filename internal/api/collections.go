@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha1" // #nosec G505 -- UUIDv5 is made with it, and protects nothing
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -71,13 +70,7 @@ func (a *API) mayKnow(by *auth.Permit, c *model.Collection) bool {
 }
 
 // collectionNamespace is the UUIDv5 namespace of collection ids.
-var collectionNamespace = [16]byte{0x6e, 0x1f, 0x2b, 0x9c, 0x57, 0x0d, 0x4a, 0x83, 0x9a, 0x41, 0xd2, 0x7c, 0x35, 0xe8, 0x06, 0xb4}
+var collectionNamespace = model.ID{0x6e, 0x1f, 0x2b, 0x9c, 0x57, 0x0d, 0x4a, 0x83, 0x9a, 0x41, 0xd2, 0x7c, 0x35, 0xe8, 0x06, 0xb4}
 
 // collectionID is the UUIDv5 of a collection's name.
-func collectionID(name string) model.ID {
-	sum := sha1.Sum(append(collectionNamespace[:], name...)) // #nosec G401 -- see the import
-	id := model.ID(sum[:16])
-	id[6] = id[6]&0x0f | 0x50
-	id[8] = id[8]&0x3f | 0x80
-	return id
-}
+func collectionID(name string) model.ID { return model.NamedID(collectionNamespace, []byte(name)) }

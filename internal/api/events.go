@@ -54,6 +54,8 @@ func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) 
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		since, place = last, "Last-Event-ID"
 	}
+	a.leave(out)                                                                    // streams have limits of their own, also while they wait for their turn
+	_ = http.NewResponseController(out.ResponseWriter).SetReadDeadline(time.Time{}) // of the request, which was read; not every ResponseWriter has one
 	ctx, cancel := a.untilStop(observe.WithRequest(r.Context(), out.id))
 	subscription, err := a.Feed.Subscribe(ctx, shape, since, shareOf(out))
 	if err != nil {
@@ -75,6 +77,9 @@ func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since strin
 	switch {
 	case a.isLog(t):
 		q, err := query.ParseStream(a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
+		if err == nil && t.history {
+			_, err = a.Feed.Changes(r.Context(), logRequest(t, query.Query{})) // 404 as of the list
+		}
 		return a.Feed.LogShape(logRequest(t, q)), q.Since, err
 	case t.lists():
 		q, err := query.ParseStream(t.path.Collection, r.URL.RawQuery, a.limits(t))
@@ -107,6 +112,9 @@ type eventStream struct {
 	cancel       context.CancelFunc
 	subscription *feed.Subscription
 	controller   *http.ResponseController
+
+	listing time.Time // when the list began to be sent; zero: none is being sent
+	listed  int64     // bytes of it
 }
 
 // send writes the stream until it ends. An error aborts the response.
@@ -117,10 +125,8 @@ func (s *eventStream) send(out *response, r *http.Request) error {
 		out.WriteHeader(http.StatusOK)
 		return nil
 	}
-	s.api.leave(out) // streams have limits of their own
 	out.timeout = cmp.Or(out.timeout, slowestEvent)
 	s.controller = http.NewResponseController(out.ResponseWriter)
-	_ = s.controller.SetReadDeadline(time.Time{}) // of the request, which was read; not every ResponseWriter has one
 	out.WriteHeader(http.StatusOK)
 	if err := s.flush(); err != nil {
 		return err
@@ -129,11 +135,11 @@ func (s *eventStream) send(out *response, r *http.Request) error {
 	switch {
 	case err == nil:
 		return nil
-	case r.Context().Err() != nil:
-		return nil // the client has closed the stream
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context as well
 		s.subscription.Slow()
 		return tooSlow(err)
+	case r.Context().Err() != nil:
+		return nil // the client has closed the stream
 	}
 	return err
 }
@@ -178,8 +184,11 @@ func (s *eventStream) next() (events []feed.Event, waited bool, err error) {
 // server that stops do not come all at once.
 func retryHint() string { return strconv.Itoa(500 + rand.IntN(2500)) } // #nosec G404 -- no secret
 
-// write sends events.
+// write sends events. The client has a time for all of them that depends on their size: what was read
+// from the database for it must not be kept for long.
 func (s *eventStream) write(out *response, events ...feed.Event) error {
+	out.whole = s.deadline(out.timeout, events)
+	defer func() { out.whole = time.Time{} }()
 	buffer := *buffers.Get().(*[]byte)
 	defer func() {
 		if cap(buffer) <= 4*pieceSize {
@@ -188,7 +197,15 @@ func (s *eventStream) write(out *response, events ...feed.Event) error {
 	}()
 	buffer = buffer[:0]
 	for i := range events {
-		buffer = appendEvent(buffer, &events[i])
+		buffer = appendHead(buffer, &events[i])
+		data := events[i].Data
+		if len(data) >= pieceSize { // no copy of what is large
+			if err := errors.Join(writeTo(out, buffer), writeTo(out, data)); err != nil {
+				return err
+			}
+			buffer, data = buffer[:0], nil
+		}
+		buffer = append(append(buffer, data...), "\n\n"...)
 		if len(buffer) >= pieceSize && i+1 < len(events) {
 			if err := s.writePiece(out, buffer); err != nil {
 				return err
@@ -199,20 +216,48 @@ func (s *eventStream) write(out *response, events ...feed.Event) error {
 	return s.writePiece(out, buffer)
 }
 
-func appendEvent(dst []byte, event *feed.Event) []byte {
+func writeTo(out *response, piece []byte) error {
+	_, err := out.Write(piece)
+	return err
+}
+
+// deadline is when a client must have received events, zero if each write has its own deadline. A
+// list keeps a snapshot open, so that the client must be fast enough from its beginning on.
+func (s *eventStream) deadline(timeout time.Duration, events []feed.Event) time.Time {
+	if s.api.MinThroughput <= 0 {
+		return time.Time{}
+	}
+	bytes := int64(0)
+	for i := range events {
+		bytes += int64(len(events[i].Data))
+	}
+	start := time.Now()
+	if s.subscription.Progress() == feed.Listing {
+		if s.listing.IsZero() {
+			s.listing, s.listed = start, 0
+		}
+		s.listed += bytes
+		start, bytes = s.listing, s.listed
+	} else {
+		s.listing = time.Time{}
+	}
+	return start.Add(timeout + time.Duration(float64(bytes)/float64(s.api.MinThroughput)*float64(time.Second)))
+}
+
+// appendHead appends what comes before the data of an event.
+func appendHead(dst []byte, event *feed.Event) []byte {
 	dst = append(append(dst, "event: "...), event.Kind...)
 	if event.Position != "" {
 		dst = append(append(dst, "\nid: "...), event.Position...)
 	}
-	dst = append(append(dst, "\ndata: "...), event.Data...)
-	return append(dst, "\n\n"...)
+	return append(dst, "\ndata: "...)
 }
 
 func (s *eventStream) writeText(out *response, text string) error {
 	return s.writePiece(out, []byte(text))
 }
 
-// writePiece writes and sends a piece, for which the client has the time of one write.
+// writePiece writes and sends a piece.
 func (s *eventStream) writePiece(out *response, piece []byte) error {
 	out.extend()
 	if _, err := out.Write(piece); err != nil {

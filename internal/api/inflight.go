@@ -19,7 +19,7 @@ type inFlight struct {
 
 func newInFlight(most int64) *inFlight { return &inFlight{most: most, by: map[string]int64{}} }
 
-// enter counts a request, which must be left, and reports why it is one too many; nil: it is not.
+// enter counts a request, until leave is called. It returns an error if there are too many.
 func (f *inFlight) enter(address string) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()

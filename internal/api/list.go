@@ -2,6 +2,7 @@ package api
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,11 +21,7 @@ import (
 
 // list replies with a range of a collection.
 func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
-	condition, err := conditionOf(r)
-	if err != nil {
-		return nil, err
-	}
-	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged { // a collection has no ETag
+	if unchanged, err := unchangedList(r); err != nil || unchanged {
 		return &reply{status: http.StatusNotModified}, err
 	}
 	exact := prefers(r, "count", "exact")
@@ -38,52 +35,93 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	patience := a.startQueryTimer(r.Context())
 	page, err := a.Resources.List(patience, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
 	if err != nil {
-		defer patience.end()
-		return nil, patience.explain(err)
+		defer patience.End()
+		return nil, patience.Explain(err)
 	}
-	stream := a.newListStream(rowsOf(page, t.path.Collection, q))
+	p := &listPage{rows: rowsOf(page, t.path.Collection, q), query: q, neighbours: page.Neighbours, header: http.Header{}}
+	if page.TotalKnown {
+		p.setTotal(page.Total)
+	}
+	if exact {
+		p.applied = []string{"count=exact"}
+	}
+	p.position = func() string {
+		if !a.streams(r, t) || query.ReadsRelated(q.Filter) { // which a stream does not take
+			return ""
+		}
+		return a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
+	}
+	return a.sendPage(r, t, patience, p)
+}
+
+// unchangedList checks the conditions of a request for a list, which has no ETag.
+func unchangedList(r *http.Request) (bool, error) {
+	condition, err := conditionOf(r)
+	if err != nil {
+		return false, err
+	}
+	return condition.AllowsReading("")
+}
+
+// startQueryTimer bounds the time of the queries of a list.
+func (a *API) startQueryTimer(ctx context.Context) *resource.QueryTimer {
+	return resource.NewQueryTimer(ctx, a.QueryTimeout, "The database takes too long for this request. Ask for a smaller range, or filter and sort by indexed fields.")
+}
+
+// listPage is a range that was opened.
+type listPage struct {
+	rows       rows
+	query      query.Query
+	neighbours func() (previous, next *query.Range, err error)
+	position   func() string // where a stream of it begins; empty: it has none; called after neighbours
+	applied    []string      // preferences
+	header     http.Header
+}
+
+func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv.FormatInt(total, 10)) }
+
+// sendPage reads the first piece of a range and replies with it. The timer is running; it is ended
+// with the range.
+func (a *API) sendPage(r *http.Request, t *target, patience *resource.QueryTimer, p *listPage) (*reply, error) {
+	stream := a.newListStream(p.rows)
 	stream.patience = patience
-	reply := &reply{status: http.StatusOK, stream: stream}
+	sent := &reply{status: http.StatusOK, stream: stream}
 	defer func() {
-		if reply.header == nil { // an error or a panic: the stream was not handed over
+		if sent.header == nil { // an error or a panic: the stream was not handed over
 			stream.close()
 		}
 	}()
 	if err := stream.begin(r); err != nil {
-		return nil, patience.explain(err)
+		return nil, patience.Explain(err)
 	}
-	head := http.Header{}
-	if page.TotalKnown {
-		head.Set("X-Total-Count", strconv.FormatInt(page.Total, 10))
+	previous, next, err := p.neighbours()
+	if err != nil {
+		return nil, patience.Explain(err)
 	}
-	position := ""
-	if a.streams(r, t) && !query.ReadsRelated(q.Filter) { // which a stream does not take
-		position = a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
+	if links := links(a.addressOf(t), p.query, p.position(), previous, next); links != "" {
+		p.header.Set("Link", links)
 	}
-	if err := setLinks(head, a.addressOf(t), q, position, page.Neighbours); err != nil {
-		return nil, patience.explain(err)
-	}
-	patience.pause()
-	if exact {
-		head.Set("Preference-Applied", "count=exact")
+	patience.Pause()
+	if len(p.applied) > 0 {
+		p.header.Set("Preference-Applied", strings.Join(p.applied, ", "))
 	}
 	if r.Method == http.MethodGet && (!stream.ended || len(stream.buffer) >= minZipped) {
-		head["Vary"] = acceptEncoding
+		p.header["Vary"] = acceptEncoding
 	}
 	switch {
 	case stream.ended:
 		stream.endRows() // release the snapshot: all rows are in memory
 	case r.Method == http.MethodGet:
-		if err := page.Extend(); err != nil {
+		if err := p.rows.extend(); err != nil {
 			return nil, err
 		}
 	}
-	reply.header = head
-	if head["Vary"] != nil && wantsGzip(r) {
-		reply.zipped = true
-		head.Set("Content-Encoding", "gzip")
+	sent.header = p.header
+	if p.header["Vary"] != nil && wantsGzip(r) {
+		sent.zipped = true
+		p.header.Set("Content-Encoding", "gzip")
 	}
-	return reply, nil
+	return sent, nil
 }
 
 // limits bounds what the caller may ask for at a path.
@@ -102,19 +140,6 @@ func (s *listStream) begin(r *http.Request) error {
 		size = 0
 	}
 	return s.fill(size)
-}
-
-// setLinks sets the Link header of a list. Position is where a stream of it begins; empty: it
-// has none.
-func setLinks(head http.Header, address string, q query.Query, position string, neighbours func() (previous, next *query.Range, err error)) error {
-	previous, next, err := neighbours()
-	if err != nil {
-		return err
-	}
-	if links := links(address, q, position, previous, next); links != "" {
-		head.Set("Link", links)
-	}
-	return nil
 }
 
 // maxEcho is how many bytes of a request one response header may repeat. Many proxies refuse
@@ -168,6 +193,8 @@ const pieceSize = 32 << 10
 type rows interface {
 	// next appends the next representation. False means that there is none.
 	next(dst []byte) ([]byte, bool, error)
+	// extend lets the rows be read for as long as the client takes.
+	extend() error
 	close()
 }
 
@@ -186,12 +213,16 @@ func (p pageRows) next(dst []byte) ([]byte, bool, error) {
 	return p.collection.AppendSome(dst, row, p.visible), true, nil
 }
 
+func (p pageRows) extend() error { return p.page.Extend() }
+
 func (p pageRows) close() { p.page.Close() }
 
 // includingRows is the rows of a collection with related resources.
 type includingRows struct{ *resource.IncludingPage }
 
 func (p includingRows) next(dst []byte) ([]byte, bool, error) { return p.Append(dst) }
+
+func (p includingRows) extend() error { return p.Extend() }
 
 func (p includingRows) close() { p.Close() }
 
@@ -206,7 +237,7 @@ func rowsOf(page *resource.Page, c *model.Collection, q query.Query) rows {
 type listStream struct {
 	rows      rows // nil: all were read
 	abandoned <-chan struct{}
-	patience  *queryTimer
+	patience  *resource.QueryTimer
 	slowest   int64 // bytes per second, on average, that a client must receive; zero: no minimum
 	buffer    []byte
 	count     int
@@ -232,7 +263,7 @@ func (s *listStream) endRows() {
 	if s.rows != nil {
 		s.rows.close()
 		s.rows = nil
-		s.patience.end()
+		s.patience.End()
 	}
 }
 
@@ -300,11 +331,11 @@ func (s *listStream) sendPieces(out *response, to io.Writer, flush func() error)
 		default:
 		}
 		s.buffer = s.buffer[:0]
-		s.patience.restart()
+		s.patience.Restart()
 		if err := s.fill(pieceSize); err != nil {
-			return s.patience.explain(err)
+			return s.patience.Explain(err)
 		}
-		s.patience.pause()
+		s.patience.Pause()
 	}
 }
 

@@ -11,10 +11,9 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// Listener makes net/http speak our language: what it refuses before any
-// handler sees it (a broken request line, a header too large, …) it answers in
-// plain text of its own. The listener replaces these answers by ours, so that
-// the envelope holds on every response.
+// Listener replaces responses that net/http writes itself. It refuses some requests before a handler
+// runs (a malformed request line, too large headers, …), in plain text. The listener replaces these
+// responses, so that every response has the envelope.
 func Listener(l net.Listener) net.Listener { return listener{l} }
 
 type listener struct{ net.Listener }
@@ -29,14 +28,14 @@ func (l listener) Accept() (net.Conn, error) {
 
 type connection struct{ net.Conn }
 
-// plainHeader is what net/http puts between the status line and the text of an
-// answer that did not come from a handler; it writes such an answer at once.
+// plainHeader is what net/http writes between the status line and the text of such a response. It
+// writes the response with one call of Write.
 var plainHeader = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 
-// expectationFailed is how net/http answers an Expect header that it does not know.
+// expectationFailed is the response of net/http to an unknown Expect header.
 var expectationFailed = []byte("HTTP/1.1 417 Expectation Failed\r\n")
 
-// refusals says in our words what net/http refuses.
+// refusals maps the statuses of these responses to errors.
 var refusals = map[int]*problem.Error{
 	400: fault.New(problem.CodeMalformedRequest, "The request line, the path or a header is not valid HTTP."),
 	417: fault.Header("Expect", problem.CodeExpectationFailed, "The only expectation that can be met is 100-continue."),
@@ -45,7 +44,7 @@ var refusals = map[int]*problem.Error{
 	505: fault.New(problem.CodeHTTPVersion, "The versions spoken here are HTTP/1.0 and HTTP/1.1."),
 }
 
-// Write passes everything on but the answers that are not ours.
+// Write writes to the connection, and replaces the responses of net/http.
 func (c *connection) Write(p []byte) (int, error) {
 	refusal := refusalFor(p)
 	if refusal == nil {
@@ -73,8 +72,8 @@ func refusalFor(p []byte) *problem.Error {
 	if err != nil {
 		return nil
 	}
-	// No handler of ours answers 417; all else is recognised by its header. The
-	// line ends are part of both: no JSON holds one, so no body looks like this.
+	// No handler answers 417; the other responses are recognised by their headers. The line ends
+	// are part of both: no JSON contains them, so no body looks like this.
 	if !bytes.HasPrefix(p, expectationFailed) && !bytes.HasPrefix(p[line:], plainHeader) {
 		return nil
 	}

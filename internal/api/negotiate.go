@@ -23,8 +23,8 @@ func wantsStream(r *http.Request) bool {
 	return namesStream(r) && quality(r, streamType) > quality(r, "application/json")
 }
 
-// namesStream reports whether the Accept header names event streams: nobody gets one, which does
-// not end, by a range such as */*.
+// namesStream reports whether the Accept header names event streams. A range such as */* is not
+// enough, because a stream does not end.
 func namesStream(r *http.Request) bool {
 	return strings.Contains(strings.ToLower(strings.Join(r.Header["Accept"], ",")), streamType)
 }

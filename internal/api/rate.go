@@ -19,25 +19,26 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// buckets is a token bucket for everybody whose requests are counted.
+// buckets has a token bucket for each address and each caller whose requests are counted.
 type buckets struct {
 	mutex sync.Mutex
 	all   map[string]*rate.Limiter
 	now   func() time.Time
 }
 
-// maxBuckets bounds how many are remembered. One that is full again is as good as none.
+// maxBuckets bounds how many buckets are in memory. A full bucket need not be there.
 const maxBuckets = 100_000
 
 func newBuckets() *buckets { return &buckets{all: map[string]*rate.Limiter{}, now: time.Now} }
 
-// level is what is left in a bucket, how long it takes until there is one token more, and until it is full.
+// level is the number of tokens in a bucket, the time until the next token, and the time until the
+// bucket is full.
 type level struct {
 	left       int64
 	wait, full time.Duration
 }
 
-// take takes a token out of somebody's bucket. False means that there is none.
+// take removes a token from a bucket. False means that there is none.
 func (b *buckets) take(who string, allowed schema.Rate) (level, bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -57,8 +58,8 @@ func (b *buckets) take(who string, allowed schema.Rate) (level, bool) {
 	return level{left: int64(tokens), wait: until(1), full: until(float64(burst))}, ok
 }
 
-// makeRoom forgets the buckets that are full, and others if that is less than a tenth: who
-// looks through all of them must not have to again for the next one.
+// makeRoom removes full buckets, and others if these are less than a tenth of all, so that it does
+// not have to visit all buckets again for the next one.
 func (b *buckets) makeRoom(now time.Time) {
 	if len(b.all) < maxBuckets {
 		return
@@ -84,8 +85,8 @@ func (a *API) limitAddress(out *response) error {
 	return a.limit(out, "address", "address:"+blockOf(out.remote), a.Rate)
 }
 
-// shareOf is by whom long lists and bodies are counted: the caller, or the address of those
-// without credentials.
+// shareOf is the key by which quotas count long lists, streams and bodies: the id of the caller, or
+// the address of a client without credentials.
 func shareOf(out *response) string {
 	if out.caller != "" {
 		return "caller:" + out.caller
@@ -93,9 +94,9 @@ func shareOf(out *response) string {
 	return "address:" + blockOf(out.remote)
 }
 
-// limitCaller counts a request for its caller; those without credentials are told apart
-// by their address. Who has no role here is limited as the public is. A caller with several
-// roles has a bucket for each: one that is shared would be full again with every change.
+// limitCaller counts a request for its caller. Callers without credentials are counted by address.
+// A caller without a role has the rate of the public. A caller with several roles has a bucket for
+// each: a shared one would be full again with every change of the role.
 func (a *API) limitCaller(out *response, by *auth.Permit) error {
 	role := cmp.Or(by.Caller.Role, schema.PublicRole)
 	allowed, limited := a.Rates[role]
@@ -110,7 +111,7 @@ func (a *API) limitCaller(out *response, by *auth.Permit) error {
 }
 
 // limitWrong counts a request with wrong credentials for its address, as one of the public.
-// If there is no rate for that, the highest counts: nobody who is known is allowed more.
+// If there is no such rate, the highest of all rates applies: no known caller is allowed more.
 // Right credentials are not refused because others at the same address sent wrong ones.
 func (a *API) limitWrong(out *response) error {
 	allowed, limited := a.Rates[schema.PublicRole]
@@ -125,7 +126,7 @@ func (a *API) limitWrong(out *response) error {
 	return a.limit(out, "caller", "wrong:"+blockOf(out.remote), allowed)
 }
 
-// limit counts a request, and says in the headers how many more there can be.
+// limit counts a request, and sets the headers that say how many more are allowed.
 func (a *API) limit(out *response, policy, who string, allowed schema.Rate) error {
 	level, ok := a.buckets.take(who, allowed)
 	out.Header().Add("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", policy, allowed.Requests, int64(allowed.Per/time.Second)))
@@ -137,10 +138,11 @@ func (a *API) limit(out *response, policy, who string, allowed schema.Rate) erro
 	return fault.New(problem.CodeTooManyRequests, "At most %s are taken here, and there have been more. Try again in %s s.", allowed, out.retryAfter)
 }
 
-// seconds rounds up, so that nobody comes back too early.
+// seconds rounds up, so that no client retries too early.
 func seconds(span time.Duration) int64 { return int64(math.Ceil(span.Seconds())) }
 
-// blockOf is what an address is counted by: of IPv6, whoever has one has 2^64.
+// blockOf is the network by which an address is counted: a client with one IPv6 address usually has
+// 2^64.
 func blockOf(remote string) string {
 	addr, err := netip.ParseAddr(remote)
 	if err != nil || addr.Unmap().Is4() {
@@ -153,8 +155,8 @@ func blockOf(remote string) string {
 	return block.String()
 }
 
-// remoteOf is the address that a request came from. What a proxy says of it counts only
-// if the proxy is trusted: the last address in X-Forwarded-For that is not a trusted proxy's.
+// remoteOf is the address of the client. If the request comes from a trusted proxy, it is the last
+// address in X-Forwarded-For that is not a trusted proxy's.
 func (a *API) remoteOf(r *http.Request) string {
 	remote := r.RemoteAddr
 	if port, err := netip.ParseAddrPort(remote); err == nil {

@@ -10,8 +10,8 @@ const (
 	// readyTimeout bounds how long the database may take to respond.
 	readyTimeout = 2 * time.Second
 
-	// readyFor is how long a result is used. Anybody can ask, and no limit counts it, so
-	// the database must not be asked each time.
+	// readyFor is how long a result is cached. Readiness checks need no credentials and have no rate
+	// limit, so they must not query the database each time.
 	readyFor = time.Second
 )
 
@@ -25,8 +25,8 @@ type readiness struct {
 	err   error     // what was found
 }
 
-// look reports why requests should go elsewhere, nil if they should not. The check does not end with the
-// request that started it, as others wait for it.
+// look returns why the server is not ready, or nil. The check does not end with the request that
+// started it, because others wait for it.
 func (s *readiness) look(ctx context.Context, check func(context.Context) error) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

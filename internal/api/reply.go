@@ -95,6 +95,7 @@ type response struct {
 	bytes   int64
 	gone    bool      // the client disconnected before the reply
 	latest  time.Time // deadline of the current write; zero: none
+	whole   time.Time // deadline of several writes together, instead of one for each; zero: none
 
 	upload     *upload // the request body; nil: none
 	retryAfter string  // seconds, if a rate limit is exceeded
@@ -144,6 +145,9 @@ func (out *response) extend() {
 		deadline := time.Now().Add(out.timeout)
 		if !out.latest.IsZero() && out.latest.Before(deadline) {
 			deadline = out.latest
+		}
+		if !out.whole.IsZero() {
+			deadline = out.whole
 		}
 		_ = http.NewResponseController(out.ResponseWriter).SetWriteDeadline(deadline)
 	}

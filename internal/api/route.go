@@ -25,6 +25,7 @@ const (
 	itemPath                        // /users/<id>, /users/<id>/posts/<id>
 	singularPath                    // /user/<id>
 	transactionPath                 // /-/transaction
+	groupsPath                      // /-/groups/users
 )
 
 // methods that a kind of path knows, in the order of Allow.
@@ -36,6 +37,7 @@ var methods = map[pathKind][]string{
 	itemPath:       {"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"},
 	singularPath:   {"GET", "HEAD", "OPTIONS"},
 
+	groupsPath:      {"GET", "HEAD", "OPTIONS"},
 	transactionPath: {"POST", "OPTIONS"},
 }
 
@@ -119,9 +121,10 @@ func (a *API) unknownPathBut(path string) error {
 // unknownName is the error of a path to no collection. A similar name is suggested only to
 // callers who may know of that collection.
 type unknownName struct {
-	word  string
-	below *resource.Path // the parent, if the name is that of a sub-collection
-	id    model.ID       // of the parent
+	word   string
+	groups bool           // the path is below /-/groups
+	below  *resource.Path // the parent, if the name is that of a sub-collection
+	id     model.ID       // of the parent
 }
 
 func (e *unknownName) Error() string { return "nothing is at this path" }
@@ -135,6 +138,9 @@ func (a *API) nearestPath(r *http.Request, out *response, e *unknownName) error 
 	}
 	var names []string
 	before := ""
+	if e.groups {
+		before = groupsPrefix
+	}
 	if e.below != nil {
 		before = "/" + e.below.Collection.Name + "/" + e.id.String()
 	}
@@ -151,7 +157,7 @@ func (a *API) nearestPath(r *http.Request, out *response, e *unknownName) error 
 		}
 	}
 	changes := a.Schema.Changes()
-	if e.below == nil && a.mayKnow(t.path.By, changes) || e.below != nil && t.path.By.May(schema.MayChanges, e.below.Collection) {
+	if e.below == nil && !e.groups && a.mayKnow(t.path.By, changes) || e.below != nil && t.path.By.May(schema.MayChanges, e.below.Collection) {
 		names = append(names, changes.Name)
 	}
 	if near := suggest.Nearest(e.word, names); near != "" {
@@ -183,7 +189,7 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 	}
 	child := c.Child(segments[2])
 	if child == nil && len(segments) == 3 {
-		return nil, &unknownName{segments[2], &t.path, t.id}
+		return nil, &unknownName{word: segments[2], below: &t.path, id: t.id}
 	}
 	if child == nil || len(segments) > 5 {
 		return nil, a.unknownPath()
@@ -292,6 +298,9 @@ func (a *API) address(p resource.Path) string {
 
 // addressOf is the path of a list.
 func (a *API) addressOf(t *target) string {
+	if t.kind == groupsPath {
+		return a.Prefix + groupsPrefix + "/" + t.path.Collection.Name
+	}
 	if t.history {
 		return a.address(t.path) + "/" + t.id.String() + "/" + model.ChangesName
 	}

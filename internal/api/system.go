@@ -20,6 +20,9 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 			return &target{kind: transactionPath, pattern: transactionAddress}, nil
 		}
 	}
+	if len(segments) == 2 && "/-/"+segments[0] == groupsPrefix {
+		return a.groupsTarget(segments[1])
+	}
 	if t := pageTarget(segments); t != nil {
 		return t, nil
 	}

@@ -134,8 +134,8 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, share st
 // before it.
 func (a *API) prepare(ctx context.Context, write *resource.Write, share string) error {
 	patience := a.startQueryTimer(ctx)
-	err := patience.explain(a.Resources.Survey(patience, write, share))
-	patience.end()
+	err := patience.Explain(a.Resources.Survey(patience, write, share))
+	patience.End()
 	if err == nil {
 		err = a.Resources.Before(ctx, write)
 	}

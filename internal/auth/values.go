@@ -12,19 +12,19 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// fitting is how a value goes with a column.
+// fitting is whether a value can be compared with a column.
 type fitting int
 
 const (
 	fits    fitting = iota // it is a value that the column can have
-	differs                // it is none, so nothing equals it
+	differs                // the column can never have it, so it equals no stored value
 	clashes                // CEL would compare it in a way that a database does not
 )
 
-// maxExact bounds the integers that a double tells apart from all others.
+// maxExact is the largest integer up to which doubles represent all integers exactly.
 const maxExact = 1 << 53
 
-// fit turns a value of CEL into one of the column.
+// fit converts a value of CEL to a value of the column.
 func (a attribute) fit(given ref.Val) (model.Value, fitting) {
 	switch value := given.(type) {
 	case types.String:
@@ -70,8 +70,8 @@ func (a attribute) fitDouble(value float64) (model.Value, fitting) {
 	return model.Null, clashes
 }
 
-// floor is the value of the column just below one that lies between two of them. False
-// means that this one does not.
+// floor is the largest value of the column below one that lies between two values. False means that
+// it does not lie between two.
 func (a attribute) floor(given ref.Val) (model.Value, bool) {
 	switch value := given.(type) {
 	case types.Timestamp:

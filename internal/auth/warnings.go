@@ -13,12 +13,12 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Warnings lists what is allowed, and hardly meant: a create that always fails, a rule
-// that null makes true, and children that are visible although their parents are not.
+// Warnings lists declarations that are valid but probably a mistake: a create that always fails, a
+// rule that null makes true, and children that are visible although their parents are not.
 func (p *Policy) Warnings() []string { return p.warnings }
 
-// MustWrite lists the attributes that every create has to give, and that the role may not
-// write. If there are any, the role can create nothing. It is that of the parent: others are
+// MustWrite lists the attributes that every create requires, and that the role may not write. If
+// there are any, the role can create nothing. It can only be the attribute of the parent: others are
 // refused as mistakes of the schema.
 func (p *Policy) MustWrite(role string, c *model.Collection) []string {
 	g := p.roles[role][c]
@@ -168,7 +168,7 @@ func isNullConstant(e ast.Expr) bool {
 	return e.Kind() == ast.LiteralKind && e.AsLiteral() == types.NullValue
 }
 
-// nameOf is a name with members behind it as it is written: auth.claims.team. Anything else
+// nameOf is a name with its members as it is written: auth.claims.team. Anything else
 // has none.
 func nameOf(e ast.Expr) string {
 	member := func(operand ast.Expr, name string) string {

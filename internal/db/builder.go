@@ -28,13 +28,13 @@ func (s *Builder) Arg(value model.Value) {
 	s.Write("$", strconv.Itoa(len(s.Args)))
 }
 
-// Placeholder is a placeholder for a value, which must be added next.
+// Placeholder returns a placeholder for a value. It must be written before the next Arg.
 func (s *Builder) Placeholder(value model.Value) string {
 	s.Args = append(s.Args, value)
 	return "$" + strconv.Itoa(len(s.Args))
 }
 
-// List writes n things with a separator, or the empty text when there are none.
+// List writes n items with a separator, or the text empty if there are none.
 func (s *Builder) List(n int, separator, empty string, item func(i int)) {
 	if n == 0 {
 		s.Write(empty)

@@ -32,7 +32,7 @@ type Database interface {
 	// end the wait for its start.
 	Write(ctx context.Context, t *Task) error
 
-	// Migrate runs fn in its own transaction, in which nobody else writes and tables can be
+	// Migrate runs fn in its own transaction, in which no other process writes and tables can be
 	// changed. Foreign keys are checked at the commit. The context cancels it. As with Write,
 	// everything is durable when it returns nil, and nothing is stored otherwise.
 	Migrate(ctx context.Context, fn func(Conn) error) error
@@ -139,10 +139,11 @@ const (
 	LongRead               // any number of queries that take any time
 )
 
-// Errors of Read and Write.
+// Errors of Read and Write, and of a query that computes a number that is too large.
 var (
-	ErrClosed = errors.New("the database is closed")
-	ErrBusy   = errors.New("all connections are in use")
+	ErrClosed   = errors.New("the database is closed")
+	ErrBusy     = errors.New("all connections are in use")
+	ErrTooLarge = errors.New("a number is too large")
 )
 
 // MaxWait is how long a request waits for a connection.
@@ -165,8 +166,8 @@ type Conn interface {
 	// error. Where each statement is a round trip, the batch is one.
 	Batch(statements ...Statement) error
 
-	// Defer runs statements ahead of the next one, or of the commit, in their
-	// order. An error may be returned by what they are run ahead of.
+	// Defer runs statements in their order before the next statement, or before the commit. That
+	// statement or the commit may return their error.
 	Defer(statements ...Statement) error
 
 	// Attempt runs fn. If that returns false, everything that it has done is undone, and
@@ -189,8 +190,8 @@ type Conn interface {
 	// that slow clients do not block the first pages of others.
 	Extend() error
 
-	// Load inserts rows into a table that nobody else sees, until next returns none. Names are as
-	// stored. Next may be called on another goroutine.
+	// Load inserts rows into a table that no other transaction sees, until next returns none. Names
+	// are as stored. Next may be called on another goroutine.
 	Load(table string, columns []string, next func() (model.Record, error)) error
 }
 

@@ -49,6 +49,8 @@ type Dialect interface {
 	NullsLast() string
 	// Contains is the condition that a text column contains a text.
 	Contains(column, text string) string
+	// Truncate is a column of date-times, truncated in UTC to a year, month, day or hour.
+	Truncate(column, unit string) string
 	// Search is the SQL of a table with the words of resources.
 	Search(table string) SearchSQL
 	// Searched is a condition on the id of a resource: the table has its words, and the terms are among

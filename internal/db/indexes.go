@@ -9,8 +9,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Indexes lists what a collection's table must have besides its primary key. The
-// id stands behind the columns of an index, as it does in every order.
+// Indexes lists the indexes that the table of a collection must have besides its primary key. The
+// id follows the columns of an index, as it does in every order.
 func Indexes(c *model.Collection) []IndexDefinition {
 	var indexes []IndexDefinition
 	add := func(unique bool, columns ...int) {
@@ -66,7 +66,7 @@ func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) []string
 			column := Quote(d, c.Columns()[part.Column].Name)
 			columns[i] = "(" + d.Inside(column, strings.Split(part.Path, "."), part.Inside(c).Kind().Inside()) + ")"
 		}
-		// In the order of ORDER BY, or no sorted list could use it.
+		// As in ORDER BY, so that sorted lists can use the index.
 		columns[i] += d.NullsFirst()
 	}
 	return []string{"CREATE " + Choose(index.Unique, "UNIQUE ", "") + "INDEX " + Quote(d, index.Name) +
@@ -76,8 +76,8 @@ func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) []string
 // ItemIndexPrefix begins the names of indexes on the items of arrays.
 const ItemIndexPrefix = "_items."
 
-// indexName starts with an underscore, as no collection does, and is cut to
-// what every database can hold. The name of an expression has a hash of it.
+// indexName starts with an underscore, as no collection does, and is at most as long as every
+// database allows. The name of an expression has a hash of it.
 func indexName(c *model.Collection, index IndexDefinition) string {
 	prefix := Choose(index.Unique, "_unique.", "_index.")
 	if index.Items {

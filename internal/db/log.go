@@ -15,7 +15,7 @@ const (
 	Deleted = "deleted"
 )
 
-// LogTables make the change log, and then its indexes.
+// LogTables returns statements that create the change log, and then its indexes.
 func LogTables(d Dialect) (tables, additions []string) {
 	text, id, when, number := d.ColumnType(model.KindText), d.ColumnType(model.KindUUID), d.ColumnType(model.KindDateTime), d.ColumnType(model.KindInteger)
 	order, orderIndex, _ := d.ChangeOrder()
@@ -30,8 +30,7 @@ func LogTables(d Dialect) (tables, additions []string) {
 	return tables, append(additions, orderIndex...)
 }
 
-// Floor is where the change log begins: what was before has been removed. The zero value:
-// nothing was.
+// Floor is where the change log begins: earlier changes were removed. The zero value: none were.
 type Floor struct {
 	Position int64  `json:"position"` // of the last change that was removed
 	Revision int64  `json:"revision"` // highest of the changes that were removed
@@ -55,7 +54,7 @@ func ReadFloor(c Conn) (f Floor, err error) {
 	return f, nil
 }
 
-// SaveFloor stores where the change log begins, in the transaction that removes what is before.
+// SaveFloor stores where the change log begins, in the transaction that removes earlier changes.
 func SaveFloor(c Conn, f Floor) error {
 	text, err := json.Marshal(f)
 	if err != nil {
@@ -64,13 +63,13 @@ func SaveFloor(c Conn, f Floor) error {
 	return SaveMeta(c, floorKey, string(text))
 }
 
-// ClearLog removes the whole change log, when nobody else writes.
+// ClearLog removes the whole change log, while no other process writes.
 func ClearLog(c Conn, d Dialect, at model.Value) error {
 	floor, err := ReadFloor(c)
 	if err != nil {
 		return err
 	}
-	_, _, renumbered := d.ChangeOrder() // so that the floor is behind all changes
+	_, _, renumbered := d.ChangeOrder() // so that the floor is after all changes
 	if err := ExecAll(c, renumbered...); err != nil {
 		return err
 	}
@@ -102,7 +101,7 @@ func ReadHistory(c Conn) (model.ID, error) {
 }
 
 // NewHistory gives the database another history id: positions, revisions and ETags that were
-// given before mean nothing any more.
+// given before are invalid from then on.
 func NewHistory(c Conn) error {
 	var id model.ID
 	if _, err := rand.Read(id[:]); err != nil {

@@ -12,7 +12,7 @@ func Write(ctx context.Context, b Database, fn func(Conn) error) error {
 	return b.Write(ctx, &Task{Run: func(c Conn, _ []*Task) error { return fn(c) }})
 }
 
-// One runs a query and hands its first row to read, if there is one.
+// One runs a query and calls read with its first row, if there is one. Read may be nil.
 func One(c Conn, read func(model.Row), sql string, args ...model.Value) (found bool, err error) {
 	err = Each(c, func(row model.Row) bool {
 		found = true
@@ -24,7 +24,7 @@ func One(c Conn, read func(model.Row), sql string, args ...model.Value) (found b
 	return found, err
 }
 
-// Each runs a query and hands its rows to read until that returns false.
+// Each runs a query and calls read with each row until read returns false.
 func Each(c Conn, read func(model.Row) bool, sql string, args ...model.Value) error {
 	rows, err := c.Query(sql, args...)
 	if err != nil {

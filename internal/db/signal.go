@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Signal tells those who wait for it that something has happened. The zero value is ready.
+// Signal wakes the goroutines that wait for it. The zero value is ready.
 type Signal struct {
 	mutex   sync.Mutex
 	waiting map[chan struct{}]bool
@@ -18,12 +18,13 @@ func (s *Signal) Send() {
 	for c := range s.waiting {
 		select {
 		case c <- struct{}{}:
-		default: // it has not yet taken the one before
+		default: // the last signal is still waiting to be received
 		}
 	}
 }
 
-// Each calls fn after signals, until the context ends. Signals that come while fn runs are one.
+// Each calls fn after signals, until the context ends. Several signals during one call of fn cause
+// one more call.
 func (s *Signal) Each(ctx context.Context, fn func()) {
 	c := make(chan struct{}, 1)
 	s.mutex.Lock()

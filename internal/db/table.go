@@ -24,14 +24,14 @@ func NewTable(d Dialect, c *model.Collection) *Table {
 	return t
 }
 
-// Quote makes an identifier of a name from the schema.
+// Quote is a name of the schema as an SQL identifier.
 func Quote(d Dialect, name string) string { return `"` + StoredName(d, name) + `"` }
 
 // Literal is a text of the schema as a constant in SQL.
 func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// StoredName is what the database calls by a name from the schema. One that it
-// keeps to itself gets an underscore, with which no other name starts.
+// StoredName is the name in the database for a name of the schema. A reserved name gets an
+// underscore, with which no other name starts.
 func StoredName(d Dialect, name string) string {
 	if d.Reserved(name) {
 		name = "_" + name
@@ -39,7 +39,7 @@ func StoredName(d Dialect, name string) string {
 	return name
 }
 
-// declaredName undoes what StoredName did to a name.
+// declaredName is the inverse of StoredName.
 func declaredName(d Dialect, stored string) string {
 	if name, ok := strings.CutPrefix(stored, "_"); ok && d.Reserved(name) {
 		return name

@@ -22,13 +22,13 @@ const (
 
 	KeysTable = "_plural_keys"
 
-	// Where positions in the change log are not revisions.
+	// Only where positions in the change log are not revisions:
 	SequenceTable = "_plural_sequence"
 	TicksTable    = "_plural_ticks" // one row: the last position that was given, and the snapshot of that tick
 )
 
-// Definitions make the tables of a schema, and then what can be added when they
-// have rows: indexes, and foreign keys that are not part of the tables.
+// Definitions returns statements that create the tables of a schema, and then what can be added when
+// the tables have rows: indexes, and foreign keys that are not part of the tables.
 func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 	text, id, when, number := d.ColumnType(model.KindText), d.ColumnType(model.KindUUID), d.ColumnType(model.KindDateTime), d.ColumnType(model.KindInteger)
 	tables = []string{
@@ -73,7 +73,7 @@ func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 	return tables, additions
 }
 
-// CreateTable makes the table of a collection, under a name.
+// CreateTable is a statement that creates the table of a collection, under a name.
 func CreateTable(d Dialect, c *model.Collection, name string) string {
 	t := NewTable(d, c)
 	var b strings.Builder
@@ -90,6 +90,7 @@ func CreateTable(d Dialect, c *model.Collection, name string) string {
 	return b.String() + ")" + d.TableOptions()
 }
 
+// ForeignKey is the constraint of a link.
 func ForeignKey(d Dialect, link model.Link) string {
 	return "FOREIGN KEY (" + Quote(d, link.From.Columns()[link.Column].Name) + ") REFERENCES " + Quote(d, link.To.Name) + " (" +
 		Quote(d, link.To.Columns()[model.IDColumn].Name) + ") DEFERRABLE INITIALLY DEFERRED"

@@ -4,8 +4,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Version identifies the schema of a database, also after a restored backup has taken another
-// history.
+// Version identifies the schema of a database. The time distinguishes equal numbers, after a restore
+// of a backup.
 type Version struct {
 	Number int64
 	at     string

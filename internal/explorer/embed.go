@@ -27,7 +27,7 @@ type File struct {
 	Fixed  bool   // its name has a hash of its content: it never changes
 }
 
-// files are made at the first request: a server that nobody looks at does not compress.
+// files are compressed at the first request, so that a server whose pages are not used does not.
 var files = sync.OnceValue(func() map[string]*File {
 	all := map[string]*File{}
 	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {

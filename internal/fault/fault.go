@@ -36,15 +36,15 @@ func Header(name string, code problem.Code, format string, args ...any) *problem
 	return &problem.Error{Code: code, Detail: fmt.Sprintf(format, args...), Source: problem.Source{Header: name}}
 }
 
-// Internal hides an unexpected error behind a detail that tells nothing.
+// Internal is the error for clients of an unexpected error, of which it shows nothing.
 func Internal(cause error) *problem.Error {
 	return &problem.Error{Code: problem.CodeInternal, Detail: "The server failed to answer this request. The log has the reason under this request id.", Cause: cause}
 }
 
 // Inner is the outcome of a call that code inside the server made while it was
 // answering a request: a hook that writes to another collection. Its faults are
-// about that call. Whoever made it can look at them, but they mean nothing to
-// the client, who never sent it.
+// about that call. The hook can look at them, but they mean nothing to the
+// client, which did not send it.
 type Inner struct{ Err error }
 
 // Error is that of the call.
@@ -56,7 +56,7 @@ func (e *Inner) Unwrap() error { return e.Err }
 // From turns any error into a list of faults: all that are in it, also of errors
 // that were joined. Those that are the client's come alone. An error without
 // any becomes "internal", with itself as the hidden cause, and so does a fault
-// whose code nobody knows.
+// with an unknown code.
 func From(err error) problem.Errors {
 	var clients, own problem.Errors
 	collect(err, &clients, &own)

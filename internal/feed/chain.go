@@ -20,7 +20,7 @@ type shape struct {
 
 // batch is a part of the chain of a shape: its events of some changes that were read together.
 // A batch is immutable, except that it loses its events when all followers have read it, or
-// when too many bytes are kept.
+// when too many bytes are kept. One with a large event never has any.
 type batch struct {
 	from, to int64 // what the log has for the shape after from, up to to
 	items    []item
@@ -41,18 +41,43 @@ func newShape(v *view, key string) *shape {
 // itemOverhead is about what an item takes besides its data and its position.
 const itemOverhead = 160
 
-func newBatch(from, to int64, items []item, oldest time.Time) *batch {
-	b := &batch{from: from, to: to, items: items, oldest: oldest, appended: make(chan struct{})}
-	events, plain := make([]Event, len(items)), true
+// size is how many bytes an item takes, about.
+func (i *item) size() int64 { return itemOverhead + int64(len(i.event.Data)+len(i.event.Position)) }
+
+const (
+	batchBytes = 32 << 10 // of the events of a batch, about: a follower that does not send them keeps them
+	largeBytes = 64 << 10 // larger events are not kept
+)
+
+// newBatches divides items, which are all that the log has for a shape after from, up to to. An item
+// that is too large to be kept is a batch without events, so that each follower reads it from the
+// database, one after the other.
+func newBatches(from, to int64, items []item, oldest time.Time) (batches []*batch) {
+	for len(items) > 0 {
+		n, bytes := 1, items[0].size()
+		for ; n < len(items) && bytes+items[n].size() <= batchBytes; n++ {
+			bytes += items[n].size()
+		}
+		b := &batch{from: from, to: items[n-1].number, oldest: oldest, appended: make(chan struct{})}
+		if b.emptied = bytes > largeBytes; !b.emptied {
+			b.fill(items[:n], bytes)
+		}
+		batches, items, from = append(batches, b), items[n:], b.to
+	}
+	batches[len(batches)-1].to = to
+	return batches
+}
+
+// fill copies the items: a batch must not keep those of others.
+func (b *batch) fill(items []item, bytes int64) {
+	b.items, b.events, b.bytes = slices.Clone(items), make([]Event, len(items)), bytes
 	for i := range items {
-		events[i] = items[i].event
-		plain = plain && items[i].effect == goOn
-		b.bytes += itemOverhead + int64(len(events[i].Data)+len(events[i].Position))
+		b.events[i] = items[i].event
+		if items[i].effect != noEffect {
+			b.events = nil
+			return
+		}
 	}
-	if plain {
-		b.events = events
-	}
-	return b
 }
 
 // append adds a batch to the chain of a shape and wakes its followers. The mutex is locked.
@@ -64,6 +89,9 @@ func (f *Feed) append(s *shape, b *batch) {
 	s.tail.next = b
 	close(s.tail.appended)
 	s.tail = b
+	if b.emptied {
+		return
+	}
 	f.kept = append(f.kept, b)
 	f.keptBytes += b.bytes
 	f.forget()
@@ -189,10 +217,12 @@ func (f *Feed) publish(history model.ID, entries []store.LogEntry, last int64, s
 		var items []item
 		for i := range entries {
 			var err error
-			if items, err = each.match(items, history, &entries[i], states); err != nil {
+			if items, err = f.match(each.view, items, history, &entries[i], states); err != nil {
 				// The changes are not read again: let the followers begin again.
 				f.options.Failed(err)
-				items = append(items, item{number: entries[i].Position, revision: entries[i].Revision, transaction: entries[i].Transaction, effect: restart, cause: matchFailed})
+				again := newItem(&entries[i], beginsAgain)
+				again.cause = matchFailed
+				items = append(items, again)
 				break
 			}
 		}
@@ -205,8 +235,11 @@ func (f *Feed) publish(history model.ID, entries []store.LogEntry, last int64, s
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	for each, items := range found {
-		if len(items) > 0 {
-			f.append(each, newBatch(f.position, last, items, oldest))
+		if len(items) == 0 {
+			continue
+		}
+		for _, b := range newBatches(f.position, last, items, oldest) {
+			f.append(each, b)
 		}
 	}
 	f.position = max(f.position, last)

@@ -140,7 +140,10 @@ func (c *Changes) since(text string) (point store.Point, err error) {
 		point.Number, known = model.ChangePosition(c.history, id)
 	} else {
 		p, err := c.feed.signer.parse(text)
-		if err != nil {
+		switch {
+		case len(text) > maxPosition:
+			return point, fault.Parameter("since", problem.CodeInvalidParameter, "%s", fault.From(err)[0].Detail)
+		case err != nil:
 			return point, fault.Parameter("since", problem.CodeInvalidParameter, "%s", query.NoPositionOrChange)
 		}
 		point, known = p.point, p.history == startOf(c.history)
@@ -166,7 +169,7 @@ func (c *Changes) locate() error {
 	}
 	found, first := int64(0), c.start
 	for found <= size { // one more than the range, or the first before it
-		entry, _, err := back.next(nil)
+		entry, _, err := back.seek(nil)
 		if err != nil {
 			return err
 		}
@@ -195,7 +198,7 @@ func (c *Changes) Next(dst []byte) (_ []byte, ok bool, err error) {
 	}
 	length := len(dst)
 	entry, dst, err := c.rows.next(dst)
-	if err != nil {
+	if err != nil && (entry == nil || c.given < c.wanted) { // what is behind the range does not matter
 		return dst[:length], false, err
 	}
 	if entry == nil || c.given == c.wanted {
@@ -244,7 +247,7 @@ func (c *Changes) probe() error {
 	ahead := *c.rows
 	var scratch []byte
 	for left := c.wanted - c.given; ; left-- {
-		entry, text, err := ahead.next(scratch[:0])
+		entry, text, err := ahead.seek(scratch[:0])
 		if err != nil || entry == nil {
 			return err
 		}
@@ -263,7 +266,7 @@ func (c *Changes) Later() (bool, error) {
 	if c.request.Query.Since != "" {
 		after--
 	}
-	entry, _, err := c.walk(max(after, c.looked), c.End+1).next(nil)
+	entry, _, err := c.walk(max(after, c.looked), c.End+1).seek(nil)
 	if err == nil && entry == nil {
 		c.looked = c.End
 	}

@@ -21,7 +21,7 @@ type walk struct {
 
 // seenChange is a change with what the caller sees of it.
 type seenChange struct {
-	entry                 store.LogEntry
+	store.LogEntry
 	seesBefore, seesAfter bool
 }
 
@@ -36,15 +36,19 @@ func (c *Changes) walkBack(before int64) *walk {
 	return &walk{changes: c, before: before, backwards: true, ended: c.narrow.nothing || before <= c.floor+1}
 }
 
-// next appends the next change that the caller sees, or returns nil at the end.
-func (w *walk) next(dst []byte) (*store.LogEntry, []byte, error) {
+// next appends the next change that the caller sees, or returns nil at the end. A change that cannot
+// be read is returned with an error; the next call goes on behind it.
+func (w *walk) next(dst []byte) (*seenChange, []byte, error) {
 	c := w.changes
 	for {
 		for len(w.part) > 0 {
 			change := &w.part[0]
 			w.part = w.part[1:]
-			if text, ok := appendSeen(dst, c.history, c.request.Path.By, &change.entry, change.seesBefore, change.seesAfter); ok {
-				return &change.entry, text, nil
+			if err := change.Unreadable; err != nil {
+				return change, dst, errUnreadable(model.ChangeID(c.history, change.Position), err)
+			}
+			if text, ok := appendSeen(dst, c.history, c.request.Path.By, &change.LogEntry, change.seesBefore, change.seesAfter); ok {
+				return change, text, nil
 			}
 		}
 		if w.ended {
@@ -54,6 +58,21 @@ func (w *walk) next(dst []byte) (*store.LogEntry, []byte, error) {
 			return nil, dst, err
 		}
 	}
+}
+
+// seek is next for those who only need to know that there is a change, also if it cannot be read.
+func (w *walk) seek(scratch []byte) (*seenChange, []byte, error) {
+	entry, text, err := w.next(scratch)
+	if entry != nil {
+		err = nil
+	}
+	return entry, text, err
+}
+
+// errUnreadable is the error of a change that cannot be read.
+func errUnreadable(change model.ID, cause error) error {
+	return &problem.Error{Code: problem.CodeInternal, Cause: cause, Detail: "The change " + change.String() +
+		" cannot be read: it, or a later change of its resource or of one that it refers to, is damaged or was written by a later version of the server. Changes after it can be read with since=" + change.String() + "."}
 }
 
 // shows reports whether a change passes the filter.
@@ -82,7 +101,7 @@ func (w *walk) read() error {
 		return fault.New(problem.CodePositionGone, "The change log was removed up to a later position while it was read. Send the request again.")
 	}
 	entries, last, more, err := tx.Log(store.LogQuery{
-		After: w.after, Before: w.before, Backwards: w.backwards, Collection: c.narrow.collection, ID: c.narrow.id, Most: partOfLog, Bytes: mostBytes,
+		After: w.after, Before: w.before, Backwards: w.backwards, Collection: c.narrow.collection, ID: c.narrow.id, Most: partOfLog, Bytes: partBytes,
 	})
 	if err != nil {
 		return err
@@ -90,11 +109,15 @@ func (w *walk) read() error {
 	w.part, w.ended = nil, !more
 	states := tx.States()
 	for i := range entries {
-		change := seenChange{entry: entries[i]}
-		if !c.shows(&change.entry) || !mayFollow(c.request.Path.By, change.entry.Collection) {
+		change := seenChange{LogEntry: entries[i]}
+		if !c.shows(&change.LogEntry) || !mayFollow(c.request.Path.By, change.Collection) {
 			continue
 		}
-		if change.seesBefore, change.seesAfter, err = seenBy(c.request.Path.By, &change.entry, states); err != nil {
+		change.seesBefore, change.seesAfter, err = seenBy(c.request.Path.By, &change.LogEntry, states)
+		if store.IsUnreadable(err) {
+			change.Unreadable, err = err, nil
+		}
+		if err != nil {
 			return err
 		}
 		w.part = append(w.part, change)
@@ -185,7 +208,7 @@ func (c *Changes) count() error {
 	all := c.walk(c.floor, c.End+1)
 	var scratch []byte
 	for {
-		entry, text, err := all.next(scratch[:0])
+		entry, text, err := all.seek(scratch[:0])
 		if err != nil || entry == nil {
 			return err
 		}
@@ -231,7 +254,10 @@ func (c *Changes) seesAll() bool {
 // openHistory finds the last state of the resource.
 func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
 	path, id := c.request.Path, c.request.ID
-	if err := path.RequireParent(tx); err != nil {
+	if err := path.RequireParent(tx); fault.Is(err, problem.CodeNotFound) {
+		return fault.New(problem.CodeNotFound, "%s Without its parent a resource has its history in its own collection: %s/%s/changes.",
+			fault.From(err)[0].Detail, path.Collection.Name, id)
+	} else if err != nil {
 		return err
 	}
 	state, err := tx.Get(path.Collection, nil, id)
@@ -246,13 +272,22 @@ func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
 		switch {
 		case len(last) == 0:
 			return resource.NotFound(path.Collection, id)
+		case last[0].Unreadable != nil:
+			return errUnreadable(model.ChangeID(c.history, last[0].Position), last[0].Unreadable)
 		case last[0].Kind == store.Deleted:
 			state = last[0].Before
 		default: // it was deleted a moment ago, and that has no position yet
 			state = last[0].After
 		}
 	}
-	if path.Parent != nil && state[path.Collection.ParentLink().Column] != model.IDValue(*path.Parent) {
+	// Whether the references of the state are still there does not matter: it is one that was seen, or
+	// not, when it was the last one.
+	sees, err := path.By.Sees(path.Collection, state, tx.FindLast)
+	if err != nil {
+		return err
+	}
+	c.hidden = !sees
+	if !c.hidden && !c.isBelow(state) {
 		return resource.NotFound(path.Collection, id)
 	}
 	oldest, _, _, err := tx.Log(store.LogQuery{Collection: path.Collection, ID: &id, Most: 1})
@@ -262,14 +297,17 @@ func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
 	if c.floor > 0 && (len(oldest) == 0 || oldest[0].Kind != store.Created) {
 		c.CutAt = cutAt
 	}
-	// Whether the references of the state are still there does not matter: it is one that was seen, or
-	// not, when it was the last one.
-	sees, err := path.By.Sees(path.Collection, state, tx.FindLast)
-	c.hidden = !sees
-	return err
+	return nil
 }
 
-// checkVisible returns 404 for the history of a resource of which the caller sees no state.
+// isBelow reports whether a state of the resource is below the parent in the path, if there is one.
+func (c *Changes) isBelow(state model.Record) bool {
+	path := c.request.Path
+	return path.Parent == nil || state[path.Collection.ParentLink().Column] == model.IDValue(*path.Parent)
+}
+
+// checkVisible returns 404 for the history of a resource of which the caller sees no state, or the last one that
+// they see is below another parent: where it is while it is hidden is not told.
 func (c *Changes) checkVisible() error {
 	if !c.hidden {
 		return nil
@@ -277,8 +315,18 @@ func (c *Changes) checkVisible() error {
 	unfiltered := *c
 	unfiltered.request.Query.Filter, unfiltered.skipped = nil, store.Point{}
 	entry, _, err := unfiltered.walkBack(c.End + 1).next(nil)
-	if err == nil && entry == nil {
-		err = resource.NotFound(c.request.Path.Collection, c.request.ID)
+	if err != nil {
+		return err
 	}
-	return err
+	path := c.request.Path
+	if entry != nil {
+		last := entry.After
+		if !entry.seesAfter {
+			last = entry.Before
+		}
+		if c.isBelow(last) {
+			return nil
+		}
+	}
+	return resource.NotFound(path.Collection, c.request.ID)
 }

@@ -25,6 +25,7 @@ import (
 type Options struct {
 	Poll    time.Duration // how often the log is looked at without a notification (100 ms)
 	Kept    int64         // bytes of events that are kept in memory (64 MiB)
+	Begin   time.Duration // how long a subscription may wait until its first read from the database (30 s)
 	Streams int           // subscriptions at the same time (10,000)
 	PerUser int           // the same of one caller (100)
 	MaxAge  time.Duration // of a subscription, give or take a tenth (30 min)
@@ -51,7 +52,8 @@ type Metrics struct {
 	Delivered    func(events int, age time.Duration) // commit to sent
 	Lag          func(changes int64)                 // of the reader
 	KeptBytes    func(int64)
-	CaughtUp     func() // a subscriber read from the database
+	CaughtUp     func()           // a subscriber read from the database
+	Waiting      func(change int) // +1, -1: subscribers that wait until they may read from the database
 	ClosedAsSlow func()
 	Reset        func(cause string)
 }
@@ -63,6 +65,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Kept == 0 {
 		o.Kept = 64 << 20
+	}
+	if o.Begin == 0 {
+		o.Begin = 30 * time.Second
 	}
 	if o.Streams == 0 {
 		o.Streams = 10_000
@@ -104,6 +109,9 @@ func (m Metrics) withDefaults() Metrics {
 	}
 	if m.CaughtUp == nil {
 		m.CaughtUp = func() {}
+	}
+	if m.Waiting == nil {
+		m.Waiting = func(int) {}
 	}
 	if m.ClosedAsSlow == nil {
 		m.ClosedAsSlow = func() {}
@@ -158,6 +166,7 @@ type Feed struct {
 	options     Options
 	collections []*model.Collection
 	signer      signer
+	gates       *gates
 	changed     chan struct{} // changes were committed
 	urgent      chan struct{} // somebody waits for changes now
 
@@ -184,8 +193,10 @@ type Feed struct {
 
 // New returns a feed of a store. It works from Run on.
 func New(s *store.Store, o Options) *Feed {
+	o = o.withDefaults()
+	pageReads, longReads := s.MostReads()
 	return &Feed{
-		store: s, resources: resource.New(s), options: o.withDefaults(), collections: s.Schema().All(), signer: s.Secret(),
+		store: s, resources: resource.New(s), options: o, gates: newGates(pageReads, longReads, o.Metrics.Waiting), collections: s.Schema().All(), signer: s.Secret(),
 		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), advanced: make(chan struct{}),
 		subscriptions: map[*Subscription]bool{}, callers: map[string]int{}, shapes: map[string]*shape{}, following: map[*model.Collection]map[*shape]bool{},
 	}
@@ -259,13 +270,15 @@ const (
 	belowFloor   = "floor"   // the log no longer has what follows
 	beyondEnd    = "end"     // the log has no such position yet
 	parentMoved  = "parent"  // the parent in the path has changed
+	damagedLog   = "damaged" // a change cannot be read
 
 	relatedChanged = "related" // a resource that a rule reads through a reference has changed
 	matchFailed    = "failed"  // such a resource could not be read
 )
 
-// check compares a position with the log.
-func (p position) check(tx *store.Tx, f fingerprint) (cause string, history model.ID, err error) {
+// whyReset returns why a stream of a shape cannot go on from the position; empty: it can. History is
+// the current one.
+func (p position) whyReset(tx *store.Tx, f fingerprint) (cause string, history model.ID, err error) {
 	history, err = tx.History()
 	if err != nil {
 		return "", history, err

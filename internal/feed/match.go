@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -26,17 +27,22 @@ type item struct {
 	transaction uint64
 	event       Event
 	effect      effect
-	cause       string // of a restart
+	cause       string // of beginsAgain
+}
+
+func newItem(e *store.LogEntry, effect effect) item {
+	return item{number: e.Position, revision: e.Revision, transaction: e.Transaction, effect: effect}
 }
 
 // effect is what an item does to a stream besides its event.
 type effect uint8
 
 const (
-	goOn       effect = iota
-	endDeleted        // the stream ends: its resource was deleted
-	endLeft           // the stream ends: its resource is not visible any more
-	restart           // there is no event: the stream begins again with a snapshot
+	noEffect    effect = iota
+	endsDeleted        // the stream ends: its resource was deleted
+	endsLeft           // the stream ends: its resource is not visible any more
+	beginsAgain        // there is no event: the stream begins again with a snapshot
+	unreadable         // the same, as the change cannot be read; a stream of the change log itself fails
 )
 
 // view is a shape that is ready to match changes. It is immutable.
@@ -109,24 +115,45 @@ func (v *view) sees(record model.Record, find query.Lookup) (bool, error) {
 
 // match appends what subscribers are told of a change, if anything.
 func (v *view) match(items []item, history model.ID, e *store.LogEntry, states *store.States) ([]item, error) {
+	if e.Unreadable != nil {
+		if v.concerns(e) {
+			items = append(items, newItem(e, unreadable))
+		}
+		return items, nil
+	}
 	if cause, err := v.restarts(e, states); err != nil {
 		return items, err
 	} else if cause != "" {
 		// The resource that has changed may be one of the list as well, if the collection is its own
 		// parent: the list cannot be told of a change that ends it.
-		return append(items, item{number: e.Position, revision: e.Revision, transaction: e.Transaction, effect: restart, cause: cause}), nil
+		again := newItem(e, beginsAgain)
+		again.cause = cause
+		return append(items, again), nil
 	}
 	event, effect, ok, err := v.event(history, e, states)
 	if err != nil || !ok {
 		return items, err
 	}
 	event.Position = v.signer.text(position{history: startOf(history), fingerprint: v.fingerprint, point: store.Point{Number: e.Position}})
-	return append(items, item{number: e.Position, revision: e.Revision, transaction: e.Transaction, event: event, effect: effect}), nil
+	told := newItem(e, effect)
+	told.event = event
+	return append(items, told), nil
+}
+
+// match is that of a view. Where a rule reads a state through a reference that cannot be read, the change
+// is as one that cannot be read itself.
+func (f *Feed) match(v *view, items []item, history model.ID, e *store.LogEntry, states *store.States) ([]item, error) {
+	matched, err := v.match(items, history, e, states)
+	if store.IsUnreadable(err) {
+		f.options.Failed(err)
+		return append(items, newItem(e, unreadable)), nil
+	}
+	return matched, err
 }
 
 // restarts reports why a change of another resource makes the stream begin again; empty: it does not.
 func (v *view) restarts(e *store.LogEntry, states *store.States) (cause string, err error) {
-	if parents := v.parents(); parents != nil && e.Collection == parents && e.ID == *v.Path.Parent {
+	if v.isParent(e) {
 		before, after, err := seenBy(v.Path.By, e, states)
 		if err != nil || before != after {
 			return parentMoved, err
@@ -152,6 +179,21 @@ func (v *view) restarts(e *store.LogEntry, states *store.States) (cause string, 
 	return "", nil
 }
 
+// isParent reports whether a change is one of the parent in the path.
+func (v *view) isParent(e *store.LogEntry) bool {
+	parents := v.parents()
+	return parents != nil && e.Collection == parents && e.ID == *v.Path.Parent
+}
+
+// concerns reports whether subscribers may have to be told of a change, whatever it is.
+func (v *view) concerns(e *store.LogEntry) bool {
+	if v.collection == nil {
+		return mayFollow(v.Path.By, e.Collection) && (v.Filter == nil || v.Filter.Match(e.Record(v.schema)))
+	}
+	return v.isParent(e) || e.Collection == v.collection && (v.ID == nil || e.ID == *v.ID) ||
+		slices.ContainsFunc(v.related, func(r query.Related) bool { return r.Relation.To == e.Collection })
+}
+
 // seenBy reports whether a caller sees the states before and after a change.
 func seenBy(by *auth.Permit, e *store.LogEntry, states *store.States) (before, after bool, err error) {
 	if e.Before != nil {
@@ -168,43 +210,43 @@ func seenBy(by *auth.Permit, e *store.LogEntry, states *store.States) (before, a
 func (v *view) event(history model.ID, e *store.LogEntry, states *store.States) (event Event, effect effect, ok bool, err error) {
 	if v.collection == nil {
 		event, ok, err = v.changeEvent(history, e, states)
-		return event, goOn, ok, err
+		return event, noEffect, ok, err
 	}
 	if e.Collection != v.collection || v.ID != nil && e.ID != *v.ID {
-		return Event{}, goOn, false, nil
+		return Event{}, noEffect, false, nil
 	}
 	before, err := v.sees(e.Before, states.Before(e))
 	if err != nil {
-		return Event{}, goOn, false, err
+		return Event{}, noEffect, false, err
 	}
 	after, err := v.sees(e.After, states.After(e))
 	if err != nil {
-		return Event{}, goOn, false, err
+		return Event{}, noEffect, false, err
 	}
 	switch {
 	case before && after:
 		changed := v.collection.Differences(e.Before, e.After, v.visible)
 		if changed == nil {
-			return Event{}, goOn, false, nil
+			return Event{}, noEffect, false, nil
 		}
-		return v.resourceEvent(Updated, history, e, e.After, changed), goOn, true, nil
+		return v.resourceEvent(Updated, history, e, e.After, changed), noEffect, true, nil
 	case after && e.Before == nil:
-		return v.resourceEvent(Created, history, e, e.After, nil), goOn, true, nil
+		return v.resourceEvent(Created, history, e, e.After, nil), noEffect, true, nil
 	case after:
-		return v.resourceEvent(Entered, history, e, e.After, nil), goOn, true, nil
+		return v.resourceEvent(Entered, history, e, e.After, nil), noEffect, true, nil
 	case before && e.After == nil:
-		return v.resourceEvent(Deleted, history, e, e.Before, nil), v.ends(endDeleted), true, nil
+		return v.resourceEvent(Deleted, history, e, e.Before, nil), v.ends(endsDeleted), true, nil
 	case before:
 		data := v.appendIdentity([]byte(`{"data":`), e.ID)
-		return Event{Kind: Left, ID: e.ID, Data: append(data, '}')}, v.ends(endLeft), true, nil
+		return Event{Kind: Left, ID: e.ID, Data: append(data, '}')}, v.ends(endsLeft), true, nil
 	}
-	return Event{}, goOn, false, nil
+	return Event{}, noEffect, false, nil
 }
 
 // ends is the effect on the stream of one resource.
 func (v *view) ends(effect effect) effect {
 	if v.ID == nil {
-		return goOn
+		return noEffect
 	}
 	return effect
 }
@@ -272,8 +314,8 @@ func appendSeen(dst []byte, history model.ID, by *auth.Permit, e *store.LogEntry
 	}
 	visible := by.Visible(c)
 	var changed model.ColumnSet
-	if e.Before != nil && e.After != nil && before != nil {
-		changed = c.Differences(e.Before, e.After, visible)
+	if before != nil && after != nil {
+		changed = c.Differences(before, after, visible)
 	}
 	if before == nil && after == nil || before != nil && after != nil && changed == nil {
 		return dst, false
@@ -288,10 +330,8 @@ func appendSeen(dst []byte, history model.ID, by *auth.Permit, e *store.LogEntry
 	switch {
 	case before == nil:
 		dst = append(dst, "null"...)
-	case e.After == nil:
+	case after == nil: // deleted or hidden; which attributes differ would tell something of a hidden state
 		dst = c.AppendSome(dst, before, visible)
-	case changed == nil: // nothing that is visible, except that the resource is not any more
-		dst = append(dst, "{}"...)
 	default:
 		dst = c.AppendAttributes(dst, before, changed)
 	}

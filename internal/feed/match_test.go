@@ -40,6 +40,9 @@ access:
       books: {list: true, read: true, changes: true}
       notes: {list: true, read: true, changes: true}
       links: {list: true, read: true, changes: true}
+    follower:
+      books: {list: true, read: 'resource.owner == auth.sub', changes: true}
+      notes: {list: true, read: 'resource.owner == auth.sub', changes: true, visible: [book_id, title, open, owner]}
     user:
       books: {list: true, read: 'resource.owner == auth.sub'}
       links: {list: true, read: 'resource.rank > 1 || resource.note_id == null'}
@@ -117,7 +120,7 @@ func told(items []item, err error) string {
 	}
 	var lines []string
 	for _, each := range items {
-		if each.effect == restart {
+		if each.effect == beginsAgain {
 			lines = append(lines, "restart")
 			continue
 		}

@@ -69,9 +69,12 @@ func errPosition() error {
 
 // parse reads what text wrote.
 func (k signer) parse(text string) (p position, err error) {
+	if len(text) > maxPosition {
+		return p, fault.New(problem.CodeInvalidParameter, "This is not a position: it has %d characters, and a position has at most %d. Send one that this server gave you, unchanged.", len(text), maxPosition)
+	}
 	decoded, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	end := len(decoded) - signatureBytes
-	if err != nil || len(text) > maxPosition || end < 1+historyBytes+len(p.fingerprint)+1 || decoded[0] != positionFormat ||
+	if err != nil || end < 1+historyBytes+len(p.fingerprint)+1 || decoded[0] != positionFormat ||
 		!hmac.Equal(decoded[end:], k.signature(decoded[:end])) {
 		return p, errPosition()
 	}

@@ -64,8 +64,8 @@ func TestTextsThatAreNoPositions(t *testing.T) {
 	plain := position{point: store.Point{Number: 5, Seen: db.Snapshot{Min: 3, Max: 9, Running: []uint64{4, 7}}}}
 	good, forged := k.text(plain), signer("another").text(plain)
 	for _, text := range []string{"", "1", "x y", "0", "-1", strings.Repeat("A", 9000), good + "A", good + "=", forged, strings.ToUpper(good)} {
-		if _, err := k.parse(text); err == nil || !strings.HasPrefix(err.Error(), "invalid_parameter: This is not a position.") {
-			t.Errorf("%q: %v", text, err)
+		if _, err := k.parse(text); err == nil || !strings.HasPrefix(err.Error(), "invalid_parameter: This is not a position") {
+			t.Errorf("%.50q: %v", text, err)
 		}
 	}
 }

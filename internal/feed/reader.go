@@ -16,8 +16,9 @@ const (
 	checkOld   = time.Second      // how often the deadlines of streams are checked
 	checkValid = 10 * time.Second // how often API keys and the schema are checked
 
-	mostEntries = 500     // that are read at once
-	mostBytes   = 4 << 20 // of the states of the changes that are read at once, about
+	mostEntries = 500       // that are read at once
+	mostBytes   = 4 << 20   // of the states of the changes that the reader reads at once, about
+	partBytes   = 256 << 10 // the same of those that are read for one client, which may take long to receive them
 )
 
 // Run reads the log until the context ends; then all subscriptions end.
@@ -27,7 +28,7 @@ func (f *Feed) Run(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		f.check(ctx)
+		f.endStreams(ctx)
 	}()
 	notified := make(chan struct{})
 	go func() {
@@ -56,8 +57,8 @@ func (f *Feed) Run(ctx context.Context) {
 	<-notified
 }
 
-// check ends streams that must not go on.
-func (f *Feed) check(ctx context.Context) {
+// endStreams ends streams that must not go on, from time to time.
+func (f *Feed) endStreams(ctx context.Context) {
 	old, valid := time.NewTicker(checkOld), time.NewTicker(checkValid)
 	defer old.Stop()
 	defer valid.Stop()
@@ -216,11 +217,21 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 	if err != nil {
 		return err
 	}
+	f.report(entries)
 	if last <= after {
 		return fmt.Errorf("the change log has nothing after position %d, although its end is further on", after)
 	}
 	f.publish(history, entries, last, tx.States())
 	return nil
+}
+
+// report tells of changes that cannot be read. Only the streams that they concern are affected.
+func (f *Feed) report(entries []store.LogEntry) {
+	for i := range entries {
+		if err := entries[i].Unreadable; err != nil {
+			f.options.Failed(err)
+		}
+	}
 }
 
 // Wait waits until the log has a change after a position, or the context ends. It returns the last

@@ -2,15 +2,12 @@ package feed
 
 import (
 	"context"
-	"errors"
 	"math"
-	"time"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
-	"github.com/plural-go/plural/problem"
 )
 
 // snapshot is the list that a stream begins with, while it is sent.
@@ -18,10 +15,9 @@ type snapshot struct {
 	cause   string // why the stream begins again; empty: it just begins
 	opened  bool
 	listing *resource.Page
-	timer   *timer
+	timer   *resource.QueryTimer
 	point   store.Point
 	rows    int
-	long    bool // the listing was extended
 	read    bool // all of it was read
 
 	logged int64 // position up to which the change log was listed, if that is the list
@@ -31,7 +27,7 @@ func (n *snapshot) close() {
 	if n.listing != nil {
 		n.listing.Close()
 		n.listing = nil
-		n.timer.end()
+		n.timer.End()
 	}
 }
 
@@ -42,36 +38,53 @@ const (
 
 // begin begins the stream with a snapshot, and reads its first piece. Cause is that of a reset;
 // empty: there is none.
-func (s *Subscription) begin(cause string) error {
+func (s *Subscription) begin(ctx context.Context, cause string) error {
 	s.snapshot = &snapshot{cause: cause}
-	return s.readSnapshot()
+	return s.readSnapshot(ctx)
 }
 
-// readSnapshot reads the next piece of the snapshot.
-func (s *Subscription) readSnapshot() error {
+// readSnapshot reads the next piece of the snapshot, and waits for the turn to do so if no list is
+// open.
+func (s *Subscription) readSnapshot(ctx context.Context) error {
 	n := s.snapshot
-	if !n.opened {
-		if err := s.openSnapshot(); err != nil {
-			return err
-		}
+	if n.opened && (n.read || n.listing != nil) {
+		return s.readPiece()
 	}
+	purpose := toList
+	if s.shape.collection == nil {
+		purpose = toSend // the log needs no transaction for all of it
+	}
+	err := s.read(ctx, purpose, func() error {
+		if !n.opened {
+			if err := s.openSnapshot(); err != nil {
+				return err
+			}
+		}
+		return s.readPiece()
+	})
+	if err == nil && n.listing != nil {
+		err = n.listing.Extend() // for as long as the subscriber takes
+	}
+	return err
+}
+
+// readPiece reads the next piece of a snapshot that is open.
+func (s *Subscription) readPiece() error {
+	n := s.snapshot
 	if n.read {
 		return s.endSnapshot()
 	}
 	if s.shape.collection == nil {
 		return s.readLogSnapshot()
 	}
-	n.timer.start()
+	n.timer.Restart()
 	ended, err := s.readRows()
-	n.timer.stop()
-	switch {
-	case err != nil:
-		return n.timer.explain(err)
-	case ended:
+	n.timer.Pause()
+	if err != nil {
+		return n.timer.Explain(err)
+	}
+	if ended {
 		return s.endSnapshot()
-	case !n.long:
-		n.long = true
-		return n.listing.Extend() // for as long as the subscriber takes
 	}
 	return nil
 }
@@ -100,11 +113,11 @@ func (s *Subscription) openSnapshot() error {
 
 func (s *Subscription) openListing() (err error) {
 	n := s.snapshot
-	n.timer = newTimer(s.ctx, s.feed.options.QueryTimeout)
+	n.timer = s.newTimer()
 	n.listing, err = s.feed.resources.List(n.timer, s.shape.Path, s.listQuery(), resource.ListOptions{Caller: s.caller})
 	if err != nil {
-		err = n.timer.explain(err)
-		n.timer.end()
+		err = n.timer.Explain(err)
+		n.timer.End()
 		return err
 	}
 	n.point = n.listing.Point
@@ -156,24 +169,31 @@ func (s *Subscription) readLogSnapshot() error {
 }
 
 func (s *Subscription) readLogPart() (more bool, err error) {
-	n, timer := s.snapshot, newTimer(s.ctx, s.feed.options.QueryTimeout)
-	defer timer.end()
-	defer func() { err = timer.explain(err) }()
+	n, timer := s.snapshot, s.newTimer()
+	defer timer.End()
+	defer func() { err = timer.Explain(err) }()
 	tx, err := s.feed.store.Read(timer)
 	if err != nil {
 		return false, err
 	}
 	defer tx.Close()
 	entries, last, more, err := tx.Log(store.LogQuery{
-		After: n.logged, Before: n.point.Number + 1, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: mostBytes,
+		After: n.logged, Before: n.point.Number + 1, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: partBytes, Expected: s.inPart,
 	})
 	if err != nil {
 		return false, err
 	}
+	s.inPart = len(entries)
 	states := tx.States()
 	var events []Event
 	for i := range entries {
+		if err := entries[i].Unreadable; err != nil && s.shape.concerns(&entries[i]) {
+			return false, errUnreadable(model.ChangeID(s.history, entries[i].Position), err)
+		}
 		event, ok, err := s.shape.changeEvent(s.history, &entries[i], states)
+		if store.IsUnreadable(err) {
+			err = errUnreadable(model.ChangeID(s.history, entries[i].Position), err)
+		}
 		if err != nil {
 			return false, err
 		}
@@ -205,48 +225,8 @@ func (s *Subscription) endSnapshot() error {
 	return nil
 }
 
-// timer is a context for queries that ends when they take too long. Time spent waiting for the
-// subscriber does not count.
-type timer struct {
-	context.Context
-	limit  time.Duration
-	cancel context.CancelCauseFunc
-	clock  *time.Timer
-}
-
-var errTooExpensive = errors.New("the queries of a snapshot took too long")
-
-func newTimer(ctx context.Context, limit time.Duration) *timer {
-	t := &timer{limit: limit}
-	t.Context, t.cancel = context.WithCancelCause(ctx)
-	if limit > 0 {
-		t.clock = time.AfterFunc(limit, func() { t.cancel(errTooExpensive) })
-	}
-	return t
-}
-
-func (t *timer) start() {
-	if t.clock != nil {
-		t.clock.Reset(t.limit)
-	}
-}
-
-func (t *timer) stop() {
-	if t.clock != nil {
-		t.clock.Stop()
-	}
-}
-
-func (t *timer) end() {
-	t.stop()
-	t.cancel(nil)
-}
-
-// explain returns the error of a query, as too_expensive if the timer ended it.
-func (t *timer) explain(err error) error {
-	if err == nil || !errors.Is(context.Cause(t.Context), errTooExpensive) {
-		return err
-	}
-	return &problem.Error{Code: problem.CodeTooExpensive, Cause: err,
-		Detail: "The database takes too long for the list that this stream begins with, or for the changes after its position. Filter by indexed fields."}
+// newTimer bounds the time of the database for a piece of a snapshot or of the log.
+func (s *Subscription) newTimer() *resource.QueryTimer {
+	return resource.NewQueryTimer(s.ctx, s.feed.options.QueryTimeout,
+		"The database takes too long for the list that this stream begins with, or for the changes after its position. Filter by indexed fields.")
 }

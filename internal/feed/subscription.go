@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -34,6 +35,12 @@ type Subscription struct {
 	until    int64       // up to which a follower must read from the database
 	at       *batch      // read last; nil: the subscription does not follow the chain; guarded by the mutex
 
+	number        int64     // in the order of those that wait to read from the database; zero: it does not
+	holdsPart     bool      // a place in gates.parts
+	entered       time.Time // when it got that
+	holdsSnapshot bool      // a place in gates.snapshots
+
+	inPart  int       // changes in the last part of the log that was read; zero: none
 	pending []Event   // that are returned before anything else
 	finish  error     // after the pending events; nil: the stream goes on
 	sent    int       // events returned by the last call of Next
@@ -44,7 +51,8 @@ type Subscription struct {
 // another history or shape, or one that the log no longer has, begins with a reset and a
 // snapshot. Reads from the database use the context, which must last for as long as the
 // stream. Caller identifies the quota; empty: the program itself, which has none, and whose
-// streams do not grow old.
+// streams do not grow old. A subscription that does not get its turn to read from the database soon
+// is refused.
 func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, caller string) (*Subscription, error) {
 	from, err := f.signer.parseOptional(position)
 	if err != nil {
@@ -55,17 +63,28 @@ func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, caller stri
 	if err != nil {
 		return nil, err
 	}
+	begin, cancel := context.WithTimeoutCause(ctx, f.options.Begin, errTooLate)
+	defer cancel()
 	if from == nil {
-		err = s.begin("")
+		err = s.begin(begin, "")
 	} else {
-		err = s.resume(*from)
+		err = s.resume(begin, *from)
+	}
+	if err == nil && shape.Path.Collection == nil && s.Progress() == CatchingUp {
+		// A part of the log that cannot be read is an error that the client is told, not a stream that breaks off.
+		err = s.readFirst()
 	}
 	if err != nil {
 		s.Close()
+		if context.Cause(begin) == errTooLate && errors.Is(err, context.DeadlineExceeded) {
+			err = fault.New(problem.CodeOverloaded, "Many streams are beginning, and this one has waited %s for its turn. Try again later.", f.options.Begin)
+		}
 		return nil, err
 	}
 	return s, nil
 }
+
+var errTooLate = errors.New("the stream did not get its turn in time")
 
 func (k signer) parseOptional(text string) (*position, error) {
 	if text == "" {
@@ -76,31 +95,36 @@ func (k signer) parseOptional(text string) (*position, error) {
 }
 
 // resume continues from a position, or begins again if that is not possible.
-func (s *Subscription) resume(p position) error {
-	cause, err := s.check(p)
-	if s.shape.ID != nil && fault.Is(err, problem.CodeNotFound) {
-		// The deletion may have no position yet.
-		if _, err = s.feed.store.Sequence(s.ctx); err == nil {
-			cause, err = s.check(p)
+func (s *Subscription) resume(ctx context.Context, p position) error {
+	cause := ""
+	err := s.read(ctx, toCheck, func() (err error) {
+		cause, err = s.verify(p)
+		if s.shape.ID != nil && fault.Is(err, problem.CodeNotFound) {
+			// The deletion may have no position yet.
+			if _, err = s.feed.store.Sequence(s.ctx); err == nil {
+				cause, err = s.verify(p)
+			}
 		}
-	}
-	if err != nil {
+		if err != nil || cause != "" {
+			return err
+		}
+		return s.goOn(p.point)
+	})
+	if err != nil || cause == "" {
 		return err
 	}
-	if cause != "" {
-		return s.begin(cause)
-	}
-	return s.goOn(p.point)
+	return s.begin(ctx, cause)
 }
 
-// check compares a position with the log, and makes sure that what the stream is about exists.
-func (s *Subscription) check(p position) (cause string, err error) {
+// verify compares a position with the log, and makes sure that what the stream is about exists. The
+// cause is why the stream must begin again; empty: it can go on.
+func (s *Subscription) verify(p position) (cause string, err error) {
 	tx, err := s.feed.store.Read(s.ctx)
 	if err != nil {
 		return "", err
 	}
 	defer tx.Close()
-	if cause, s.history, err = p.check(tx, s.shape.fingerprint); err != nil || cause != "" {
+	if cause, s.history, err = p.whyReset(tx, s.shape.fingerprint); err != nil || cause != "" {
 		return cause, err
 	}
 	if err := s.shape.Path.RequireParent(tx); err != nil || s.shape.ID == nil {
@@ -157,6 +181,7 @@ func (s *Subscription) Next(ctx context.Context) ([]Event, error) {
 		s.feed.options.Metrics.Delivered(s.sent, age)
 		s.sent = 0
 	}
+	s.nextPart()
 	for {
 		select {
 		case <-s.ended:
@@ -194,14 +219,14 @@ func (s *Subscription) step(ctx context.Context) error {
 	s.oldest = time.Time{}
 	switch s.Progress() {
 	case Listing:
-		err := s.readSnapshot()
+		err := s.readSnapshot(ctx)
 		if fault.Is(err, problem.CodeNotFound) {
 			// It existed when the stream began: Subscribe has refused it otherwise.
 			s.finish, err = &End{Cause: Gone}, nil
 		}
 		return err
 	case CatchingUp:
-		return s.catchUp()
+		return s.read(ctx, toSend, s.catchUp)
 	default:
 		return s.follow(ctx)
 	}
@@ -252,7 +277,14 @@ func (s *Subscription) deliver(items []item) {
 		if s.point.Has(&store.LogEntry{Position: each.number, Revision: each.revision, Transaction: each.transaction}) {
 			continue
 		}
-		if each.effect == restart {
+		switch {
+		case each.effect == unreadable && s.shape.collection == nil:
+			s.finish = errUnreadable(model.ChangeID(s.history, each.number), nil) // whoever read it has logged why
+			return
+		case each.effect == unreadable:
+			s.restartBecause(damagedLog)
+			return
+		case each.effect == beginsAgain:
 			s.restartBecause(each.cause)
 			return
 		}
@@ -263,10 +295,10 @@ func (s *Subscription) deliver(items []item) {
 		}
 		s.pending = append(s.pending, event)
 		switch each.effect {
-		case endDeleted:
+		case endsDeleted:
 			s.finish = &End{Cause: ResourceDeleted}
 			return
-		case endLeft:
+		case endsLeft:
 			s.finish = &End{Cause: ResourceLeft}
 			return
 		}
@@ -300,12 +332,20 @@ func (s *Subscription) catchUp() error {
 	return nil
 }
 
+// readFirst reads the first part of the log. It fails if there is nothing to send before an error.
+func (s *Subscription) readFirst() error {
+	if err := s.catchUp(); err != nil || len(s.pending) > 0 {
+		return err
+	}
+	return s.finish
+}
+
 // readLog reads the next part of the log, and what the subscriber is told of it. If that is gone, the
 // stream begins again.
 func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, more bool, err error) {
-	timer := newTimer(s.ctx, s.feed.options.QueryTimeout)
-	defer timer.end()
-	defer func() { err = timer.explain(err) }()
+	timer := s.newTimer()
+	defer timer.End()
+	defer func() { err = timer.Explain(err) }()
 	tx, err := s.feed.store.Read(timer)
 	if err != nil {
 		return nil, oldest, 0, false, err
@@ -313,7 +353,7 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 	defer tx.Close()
 	s.feed.options.Metrics.CaughtUp()
 	p := position{history: startOf(s.history), fingerprint: s.shape.fingerprint, point: s.point}
-	cause, _, err := p.check(tx, s.shape.fingerprint)
+	cause, _, err := p.whyReset(tx, s.shape.fingerprint)
 	if err != nil {
 		return nil, oldest, 0, false, err
 	}
@@ -321,17 +361,19 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 		s.restartBecause(cause)
 		return nil, oldest, 0, false, nil
 	}
-	q := store.LogQuery{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: mostBytes}
+	q := store.LogQuery{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: partBytes, Expected: s.inPart}
 	entries, last, more, err := tx.Log(q)
 	if err != nil {
 		return nil, oldest, 0, false, err
 	}
+	s.feed.report(entries)
+	s.inPart = len(entries)
 	if len(entries) > 0 {
 		oldest = timeOf(entries[0].At)
 	}
 	states := tx.States()
 	for i := range entries {
-		if items, err = s.shape.match(items, s.history, &entries[i], states); err != nil {
+		if items, err = s.feed.match(s.shape.view, items, s.history, &entries[i], states); err != nil {
 			return nil, oldest, 0, false, err
 		}
 	}
@@ -384,5 +426,7 @@ func (s *Subscription) Close() {
 	if s.snapshot != nil {
 		s.snapshot.close()
 	}
+	s.pending = nil
+	s.release()
 	s.feed.unregister(s)
 }

@@ -70,6 +70,16 @@ func probes() (all []probe) {
 		add("GET", path, "", "Prefer", "count=exact")
 		add("HEAD", path, "")
 	}
+	for _, query := range []string{
+		"", "?by=title", "?by=user_id&sort=-count", "?by=published&min=title&max=title,created_at", "?by=created_at:year&limit=-1", "?by=id&offset=2&limit=2", "?filter[published]=false", "?by=user_id&filter[user.name]=User+2",
+		"?by=title&search=post", "?by=nope",
+	} {
+		add("GET", "/-/groups/posts"+query, "")
+		add("GET", "/-/groups/posts"+query, "", "Prefer", "count=exact")
+		add("HEAD", "/-/groups/posts"+query, "")
+	}
+	add("GET", "/-/groups/users?by=rank&filter[posts.title]=Post+11&sum=rank", "")
+	add("GET", "/-/groups/notes?by=text", "")
 	for _, item := range []string{"/posts/" + hidden, "/post/" + hidden, "/users/" + id(boAt) + "/posts/" + hidden, "/posts/" + shown} {
 		add("GET", item, "")
 		add("HEAD", item, "")
@@ -301,6 +311,12 @@ func attributeProbes() (all []probe) {
 	} {
 		add("GET", "/users"+query, "")
 		add("HEAD", "/users"+query, "", "Prefer", "count=exact")
+	}
+	for _, query := range []string{
+		"?by=email", "?by=rank,email", "?min=email", "?max=email", "?sum=email", "?avg=email", "?by=rank&sort=email", "?by=email:year", "?by=email,email", "?by=rank&search=user", "?by=rank&filter[email]=user1@example.com", "?by=rank&sum=rank&min=name",
+	} {
+		add("GET", "/-/groups/users"+query, "")
+		add("HEAD", "/-/groups/users"+query, "", "Prefer", "count=exact")
 	}
 	add("GET", "/", "")
 	add("GET", "/users/"+id(adaAt), "")

@@ -3,6 +3,7 @@ package interfacetest
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/plural-go/plural"
@@ -216,6 +217,59 @@ func TestChangesOfRulesThroughReferences(t *testing.T) {
 			return fmt.Sprintf(`{"id":"%s","type":"issues","title":"%s","project_id":"%s"}`, id(10), title, id(1))
 		}
 		told("ada", change("created", "null", issueOf(10, 1)), change("updated", `{"title":"I10"}`, titled("of ada")))
-		told("bo", change("updated", `{"title":"of ada"}`, titled("of bo")), change("updated", `{"project_id":"`+id(1)+`"}`, "null"))
+		told("bo", change("updated", `{"title":"of ada"}`, titled("of bo")), change("updated", titled("of bo"), "null"))
+	})
+}
+
+// TestDamagedChangeOfARelatedResource: where a rule reads a state that the change log does not tell any more,
+// a change is as one that cannot be read. Later changes are told.
+func TestDamagedChangeOfARelatedResource(t *testing.T) {
+	eachTracker(t, func(t *testing.T, h *house) {
+		titled := func(n int, title string) string {
+			return fmt.Sprintf(`listed {"data":{"id":"%s","type":"issues","title":"%s","project_id":"%s"}}`, id(n), title, id(1))
+		}
+		of := func(path string, header ...string) *events {
+			return h.stream(path, append(header, "Authorization", h.keys["ada"])...)
+		}
+		first := of("/issues")
+		position := first.expect(titled(10, "I10"), titled(11, "I11"), `synced {}`)
+		first.close()
+		h.must("PATCH", "/issues/"+id(10), `{"title":"A"}`)
+		second := of("/issues")
+		later := second.expect(titled(10, "A"), titled(11, "I11"), `synced {}`)
+		second.close()
+		h.must("PATCH", "/projects/"+id(1), `{"name":"AA"}`)
+		h.must("PATCH", "/issues/"+id(11), `{"title":"B"}`)
+		ids := h.as("ada", "GET", "/changes", "").changeIDs(t)
+		if len(ids) != 4 {
+			t.Fatalf("the changes are %v", ids)
+		}
+		h.sql("UPDATE _plural_changes SET previous = '{' WHERE revision = (SELECT max(revision) - 1 FROM _plural_changes)")
+		for path, change := range map[string]string{"/changes": ids[0], "/changes?limit=-2": ids[2], "/changes/" + ids[1]: ids[1], "/issues/" + id(10) + "/changes": ids[0]} {
+			got := h.as("ada", "GET", path, "")
+			got.expectErrors(t, 500, "internal")
+			if !strings.Contains(got.body, "The change "+change+" cannot be read") {
+				t.Errorf("%s: %s, and not %s", path, got.body, change)
+			}
+		}
+		if got := h.as("ada", "GET", "/changes?since="+ids[2], "").changeIDs(t); len(got) != 1 || got[0] != ids[3] {
+			t.Errorf("after it: %v, and not %s", got, ids[3])
+		}
+		if got := h.as("ada", "GET", "/changes", "", "Accept", "text/event-stream"); got.status != 500 {
+			t.Errorf("a stream of the change log: %d %s", got.status, got.body)
+		}
+		for _, each := range []string{position, later} {
+			of("/issues", "Last-Event-ID", each).expect(`reset {}`, titled(10, "A"), titled(11, "B"), `synced {}`)
+		}
+		// A stream that is open when such a change arrives.
+		open := of("/issues")
+		open.expect(titled(10, "A"), titled(11, "B"), `synced {}`)
+		h.sql("INSERT INTO _plural_changes (collection, id, kind, at, caller, schema, previous)" +
+			" SELECT collection, id, 'moved', at, caller, schema, '{}' FROM _plural_changes WHERE previous = '{'")
+		open.expect(`reset {}`, titled(10, "A"), titled(11, "B"), `synced {}`)
+		h.must("PATCH", "/issues/"+id(10), `{"title":"C"}`)
+		if next, ok := open.next(); !ok || next.kind != "updated" {
+			t.Errorf("ada is told %+v", next)
+		}
 	})
 }

@@ -2,6 +2,7 @@ package interfacetest
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -167,6 +168,58 @@ func TestHistoryOfAResource(t *testing.T) {
 		refused.expectHeaders(t, "Allow: GET, HEAD, OPTIONS")
 		if detail := s.get("/users/" + id(0) + "/chnages").body; !strings.Contains(detail, "Did you mean /users/"+id(0)+"/changes?") {
 			t.Errorf("no hint: %s", detail)
+		}
+	})
+}
+
+// orphanFile: posts go with their author, and notes stay without one.
+const orphanFile = `
+collections:
+  users:
+    attributes: {name: {type: string}}
+  posts:
+    attributes: {title: {type: string}}
+    parent: {collection: users, on_delete: cascade}
+  notes:
+    attributes: {title: {type: string}}
+    parent: {collection: users, on_delete: set_null}
+`
+
+var changeKinds = regexp.MustCompile(`"kind":"([a-z]+)"`)
+
+// TestHistoryWithoutParent: the history of a resource outlives its parent in its own collection. Below the parent
+// it is not found any more, and the error says where it is.
+func TestHistoryWithoutParent(t *testing.T) {
+	file, err := schema.Parse([]byte(orphanFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachStore(t, file.Schema, func(t *testing.T, s *server) {
+		s.write("POST", "/users", `{"id":"`+id(0)+`","name":"Ada"}`)
+		kinds := map[string]string{"posts": "created updated deleted", "notes": "created updated updated"}
+		for collection := range kinds {
+			s.write("POST", "/users/"+id(0)+"/"+collection, `{"id":"`+id(1)+`","title":"a"}`)
+			s.write("PATCH", "/"+collection+"/"+id(1), `{"title":"b"}`)
+		}
+		s.write("DELETE", "/users/"+id(0), "")
+		for collection, want := range kinds {
+			var got []string
+			for _, each := range changeKinds.FindAllStringSubmatch(s.get("/"+collection+"/"+id(1)+"/changes").body, -1) {
+				got = append(got, each[1])
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%s: got %q", collection, got)
+			}
+			for _, accept := range []string{"application/json", "text/event-stream"} {
+				s.get("/users/"+id(0)+"/"+collection+"/"+id(1)+"/changes", "Accept", accept).expect(t, 404, fmt.Sprintf(
+					`{"errors":[{"status":404,"code":"not_found","title":"Not found","detail":"There is no resource %s here in users. Without its parent a resource has its history in its own collection: %s/%s/changes."}]}`,
+					id(0), collection, id(1)))
+				s.get("/"+collection+"/"+id(9)+"/changes", "Accept", accept).expectErrors(t, 404, "not_found")
+			}
+			stream := s.stream("/" + collection + "/" + id(1) + "/changes?filter[kind]=created")
+			if next, ok := stream.next(); !ok || next.kind != "listed" {
+				t.Errorf("%s: got %+v", collection, next)
+			}
 		}
 	})
 }

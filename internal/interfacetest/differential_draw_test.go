@@ -237,7 +237,13 @@ func (d *drawing) request() differentialRequest {
 		item = d.one("path", strings.ToUpper(path+"/"+d.ownID()), path+"/", path+"/x", "/thing/"+d.id("things"), "/part/"+d.id("parts"), "/things/"+strings.ToUpper(d.ownID()))
 	}
 	var r differentialRequest
-	switch kind := d.one("kind", "list", "read", "patch", "create", "list", "delete", "replace", "array", "range", "upsert", "transaction"); kind {
+	switch kind := d.one("kind", "list", "read", "patch", "create", "list", "delete", "replace", "array", "range", "upsert", "transaction", "groups"); kind {
+	case "groups":
+		r = differentialRequest{"GET", "/-/groups/" + collection + d.groups(collection), "", nil}
+		if d.chance("exact", 3) {
+			r.headers = []string{"Prefer", "count=exact"}
+		}
+		return r
 	case "list":
 		r = differentialRequest{"GET", path + d.parameters(collection), "", nil}
 		if d.chance("exact", 3) {

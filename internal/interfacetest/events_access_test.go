@@ -105,7 +105,7 @@ func TestChangesFollowAccess(t *testing.T) {
 			changeBy(by, "created", 0, "null", seen(0, "A", true)),
 			changeBy(by, "updated", 0, `{"name":"A"}`, seen(0, "AA", true)),
 			changeBy(by, "updated", 1, "null", seen(1, "Hidden", true)),
-			changeBy(by, "updated", 0, `{"name":"AA","published":true}`, "null"),
+			changeBy(by, "updated", 0, seen(0, "AA", true), "null"),
 			changeBy(by, "deleted", 1, seen(1, "Hidden", true), "null"),
 		}
 		some.expectSettled(t, 200, data(want...))
@@ -172,7 +172,7 @@ func TestStreamsFollowAccess(t *testing.T) {
 			`created {"data":`+changeBy(by, "created", 0, "null", seen(0, "A", true))+`}`,
 			`created {"data":`+changeBy(by, "updated", 0, `{"name":"A"}`, seen(0, "AA", true))+`}`,
 			`created {"data":`+changeBy(by, "updated", 1, "null", seen(1, "Hidden", true))+`}`,
-			`created {"data":`+changeBy(by, "updated", 0, `{"name":"AA","published":true}`, "null")+`}`,
+			`created {"data":`+changeBy(by, "updated", 0, seen(0, "AA", true), "null")+`}`,
 			`created {"data":`+changeBy(by, "deleted", 1, seen(1, "Hidden", true), "null")+`}`)
 		h.as("reader", "GET", "/users?filter[email]=x", "", "Accept", "text/event-stream").expectErrors(t, 400, "unknown_parameter filter[email]")
 		h.as("writer", "GET", "/users", "", "Accept", "text/event-stream").expectErrors(t, 403, "forbidden")

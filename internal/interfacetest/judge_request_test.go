@@ -31,6 +31,7 @@ func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 			}
 		}
 	}
+	complaints = append(complaints, judgeGroups(e.target)...)
 	for _, p := range op.parameters {
 		if p.in != "header" {
 			continue
@@ -55,6 +56,31 @@ func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 		if err != nil {
 			complaints = append(complaints, "the body sent is not what is declared: "+err.Error())
 		}
+	}
+	return complaints
+}
+
+// judgeGroups says what the descriptions of the parameters of groups say of several together.
+func judgeGroups(target *url.URL) (complaints []string) {
+	if !strings.HasPrefix(target.Path, "/-/groups/") {
+		return nil
+	}
+	items := func(name string) (all []string) {
+		for _, value := range target.Query()[name] {
+			all = append(all, strings.Split(value, ",")...)
+		}
+		return all
+	}
+	known, sorted := append(items("by"), "count"), map[string]bool{}
+	for _, key := range items("sort") {
+		key = strings.TrimPrefix(key, "-")
+		if !slices.Contains(known, key) || sorted[key] {
+			complaints = append(complaints, "groups cannot be sorted by "+key)
+		}
+		sorted[key] = true
+	}
+	if values := slices.Concat(items("sum"), items("avg"), items("min"), items("max")); len(values) > 16 {
+		complaints = append(complaints, "too many values of groups")
 	}
 	return complaints
 }
@@ -135,7 +161,7 @@ func (d *document) judgeParameter(p describedParameter, values []string) []strin
 		return []string{what + " is a list that cannot be given again, which generated clients do"}
 	}
 	// Descriptions say that commas separate too.
-	if p.name == "sort" || p.name == "include" || strings.HasPrefix(p.name, "fields") || strings.HasSuffix(p.name, "[in]") || strings.HasSuffix(p.name, "[not_in]") {
+	if slices.Contains([]string{"sort", "include", "by", "sum", "avg", "min", "max"}, p.name) || strings.HasPrefix(p.name, "fields") || strings.HasSuffix(p.name, "[in]") || strings.HasSuffix(p.name, "[not_in]") {
 		var items []string
 		for _, value := range values {
 			items = append(items, strings.Split(strings.ReplaceAll(value, `\,`, "\x00"), ",")...)

@@ -109,7 +109,7 @@ func TestRoot(t *testing.T) {
 				`"properties":{"id":{"type":"string","format":"uuid"},"type":{"type":"string"}},"allOf":[{"required":["id","type"]}],"additionalProperties":false},`+
 				`{"name":"revision","required":true,"type":"integer","description":"The revision of the resource after the change.","minimum":1},`+
 				`{"name":"by","required":false,"type":"string","description":"The caller who made the change; null if there is no access control."},`+
-				`{"name":"previous","required":false,"type":"object","description":"The former values of the changed attributes, or the whole resource as it last was if it was deleted; null if it did not exist or was hidden before."},`+
+				`{"name":"previous","required":false,"type":"object","description":"The former values of the changed attributes, or the whole resource as it last was if it was deleted or is hidden; null if it did not exist or was hidden before."},`+
 				`{"name":"data","required":false,"type":"object","description":"The resource after the change; null if it was deleted or is hidden."}],"relations":[]}`))
 		root.expectHeaders(t, "X-Total-Count: 4")
 		s.get("/?limit=1").expectErrors(t, 400, "unknown_parameter limit")

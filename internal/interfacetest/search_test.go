@@ -180,9 +180,9 @@ func TestSearchRefusals(t *testing.T) {
 		s.expectRefusal(t, "GET", "/books/"+id(0)+"?search=a", "", 400, "unknown_parameter search")
 		for path, want := range map[string]string{
 			"/plain?search=a": "The collection plain cannot be searched. Use filter[field][contains], which finds a part of a text.",
-			"/books?q=a":      "There is no parameter of this name. There are offset, limit, cursor, sort, search, and filter[field] or filter[field][operator]. Use search, such as search=ada+lov.",
-			"/plain?q=a":      "There is no parameter of this name. There are offset, limit, cursor, sort, and filter[field] or filter[field][operator].",
-			"/books?serch=a":  "There is no parameter of this name. There are offset, limit, cursor, sort, search, and filter[field] or filter[field][operator]. Did you mean search?",
+			"/books?q=a":      "There is no parameter of this name. There are offset, limit, cursor, sort, include, fields, search, and filter[field] or filter[field][operator]. Use search, such as search=ada+lov.",
+			"/plain?q=a":      "There is no parameter of this name. There are offset, limit, cursor, sort, include, fields, and filter[field] or filter[field][operator].",
+			"/books?serch=a":  "There is no parameter of this name. There are offset, limit, cursor, sort, include, fields, search, and filter[field] or filter[field][operator]. Did you mean search?",
 			"/books?search=!": `The search "!" has no word: give at least one letter or digit, such as search=ada+lov.`,
 		} {
 			if a := s.get(path); !strings.Contains(a.body, strings.ReplaceAll(want, `"`, `\"`)) {

@@ -133,8 +133,8 @@ func (m *migration) rename() error {
 }
 
 // dropTables removes the collections that are gone, with all that is known of them. Their
-// changes stay until they are old: only the beginning of the log is ever removed. Nobody is
-// told of them, as nothing has their number any more.
+// changes stay until they are old, because only the beginning of the log is ever removed. They are
+// not sent to clients: no collection has their number any more.
 func (m *migration) dropTables() error {
 	found, err := db.Describe(m.conn, m.dialect)
 	if err != nil {

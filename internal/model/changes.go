@@ -6,7 +6,7 @@ import "encoding/binary"
 // resources are made from the change log.
 const ChangesName = "changes"
 
-// Fields of a change that only filters see, in columns behind those of the representation.
+// Fields of a change that only filters use, in columns after those of the representation.
 const (
 	ChangeCollection = "collection"
 	ChangeResourceID = "resource.id"
@@ -26,7 +26,7 @@ func changes() *Collection {
 			}},
 			{Name: "revision", Type: Integer, Required: true, Minimum: "1", Description: "The revision of the resource after the change."},
 			{Name: "by", Type: String, Description: "The caller who made the change; null if there is no access control."},
-			anything("previous", "The former values of the changed attributes, or the whole resource as it last was if it was deleted; null if it did not exist or was hidden before."),
+			anything("previous", "The former values of the changed attributes, or the whole resource as it last was if it was deleted or is hidden; null if it did not exist or was hidden before."),
 			anything("data", "The resource after the change; null if it was deleted or is hidden."),
 		},
 	}}

@@ -10,17 +10,17 @@ import (
 	"github.com/plural-go/plural/internal/suggest"
 )
 
-// Path leads to a place in a schema, step by step, as it is written in YAML.
+// Path is a place in a schema: the keys that lead to it in YAML.
 type Path []string
 
 func (p Path) To(steps ...string) Path { return slices.Concat(p, steps) }
 
-// Key makes a Path comparable. No name in a file can hold its separator.
+// Key is the Path as a comparable value. No name in a file contains its separator.
 func (p Path) Key() string { return strings.Join(p, "\x00") }
 
 func (p Path) Item(index int) Path { return p.To(strconv.Itoa(index)) }
 
-// Checker goes through a whole schema and collects what is wrong.
+// Checker checks a whole schema and collects the problems.
 type Checker struct {
 	Problems Problems
 	declared []Collection
@@ -28,8 +28,8 @@ type Checker struct {
 	reported map[string]bool // paths
 }
 
-// Report notes a problem. The first one at a place is enough there: the others
-// are mostly its consequences.
+// Report adds a problem. It ignores further problems at the same place, which are mostly
+// consequences of the first.
 func (k *Checker) Report(at Path, format string, args ...any) {
 	if key := at.Key(); !k.reported[key] {
 		if k.reported == nil {
@@ -66,8 +66,8 @@ func (k *Checker) schema() {
 	})
 }
 
-// renamed checks the former names of n things, which are gone: each can have
-// become one thing only, and none is still there.
+// renamed checks the former names of n declarations: no two may have the same former name, and no
+// former name may still be declared.
 func (k *Checker) renamed(rule NameRule, n int, names func(i int) (now, before string, at Path)) {
 	declared, taken := map[string]bool{}, map[string]string{}
 	for i := range n {
@@ -90,7 +90,7 @@ func (k *Checker) renamed(rule NameRule, n int, names func(i int) (now, before s
 	}
 }
 
-// NameRule is what the name of something must look like.
+// NameRule is the rule for the names of collections, attributes or roles.
 type NameRule struct {
 	What     string
 	Pattern  *regexp.Regexp
@@ -116,7 +116,7 @@ var (
 	RelationNames = NameRule{What: "relation", Pattern: AttributeNames.Pattern, Allowed: AttributeNames.Allowed, Reserved: AttributeNames.Reserved}
 )
 
-// Problem says what is wrong with a name, or nothing.
+// Problem returns what is wrong with a name, empty if it is valid.
 func (rule NameRule) Problem(name string) string {
 	switch {
 	case slices.Contains(rule.Reserved, name):
@@ -136,7 +136,7 @@ var reservedLater = []string{"changes", "webhooks", "webhook-deliveries"}
 // reservedSingulars are those of the reserved names of collections.
 var reservedSingulars = []string{"operation", "collection", "change", "webhook", "webhook-delivery"}
 
-// collectionProblem says what is wrong with the name of a collection, or nothing.
+// collectionProblem returns what is wrong with the name of a collection, empty if it is valid.
 func (k *Checker) collectionProblem(name string) string {
 	if k.stored && slices.Contains(reservedLater, name) {
 		return ""
@@ -183,7 +183,7 @@ func (k *Checker) singular(c *Collection, earlier []Collection, at Path) {
 	}
 }
 
-// maxAttributes is within what every database can hold in one table.
+// maxAttributes is below the number of columns that every database allows.
 const maxAttributes = 1000
 
 func (k *Checker) attributes(c *Collection, at Path) {
@@ -251,8 +251,8 @@ func (k *Checker) onDelete(choice OnDelete, at Path) {
 	}
 }
 
-// parent checks what is left to check of a parent: everything else is found in
-// the attribute that fillIn made of it.
+// parent checks the declaration of a parent. The attribute that fillIn made of it is checked like
+// any other.
 func (k *Checker) parent(c *Collection, at Path) {
 	if c.Parent == nil || c.Declared(c.Parent.Attribute) != nil {
 		return

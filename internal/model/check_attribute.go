@@ -14,7 +14,7 @@ var (
 
 func IsType(t Type) bool { return slices.Contains(Types, t) }
 
-// isFormat accepts the empty format, which is none.
+// isFormat reports whether a format is known, or empty.
 func isFormat(f Format) bool { return f == "" || slices.Contains(Formats, f) }
 
 // maxDefinitionDepth bounds how deeply items and properties can be nested.
@@ -53,13 +53,13 @@ func (k *Checker) attribute(a *Attribute, at Path, depth int) {
 	k.pattern(a, at.To("pattern"))
 	k.bounds(a, at)
 	k.nested(a, at, depth)
-	// Constants are judged by the rest of the definition, so it must be right.
+	// Constants are checked by the rest of the definition, so it must be valid.
 	if len(k.Problems) == before {
 		k.constants(a, at)
 	}
 }
 
-// keywords finds what does not belong to the type of the attribute, or to its place.
+// keywords reports keywords that do not belong to the type of the attribute, or to its place.
 func (k *Checker) keywords(a *Attribute, at Path, nested bool) {
 	for _, key := range AttributeKeywords {
 		if !key.Given(a) {

@@ -9,11 +9,11 @@ import (
 	"github.com/plural-go/plural/internal/suggest"
 )
 
-// An index entry must fit wherever the schema is stored. PostgreSQL is the
-// narrowest: a third of its 8 KiB page, less some overhead.
+// An index entry must fit into every database. PostgreSQL has the smallest limit: a third of its
+// page of 8 KiB, less some overhead.
 const (
 	maxIndexBytes   = 2600
-	maxIndexColumns = 31 // and the id behind them
+	maxIndexColumns = 31 // and the id after them
 	maxRuneBytes    = utf8.UTFMax
 )
 
@@ -45,8 +45,8 @@ func (k *Checker) groupsOf(c *Collection, keyword string, listed [][]string, sho
 	}
 }
 
-// sameGroup: the order of the attributes makes another index, but not another
-// promise of uniqueness.
+// sameGroup reports whether two groups are equal. The order of attributes matters for an index, but
+// not for uniqueness.
 func sameGroup(keyword string, a, b []string) bool {
 	if keyword == "unique" {
 		return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
@@ -117,8 +117,8 @@ func (c *Collection) AttributeNames() []string {
 	return names
 }
 
-// indexable makes sure that every value of the group fits into an index, by way
-// of the lengths of its strings.
+// indexable checks, by the maximum lengths of the strings, that all values of the group fit into an
+// index.
 func (k *Checker) indexable(c *Collection, members []*Attribute, g group, at Path) {
 	lengthOf := func(a *Attribute) Path {
 		if c.Declared(a.Name) != a {
@@ -132,7 +132,7 @@ func (k *Checker) indexable(c *Collection, members []*Attribute, g group, at Pat
 	for _, a := range members {
 		switch {
 		case a.kind == 0 || a.MaxLength < 0:
-			return // not valid itself, so that nothing can be said
+			return // the attribute itself is invalid
 		case a.kind != KindText || len(a.Enum) > 0 || a.Format == Email:
 			room -= indexBytes(a)
 		case a.MaxLength == 0:
@@ -173,7 +173,7 @@ func lengthsOf(attributes []*Attribute) string {
 	return fmt.Sprintf("the maxLength of %s together", strings.Join(names, " and "))
 }
 
-// indexBytes is the most that a value of bounded size takes in an index.
+// indexBytes is the maximum size in an index of a value of bounded size.
 func indexBytes(a *Attribute) int {
 	switch a.kind {
 	case KindUUID:

@@ -7,14 +7,14 @@ import (
 )
 
 // ColumnSet is some of the columns of a collection, by their index: those that
-// somebody may see, or set. Nil is all of them.
+// a caller may see, or set. Nil is all of them.
 type ColumnSet []bool
 
-// Has reports whether a column is in the set. What is not stored always is.
+// Has reports whether a column is in the set. A field without a column always is.
 func (s ColumnSet) Has(column int) bool { return s == nil || column == NoColumn || s[column] }
 
-// Mark tells sets of a collection's columns apart, also when the columns change.
-// Empty is all of them.
+// Mark is a text that differs between sets of columns of a collection, also when the columns
+// change. It is empty for all columns.
 func (c *Collection) Mark(s ColumnSet) string {
 	if s == nil {
 		return ""

@@ -3,9 +3,9 @@ package model
 import "slices"
 
 // Tightened lists the keywords by which the attribute refuses values that
-// another definition of the same kind may have let in. Whether there are such
-// values is for the data to tell. What a definition requires of the collection
-// (required, unique, references) is not looked at.
+// another definition of the same kind may have accepted. Whether there are such
+// values depends on the data. It ignores what a definition requires of the
+// collection (required, unique, references).
 func (a *Attribute) Tightened(before *Attribute) []string {
 	var keywords []string
 	for _, k := range AttributeKeywords {

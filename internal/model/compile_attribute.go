@@ -14,11 +14,11 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// compiled is what an attribute is checked against, ready for use.
+// compiled is the constraints of an attribute, in the form that checks use.
 type compiled struct {
 	kind     Kind
 	pattern  *regexp.Regexp
-	enum     []Value // empty: anything goes
+	enum     []Value // empty: any value
 	fallback Value   // the default, or Null
 
 	// Integers and decimals: the bounds, exclusive ones included, as the first and
@@ -56,8 +56,8 @@ func kindOf(a *Attribute) Kind {
 	return KindText
 }
 
-// NumberSyntax is JSON's syntax of numbers, with exponents that a rational number
-// can be made of in no time.
+// NumberSyntax is the syntax of numbers in JSON, with exponents that are small enough for rational
+// numbers.
 var NumberSyntax = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$`)
 
 const MaxNumberText = 400
@@ -107,7 +107,7 @@ func (k *Checker) bounds(a *Attribute, at Path) {
 	}
 }
 
-// rational reads a bound. It is nil if there is none, or if it is no number.
+// rational parses a bound. It returns nil if there is none, or if it is not a number.
 func (k *Checker) rational(text json.Number, at Path) *big.Rat {
 	if text == "" {
 		return nil
@@ -195,7 +195,7 @@ func (k *Checker) constants(a *Attribute, at Path) {
 	if a.Enum != nil && len(a.Enum) == 0 {
 		k.Report(at.To("enum"), "enum must list at least one value: nothing would be valid")
 	}
-	// The list is complete before the attribute has it: it does not bind itself.
+	// The list is complete before it is set: its values are not checked by it.
 	var enum []Value
 	for i, constant := range a.Enum {
 		place := at.To("enum").Item(i)
@@ -243,8 +243,8 @@ func Marshal(value any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// constantProblem turns what a client would be told of a value into what the
-// author of the schema is told of a constant.
+// constantProblem turns the error of a value, which is for clients, into a problem of a constant,
+// which is for the author of the schema.
 func constantProblem(what string, wrong *problem.Error) string {
 	if pointer := wrong.Source.Pointer; pointer != "" {
 		what += " at " + pointer

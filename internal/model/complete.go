@@ -8,7 +8,7 @@ import (
 	"github.com/gertd/go-pluralize"
 )
 
-// complete fills in what a declaration may leave out, checks everything and
+// complete derives what a declaration may leave out, checks everything and
 // compiles the attributes. Stored: the declaration comes from a database.
 func complete(declared []Collection, stored bool) Problems {
 	FillIn(declared)
@@ -17,8 +17,8 @@ func complete(declared []Collection, stored bool) Problems {
 	return k.Problems
 }
 
-// cloneAll copies declarations so deeply that completing the copy leaves the
-// original alone. What was compiled before is not copied.
+// cloneAll makes deep copies of declarations, so that completing a copy does not change the
+// original. It does not copy what was compiled.
 func cloneAll(collections []Collection) []Collection {
 	clones := slices.Clone(collections)
 	for i := range clones {
@@ -69,8 +69,8 @@ func cloneOf[T any](original *T) *T {
 	return &clone
 }
 
-// FillIn derives what was left out and can be derived. What cannot stays empty,
-// for the checks to find. Doing it twice changes nothing.
+// FillIn derives what was left out. What cannot be derived stays empty, and the checks report it.
+// FillIn is idempotent.
 func FillIn(declared []Collection) {
 	for i := range declared {
 		if c := &declared[i]; c.Singular == "" {
@@ -88,7 +88,7 @@ func FillIn(declared []Collection) {
 // English knows the rules and the exceptions.
 var English = pluralize.NewClient()
 
-// deriveSingular is empty for a name that is its own singular.
+// deriveSingular returns the singular of a name, empty if it equals the name.
 func deriveSingular(name string) string {
 	singular := English.Singular(name)
 	if singular == name {
@@ -97,8 +97,7 @@ func deriveSingular(name string) string {
 	return singular
 }
 
-// fillInParent makes the attribute of the parent an attribute like any other,
-// so that nothing else needs to know where it came from.
+// fillInParent declares the attribute of the parent, so that it is an attribute like any other.
 func (c *Collection) fillInParent(declared []Collection) {
 	if c.Parent == nil {
 		return
@@ -133,7 +132,7 @@ func (c *Collection) fillInParent(declared []Collection) {
 	a.Inverse = cmp.Or(a.Inverse, c.Parent.Inverse)
 }
 
-// parentAttribute is empty when the parent has no singular to name it after.
+// parentAttribute is the default name of the attribute, empty if the parent has no singular.
 func parentAttribute(declared []Collection, parent string) string {
 	// A parent that does not exist is reported as such, and not for its attribute.
 	singular := cmp.Or(deriveSingular(parent), parent)

@@ -13,10 +13,10 @@ import (
 // attribute, or Null.
 func (a *Attribute) DefaultValue() Value { return a.fallback }
 
-// Convert makes a stored value of a kind, which is not null, a valid value of
-// the attribute, if that loses nothing: "12" and 12 become each other, a date is
-// midnight in UTC, a number has all its digits. A value of the attribute's own kind is only checked. The
-// fault says what is wrong with the value otherwise.
+// Convert converts a stored value of a kind, which is not null, to a valid value of the attribute,
+// if that loses nothing: "12" becomes 12 and 12 becomes "12", a date becomes midnight in UTC, and a
+// number keeps all its digits. A value of the attribute's own kind is only checked. The error says
+// why the value cannot be converted.
 func (a *Attribute) Convert(from Kind, value Value) (Value, *problem.Error) {
 	text := from.appendJSON(nil, Record{value}, 0)
 	if from != a.kind {
@@ -32,7 +32,7 @@ func (a *Attribute) Convert(from Kind, value Value) (Value, *problem.Error) {
 		}
 		text = a.kind.appendJSON(nil, Record{converted}, 0)
 	}
-	d := newDecoder(text, math.MaxInt) // it was let in once
+	d := newDecoder(text, math.MaxInt) // it was accepted before
 	result, err := d.attribute(a)
 	if err == nil {
 		err = d.end()
@@ -74,15 +74,15 @@ func (k Kind) fromPlain(from Kind, text string) (Value, bool) {
 	return value, wrong == ""
 }
 
-// decimal is a number without the ways to write it: the digits between the zeros on
-// both sides, and the power of ten that they are multiplied by.
+// decimal is a number in normal form: the digits without leading and trailing zeros, and the power
+// of ten that they are multiplied by.
 type decimal struct {
 	negative bool
 	digits   string
 	exponent int
 }
 
-// decimalOf reads a JSON number that a double can come near to.
+// decimalOf reads a JSON number in the range of doubles.
 func decimalOf(text string) decimal {
 	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")
 	unsigned, negative := strings.CutPrefix(mantissa, "-")

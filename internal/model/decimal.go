@@ -6,7 +6,7 @@ import (
 )
 
 // parseDecimal reads a decimal as clients write it: digits, with an optional minus, and a
-// point with digits behind it. The value is in the smallest units of the scale.
+// point with digits after it. The value is in the smallest units of the scale.
 func (k Kind) parseDecimal(text string) (value int64, problem decimalProblem) {
 	unsigned, negative := strings.CutPrefix(text, "-")
 	whole, fraction, pointed := strings.Cut(unsigned, ".")
@@ -85,8 +85,7 @@ func (k Kind) appendDecimal(dst []byte, value int64) []byte {
 // DecimalText is a decimal of the kind as it is shown.
 func (k Kind) DecimalText(value Value) string { return string(k.appendDecimal(nil, value.Int())) }
 
-// decimalFrom is a decimal with the value of a JSON number, however that is written, if
-// it has one without a loss.
+// decimalFrom converts a JSON number to a decimal, if that loses nothing.
 func (k Kind) decimalFrom(number string) (Value, bool) {
 	if !isNumber(number) {
 		return Null, false

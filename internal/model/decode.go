@@ -30,19 +30,20 @@ const (
 // patches reports whether attributes that are left out stay as they are.
 func (m Mode) patches() bool { return m >= Patch }
 
-// DecodeOptions is what the request around a body tells of it.
+// DecodeOptions is what the rest of a request says about its body.
 type DecodeOptions struct {
 	Mode Mode
 	ID   ID // of the path; not for Create
 
 	// Parent and ParentID are set on the path of a sub-collection: the body
-	// may leave the parent out, and must not name another one.
+	// may leave the parent out, and must not have another one.
 	Parent   *Link
 	ParentID ID
 
-	// Visible and Writable are the columns that the client may see and set. What it
-	// may do neither with is unknown to it. What it may only see can be sent back in
-	// Replace and Patch; whoever applies it must see that it equals what is stored.
+	// Visible and Writable are the columns that the client may see and set. An
+	// attribute that is neither is reported as unknown. One that is only visible may
+	// be sent back in Replace and Patch; the caller of Decode must check that it
+	// equals the stored value.
 	Visible, Writable ColumnSet
 	// Knows reports whether a relation exists for the client. Nil: all do.
 	Knows func(*Relation) bool
@@ -53,18 +54,18 @@ type DecodeOptions struct {
 
 // Input is one valid body: the values of the columns that are set. Create and
 // Replace set every attribute. The patches may set created_at and updated_at, and
-// PatchFound the id; whoever applies them must see that they equal what is stored.
+// PatchFound the id; the caller of Decode must check that they equal the stored values.
 type Input struct {
 	Values Record
 	Set    []bool
 }
 
-// HasID reports whether the client brought its own id.
+// HasID reports whether the client sent an id.
 func (in Input) HasID() bool { return in.Set[IDColumn] }
 
 // Decode reads and validates a body. Many reports that it was an array, which
-// only Create takes. Everything that is wrong with a well-formed body is
-// reported together, as a problem.Errors.
+// only Create accepts. All mistakes in a well-formed body are reported together,
+// as a problem.Errors.
 func (c *Collection) Decode(body []byte, options DecodeOptions) (inputs []Input, many bool, err error) {
 	d := newDecoder(body, options.MaxDepth)
 	token, err := d.token()
@@ -99,9 +100,9 @@ func orArray(mode Mode) string {
 	return ""
 }
 
-// Restore reads a representation that Append has written, also one that an
-// older schema wrote: what the collection no longer knows is left out, and what
-// it did not know then is null.
+// Restore reads a representation that Append has written, also under an older
+// schema: it ignores members that the collection no longer has, and attributes
+// that are missing are null.
 func (c *Collection) Restore(representation []byte) (Record, error) {
 	d := newDecoder(representation, math.MaxInt) // it was let in once
 	record := make(Record, len(c.columns))
@@ -159,21 +160,21 @@ func (a *Attribute) decodeConstant(text []byte) (Value, *problem.Error) {
 
 const maxConstantDepth = 64
 
-// decoder walks one body. Its methods return an error only when the body is
-// malformed, which ends the walk; what is merely invalid is collected in faults.
+// decoder reads one body. Its methods return an error only if the body is
+// malformed, which ends decoding; invalid values are collected in faults.
 type decoder struct {
 	json     *jsontext.Decoder
 	body     []byte
 	maxDepth int
 	faults   problem.Errors
-	wrapped  bool // what is missing then is not missing, but elsewhere
+	wrapped  bool // the body is wrapped in data: missing attributes are not reported
 }
 
 func newDecoder(body []byte, maxDepth int) *decoder {
 	return &decoder{json: jsontext.NewDecoder(bytes.NewReader(body)), body: body, maxDepth: maxDepth}
 }
 
-// fail notes that the value just read, or the object just entered, is invalid.
+// fail reports that the value just read, or the object just entered, is invalid.
 func (d *decoder) fail(code problem.Code, format string, args ...any) {
 	pointer := ""
 	if len(d.faults) < problem.MaxErrors { // an error beyond that is dropped, and its pointer may be long
@@ -182,7 +183,7 @@ func (d *decoder) fail(code problem.Code, format string, args ...any) {
 	d.faults.Add(fault.At(pointer, code, format, args...))
 }
 
-// faulty reports whether something is wrong at a place already.
+// faulty reports whether an error at a place was reported.
 func (d *decoder) faulty(pointer string) bool {
 	return slices.ContainsFunc(d.faults, func(f *problem.Error) bool { return f.Source.Pointer == pointer })
 }
@@ -222,8 +223,7 @@ func (d *decoder) malformed(err error) error {
 	return d.at(d.json.InputOffset(), "", err.Error())
 }
 
-// syntaxProblem says what is wrong in words that help, for the mistakes that
-// people make.
+// syntaxProblem explains common syntax errors.
 func (d *decoder) syntaxProblem(syntax *jsontext.SyntacticError) string {
 	rest := d.body[min(int(syntax.ByteOffset), len(d.body)):]
 	afterComma := bytes.TrimLeft(bytes.TrimPrefix(rest, []byte(",")), " \t\r\n")
@@ -345,7 +345,7 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 }
 
 // ownMember reads a member that is not an attribute: id, type, a timestamp, or
-// something nobody knows.
+// an unknown member.
 func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, in *Input) error {
 	token, err := d.token()
 	if err != nil {
@@ -384,8 +384,8 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 	case timestamp != NoColumn && options.Mode == Create:
 		d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out.", name)
 	case timestamp != NoColumn:
-		// PUT takes back what was read, however stale; PATCH is checked against
-		// what is stored by whoever applies it.
+		// PUT ignores timestamps, however old; of a PATCH, the caller of Decode compares them
+		// with the stored ones.
 		when, wrong := parseDateTime(text)
 		if wrong != "" {
 			d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out, or send back what was read.", name)

@@ -60,14 +60,14 @@ func (k Kind) appendJSON(dst []byte, row Row, column int) []byte {
 	case KindJSON:
 		return row.AppendText(dst, column)
 	default:
-		// The text is appended behind the end of what is to stay, and quoted from there.
+		// The text is appended after the output, and then quoted.
 		end := len(dst)
 		dst = row.AppendText(dst, column)
 		return quoteTail(dst, end)
 	}
 }
 
-// quoteTail makes a JSON string of what stands behind end.
+// quoteTail makes a JSON string of the bytes after end.
 func quoteTail(dst []byte, end int) []byte {
 	for _, c := range dst[end:] {
 		if c < ' ' || c == '"' || c == '\\' {

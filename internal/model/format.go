@@ -22,7 +22,7 @@ func AppendTime(dst []byte, t time.Time) []byte {
 }
 
 // parseFormat reads a string of a format. What it says of a wrong one fits
-// behind "must be".
+// after "must be".
 func parseFormat(format Format, text string) (value Value, problem string) {
 	switch format {
 	case UUID:
@@ -259,7 +259,7 @@ func parseInteger(text string) (int64, numberProblem) {
 }
 
 // Parse reads the text of a filter value. What it says of a wrong one fits
-// behind "must be".
+// after "must be".
 func (k Kind) Parse(text string) (value Value, problem string) {
 	if k.IsDecimal() {
 		n, problem := k.parseDecimal(text)

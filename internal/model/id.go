@@ -1,6 +1,9 @@
 package model
 
-import "encoding/hex"
+import (
+	"crypto/sha1" // #nosec G505 -- UUIDv5 is made with it, and protects nothing
+	"encoding/hex"
+)
 
 // ID is a UUID, the key, order and cursor of a resource.
 type ID [16]byte
@@ -50,3 +53,12 @@ func (id ID) Append(dst []byte) []byte {
 
 // String is the canonical, lower-case text of the id.
 func (id ID) String() string { return string(id.Append(make([]byte, 0, 36))) }
+
+// NamedID is the UUIDv5 of a name in a namespace.
+func NamedID(namespace ID, name []byte) ID {
+	sum := sha1.Sum(append(namespace[:], name...)) // #nosec G401 -- see the import
+	id := ID(sum[:16])
+	id[6] = id[6]&0x0f | 0x50
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}

@@ -21,6 +21,8 @@ func (k Kind) ParseValue(text []byte) (Value, error) {
 		return Null, nil
 	case k == KindJSON:
 		return TextValue(string(text)), nil
+	case k == KindBoolean && value.Kind() != 't' && value.Kind() != 'f':
+		return Null, fmt.Errorf("%s is no boolean", text)
 	case k == KindBoolean:
 		return BoolValue(value.Kind() == 't'), nil
 	case k == KindInteger:

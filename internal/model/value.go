@@ -21,7 +21,7 @@ const (
 	KindDateTime
 	KindJSON // objects and arrays, as compact JSON text
 
-	// kindDecimal and the kinds behind it are decimals, one for each scale: a decimal is
+	// kindDecimal and the kinds after it are decimals, one for each scale: a decimal is
 	// an integer of its smallest units, and what these are belongs to its kind.
 	kindDecimal Kind = 64
 )
@@ -29,6 +29,9 @@ const (
 // MaxDecimalDigits is how many digits a decimal has at most, those after the point
 // included: as many as fit into an int64 in every case.
 const MaxDecimalDigits = 18
+
+// MaxDecimalUnits is the largest decimal, in its smallest units.
+const MaxDecimalUnits = 999_999_999_999_999_999
 
 // DecimalKind is the kind of decimals with so many digits after the point.
 func DecimalKind(scale int) Kind { return kindDecimal + Kind(scale) } // #nosec G115 -- 18 at most

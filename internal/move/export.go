@@ -14,7 +14,7 @@ type Export struct {
 	Rows       Writer
 	Parameters string // filters, sort and range, as in a URL
 
-	// Progress is told how many rows are written.
+	// Progress is called with the number of rows that are written.
 	Progress func(rows int64)
 }
 

@@ -134,7 +134,7 @@ func reasons(row Row, wrong problem.Errors) string {
 // longestShown is how many characters of a value are shown.
 const longestShown = 60
 
-// shownValue is the value that a problem is about, behind a space. It is empty if there is
+// shownValue is the value that a problem is about, after a space. It is empty if there is
 // none, if it has many parts, and if the problem shows it already.
 func shownValue(body []byte, wrong *problem.Error) string {
 	switch wrong.Code {

@@ -29,7 +29,7 @@ const (
 // Formats are all there are.
 var Formats = []Format{NDJSON, JSON, CSV}
 
-// FormatOf tells the format of a file by the ending of its name, behind which .gz may
+// FormatOf returns the format of a file by the ending of its name, after which .gz may
 // stand. It is empty if it cannot be told.
 func FormatOf(name string) (format Format, zipped bool) {
 	name, zipped = strings.CutSuffix(strings.ToLower(name), ".gz")
@@ -59,7 +59,7 @@ type Row struct {
 
 // Reader reads the rows of a file.
 type Reader interface {
-	// Next reads a row, and gives io.EOF behind the last. Any other error says that the
+	// Next reads a row, and returns io.EOF after the last. Any other error says that the
 	// file cannot be read any further.
 	Next() (Row, error)
 }
@@ -87,7 +87,7 @@ func NewReader(in io.Reader, format Format, attributes []client.Attribute) (Read
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// textOf is a file behind its byte order mark, which some programs put there.
+// textOf skips the byte order mark of a file, which some programs write.
 func textOf(in io.Reader) (*bufio.Reader, error) {
 	text := bufio.NewReaderSize(in, 256<<10)
 	start, _ := text.Peek(len(byteOrderMark)) // an error comes again with the first row

@@ -16,7 +16,7 @@ import (
 // Writer writes rows to a file.
 type Writer interface {
 	Write(representation []byte) error
-	// Close writes what belongs behind the last row. It does not close the file.
+	// Close writes what follows the last row. It does not close the file.
 	Close() error
 }
 
@@ -189,7 +189,7 @@ func appendText(line []byte, text string) []byte {
 // things. The wide ones are those of Japanese and Chinese keyboards.
 const formulaStarts = "=+-@\t\r\n＝＋－＠"
 
-// isFormula reports whether a text would be one, were it not for apostrophes ahead of it.
+// isFormula reports whether a text is a formula, without the apostrophes before it.
 func isFormula(text string) bool {
 	text = strings.TrimLeft(text, "'")
 	return text != "" && strings.ContainsRune(formulaStarts, []rune(text[:min(len(text), 4)])[0])

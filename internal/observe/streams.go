@@ -8,10 +8,10 @@ import (
 
 // streams are the metrics of streams of changes.
 type streams struct {
-	open, shapes, lag, kept prometheus.Gauge
-	delay                   prometheus.Histogram
-	events, catchUps, slow  prometheus.Counter
-	resets                  *prometheus.CounterVec
+	open, shapes, lag, kept, waiting prometheus.Gauge
+	delay                            prometheus.Histogram
+	events, catchUps, slow           prometheus.Counter
+	resets                           *prometheus.CounterVec
 }
 
 func newStreams(registry *prometheus.Registry) streams {
@@ -22,10 +22,11 @@ func newStreams(registry *prometheus.Registry) streams {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	s := streams{
-		open:   gauge("plural_streams", "Streams of changes being sent."),
-		shapes: gauge("plural_stream_shapes", "Different shapes of the streams: those of one shape share their events."),
-		lag:    gauge("plural_stream_lag_changes", "Changes in the log that the server has not read yet, while there are streams."),
-		kept:   gauge("plural_stream_kept_bytes", "Bytes of events that are kept for streams that have not sent them yet."),
+		open:    gauge("plural_streams", "Streams of changes being sent."),
+		shapes:  gauge("plural_stream_shapes", "Different shapes of the streams: those of one shape share their events."),
+		lag:     gauge("plural_stream_lag_changes", "Changes in the log that the server has not read yet, while there are streams."),
+		kept:    gauge("plural_stream_kept_bytes", "Bytes of events that are kept for streams that have not sent them yet."),
+		waiting: gauge("plural_stream_reads_waiting", "Streams that wait for their turn to read from the database."),
 		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "plural_stream_delay_seconds", Help: "Time from a change to the sending of its event.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60},
@@ -37,7 +38,7 @@ func newStreams(registry *prometheus.Registry) streams {
 			Name: "plural_stream_resets_total", Help: "Streams that had to begin again with a list, by cause.",
 		}, []string{"cause"}),
 	}
-	registry.MustRegister(s.open, s.shapes, s.lag, s.kept, s.delay, s.events, s.catchUps, s.slow, s.resets)
+	registry.MustRegister(s.open, s.shapes, s.lag, s.kept, s.waiting, s.delay, s.events, s.catchUps, s.slow, s.resets)
 	return s
 }
 
@@ -61,6 +62,10 @@ func (o *Observer) EventsKept(bytes int64) { o.streams.kept.Set(float64(bytes)) 
 
 // StreamCaughtUp counts a read of the change log for one stream.
 func (o *Observer) StreamCaughtUp() { o.streams.catchUps.Inc() }
+
+// StreamReadsWaiting counts a stream that begins (1) or ceases (-1) to wait for its turn to read from the
+// database.
+func (o *Observer) StreamReadsWaiting(change int) { o.streams.waiting.Add(float64(change)) }
 
 // StreamTooSlow counts a stream that was closed because its client was too slow.
 func (o *Observer) StreamTooSlow() { o.streams.slow.Inc() }

@@ -29,11 +29,11 @@ type Options struct {
 	// may not is not in the document.
 	By View
 
-	// Public is what can be done without credentials; nil: nobody needs any.
+	// Public is what can be done without credentials; nil: no credentials are needed.
 	Public View
 }
 
-// View is what somebody may do and see.
+// View is what a caller may do and see.
 type View interface {
 	May(verb schema.AccessVerb, c *model.Collection) bool
 	Visible(c *model.Collection) model.ColumnSet
@@ -41,7 +41,7 @@ type View interface {
 	MaySeeMetrics() bool
 }
 
-// everything is the view of somebody who is not restricted.
+// everything is the view of a caller without restrictions.
 type everything struct{}
 
 func (everything) May(schema.AccessVerb, *model.Collection) bool { return true }
@@ -163,10 +163,10 @@ func (b *builder) info() object {
 
 const infoText = "Every collection has the same operations, envelope, ranges, filters and errors.\n\n" +
 	"A success has the one member `data`: an object for one resource, an array for a collection. A failure has the one member `errors`. " +
-	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for what is below `/-/`.\n\n" +
+	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for what is below `/-/`, where only groups have it.\n\n" +
 	"What holds on every path and is not repeated below: `HEAD` answers as `GET` does, without the body. `OPTIONS` is 204, with the methods in `Allow`. " +
 	"Any other method is 405, also with `Allow`. A slash at the end of a path is 308 to the path without it. " +
-	"Anything that is not here is 404, and a query parameter that is not here is 400, but below `/-/`, where it means nothing."
+	"Anything that is not here is 404, and a query parameter that is not here is 400, but below `/-/`, where it means nothing except to groups."
 
 func (b *builder) security() list {
 	if !b.secured() {

@@ -65,7 +65,7 @@ func (b *builder) example(c *model.Collection, v variant, givenByPath string) an
 }
 
 // exampleOf is a valid value of an attribute, as it is stored, or nil if none is found.
-// Nobody is their own boss: a resource refers to another one of its collection.
+// A resource refers to another one of its collection, not to itself.
 func (b *builder) exampleOf(c *model.Collection, a *model.Attribute) any {
 	if a.References != nil && a.References.Collection == c.Name {
 		return exampleID

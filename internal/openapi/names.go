@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// names hands out names that nobody else has: two collections may differ in what is
-// lost when their names are written as generators of clients want them.
+// names makes names unique: the names of two collections may become equal in the form that generators
+// of clients use.
 type names map[string]bool
 
-// has reports whether somebody has the name.
+// has reports whether a name is used.
 func (n names) has(name string) bool { return n[plain(name)] }
 
-// plain is what generators can tell names apart by: letters and digits, in any case.
+// plain is the part of a name that generators distinguish: letters and digits, in any case.
 func plain(name string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {

@@ -32,7 +32,10 @@ var parameterNames = []string{
 
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
-	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".search", c.Name+".fields", c.Name+".include", c.Name+".on_conflict")
+	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".search", c.Name+".fields", c.Name+".include", c.Name+".on_conflict", c.Name+".by", c.Name+".groups.sort")
+	for _, function := range query.Functions {
+		taken = append(taken, c.Name+"."+string(function))
+	}
 	for _, relation := range c.Relations() {
 		taken = append(taken, c.Name+".fields."+relation.Name)
 		for _, option := range []string{"limit", "sort", "total"} {

@@ -40,7 +40,7 @@ func (b *builder) paths() object {
 			}
 		}
 	}
-	return append(append(paths, b.changes()...), b.system()...)
+	return append(append(append(paths, b.changes()...), b.system()...), b.groups()...)
 }
 
 // hasBelow reports whether a sub-collection is there for the reader, who must see the

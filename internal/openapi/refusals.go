@@ -25,9 +25,10 @@ func (b *builder) refuse(responses *object, operation string, codes []problem.Co
 	byStatus := map[int][]problem.Code{}
 	var statuses []int
 	for _, code := range codes {
-		if !slices.Contains(byStatus[code.Status()], code) {
-			byStatus[code.Status()] = append(byStatus[code.Status()], code)
-			statuses = append(statuses, code.Status())
+		status := statusIn(operation, code)
+		if !slices.Contains(byStatus[status], code) {
+			byStatus[status] = append(byStatus[status], code)
+			statuses = append(statuses, status)
 		}
 	}
 	slices.Sort(statuses)
@@ -44,6 +45,15 @@ func (b *builder) refuse(responses *object, operation string, codes []problem.Co
 		return
 	}
 	responses.add("default", b.refusal("", "Unread", unread, nil))
+}
+
+// statusIn is the status of a code in an operation. A sum that is out of range is asked for by a
+// parameter.
+func statusIn(operation string, code problem.Code) int {
+	if code == problem.CodeOutOfRange && strings.HasPrefix(operation, groupsVerb) {
+		return http.StatusBadRequest
+	}
+	return code.Status()
 }
 
 // refusal is a reference to the answer with some errors. Operations that are refused for
@@ -67,7 +77,7 @@ func (b *builder) refusal(operation, suffix string, codes []problem.Code, header
 	if fresh {
 		b.responses.add(name, object{
 			{"description", describeRefusal(suffix, codes)}, {"headers", b.headersOf(own...)},
-			{"content", jsonOf(errorsOf(codes, b.Hooks && len(headers) > 0), object{{"errors", list{exampleError(codes[0])}}})},
+			{"content", jsonOf(errorsOf(operation, codes, b.Hooks && len(headers) > 0), object{{"errors", list{exampleError(codes[0])}}})},
 		})
 	}
 	return reference("responses", name)
@@ -102,11 +112,11 @@ func describeRefusal(suffix string, codes []problem.Code) string {
 
 // errorsOf is the schema of a response with errors, all of some codes. If they are mixed, as
 // those that hooks join can be, only the first is.
-func errorsOf(codes []problem.Code, mixed bool) object {
+func errorsOf(operation string, codes []problem.Code, mixed bool) object {
 	statuses := list{}
 	for _, code := range codes {
-		if !slices.Contains(statuses, any(code.Status())) {
-			statuses = append(statuses, code.Status())
+		if status := statusIn(operation, code); !slices.Contains(statuses, any(status)) {
+			statuses = append(statuses, status)
 		}
 	}
 	one := object{{"allOf", list{

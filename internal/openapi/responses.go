@@ -60,7 +60,7 @@ func (b *builder) oneOf(p place) object {
 	return jsonOf(enveloped(b.schemaOf(p, readVariant)), dataOf(b.example(p.collection, readVariant, "")))
 }
 
-// unchanged is the answer to whoever has the resource already.
+// unchanged is the response to a client that has the resource already.
 func (b *builder) unchanged(headers ...string) object {
 	return object{{"description", "The client has it already, by `If-None-Match`."}, {"headers", b.headersOf(headers...)}}
 }

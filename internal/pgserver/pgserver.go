@@ -82,7 +82,7 @@ func (s *Server) Init() error {
 // Start starts the server and returns when it answers. Settings have the form name=value.
 func (s *Server) Start(ctx context.Context, settings ...string) error {
 	args := []string{"-D", s.Data(), "-k", s.dir,
-		"-c", "listen_addresses=", // the socket only: no port to collide on, nobody else gets in
+		"-c", "listen_addresses=", // the socket only: no port, and no access for others
 		"-c", "port=5432"} // names the socket; PGPORT would change it
 	for _, setting := range settings {
 		args = append(args, "-c", setting)

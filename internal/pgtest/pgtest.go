@@ -36,7 +36,7 @@ import (
 const adminTimeout = 5 * time.Minute
 
 var (
-	running atomic.Bool // inside Run: somebody will stop the cluster
+	running atomic.Bool // inside Run, which stops the cluster
 	serial  atomic.Int64
 
 	mu      sync.Mutex

@@ -7,8 +7,8 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// Condition is one filter as a program states it: filter[Field][Op], with its values as
-// they are, without any escaping. Only in and not_in take several.
+// Condition is one filter of a program: filter[Field][Op], with unescaped values. Only in and not_in
+// take several.
 type Condition struct {
 	Field, Op string
 	Values    []string
@@ -22,13 +22,13 @@ type Request struct {
 	Range      Range
 }
 
-// Build makes the Query that Parse makes of the same request as text, with the same checks.
+// Build makes a Query as Parse does from text, with the same checks.
 // The limits say what the caller may see; those of ranges do not apply.
 func Build(c *model.Collection, request Request, limits Limits) (Query, error) {
 	return build(ofList, c, request, limits)
 }
 
-// BuildStream does the same for a stream.
+// BuildStream is Build for a stream.
 func BuildStream(c *model.Collection, request Request, limits Limits) (Query, error) {
 	return build(ofStream, c, request, limits)
 }

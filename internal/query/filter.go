@@ -11,8 +11,8 @@ import (
 // In, IsNull, Search and All. It is two-valued: a comparison with null is false, and
 // its negation is true.
 //
-// Query parameters and the scope of a caller are both filters, so that the store has one
-// language only.
+// Query parameters and the scope of a caller are both filters, so that the store has one kind of
+// condition only.
 type Filter interface {
 	// Match decides for one resource in memory. It defines what the SQL of a
 	// filter must select.
@@ -37,8 +37,8 @@ type In struct {
 	Values []model.Value
 }
 
-// Compare holds when the column has a value that compares so with Value, which
-// is not null.
+// Compare holds when the column has a value for which the comparison with Value is true. Value is
+// not null.
 type Compare struct {
 	Column int
 	Op     Op

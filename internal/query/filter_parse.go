@@ -20,7 +20,7 @@ type filterName struct {
 	field, op string
 }
 
-// parseFilterName takes the name of a filter apart.
+// parseFilterName splits the name of a filter.
 func parseFilterName(name string) (parsed filterName, ok bool) {
 	rest, ok := strings.CutPrefix(name, "filter[")
 	if !ok || !strings.HasSuffix(rest, "]") {
@@ -48,7 +48,7 @@ type conditions struct {
 	others []Filter
 }
 
-// plainFilter is filter[field], of which any may hold when a field has several.
+// plainFilter is filter[field], given once or more: one of its values must match.
 type plainFilter struct {
 	target *target
 	values []model.Value // any of these, or
@@ -155,7 +155,7 @@ func (p *parser) failJSON(given parameter, to *target) {
 	p.fail(given, problem.CodeInvalidParameter, "The field %q has objects or arrays, which cannot be compared. Write %s.", to.name, strings.Join(to.alternatives(), ", or "))
 }
 
-// operators is all that can be given as filter[field][operator].
+// operators lists the operators of filter[field][operator].
 var operators = []string{"eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "null", "has", "has_all"}
 
 // AllOperators lists the operators of all fields.
@@ -226,7 +226,7 @@ func (p *parser) operatorCondition(group *conditions, given parameter, to *targe
 	return to.compare(Op(op), value)
 }
 
-// isShort bounds what texts are searched for.
+// isShort checks the length of a text to search for.
 func (p *parser) isShort(given parameter, op string) bool {
 	if count := utf8.RuneCountInString(given.value); count > MaxPart {
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s allows at most %d characters, but got %d.", op, MaxPart, count)
@@ -304,7 +304,7 @@ func (p *parser) hasCondition(to *target, values []model.Value, all bool) Filter
 	return Has{Column: to.field.Column, Kind: to.valueKind().Item(), Values: different, All: all}
 }
 
-// splitList splits at commas; a comma behind a backslash belongs to the value.
+// splitList splits at commas; a comma after a backslash belongs to the value.
 func splitList(text string) []string {
 	const placeholder = "\x00" // no parameter contains it
 	parts := strings.Split(strings.ReplaceAll(text, `\,`, placeholder), ",")
@@ -392,6 +392,8 @@ func plural(kind model.Kind) string {
 		return "decimals"
 	}
 	switch kind {
+	case model.KindText:
+		return "strings"
 	case model.KindInteger:
 		return "integers"
 	case model.KindNumber:

@@ -41,7 +41,7 @@ var operatorHints = map[string]string{
 // maxShown bounds what of a request a hint repeats.
 const maxShown = 60
 
-// find is what a table says of a word, "" if nothing. Case and underscores do not count.
+// find looks up a word in a table, "" if it is not there. It ignores case and underscores.
 func find(table map[string]string, word string) string {
 	for words, hint := range table {
 		for each := range strings.FieldsSeq(words) {
@@ -61,7 +61,7 @@ func oneHint(name string) string {
 	return ""
 }
 
-// parameterHint says what to write in place of a parameter that there is none of.
+// parameterHint says what to write in place of an unknown parameter.
 func (p *parser) parameterHint(name string) string {
 	if hint := find(parameterHints, name); hint != "" {
 		return " " + hint
@@ -81,7 +81,7 @@ func (p *parser) parameterHint(name string) string {
 	return suggested(suggest.Nearest(name, p.parameterNames()))
 }
 
-// fieldHint asks for the field that is nearest to a name, among those that the caller may see.
+// fieldHint suggests the field that is nearest to a name, among those that the caller may see.
 func (p *parser) fieldHint(name string) string {
 	var names []string
 	for _, column := range p.collection.Columns() {
@@ -134,7 +134,8 @@ func (p *parser) sortHint(text string) string {
 // comparisons are the signs that are no part of a value, the longest first.
 var comparisons = []struct{ sign, op string }{{">=", "gte"}, {"<=", "lte"}, {"!=", "ne"}, {"<>", "ne"}, {"==", "eq"}, {">", "gt"}, {"<", "lt"}, {"=", "eq"}, {"!", "ne"}}
 
-// valueHint says how to write a filter whose value is none of the field: >3, gte:3, 1..5, null or 1,2.
+// valueHint says how to write a filter whose value is not valid for the field: >3, gte:3, 1..5, null
+// or 1,2.
 func valueHint(kind model.Kind, name, text string) string {
 	if len(text) > maxShown {
 		return ""

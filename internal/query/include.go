@@ -68,7 +68,7 @@ func bracketed(given, name string) (path, rest string, ok bool) {
 // isPart reads the parameters include and fields, and reports whether the parameter is one of them.
 // They are checked when all are known.
 func (p *parser) isPart(given parameter) bool {
-	if p.mode == ofChanges || p.mode == ofInclude || p.mode.writes() {
+	if p.mode == ofChanges || p.mode == ofInclude || p.mode == ofGroups || p.mode.writes() {
 		return false
 	}
 	if path, rest, ok := bracketed(given.name, "include"); ok {

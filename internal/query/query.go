@@ -26,6 +26,9 @@ type Query struct {
 	Visible  model.ColumnSet
 	Includes []*Include // embedded relations
 
+	// Groups says how the resources are grouped; nil: they are not.
+	Groups *Groups
+
 	// Since is a position in the change log, of a stream or a list of changes; empty: none given.
 	Since string
 
@@ -56,7 +59,7 @@ type Limits struct {
 	Related func(*model.Relation) (visible model.ColumnSet, scope Filter, may bool)
 }
 
-// mode is what kind of request takes the parameters.
+// mode is the kind of request that has the parameters.
 type mode int
 
 const (
@@ -68,9 +71,10 @@ const (
 	ofWrite               // a write to one resource
 	ofCreate              // a write that creates
 	ofRange               // a write to a range of a collection
+	ofGroups              // a range of the groups of a collection
 )
 
-// Bounds of a query: more than people write, and less than databases refuse.
+// Bounds of a query. They are larger than people need, and smaller than databases allow.
 const (
 	MaxFilters  = 100  // different parameters that filter
 	MaxValues   = 1000 // values of all filters
@@ -92,12 +96,13 @@ func Parse(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofList, c, raw, limits)
 }
 
-// ParseChanges does the same for a list of changes, c: a range, since and filters.
+// ParseChanges is Parse for a list of changes: a range, since and filters. C is the collection of
+// changes.
 func ParseChanges(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofChanges, c, raw, limits)
 }
 
-// ParseStream does the same for a stream of a collection: filters and since.
+// ParseStream is Parse for a stream of a collection: filters and since.
 func ParseStream(c *model.Collection, raw string, limits Limits) (Query, error) {
 	return parse(ofStream, c, raw, limits)
 }
@@ -120,6 +125,9 @@ func ParseWrite(raw string) (Query, error) { return parse(ofWrite, nil, raw, Lim
 func parse(mode mode, c *model.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{mode: mode, collection: c, limits: limits, seen: map[string]string{}}
 	p.query.Range.Limit = limits.DefaultLimit
+	if mode == ofGroups {
+		p.query.Groups = &Groups{}
+	}
 	for _, parameter := range p.split(raw) {
 		p.parameter(parameter)
 	}
@@ -210,10 +218,12 @@ type parser struct {
 	selected       map[string][]string // names of fields, by path; those of the collection itself under ""
 	total          bool                // include[path][total]
 
-	tooManyFilters, tooManyKeys, tooManyIncludes bool // reported already
+	groupSorts []parameter // of groups, to be read when all others are
+
+	tooManyFilters, tooManyKeys, tooManyIncludes, tooManyGroupKeys, tooManyGroupValues bool // reported already
 }
 
-// split takes the query string apart and decodes it, strictly.
+// split splits and decodes a query string, strictly.
 func (p *parser) split(raw string) []parameter {
 	var parameters []parameter
 	for piece := range strings.SplitSeq(raw, "&") {
@@ -304,8 +314,13 @@ func (p *parser) parameter(given parameter) {
 		p.limit(given)
 	case long == "cursor":
 		p.cursor(given)
+	case long == "sort" && p.mode == ofGroups:
+		p.query.linkParameters = append(p.query.linkParameters, given.encoded)
+		p.groupSorts = append(p.groupSorts, given)
 	case long == "sort":
 		p.sort(given)
+	case p.mode == ofGroups && isGrouping(long):
+		p.grouping(given)
 	case long == "total" && p.mode == ofInclude:
 		p.totalOption(given)
 	default:
@@ -317,7 +332,7 @@ func (p *parser) parameter(given parameter) {
 func (p *parser) parameterNames() []string {
 	names := map[mode][]string{
 		ofList: {"offset", "limit", "cursor", "sort", "include", "fields"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"fields", "since"}, ofInclude: {"limit", "sort", "total"},
-		ofWrite: {"dry_run"}, ofCreate: {"dry_run", "on_conflict"}, ofRange: {"offset", "limit", "cursor", "sort", "dry_run"},
+		ofGroups: {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"}, ofWrite: {"dry_run"}, ofCreate: {"dry_run", "on_conflict"}, ofRange: {"offset", "limit", "cursor", "sort", "dry_run"},
 	}[p.mode]
 	if p.mode != ofWrite && p.mode != ofCreate && p.mode != ofInclude && len(p.searchColumns()) > 0 {
 		names = append(names, "search")
@@ -325,13 +340,13 @@ func (p *parser) parameterNames() []string {
 	return names
 }
 
-// isList reports whether a parameter holds a list, which goes on when it is given again:
+// isList reports whether a parameter has a list, which may be given in several parameters:
 // generated clients send lists that way.
 func isList(name, op string, isFilter bool) bool {
 	if isFilter {
 		return op == "" || op == "in" || op == "not_in" || op == "has"
 	}
-	return name == "sort"
+	return name == "sort" || isGrouping(name)
 }
 
 func asWritten(first, second string) string {
@@ -375,8 +390,8 @@ func (p *parser) limit(given parameter) {
 	}
 }
 
-// parseInt reads decimal digits with an optional minus. What int64 cannot hold
-// saturates: a collection has fewer resources than that.
+// parseInt reads decimal digits with an optional minus. Numbers outside int64 become its smallest or
+// largest value: no collection has so many resources.
 func parseInt(text string) (int64, bool) {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
@@ -443,12 +458,15 @@ func (p *parser) finish() {
 		}
 		p.query.Range.Anchor = AtCursor
 	}
-	// Nothing can differ behind an id, and ascending ids are the order anyway.
+	// Sort keys after an id have no effect, and ascending ids are the default order.
 	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Column == model.IDColumn }); at >= 0 {
 		p.query.Sort = p.query.Sort[:at+1]
 		if !p.query.Sort[at].Descending {
 			p.query.Sort = p.query.Sort[:at]
 		}
+	}
+	if p.mode == ofGroups {
+		p.sortGroups()
 	}
 	p.finishFilters()
 	if p.mode.writes() {

@@ -18,8 +18,8 @@ const (
 	AtCursor
 )
 
-// Range is the part of a collection that is asked for: from the anchor up to
-// limit resources further, or back.
+// Range is the requested part of a collection: limit resources from the anchor on, or before it if
+// the limit is negative.
 type Range struct {
 	Anchor Anchor
 	Offset int64
@@ -27,7 +27,7 @@ type Range struct {
 	Limit  int64
 }
 
-// Size is the number of resources asked for, in either direction.
+// Size is the number of requested resources, in either direction.
 func (r Range) Size() int64 {
 	if r.Limit >= 0 {
 		return r.Limit
@@ -38,7 +38,7 @@ func (r Range) Size() int64 {
 	return -r.Limit
 }
 
-// Span is the whole algebra of ranges: the half-open interval of offsets
+// Span computes every range: the half-open interval of offsets
 // between anchor and anchor+limit, whichever is smaller first, cut to the
 // number of resources that exist. The anchor is not negative.
 func Span(anchor, limit, total int64) (from, to int64) {

@@ -2,7 +2,7 @@ package query
 
 import "github.com/plural-go/plural/problem"
 
-// What is wrong with since where it is no position. A list of changes also takes the id of a change.
+// The errors of a since that is not a position. A list of changes also accepts the id of a change.
 const (
 	NoPosition         = "This is not a position. Send one that this server gave you, unchanged: the id of an event, or since in the link of a list with rel=\"changes\"."
 	NoPositionOrChange = NoPosition + " The id of a change can be sent as well."
@@ -11,7 +11,7 @@ const (
 // since reads the position of a stream or a list of changes.
 func (p *parser) since(given parameter) {
 	switch {
-	case p.mode == ofList || p.mode == ofInclude || p.mode == ofRange:
+	case p.mode == ofList || p.mode == ofInclude || p.mode == ofRange || p.mode == ofGroups:
 		p.sinceOfList(given)
 	case given.value == "" && p.mode == ofStream:
 		p.fail(given, problem.CodeInvalidParameter, "%s", NoPosition)
@@ -40,11 +40,13 @@ func (p *parser) refuseOfOne(given parameter) {
 func (p *parser) refuses(name string) bool {
 	switch name {
 	case "offset":
-		return p.mode != ofList && p.mode != ofRange
+		return p.mode != ofList && p.mode != ofRange && p.mode != ofGroups
 	case "sort":
-		return p.mode != ofList && p.mode != ofInclude && p.mode != ofRange
-	case "limit", "cursor":
-		return p.mode == ofStream || p.mode == ofInclude && name == "cursor"
+		return p.mode != ofList && p.mode != ofInclude && p.mode != ofRange && p.mode != ofGroups
+	case "limit":
+		return p.mode == ofStream
+	case "cursor":
+		return p.mode == ofStream || p.mode == ofInclude || p.mode == ofGroups
 	}
 	return false
 }
@@ -53,6 +55,8 @@ func (p *parser) refuse(given parameter, name string) {
 	text := "A stream has no range and no order: it takes filters and since. Leave out %s."
 	switch {
 	case p.mode == ofStream:
+	case p.mode == ofGroups:
+		text = "Groups are no resources, so a range of them cannot start at one. Use offset in place of %s."
 	case p.mode == ofInclude:
 		text = "A relation has no %s: it takes limit, sort, filter and total. Leave it out, or read the collection itself."
 	case name == "offset":

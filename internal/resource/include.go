@@ -108,6 +108,9 @@ func (l *IncludingPage) load(tx *store.Tx) error {
 	}
 }
 
+// Extend is that of the page.
+func (l *IncludingPage) Extend() error { return l.page.Extend() }
+
 // Close ends the page.
 func (l *IncludingPage) Close() { l.page.Close() }
 

@@ -47,10 +47,10 @@ func (r *Resources) Transact(ctx context.Context, fn func(*Work) error) error {
 	if err != nil || len(w.after) == 0 {
 		return err
 	}
-	behind, cancelBehind := r.hookTime(through)
-	defer cancelBehind()
+	afterCommit, cancelAfter := r.hookTime(through)
+	defer cancelAfter()
 	for _, run := range w.after {
-		run(behind)
+		run(afterCommit)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"cmd/plural": {".", "problem", "schema", "internal/model", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
-	"client/ts": {"schema", "internal/model"},
+	"client/ts": {"schema", "internal/model", "internal/query"},
 
 	// For servers in any language, so they know nothing of ours.
 	"conform": {},

@@ -72,12 +72,12 @@ func (t *Tx) ChangedBefore(revision int64, c *model.Collection, id model.ID) (*L
 	}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE revision < $1 AND collection = $2 AND id = $3 ORDER BY revision DESC LIMIT 1",
 		model.IntValue(revision), model.IntValue(t.store.tables[c].log.Number), model.IDValue(id))
 	if err == nil {
-		err = t.states(found, previous)
+		err = t.states(found, previous, 0)
 	}
 	if err != nil || len(found) == 0 {
 		return nil, t.fault(err)
 	}
-	return &found[0], nil
+	return &found[0], t.fault(found[0].Unreadable)
 }
 
 // DeleteOldChanges removes the beginning of the change log, up to the first change that is not

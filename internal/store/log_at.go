@@ -6,13 +6,18 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// States finds states of resources at positions of the change log. It is for resources that others refer to: one that is not there at a position is
-// found as it is when it is created, or as it last was. The same transaction creates it later, or
-// deletes later what refers to it, as every reference is valid when a transaction ends.
+// States finds states of resources at positions of the change log. It is for resources that others
+// refer to: one that is not there at a position is found as it is when it is created, or as it last
+// was. The same transaction creates it later, or deletes later what refers to it, as every reference
+// is valid when a transaction ends.
 type States struct {
 	tx      *Tx
 	settled map[resourceKey]settledState
+	bytes   int // of the texts of those
 }
+
+// mostSettled is how many bytes States keeps, about. Every stream that reads from the database has its own.
+const mostSettled = 256 << 10
 
 // settledState is the state of a resource from a position on: there are no later changes.
 type settledState struct {
@@ -39,10 +44,19 @@ func (s *States) at(position, revision int64) query.Lookup {
 		}
 		state, from, err := s.tx.stateAtPosition(key, position, revision)
 		if from >= 0 && err == nil {
-			s.settled[key] = settledState{from, state}
+			s.keep(key, settledState{from, state})
 		}
 		return state, s.tx.fault(err)
 	}
+}
+
+// keep keeps a state, in place of all others if there is no room for it.
+func (s *States) keep(key resourceKey, settled settledState) {
+	if s.bytes += sizeOf(settled.state); s.bytes > mostSettled {
+		clear(s.settled)
+		s.bytes = sizeOf(settled.state)
+	}
+	s.settled[key] = settled
 }
 
 // stateAtPosition finds the state of a resource at a position. From is the position of its last

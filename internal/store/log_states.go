@@ -2,7 +2,7 @@ package store
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -68,32 +68,32 @@ func (l *loggedTable) encode(record model.Record, has func(column int) bool) []b
 	return append(dst, '}')
 }
 
-// decode calls visit with the columns and values of an entry. Columns that the collection no
-// longer has are left out.
+// decode calls visit with the columns and values of an entry that is no creation. Columns that the
+// collection no longer has are left out.
 func (l *loggedTable) decode(previous []byte, visit func(column int, value model.Value)) error {
 	if len(previous) == 0 {
-		return nil // of a creation
+		return errEmpty
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(previous), jsontext.AllowDuplicateNames(true))
 	if _, err := d.ReadToken(); err != nil {
-		return fmt.Errorf("the change log of %s cannot be read: %w", l.collection.Name, err)
+		return err
 	}
 	for d.PeekKind() != '}' {
 		number, err := d.ReadToken()
 		if err != nil {
-			return fmt.Errorf("the change log of %s cannot be read: %w", l.collection.Name, err)
+			return err
 		}
 		column, ok := l.column[number.String()]
 		text, err := d.ReadValue()
 		if err != nil {
-			return fmt.Errorf("the change log of %s cannot be read: %w", l.collection.Name, err)
+			return err
 		}
 		if !ok {
 			continue
 		}
 		value, err := l.collection.Columns()[column].Kind.ParseValue(text)
 		if err != nil {
-			return fmt.Errorf("the change log of %s cannot be read: %w", l.collection.Name, err)
+			return err
 		}
 		visit(column, value)
 	}
@@ -115,7 +115,7 @@ func (l *loggedTable) undo(record model.Record, revision int64, previous []byte)
 	err := l.decode(previous, func(column int, value model.Value) { record[column] = value })
 	l.fill(record, revision)
 	record[l.collection.RevisionColumn()] = model.Null
-	return err
+	return l.unreadable(record.ID(model.IDColumn), revision, err)
 }
 
 // fill gives the columns that were added after a revision the values that they got then.
@@ -127,30 +127,28 @@ func (l *loggedTable) fill(record model.Record, revision int64) {
 	}
 }
 
-// statesAtFirst is of how many changes the states are read before their size is known.
-const statesAtFirst = 16
+// errTooLarge: the states of several resources are larger than they may be together.
+var errTooLarge = errors.New("the states are too large")
 
-// statesWithin finds the states of the first changes, as many as fit into a number of bytes, and
-// those of all changes if that is zero.
+// statesWithin finds the states of the first changes, as many as fit into a number of bytes but at
+// least one, and those of all changes if that is zero.
 func (t *Tx) statesWithin(most int, entries []LogEntry, previous [][]byte) (known int, err error) {
-	if most == 0 {
-		return len(entries), t.states(entries, previous)
+	err = t.states(entries, previous, most)
+	if errors.Is(err, errTooLarge) { // their size is only known when they are read
+		entries = entries[:1]
+		err = t.states(entries, previous, 0)
 	}
-	for bytes := 0; known < len(entries) && bytes < most; {
-		size := statesAtFirst
-		if known > 0 { // as many as fit, if they are as large as those before
-			size = max(statesAtFirst, min(4*known, known*(most-bytes)/max(1, bytes)))
-		}
-		end := min(known+size, len(entries))
-		if err := t.states(entries[known:end], previous[known:end]); err != nil {
-			return 0, err
-		}
-		for ; known < end; known++ {
-			bytes += sizeOf(entries[known].Before) + sizeOf(entries[known].After)
-		}
+	if most == 0 || err != nil {
+		return len(entries), err
+	}
+	for bytes := 0; known < len(entries) && (known == 0 || bytes < most); known++ {
+		bytes += entries[known].size()
 	}
 	return known, nil
 }
+
+// size is how many bytes the texts of both states have.
+func (e *LogEntry) size() int { return sizeOf(e.Before) + sizeOf(e.After) }
 
 // sizeOf is how many bytes the texts of a record have.
 func sizeOf(r model.Record) (bytes int) {
@@ -160,8 +158,10 @@ func sizeOf(r model.Record) (bytes int) {
 	return bytes
 }
 
-// states finds the states before and after changes, which may be in any order.
-func (t *Tx) states(entries []LogEntry, previous [][]byte) error {
+// states finds the states before and after changes, which may be in any order. An entry that
+// cannot be read makes those of its resource up to there unreadable, and no others. If the states of
+// several resources have more than a number of bytes, it stops with errTooLarge; zero: no bound.
+func (t *Tx) states(entries []LogEntry, previous [][]byte, most int) error {
 	groups := map[resourceKey][]int{}
 	var order []resourceKey
 	for i := range entries {
@@ -178,31 +178,47 @@ func (t *Tx) states(entries []LogEntry, previous [][]byte) error {
 			last[key] = end.Revision
 		}
 	}
-	after, err := t.statesAfter(order, last)
+	after, unreadable, err := t.statesAfter(order, last, most)
 	if err != nil {
 		return err
 	}
 	for key, group := range groups {
-		log, state := t.store.tables[key.collection].log, after[key]
+		log, state, unknown := t.store.tables[key.collection].log, after[key], unreadable[key]
 		for _, i := range slices.Backward(group) {
 			e := &entries[i]
-			if e.Kind != Deleted {
-				e.After = state
-				log.fill(state, e.Revision)
-				state[key.collection.RevisionColumn()] = model.IntValue(e.Revision)
-			} else {
-				state = log.blank(key.id)
+			if e.Kind == Deleted {
+				state, unknown = log.blank(key.id), nil
 			}
-			if e.Kind == Created {
-				continue // what was before it, if anything, was deleted
+			if unknown == nil {
+				unknown = log.readStates(e, state, previous[i])
 			}
-			e.Before = slices.Clone(state)
-			if err := log.undo(e.Before, e.Revision, previous[i]); err != nil {
-				return err
+			if e.Unreadable = unknown; unknown == nil && e.Kind != Created { // what was before that, if anything, was deleted
+				state = slices.Clone(e.Before)
 			}
-			state = slices.Clone(e.Before)
 		}
 	}
+	return nil
+}
+
+// readStates sets the states of an entry. State is the one after it, or of a deletion a blank one.
+func (l *loggedTable) readStates(e *LogEntry, state model.Record, previous []byte) error {
+	var before, after model.Record
+	if e.Kind != Deleted {
+		after = state
+		l.fill(after, e.Revision)
+		after[l.collection.RevisionColumn()] = model.IntValue(e.Revision)
+	}
+	switch e.Kind {
+	case Created:
+	case Updated, Deleted:
+		before = slices.Clone(state)
+		if err := l.undo(before, e.Revision, previous); err != nil {
+			return err
+		}
+	default:
+		return l.unreadable(e.ID, e.Revision, errKind(e.Kind))
+	}
+	e.Before, e.After = before, after
 	return nil
 }
 
@@ -212,18 +228,33 @@ type resourceKey struct {
 }
 
 // statesAfter finds the states of resources as of revisions at which they were changed and not
-// deleted: their rows, if they were not changed since.
-func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (map[resourceKey]model.Record, error) {
+// deleted: their rows, if they were not changed since. Unreadable is of which they are not known, and
+// why. Most is that of states.
+func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64, most int) (states map[resourceKey]model.Record, unreadable map[resourceKey]error, err error) {
 	ids := map[*model.Collection][]model.ID{}
 	for _, key := range order {
 		if _, ok := last[key]; ok {
 			ids[key.collection] = append(ids[key.collection], key.id)
 		}
 	}
-	states := map[resourceKey]model.Record{}
+	states, unreadable = map[resourceKey]model.Record{}, map[resourceKey]error{}
+	bytes := 0
+	add := func(key resourceKey, record model.Record) (fits bool) {
+		bytes += sizeOf(record) - sizeOf(states[key])
+		states[key] = record
+		return most == 0 || bytes <= most || len(last) == 1
+	}
 	for c, wanted := range ids {
-		if err := t.rowsOf(c, wanted, func(record model.Record) { states[resourceKey{c, record.ID(model.IDColumn)}] = record }); err != nil {
-			return nil, err
+		fits := true
+		err := t.rowsOf(c, wanted, func(record model.Record) bool {
+			fits = add(resourceKey{c, record.ID(model.IDColumn)}, record)
+			return fits
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		if !fits {
+			return nil, nil, errTooLarge
 		}
 	}
 	for _, key := range order {
@@ -233,19 +264,23 @@ func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64) (map[r
 			continue
 		}
 		state, err := t.stateAt(key, revision, current)
-		if err != nil {
-			return nil, err
+		switch {
+		case IsUnreadable(err):
+			unreadable[key] = err
+		case err != nil:
+			return nil, nil, err
+		case !add(key, state):
+			return nil, nil, errTooLarge
 		}
-		states[key] = state
 	}
-	return states, nil
+	return states, unreadable, nil
 }
 
 // rowsAtOnce is how many rows one query reads by their ids.
 const rowsAtOnce = 100
 
-// rowsOf reads the resources with some ids, as far as they exist.
-func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record)) error {
+// rowsOf reads the resources with some ids, as far as they exist, while read returns true.
+func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record) bool) error {
 	table := t.store.tables[c]
 	for chunk := range slices.Chunk(ids, rowsAtOnce) {
 		b := &db.Builder{}
@@ -256,11 +291,12 @@ func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record)
 		}
 		b.List(size, ", ", "", func(i int) { b.Arg(model.IDValue(chunk[min(i, len(chunk)-1)])) })
 		b.Write(")")
+		more := true
 		err := db.Each(t.conn, func(row model.Row) bool {
-			read(c.Scan(row))
-			return true
+			more = read(c.Scan(row))
+			return more
 		}, b.String(), b.Args...)
-		if err != nil {
+		if err != nil || !more {
 			return err
 		}
 	}
@@ -288,32 +324,34 @@ func (t *Tx) stateSince(key resourceKey, after, revision int64, current model.Re
 		}
 	}
 	for at, deleted := after, false; unknown > 0 && !deleted; {
-		var later [][]byte
+		later, unreadable := 0, error(nil)
 		err := db.Each(t.conn, func(row model.Row) bool {
-			at, deleted = row.Int(0), string(row.AppendText(nil, 1)) == db.Deleted
-			later = append(later, row.AppendText(nil, 2))
-			return !deleted
+			later++
+			kind := ChangeKind(row.AppendText(nil, 1))
+			at, deleted = row.Int(0), kind == Deleted
+			unreadable = errKind(kind)
+			if kind == Updated || kind == Deleted {
+				unreadable = log.decode(row.AppendText(nil, 2), func(column int, value model.Value) {
+					if !known[column] {
+						state[column], known[column] = value, true
+						unknown--
+					}
+				})
+			}
+			return !deleted && unknown > 0 && unreadable == nil
 		}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND revision > $3 ORDER BY revision LIMIT "+strconv.Itoa(laterAtOnce),
 			model.IntValue(log.Number), model.IDValue(key.id), model.IntValue(at))
 		if err != nil {
 			return nil, err
 		}
-		for _, previous := range later {
-			err := log.decode(previous, func(column int, value model.Value) {
-				if !known[column] {
-					state[column], known[column] = value, true
-					unknown--
-				}
-			})
-			if err != nil {
-				return nil, err
-			}
+		if unreadable != nil {
+			return nil, log.unreadable(key.id, at, unreadable)
 		}
-		if deleted || len(later) == laterAtOnce {
+		if deleted || unknown == 0 || later == laterAtOnce {
 			continue
 		}
 		if current == nil {
-			return nil, fmt.Errorf("the change log does not tell what became of the resource %s of %s", key.id, key.collection.Name)
+			return nil, log.unreadable(key.id, revision, errNoEnd)
 		}
 		for i := range state {
 			if !known[i] {

@@ -166,13 +166,35 @@ func storedChanges(t *testing.T, st *Store) []string {
 	return lines
 }
 
-// TestLogWithinBytes reads a log of large states in parts, which together are the whole log.
+// TestLogWithinBytes reads a log in parts, which together are the whole log. A part is no larger than
+// its bound, but for its last change.
 func TestLogWithinBytes(t *testing.T) {
 	s := (*model.Schema)(schema.Example())
-	users := s.Collection("users")
+	posts := s.Collection("posts")
 	eachStore(t, s, func(t *testing.T, st *Store) {
-		for i := range 100 {
-			insert(t, st, users, fmt.Sprintf(`{"name":"%s","email":"%d@example.com"}`, strings.Repeat("a", 1+30*(i%4)), i))
+		body := func(i int) string {
+			switch {
+			case i%50 == 49, i > 120 && i < 140:
+				return strings.Repeat("b", 10_000)
+			}
+			return strings.Repeat("a", 1+30*(i%4))
+		}
+		var last model.Record
+		for i := range 140 {
+			last = insert(t, st, posts, fmt.Sprintf(`{"title":"a","body":"%s"}`, body(i)))
+		}
+		for i := range 20 { // updates of a resource, which is then large
+			write(t, st, func(tx *Tx) error {
+				before, err := tx.Get(posts, nil, last.ID(model.IDColumn))
+				if err != nil {
+					return err
+				}
+				after := slices.Clone(before)
+				after[posts.Field("title").Column] = model.TextValue(fmt.Sprint(i))
+				after[posts.Field("body").Column] = model.TextValue(strings.Repeat("c", 10_000))
+				_, err = tx.Update(posts, before, after)
+				return err
+			})
 		}
 		sequence(t, st)
 		read(t, st, func(tx *Tx) {
@@ -180,23 +202,33 @@ func TestLogWithinBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var parts []LogEntry
-			for q, more := (LogQuery{Most: 1000, Bytes: 4000}), true; more; {
-				var entries []LogEntry
-				if entries, q.After, more, err = tx.Log(q); err != nil {
-					t.Fatal(err)
+			for _, q := range []LogQuery{{Most: 1000, Bytes: 4000}, {Most: 7, Bytes: 4000}, {Most: 1000, Bytes: 4000, Collection: posts}, {Most: 1000, Bytes: 25_000, Backwards: true}, {Most: 1000, Bytes: 1}, {Most: 1000, Bytes: 4000, Expected: 1}} {
+				var parts []LogEntry
+				for more := true; more; {
+					var entries []LogEntry
+					var last int64
+					if entries, last, more, err = tx.Log(q); err != nil {
+						t.Fatal(err)
+					}
+					bytes := 0
+					for _, e := range entries[:max(0, len(entries)-1)] {
+						bytes += e.size()
+					}
+					if len(entries) == 0 || len(entries) > q.Most || bytes >= q.Bytes || last != entries[len(entries)-1].Position || more != (len(parts)+len(entries) < len(whole)) {
+						t.Fatalf("%+v: a part of %d changes and %d bytes, more %v", q, len(entries), bytes, more)
+					}
+					if parts = append(parts, entries...); q.Backwards {
+						q.Before = last
+					} else {
+						q.After = last
+					}
 				}
-				bytes := 0
-				for _, e := range entries {
-					bytes += sizeOf(e.Before) + sizeOf(e.After)
+				if q.Backwards {
+					slices.Reverse(parts)
 				}
-				if bytes == 0 || bytes > 4000+statesAtFirst*300 || more != (len(parts)+len(entries) < len(whole)) {
-					t.Fatalf("a part of %d changes and %d bytes, more %v", len(entries), bytes, more)
+				if !reflect.DeepEqual(parts, whole) {
+					t.Errorf("%+v: the parts have %d changes, the log %d", q, len(parts), len(whole))
 				}
-				parts = append(parts, entries...)
-			}
-			if !reflect.DeepEqual(parts, whole) {
-				t.Errorf("the parts have %d changes, the log %d", len(parts), len(whole))
 			}
 		})
 	})

@@ -12,7 +12,7 @@ import (
 )
 
 // minter makes UUIDv7 ids, each larger than the previous one, even if the clock goes back. To
-// guarantee this across restarts, a mark ahead of all ids is stored, and moved about once a
+// guarantee this across restarts, a mark after all ids is stored, and moved about once a
 // second. A server starts from the mark.
 type minter struct {
 	mutex  sync.Mutex

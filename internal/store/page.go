@@ -4,11 +4,8 @@ import (
 	"context"
 	"math"
 
-	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/problem"
 )
 
 // PageQuery asks for a range of a collection.
@@ -43,9 +40,7 @@ type Page struct {
 	// Point is where the snapshot stands in the change log.
 	Point Point
 
-	tx        *Tx
-	release   func()     // ends the transaction, if it is the page's own; nil: there is none
-	quota     *readQuota // that the page counts against; nil: none
+	snapshot
 	query     PageQuery
 	selection Selection
 	rows      *Rows
@@ -87,7 +82,7 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 }
 
 func newPage(q PageQuery) *Page {
-	return &Page{query: q, selection: Selection{
+	return &Page{query: q, snapshot: snapshot{caller: q.Caller}, selection: Selection{
 		Filter: query.Both(q.Scope, q.Filter),
 		Order:  NewOrder(q.Sort),
 		Take:   q.Range.Size(),
@@ -99,28 +94,6 @@ func (t *Tx) Page(q PageQuery) (*Page, error) {
 	p := newPage(q)
 	p.tx, p.release = t, func() {}
 	return p, p.begin()
-}
-
-// open opens a snapshot for the page.
-func (p *Page) open(ctx context.Context, s *Store, how db.Use) (err error) {
-	if p.tx, err = s.read(ctx, how); err == nil {
-		p.release = p.tx.Close
-	}
-	return err
-}
-
-// openWithQuota opens a snapshot for a page that may take long to find, once the quota of
-// the caller allows it.
-func (p *Page) openWithQuota(ctx context.Context, s *Store) error {
-	if err := s.pages.wait(ctx, p.query.Caller); err != nil {
-		return s.fault(ctx, err)
-	}
-	if err := p.open(ctx, s, db.PageQueries); err != nil {
-		s.pages.release(p.query.Caller)
-		return err
-	}
-	p.quota = s.pages
-	return nil
 }
 
 // begin finds the range with several queries, in an open transaction.
@@ -142,38 +115,10 @@ func (p *Page) begin() (err error) {
 	return p.locate()
 }
 
-// Extend lets the page be read for as long as its client takes. It is called after the first part if
-// there is more. Each caller has a quota of such pages.
-func (p *Page) Extend() error {
-	long := p.tx.store.long
-	if !long.acquire(p.query.Caller) {
-		return fault.New(problem.CodeTooManyRequests, "You are already reading %d long lists, which is the limit for one caller. Read them to the end first, or request smaller ranges.", long.most)
-	}
-	if err := p.tx.conn.Extend(); err != nil {
-		long.release(p.query.Caller)
-		return p.tx.fault(err)
-	}
-	p.leave()
-	p.quota = long
-	return nil
-}
-
-// leave releases the quota of the caller.
-func (p *Page) leave() {
-	if p.quota != nil {
-		p.quota.release(p.query.Caller)
-		p.quota = nil
-	}
-}
-
 // Close ends the page.
 func (p *Page) Close() {
 	p.endRows()
-	if p.release != nil {
-		p.release()
-		p.release = nil
-	}
-	p.leave()
+	p.snapshot.close()
 }
 
 func (p *Page) endRows() {

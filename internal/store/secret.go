@@ -14,8 +14,8 @@ const (
 	secretBytes = 32
 )
 
-// Secret is known to all servers of the database and to nobody else. What they give to clients
-// and take back is signed with it.
+// Secret is known only to the servers of the database. They sign what clients
+// send back with it.
 func (s *Store) Secret() []byte { return s.secret }
 
 // ensureSecret reads the secret of a database, or makes one.

@@ -264,3 +264,10 @@ func (t *Tx) fault(err error) error {
 	}
 	return t.store.fault(context.Background(), err)
 }
+
+// MostReads is how many pages may be read at the same time, and how many reads may go on for as long
+// as a client takes.
+func (s *Store) MostReads() (pages, long int) {
+	traits := s.db.Traits()
+	return traits.PageReads, traits.LongReads
+}

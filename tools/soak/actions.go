@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// act does one thing, or a few that belong together. Each action does nothing if
-// the writer has nothing to do it with.
+// act executes one action, or several that belong together. An action does nothing if the writer
+// has no resource for it.
 func (w *writer) act(ctx context.Context) error {
 	actions := []struct {
 		weight int
@@ -41,7 +41,7 @@ func (w *writer) act(ctx context.Context) error {
 	panic("unreachable")
 }
 
-// mode gives a request a key, or lets it be done by an operation, or both.
+// mode gives a request an Idempotency-Key, or makes it asynchronous, or both.
 func (w *writer) mode(m *message) {
 	if m.header == nil {
 		m.header = map[string]string{}
@@ -58,7 +58,7 @@ func (w *writer) mode(m *message) {
 	}
 }
 
-// attributes are those of every resource, and more as name and value.
+// attributes are the attributes of every resource, and more, given as name and value.
 func attributes(token string, more ...string) map[string]any {
 	members := map[string]any{"token": token, "text": text(token)}
 	for i := 0; i < len(more); i += 2 {
@@ -85,7 +85,7 @@ func (w *writer) createAccount(ctx context.Context) error {
 	return w.do(ctx, w.creation(r, "/accounts", "accounts", members, nil))
 }
 
-// creation is the creation of one resource. Half of the clients bring the id.
+// creation is a request that creates one resource. Half of the requests have an id.
 func (w *writer) creation(r *Request, path, collection string, members map[string]any, parent *item) *exchange {
 	effect := Effect{Ref: Ref{Collection: collection}, Change: created, Token: members["token"].(string)}
 	if w.chance(2) {
@@ -106,7 +106,7 @@ func (w *writer) creation(r *Request, path, collection string, members map[strin
 	}
 }
 
-// learnNew adds a resource to what the writer knows.
+// learnNew adds a created resource to those of the writer.
 func (w *writer) learnNew(e Effect, etag string, parent *item) {
 	it := &item{ref: e.Ref, etag: etag, parent: parent}
 	if parent == nil {
@@ -116,14 +116,14 @@ func (w *writer) learnNew(e Effect, etag string, parent *item) {
 	}
 }
 
-// abandon leaves alone the account to which a resource belongs, as the writer
-// is not sure of all that is in it.
+// abandon stops using the account to which a resource belongs, because the writer does not know its
+// exact state.
 func (w *writer) abandon(it *item) {
 	root := it.root()
 	w.accounts = slices.DeleteFunc(w.accounts, func(other *item) bool { return other == root })
 }
 
-// adopt takes an account back.
+// adopt uses an abandoned account again.
 func (w *writer) adopt(it *item) {
 	if root := it.root(); root != nil && !slices.Contains(w.accounts, root) {
 		w.accounts = append(w.accounts, root)
@@ -168,8 +168,8 @@ func (w *writer) createChild(ctx context.Context) error {
 	return w.do(ctx, w.creation(&Request{Kind: Create}, "/notes", "notes", members, order))
 }
 
-// createArray creates several resources at once. Sometimes one of them makes it
-// impossible, and then there must be none.
+// createArray creates several resources by one request. Sometimes one of them is invalid; then none
+// may be created.
 func (w *writer) createArray(ctx context.Context) error {
 	account := w.account()
 	if account == nil {
@@ -208,7 +208,7 @@ func (w *writer) createArray(ctx context.Context) error {
 	})
 }
 
-// change is a request that gives a resource another value.
+// change is a request that changes the value of a resource.
 func (w *writer) change(it *item, r *Request, m message, token string) *exchange {
 	r.Effects = []Effect{{Ref: it.ref, Change: updated, Token: token}}
 	return &exchange{
@@ -238,7 +238,7 @@ func (w *writer) patch(ctx context.Context) error {
 
 func (it *item) path() string { return "/" + it.ref.Collection + "/" + it.ref.ID }
 
-// stalePatch is meant for a value that is no longer there.
+// stalePatch sends a PATCH with an outdated If-Match.
 func (w *writer) stalePatch(ctx context.Context) error {
 	it := w.any()
 	if it == nil || it.oldETag == "" {
@@ -270,7 +270,7 @@ func (w *writer) put(ctx context.Context) error {
 	return w.do(ctx, w.change(it, &Request{Kind: Put}, m, token))
 }
 
-// remove deletes a resource, and with it what belongs to it.
+// remove deletes a resource, and by cascade its children.
 func (w *writer) remove(ctx context.Context) error {
 	it := w.any()
 	if it == nil {
@@ -307,8 +307,8 @@ func (it *item) removals(effects []Effect) []Effect {
 	return effects
 }
 
-// chain has several operations on one resource accepted before it waits for any: they
-// must be done in this order.
+// chain sends several asynchronous writes of one resource before it waits for any. They must be
+// executed in this order.
 func (w *writer) chain(ctx context.Context) error {
 	it := &item{ref: Ref{"accounts", w.id()}}
 	async := map[string]string{"Prefer": "respond-async"}
@@ -326,7 +326,7 @@ func (w *writer) chain(ctx context.Context) error {
 		steps = append(steps, w.removal(it, message{method: "DELETE", path: it.path(), header: async}))
 	}
 	for _, x := range steps {
-		// The account is nobody's afterwards: it is looked at, and left alone.
+		// No writer uses the account afterwards; only the checks read it.
 		x.chained, x.learn, x.forget = true, func(Answer) {}, func() {}
 		if err := w.do(ctx, x); err != nil {
 			return err
@@ -345,8 +345,7 @@ func (w *writer) chain(ctx context.Context) error {
 	return nil
 }
 
-// swap reads a counter that everybody counts, and counts on unless somebody else
-// was faster.
+// swap reads a shared counter and increments it by compare-and-swap.
 func (w *writer) swap(ctx context.Context) error {
 	ref := w.run.counters[w.rng.IntN(len(w.run.counters))]
 	path := "/" + ref.Collection + "/" + ref.ID

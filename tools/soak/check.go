@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Value is a resource as it was found.
+// Value is a stored resource.
 type Value struct {
 	Token          string
 	Representation string // empty if it was read from its table
@@ -22,13 +22,13 @@ type Change struct {
 	Token  string // of the representation
 }
 
-// Observed is what was found in the database.
+// Observed is the contents of the database.
 type Observed struct {
 	Resources map[Ref]Value
 	Changes   []Change // nil if the change log was not looked at
 }
 
-// Fault is a way in which a server can fail its clients.
+// Fault is a kind of incorrect behaviour of a server.
 type Fault string
 
 // The faults.
@@ -39,7 +39,7 @@ const (
 	Wrong    Fault = "wrong"     // anything else that must not be
 )
 
-// Violation is a fault that was found, with its evidence.
+// Violation is a detected fault, with its evidence.
 type Violation struct {
 	Fault   Fault
 	Request *Request // nil if it is nobody's
@@ -47,9 +47,8 @@ type Violation struct {
 	History []*Request // what else was done to the same resources
 }
 
-// Check compares the ledger with what was found. It is all that is known about
-// right and wrong, but for the order of concurrent writes to shared resources,
-// which Linearizable checks.
+// Check compares the ledger with the contents of the database. It checks everything except the order
+// of concurrent writes to shared resources, which Linearizable checks.
 func Check(requests []*Request, found *Observed) []Violation {
 	c := checker{found: found}
 	for _, r := range requests {
@@ -67,7 +66,7 @@ func Check(requests []*Request, found *Observed) []Violation {
 	return c.violations
 }
 
-// meets says whether another request is about one of the same resources.
+// meets reports whether another request writes one of the same resources.
 func (r *Request) meets(other *Request) bool {
 	return r != other && slices.ContainsFunc(r.Effects, func(e Effect) bool {
 		return e.Ref.ID != "" && slices.ContainsFunc(other.Effects, func(o Effect) bool { return e.Ref == o.Ref })
@@ -83,8 +82,8 @@ func (c *checker) report(fault Fault, r *Request, format string, args ...any) {
 	c.violations = append(c.violations, Violation{Fault: fault, Request: r, Text: fmt.Sprintf(format, args...)})
 }
 
-// answers checks a request by itself: what it was answered, and that repeating it
-// gave the same answer.
+// answers checks the responses of one request: each must be allowed, and repetitions must have the
+// same response.
 func (c *checker) answers(r *Request) {
 	for _, failure := range r.Failures {
 		if !slices.Contains(r.MayFail, failure.Status) {
@@ -164,8 +163,8 @@ func (c *checker) changes(requests []*Request) {
 	}
 }
 
-// key is what identifies a change. A deletion has the last token of the
-// resource, whosever it was; but there is only one deletion of it.
+// key identifies a change. A deletion has the last token of the resource, whichever request wrote
+// it, but a resource is deleted only once.
 func key(c Change) Change {
 	if c.Change == deleted {
 		c.Token = ""
@@ -186,13 +185,13 @@ func (c *checker) often(r *Request, least, most int) {
 	}
 }
 
-// claim is a value that a resource can have: what a request left.
+// claim is a value that a resource may have, because a request wrote it.
 type claim struct {
 	request *Request
 	effect  Effect
 }
 
-// values checks what is stored, resource by resource.
+// values checks the stored value of each resource.
 func (c *checker) values(requests []*Request) {
 	claims := claimsOf(requests)
 	for ref, possible := range claims {
@@ -202,8 +201,8 @@ func (c *checker) values(requests []*Request) {
 	c.whole(requests, claims)
 }
 
-// claimsOf lists the values that each resource can have. The first of them is
-// certain, unless it is shared, and the others are possible.
+// claimsOf lists the values that each resource may have. Unless the resource is shared, the first is
+// acknowledged, and the others are of requests without a known outcome.
 func claimsOf(requests []*Request) map[Ref][]claim {
 	claims := map[Ref][]claim{}
 	for _, r := range requests {
@@ -225,8 +224,8 @@ func claimsOf(requests []*Request) map[Ref][]claim {
 	return claims
 }
 
-// Witness makes what was found a line of the ledger, where it was not certain
-// before: from now on it is. It is nil if nothing was uncertain.
+// Witness returns a line of the ledger for values that were uncertain and are known now. It is nil if
+// none were uncertain.
 func Witness(requests []*Request, found *Observed) *Request {
 	witness := &Request{Kind: Seen, Outcome: Done}
 	note := func(ref Ref) {
@@ -250,11 +249,11 @@ func Witness(requests []*Request, found *Observed) *Request {
 	return witness
 }
 
-// marked stands for a resource whose id is not known.
+// marked is a placeholder for a resource whose id is unknown.
 func marked(ref Ref, token string) Ref { return Ref{ref.Collection, "with token " + token} }
 
-// unclaimed checks that there are no resources that nobody asked for. One whose
-// id the server minted, but had no time to say, has the token of its creator.
+// unclaimed checks that no resource exists that no request created. If the server made the id and the
+// response was lost, the resource is recognised by the token of the request.
 func (c *checker) unclaimed(requests []*Request, claims map[Ref][]claim) {
 	creators := map[Ref]*Request{}
 	for _, r := range requests {
@@ -283,12 +282,12 @@ func (c *checker) unclaimed(requests []*Request, claims map[Ref][]claim) {
 	}
 }
 
-// mints says whether the request creates a resource with a token whose id is not known.
+// mints reports whether the request creates a resource with a token whose id is unknown.
 func (r *Request) mints(token string) bool {
 	return slices.ContainsFunc(r.Effects, func(e Effect) bool { return e.Token == token && e.Ref.ID == "" })
 }
 
-// value checks that a resource has one of the values that it can have.
+// value checks that a resource has one of the values that it may have.
 func (c *checker) value(ref Ref, possible []claim) {
 	value, there := c.found.Resources[ref]
 	for _, p := range possible {
@@ -323,8 +322,8 @@ func describe(there bool, token string) string {
 	return fmt.Sprintf("there with %q", token)
 }
 
-// whole checks that what is not certain to have taken effect did so in all of its
-// parts or in none, as far as it can be told from what is stored.
+// whole checks that a request without a known outcome took effect completely or not at all, as far as
+// stored values show it.
 func (c *checker) whole(requests []*Request, claims map[Ref][]claim) {
 	there := map[Ref]bool{}
 	for ref, value := range c.found.Resources {
@@ -353,8 +352,8 @@ func (c *checker) whole(requests []*Request, claims map[Ref][]claim) {
 	}
 }
 
-// decided tells from a resource whether a request took effect: if its value is
-// one that the request left and nobody else can have left, or the other way round.
+// decided finds out from a resource whether a request took effect: if its value is one that only this
+// request can have written, or one that this request cannot have left.
 func (c *checker) decided(r *Request, possible []claim) (shown, decided bool) {
 	claimed, others := false, false
 	for _, p := range possible {
@@ -367,7 +366,7 @@ func (c *checker) decided(r *Request, possible []claim) (shown, decided bool) {
 	return shown, claimed && shown != others
 }
 
-// shows says whether a resource is as an effect left it.
+// shows reports whether a resource is in the state after an effect.
 func (c *checker) shows(e Effect) bool {
 	value, there := c.found.Resources[e.Ref]
 	return there != e.gone() && (!there || value.Token == e.Token)

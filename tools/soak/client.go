@@ -15,19 +15,19 @@ import (
 	"time"
 )
 
-// maxAnswer is how long an answer may take. A server that is gone is noticed at
-// once; one that hangs must not count as gone, as it could go on later.
+// maxAnswer is how long a response may take. A server that has ended is noticed at once. One that
+// hangs must not count as ended, because it could continue later.
 var maxAnswer = time.Minute
 
-// client talks to one life of the server, or to one of its nodes.
+// client sends requests to one process of the server, or to one node.
 type client struct {
 	base  atomic.Value // a string: a node that comes back does so elsewhere
 	http  *http.Client
 	shaky bool // it may be unavailable for a while, and say so
 	watch watch
 
-	// dying is set when the crash begins. A server whose disk has no power any
-	// more may say so for a moment; in truth nobody would have heard it.
+	// dying is set when the crash begins. A server whose disk has lost power may still
+	// respond for a moment; with a real power cut, no client would receive that.
 	dying atomic.Bool
 }
 
@@ -62,7 +62,7 @@ func shortened(s string) string {
 	return s
 }
 
-// errHangs is fatal: nothing can be said of a server that neither answers nor ends.
+// errHangs is fatal: a server that neither responds nor ends cannot be checked.
 var errHangs = errors.New("no answer in time")
 
 var (
@@ -71,7 +71,7 @@ var (
 	errSlow = errors.New("the answer is not waited for any longer")
 )
 
-// send sends a message. An error means that there was no whole answer.
+// send sends a message. An error means that there was no complete response.
 func (c *client) send(ctx context.Context, m message) (Answer, http.Header, error) {
 	sent := time.Now()
 	answer, header, err := c.exchange(ctx, m)
@@ -84,8 +84,8 @@ func (c *client) send(ctx context.Context, m message) (Answer, http.Header, erro
 func (c *client) exchange(ctx context.Context, m message) (Answer, http.Header, error) {
 	var body io.Reader
 	if m.body != "" {
-		// Of this type net/http does not know how to send it twice, which it
-		// would do by itself and unseen.
+		// net/http cannot send a reader of this type again. Otherwise it would repeat
+		// requests by itself, unnoticed.
 		body = io.NopCloser(strings.NewReader(m.body))
 	}
 	request, err := http.NewRequestWithContext(ctx, m.method, c.base.Load().(string)+m.path, body)
@@ -131,12 +131,13 @@ func hanging(ctx context.Context, err error) error {
 	return err
 }
 
-// missing is the error of a read of what must be there, and is not.
+// missing is the error of a read of a resource that must exist and does not.
 type missing struct{ text string }
 
 func (e *missing) Error() string { return e.text }
 
-// get reads a path that must be there. Who may be unavailable is asked again for a while.
+// get reads a path that must exist. If the node may be unavailable, it repeats the request for a
+// while.
 func (c *client) get(ctx context.Context, path string) (Answer, http.Header, error) {
 	for deadline := time.Now().Add(maxRecovery); ; {
 		answer, header, err := c.send(ctx, message{method: "GET", path: path})
@@ -166,7 +167,7 @@ func (c *client) list(ctx context.Context, path string) ([]json.RawMessage, http
 	return envelope.Data, header, err
 }
 
-// data takes a representation, or the array of them, out of its envelope, byte for byte.
+// data returns the member data of an envelope, byte for byte.
 func (a Answer) data() []json.RawMessage {
 	var envelope struct{ Data json.RawMessage }
 	if json.Unmarshal([]byte(a.Body), &envelope) != nil {
@@ -182,8 +183,7 @@ func (a Answer) data() []json.RawMessage {
 	return list
 }
 
-// code is the code of the error that was answered, empty if there is none or
-// more than one.
+// code is the code of the error of a response, empty if there is none or more than one.
 func (a Answer) code() string {
 	var envelope struct{ Errors []struct{ Code string } }
 	if json.Unmarshal([]byte(a.Body), &envelope) != nil || len(envelope.Errors) != 1 {
@@ -192,7 +192,7 @@ func (a Answer) code() string {
 	return envelope.Errors[0].Code
 }
 
-// identity is what every representation has.
+// identity is the members that every representation has.
 type identity struct{ ID, Type string }
 
 func identify(representation json.RawMessage) (id identity) {

@@ -14,6 +14,7 @@ import (
 type Rest struct {
 	Observed
 	told     map[Ref][]told // the change log by resource
+	cut      bool           // the beginning of the change log was removed
 	Problems []string       // where the database is at odds with itself
 }
 
@@ -30,6 +31,7 @@ type content struct {
 	stored  []stored // all resources
 	totals  map[total]int64
 	numbers numbering
+	cut     bool // the change log has lost its beginning
 }
 
 // logged is an entry of the change log.
@@ -82,13 +84,13 @@ func (c *content) examine(rest *Rest) {
 // forwards reads the change log from its beginning: a resource is created, updated and deleted in turn, and
 // has the revision of its last change.
 func (c *content) forwards(rest *Rest) {
-	rest.told = map[Ref][]told{}
+	rest.told, rest.cut = map[Ref][]told{}, c.cut
 	last := map[Ref]logged{}
 	for _, change := range c.changes {
 		ref := Ref{c.numbers.name(change.collection), change.id}
 		before, known := last[ref]
 		there := known && before.kind != deleted
-		if there != (change.kind != created) {
+		if there != (change.kind != created) && (known || !c.cut) {
 			rest.problem("change log: %s of %v, and it was there: %t", change.kind, ref, there)
 		}
 		if change.revision <= before.revision {
@@ -100,6 +102,7 @@ func (c *content) forwards(rest *Rest) {
 	for _, found := range c.stored {
 		change, known := last[found.ref]
 		switch {
+		case !known && c.cut:
 		case !known || change.kind == deleted:
 			rest.problem("%v is in its table, and not in the change log", found.ref)
 		case found.revision != change.revision:

@@ -14,13 +14,13 @@ import (
 	"github.com/plural-go/plural/tools/soak/disk"
 )
 
-// FaultTest breaks a disk in some way.
+// FaultTest is a test in which a disk fails.
 type FaultTest struct {
 	Name string
 	Run  func(ctx context.Context, server string, writers int, seed uint64) (*Run, error)
 }
 
-// Faults lists them. It takes root to mount a tmpfs.
+// Faults lists the tests. Mounting a tmpfs needs root.
 func Faults() []FaultTest {
 	faults := []FaultTest{
 		{"disk full", onDisk(func(ctx context.Context, s *SQLite, d *disk.Disk, writers int, seed uint64) (*Run, error) {
@@ -37,7 +37,7 @@ func Faults() []FaultTest {
 	return faults
 }
 
-// onDisk runs a test on a disk of ours.
+// onDisk runs a test on a simulated disk.
 func onDisk(test func(context.Context, *SQLite, *disk.Disk, int, uint64) (*Run, error)) func(context.Context, string, int, uint64) (*Run, error) {
 	return func(ctx context.Context, server string, writers int, seed uint64) (r *Run, err error) {
 		d := disk.New(seed)
@@ -65,12 +65,12 @@ func fullTmpfs(ctx context.Context, server string, writers int, seed uint64) (r 
 	return fullDisk(ctx, s, space, writers, seed)
 }
 
-// someWrites is how much is written before and after something is broken.
+// someWrites is the number of writes before and after a fault.
 const someWrites = 100
 
-// fullDisk lets a disk become full under the writers, and makes room again. Writes
-// must be refused while there is none, reads go on, and writes too as soon as there
-// is room, without another start.
+// fullDisk fills a disk while the writers run, and frees space again. While the disk is full, writes
+// must be refused and reads must succeed. Writes must succeed as soon as there is space, without a
+// restart.
 func fullDisk(ctx context.Context, s *SQLite, space space, writers int, seed uint64) (*Run, error) {
 	r := NewRun(s, writers, seed)
 	r.broken = []int{http.StatusServiceUnavailable}
@@ -97,9 +97,9 @@ func fullDisk(ctx context.Context, s *SQLite, space space, writers int, seed uin
 	return r, r.end(ctx, c)
 }
 
-// diskError lets an operation on the database fail once. From then on nothing must
-// be acknowledged, though the disk works again; the server must say so, and answer
-// reads, until it is started again.
+// diskError makes one operation on the database file fail. From then on, until it is restarted, the
+// server must refuse writes with an error that says so, although the disk works again, and must
+// answer reads.
 func diskError(ctx context.Context, s *SQLite, d *disk.Disk, op disk.Op, suffix string, writers int, seed uint64) (*Run, error) {
 	r := NewRun(s, writers, seed)
 	r.broken = []int{http.StatusServiceUnavailable}
@@ -127,7 +127,7 @@ func diskError(ctx context.Context, s *SQLite, d *disk.Disk, op disk.Op, suffix 
 
 func nothing() error { return nil }
 
-// begin starts the server and lets the writers write something.
+// begin starts the server and runs the writers for some writes.
 func (r *Run) begin(ctx context.Context) (*client, error) {
 	c, err := r.start(ctx)
 	if err != nil || c == nil {
@@ -136,7 +136,7 @@ func (r *Run) begin(ctx context.Context) (*client, error) {
 	return c, r.writeSome(ctx, c)
 }
 
-// writeSome lets the writers write something, which must be possible.
+// writeSome runs the writers for some writes, which must succeed.
 func (r *Run) writeSome(ctx context.Context, c *client) error {
 	if err := r.write(ctx, c, until{acks: someWrites}, nothing); err != nil {
 		return err
@@ -158,8 +158,8 @@ func (r *Run) end(ctx context.Context, c *client) error {
 	return r.Finish(ctx)
 }
 
-// expect sends a message and looks at the status and, if there is one, the code of the
-// error. A client that is told to come back must be told when.
+// expect sends a message and checks the status and, if given, the code of the error. A 503 must have
+// Retry-After.
 func (r *Run) expect(ctx context.Context, c *client, m message, status int, code string) {
 	answer, header, err := c.send(ctx, m)
 	if err != nil || answer.Status != status || answer.code() != code {
@@ -170,13 +170,13 @@ func (r *Run) expect(ctx context.Context, c *client, m message, status int, code
 	}
 }
 
-// space is room on a disk that can be taken away and given back.
+// space is the free space of a disk, which can be taken away and given back.
 type space interface {
 	fill() error
 	free() error
 }
 
-// diskSpace is that of a disk of ours.
+// diskSpace is the free space of a simulated disk.
 type diskSpace struct{ *disk.Disk }
 
 func (s diskSpace) fill() error {
@@ -189,7 +189,7 @@ func (s diskSpace) free() error {
 	return nil
 }
 
-// tmpfs is a file system of the kernel in memory. It takes root to mount one.
+// tmpfs is a file system of the kernel in memory. Mounting one needs root.
 type tmpfs struct{ dir string }
 
 // newSQLiteOnTmpfs prepares a server whose database is on a small file system.
@@ -205,7 +205,7 @@ func newSQLiteOnTmpfs(binary string) (*SQLite, space, error) {
 	return s, tmpfs{s.data}, nil
 }
 
-// fill lets a file take all that is left.
+// fill writes a file until the disk is full.
 func (t tmpfs) fill() error {
 	file, err := os.Create(t.filler())
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Ref names a resource.
+// Ref identifies a resource.
 type Ref struct{ Collection, ID string }
 
 // Effect is what a request does to one resource, if it takes effect.
@@ -22,11 +22,11 @@ type Effect struct {
 	Want   string // the representation as the server acknowledged it, if it has
 }
 
-// gone says whether the effect leaves no resource behind.
+// gone reports whether the resource does not exist after the effect.
 func (e Effect) gone() bool { return e.Change == deleted || e.Change == seen && e.Token == "" }
 
-// The changes of a resource, as the change log calls them, and one that is not a
-// change: it was seen to be so.
+// The kinds of changes, as in the change log, and one that is not a change: the harness has read the
+// value.
 const (
 	created = "created"
 	updated = "updated"
@@ -34,7 +34,7 @@ const (
 	seen    = "seen"
 )
 
-// Outcome is what is known of a request.
+// Outcome is what is known about the effect of a request.
 type Outcome int
 
 // The outcomes.
@@ -49,8 +49,7 @@ func (o Outcome) String() string {
 	return [...]string{"unknown", "done", "accepted", "refused"}[o]
 }
 
-// Answer is what a client can see of a response, as far as it must not change
-// when the request is repeated.
+// Answer is the part of a response that must be the same when the request is repeated.
 type Answer struct {
 	Status         int
 	Location, ETag string
@@ -58,13 +57,13 @@ type Answer struct {
 	Replayed       bool // the server said that it has answered so before
 }
 
-// same compares what a repeated answer must have in common with the first.
+// same compares what a repeated response must have in common with the first.
 func (a Answer) same(b Answer) bool {
 	a.Replayed, b.Replayed = false, false
 	return a == b
 }
 
-// Request is a line of the ledger: a write that was sent, and what became of it.
+// Request is a line of the ledger: a write that was sent, and its outcome.
 type Request struct {
 	Order     int // of writes to one resource: the order in which they were last sent
 	Writer    int
@@ -78,9 +77,9 @@ type Request struct {
 	Outcome   Outcome
 	Answers   []Answer // to every time it was sent, if there was one; repetitions behind the others
 	Failures  []Answer // errors of the server, which decide nothing
-	Operation string   // where the operation of a 202 can be read
-	Failure   *Answer  // what the operation says that the answer would have been, if it failed
-	Mismatch  string   // what is wrong with the answer itself
+	Operation string   // path of the operation of a 202
+	Failure   *Answer  // the errors of a failed operation, as the response that they would have been
+	Mismatch  string   // what is wrong with the response itself
 
 	// For a compare-and-swap of a shared resource: which value it replaces, and
 	// when it began and ended.
@@ -88,8 +87,8 @@ type Request struct {
 	Call, Over time.Duration
 }
 
-// answer notes answers to a request, in the order in which they came. A repetition may
-// overtake what it repeats. The first that there ever was decides what is known of it.
+// answer records responses to a request, in the order in which they came. The response to a
+// repetition may come before that to the original. The first response decides the outcome.
 func (r *Request) answer(answers, failures []Answer, now time.Duration) {
 	known := len(r.Answers) > 0
 	for _, a := range answers {
@@ -120,10 +119,10 @@ func (r *Request) answer(answers, failures []Answer, now time.Duration) {
 	}
 }
 
-// full says that there was no room to store anything.
+// full reports whether the server refused the request because its disk is full.
 func (a Answer) full() bool { return a.code() == "storage_full" }
 
-// accepted takes the id from a 202, which has nothing else to say.
+// accepted takes the id from a 202 response, which has no other attributes.
 func (r *Request) accepted(a Answer) {
 	ref := &r.Effects[0].Ref
 	if ref.ID == "" {
@@ -134,7 +133,7 @@ func (r *Request) accepted(a Answer) {
 	}
 }
 
-// done takes the representations from an answer of success.
+// done takes the representations from a successful response.
 func (r *Request) done(a Answer) {
 	if r.Effects[0].gone() {
 		return
@@ -172,7 +171,7 @@ const (
 	Seen        Kind = "seen" // by the harness, not a request
 )
 
-// Async is the kind when it is done by an operation.
+// Async is the kind of the same request executed asynchronously.
 func (k Kind) Async() Kind { return "async " + k }
 
 // Ledger has every write that was sent and every read of shared resources. It
@@ -192,8 +191,8 @@ type Read struct {
 	Call, Return time.Duration
 }
 
-// Enter notes that a request is about to be sent. A request that is sent once
-// more is entered once more, and moves behind all others.
+// Enter records that a request is about to be sent. A request that is sent again is entered again,
+// and moves to the end.
 func (l *Ledger) Enter(r *Request) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -204,21 +203,21 @@ func (l *Ledger) Enter(r *Request) {
 	r.Order = l.order
 }
 
-// Update changes what is known of a request.
+// Update changes the line of a request.
 func (l *Ledger) Update(change func()) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	change()
 }
 
-// First is the first answer to a request that has one.
+// First is the first response to a request.
 func (l *Ledger) First(r *Request) Answer {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return r.Answers[0]
 }
 
-// Read notes a read of a shared resource.
+// Read records a read of a shared resource.
 func (l *Ledger) Read(r Read) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -17,8 +17,8 @@ type step struct {
 	succeeded bool   // whether a swap found what it expected
 }
 
-// register is a resource as it should be: one value, which a swap replaces if it is
-// the expected one.
+// register is the model of a shared resource: one value, which a swap replaces if it is the expected
+// one.
 var register = porcupine.Model{
 	Init: func() any { return "" },
 	Step: func(state, input, _ any) (bool, any) {
@@ -35,14 +35,14 @@ var register = porcupine.Model{
 	},
 }
 
-// maxThinking bounds how long the order of the operations on one resource is
-// looked for. What cannot be decided in it counts as a violation.
+// maxThinking bounds the search for an order of the operations on one resource. If it is exceeded,
+// that counts as a violation.
 var maxThinking = 20 * time.Second
 
 // Linearizable checks, for each shared resource, that its reads and
 // compare-and-swaps can be put into one order that agrees with the clock.
 func Linearizable(requests []*Request, reads []Read) []Violation {
-	evidence := map[string]bool{} // tokens that somebody has seen
+	evidence := map[string]bool{} // tokens that a request has read
 	for _, r := range reads {
 		evidence[r.Token] = true
 	}
@@ -67,12 +67,12 @@ func Linearizable(requests []*Request, reads []Read) []Violation {
 		}
 		s := step{swap: true, expects: r.Expects, leaves: e.Token, succeeded: r.Outcome != Refused}
 		switch {
-		case r.Outcome == Refused && len(r.Answers) == 0: // for want of room
+		case r.Outcome == Refused && len(r.Answers) == 0: // because the disk was full
 		case r.Outcome == Done || r.Outcome == Refused:
 			add(e.Ref, s, r.Call, r.Over)
 		case evidence[e.Token]:
-			// It took effect, and nobody knows when. What left no trace may as
-			// well never have happened.
+			// It took effect at an unknown time. A swap without evidence may not have
+			// happened at all.
 			add(e.Ref, s, r.Call, math.MaxInt64)
 		}
 	}

@@ -22,6 +22,7 @@ type Nodes struct {
 	settings []string   // of PostgreSQL
 	clusters []*cluster // of PostgreSQL: the one that is written to, and its standby if there is one
 	nodes    []*node
+	flags    []string // more of them for the servers
 }
 
 // node is one of the servers.
@@ -105,10 +106,17 @@ func (s *Nodes) primary() *cluster { return s.clusters[0] }
 
 // launch starts one of the nodes.
 func (s *Nodes) launch(n *node) (err error) {
-	n.process, err = process.Launch(n.log, exec.Command(s.binary, "serve", "--addr=127.0.0.1:0", "--log-level=warn",
-		"--schema="+s.schema(), "--database="+hosts(s.clusters...)), nil)
+	n.process, err = process.Launch(n.log, exec.Command(s.binary, append([]string{"serve", "--addr=127.0.0.1:0", "--log-level=warn",
+		"--schema=" + s.schema(), "--database=" + hosts(s.clusters...)}, s.flags...)...), nil)
 	return err
 }
+
+// command runs another command of the program on the database.
+func (s *Nodes) command(ctx context.Context, arguments ...string) error {
+	return runCommand(ctx, s.binary, append(arguments, "--schema="+s.schema(), "--database="+hosts(s.primary()))...)
+}
+
+func (s *Nodes) setFlags(flags ...string) { s.flags = flags }
 
 func (n *node) wait(ctx context.Context) (err error) {
 	n.base, err = baseOf(ctx, n.process)

@@ -24,7 +24,7 @@ const (
 	cutsAtOnce   = 10
 )
 
-// run does all of it, each trouble on a database of its own.
+// run executes the plan, each trouble on its own database.
 func (p NodesPlan) run(ctx context.Context, server string, writers int, seed uint64, report *Report, out io.Writer) error {
 	for _, t := range []struct {
 		trouble Trouble
@@ -50,7 +50,7 @@ func (p NodesPlan) run(ctx context.Context, server string, writers int, seed uin
 	return nil
 }
 
-// endure lets nodes on a new database endure troubles, one after another.
+// endure runs troubles, one after another, on nodes with a new database.
 func endure(ctx context.Context, server string, writers int, seed uint64, times int, troubles ...Trouble) (r *Run, err error) {
 	s, err := NewNodes(ctx, server, troubles[0].settings...)
 	if err != nil {
@@ -67,15 +67,15 @@ type CarelessDatabase struct {
 	trouble Trouble
 }
 
-// CarelessDatabases are all of them.
+// CarelessDatabases lists the controls.
 func CarelessDatabases() []CarelessDatabase {
 	forgetful := Trouble{Name: "immediate restart", Unavailable: true, settings: []string{"synchronous_commit=off"}, strike: forget}
 	lagging := Trouble{Name: "failover", Unavailable: true, Standby: asynchronous, strike: lagAndFailOver}
 	return []CarelessDatabase{{"PostgreSQL with synchronous_commit=off", forgetful}, {"an asynchronous standby", lagging}}
 }
 
-// forget restarts PostgreSQL in immediate mode, with commits that are nowhere but in its
-// memory: the process that would write them soon is stopped for a moment before.
+// forget restarts PostgreSQL in immediate mode while some commits are only in its memory: it stops
+// the process that would write them a moment before.
 func forget(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 	c := s.primary()
 	var walWriter int
@@ -87,7 +87,7 @@ func forget(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 		return err
 	}
 	err := errors.Join(sleep(ctx, 300*time.Millisecond), syscall.Kill(c.Pid(), syscall.SIGQUIT))
-	_ = syscall.Kill(walWriter, syscall.SIGKILL) // before it gets to go on
+	_ = syscall.Kill(walWriter, syscall.SIGKILL) // before it continues
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func forget(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 	return c.Start(ctx, s.settings...)
 }
 
-// lagAndFailOver lets the standby fall behind before it becomes the primary.
+// lagAndFailOver makes the standby fall behind before it becomes the primary.
 func lagAndFailOver(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 	halted, err := s.clusters[1].halt()
 	if err != nil {
@@ -111,11 +111,11 @@ func lagAndFailOver(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 	return s.promote(ctx)
 }
 
-// maxCareless is how often a database is careless before it counts as careful: by
-// chance, nothing was acknowledged right before.
+// maxCareless is how often the loss is attempted before the control fails: by chance, there may be no
+// acknowledged write to lose.
 const maxCareless = 20
 
-// Run lets a database be careless until a loss is seen, and counts what was lost then.
+// Run repeats the fault until the harness detects a loss, and counts the lost writes.
 func (d CarelessDatabase) Run(ctx context.Context, server string, writers int, seed uint64) (lost int, err error) {
 	r, err := endure(ctx, server, writers, seed, maxCareless, d.trouble)
 	if err != nil {

@@ -13,8 +13,18 @@ const testLease = 2 * time.Second
 
 func TestNodesKeepTheirPromises(t *testing.T) {
 	t.Parallel()
-	troubles := []Trouble{NodeKilled(testLease / 4), ConnectionsCut(1), DatabaseRestarted()}
+	troubles := []Trouble{NodeKilled(testLease / 4), ConnectionsCut(1), DatabaseRestarted(), NodePaused(2 * testLease)}
 	r, err := endure(t.Context(), server(t, Linked{Lease: testLease}), testWriters, testSeed, 1, troubles...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge(t, r)
+	t.Log(r.Trouble)
+}
+
+func TestNodesKeepTheirPromisesInAFailover(t *testing.T) {
+	t.Parallel()
+	r, err := endure(t.Context(), server(t, Linked{Lease: testLease}), testWriters, testSeed, 1, FailedOver())
 	if err != nil {
 		t.Fatal(err)
 	}

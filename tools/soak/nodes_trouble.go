@@ -13,32 +13,32 @@ import (
 	"time"
 )
 
-// Trouble is what happens to nodes or to their database while writers write.
+// Trouble is a fault of nodes or of their database while writers write.
 type Trouble struct {
 	Name        string
 	Unavailable bool // nodes may answer with 503 meanwhile
 	Standby     standby
-	Times       int      // how often it happens, one time right behind another; zero: once
+	Times       int      // how often it happens, one directly after the other; zero: once
 	settings    []string // of PostgreSQL
-	// strike returns when everything is there again that was taken away.
+	// strike causes the fault. It returns when nodes and database run again.
 	strike func(ctx context.Context, s *Nodes, rng *rand.Rand) error
 }
 
-// standby is what a database has beside it.
+// standby is the kind of standby server of a database.
 type standby int
 
 const (
 	noStandby    standby = iota
-	synchronous          // is waited for with every commit
-	asynchronous         // may be behind
+	synchronous          // every commit waits for it
+	asynchronous         // may lag
 )
 
-// Weathered is what clients noticed of trouble.
+// Weathered is what clients noticed of a trouble.
 type Weathered struct {
-	Longest     time.Duration // that an answer took
+	Longest     time.Duration // time of a response
 	Unavailable int           // answers with 503
 	Unhelpful   int           // of these, without Retry-After
-	Recovery    time.Duration // the longest, from the end of the trouble until everything came through
+	Recovery    time.Duration // the longest time from the end of the trouble until all requests succeeded
 }
 
 func (t Weathered) String() string {
@@ -52,7 +52,7 @@ func (t *Weathered) add(other Weathered) {
 	t.Unhelpful += other.Unhelpful
 }
 
-// NodeKilled: a node is killed, and comes back after a while.
+// NodeKilled: a node is killed, and started again after a while.
 func NodeKilled(gone time.Duration) Trouble {
 	return Trouble{Name: "node killed", strike: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
 		n := s.nodes[rng.IntN(len(s.nodes))]
@@ -67,8 +67,7 @@ func NodeKilled(gone time.Duration) Trouble {
 	}}
 }
 
-// NodePaused: a node does nothing for a while, and goes on as if nothing had been. It
-// should be for longer than a lease.
+// NodePaused: a node is stopped (SIGSTOP) for longer than a lease, and then continues.
 func NodePaused(pause time.Duration) Trouble {
 	return Trouble{Name: "node paused", Unavailable: true, strike: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
 		n := s.nodes[rng.IntN(len(s.nodes))].process
@@ -79,7 +78,7 @@ func NodePaused(pause time.Duration) Trouble {
 	}}
 }
 
-// DatabaseStopped: PostgreSQL does nothing for a while, and goes on.
+// DatabaseStopped: PostgreSQL is stopped (SIGSTOP) for a while, and then continues.
 func DatabaseStopped(pause time.Duration) Trouble {
 	return Trouble{Name: "PostgreSQL stopped", Unavailable: true, strike: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 		halted, err := s.primary().halt()
@@ -98,7 +97,7 @@ func DatabaseRestarted() Trouble {
 	}}
 }
 
-// ConnectionsCut: connections end under the statements that run on them.
+// ConnectionsCut: connections are terminated while statements run on them.
 func ConnectionsCut(times int) Trouble {
 	return Trouble{Name: "connection cut", Unavailable: true, Times: times, strike: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
 		if err := sleep(ctx, time.Duration(rng.Int64N(int64(100*time.Millisecond)))); err != nil {
@@ -109,8 +108,8 @@ func ConnectionsCut(times int) Trouble {
 	}}
 }
 
-// FailedOver: the primary is gone for good, and its standby becomes the primary. What
-// comes back in its place is empty, and made the next standby.
+// FailedOver: the primary is destroyed, and its standby becomes the primary. A new server becomes
+// the next standby.
 func FailedOver() Trouble {
 	return Trouble{Name: "failover", Unavailable: true, Standby: synchronous, strike: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 		if !s.clusters[1].Running() {
@@ -134,25 +133,25 @@ func sleep(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// Tests are more patient than make soak, as they must pass on a machine that is busy: see TestMain.
+// Tests use longer limits than make soak, because they must pass on a busy machine: see TestMain.
 var (
-	// maxRecovery is how long it may take until everything comes through again.
+	// maxRecovery is how long it may take until all requests succeed again.
 	maxRecovery = 5 * time.Second
-	// maxTrouble is how long an answer may take, in whatever trouble.
+	// maxTrouble is how long a response may take during a trouble.
 	maxTrouble = 30 * time.Second
 )
 
 const (
-	// impatient is how long writers wait for a node before they ask another.
+	// impatient is how long writers wait for a node before they use another.
 	impatient = 3 * time.Second
 
-	acksBefore = 300             // of writes, ahead of a trouble
-	acksAfter  = 50              // and behind it, by each node
-	lookAfter  = 3 * time.Second // how long what comes behind it is looked at, at least
+	acksBefore = 300             // of writes, before a trouble
+	acksAfter  = 50              // and after it, by each node
+	lookAfter  = 3 * time.Second // the least time that requests are observed after it
 )
 
-// Endure lets troubles happen a number of times, one after another, to nodes under
-// load, and checks everything behind each.
+// Endure causes troubles a number of times, one after another, on nodes under load, and checks
+// everything after each.
 func (r *Run) Endure(ctx context.Context, s *Nodes, times int, troubles ...Trouble) error {
 	r.patience = impatient
 	for _, trouble := range troubles {
@@ -187,7 +186,7 @@ func (r *Run) Endure(ctx context.Context, s *Nodes, times int, troubles ...Troub
 	return r.end(ctx, c)
 }
 
-// suffer lets a trouble happen, and waits until it is overcome.
+// suffer causes a trouble, and waits until the nodes have recovered.
 func (r *Run) suffer(ctx context.Context, s *Nodes, trouble Trouble) error {
 	for range max(1, trouble.Times) {
 		r.Crashes = append(r.Crashes, trouble.Name)
@@ -218,7 +217,7 @@ func (r *Run) fewestAcks() int {
 	return fewest
 }
 
-// judge looks at how a trouble was overcome.
+// judge checks how the nodes recovered from a trouble.
 func (r *Run) judge() {
 	for i, c := range r.clients {
 		noticed := c.watch.noticed()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// observe reads all collections through the interface. It also compares the
-// totals that the server gives with what it lists.
+// observe reads all collections through the interface. It also compares the totals of the server with
+// the number of listed resources.
 func observe(ctx context.Context, c *client) (found *Observed, problems []string, err error) {
 	found = &Observed{Resources: map[Ref]Value{}}
 	children := map[string]int{} // by the path of the sub-collection
@@ -38,7 +38,7 @@ func observe(ctx context.Context, c *client) (found *Observed, problems []string
 	}
 	checked := 0
 	for path, n := range children {
-		if checked++; checked > 5 { // any few: each costs a request
+		if checked++; checked > 5 { // a few are enough: each needs a request
 			break
 		}
 		_, header, err := c.get(ctx, path+"?limit=0")
@@ -57,7 +57,7 @@ func wrongTotal(path string, header http.Header, there int) []string {
 	return nil
 }
 
-// operation is a resource of the collection operations, as far as we look at it.
+// operation is a resource of the collection operations, as far as the harness uses it.
 type operation struct {
 	Status string
 	Errors []struct {
@@ -66,10 +66,10 @@ type operation struct {
 	}
 }
 
-// maxSettle is how long operations may take once nobody adds any.
+// maxSettle is how long operations may take when no more are added.
 var maxSettle = time.Minute
 
-// settle waits until no operation is left to be done.
+// settle waits until all operations have finished.
 func settle(ctx context.Context, c *client) error {
 	for deadline := time.Now().Add(maxSettle); ; {
 		list, _, err := c.list(ctx, "/operations?filter[status][in]=pending,running&limit=1")
@@ -83,7 +83,7 @@ func settle(ctx context.Context, c *client) error {
 	}
 }
 
-// resolve asks what became of an accepted request. It is over if its operation is.
+// resolve reads the outcome of an accepted request from its operation.
 func resolve(ctx context.Context, c *client, l *Ledger, r *Request, now func() time.Duration) (over bool, err error) {
 	answer, _, err := c.get(ctx, r.Operation)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/plural-go/plural/tools/soak/disk"
 )
 
-// Plan is what to do to a server.
+// Plan is how often a run makes a server crash, and in which ways.
 type Plan struct {
 	Module  string // its directory
 	Writers int
@@ -22,7 +22,9 @@ type Plan struct {
 	Cuts    int // at least
 	Writes  int // acknowledged, at least
 	Nodes   NodesPlan
-	Seed    uint64
+	// Upheavals is how often each happens, on each database.
+	Upheavals int
+	Seed      uint64
 }
 
 const (
@@ -31,9 +33,8 @@ const (
 	maxControl        = 40  // cuts, until a control must have lost something
 )
 
-// Run does everything: crashes and power cuts until there are as many as wanted, faults,
-// and the controls, which have to fail. False means that a promise was broken, or
-// that a control kept all of them.
+// Run executes the plan: crashes, power cuts, faults, and the controls, which must fail. False means
+// that a violation was found, or that a control had none.
 func (p Plan) Run(ctx context.Context, out io.Writer) (ok bool, err error) {
 	begun := time.Now()
 	fmt.Fprintf(out, "seed %d, %d writers\n", p.Seed, p.Writers)
@@ -57,6 +58,9 @@ func (p Plan) Run(ctx context.Context, out io.Writer) (ok bool, err error) {
 	if err == nil {
 		err = p.Nodes.run(ctx, servers[""], p.Writers, p.Seed, &nodes, out)
 	}
+	if err == nil {
+		err = p.upheavals(ctx, servers[""], &report, &nodes, out)
+	}
 	fmt.Fprintf(out, "\nafter %v, a server on SQLite:\n", time.Since(begun).Round(time.Second))
 	report.Print(out)
 	fmt.Fprintf(out, "\n%d nodes on PostgreSQL:\n", numNodes)
@@ -79,7 +83,7 @@ func (p Plan) crashes(ctx context.Context, server string, report *Report, out io
 		}
 		var s *SQLite
 		var err error
-		// In proportion, so that a run that is broken off has some of both.
+		// Alternately, so that an interrupted run has some of both.
 		if cuts*p.Kills < kills*p.Cuts {
 			s, err = NewSQLiteOn(disk.New(p.Seed+n), server)
 		} else {
@@ -97,7 +101,7 @@ func (p Plan) crashes(ctx context.Context, server string, report *Report, out io
 	}
 }
 
-// Cycles is several cycles, and the end.
+// Cycles runs several cycles, and finishes the run.
 func (r *Run) Cycles(ctx context.Context, n, acks int) error {
 	for range n {
 		if ok, err := r.Cycle(ctx, acks); !ok || err != nil {
@@ -107,7 +111,7 @@ func (r *Run) Cycles(ctx context.Context, n, acks int) error {
 	return r.Finish(ctx)
 }
 
-// faults breaks disks in other ways.
+// faults runs the tests with failing disks.
 func (p Plan) faults(ctx context.Context, server string, report *Report, out io.Writer) error {
 	for _, f := range Faults() {
 		r, err := f.Run(ctx, server, p.Writers, p.Seed)
@@ -120,8 +124,35 @@ func (p Plan) faults(ctx context.Context, server string, report *Report, out io.
 	return nil
 }
 
-// controls runs servers and disks that lose writes, and counts those of which the
-// harness does not notice it.
+// upheavals lets each happen on new databases of both kinds.
+func (p Plan) upheavals(ctx context.Context, server string, report, nodes *Report, out io.Writer) error {
+	for n := range uint64(p.Upheavals) { // #nosec G115 -- not negative
+		for _, u := range Upheavals() {
+			for _, on := range []struct {
+				report *Report
+				system func() (upheaved, error)
+			}{
+				{report, func() (upheaved, error) { return NewSQLite(server) }},
+				{nodes, func() (upheaved, error) { return NewNodes(ctx, server) }},
+			} {
+				s, err := on.system()
+				if err != nil {
+					return err
+				}
+				r, err := u.Run(ctx, s, p.Writers, p.Seed+n)
+				if err != nil {
+					return fmt.Errorf("%s: %w", u.Name, err)
+				}
+				on.report.Add(r)
+				fmt.Fprintf(out, "%s: %s: %d findings\n", time.Now().Format(time.TimeOnly), u.Name, len(r.Findings))
+			}
+		}
+	}
+	return nil
+}
+
+// controls runs servers and disks that lose writes, and counts those whose losses the harness does
+// not detect.
 func (p Plan) controls(ctx context.Context, servers map[string]string, out io.Writer) (blind int, err error) {
 	for _, c := range Controls {
 		lost, err := c.Run(ctx, servers[c.Synchronous], p.Writers, p.Seed)
@@ -153,14 +184,14 @@ type Control struct {
 	Lies        bool   // the disk does not sync
 }
 
-// Controls are all of them.
+// Controls lists the controls.
 var Controls = []Control{
 	{Name: "a disk that lies about syncs", Lies: true},
 	{Name: "synchronous=NORMAL", Synchronous: "NORMAL"},
 	{Name: "synchronous=OFF", Synchronous: "OFF"},
 }
 
-// Run cuts the power until a loss is seen, and counts what was lost then.
+// Run cuts the power until the harness detects a loss, and counts the lost writes.
 func (c Control) Run(ctx context.Context, server string, writers int, seed uint64) (lost int, err error) {
 	d := disk.New(seed)
 	s, err := NewSQLiteOn(d, server)

@@ -16,10 +16,10 @@ import (
 	"github.com/plural-go/plural/internal/pgserver"
 )
 
-// cluster is a PostgreSQL server, which can be treated as badly as a machine can.
+// cluster is a PostgreSQL server that can be stopped, killed and replaced.
 type cluster struct{ *pgserver.Server }
 
-// follow makes a standby of another server. Whatever it was before is gone.
+// follow makes this server a standby of another. Its own data are removed.
 func (c *cluster) follow(ctx context.Context, primary *cluster) error {
 	if err := os.RemoveAll(c.Data()); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (c *cluster) follow(ctx context.Context, primary *cluster) error {
 	return c.Start(ctx)
 }
 
-// hosts is the URL of whichever of several servers can be written to.
+// hosts is a URL that connects to the one of several servers that accepts writes.
 func hosts(clusters ...*cluster) string {
 	var servers []*pgserver.Server
 	for _, c := range clusters {
@@ -51,7 +51,7 @@ func (c *cluster) restart(ctx context.Context, settings ...string) error {
 // halt stops all processes of the server, and lists them.
 func (c *cluster) halt() (processes, error) {
 	main := c.Pid()
-	// The one that starts others goes first, so that there are no more of them.
+	// The process that starts others is stopped first, so that no new ones appear.
 	if err := syscall.Kill(main, syscall.SIGSTOP); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (c *cluster) halt() (processes, error) {
 	return append(all, main), nil
 }
 
-// processes are those of a server, by their numbers.
+// processes are the ids of the processes of a server.
 type processes []int
 
 func (p processes) signal(signal syscall.Signal) {
@@ -88,7 +88,7 @@ func children(of int) (found processes, err error) {
 	return found, err
 }
 
-// stateOf reads the state and the parent of a process, empty if it is gone.
+// stateOf reads the state and the parent of a process, empty if it has ended.
 func stateOf(pid int) (state, parent string) {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, behindName, _ := strings.Cut(string(line), ") ")
@@ -98,9 +98,9 @@ func stateOf(pid int) (state, parent string) {
 	return state, parent
 }
 
-// kill ends all processes at once, as when the machine is gone.
+// kill ends all processes at once, as a crash of the machine would.
 func (c *cluster) kill() error {
-	// Halted first: those that are left for a moment must not answer anybody.
+	// They are stopped first, so that none responds while others are already killed.
 	all, err := c.halt()
 	if err != nil {
 		return err
@@ -109,8 +109,8 @@ func (c *cluster) kill() error {
 	return errors.Join(c.Wait(), c.freeMemory())
 }
 
-// freeMemory removes the segment of shared memory by which PostgreSQL notices another
-// server on the same data; who is killed leaves it behind.
+// freeMemory removes the shared memory segment by which PostgreSQL detects another server on the same
+// data. A killed server does not remove it.
 func (c *cluster) freeMemory() error {
 	lock, err := os.ReadFile(filepath.Join(c.Data(), "postmaster.pid"))
 	if err != nil {

@@ -91,6 +91,7 @@ func (r *postgresReader) read(tables []string) {
 		r.changes = append(r.changes, c)
 		return err
 	})
+	r.cut = len(r.texts("SELECT value FROM _plural_meta WHERE key = 'floor'")) > 0
 	for _, table := range tables {
 		r.query(`SELECT * FROM "`+table+`"`, func(row pgx.Rows) error {
 			values, err := row.Values()

@@ -13,15 +13,14 @@ import (
 	"github.com/plural-go/plural/internal/process"
 )
 
-// Linked are variables of the server that no user can set, for servers that are
-// less careful than they should be, or quicker to be tested.
+// Linked are variables that are set when the server is built: no user can set them. They make a
+// server unsafe, for controls, or faster to test.
 type Linked struct {
 	Synchronous string        // of SQLite
 	Lease       time.Duration // of operations
 }
 
-// Build builds the server of the module in a directory, as a user would, but for
-// what is linked.
+// Build builds the server of the module in a directory, as a user would, with linked variables.
 func Build(ctx context.Context, module, binary string, linked Linked) error {
 	var flags []string
 	if linked.Synchronous != "" {
@@ -50,5 +49,5 @@ func baseOf(ctx context.Context, p *process.Process) (string, error) {
 	return "http://" + address, nil
 }
 
-// stop lets a server finish, which must succeed.
+// stop stops a server gracefully, which must succeed.
 func stop(p *process.Process) error { return errors.Join(p.Stop(maxStart), p.ExitError()) }

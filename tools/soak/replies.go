@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// reply is what came of a message.
+// reply is the response to a message, or its error.
 type reply struct {
 	answer Answer
 	err    error
 }
 
-// replies are those to one request.
+// replies are the replies to one request.
 type replies struct {
 	coming            int // still
 	channel           chan reply
@@ -24,7 +24,7 @@ type replies struct {
 	lost              error // of one that was not answered
 }
 
-// collect takes replies until all are there, or it takes too long.
+// collect waits for replies until all are there, or a deadline.
 func (r *replies) collect(tooLong <-chan time.Time) {
 	for ; r.coming > 0; r.coming-- {
 		select {
@@ -48,7 +48,7 @@ func (r *replies) add(reply reply) {
 	}
 }
 
-// note enters replies into the ledger.
+// note records replies in the ledger.
 func (r *Run) note(request *Request, replies *replies) {
 	r.ledger.Update(func() { request.answer(replies.answers, replies.failures, r.now()) })
 	for _, a := range slices.Concat(replies.answers, replies.failures) {
@@ -56,15 +56,14 @@ func (r *Run) note(request *Request, replies *replies) {
 	}
 }
 
-// takeLate enters what is answered to a request whose writer has gone on.
+// takeLate records replies to a request whose writer no longer waits.
 func (r *Run) takeLate(request *Request, replies *replies) {
 	replies.answers, replies.failures = nil, nil
 	replies.collect(nil)
 	r.note(request, replies)
 }
 
-// impatience is when an answer is not waited for any longer: never, if there is
-// nobody else to ask.
+// impatience is when a writer stops waiting for a reply: never, if there is no other node.
 func (r *Run) impatience() <-chan time.Time {
 	if r.patience == 0 {
 		return nil
@@ -72,7 +71,7 @@ func (r *Run) impatience() <-chan time.Time {
 	return time.After(r.patience)
 }
 
-// patient bounds the wait for what can be given up.
+// patient bounds a wait that may be ended early.
 func (r *Run) patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	if r.patience == 0 {
 		return ctx, func() {}
@@ -80,7 +79,7 @@ func (r *Run) patient(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeout(ctx, r.patience)
 }
 
-// watch is what a client notices of a server in trouble.
+// watch is what a client notices of a trouble.
 type watch struct {
 	mutex       sync.Mutex
 	longest     time.Duration // of an answer
@@ -92,7 +91,7 @@ type watch struct {
 	lastFailed  time.Time     // when the last was sent that failed since
 }
 
-// note notes what came of a message.
+// note records the reply to a message.
 func (w *watch) note(sent time.Time, m message, answer Answer, header http.Header, err error) {
 	now := time.Now()
 	w.mutex.Lock()
@@ -118,27 +117,27 @@ func (w *watch) note(sent time.Time, m message, answer Answer, header http.Heade
 	}
 }
 
-// over says that the trouble is over, from now on.
+// over records the end of the trouble.
 func (w *watch) over() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.back, w.acks, w.firstAck, w.lastFailed = time.Now(), 0, time.Time{}, time.Time{}
 }
 
-// acknowledged is how many writes were acknowledged that were sent since then.
+// acknowledged is the number of acknowledged writes that were sent after a time.
 func (w *watch) acknowledged() int {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.acks
 }
 
-// noticed is what was noticed of the trouble. It is forgotten.
+// noticed returns what was noticed of the trouble, and resets it.
 func (w *watch) noticed() (noticed Weathered) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	noticed = Weathered{
 		Longest: w.longest, Unavailable: w.unavailable, Unhelpful: w.unhelpful,
-		// A write must be acknowledged, and from then on everything come through.
+		// A write must be acknowledged, and all later requests must succeed.
 		Recovery: max(w.firstAck.Sub(w.back), w.lastFailed.Sub(w.back)),
 	}
 	if w.acks == 0 {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Report adds up what came out of runs.
+// Report adds up the results of runs.
 type Report struct {
 	Databases int
 	Crashes   map[string]int // by how
@@ -21,14 +21,14 @@ type Report struct {
 	rows      map[Kind]*row
 }
 
-// row is what became of the requests of a kind.
+// row has the outcomes of the requests of a kind.
 type row struct {
 	sent, acknowledged, refused, unknown int
 	keyed, repeated                      int
 	faults                               map[Fault]int
 }
 
-// nobody is the kind of what was found and is no request's.
+// nobody is the kind of findings that belong to no request.
 const nobody Kind = "nobody's"
 
 // Add adds a run.

@@ -80,6 +80,7 @@ func (r *sqliteReader) read() {
 	r.query("SELECT revision, collection, id, kind, previous FROM _plural_changes ORDER BY revision", func(stmt *sqlite.Stmt) {
 		r.changes = append(r.changes, logged{stmt.ColumnInt64(0), stmt.ColumnInt64(1), uuid(stmt, 2), stmt.ColumnText(3), stmt.ColumnText(4)})
 	})
+	r.query("SELECT 1 FROM _plural_meta WHERE key = 'floor'", func(*sqlite.Stmt) { r.cut = true })
 	for _, table := range r.tables {
 		r.query(`SELECT * FROM "`+table+`"`, func(stmt *sqlite.Stmt) {
 			found := stored{ref: Ref{table, uuid(stmt, stmt.ColumnIndex("id"))}, revision: stmt.GetInt64("_revision"), columns: map[string][]string{}}

@@ -28,6 +28,10 @@ type Run struct {
 	subscribers []*subscriber
 	following   sync.WaitGroup // of the subscribers
 	unsubscribe func()         // ends them; nil: there are none yet
+	mayReset    bool           // what happens to the database may make them begin again
+	absence     time.Duration  // how long they stay away, at most
+	alter       func() func(event) []event
+	settle      time.Duration // how long they are waited for; zero: maxSettle
 
 	clients  []*client      // of the server as it runs now, one for each node
 	patience time.Duration  // for an answer, if there is another node to ask; zero: any
@@ -199,7 +203,10 @@ func (r *Run) checkRest(all bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	r.checkTold(rest.told, all)
+	r.checkTold(rest, all)
+	if rest.cut { // it does not tell of everything that was written
+		rest.Changes = nil
+	}
 	return r.compare(r.ledger.Requests(), &rest.Observed, rest.Problems), nil
 }
 

@@ -6,12 +6,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,8 +30,15 @@ type subscriber struct {
 	changes   map[string]bool
 	position  string // of the last event that has one
 	synced    bool
-	resets    int
+	asked     bool // for a snapshot
+	based     bool // what it was told begins with a snapshot that was not the first, or not empty
+	resets    int  // since they were looked at
 	wrong     []string
+
+	absence time.Duration       // how long it may be away, at most
+	alter   func(event) []event // a fault between the server and the subscriber, for tests; nil: none
+	resumed atomic.Int64        // streams that went on from a position
+	began   atomic.Int64        // streams that had to begin again
 }
 
 // told is a change as an event tells it.
@@ -49,20 +55,42 @@ func newSubscriber(collection string, rng *rand.Rand) *subscriber {
 func (s *subscriber) follow(ctx context.Context) {
 	for node := s.rng.IntN(1 << 16); ctx.Err() == nil; node++ {
 		nodes := *s.nodes.Load()
-		// Now and then it leaves by itself, in the middle.
-		s.read(ctx, nodes[node%len(nodes)].base.Load().(string), 1+s.rng.IntN(300))
-		if sleep(ctx, 20*time.Millisecond) != nil {
+		s.read(ctx, nodes[node%len(nodes)].base.Load().(string), s.leave())
+		if sleep(ctx, 20*time.Millisecond+time.Duration(s.rng.Int64N(int64(s.absence)+1))) != nil {
 			return
 		}
 	}
 }
 
+// leaving is when a subscriber leaves by itself: after a number of events, in the middle of one, or after some
+// time, also if its node does not answer.
+type leaving struct {
+	events int
+	bytes  int64
+	after  time.Duration
+	synced bool // when the snapshot is complete
+}
+
+func (s *subscriber) leave() leaving {
+	l := leaving{events: 1 + s.rng.IntN(300), bytes: 1 << 40, after: time.Hour}
+	switch s.rng.IntN(4) {
+	case 0: // or a long snapshot would never be
+		l.events, l.synced = math.MaxInt, true
+		return l
+	case 1:
+		l.bytes = 500 + s.rng.Int64N(100_000)
+	case 2:
+		l.after = time.Duration(s.rng.Int64N(int64(3 * time.Second)))
+	}
+	return l
+}
+
 // streams has no time-out: a stream goes on for as long as it is read.
 var streams = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
 
-// read reads one stream, or up to a number of events.
-func (s *subscriber) read(ctx context.Context, base string, most int) {
-	ctx, cancel := context.WithCancel(ctx)
+// read reads one stream until it ends, or the subscriber leaves.
+func (s *subscriber) read(ctx context.Context, base string, leave leaving) {
+	ctx, cancel := context.WithTimeout(ctx, leave.after)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/"+s.collection, nil)
 	if err != nil {
@@ -71,10 +99,15 @@ func (s *subscriber) read(ctx context.Context, base string, most int) {
 	}
 	request.Header.Set("Accept", "text/event-stream")
 	s.mutex.Lock()
-	if s.synced {
+	resumes := s.synced
+	if resumes && leave.synced {
+		leave.events = 300
+	}
+	if resumes {
 		request.Header.Set("Last-Event-ID", s.position)
 	} else {
-		s.resources = map[string]string{} // an unfinished snapshot begins again
+		s.forget() // an unfinished snapshot begins again
+		s.based, s.asked = s.asked, true
 	}
 	s.mutex.Unlock()
 	response, err := streams.Do(request)
@@ -89,14 +122,39 @@ func (s *subscriber) read(ctx context.Context, base string, most int) {
 		}
 		return
 	}
-	events := bufio.NewReaderSize(response.Body, 64<<10)
-	for range most {
+	events := bufio.NewReaderSize(io.LimitReader(response.Body, leave.bytes), 64<<10)
+	for range leave.events {
 		event, err := readEvent(events)
 		if err != nil {
 			return
 		}
-		s.take(event)
+		if event.kind == "reset" {
+			s.began.Add(1)
+		} else if resumes {
+			s.resumed.Add(1)
+		}
+		resumes = false
+		s.receive(event)
+		if leave.synced && event.kind == "synced" {
+			return
+		}
 	}
+}
+
+// receive takes an event, or what a fault makes of it.
+func (s *subscriber) receive(e event) {
+	if s.alter == nil {
+		s.take(e)
+		return
+	}
+	for _, altered := range s.alter(e) {
+		s.take(altered)
+	}
+}
+
+// forget begins again with nothing: what comes is a snapshot.
+func (s *subscriber) forget() {
+	s.synced, s.based, s.resources, s.told = false, false, map[string]string{}, map[Ref][]told{}
 }
 
 // event is one of a stream.
@@ -131,8 +189,9 @@ func (s *subscriber) take(e event) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	var message struct {
-		Data   json.RawMessage
-		Change struct {
+		Data     json.RawMessage
+		Previous map[string]json.RawMessage
+		Change   struct {
 			ID       string
 			Revision int64
 		}
@@ -144,11 +203,11 @@ func (s *subscriber) take(e event) {
 	if e.id != "" {
 		s.position = e.id
 	}
-	id := identify(message.Data).ID
-	_, there := s.resources[id]
+	id, data := identify(message.Data).ID, plain(message.Data)
+	before, there := s.resources[id]
 	switch e.kind {
 	case "listed":
-		s.resources[id] = string(message.Data)
+		s.resources[id], s.based = data, true
 		return
 	case "synced":
 		s.synced = true
@@ -157,16 +216,20 @@ func (s *subscriber) take(e event) {
 		return
 	case "reset":
 		s.resets++
-		s.synced, s.resources = false, map[string]string{}
+		s.forget()
+		s.based = true
 		return
 	case "created", "updated":
 		if there != (e.kind == "updated") {
 			s.note("%s is %s, and it was there: %t", id, e.kind, there)
 		}
-		s.resources[id] = string(message.Data)
+		if there && !follows(before, data, message.Previous) {
+			s.note("%s was %s, and is updated to %s from %s", id, shortened(before), shortened(data), shortened(encode(message.Previous)))
+		}
+		s.resources[id] = data
 	case "deleted":
-		if !there {
-			s.note("%s is deleted, and was not there", id)
+		if before != data {
+			s.note("%s was %s, and is deleted as %s", id, shortened(before), shortened(data))
 		}
 		delete(s.resources, id)
 	default:
@@ -180,6 +243,32 @@ func (s *subscriber) take(e event) {
 	s.told[ref] = append(s.told[ref], told{e.kind, message.Change.Revision})
 }
 
+// follows reports whether an update is the next change of a state: what it changed had the former values that it
+// tells, and the rest is as it was. So a change in between was not left out, whatever the change log still has.
+func follows(before, after string, previous map[string]json.RawMessage) bool {
+	var was, is map[string]json.RawMessage
+	if json.Unmarshal([]byte(before), &was) != nil || json.Unmarshal([]byte(after), &is) != nil {
+		return false
+	}
+	delete(was, "updated_at") // is never told
+	for name, value := range was {
+		former, changed := previous[name]
+		if !changed {
+			former = is[name]
+		}
+		if string(former) != string(value) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *subscriber) isWrong() bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return len(s.wrong) > 0
+}
+
 func (s *subscriber) blame(format string, args ...any) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -190,114 +279,5 @@ func (s *subscriber) blame(format string, args ...any) {
 func (s *subscriber) note(format string, args ...any) {
 	if len(s.wrong) < 10 {
 		s.wrong = append(s.wrong, "subscriber of "+s.collection+": "+fmt.Sprintf(format, args...))
-	}
-}
-
-// differences compares what the events add up to with what is listed.
-func (s *subscriber) differences(found *Observed) (differences []string) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	listed := 0
-	for ref, value := range found.Resources {
-		if ref.Collection != s.collection {
-			continue
-		}
-		listed++
-		if have := s.resources[ref.ID]; have != value.Representation {
-			differences = append(differences, fmt.Sprintf("%s is listed as %s, and by its events it is %s", ref.ID, value.Representation, have))
-		}
-	}
-	if listed != len(s.resources) {
-		differences = append(differences, fmt.Sprintf("%d are listed, and there are %d by the events", listed, len(s.resources)))
-	}
-	return differences
-}
-
-// mistold compares each change that was told with the change log, resource by resource. What was told
-// must be in the log, in its order; behind it there may be more, unless all was told.
-func (s *subscriber) mistold(log map[Ref][]told, all bool) (differences []string) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	for ref, got := range s.told {
-		logged := log[ref]
-		if len(logged) > len(got) && !all {
-			logged = logged[:len(got)]
-		}
-		if !slices.Equal(logged, got) {
-			differences = append(differences, fmt.Sprintf("%s is in the change log as %v, and was told as %v", ref.ID, log[ref], got))
-		}
-	}
-	for ref, logged := range log {
-		if all && ref.Collection == s.collection && s.told[ref] == nil {
-			differences = append(differences, fmt.Sprintf("%s is in the change log as %v, and was not told", ref.ID, logged))
-		}
-	}
-	return differences
-}
-
-// subscribe starts a subscriber of each collection when the run begins, and tells all of them where the
-// nodes are.
-func (r *Run) subscribe(ctx context.Context) {
-	if r.subscribers == nil {
-		ctx, cancel := context.WithCancel(ctx)
-		r.unsubscribe = func() {
-			cancel()
-			r.following.Wait()
-		}
-		for collection := range collections {
-			s := newSubscriber(collection, rand.New(rand.NewPCG(r.rng.Uint64(), 0)))
-			s.nodes.Store(&r.clients)
-			r.subscribers = append(r.subscribers, s)
-			r.following.Go(func() { s.follow(ctx) })
-		}
-	}
-	nodes := slices.Clone(r.clients)
-	for _, s := range r.subscribers {
-		s.nodes.Store(&nodes)
-	}
-}
-
-var errBehind = errors.New("a subscriber has not got everything")
-
-// checkSubscribers waits until the events of every subscriber add up to what was found while
-// nobody writes.
-func (r *Run) checkSubscribers(ctx context.Context, found *Observed) (ok bool, err error) {
-	before := len(r.Findings)
-	for _, s := range r.subscribers {
-		for deadline := time.Now().Add(maxSettle); ; {
-			differences := s.differences(found)
-			if len(differences) == 0 {
-				break
-			}
-			if time.Now().After(deadline) {
-				r.find(Violation{Fault: Lost, Text: fmt.Sprintf("%v: %s after %v: %s", errBehind, s.collection, maxSettle, strings.Join(differences[:min(3, len(differences))], "; "))})
-				break
-			}
-			if err := sleep(ctx, 5*time.Millisecond); err != nil {
-				return false, err
-			}
-		}
-		s.mutex.Lock()
-		for _, text := range s.wrong {
-			r.find(Violation{Fault: Wrong, Text: text})
-		}
-		if s.resets > 0 {
-			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("subscriber of %s: %d resets without a cause", s.collection, s.resets)})
-		}
-		s.wrong, s.resets = nil, 0
-		s.mutex.Unlock()
-	}
-	return len(r.Findings) == before, nil
-}
-
-// checkTold compares the events of all subscribers with the change log. All: they have got
-// everything that is in it.
-func (r *Run) checkTold(log map[Ref][]told, all bool) {
-	for _, s := range r.subscribers {
-		for i, difference := range s.mistold(log, all) {
-			if i < 5 {
-				r.find(Violation{Fault: Wrong, Text: "subscriber of " + s.collection + ": " + difference})
-			}
-		}
 	}
 }

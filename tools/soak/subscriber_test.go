@@ -46,7 +46,7 @@ func TestSubscriberNoticesFaults(t *testing.T) {
 				}
 				s.take(e)
 			}
-			found := slices.Concat(s.wrong, s.mistold(log, c.all))
+			found := slices.Concat(s.wrong, s.mistold(log, false, c.all))
 			if (len(found) > 0) != c.wrong {
 				t.Errorf("found %q", found)
 			}

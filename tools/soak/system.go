@@ -5,9 +5,11 @@ package soak
 import (
 	"context"
 	_ "embed" // the schema
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/plural-go/plural/internal/process"
 	"github.com/plural-go/plural/tools/soak/disk"
@@ -42,6 +44,7 @@ type SQLite struct {
 	disk    *disk.Disk
 	unmount func() error
 	process *process.Process
+	flags   []string // more of them for the server
 }
 
 // NewSQLite prepares a server whose database is in an ordinary directory.
@@ -71,9 +74,25 @@ func (s *SQLite) schema() string { return filepath.Join(s.home, "plural.yaml") }
 
 // Launch implements System.
 func (s *SQLite) Launch() (err error) {
-	s.process, err = process.Launch(filepath.Join(s.home, "log"), exec.Command(s.binary, "serve", "--addr=127.0.0.1:0", "--log-level=warn",
-		"--schema="+s.schema(), "--database=sqlite:"+filepath.Join(s.data, databaseFile)), nil)
+	s.process, err = process.Launch(filepath.Join(s.home, "log"), exec.Command(s.binary, append([]string{"serve", "--addr=127.0.0.1:0", "--log-level=warn",
+		"--schema=" + s.schema(), "--database=" + s.database()}, s.flags...)...), nil)
 	return err
+}
+
+func (s *SQLite) database() string { return "sqlite:" + filepath.Join(s.data, databaseFile) }
+
+// command runs another command of the program on the database.
+func (s *SQLite) command(ctx context.Context, arguments ...string) error {
+	return runCommand(ctx, s.binary, append(arguments, "--schema="+s.schema(), "--database="+s.database())...)
+}
+
+func (s *SQLite) setFlags(flags ...string) { s.flags = flags }
+
+func runCommand(ctx context.Context, binary string, arguments ...string) error {
+	if out, err := exec.CommandContext(ctx, binary, arguments...).CombinedOutput(); err != nil {
+		return fmt.Errorf("plural %s: %w\n%s", strings.Join(arguments, " "), err, out)
+	}
+	return nil
 }
 
 // Ready implements System.

@@ -4,11 +4,11 @@ package soak
 
 import "sync"
 
-// until says when writers have written enough: after so many acknowledgements, or
-// so many errors of the server, whatever comes first. Zero is never.
+// until is when writers stop: after a number of acknowledgements, or of errors of the server,
+// whichever comes first. Zero: never.
 type until struct{ acks, errors int }
 
-// tally counts answers.
+// tally counts responses.
 type tally struct {
 	mutex  sync.Mutex
 	got    until
@@ -16,7 +16,7 @@ type tally struct {
 	done   chan struct{} // closed when it is enough
 }
 
-// reset starts again. What it returns is closed when it is enough.
+// reset starts counting again. The returned channel is closed when there are enough.
 func (t *tally) reset(enough until) <-chan struct{} {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -47,7 +47,7 @@ func (t *tally) finish() {
 	}
 }
 
-// soFar is what was counted since the last reset.
+// soFar is the counts since the last reset.
 func (t *tally) soFar() until {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// writer sends requests, one after another. Its resources are its own, so that
-// it knows what each must be; only the counters are everybody's.
+// writer sends requests, one after another. No other writer uses its resources, so it knows the
+// state of each; only the counters are shared.
 type writer struct {
 	number  int
 	rng     *rand.Rand
@@ -36,7 +36,7 @@ type item struct {
 	children []*item
 }
 
-// exchange is a request with all that is needed to send it again.
+// exchange is a request with everything needed to send it again.
 type exchange struct {
 	request *Request
 	message message
@@ -45,19 +45,18 @@ type exchange struct {
 	chained bool         // if it is accepted, more is sent before it is waited for
 }
 
-// meet makes the nodes known to a writer, who begins with any of them.
+// meet gives a writer the nodes. It starts with a random one.
 func (w *writer) meet(clients []*client) {
 	w.clients, w.client = clients, clients[w.number%len(clients)]
 }
 
-// other is the node behind the one that is in use, which is the same if there is
-// only one.
+// other is the node after the current one, which is the same if there is only one.
 func (w *writer) other() *client {
 	return w.clients[(slices.Index(w.clients, w.client)+1)%len(w.clients)]
 }
 
-// work sends requests until the server is gone or the context ends. If there are
-// several nodes, another may have what one has not.
+// work sends requests until the server has ended or the context ends. If there are several nodes, it
+// continues with another.
 func (w *writer) work(ctx context.Context) error {
 	w.ending = ctx
 	for ctx.Err() == nil {
@@ -65,7 +64,7 @@ func (w *writer) work(ctx context.Context) error {
 		if w.unsure != nil {
 			next = w.catchUp
 		}
-		// What is sent is sent: it could still take effect.
+		// A request that was sent can still take effect.
 		err := next(context.WithoutCancel(ctx))
 		if err != nil && (w.run.patience == 0 || isWrong(err)) {
 			return err
@@ -80,10 +79,10 @@ func (w *writer) work(ctx context.Context) error {
 	return nil
 }
 
-// breather is how long a writer waits, about, before it tries again.
+// breather is about how long a writer waits before it tries again.
 const breather = 100 * time.Millisecond
 
-// catchUp sends a request with a key once more that had no answer.
+// catchUp sends a request with a key again that had no response.
 func (w *writer) catchUp(ctx context.Context) error {
 	x := w.unsure
 	if x == nil {
@@ -93,8 +92,7 @@ func (w *writer) catchUp(ctx context.Context) error {
 	return w.send(ctx, x, false)
 }
 
-// catchUpAtLast does so with a server that may not be quite there yet: what a node that
-// was killed had begun may still hold the key.
+// catchUpAtLast is catchUp with retries: the transaction of a killed node may still hold the key.
 func (w *writer) catchUpAtLast(ctx context.Context) error {
 	for deadline := time.Now().Add(maxRecovery); ; {
 		err := w.catchUp(ctx)
@@ -113,7 +111,7 @@ func (w *writer) token() string {
 	return fmt.Sprintf("w%d-%d", w.number, w.tokens)
 }
 
-// id is one that a client brings: a UUID of version 4.
+// id is an id made by the client: a UUID of version 4.
 func (w *writer) id() string {
 	a, b := w.rng.Uint64(), w.rng.Uint64()
 	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, 0x8000|b>>48&0x3fff, b&0xffffffffffff)
@@ -122,7 +120,7 @@ func (w *writer) id() string {
 // chance is true once in n times.
 func (w *writer) chance(n int) bool { return w.rng.IntN(n) == 0 }
 
-// do does a write. An error means that the server is gone.
+// do executes a write. An error means that the server has ended.
 func (w *writer) do(ctx context.Context, x *exchange) error {
 	r := x.request
 	r.Writer, r.Sent, r.Call = w.number, x.message.String(), w.run.now()
@@ -134,8 +132,8 @@ func (w *writer) do(ctx context.Context, x *exchange) error {
 	return w.send(ctx, x, r.Keyed && w.chance(4))
 }
 
-// send sends a request, once or twice at the same time, and notes what is answered.
-// An error means that the server is gone, or is not waited for.
+// send sends a request, once or twice at the same time, and records the responses. An error means
+// that the server has ended, or that the writer stopped waiting.
 func (w *writer) send(ctx context.Context, x *exchange, twice bool) error {
 	w.run.ledger.Enter(x.request)
 	replies := &replies{coming: 1 + btoi(twice), channel: make(chan reply, 2)}
@@ -173,10 +171,10 @@ func btoi(b bool) int {
 	return 0
 }
 
-// inFlight says that another request with the same key is being answered.
+// inFlight reports whether another request with the same key is being executed.
 func (a Answer) inFlight() bool { return a.code() == "idempotency_key_in_use" }
 
-// settled draws the conclusions from an answer. What was accepted is waited for.
+// settled updates what the writer knows after a response. It waits for an accepted write.
 func (w *writer) settled(ctx context.Context, x *exchange) error {
 	r := x.request
 	if r.Keyed {
@@ -196,8 +194,8 @@ func (w *writer) settled(ctx context.Context, x *exchange) error {
 	return nil
 }
 
-// await waits for the operation of an accepted request. If writing ends before
-// that, what became of it is seen later.
+// await waits for the operation of an accepted request. If the run stops writing first, its outcome
+// is read later.
 func (w *writer) await(ctx context.Context, r *Request) error {
 	late := time.After(maxSettle)
 	if w.run.patience > 0 {
@@ -218,7 +216,7 @@ func (w *writer) await(ctx context.Context, r *Request) error {
 	}
 }
 
-// takeUp waits for an accepted request, and learns what it did.
+// takeUp waits for an accepted request, and records its effect.
 func (w *writer) takeUp(ctx context.Context, x *exchange) error {
 	if err := w.await(ctx, x.request); err != nil || x.request.Outcome != Done {
 		return err
@@ -235,7 +233,7 @@ func (w *writer) takeUp(ctx context.Context, x *exchange) error {
 	return err
 }
 
-// get reads what must be there.
+// get reads a resource that must exist.
 func (w *writer) get(ctx context.Context, path string) (Answer, error) {
 	ctx, cancel := w.run.patient(ctx)
 	defer cancel()
@@ -243,8 +241,8 @@ func (w *writer) get(ctx context.Context, path string) (Answer, error) {
 	return answer, err
 }
 
-// repeat sends a request with a key again that was answered before, maybe by
-// another node or another life of the server.
+// repeat sends a request with a key again that had a response, perhaps from another node or before a
+// restart.
 func (w *writer) repeat(ctx context.Context) error {
 	x := w.answered[w.rng.IntN(len(w.answered))]
 	ctx, cancel := w.run.patient(ctx)

@@ -58,6 +58,15 @@ export interface UserFilter {
 /** What users can be sorted by. */
 export type UserSort = "id" | "name" | "email" | "active" | "created_at" | "updated_at";
 
+/** What users can be grouped by, and what can be computed of groups. */
+export interface UserGroups extends GroupFields {
+  by: { id: string; name: string; email: string; active: boolean | null; created_at: string; "created_at:year": string; "created_at:month": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:month": string; "updated_at:day": string; "updated_at:hour": string };
+  sum: {};
+  avg: {};
+  min: { name: string | null; email: string | null; created_at: string | null; updated_at: string | null };
+  max: { name: string | null; email: string | null; created_at: string | null; updated_at: string | null };
+}
+
 /** The types of users. */
 export interface UserShape extends CollectionShape {
   read: User;
@@ -68,6 +77,7 @@ export interface UserShape extends CollectionShape {
   change: ChangeOptions;
   filter: UserFilter;
   sort: UserSort;
+  groups: UserGroups;
   children: { readonly posts: Collection<ChildOf<PostShape, "user_id">> };
 }
 
@@ -130,6 +140,15 @@ export interface PostFilter {
 /** What posts can be sorted by. */
 export type PostSort = "id" | "title" | "body" | "published_at" | "user_id" | "created_at" | "updated_at";
 
+/** What posts can be grouped by, and what can be computed of groups. */
+export interface PostGroups extends GroupFields {
+  by: { id: string; title: string | null; body: string | null; published_at: string | null; "published_at:year": string | null; "published_at:month": string | null; "published_at:day": string | null; "published_at:hour": string | null; user_id: string | null; created_at: string; "created_at:year": string; "created_at:month": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:month": string; "updated_at:day": string; "updated_at:hour": string };
+  sum: {};
+  avg: {};
+  min: { title: string | null; body: string | null; published_at: string | null; created_at: string | null; updated_at: string | null };
+  max: { title: string | null; body: string | null; published_at: string | null; created_at: string | null; updated_at: string | null };
+}
+
 /** The types of posts. */
 export interface PostShape extends CollectionShape {
   read: Post;
@@ -140,6 +159,7 @@ export interface PostShape extends CollectionShape {
   change: ChangeOptions;
   filter: PostFilter;
   sort: PostSort;
+  groups: PostGroups;
   children: {};
 }
 
@@ -177,6 +197,15 @@ export interface OperationFilter {
 /** What operations can be sorted by. */
 export type OperationSort = "id" | "status" | "method" | "attempts" | "created_at" | "updated_at";
 
+/** What operations can be grouped by, and what can be computed of groups. */
+export interface OperationGroups extends GroupFields {
+  by: { id: string; status: "pending" | "running" | "succeeded" | "failed"; method: "POST" | "PUT" | "PATCH" | "DELETE"; attempts: number; created_at: string; "created_at:year": string; "created_at:month": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:month": string; "updated_at:day": string; "updated_at:hour": string };
+  sum: { attempts: number };
+  avg: { attempts: number | null };
+  min: { status: "pending" | "running" | "succeeded" | "failed" | null; method: "POST" | "PUT" | "PATCH" | "DELETE" | null; attempts: number | null; created_at: string | null; updated_at: string | null };
+  max: { status: "pending" | "running" | "succeeded" | "failed" | null; method: "POST" | "PUT" | "PATCH" | "DELETE" | null; attempts: number | null; created_at: string | null; updated_at: string | null };
+}
+
 /** The types of operations. */
 export interface OperationShape extends CollectionShape {
   read: Operation;
@@ -187,6 +216,7 @@ export interface OperationShape extends CollectionShape {
   change: never;
   filter: OperationFilter;
   sort: OperationSort;
+  groups: OperationGroups;
   children: {};
 }
 
@@ -198,6 +228,8 @@ export interface Client {
   readonly posts: Collection<PostShape>;
   /** Writes that were accepted to be done later. */
   readonly operations: ReadCollection<OperationShape>;
+  /** The changes of all collections. */
+  readonly changes: ChangeLog<User | Post>;
 }
 
 /** A client for a server. */
@@ -207,6 +239,7 @@ export function createClient(options: ClientOptions): Client {
     users: new Collection<UserShape>(transport, specs, "users"),
     posts: new Collection<PostShape>(transport, specs, "posts"),
     operations: new ReadCollection<OperationShape>(transport, specs, "operations"),
+    changes: new ChangeLog<User | Post>(transport, specs),
   };
 }
 
@@ -222,6 +255,9 @@ export interface ResourceReference {
   readonly type: string;
 }
 
+/** Of ids. */
+const uuid = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
+
 /** The types of a collection. */
 export interface CollectionShape {
   read: ResourceReference;
@@ -233,6 +269,7 @@ export interface CollectionShape {
   change: ChangeOptions;
   filter: object;
   sort: string;
+  groups: GroupFields;
   children: object;
 }
 
@@ -246,6 +283,7 @@ export interface ChildOf<S extends CollectionShape, A extends keyof S["create"] 
   change: S["change"];
   filter: S["filter"];
   sort: S["sort"];
+  groups: S["groups"];
 }
 
 /** What must be known of a collection to use it. */
@@ -258,27 +296,9 @@ interface CollectionSpec extends NumberPaths {
 /** All collections by their names. */
 type CollectionSpecs = Readonly<Record<string, CollectionSpec>>;
 
-/** One resource, and the state that it was in. */
-export interface ItemResult<R> {
-  readonly data: R;
-  /** For `ifMatch`. There is none of what is deleted, and none if a proxy took it away. */
-  readonly etag: string | undefined;
-}
-
 /** Several resources, in the order in which they were given. */
 export interface ManyResult<R> {
   readonly data: R[];
-}
-
-/** A range of a collection, in its order. */
-export interface PageResult<R> {
-  readonly data: R[];
-  /** How many there are in all; with a filter, only if `count` asks for it. */
-  readonly total: number | undefined;
-  /** The range behind this one: `list({ ...query, ...page.next })`. None at the end. */
-  readonly next: ListRange | undefined;
-  /** The range in front of this one. None at the beginning. */
-  readonly prev: ListRange | undefined;
 }
 
 /** What can be said of a list. */
@@ -324,8 +344,6 @@ export interface ConditionalChangeOptions extends ChangeOptions {
 /** The options of a change as the last argument, which can be left out if all of them can. */
 export type ChangeArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: S["change"]] : [options: S["change"]];
 
-const uuid = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
-
 /** A collection that can only be read. */
 export class ReadCollection<S extends CollectionShape> {
   /** @internal */
@@ -354,15 +372,7 @@ export class ReadCollection<S extends CollectionShape> {
   async list(query: ListQuery<S> = {}): Promise<PageResult<S["read"]>> {
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
     const answer = await this.transport.send({ method: "GET", path: this.path + queryText(query, query, this.spec), headers }, query);
-    const data = parseData(answer.text, this.spec);
-    if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
-    const total = answer.headers.get("X-Total-Count");
-    const resources = data as S["read"][];
-    return {
-      data: query.known === undefined ? resources : resources.filter(({ id }) => id !== query.known),
-      total: total === null ? undefined : Number(total),
-      ...rangesBeside(query, resources, answer.headers),
-    };
+    return pageOf<S["read"]>(query, answer, this.spec);
   }
 
   /** How many resources there are, or how many a filter selects. */
@@ -370,6 +380,28 @@ export class ReadCollection<S extends CollectionShape> {
     const { total } = await this.list({ ...query, limit: 0, count: "exact" } as ListQuery<S>);
     if (total === undefined) throw new ProtocolError("The answer has no X-Total-Count.");
     return total;
+  }
+
+  /**
+   * Groups of resources with the same values, and what is computed of each: `groups({ by: ["state"], sum: ["price"] })`.
+   * Without `by` all resources are one group.
+   */
+  async groups<
+    const B extends keyof S["groups"]["by"] & string = never,
+    const Sum extends keyof S["groups"]["sum"] & string = never,
+    const Avg extends keyof S["groups"]["avg"] & string = never,
+    const Min extends keyof S["groups"]["min"] & string = never,
+    const Max extends keyof S["groups"]["max"] & string = never,
+  >(query: GroupQuery<S["filter"], B, Sum, Avg, Min, Max> = {}): Promise<GroupPage<Group<S["groups"], B, Sum, Avg, Min, Max>>> {
+    if (this.path.includes("/")) throw new TypeError("Groups are of a whole collection: filter by the parent.");
+    const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
+    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, this.spec)}`, headers }, query);
+    const data = parseData(answer.text, groupNumbers(query, this.spec));
+    if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
+    const total = answer.headers.get("X-Total-Count");
+    const links = { first: linked(answer.headers, "first"), next: linked(answer.headers, "next"), prev: linked(answer.headers, "prev") };
+    const { next, prev } = groupsBeside(query, data.length, links);
+    return { data: data as Group<S["groups"], B, Sum, Avg, Min, Max>[], total: total === null ? undefined : Number(total), next, prev };
   }
 
   /**
@@ -399,10 +431,7 @@ export class ReadCollection<S extends CollectionShape> {
 
   /** @internal */
   protected item<R>(answer: HttpAnswer): ItemResult<R> {
-    const data = parseData(answer.text, this.spec);
-    const { id, type } = (data ?? {}) as Partial<ResourceReference>;
-    if (typeof id !== "string" || typeof type !== "string") throw new ProtocolError("The answer has no resource as its data.");
-    return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
+    return itemOf<R>(answer, this.spec);
   }
 }
 
@@ -415,63 +444,6 @@ function conflictText(onConflict: string | readonly string[]): string {
 function selected(query: ListSelection<object, string> & CallOptions): object {
   const { filter, sort, signal } = query;
   return { ...(filter && { filter }), ...(sort && { sort }), ...(signal && { signal }) };
-}
-
-/** The position that a watch is to begin behind. */
-function beginning({ since, fromNow }: WatchOptions): string | undefined {
-  if (since !== undefined && fromNow === true) throw new TypeError("Give either since or fromNow: both say where the watch begins.");
-  if (since === "") throw new TypeError("since is the position of an event, and never empty.");
-  return since;
-}
-
-/** A path with a position behind its query. */
-function behind(path: string, position: string | undefined): string {
-  return position === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}since=${encodeURIComponent(position)}`;
-}
-
-/** Up to this length of a range a server knows what is behind it when it sends the headers. */
-const lengthWithLinks = 1000;
-
-/** The ranges beside one. Where the query is long, the server leaves links out, and they follow from what came. */
-function rangesBeside(range: ListRange, data: readonly ResourceReference[], headers: Headers): Pick<PageResult<unknown>, "next" | "prev"> {
-  let next = linked(headers, "next");
-  let prev = linked(headers, "prev");
-  const whole = linked(headers, "first") !== undefined; // which is left out ahead of these
-  const { offset, cursor, limit } = range;
-  const length = Math.abs(limit ?? data.length);
-  const first = data[0]?.id;
-  const last = data.at(-1)?.id;
-  if (first === undefined || last === undefined) return { next, prev };
-  if (next === undefined && data.length >= length && (!whole || length > lengthWithLinks)) {
-    const asked = Math.max(2, length); // one of them is known
-    if (offset === undefined) next = { cursor: last, known: last, ...(limit !== undefined && { limit: asked }) };
-    else next = { offset: (limit ?? 0) < 0 ? offset : offset + data.length, limit: length };
-  }
-  if (prev === undefined && !whole) {
-    if (offset === undefined) prev = cursor === undefined && (limit ?? 0) >= 0 ? undefined : { cursor: first, limit: -length };
-    else {
-      const start = (limit ?? 0) < 0 ? offset - length : offset;
-      if (start > 0) prev = { offset: start, limit: -length };
-    }
-  }
-  return { next, prev };
-}
-
-/** The query that a Link header leads to. */
-function linkedQuery(headers: Headers, rel: string): URLSearchParams | undefined {
-  const link = new RegExp(`<([^>]*)>; *rel="${rel}"`).exec(headers.get("Link") ?? "")?.[1];
-  return link === undefined ? undefined : new URL(link, "http://localhost").searchParams;
-}
-
-/** The range that a Link header leads to. */
-function linked(headers: Headers, rel: string): ListRange | undefined {
-  const query = linkedQuery(headers, rel);
-  if (query === undefined) return undefined;
-  const range: ListRange = {};
-  if (query.has("offset")) range.offset = Number(query.get("offset"));
-  if (query.has("cursor")) range.cursor = query.get("cursor") ?? "";
-  if (query.has("limit")) range.limit = Number(query.get("limit"));
-  return range;
 }
 
 /** A collection. Writes have a key each, so that sending them again does them once. */
@@ -550,17 +522,9 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
    * a snapshot, `reset` is given and the snapshot begins again.
    */
   async *watch(query: WatchQuery<S> = {}): AsyncGenerator<WatchEvent<S["read"]>, void, undefined> {
-    const { filter, fromNow, signal } = query;
-    let since = beginning(query);
+    const { filter } = query;
     const path = (range: ListRange) => this.path + queryText(range, filter === undefined ? {} : { filter }, this.spec);
-    if (fromNow === true) {
-      const answer = await this.transport.send({ method: "GET", path: path({ limit: 0 }) }, query);
-      since = linkedQuery(answer.headers, "changes")?.get("since") ?? undefined;
-      if (since !== undefined) yield { kind: "synced", position: since };
-    }
-    // Where the query is too long for the server to give a position, the snapshot is read, and not given.
-    const skipping = fromNow === true && since === undefined;
-    yield* follow<S["read"]>(this.transport, { path: (at) => behind(path({}), at), numbers: this.spec, one: false, since, skipping }, signal);
+    yield* followList<S["read"]>(this.transport, path, this.spec, query);
   }
 
   /** Follows one resource as `watch` does, and ends when it was deleted or is no longer visible: `deleted` or `left` is the last event. */
@@ -568,6 +532,14 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
     const path = this.itemPath(id);
     const target = { path: (at: string | undefined) => behind(path, at), numbers: this.spec, one: true, since: beginning(options), skipping: options.fromNow === true };
     yield* follow<S["read"]>(this.transport, target, options.signal);
+  }
+
+  /**
+   * The changes of one resource, also after it was deleted. Below a parent it needs that parent to exist; the history of a resource whose
+   * parent was deleted is that of its own collection: `posts.history(id)`.
+   */
+  history(id: string): ChangeLog<S["read"]> {
+    return new ChangeLog<S["read"]>(this.transport, this.specs, `${this.itemPath(id)}/changes`);
   }
 
   /** Has a resource created later: the answer comes once that is certain, and `wait` waits for it. */
@@ -672,6 +644,313 @@ export class AcceptedWrite<R> {
       await sleep(pause, options.signal);
     }
   }
+}
+
+/** One resource, and the state that it was in. */
+export interface ItemResult<R> {
+  readonly data: R;
+  /** For `ifMatch`. There is none of what is deleted, and none if a proxy took it away. */
+  readonly etag: string | undefined;
+}
+
+/** A range of a collection, in its order. */
+export interface PageResult<R> {
+  readonly data: R[];
+  /** How many there are in all; with a filter, only if `count` asks for it. */
+  readonly total: number | undefined;
+  /** The range behind this one: `list({ ...query, ...page.next })`. None at the end. */
+  readonly next: ListRange | undefined;
+  /** The range in front of this one. None at the beginning. */
+  readonly prev: ListRange | undefined;
+  /**
+   * For `since`: a watch with the same filter gives what changed after this list was read, and a list of changes continues behind
+   * this one. Undefined if the query is too long for the server to say it.
+   */
+  readonly position: string | undefined;
+}
+
+/** The resource of an answer. */
+function itemOf<R>(answer: HttpAnswer, numbers: NumbersOf): ItemResult<R> {
+  const data = parseData(answer.text, numbers);
+  const { id, type } = (data ?? {}) as Partial<ResourceReference>;
+  if (typeof id !== "string" || typeof type !== "string") throw new ProtocolError("The answer has no resource as its data.");
+  return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
+}
+
+/** The page of an answer. */
+function pageOf<R extends ResourceReference>(range: ListRange, answer: HttpAnswer, numbers: NumbersOf): PageResult<R> {
+  const data = parseData(answer.text, numbers);
+  if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
+  const total = answer.headers.get("X-Total-Count");
+  const resources = data as R[];
+  return {
+    data: range.known === undefined ? resources : resources.filter(({ id }) => id !== range.known),
+    total: total === null ? undefined : Number(total),
+    ...rangesBeside(range, resources, answer.headers),
+    position: linkedQuery(answer.headers, "changes")?.get("since") ?? undefined,
+  };
+}
+
+/** Up to this length of a range a server knows what is behind it when it sends the headers. */
+const lengthWithLinks = 1000;
+
+/** The ranges beside one. Where the query is long, the server leaves links out, and they follow from what came. */
+function rangesBeside(range: ListRange, data: readonly ResourceReference[], headers: Headers): Pick<PageResult<unknown>, "next" | "prev"> {
+  let next = linked(headers, "next");
+  let prev = linked(headers, "prev");
+  const whole = linked(headers, "first") !== undefined; // which is left out ahead of these
+  const { offset, cursor, limit } = range;
+  const length = Math.abs(limit ?? data.length);
+  const first = data[0]?.id;
+  const last = data.at(-1)?.id;
+  if (first === undefined || last === undefined) return { next, prev };
+  if (next === undefined && data.length >= length && (!whole || length > lengthWithLinks)) {
+    const asked = Math.max(2, length); // one of them is known
+    if (offset === undefined) next = { cursor: last, known: last, ...(limit !== undefined && { limit: asked }) };
+    else next = { offset: (limit ?? 0) < 0 ? offset : offset + data.length, limit: length };
+  }
+  if (prev === undefined && !whole) {
+    if (offset === undefined) prev = cursor === undefined && (limit ?? 0) >= 0 ? undefined : { cursor: first, limit: -length };
+    else {
+      const start = (limit ?? 0) < 0 ? offset - length : offset;
+      if (start > 0) prev = { offset: start, limit: -length };
+    }
+  }
+  return { next, prev };
+}
+
+/** The range that a Link header leads to. */
+function linked(headers: Headers, rel: string): ListRange | undefined {
+  const query = linkedQuery(headers, rel);
+  if (query === undefined) return undefined;
+  const range: ListRange = {};
+  if (query.has("offset")) range.offset = Number(query.get("offset"));
+  if (query.has("cursor")) range.cursor = query.get("cursor") ?? "";
+  if (query.has("limit")) range.limit = Number(query.get("limit"));
+  return range;
+}
+
+/** The query that a Link header leads to. */
+function linkedQuery(headers: Headers, rel: string): URLSearchParams | undefined {
+  const link = new RegExp(`<([^>]*)>; *rel="${rel}"`).exec(headers.get("Link") ?? "")?.[1];
+  return link === undefined ? undefined : new URL(link, "http://localhost").searchParams;
+}
+
+/** What resources can be grouped by, and what can be computed of them, with the types of the values. */
+export interface GroupFields {
+  by: object;
+  sum: object;
+  avg: object;
+  min: object;
+  max: object;
+}
+
+/** How resources are grouped, and what is computed of each group. */
+export interface GroupQuery<F, B extends string, Sum extends string, Avg extends string, Min extends string, Max extends string> extends CallOptions {
+  /** Fields whose values make the groups; dates and date-times can be truncated: `created_at:month`. */
+  by?: readonly B[];
+  sum?: readonly Sum[];
+  avg?: readonly Avg[];
+  min?: readonly Min[];
+  max?: readonly Max[];
+  filter?: F;
+  /** By what `by` has, and by `count`, the number of resources: `["-count", "state"]`. */
+  sort?: SortKey<NoInfer<B> | "count"> | readonly SortKey<NoInfer<B> | "count">[];
+  offset?: number;
+  limit?: number;
+  /** Count all groups. */
+  count?: "exact";
+}
+
+type Computed<Name extends string, Fields, K> = [K] extends [never] ? {} : { readonly [N in Name]: Pick<Fields, K & keyof Fields> };
+
+/** Resources with the same values. */
+export type Group<G extends GroupFields, B extends string, Sum extends string, Avg extends string, Min extends string, Max extends string> = {
+  readonly id: string;
+  readonly type: "groups";
+  readonly by: Pick<G["by"], B & keyof G["by"]>;
+  /** How many resources there are in the group. */
+  readonly count: number;
+} & Computed<"sum", G["sum"], Sum> & Computed<"avg", G["avg"], Avg> & Computed<"min", G["min"], Min> & Computed<"max", G["max"], Max>;
+
+/** A range of groups, in their order. */
+export interface GroupPage<R> {
+  readonly data: R[];
+  /** How many groups there are in all, if `count` asks for it. */
+  readonly total: number | undefined;
+  /** The range behind this one: `groups({ ...query, ...page.next })`. None at the end. */
+  readonly next: ListRange | undefined;
+  /** The range in front of this one. None at the beginning. */
+  readonly prev: ListRange | undefined;
+}
+
+const functions = ["sum", "avg", "min", "max"] as const;
+
+type AnyGroupQuery = GroupQuery<unknown, string, string, string, string, string>;
+
+/** The query string of groups, `?` included, or nothing. */
+function groupText(query: AnyGroupQuery, numbers: NumberPaths): string {
+  const { offset, limit, filter, sort } = query;
+  const range: ListRange = { ...(offset !== undefined && { offset }), ...(limit !== undefined && { limit }) };
+  const rest = queryText(range, { ...(filter !== undefined && { filter: filter as object }), ...(sort !== undefined && { sort: sort as string }) }, numbers);
+  const groups = new URLSearchParams();
+  for (const name of ["by", ...functions] as const) {
+    const fields = query[name];
+    if (fields !== undefined && fields.length > 0) groups.append(name, fields.join(","));
+  }
+  const text = [groups.toString(), rest.slice(1)].filter((part) => part !== "").join("&");
+  return text === "" ? "" : `?${text}`;
+}
+
+/** The ranges beside one. Where the query is long, the server leaves links out, `first` too, and they follow from what came. */
+function groupsBeside(query: Pick<ListRange, "offset" | "limit">, length: number, links: Record<"first" | "next" | "prev", ListRange | undefined>): Pick<GroupPage<unknown>, "next" | "prev"> {
+  const { offset, limit = length } = query;
+  const size = Math.abs(limit);
+  if (links.first !== undefined || length === 0 || (offset === undefined && limit < 0)) return { next: links.next, prev: links.prev };
+  const start = limit < 0 ? (offset ?? 0) - length : (offset ?? 0);
+  return {
+    next: links.next ?? (length >= size || limit < 0 ? { offset: start + length, limit: size } : undefined),
+    prev: links.prev ?? (start > 0 ? { offset: start, limit: -size } : undefined),
+  };
+}
+
+/** Where the numbers of a group are that JSON.parse alone would get wrong. */
+function groupNumbers(query: AnyGroupQuery, numbers: NumberPaths): NumberPaths {
+  const within = (paths: readonly string[] = []) => paths.flatMap((path) => ["by", "sum", "min", "max"].map((name) => `${name}/${path}`));
+  return { bigints: within(numbers.bigints), doubles: [...within(numbers.doubles), ...(query.avg ?? []).map((field) => `avg/${field}`)] };
+}
+
+/** A change in the change log, with the resource before and after it. */
+export interface Change<R extends ResourceReference> {
+  readonly id: string;
+  readonly type: "changes";
+  readonly kind: "created" | "updated" | "deleted";
+  readonly resource: { readonly id: string; readonly type: R["type"] };
+  readonly revision: number;
+  /** Who made it; null without access control. */
+  readonly by: string | null;
+  /** Former values of what was changed; all attributes if the resource was deleted, or is hidden since. Null if it was created, or was hidden before. */
+  readonly previous: Partial<R> | null;
+  /** The resource after the change; null if it was deleted, or is hidden. */
+  readonly data: R | null;
+  readonly created_at: string;
+}
+
+/** What changes can be filtered by. */
+export interface ChangeFilter<N extends string> {
+  collection?: EqualCondition<N>;
+  "resource.id"?: OrderedCondition<string>;
+  kind?: EqualCondition<"created" | "updated" | "deleted">;
+  by?: TextCondition;
+  created_at?: OrderedCondition<string | Date>;
+}
+
+/** A range of changes. A negative limit counts backwards from where it starts, or from the end. */
+export interface ChangeRange {
+  /** The id of the change at which the range starts. */
+  cursor?: string;
+  /** The position of a page or an event, or the id of a change, behind which the range starts. */
+  since?: string | undefined;
+  limit?: number;
+  /** The id of a change to leave out. */
+  known?: string;
+}
+
+/** What can be said of a list of changes. */
+export interface ChangeQuery<N extends string> extends ChangeRange, CallOptions {
+  filter?: ChangeFilter<N>;
+  /** Count them. */
+  count?: "exact";
+}
+
+/** What can be said of a walk through changes. Without a limit it ends with the latest. */
+export interface ChangeWalkQuery<N extends string> extends ChangeRange, CallOptions {
+  filter?: ChangeFilter<N>;
+  /** How many changes are asked for at once. Default: 500. */
+  pageSize?: number;
+}
+
+/** What can be said of a watch of changes. */
+export interface ChangeWatchQuery<N extends string> extends WatchOptions {
+  filter?: ChangeFilter<N>;
+}
+
+/** A range of changes, in the order of the change log. */
+export interface ChangePage<R extends ResourceReference> extends Omit<PageResult<Change<R>>, "next" | "prev"> {
+  /** The range behind this one: `list({ ...query, ...page.next })`. None at the end. */
+  readonly next: ChangeRange | undefined;
+  /** The range in front of this one. None at the beginning. */
+  readonly prev: ChangeRange | undefined;
+}
+
+/** What a watch of changes tells: those that there are as `listed`, then `synced`, and then every further one as `created`. See WatchEvent. */
+export type ChangeEvent<R extends ResourceReference> =
+  | { readonly kind: "listed"; readonly data: Change<R> }
+  | { readonly kind: "created"; readonly data: Change<R>; readonly position: string }
+  | { readonly kind: "synced" | "bookmark"; readonly position: string }
+  | { readonly kind: "reset" };
+
+/** The changes of all collections, or of one resource, in their order. Reading them needs the access verb `changes`. */
+export class ChangeLog<R extends ResourceReference> {
+  readonly #transport: HttpTransport;
+  readonly #path: string;
+  readonly #numbers: (change: unknown) => NumberPaths;
+
+  /** @internal */
+  constructor(transport: HttpTransport, specs: Readonly<Record<string, NumberPaths>>, path = "changes") {
+    this.#transport = transport;
+    this.#path = path;
+    this.#numbers = (change) => numbersOfChange(specs, change as Partial<Change<R>> | null);
+  }
+
+  /** One change by its id. */
+  async get(id: string, options: CallOptions = {}): Promise<ItemResult<Change<R>>> {
+    if (!uuid.test(id)) throw new TypeError(`An id is a UUID, but this is ${JSON.stringify(id)}.`);
+    return itemOf<Change<R>>(await this.#transport.send({ method: "GET", path: `changes/${id}` }, options), this.#numbers);
+  }
+
+  /** One range of the changes: the oldest hundred, unless it says otherwise. */
+  async list(query: ChangeQuery<R["type"]> = {}): Promise<ChangePage<R>> {
+    const { cursor, since, limit, known, filter, count } = query;
+    if (cursor !== undefined && since !== undefined) throw new TypeError("Give either a cursor or since: both say where the range starts.");
+    const range = { ...(cursor !== undefined && { cursor }), ...(limit !== undefined && { limit }), ...(known !== undefined && { known }) };
+    const headers: Record<string, string> = count === undefined ? {} : { Prefer: `count=${count}` };
+    const path = behind(this.#path + queryText(range, filter === undefined ? {} : { filter }, {}), since);
+    const page = pageOf<Change<R>>(range, await this.#transport.send({ method: "GET", path, headers }, query), this.#numbers);
+    const { next, prev } = page;
+    return { ...page, next: next && { ...next, since: undefined }, prev: prev && { ...prev, since: undefined } };
+  }
+
+  /** Every change of a range, in order, page by page; with a negative limit backwards, from the latest or the one in front of `cursor`. */
+  async *all(query: ChangeWalkQuery<R["type"]> = {}): AsyncGenerator<Change<R>, void, undefined> {
+    yield* this.#walk(query, (query.limit ?? 0) < 0);
+  }
+
+  /** The same backwards, whatever the sign of the limit. */
+  async *backward(query: ChangeWalkQuery<R["type"]> = {}): AsyncGenerator<Change<R>, void, undefined> {
+    yield* this.#walk(query, true);
+  }
+
+  #walk(query: ChangeWalkQuery<R["type"]>, backwards: boolean): AsyncGenerator<Change<R>, void, undefined> {
+    const { filter, since, signal } = query;
+    if (query.cursor !== undefined && since !== undefined) throw new TypeError("Give either a cursor or since: both say where the range starts.");
+    const selection = { ...(filter && { filter }), ...(signal && { signal }) };
+    return walk<Change<R>>((range) => this.list({ ...selection, ...(range.cursor === undefined && { since }), ...range }), query, backwards, this.#transport);
+  }
+
+  /** Follows the changes: those that there are, then `synced`, and then every further one, in order, none twice and none left out. See `watch` of a collection. */
+  async *watch(query: ChangeWatchQuery<R["type"]> = {}): AsyncGenerator<ChangeEvent<R>, void, undefined> {
+    const { filter } = query;
+    const path = (range: { limit?: number }) => this.#path + queryText(range, filter === undefined ? {} : { filter }, {});
+    yield* followList<Change<R>>(this.#transport, path, this.#numbers, query) as AsyncGenerator<unknown> as AsyncGenerator<ChangeEvent<R>, void, undefined>;
+  }
+}
+
+/** The numbers of a change are those of its resource. */
+function numbersOfChange(specs: Readonly<Record<string, NumberPaths>>, change: Partial<Change<ResourceReference>> | null): NumberPaths {
+  const spec = specs[change?.resource?.type ?? ""] ?? {};
+  const within = (paths: readonly string[] = []) => paths.flatMap((path) => [`data/${path}`, `previous/${path}`]);
+  return { bigints: within(spec.bigints), doubles: within(spec.doubles) };
 }
 
 // An array has no more resources and bytes than a server takes by default. One that takes less says so, and gets less.
@@ -806,7 +1085,7 @@ export type WatchEvent<R extends ResourceReference> =
 
 /** Where a watch begins: with a snapshot, unless it says otherwise. */
 export interface WatchOptions extends CallOptions {
-  /** The position of an event to continue behind. If the server no longer knows it, `reset` and a snapshot come first. */
+  /** The position of an event or a page to continue behind. If the server no longer knows it, `reset` and a snapshot come first. */
   since?: string;
   /** Begin with the changes from now on: in place of the snapshot there is `synced` alone. */
   fromNow?: boolean;
@@ -816,13 +1095,40 @@ export interface WatchOptions extends CallOptions {
 interface WatchTarget {
   /** The path with the query, behind a position if there is one. */
   readonly path: (since: string | undefined) => string;
-  readonly numbers: NumberPaths;
+  readonly numbers: NumbersOf;
   /** It is one resource, and ends with it. */
   readonly one: boolean;
   /** Where to begin; nothing: with a snapshot. */
   readonly since: string | undefined;
   /** The resources of the first snapshot are not wanted. */
   readonly skipping: boolean;
+}
+
+/** The position that a watch is to begin behind. */
+function beginning({ since, fromNow }: WatchOptions): string | undefined {
+  if (since !== undefined && fromNow === true) throw new TypeError("Give either since or fromNow: both say where the watch begins.");
+  if (since === "") throw new TypeError("since is the position of an event, and never empty.");
+  return since;
+}
+
+/** A path with a position behind its query. */
+function behind(path: string, position: string | undefined): string {
+  return position === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}since=${encodeURIComponent(position)}`;
+}
+
+/** The events of a list, whose path with a range is given. */
+async function* followList<R extends ResourceReference>(
+  transport: HttpTransport, path: (range: { limit?: number }) => string, numbers: NumbersOf, options: WatchOptions,
+): AsyncGenerator<WatchEvent<R>, void, undefined> {
+  let since = beginning(options);
+  if (options.fromNow === true) {
+    const answer = await transport.send({ method: "GET", path: path({ limit: 0 }) }, options);
+    since = linkedQuery(answer.headers, "changes")?.get("since") ?? undefined;
+    if (since !== undefined) yield { kind: "synced", position: since };
+  }
+  // Where the query is too long for the server to give a position, the snapshot is read, and not given.
+  const skipping = options.fromNow === true && since === undefined;
+  yield* follow<R>(transport, { path: (at) => behind(path({}), at), numbers, one: false, since, skipping }, options.signal);
 }
 
 // The first connection has as many attempts as any request. Afterwards the server is known to be there, and it is
@@ -889,7 +1195,7 @@ interface StreamFrame {
 }
 
 /** The event of a frame; nothing if this client does not know its kind. */
-function eventOf<R extends ResourceReference>(frame: StreamFrame, numbers: NumberPaths): WatchEvent<R> | undefined {
+function eventOf<R extends ResourceReference>(frame: StreamFrame, numbers: NumbersOf): WatchEvent<R> | undefined {
   const { kind, id: position, data: text = "" } = frame;
   switch (kind) {
     case "reset":
@@ -916,7 +1222,7 @@ function eventOf<R extends ResourceReference>(frame: StreamFrame, numbers: Numbe
   return { kind, ...envelope, ...(position !== undefined && { position }) } as unknown as WatchEvent<R>;
 }
 
-function envelopeOf(kind: string, text: string, numbers: NumberPaths): Readonly<Record<string, unknown>> {
+function envelopeOf(kind: string, text: string, numbers: NumbersOf): Readonly<Record<string, unknown>> {
   try {
     return parseEnvelope(text, numbers);
   } catch (error) {
@@ -1520,26 +1826,30 @@ interface NumberPaths {
   readonly doubles?: readonly string[];
 }
 
+/** The same, of each resource if they are not all alike. */
+type NumbersOf = NumberPaths | ((resource: unknown) => NumberPaths);
+
 const longIntegers = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
 
 // An integer with more digits than a number can hold is not rounded: it becomes a bigint where
 // the attribute is one, and an error elsewhere.
 /** The members of an answer or an event, of which `data` and `previous` have the numbers of resources. */
-function parseEnvelope(text: string, numbers: NumberPaths): Readonly<Record<string, unknown>> {
-  if (numbers.bigints === undefined && !/\d{16}/.test(text)) return membersOf(JSON.parse(text));
+function parseEnvelope(text: string, numbers: NumbersOf): Readonly<Record<string, unknown>> {
+  if (typeof numbers !== "function" && numbers.bigints === undefined && !/\d{16}/.test(text)) return membersOf(JSON.parse(text));
   // No string of a server holds U+0000, so it can mark what was a number.
   const marked = text.replace(longIntegers, (token) =>
     token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"\\u0000${token}"`,
   );
   const members = Object.entries(membersOf(JSON.parse(marked))).map(([name, member]) => {
-    const paths = name === "data" || name === "previous" ? numbers : {};
-    return [name, Array.isArray(member) ? member.map((resource) => settled(resource, "", paths)) : settled(member, "", paths)] as const;
+    const known = name === "data" || name === "previous" ? numbers : {};
+    const whole = (resource: unknown) => settled(resource, "", typeof known === "function" ? known(resource) : known);
+    return [name, Array.isArray(member) ? member.map(whole) : whole(member)] as const;
   });
   return Object.fromEntries(members);
 }
 
 /** The data of an answer. */
-function parseData(text: string, numbers: NumberPaths): unknown {
+function parseData(text: string, numbers: NumbersOf): unknown {
   return parseEnvelope(text, numbers)["data"];
 }
 

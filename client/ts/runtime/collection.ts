@@ -1,11 +1,14 @@
 import { sendInArrays } from "./arrays.ts";
+import { ChangeLog } from "./changes.ts";
 import { errorOf, PluralError, ProtocolError, type ApiProblem } from "./errors.ts";
 import { bodyText, type NumberPaths, parseData, randomUUID } from "./json.ts";
+import { type Group, type GroupFields, type GroupPage, type GroupQuery, groupNumbers, groupsBeside, groupText } from "./groups.ts";
+import { type ItemResult, itemOf, linked, pageOf, type PageResult } from "./page.ts";
 import { queryText, type ListRange, type ListSelection } from "./query.ts";
-import type { ResourceReference } from "./resource.ts";
+import { type ResourceReference, uuid } from "./resource.ts";
 import { type CallOptions, type HttpAnswer, type HttpCall, type HttpTransport, sleep } from "./transport.ts";
 import { walk } from "./walk.ts";
-import { follow, type WatchEvent, type WatchOptions } from "./watch.ts";
+import { beginning, behind, follow, followList, type WatchEvent, type WatchOptions } from "./watch.ts";
 
 /** The types of a collection. */
 export interface CollectionShape {
@@ -18,6 +21,7 @@ export interface CollectionShape {
   change: ChangeOptions;
   filter: object;
   sort: string;
+  groups: GroupFields;
   children: object;
 }
 
@@ -31,6 +35,7 @@ export interface ChildOf<S extends CollectionShape, A extends keyof S["create"] 
   change: S["change"];
   filter: S["filter"];
   sort: S["sort"];
+  groups: S["groups"];
 }
 
 /** @internal What must be known of a collection to use it. */
@@ -43,27 +48,9 @@ export interface CollectionSpec extends NumberPaths {
 /** @internal All collections by their names. */
 export type CollectionSpecs = Readonly<Record<string, CollectionSpec>>;
 
-/** One resource, and the state that it was in. */
-export interface ItemResult<R> {
-  readonly data: R;
-  /** For `ifMatch`. There is none of what is deleted, and none if a proxy took it away. */
-  readonly etag: string | undefined;
-}
-
 /** Several resources, in the order in which they were given. */
 export interface ManyResult<R> {
   readonly data: R[];
-}
-
-/** A range of a collection, in its order. */
-export interface PageResult<R> {
-  readonly data: R[];
-  /** How many there are in all; with a filter, only if `count` asks for it. */
-  readonly total: number | undefined;
-  /** The range behind this one: `list({ ...query, ...page.next })`. None at the end. */
-  readonly next: ListRange | undefined;
-  /** The range in front of this one. None at the beginning. */
-  readonly prev: ListRange | undefined;
 }
 
 /** What can be said of a list. */
@@ -109,8 +96,6 @@ export interface ConditionalChangeOptions extends ChangeOptions {
 /** The options of a change as the last argument, which can be left out if all of them can. */
 export type ChangeArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: S["change"]] : [options: S["change"]];
 
-const uuid = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
-
 /** A collection that can only be read. */
 export class ReadCollection<S extends CollectionShape> {
   /** @internal */
@@ -139,15 +124,7 @@ export class ReadCollection<S extends CollectionShape> {
   async list(query: ListQuery<S> = {}): Promise<PageResult<S["read"]>> {
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
     const answer = await this.transport.send({ method: "GET", path: this.path + queryText(query, query, this.spec), headers }, query);
-    const data = parseData(answer.text, this.spec);
-    if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
-    const total = answer.headers.get("X-Total-Count");
-    const resources = data as S["read"][];
-    return {
-      data: query.known === undefined ? resources : resources.filter(({ id }) => id !== query.known),
-      total: total === null ? undefined : Number(total),
-      ...rangesBeside(query, resources, answer.headers),
-    };
+    return pageOf<S["read"]>(query, answer, this.spec);
   }
 
   /** How many resources there are, or how many a filter selects. */
@@ -155,6 +132,28 @@ export class ReadCollection<S extends CollectionShape> {
     const { total } = await this.list({ ...query, limit: 0, count: "exact" } as ListQuery<S>);
     if (total === undefined) throw new ProtocolError("The answer has no X-Total-Count.");
     return total;
+  }
+
+  /**
+   * Groups of resources with the same values, and what is computed of each: `groups({ by: ["state"], sum: ["price"] })`.
+   * Without `by` all resources are one group.
+   */
+  async groups<
+    const B extends keyof S["groups"]["by"] & string = never,
+    const Sum extends keyof S["groups"]["sum"] & string = never,
+    const Avg extends keyof S["groups"]["avg"] & string = never,
+    const Min extends keyof S["groups"]["min"] & string = never,
+    const Max extends keyof S["groups"]["max"] & string = never,
+  >(query: GroupQuery<S["filter"], B, Sum, Avg, Min, Max> = {}): Promise<GroupPage<Group<S["groups"], B, Sum, Avg, Min, Max>>> {
+    if (this.path.includes("/")) throw new TypeError("Groups are of a whole collection: filter by the parent.");
+    const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
+    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, this.spec)}`, headers }, query);
+    const data = parseData(answer.text, groupNumbers(query, this.spec));
+    if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
+    const total = answer.headers.get("X-Total-Count");
+    const links = { first: linked(answer.headers, "first"), next: linked(answer.headers, "next"), prev: linked(answer.headers, "prev") };
+    const { next, prev } = groupsBeside(query, data.length, links);
+    return { data: data as Group<S["groups"], B, Sum, Avg, Min, Max>[], total: total === null ? undefined : Number(total), next, prev };
   }
 
   /**
@@ -184,10 +183,7 @@ export class ReadCollection<S extends CollectionShape> {
 
   /** @internal */
   protected item<R>(answer: HttpAnswer): ItemResult<R> {
-    const data = parseData(answer.text, this.spec);
-    const { id, type } = (data ?? {}) as Partial<ResourceReference>;
-    if (typeof id !== "string" || typeof type !== "string") throw new ProtocolError("The answer has no resource as its data.");
-    return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
+    return itemOf<R>(answer, this.spec);
   }
 }
 
@@ -200,63 +196,6 @@ function conflictText(onConflict: string | readonly string[]): string {
 function selected(query: ListSelection<object, string> & CallOptions): object {
   const { filter, sort, signal } = query;
   return { ...(filter && { filter }), ...(sort && { sort }), ...(signal && { signal }) };
-}
-
-/** The position that a watch is to begin behind. */
-function beginning({ since, fromNow }: WatchOptions): string | undefined {
-  if (since !== undefined && fromNow === true) throw new TypeError("Give either since or fromNow: both say where the watch begins.");
-  if (since === "") throw new TypeError("since is the position of an event, and never empty.");
-  return since;
-}
-
-/** A path with a position behind its query. */
-function behind(path: string, position: string | undefined): string {
-  return position === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}since=${encodeURIComponent(position)}`;
-}
-
-/** Up to this length of a range a server knows what is behind it when it sends the headers. */
-const lengthWithLinks = 1000;
-
-/** The ranges beside one. Where the query is long, the server leaves links out, and they follow from what came. */
-function rangesBeside(range: ListRange, data: readonly ResourceReference[], headers: Headers): Pick<PageResult<unknown>, "next" | "prev"> {
-  let next = linked(headers, "next");
-  let prev = linked(headers, "prev");
-  const whole = linked(headers, "first") !== undefined; // which is left out ahead of these
-  const { offset, cursor, limit } = range;
-  const length = Math.abs(limit ?? data.length);
-  const first = data[0]?.id;
-  const last = data.at(-1)?.id;
-  if (first === undefined || last === undefined) return { next, prev };
-  if (next === undefined && data.length >= length && (!whole || length > lengthWithLinks)) {
-    const asked = Math.max(2, length); // one of them is known
-    if (offset === undefined) next = { cursor: last, known: last, ...(limit !== undefined && { limit: asked }) };
-    else next = { offset: (limit ?? 0) < 0 ? offset : offset + data.length, limit: length };
-  }
-  if (prev === undefined && !whole) {
-    if (offset === undefined) prev = cursor === undefined && (limit ?? 0) >= 0 ? undefined : { cursor: first, limit: -length };
-    else {
-      const start = (limit ?? 0) < 0 ? offset - length : offset;
-      if (start > 0) prev = { offset: start, limit: -length };
-    }
-  }
-  return { next, prev };
-}
-
-/** The query that a Link header leads to. */
-function linkedQuery(headers: Headers, rel: string): URLSearchParams | undefined {
-  const link = new RegExp(`<([^>]*)>; *rel="${rel}"`).exec(headers.get("Link") ?? "")?.[1];
-  return link === undefined ? undefined : new URL(link, "http://localhost").searchParams;
-}
-
-/** The range that a Link header leads to. */
-function linked(headers: Headers, rel: string): ListRange | undefined {
-  const query = linkedQuery(headers, rel);
-  if (query === undefined) return undefined;
-  const range: ListRange = {};
-  if (query.has("offset")) range.offset = Number(query.get("offset"));
-  if (query.has("cursor")) range.cursor = query.get("cursor") ?? "";
-  if (query.has("limit")) range.limit = Number(query.get("limit"));
-  return range;
 }
 
 /** A collection. Writes have a key each, so that sending them again does them once. */
@@ -335,17 +274,9 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
    * a snapshot, `reset` is given and the snapshot begins again.
    */
   async *watch(query: WatchQuery<S> = {}): AsyncGenerator<WatchEvent<S["read"]>, void, undefined> {
-    const { filter, fromNow, signal } = query;
-    let since = beginning(query);
+    const { filter } = query;
     const path = (range: ListRange) => this.path + queryText(range, filter === undefined ? {} : { filter }, this.spec);
-    if (fromNow === true) {
-      const answer = await this.transport.send({ method: "GET", path: path({ limit: 0 }) }, query);
-      since = linkedQuery(answer.headers, "changes")?.get("since") ?? undefined;
-      if (since !== undefined) yield { kind: "synced", position: since };
-    }
-    // Where the query is too long for the server to give a position, the snapshot is read, and not given.
-    const skipping = fromNow === true && since === undefined;
-    yield* follow<S["read"]>(this.transport, { path: (at) => behind(path({}), at), numbers: this.spec, one: false, since, skipping }, signal);
+    yield* followList<S["read"]>(this.transport, path, this.spec, query);
   }
 
   /** Follows one resource as `watch` does, and ends when it was deleted or is no longer visible: `deleted` or `left` is the last event. */
@@ -353,6 +284,14 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
     const path = this.itemPath(id);
     const target = { path: (at: string | undefined) => behind(path, at), numbers: this.spec, one: true, since: beginning(options), skipping: options.fromNow === true };
     yield* follow<S["read"]>(this.transport, target, options.signal);
+  }
+
+  /**
+   * The changes of one resource, also after it was deleted. Below a parent it needs that parent to exist; the history of a resource whose
+   * parent was deleted is that of its own collection: `posts.history(id)`.
+   */
+  history(id: string): ChangeLog<S["read"]> {
+    return new ChangeLog<S["read"]>(this.transport, this.specs, `${this.itemPath(id)}/changes`);
   }
 
   /** Has a resource created later: the answer comes once that is certain, and `wait` waits for it. */

@@ -8,26 +8,30 @@ export interface NumberPaths {
   readonly doubles?: readonly string[];
 }
 
+/** @internal The same, of each resource if they are not all alike. */
+export type NumbersOf = NumberPaths | ((resource: unknown) => NumberPaths);
+
 const longIntegers = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
 
 // An integer with more digits than a number can hold is not rounded: it becomes a bigint where
 // the attribute is one, and an error elsewhere.
 /** @internal The members of an answer or an event, of which `data` and `previous` have the numbers of resources. */
-export function parseEnvelope(text: string, numbers: NumberPaths): Readonly<Record<string, unknown>> {
-  if (numbers.bigints === undefined && !/\d{16}/.test(text)) return membersOf(JSON.parse(text));
+export function parseEnvelope(text: string, numbers: NumbersOf): Readonly<Record<string, unknown>> {
+  if (typeof numbers !== "function" && numbers.bigints === undefined && !/\d{16}/.test(text)) return membersOf(JSON.parse(text));
   // No string of a server holds U+0000, so it can mark what was a number.
   const marked = text.replace(longIntegers, (token) =>
     token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"\\u0000${token}"`,
   );
   const members = Object.entries(membersOf(JSON.parse(marked))).map(([name, member]) => {
-    const paths = name === "data" || name === "previous" ? numbers : {};
-    return [name, Array.isArray(member) ? member.map((resource) => settled(resource, "", paths)) : settled(member, "", paths)] as const;
+    const known = name === "data" || name === "previous" ? numbers : {};
+    const whole = (resource: unknown) => settled(resource, "", typeof known === "function" ? known(resource) : known);
+    return [name, Array.isArray(member) ? member.map(whole) : whole(member)] as const;
   });
   return Object.fromEntries(members);
 }
 
 /** @internal The data of an answer. */
-export function parseData(text: string, numbers: NumberPaths): unknown {
+export function parseData(text: string, numbers: NumbersOf): unknown {
   return parseEnvelope(text, numbers)["data"];
 }
 

@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError, PluralError, ProtocolError } from "./errors.ts";
-import { type NumberPaths, parseEnvelope } from "./json.ts";
+import { type NumbersOf, parseEnvelope } from "./json.ts";
+import { linkedQuery } from "./page.ts";
 import type { ResourceReference } from "./resource.ts";
 import { type CallOptions, type HttpTransport, sleep } from "./transport.ts";
 
@@ -30,7 +31,7 @@ export type WatchEvent<R extends ResourceReference> =
 
 /** Where a watch begins: with a snapshot, unless it says otherwise. */
 export interface WatchOptions extends CallOptions {
-  /** The position of an event to continue behind. If the server no longer knows it, `reset` and a snapshot come first. */
+  /** The position of an event or a page to continue behind. If the server no longer knows it, `reset` and a snapshot come first. */
   since?: string;
   /** Begin with the changes from now on: in place of the snapshot there is `synced` alone. */
   fromNow?: boolean;
@@ -40,13 +41,40 @@ export interface WatchOptions extends CallOptions {
 export interface WatchTarget {
   /** The path with the query, behind a position if there is one. */
   readonly path: (since: string | undefined) => string;
-  readonly numbers: NumberPaths;
+  readonly numbers: NumbersOf;
   /** It is one resource, and ends with it. */
   readonly one: boolean;
   /** Where to begin; nothing: with a snapshot. */
   readonly since: string | undefined;
   /** The resources of the first snapshot are not wanted. */
   readonly skipping: boolean;
+}
+
+/** @internal The position that a watch is to begin behind. */
+export function beginning({ since, fromNow }: WatchOptions): string | undefined {
+  if (since !== undefined && fromNow === true) throw new TypeError("Give either since or fromNow: both say where the watch begins.");
+  if (since === "") throw new TypeError("since is the position of an event, and never empty.");
+  return since;
+}
+
+/** @internal A path with a position behind its query. */
+export function behind(path: string, position: string | undefined): string {
+  return position === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}since=${encodeURIComponent(position)}`;
+}
+
+/** @internal The events of a list, whose path with a range is given. */
+export async function* followList<R extends ResourceReference>(
+  transport: HttpTransport, path: (range: { limit?: number }) => string, numbers: NumbersOf, options: WatchOptions,
+): AsyncGenerator<WatchEvent<R>, void, undefined> {
+  let since = beginning(options);
+  if (options.fromNow === true) {
+    const answer = await transport.send({ method: "GET", path: path({ limit: 0 }) }, options);
+    since = linkedQuery(answer.headers, "changes")?.get("since") ?? undefined;
+    if (since !== undefined) yield { kind: "synced", position: since };
+  }
+  // Where the query is too long for the server to give a position, the snapshot is read, and not given.
+  const skipping = options.fromNow === true && since === undefined;
+  yield* follow<R>(transport, { path: (at) => behind(path({}), at), numbers, one: false, since, skipping }, options.signal);
 }
 
 // The first connection has as many attempts as any request. Afterwards the server is known to be there, and it is
@@ -113,7 +141,7 @@ interface StreamFrame {
 }
 
 /** The event of a frame; nothing if this client does not know its kind. */
-function eventOf<R extends ResourceReference>(frame: StreamFrame, numbers: NumberPaths): WatchEvent<R> | undefined {
+function eventOf<R extends ResourceReference>(frame: StreamFrame, numbers: NumbersOf): WatchEvent<R> | undefined {
   const { kind, id: position, data: text = "" } = frame;
   switch (kind) {
     case "reset":
@@ -140,7 +168,7 @@ function eventOf<R extends ResourceReference>(frame: StreamFrame, numbers: Numbe
   return { kind, ...envelope, ...(position !== undefined && { position }) } as unknown as WatchEvent<R>;
 }
 
-function envelopeOf(kind: string, text: string, numbers: NumberPaths): Readonly<Record<string, unknown>> {
+function envelopeOf(kind: string, text: string, numbers: NumbersOf): Readonly<Record<string, unknown>> {
   try {
     return parseEnvelope(text, numbers);
   } catch (error) {

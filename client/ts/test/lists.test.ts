@@ -184,3 +184,33 @@ test("breaking off a walk asks for nothing more", async () => {
   }
   assert.equal(requests, 1);
 });
+
+test("groups", async () => {
+  const { group } = await steps(10);
+  await api.steps.createMany([{ group }, { group: `${group}b`, number: 5 }]);
+  const filter: StepFilter = { group: { starts_with: group } };
+  const query = { by: ["group", "created_at:year"], sum: ["number"], avg: ["number"], max: ["number", "group"], filter, sort: "-count" } as const;
+  const page = await api.steps.groups({ ...query, count: "exact" });
+  const year = `${new Date().getUTCFullYear()}-01-01T00:00:00.000Z`;
+  assert.deepEqual(page.data.map(({ id, ...rest }) => rest), [
+    { type: "groups", by: { group, "created_at:year": year }, count: 11, sum: { number: 45 }, avg: { number: 4.5 }, max: { number: 9, group } },
+    { type: "groups", by: { group: `${group}b`, "created_at:year": year }, count: 1, sum: { number: 5 }, avg: { number: 5 }, max: { number: 5, group: `${group}b` } },
+  ]);
+  assert.equal(page.total, 2);
+  assert.equal(page.next, undefined);
+  const sum: number = page.data[0]!.sum.number;
+  assert.equal(sum, 45);
+  const first = await api.steps.groups({ ...query, limit: 1 });
+  assert.deepEqual(first.next, { offset: 1, limit: 1 });
+  const second = await api.steps.groups({ ...query, ...first.next! });
+  assert.deepEqual([...first.data, ...second.data], page.data);
+  assert.deepEqual(second.prev, { offset: 1, limit: -1 });
+  // A query that is too long for links.
+  const long = { ...query, filter: { group: { starts_with: group, ne: "x".repeat(2500) } }, limit: 1 };
+  const begin = await api.steps.groups(long);
+  assert.deepEqual(begin.next, { offset: 1, limit: 1 });
+  assert.deepEqual((await api.steps.groups({ ...long, ...begin.next! })).prev, { offset: 1, limit: -1 });
+  const all = await api.steps.groups({ filter: { group } });
+  assert.deepEqual(all.data.map(({ by, count }) => ({ by, count })), [{ by: {}, count: 11 }]);
+  await assert.rejects(api.steps.groups({ sum: ["group" as never] }), BadRequestError);
+});

@@ -1,7 +1,8 @@
 // Right uses compile, and each wrong use is an error of the compiler. This file is checked and never run.
+import * as auditor from "./auditor.ts";
 import * as awkward from "./awkward.ts";
 import * as kiosk from "./kiosk.ts";
-import { createClient, type Collection, type Customer, type Order, type OrderShape, type PageResult, type ApiProblem, type WatchEvent } from "./shop.ts";
+import { createClient, type Change, type ChangeEvent, type Collection, type Customer, type Order, type OrderShape, type Report, type Step, type PageResult, type ApiProblem, type WatchEvent } from "./shop.ts";
 
 /** Fails to compile unless the two types are the same. */
 function same<A, B>(..._: (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? [] : [never]): void {}
@@ -77,6 +78,44 @@ export async function watches(): Promise<void> {
   api.customers.watchOne(id, { filter: { level: "gold" } });
   // @ts-expect-error: operations are not watched
   api.operations.watch();
+}
+
+export async function changes(): Promise<void> {
+  const page = await api.changes.list({ filter: { collection: ["customers", "orders"], kind: "updated", "resource.id": id, by: { starts_with: "key:" }, created_at: { gte: new Date() } }, since: "p", limit: -5, count: "exact" });
+  same<(typeof page.data)[number], Change<Customer | Order | Report | Step>>();
+  await api.changes.list({ since: "p", ...page.next });
+  const change = page.data[0]!;
+  same<typeof change.kind, "created" | "updated" | "deleted">();
+  same<typeof change.resource.type, "customers" | "orders" | "reports" | "steps">();
+  same<typeof change.by, string | null>();
+  const { data } = change;
+  if (data?.type === "orders") same<typeof data, Order>();
+  for await (const event of api.changes.watch({ filter: { kind: { in: ["deleted"] } }, fromNow: true })) {
+    same<typeof event, ChangeEvent<Customer | Order | Report | Step>>();
+    // @ts-expect-error: the log only grows
+    if (event.kind === "deleted") break;
+  }
+  for await (const { data: after, previous } of api.customers.history(id).all({ cursor: id, pageSize: 5 })) {
+    same<typeof after, Customer | null>();
+    same<typeof previous, Partial<Customer> | null>();
+  }
+  api.customers.of(id).orders.history(id).backward({ limit: 3 });
+  const { position } = await api.customers.list();
+  same<typeof position, string | undefined>();
+  // @ts-expect-error: no such collection
+  void api.changes.list({ filter: { collection: "clients" } });
+  // @ts-expect-error: no such kind
+  void api.changes.list({ filter: { kind: "changed" } });
+  // @ts-expect-error: no such filter
+  void api.changes.list({ filter: { revision: 1 } });
+  // @ts-expect-error: changes have no other order
+  void api.changes.list({ sort: "kind" });
+  // @ts-expect-error: nor positions that count from the first
+  void api.changes.list({ offset: 1 });
+  // @ts-expect-error: only the server writes them
+  api.changes.create;
+  // @ts-expect-error: operations have no history
+  api.operations.history(id);
 }
 
 export function filters(): void {
@@ -221,4 +260,13 @@ export async function ofARole(): Promise<void> {
   few.customers.watchOne(id);
   // @ts-expect-error: nothing is granted there
   few.reports;
+  // @ts-expect-error: histories are not granted
+  few.customers.history(id);
+  // @ts-expect-error: nor any changes
+  few.changes;
+  const log = auditor.createClient({ baseURL: "http://localhost" });
+  const change = (await log.changes.get(id)).data;
+  same<typeof change, auditor.Change<auditor.Step>>();
+  same<keyof NonNullable<typeof change.data>, "id" | "type" | "group" | "created_at" | "updated_at">();
+  log.steps.history(id);
 }

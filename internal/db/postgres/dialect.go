@@ -74,6 +74,10 @@ func (dialect) Contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"
 }
 
+func (dialect) Truncate(column, unit string) string {
+	return "date_trunc('" + unit + "', " + column + ", 'UTC')"
+}
+
 func (d dialect) Inside(column string, path []string, kind model.Kind) string {
 	names := make([]string, len(path))
 	for i, name := range path {

@@ -31,6 +31,7 @@ type Database struct {
 	changed    db.Signal       // of this server and, as far as they tell, of others
 	committed  db.Signal       // of this server only
 	sequencing chan struct{}   // has room for one run of ticks
+	tick       string          // the statement
 	flights    sync.Mutex      // of nextFlight and of what its callers share
 	nextFlight *flight         // the run of ticks that has not begun
 	listener   *pgx.ConnConfig // of the connection that listens
@@ -78,6 +79,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		first:        make(chan struct{}, max(1, config.MaxConns/3)),
 		long:         make(chan struct{}, max(1, config.MaxConns/2)),
 		sequencing:   make(chan struct{}, 1),
+		tick:         tickOf(maxTick),
 		replyTimeout: defaultPatience,
 	}, nil
 }
@@ -205,6 +207,8 @@ func (b *Database) Fault(err error) error {
 		switch class := pg.Code[:2]; {
 		case pg.Code == "23503":
 			return db.BrokenReference(err)
+		case pg.Code == "22003":
+			return fmt.Errorf("%w: %w", db.ErrTooLarge, err)
 		case pg.Code == "53100":
 			return &problem.Error{Code: problem.CodeStorageFull, Detail: "There is no space left to store this. Reads still work. Try again later.", Cause: err}
 		case class == "08" || class == "53" || class == "57" || class == "40" || pg.Code == "25006":

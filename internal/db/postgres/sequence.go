@@ -18,7 +18,7 @@ const (
 	// channel is what other servers listen to.
 	channel = "plural_changes"
 
-	// maxTick bounds how many positions a tick gives. One that gives as many is followed by another.
+	// maxTick bounds how many positions a tick gives. If there are more changes, another tick follows.
 	maxTick = 100_000
 
 	// tickTimeout is for a database that does not answer. A tick takes milliseconds, or seconds if
@@ -37,25 +37,28 @@ const (
 	isNew = "(SELECT true FROM " + db.SequenceTable + " AS s WHERE s.revision = c.revision) IS NULL"
 )
 
-// tick places the changes that the last tick did not see: those of transactions that began later,
-// and of those that it saw running and that have ended. It returns how many, and the last position;
-// nothing if the snapshot of the last tick means nothing here. If there may be more, the snapshot
-// stays as it was. A tick that finds nothing writes nothing.
-var tick = "WITH last AS (SELECT * FROM (" + lastTick + ") AS t WHERE NOT " + isForeign + ")," +
-	" unseen AS (SELECT c.revision FROM last, " + db.ChangesTable + " AS c WHERE c.transaction >= pg_snapshot_xmax(last.seen) AND " + isNew +
-	" UNION ALL SELECT ended.revision FROM last, pg_snapshot_xip(last.seen) AS ran(number)" +
-	" CROSS JOIN LATERAL (SELECT c.revision FROM " + db.ChangesTable + " AS c WHERE c.transaction = ran.number AND " + isNew +
-	" OFFSET 0) AS ended" + // or the planner might read the whole log to join it
-	" WHERE pg_visible_in_snapshot(ran.number, pg_current_snapshot())" +
-	" ORDER BY 1 LIMIT " + strconv.Itoa(maxTick) + ")," +
-	" placed AS (INSERT INTO " + db.SequenceTable + " (position, revision)" +
-	" SELECT last.position + row_number() OVER (ORDER BY unseen.revision), unseen.revision FROM last, unseen RETURNING position)," +
-	" result AS (SELECT count(*) AS count, max(position) AS position FROM placed)," +
-	" removed AS (DELETE FROM " + db.TicksTable + " AS t WHERE t.position = (SELECT last.position FROM last, result WHERE result.count > 0))," +
-	" stored AS (INSERT INTO " + db.TicksTable + " (position, seen)" +
-	" SELECT result.position, CASE WHEN result.count < " + strconv.Itoa(maxTick) + " THEN pg_current_snapshot() ELSE last.seen END" +
-	" FROM last, result WHERE result.count > 0 RETURNING pg_notify('" + channel + "', ''))" +
-	" SELECT result.count, coalesce(result.position, last.position), (SELECT count(*) FROM stored) FROM last, result"
+// tickOf is the statement of a tick. It places the changes that the last tick did not see: those of
+// transactions that began later, and of those that it saw running and that have ended. It places up
+// to a number of them, which is a constant for the planner, and returns the last position and whether
+// there are more. Then the snapshot stays as it was. It returns nothing if the snapshot of the last
+// tick means nothing here. A tick that finds nothing writes nothing.
+func tickOf(most int) string {
+	return "WITH last AS (SELECT * FROM (" + lastTick + ") AS t WHERE NOT " + isForeign + ")," +
+		" unseen AS (SELECT c.revision FROM last, " + db.ChangesTable + " AS c WHERE c.transaction >= pg_snapshot_xmax(last.seen) AND " + isNew +
+		" UNION ALL SELECT ended.revision FROM last, pg_snapshot_xip(last.seen) AS ran(number)" +
+		" CROSS JOIN LATERAL (SELECT c.revision FROM " + db.ChangesTable + " AS c WHERE c.transaction = ran.number AND " + isNew +
+		" OFFSET 0) AS ended" + // or the planner might read the whole log to join it
+		" WHERE pg_visible_in_snapshot(ran.number, pg_current_snapshot())" +
+		" ORDER BY 1 LIMIT " + strconv.Itoa(most+1) + ")," +
+		" placed AS (INSERT INTO " + db.SequenceTable + " (position, revision)" +
+		" SELECT last.position + row_number() OVER (ORDER BY unseen.revision), unseen.revision FROM last, unseen ORDER BY unseen.revision LIMIT " + strconv.Itoa(most) + " RETURNING position)," +
+		" result AS (SELECT count(*) AS count, max(position) AS position, (SELECT count(*) FROM unseen) > count(*) AS more FROM placed)," +
+		" removed AS (DELETE FROM " + db.TicksTable + " AS t WHERE t.position = (SELECT last.position FROM last, result WHERE result.count > 0))," +
+		" stored AS (INSERT INTO " + db.TicksTable + " (position, seen)" +
+		" SELECT result.position, CASE WHEN result.more THEN last.seen ELSE pg_current_snapshot() END" +
+		" FROM last, result WHERE result.count > 0 RETURNING pg_notify('" + channel + "', ''))" +
+		" SELECT coalesce(result.position, last.position), result.more::int::bigint, (SELECT count(*) FROM stored) FROM last, result"
+}
 
 // renumber places all changes that have no position, whatever their transactions. Those of a
 // database that had no positions get their revisions.
@@ -137,13 +140,13 @@ func (b *Database) fly(ctx context.Context, f *flight) {
 	f.last, f.err = b.sequence(ctx)
 }
 
-// sequence runs ticks until one finds less than it may place.
+// sequence runs ticks until one has placed all that it found.
 func (b *Database) sequence(ctx context.Context) (last int64, err error) {
 	renumbered := false
 	for attempt := 0; attempt < writeAttempts; {
-		placed, found := int64(0), false
-		err = b.order(ctx, deferred{sql: tick, look: func(row model.Row) error {
-			placed, last, found = row.Int(0), row.Int(1), true
+		more, found := false, false
+		err = b.order(ctx, deferred{sql: b.tick, look: func(row model.Row) error {
+			last, more, found = row.Int(0), row.Int(1) != 0, true
 			return nil
 		}})
 		switch {
@@ -159,7 +162,7 @@ func (b *Database) sequence(ctx context.Context) (last int64, err error) {
 			if err = b.order(ctx, deferred{sql: renumber[0]}, deferred{sql: renumber[1]}); err != nil {
 				return 0, err
 			}
-		case placed < maxTick:
+		case !more:
 			return last, nil
 		}
 	}

@@ -3,9 +3,12 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -15,12 +18,16 @@ import (
 func insertChanges(t *testing.T, d *Database, n int) {
 	t.Helper()
 	err := d.Migrate(context.Background(), func(c db.Conn) error { // it has any time
-		return db.ExecAll(c, fmt.Sprintf("INSERT INTO %s (collection, id, kind, at, caller, schema, previous)"+
-			" SELECT 1, gen_random_uuid(), 'created', now(), '', 1, '' FROM generate_series(1, %d)", db.ChangesTable, n))
+		return db.ExecAll(c, someChanges(n))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func someChanges(n int) string {
+	return fmt.Sprintf("INSERT INTO %s (collection, id, kind, at, caller, schema, previous)"+
+		" SELECT 1, gen_random_uuid(), 'created', now(), '', 1, '' FROM generate_series(1, %d)", db.ChangesTable, n)
 }
 
 // TestTickOfALongLog: a tick looks at what is new only, however long the log is and whatever the
@@ -57,7 +64,7 @@ func TestTickOfALongLog(t *testing.T) {
 			err := db.Each(c, func(row model.Row) bool {
 				plan = append(plan, string(row.AppendText(nil, 0)))
 				return true
-			}, "EXPLAIN "+tick)
+			}, "EXPLAIN "+d.tick)
 			text := strings.Join(plan, "\n")
 			if strings.Contains(text, "JIT") || strings.Contains(text, "Seq Scan") || strings.Contains(text, "Hash") || strings.Contains(text, "Merge") {
 				t.Errorf("the plan of a tick is\n%s", text)
@@ -75,6 +82,104 @@ func TestTickOfALongLog(t *testing.T) {
 	}
 	if last, err := d.Sequence(context.Background()); err != nil || last != many+3 {
 		t.Error(last, err)
+	}
+}
+
+// TestTicksAtTheirLimit: with fewer changes than a tick may place, with exactly as many, and with more,
+// everything gets a position, in the order of revisions, also what is committed between two ticks of
+// one run and by transactions that an earlier tick saw running. The tick after that finds nothing.
+func TestTicksAtTheirLimit(t *testing.T) {
+	const limit = 4
+	for _, n := range []int{limit - 1, limit, limit + 1, 2*limit - 1, 2 * limit, 2*limit + 1, 3 * limit} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			url := pgtest.URL(t)
+			d := open(t, url)
+			d.tick = tickOf(limit)
+			slow, quick := connect(t, url), connect(t, url)
+			run(t, quick, someChanges(1))
+			// A transaction that the next tick sees running, with a revision that comes first.
+			run(t, slow, "BEGIN", someChanges(1))
+			run(t, quick, someChanges(n))
+			last, err := d.Sequence(context.Background())
+			if err != nil || last != int64(n+1) {
+				t.Fatalf("with an open transaction: the last position is %d, %v", last, err)
+			}
+			run(t, slow, "COMMIT")
+			run(t, quick, someChanges(n))
+			last, err = d.Sequence(context.Background())
+			if err != nil || last != int64(2*n+2) {
+				t.Errorf("the last position is %d, %v", last, err)
+			}
+			if got, want := revisions(t, d), orderOf(n); !slices.Equal(got, want) {
+				t.Errorf("the revisions are in the order %v, want %v", got, want)
+			}
+			if n := unplaced(t, d); n != 0 {
+				t.Errorf("the next tick looks at %d changes that have positions", n)
+			}
+			if again, err := d.Sequence(context.Background()); err != nil || again != last {
+				t.Errorf("the next tick returns %d, %v", again, err)
+			}
+		})
+	}
+}
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
+}
+
+func run(t *testing.T, c *pgx.Conn, statements ...string) {
+	t.Helper()
+	for _, statement := range statements {
+		if _, err := c.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// orderOf is the revisions of TestTicksAtTheirLimit: the second one is committed late.
+func orderOf(n int) (revisions []int64) {
+	for revision := range int64(2*n + 2) {
+		if revision != 1 {
+			revisions = append(revisions, revision+1)
+		}
+	}
+	return slices.Insert(revisions, n+1, 2)
+}
+
+// revisions is those of the changes with a position, in that order.
+func revisions(t *testing.T, d *Database) (revisions []int64) {
+	t.Helper()
+	query(t, d, func(row model.Row) { revisions = append(revisions, row.Int(0)) }, "SELECT revision FROM "+db.SequenceTable+" ORDER BY position")
+	return revisions
+}
+
+// unplaced is how many changes the next tick has to look at.
+func unplaced(t *testing.T, d *Database) (n int64) {
+	t.Helper()
+	query(t, d, func(row model.Row) { n = row.Int(0) }, "SELECT count(*) FROM "+db.ChangesTable+" AS c, ("+lastTick+") AS last WHERE c.transaction >= pg_snapshot_xmax(last.seen)"+
+		" OR c.transaction IN (SELECT pg_snapshot_xip(last.seen))")
+	return n
+}
+
+func query(t *testing.T, d *Database, read func(model.Row), sql string) {
+	t.Helper()
+	c, release, err := d.Read(context.Background(), db.LongRead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	err = db.Each(c, func(row model.Row) bool {
+		read(row)
+		return true
+	}, sql)
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -76,6 +76,13 @@ func (dialect) Contains(column, text string) string {
 	return "instr(" + column + ", " + text + ") > 0"
 }
 
+// Truncate: date-times are texts of a fixed width.
+func (dialect) Truncate(column, unit string) string {
+	const zero = "0000-01-01T00:00:00.000Z"
+	length := map[string]int{"year": 4, "month": 7, "day": 10, "hour": 13}[unit]
+	return fmt.Sprintf("substr(%s, 1, %d) || '%s'", column, length, zero[length:])
+}
+
 func (dialect) Inside(column string, path []string, kind model.Kind) string {
 	value := "json_extract(" + column + ", " + db.Literal(`$."`+strings.Join(path, `"."`)+`"`) + ")"
 	if kind.IsDecimal() { // a text with all digits of the scale

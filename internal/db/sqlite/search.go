@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
@@ -24,7 +25,7 @@ func (dialect) Search(table string) db.SearchSQL {
 	return db.SearchSQL{
 		Create: []string{
 			"CREATE TABLE " + quoted + " (_number INTEGER PRIMARY KEY, _resource BLOB NOT NULL UNIQUE, _words TEXT NOT NULL) STRICT",
-			"CREATE VIRTUAL TABLE " + index + " USING fts5(_words, content='" + table + "', content_rowid='_number', detail=none, columnsize=0, tokenize=\"" +
+			"CREATE VIRTUAL TABLE " + index + " USING fts5(_words, content='" + table + "', content_rowid='_number', detail=none, columnsize=0, prefix='" + prefixList + "', tokenize=\"" +
 				strings.ReplaceAll(tokenizer, `"`, `""`) + "\")",
 			"CREATE VIRTUAL TABLE " + terms + " USING fts5vocab(" + index + ", instance)", // shows what is in the index
 			trigger("INSERT", insert), trigger("DELETE", remove), trigger("UPDATE", remove+insert),
@@ -44,34 +45,62 @@ func (dialect) Search(table string) db.SearchSQL {
 }
 
 func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, arg func(string) string) string {
-	if byIndex {
-		return id + ` IN (SELECT _resource FROM "` + table + `" WHERE _number IN (` + matches(table, terms, arg) + "))"
+	if !byIndex {
+		return `EXISTS (SELECT 1 FROM "` + table + `" WHERE _resource = ` + id + " AND " + contained(terms, arg) + ")"
 	}
-	all := make([]string, len(terms))
-	for i, alternatives := range terms {
-		any := make([]string, len(alternatives))
-		for j, term := range alternatives {
-			any[j] = "instr(_words, " + arg(" "+term) + ") > 0"
-		}
-		all[i] = "(" + strings.Join(any, " OR ") + ")"
+	matching, isExact := matches(table, terms, arg)
+	found := id + " IN (SELECT _resource FROM (" + matching + `) AS found CROSS JOIN "` + table + `" ON _number = found.number`
+	if !isExact {
+		found += " WHERE " + contained(terms, arg)
 	}
-	return `EXISTS (SELECT 1 FROM "` + table + `" WHERE _resource = ` + id + " AND " + strings.Join(all, " AND ") + ")"
+	return found + ")"
 }
 
 func (dialect) CountSearched(table string, terms db.SearchTerms, most string, arg func(string) string) string {
-	return "SELECT count(*) FROM (" + matches(table, terms, arg) + " LIMIT " + most + ")"
+	matching, _ := matches(table, terms, arg)
+	return "SELECT count(*) FROM (" + matching + " LIMIT " + most + ")"
 }
 
-// matches selects the numbers of resources from the index.
-func matches(table string, terms db.SearchTerms, arg func(string) string) string {
+// contained is a condition on the words of a row. Each word has a space before it.
+func contained(terms db.SearchTerms, arg func(string) string) string {
+	return eachTerm(terms, func(term string) string { return "instr(_words, " + arg(" "+term) + ") > 0" })
+}
+
+// prefixes are the lengths of prefixes that the index has, with the mark. FTS5 finds one of these as
+// fast as a whole word. For any other it merges the lists of all words that begin so, which takes
+// twenty times as long.
+var prefixes = []int{2, 3, 4, 5, 7, 10}
+
+const prefixList = "2 3 4 5 7 10"
+
+// matches selects the numbers of resources from the index. Terms are cut to the length of a prefix that
+// the index has; if one was longer, not all that is found matches.
+func matches(table string, terms db.SearchTerms, arg func(string) string) (sql string, isExact bool) {
+	isExact = true
+	match := eachTerm(terms, func(term string) string {
+		runes := []rune(term)
+		for _, length := range slices.Backward(prefixes) {
+			if length <= len(runes) {
+				isExact = isExact && length == len(runes)
+				runes = runes[:length]
+				break
+			}
+		}
+		return `"` + strings.ReplaceAll(string(runes), `"`, `""`) + `"*`
+	})
+	index := `"` + table + `.words"`
+	return "SELECT rowid AS number FROM " + index + " WHERE " + index + " MATCH " + arg(match), isExact
+}
+
+// eachTerm joins conditions on terms: one of each list must hold.
+func eachTerm(terms db.SearchTerms, condition func(term string) string) string {
 	all := make([]string, len(terms))
 	for i, alternatives := range terms {
 		any := make([]string, len(alternatives))
 		for j, term := range alternatives {
-			any[j] = `"` + strings.ReplaceAll(term, `"`, `""`) + `"*`
+			any[j] = condition(term)
 		}
 		all[i] = "(" + strings.Join(any, " OR ") + ")"
 	}
-	index := `"` + table + `.words"`
-	return "SELECT rowid FROM " + index + " WHERE " + index + " MATCH " + arg(strings.Join(all, " AND "))
+	return strings.Join(all, " AND ")
 }

@@ -1,0 +1,207 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Group is what is known of the resources that have the same values. K is a struct, or a map, with the
+// fields that By names, and V one with those of Sum, Avg, Min and Max, by their json tags:
+//
+//	type key struct {
+//		State *string   `json:"state"`
+//		Month time.Time `json:"created_at:month"`
+//	}
+type Group[K, V any] struct {
+	ID    string `json:"id"`
+	By    K      `json:"by"`
+	Count int64  `json:"count"`
+
+	// Sum of no values is zero. The others of no values are null.
+	Sum V `json:"sum"`
+	Avg V `json:"avg"`
+	Min V `json:"min"`
+	Max V `json:"max"`
+}
+
+// GroupPage is a range of groups.
+type GroupPage[K, V any] struct {
+	Items []Group[K, V]
+
+	// Total is how many groups there are in all; -1 unless CountExact was given.
+	Total int64
+
+	// Links are the query strings of other pages: first, prev, next and last, as far as there are such
+	// pages.
+	Links map[string]string
+
+	client  *Client
+	request Request
+	query   query
+	size    int64 // of the range that was asked for; 0: the server decided
+	start   int64 // offset of the first group, -1 if it is unknown
+}
+
+// Groups groups the resources of a collection by the fields that By names, or all into one group, and
+// computes what Sum, Avg, Min and Max ask for. Filters select the resources, Asc and Desc
+// sort the groups by "count" and what By has, Offset and Limit are a range of the groups.
+func Groups[K, V, T any](ctx context.Context, c *Collection[T], params ...Param) (*GroupPage[K, V], error) {
+	q, err := newGroupQuery(params)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.err != nil:
+		return nil, c.err
+	case c.path != "/"+c.name:
+		return nil, fmt.Errorf("groups are of a whole collection: filter by the parent in place of Under")
+	}
+	request := c.listing(q.encode(), q.exact)
+	request.Path = "/-/groups/" + c.name
+	page := &GroupPage[K, V]{client: c.client, request: request, query: *q}
+	anchor := int64(0)
+	if q.limit != nil {
+		page.size = max(*q.limit, -*q.limit)
+	}
+	switch {
+	case q.offset != nil:
+		anchor = *q.offset
+	case q.limit != nil && *q.limit < 0:
+		anchor = -1 // the end
+	}
+	return page.read(ctx, request.Query, anchor)
+}
+
+// Next is the page behind this one, nil if it is the last.
+func (p *GroupPage[K, V]) Next(ctx context.Context) (*GroupPage[K, V], error) {
+	return p.follow(ctx, "next")
+}
+
+// Prev is the page ahead of this one, nil if it is the first.
+func (p *GroupPage[K, V]) Prev(ctx context.Context) (*GroupPage[K, V], error) {
+	return p.follow(ctx, "prev")
+}
+
+// follow reads a neighbour. Where a query is very long, the server leaves links out: then none has come,
+// and the range follows from this one.
+func (p *GroupPage[K, V]) follow(ctx context.Context, rel string) (*GroupPage[K, V], error) {
+	link, ok := p.Links[rel]
+	if _, whole := p.Links["first"]; ok || whole || len(p.Items) == 0 {
+		if !ok {
+			return nil, nil
+		}
+		return p.read(ctx, link, p.neighbour(rel))
+	}
+	switch at := p.neighbour(rel); {
+	case at == 0 && rel == "prev", int64(len(p.Items)) < p.size && rel == "next":
+		return nil, nil
+	case at < 0:
+		return nil, fmt.Errorf("the query is too long for the server to link to other groups: give an offset")
+	default:
+		limit := p.size
+		if limit == 0 {
+			limit = int64(len(p.Items))
+		}
+		if rel == "prev" {
+			limit = -limit
+		}
+		q := p.query
+		q.offset, q.limit = &at, &limit
+		page, err := p.read(ctx, q.encode(), at)
+		if err != nil || len(page.Items) == 0 {
+			return nil, err
+		}
+		return page, nil
+	}
+}
+
+// neighbour is the offset that a link in a direction has, -1 if it is unknown.
+func (p *GroupPage[K, V]) neighbour(rel string) int64 {
+	if rel == "next" && p.start >= 0 {
+		return p.start + int64(len(p.Items))
+	}
+	return p.start
+}
+
+// read reads a range that counts from an offset, or from the end if that is -1.
+func (p *GroupPage[K, V]) read(ctx context.Context, query string, anchor int64) (*GroupPage[K, V], error) {
+	request := p.request
+	request.Query = query
+	back := strings.Contains("&"+query, "&limit=-")
+	answer, err := p.client.Do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status != http.StatusOK {
+		return nil, fmt.Errorf("the answer is %d, and not a list", answer.Status)
+	}
+	page := &GroupPage[K, V]{Total: -1, Links: links(answer.Header), client: p.client, request: request, query: p.query, size: p.size, start: anchor}
+	if page.Items, err = decodeList[Group[K, V]](answer.Body); err != nil {
+		return nil, err
+	}
+	if back && anchor >= 0 {
+		page.start = max(0, anchor-int64(len(page.Items)))
+	}
+	if total, err := strconv.ParseInt(answer.Header.Get("X-Total-Count"), 10, 64); err == nil {
+		page.Total = total
+	}
+	return page, nil
+}
+
+// By groups by fields. A date-time can be truncated, in UTC: "created_at:month".
+func By(fields ...string) Param { return grouping("by", fields, groupKey) }
+
+// Sum adds up the values of fields.
+func Sum(fields ...string) Param { return grouping("sum", fields, fieldName) }
+
+// Avg is the average of the values of fields.
+func Avg(fields ...string) Param { return grouping("avg", fields, fieldName) }
+
+// Min is the least value of fields.
+func Min(fields ...string) Param { return grouping("min", fields, fieldName) }
+
+// Max is the greatest value of fields.
+func Max(fields ...string) Param { return grouping("max", fields, fieldName) }
+
+// groupKey is what By can name.
+var groupKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}(:(year|month|day|hour))?$`)
+
+func grouping(parameter string, fields []string, form *regexp.Regexp) Param {
+	return func(q *query) error {
+		if len(fields) == 0 {
+			return fmt.Errorf("%s needs at least one field", parameter)
+		}
+		for _, field := range fields {
+			if !form.MatchString(field) {
+				return fmt.Errorf("%q is not the name of a field", field)
+			}
+		}
+		q.groups = append(q.groups, parameter+"="+strings.Join(fields, ","))
+		return nil
+	}
+}
+
+// newGroupQuery is what groups are asked for.
+func newGroupQuery(params []Param) (*query, error) {
+	q, err := parse(params)
+	switch {
+	case err != nil:
+		return nil, err
+	case q.cursor != "" || q.since != "" || q.fromNow:
+		return nil, fmt.Errorf("groups have an offset and a limit, and no cursor, Since or FromNow")
+	}
+	return q, nil
+}
+
+// ofGroups reports whether a query has parts that only groups have.
+func (q *query) ofGroups() bool {
+	for _, key := range q.sort {
+		if strings.Contains(key, ":") {
+			return true
+		}
+	}
+	return len(q.groups) > 0
+}

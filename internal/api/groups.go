@@ -1,0 +1,52 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
+)
+
+// groupsPrefix is the path below which the groups of collections are.
+const groupsPrefix = "/-/groups"
+
+func (a *API) groupsTarget(name string) (*target, error) {
+	c := a.Schema.Collection(name)
+	if c == nil {
+		return nil, &unknownName{word: name, groups: true}
+	}
+	return &target{kind: groupsPath, pattern: groupsPrefix + "/" + c.Name, path: resource.Path{Collection: c}}, nil
+}
+
+// groups replies with a range of the groups of a collection.
+func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) {
+	if unchanged, err := unchangedList(r); err != nil || unchanged {
+		return &reply{status: http.StatusNotModified}, err
+	}
+	exact := prefers(r, "count", "exact")
+	q, err := query.ParseGroups(t.path.Collection, r.URL.RawQuery, a.limits(t))
+	if err != nil {
+		return nil, err
+	}
+	patience := a.startQueryTimer(r.Context())
+	groups, err := a.Resources.Groups(patience, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
+	if err != nil {
+		defer patience.End()
+		return nil, patience.Explain(err)
+	}
+	p := &listPage{rows: groupRows{groups}, query: q, neighbours: groups.Neighbours, position: func() string { return "" }, header: http.Header{}}
+	if exact {
+		p.setTotal(groups.Total)
+		p.applied = []string{"count=exact"}
+	}
+	return a.sendPage(r, t, patience, p)
+}
+
+// groupRows is the groups of a collection.
+type groupRows struct{ groups *resource.Groups }
+
+func (g groupRows) next(dst []byte) ([]byte, bool, error) { return g.groups.Append(dst) }
+
+func (g groupRows) extend() error { return g.groups.Extend() }
+
+func (g groupRows) close() { g.groups.Close() }

@@ -1,0 +1,163 @@
+package openapi
+
+import (
+	"fmt"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
+	"github.com/plural-go/plural/schema"
+)
+
+// groupsVerb begins the ids of operations that list groups.
+const groupsVerb = "group"
+
+// groups is the paths of the groups of collections.
+func (b *builder) groups() object {
+	paths := object{}
+	for _, c := range b.schema.All() {
+		p := place{collection: c}
+		may, public := b.may(schema.MayList, p)
+		if !may {
+			continue
+		}
+		codes := append(b.ofList(p), problem.CodeOutOfRange)
+		paths.add("/-/groups/"+c.Name, object{{"get", b.describe(operation{
+			id: groupsVerb + b.called(p, true), tag: c.Name, public: public,
+			summary:     "Group " + spaced(c.Name),
+			description: "Groups of the resources that pass the filters, with the number of resources of each group, and with sums, averages, least and greatest values of fields. Null values are not part of these. At most " + fmt.Sprint(query.MaxGroupValues) + " such values can be asked for.",
+			parameters:  append(b.groupParameters(c), b.preferCount(), b.ifMatch(), b.ifNoneMatch()),
+			responses:   object{{"200", b.grouped(c)}, {"304", b.unchanged()}},
+			codes:       codes,
+		})}})
+	}
+	return paths
+}
+
+// groupKeys lists what the reader can group a collection by, with the kind of the values.
+func (b *builder) groupKeys(c *model.Collection) (names list, kinds []model.Kind) {
+	for _, field := range b.fields(c) {
+		if field.Kind == model.KindJSON || field.Column == model.NoColumn {
+			continue
+		}
+		names, kinds = append(names, field.Name), append(kinds, field.Kind)
+		for _, unit := range query.Units(field.Kind) {
+			names, kinds = append(names, field.Name+":"+string(unit)), append(kinds, field.Kind)
+		}
+	}
+	return names, kinds
+}
+
+// groupParameters is all that groups can be asked by.
+func (b *builder) groupParameters(c *model.Collection) list {
+	keys, _ := b.groupKeys(c)
+	all := list{b.groupParameter(c.Name+".by", "by", "Fields whose values make the groups. Dates and date-times can be truncated, in UTC. Without it, all resources are one group.", query.MaxGroupKeys, keys)}
+	for _, function := range query.Functions {
+		if fields := b.groupFields(c, function); len(fields) > 0 {
+			all = append(all, b.groupParameter(c.Name+"."+string(function), string(function), functionTexts[function], query.MaxGroupValues, fields))
+		}
+	}
+	sorts := list{"count", "-count"}
+	for _, key := range keys {
+		sorts = append(sorts, key, "-"+key.(string))
+	}
+	all = append(all, b.groupParameter(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, and what `by` has. Groups that are equal in these are in the order of `by`.", query.MaxGroupKeys+1, sorts))
+	all = append(all, b.offset("offset"), b.offset("o"), b.limit("limit"), b.limit("l"))
+	all = append(all, b.search(c)...)
+	for _, field := range b.fields(c) {
+		all = append(all, b.filters(c, field)...)
+	}
+	return append(all, b.furtherFilters(c))
+}
+
+var functionTexts = map[query.Function]string{
+	query.Sum: "Fields whose values are added up. Sums of integers and decimals are exact; 400 if one is out of range.",
+	query.Avg: "Fields whose average is computed, as a number; null if no resource has a value.",
+	query.Min: "Fields whose least value is found; null if no resource has a value.",
+	query.Max: "Fields whose greatest value is found; null if no resource has a value.",
+}
+
+func (b *builder) groupParameter(component, name, text string, most int, values list) object {
+	return b.parameter(component, func() object {
+		return object{
+			{"name", name}, {"in", "query"},
+			{"description", text + " Several are given as several parameters, or in one with commas between them."},
+			{"style", "form"}, {"explode", true},
+			{"schema", object{
+				{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true},
+				{"items", object{{"type", "string"}, {"enum", values}}},
+			}},
+			{"example", list{values[0]}},
+		}
+	})
+}
+
+// groupFields lists the fields of which a function computes values.
+func (b *builder) groupFields(c *model.Collection, function query.Function) list {
+	fields := list{}
+	for _, field := range b.fields(c) {
+		if field.Column != model.NoColumn && function.AppliesTo(field.Kind) {
+			fields = append(fields, field.Name)
+		}
+	}
+	return fields
+}
+
+// grouped is the answer with groups.
+func (b *builder) grouped(c *model.Collection) object {
+	return b.response(c, "Groups", func() object {
+		return object{
+			{"description", "A range of the groups, in their order."},
+			{"headers", b.headersOf("Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")},
+			{"content", jsonOf(enveloped(arrayOf(b.groupSchema(c))), dataOf(list{object{
+				{"id", exampleID}, {"type", query.GroupsType}, {"by", object{{"id", exampleID}}}, {"count", 1},
+			}}))},
+		}
+	})
+}
+
+func (b *builder) groupSchema(c *model.Collection) object {
+	by := object{}
+	names, kinds := b.groupKeys(c)
+	for i, name := range names {
+		by.add(name.(string), storedSchema(kinds[i], true))
+	}
+	properties := object{
+		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}, {"description", "A UUIDv5 of the collection and of `by`."}}},
+		{"type", object{{"type", "string"}, {"const", query.GroupsType}}},
+		{"by", object{{"type", "object"}, {"description", "The values of the fields that the resources are grouped by."}, {"properties", by}, {"additionalProperties", false}}},
+		{"count", object{{"type", "integer"}, {"format", "int64"}, {"minimum", 0}, {"description", "How many resources the group has."}}},
+	}
+	for _, function := range query.Functions {
+		values := object{}
+		for _, name := range b.groupFields(c, function) {
+			kind := query.GroupValue{Function: function, Kind: c.Field(name.(string)).Kind}.ResultKind()
+			values.add(name.(string), storedSchema(kind, function != query.Sum))
+		}
+		if len(values) > 0 {
+			properties.add(string(function), object{
+				{"type", "object"}, {"description", fmt.Sprintf("The values that `%s` asked for.", function)}, {"properties", values}, {"additionalProperties", false},
+			})
+		}
+	}
+	return object{
+		{"type", "object"}, {"description", "Resources that have the same values."}, {"properties", properties},
+		{"required", list{"id", "type", "by", "count"}}, {"additionalProperties", false},
+	}
+}
+
+// storedSchema is the schema of a value as the server shows it.
+func storedSchema(kind model.Kind, nullable bool) object {
+	stored := valueSchema(kind)
+	for i, each := range stored {
+		switch {
+		case each.name == "pattern" && kind.IsDecimal():
+			stored[i].value = decimalPattern(kind.Scale(), true)
+		case each.name == "pattern" && kind == model.KindDateTime:
+			stored[i].value = dateTimeOut
+		case each.name == "type" && nullable:
+			stored[i].value = list{each.value, "null"}
+		}
+	}
+	return stored
+}

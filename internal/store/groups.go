@@ -1,0 +1,237 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+)
+
+// GroupQuery asks for a range of the groups of a collection.
+type GroupQuery struct {
+	Collection *model.Collection
+	Filter     query.Filter // of the caller and the query; nil: none
+	Groups     query.Groups
+	Range      query.Range // not at a cursor
+	Exact      bool        // count all groups
+	Caller     string      // see PageQuery
+}
+
+// Group is what is known of the resources that have the same values.
+type Group struct {
+	By     model.Record // of the keys of the query
+	Count  int64
+	Values model.Record // of the values of the query
+}
+
+// Groups is a range of groups, read from one snapshot, one by one. It must be closed.
+type Groups struct {
+	Total int64 // number of groups without the range, if Exact
+
+	snapshot
+	query    GroupQuery
+	rows     db.Rows // nil: not begun, or ended
+	skip     int64   // groups before the next one
+	start    int64   // offset of the first group
+	wanted   int64   // size of the range
+	given    int64   // groups returned
+	hasAfter bool
+	ended    bool
+	checked  bool
+}
+
+// Groups opens a range of groups.
+func (s *Store) Groups(ctx context.Context, q GroupQuery) (*Groups, error) {
+	g := &Groups{query: q, snapshot: snapshot{caller: q.Caller}}
+	ready := false
+	defer func() {
+		if !ready { // an error or a panic: the groups were not returned
+			g.Close()
+		}
+	}()
+	if err := g.openWithQuota(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := g.locate(); err != nil {
+		return nil, err
+	}
+	ready = true
+	return g, nil
+}
+
+// locate finds the offsets of the range.
+func (g *Groups) locate() (err error) {
+	r, fromEnd := g.query.Range, g.query.Range.Anchor != query.AtOffset && g.query.Range.Limit < 0
+	total := int64(math.MaxInt64)
+	if g.query.Exact || fromEnd {
+		if g.Total, err = g.count(); err != nil {
+			return err
+		}
+		total = g.Total
+	}
+	anchor := r.Offset
+	if fromEnd {
+		anchor = total
+	}
+	from, to := query.Span(anchor, r.Limit, total)
+	g.start, g.skip, g.wanted = from, from, to-from
+	return nil
+}
+
+// count counts all groups.
+func (g *Groups) count() (n int64, err error) {
+	if len(g.query.Groups.By) == 0 {
+		return 1, nil
+	}
+	s := g.tx.store.statement(g.query.Collection, "SELECT count(*) FROM (SELECT ")
+	s.groupKeys(g.query.Groups.By)
+	s.grouped(g.query)
+	s.Write(") AS _all")
+	_, err = db.One(g.tx.conn, func(row model.Row) { n = row.Int(0) }, s.String(), s.Args...)
+	return n, g.tx.fault(err)
+}
+
+// Next returns the next group of the range, or nil at its end.
+func (g *Groups) Next() (*Group, error) {
+	if g.ended || g.query.Range.Limit == 0 {
+		g.ended = true
+		return nil, nil
+	}
+	if g.rows == nil {
+		if err := g.begin(); err != nil {
+			return nil, err
+		}
+	}
+	more, err := g.rows.Next()
+	if err != nil {
+		return nil, g.fault(err)
+	}
+	if !more || g.given == g.wanted {
+		g.ended, g.hasAfter = true, more
+		return nil, g.locateEmpty()
+	}
+	g.given++
+	return g.scan()
+}
+
+// begin starts to read, with one more group, to know whether there is one after the range.
+func (g *Groups) begin() (err error) {
+	take := g.wanted - g.given
+	if take < math.MaxInt64 {
+		take++
+	}
+	s := g.tx.store.statement(g.query.Collection, "SELECT ")
+	s.groupKeys(g.query.Groups.By)
+	s.Write(db.Choose(len(g.query.Groups.By) > 0, ", ", ""), "count(*) AS _count")
+	for _, value := range g.query.Groups.Values {
+		s.groupValue(value)
+	}
+	s.grouped(g.query)
+	s.groupOrder(g.query.Groups.Sort)
+	s.Write(" LIMIT ")
+	s.Arg(model.IntValue(take))
+	s.Write(" OFFSET ")
+	s.Arg(model.IntValue(g.skip + g.given))
+	g.rows, err = g.tx.conn.Query(s.String(), s.Args...)
+	return g.fault(err)
+}
+
+// locateEmpty finds the offset of an empty range: the end.
+func (g *Groups) locateEmpty() (err error) {
+	if g.given == 0 && g.start > 0 {
+		g.endRows()
+		g.start, err = g.count()
+	}
+	return err
+}
+
+// check reads the rest of the range once, before its first part is sent: a later value could be out of
+// range, and then the client must get an error. The rest is then read again.
+func (g *Groups) check() error {
+	if g.ended || g.checked {
+		return nil
+	}
+	given := g.given
+	for {
+		group, err := g.Next()
+		if err != nil {
+			return err
+		}
+		if group == nil {
+			break
+		}
+	}
+	g.endRows()
+	g.given, g.ended, g.checked = given, false, true
+	return nil
+}
+
+// Neighbours returns the previous and the next range, nil where there is none. It is called before the
+// first part of the range is sent. After it, no group of the range fails.
+func (g *Groups) Neighbours() (previous, next *query.Range, err error) {
+	if err := g.check(); err != nil {
+		return nil, nil, err
+	}
+	size := g.query.Range.Size()
+	if size == 0 {
+		return nil, nil, nil
+	}
+	if g.start > 0 {
+		previous = &query.Range{Anchor: query.AtOffset, Offset: g.start, Limit: -size}
+	}
+	if g.hasAfter {
+		next = &query.Range{Anchor: query.AtOffset, Offset: g.start + g.wanted, Limit: size}
+	}
+	return previous, next, nil
+}
+
+// Close ends the groups.
+func (g *Groups) Close() {
+	g.endRows()
+	g.snapshot.close()
+}
+
+func (g *Groups) endRows() {
+	if g.rows != nil {
+		g.rows.Close()
+		g.rows = nil
+	}
+}
+
+// fault translates an error of the database. Some databases fail where a sum of numbers is too large.
+func (g *Groups) fault(err error) error {
+	err = g.tx.fault(err)
+	if errors.Is(err, db.ErrTooLarge) {
+		for _, each := range g.query.Groups.Values {
+			value := groupValue{each}
+			if value.Kind == model.KindNumber && value.isSum() {
+				return value.outOfRange()
+			}
+		}
+	}
+	return err
+}
+
+// scan reads the current row.
+func (g *Groups) scan() (*Group, error) {
+	group, column := &Group{}, 0
+	for _, key := range g.query.Groups.By {
+		group.By = append(group.By, key.Kind.Read(g.rows, column))
+		column++
+	}
+	group.Count = g.rows.Int(column)
+	column++
+	for _, each := range g.query.Groups.Values {
+		value := groupValue{each}
+		computed, ok := value.read(g.rows, column)
+		if !ok {
+			return nil, value.outOfRange()
+		}
+		group.Values = append(group.Values, computed)
+		column += value.columns()
+	}
+	return group, nil
+}

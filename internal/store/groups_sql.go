@@ -1,0 +1,153 @@
+package store
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
+)
+
+// groupKeys writes the expressions that make the groups, as columns of a SELECT.
+func (s *statement) groupKeys(by []query.GroupKey) {
+	s.List(len(by), ", ", "", func(i int) {
+		column := s.table.Columns[by[i].Column]
+		switch {
+		case by[i].Unit == "":
+			s.Write(column)
+		case by[i].Kind == model.KindDate: // a text of a fixed width
+			const zero = "0000-01-01"
+			length := map[query.Unit]int{"year": 4, "month": 7}[by[i].Unit]
+			s.Write("substr(", column, ", 1, ", strconv.Itoa(length), ") || '", zero[length:], "'")
+		default:
+			s.Write(s.dialect.Truncate(column, string(by[i].Unit)))
+		}
+		s.Write(" AS ", groupAlias(i))
+	})
+}
+
+// groupAlias is the name of a key; -1 is that of the count. No column begins with an underscore.
+func groupAlias(key int) string {
+	if key == query.ByCount {
+		return "_count"
+	}
+	return "_by" + strconv.Itoa(key)
+}
+
+// grouped writes which resources are grouped, by the first columns of the SELECT.
+func (s *statement) grouped(q GroupQuery) {
+	s.Write(" FROM ", s.table.Name)
+	s.where(Selection{Filter: q.Filter})
+	for i := range q.Groups.By {
+		s.Write(db.Choose(i == 0, " GROUP BY ", ", "), strconv.Itoa(i+1))
+	}
+}
+
+func (s *statement) groupOrder(keys []query.GroupSort) {
+	for i, key := range keys {
+		s.Write(db.Choose(i == 0, " ORDER BY ", ", "), groupAlias(key.Key), db.Choose(key.Descending, " DESC", ""))
+		s.Write(db.Choose(key.Descending, s.dialect.NullsLast(), s.dialect.NullsFirst()))
+	}
+}
+
+// groupValue is a value of a group as columns of a query.
+type groupValue struct{ query.GroupValue }
+
+// isSum reports whether a value is made of a sum.
+func (v groupValue) isSum() bool { return v.Function == query.Sum || v.Function == query.Avg }
+
+// groupValue writes the columns that a value is made of, each behind a comma. Sums are exact: the two
+// halves of integers are added up separately, as their sum can exceed an int64 on its way. Averages are
+// divided here, so that they are the same on each database.
+func (s *statement) groupValue(value query.GroupValue) {
+	column := s.table.Columns[value.Column]
+	switch v := (groupValue{value}); {
+	case !v.isSum():
+		s.Write(", ", string(v.Function), "(", column, ")")
+	case v.Kind == model.KindNumber:
+		s.Write(", sum(", column, "), count(", column, ")")
+	default:
+		s.Write(", CAST(sum(", column, " >> 32) AS bigint), CAST(sum(", column, " & 4294967295) AS bigint), count(", column, ")")
+	}
+}
+
+// columns is how many columns a value is made of.
+func (v groupValue) columns() int {
+	switch {
+	case !v.isSum():
+		return 1
+	case v.Kind == model.KindNumber:
+		return 2
+	}
+	return 3
+}
+
+// read makes the value of its columns. False: it is out of range.
+func (v groupValue) read(row model.Row, column int) (value model.Value, ok bool) {
+	switch {
+	case !v.isSum():
+		return v.Kind.Read(row, column), true
+	case v.Kind == model.KindNumber:
+		return v.readNumber(row, column)
+	}
+	count := row.Int(column + 2)
+	sum := new(big.Int)
+	if count > 0 {
+		sum.Add(sum.Lsh(big.NewInt(row.Int(column)), 32), big.NewInt(row.Int(column+1)))
+	}
+	switch {
+	case v.Function == query.Sum:
+		return model.IntValue(sum.Int64()), sum.IsInt64() && (!v.Kind.IsDecimal() || v.fits(sum.Int64()))
+	case count == 0:
+		return model.Null, true
+	}
+	divisor := big.NewInt(count)
+	if v.Kind.IsDecimal() {
+		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(v.Kind.Scale())), nil)
+		divisor.Mul(divisor, unit)
+	}
+	average, _ := new(big.Rat).SetFrac(sum, divisor).Float64()
+	return model.FloatValue(average), true
+}
+
+// fits reports whether a decimal has no more digits than decimals can have.
+func (v groupValue) fits(units int64) bool {
+	return units <= model.MaxDecimalUnits && units >= -model.MaxDecimalUnits
+}
+
+// readNumber reads a sum of numbers and their count. Where numbers are too large, databases have no
+// sum or an infinite one.
+func (v groupValue) readNumber(row model.Row, column int) (value model.Value, ok bool) {
+	count, sum := row.Int(column+1), 0.0
+	if count > 0 {
+		if row.Null(column) {
+			return model.Null, false
+		}
+		sum = row.Float(column)
+	}
+	switch {
+	case math.IsInf(sum, 0) || math.IsNaN(sum):
+		return model.Null, false
+	case v.Function == query.Sum:
+		return model.FloatValue(sum), true
+	case count == 0:
+		return model.Null, true
+	}
+	return model.FloatValue(sum / float64(count)), true
+}
+
+// outOfRange is the error of a value that no JSON number or decimal of its kind has.
+func (v groupValue) outOfRange() error {
+	what := "64 bits"
+	switch {
+	case v.Kind.IsDecimal():
+		what = strconv.Itoa(model.MaxDecimalDigits) + " digits"
+	case v.Kind == model.KindNumber:
+		what = "a double"
+	}
+	return fault.Parameter(string(v.Function), problem.CodeOutOfRange, "The sum of the field %q does not fit into %s for some group. Filter, or group by more fields, so that the groups are smaller.", v.Name, what)
+}
