@@ -17,7 +17,7 @@ import (
 // importFlags are the flags of an import.
 type importFlags struct {
 	format, onError, onConflict string
-	key                         string
+	by                          string
 	delimiter                   string
 	dryRun                      bool
 	fromRow                     int64
@@ -34,7 +34,7 @@ func newImportCommand() *cobra.Command {
 
   plural import users users.csv
   plural import users users.ndjson.gz --server https://api.example.com
-  plural import users users.csv --on-conflict update --key email
+  plural import users users.csv --on-conflict update --by email
   plural export users --server https://old.example.com | plural import users
 
 The format is told by the ending of the file, or by --format; it is ndjson if neither
@@ -55,7 +55,7 @@ begin, and 3 if it came to the end and bad rows were left out.`,
 	flags.Var(&choice{&f.delimiter, []string{",", ";", "|", "tab"}}, "delimiter", "what separates the columns of CSV: , ; | or tab")
 	flags.Var(&choice{&f.onError, []string{"stop", "skip"}}, "on-error", "what to do at a bad row: stop or skip")
 	flags.Var(&choice{&f.onConflict, []string{"fail", "skip", "replace", "update"}}, "on-conflict", "what to do with a row that exists: fail (it is bad), skip, replace or update")
-	flags.StringVar(&f.key, "key", "", "unique attribute, or several with commas between them, by which --on-conflict update finds a row (default id)")
+	flags.StringVar(&f.by, "by", "", "unique attribute, or several with commas between them, by which --on-conflict update finds a row (default id)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, report all that are bad, and write nothing")
 	flags.Var(count[int64]{&f.fromRow, 1}, "from-row", "first row to import, to continue an import that ended early")
 	target := registerTarget(command, "migrate")
@@ -69,8 +69,8 @@ begin, and 3 if it came to the end and bad rows were left out.`,
 const maxReported = 20
 
 func runImport(command *cobra.Command, t *target, f importFlags, args []string) (err error) {
-	if f.key != "" && f.onConflict != string(move.UpdateOnConflict) {
-		return errors.New("--key is for --on-conflict update: give both, or neither")
+	if f.by != "" && f.onConflict != string(move.UpdateOnConflict) {
+		return errors.New("--by is for --on-conflict update: give both, or neither")
 	}
 	in, err := openInput(command.Context(), command.InOrStdin(), args[1:], move.Format(f.format))
 	if err != nil {
@@ -102,7 +102,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	stops := f.onError == string(move.StopOnError) && !f.dryRun
 	run := &move.Import{
 		Client: c, Collection: collection, Rows: rows,
-		OnError: move.OnError(f.onError), OnConflict: move.OnConflict(f.onConflict), Key: f.key, DryRun: f.dryRun, FromRow: f.fromRow,
+		OnError: move.OnError(f.onError), OnConflict: move.OnConflict(f.onConflict), Key: f.by, DryRun: f.dryRun, FromRow: f.fromRow,
 		Bad: func(row move.Row, reason string) {
 			if reported++; stops && reported > maxReported {
 				return
