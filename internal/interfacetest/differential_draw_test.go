@@ -333,6 +333,12 @@ func (d *drawing) parameters(collection string) string {
 		})
 		give("search", d.either("search", []string{words}, []string{"", "!", strings.Repeat("a ", 17), strings.Repeat("a", 257)}))
 	}
+	if d.chance("include", 4) {
+		given = append(given, d.included(collection)...)
+	}
+	if d.chance("fields", 5) {
+		give("fields", field(fields...))
+	}
 	for range d.one("further filters", "", "", "1", "12") {
 		given = append(given, d.furtherFilter(collection))
 	}
@@ -368,6 +374,32 @@ func (d *drawing) parameters(collection string) string {
 		return ""
 	}
 	return "?" + strings.Join(given, "&")
+}
+
+// included draws related resources, and options for them.
+func (d *drawing) included(collection string) []string {
+	paths := map[string][]string{"things": {"parts", "parts.thing", "parts.thing.parts"}, "parts": {"thing", "thing.parts", "thing.parts.thing"}}[collection]
+	path := d.either("path", paths, []string{"nope", "", "parts.nope", "thing.parts.thing.parts"})
+	many := "parts"
+	if collection == "parts" {
+		many = "thing.parts"
+	}
+	given := []string{"include=" + path}
+	if !d.odd && path != many && !strings.HasPrefix(path, many+".") {
+		return given
+	}
+	for _, option := range []string{
+		"[limit]=" + d.either("limit", []string{"0", "1", "2", "-1", "-3", "100"}, []string{"1001", "x"}), "[sort]=" + d.either("sort", []string{"-weight", "text,-place", "id"}, []string{"nope", ""}),
+		"[filter][place][gte]=" + d.either("least", []string{"0", "2"}, []string{"x"}), "[total]=true", "[offset]=1",
+	} {
+		if d.chance("option", 3) && (d.odd || option != "[offset]=1") {
+			given = append(given, "include["+many+"]"+option)
+		}
+	}
+	if d.chance("fields of parts", 4) {
+		given = append(given, "fields["+many+"]="+d.either("of parts", []string{"text", "weight", "id"}, []string{"name"}))
+	}
+	return given
 }
 
 // unsortable fields have no order, or one that depends on how fast a side is.

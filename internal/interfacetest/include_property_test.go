@@ -83,14 +83,13 @@ func (m *naive) knows(kind, attribute string) bool {
 // naiveInclude is one relation of a request.
 type naiveInclude struct {
 	naiveRelation
-	limit      int
-	sort       string // "", rank or -rank
-	least      int    // of rank; -1: no filter
-	total      bool
-	fields     []string // nil: all
-	includes   []*naiveInclude
-	path       string
-	explicitly bool // the options are given
+	limit    int
+	sort     string // "", rank or -rank
+	least    int    // of rank; -1: no filter
+	total    bool
+	fields   []string // nil: all
+	includes []*naiveInclude
+	path     string
 }
 
 func (m *naive) represent(e *entry, fields []string, includes []*naiveInclude) string {

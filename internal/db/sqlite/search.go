@@ -13,7 +13,7 @@ import (
 
 // tokenizer makes a character of words of every ASCII character but the space. FTS5 treats all other
 // characters so by itself.
-const tokenizer = "ascii tokenchars '!\"#$%&''''()*+,-./:;<=>?@[\\]^_`{|}~'"
+const tokenizer = "ascii tokenchars '!\"#$%&''''()*+,-./:;<=>?@[\\]^_`{|}~'" // #nosec G101 -- characters, and no credentials
 
 func (dialect) Search(table string) db.SearchSQL {
 	quoted, index, terms := `"`+table+`"`, `"`+table+`.words"`, `"`+table+`.terms"`
