@@ -59,7 +59,9 @@ func (b *builder) groupParameters(c *model.Collection) list {
 	}
 	sorts := list{"count", "-count"}
 	for _, key := range keys {
-		sorts = append(sorts, key, "-"+key.(string))
+		if key != sorts[0] { // an attribute of this name cannot be sorted by
+			sorts = append(sorts, key, "-"+key.(string))
+		}
 	}
 	all = append(all, b.groupParameter(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, and what `by` has. Groups that are equal in these are in the order of `by`.", query.MaxGroupKeys+1, sorts))
 	all = append(all, b.offset("offset"), b.offset("o"), b.limit("limit"), b.limit("l"))
