@@ -31,8 +31,8 @@ func storeOptions(config Config, observer *observe.Observer) []store.Option {
 
 // MigrationStep is one difference between the schema of a database and another one.
 type MigrationStep struct {
-	// Class is additive (stored values are unchanged), rewriting (they are converted) or losing
-	// (some are deleted).
+	// Class is additive (stored values are unchanged), rewriting (they are kept, under another name
+	// or converted) or losing (some are deleted).
 	Class string
 	Text  string // what changes
 	Cost  string // how many resources are read or written

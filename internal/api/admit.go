@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"net/http"
-	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/problem"
@@ -62,7 +61,7 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 	if c := t.path.Collection; c != nil {
 		switch verb := t.verb(r.Method); {
 		case by.May(verb, c):
-		case verb == schema.MayCreate && by.May(schema.MayUpdate, c) && strings.Contains(r.URL.RawQuery, "on_conflict="): // what is needed depends on what happens
+		case verb == schema.MayCreate && by.May(schema.MayUpdate, c) && r.URL.Query().Has("on_conflict"): // what is needed depends on what happens
 		case t.history:
 			return by.Denied("You may not see the changes of resources of %s: that needs the verb changes.", c.Name)
 		case a.isLog(t):
@@ -87,7 +86,7 @@ func (t *target) verb(method string) schema.AccessVerb {
 	if t.history {
 		return schema.MayChanges
 	}
-	if t.lists() || t.kind == groupsPath {
+	if t.isCollection() || t.kind == groupsPath {
 		return schema.MayList
 	}
 	return schema.MayRead

@@ -201,9 +201,9 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return nil, err
 	}
 	switch {
-	case target.lists() && a.isLog(target):
+	case target.isCollection() && a.isLog(target):
 		return a.changes(r, out, target)
-	case target.lists() && isRead(r.Method):
+	case target.isCollection() && isRead(r.Method):
 		return a.list(r, out, target)
 	case target.kind == groupsPath:
 		return a.groups(r, out, target)
@@ -211,20 +211,16 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.transaction(r.WithContext(out.context(r)), out, target)
 	case !isRead(r.Method):
 		return a.write(r.WithContext(out.context(r)), out, target)
-	case target.path.Collection != nil && isRead(r.Method) && !a.isLog(target):
+	case target.kind != rootPath && !a.isLog(target):
 		return a.read(r, out, target)
 	}
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
 		return nil, err
 	}
-	switch {
-	case target.kind == rootPath:
+	if target.kind == rootPath {
 		return a.collections(out.context(r), target.path.By)
-	case a.isLog(target):
-		return a.readChange(r, out, target)
-	default:
-		return a.read(r, out, target)
 	}
+	return a.readChange(r, out, target)
 }
 
 // refuse turns an error into a reply, and logs what the reply does not show.

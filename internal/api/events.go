@@ -35,7 +35,7 @@ func (a *API) streams(r *http.Request, t *target) bool {
 	case !isRead(r.Method) || t.path.Collection == nil:
 		return false
 	case a.isLog(t):
-		return t.lists()
+		return t.isCollection()
 	}
 	return !t.path.Collection.ReadOnly()
 }
@@ -81,7 +81,7 @@ func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since strin
 			_, err = a.Feed.Changes(r.Context(), logRequest(t, query.Query{})) // 404 as of the list
 		}
 		return a.Feed.LogShape(logRequest(t, q)), q.Since, err
-	case t.lists():
+	case t.isCollection():
 		q, err := query.ParseStream(t.path.Collection, r.URL.RawQuery, a.limits(t))
 		return feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, q.Since, err
 	}

@@ -54,7 +54,7 @@ type target struct {
 	history  bool // the changes of the resource
 }
 
-func (t *target) lists() bool { return t.kind == collectionPath }
+func (t *target) isCollection() bool { return t.kind == collectionPath }
 
 // isLog reports whether the target is in the change log: /changes, or a history.
 func (a *API) isLog(t *target) bool { return t.history || t.path.Collection == a.Schema.Changes() }

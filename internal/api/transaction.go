@@ -142,7 +142,7 @@ func (a *API) stepTarget(given model.Step, t *target) (*target, query.Query, err
 		return nil, query.Query{}, fault.New(problem.CodeNotFound, "Nothing is at this path.")
 	}
 	isItem := given.Method != http.MethodPost
-	if to.path.Collection == nil || !slices.Contains(to.allowed(), given.Method) || isItem == to.lists() {
+	if to.path.Collection == nil || !slices.Contains(to.allowed(), given.Method) || isItem == to.isCollection() {
 		return nil, query.Query{}, fault.Parameter(methodOfStep, problem.CodeEnum, "A step cannot be %s of this path. POST takes the path of a collection, the other methods that of one resource.", given.Method)
 	}
 	q, err := a.parseWrite(given.Method, raw, to)

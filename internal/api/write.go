@@ -44,7 +44,7 @@ func (a *API) requestOf(r *http.Request, t *target) (resource.Request, error) {
 		return request, err
 	}
 	request.DryRun, request.Conflict = q.DryRun, q.OnConflict
-	if t.lists() && r.Method != http.MethodPost {
+	if t.isCollection() && r.Method != http.MethodPost {
 		request.Range = &q
 	}
 	return request, nil
@@ -55,7 +55,7 @@ func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
 	limits := a.Query
 	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
 	switch {
-	case !t.lists():
+	case !t.isCollection():
 		return query.ParseWrite(raw)
 	case method == http.MethodPost:
 		return query.ParseCreate(t.path.Collection, raw, limits)

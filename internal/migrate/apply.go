@@ -11,8 +11,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// migration applies a plan in a transaction. It changes data first, under the old names, and
-// then names, columns, tables and indexes. It reads the table definitions again after each
+// migration applies a plan in a transaction. It drops what is in the way, adds columns, changes
+// values, and then names, tables and indexes. It reads the table definitions again after each
 // change instead of tracking them.
 type migration struct {
 	survey

@@ -7,9 +7,9 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Filter is a condition on a resource: a tree of And, Or and Not over Compare,
-// In, IsNull, Search and All. It is two-valued: a comparison with null is false, and
-// its negation is true.
+// Filter is a condition on a resource: a tree of And, Or and Not over Compare, In, IsNull,
+// Inside, Has, Related and Search. It is two-valued: a comparison with null is false, and its
+// negation is true.
 //
 // Query parameters and the scope of a caller are both filters, so that the store has one kind of
 // condition only.
