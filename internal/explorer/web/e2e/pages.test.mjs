@@ -87,7 +87,8 @@ test('with access, people sign in with a key, and see and may do what it allows'
     await page.getByRole('link', { name: 'API reference' }).click()
     const operation = page.locator('.opblock-get', { has: page.locator('[data-path="/notes/{id}"]') })
     await operation.waitFor()
-    assert.equal(await page.locator('.opblock-post').count(), 1)
+    const created = page.locator('.opblock-post .opblock-summary-path')
+    assert.deepEqual((await created.evaluateAll((all) => all.map((each) => each.dataset.path))).sort(), ['/-/transaction', '/notes'])
     await page.leave()
   } finally {
     await guarded.stop()
@@ -117,7 +118,7 @@ test('the reference of a list is short, and has one field for all filters', asyn
   await execute.waitFor()
   const { y: top } = await operation.boundingBox()
   const { y: bottom } = await execute.boundingBox()
-  assert.ok(bottom - top < 2000, `Execute is ${bottom - top} pixels below the top`)
+  assert.ok(bottom - top < 2500, `Execute is ${bottom - top} pixels below the top`)
   await operation.locator('[data-param-name=filters] input').fill('filter[name][starts_with]=Book&filter[name][contains]=shelf')
   await execute.click()
   await operation.locator('.live-responses-table', { hasText: '"name": "Bookshelf"' }).waitFor()
