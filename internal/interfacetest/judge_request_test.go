@@ -142,6 +142,11 @@ func (op *describedOperation) hasMember(name string) bool {
 	})
 }
 
+// takesHeader reports whether a header is declared for the operation.
+func (op *describedOperation) takesHeader(name string) bool {
+	return slices.ContainsFunc(op.parameters, func(p describedParameter) bool { return p.in == "header" && p.name == name })
+}
+
 // judgeParameter judges what is given as a parameter, in the style that it has.
 func (d *document) judgeParameter(p describedParameter, values []string) []string {
 	what := "the parameter " + p.name
@@ -241,8 +246,9 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") ||
 			each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
 		isSearch := each.Source.Parameter == "search" && each.Code == "too_many_values"
-		isMember := op.hasMember(each.Source.Parameter) // whose name and value are only declared roughly
-		if isPart || isOfWrite || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		isUndeclared := each.Source.Header == "If-Match" && !op.takesHeader("If-Match") // a range has no ETag
+		isMember := op.hasMember(each.Source.Parameter)                                 // whose name and value are only declared roughly
+		if isPart || isOfWrite || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

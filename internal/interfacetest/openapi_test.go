@@ -93,7 +93,7 @@ func TestWrongDocumentsAreDetected(t *testing.T) {
 		{"a key to sort by", set("/components/parameters/users.sort/schema/items", "enum", []any{"id"}), list, "the parameter sort is not what is declared"},
 		{"the form of a header that is sent", set("/components/parameters/Idempotency-Key/schema", "minLength", 10), created, "the header Idempotency-Key is not what is declared"},
 		{"a code", func(d *document) {
-			both := d.at("/components/responses/Error404/content/application~1json/schema/properties/errors/items")["allOf"].([]any)
+			both := d.at("/components/responses/Error404OfGet/content/application~1json/schema/properties/errors/items")["allOf"].([]any)
 			both[1].(map[string]any)["properties"].(map[string]any)["code"] = map[string]any{"enum": []any{"gone"}}
 		}, missing, "the body is not what is declared"},
 		{"what is required", func(d *document) {

@@ -193,7 +193,7 @@ func TestDelete(t *testing.T) {
 		}
 		s.do("DELETE", "/users/"+id(0), "{}").expectErrors(t, 400, "unexpected_body")
 		s.do("DELETE", "/users/"+id(0)+"?force=1", "").expectErrors(t, 400, "unknown_parameter force")
-		s.do("DELETE", "/users", "").expectErrors(t, 405, "method_not_allowed")
+		s.do("DELETE", "/users", "").expectErrors(t, 400, "filter_required")
 		s.get("/users/"+id(0)).expect(t, 200, `{"data":`+user(0)+`}`)
 		// The id is free again.
 		s.do("POST", "/users", `{"id":"`+id(1)+`","name":"User 1","email":"user1@example.com","active":false}`).expect(t, 201, `{"data":`+user(1)+`}`)

@@ -24,6 +24,16 @@ func (b *builder) root() object {
 	})}}
 }
 
+// exampleName is the name of the first collection that the reader knows.
+func (b *builder) exampleName() string {
+	for _, c := range b.schema.All() {
+		if b.knows(c) {
+			return c.Name
+		}
+	}
+	return model.OperationsName
+}
+
 // exampleCollection is the first collection that the reader knows, as a resource; there are
 // always the operations.
 func (b *builder) exampleCollection() object {
@@ -31,7 +41,7 @@ func (b *builder) exampleCollection() object {
 		if b.knows(c) {
 			return object{
 				{"id", exampleID}, {"type", "collections"}, {"name", c.Name}, {"singular", c.Singular}, {"total", 250},
-				{"attributes", b.exampleAttributes(c)}, {"relations", list{object{{"name", "author"}, {"collection", "users"}, {"many", false}, {"attribute", "author_id"}}}},
+				{"attributes", b.exampleAttributes(c)}, {"relations", list{}},
 			}
 		}
 	}
