@@ -35,8 +35,8 @@ function folded(filters: Json[]): Json | undefined {
 
 const isFilter = (parameter: Json) => FILTER.test(String(parameter.name))
 
-/** Whether the form needs no field for a parameter: it is a filter, or the second name of another one. */
-export const isFolded = (parameter: Json) => isFilter(parameter) || (parameter.in === 'query' && (parameter.name === 'o' || parameter.name === 'l'))
+/** Whether the form needs no field for a parameter: it is a filter, all filters that cannot be listed, or the second name of another one. */
+export const isFolded = (parameter: Json) => isFilter(parameter) || (parameter.in === 'query' && ['filters', 'o', 'l'].includes(String(parameter.name)))
 
 /** The parameters of an operation with one in place of its filters. */
 export function foldFilters(parameters: Json[], components: Record<string, Json>): Json[] {
