@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/problem"
+	"github.com/plural-go/plural/schema"
 )
 
 const transactionAddress = "/-/transaction"
@@ -76,8 +77,15 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, sh
 	pending := pendingWrite{
 		effect: func(w *resource.Work) error {
 			results = nil
+			bytes := 0
 			for i, each := range steps {
 				written, err := each.do(w)
+				for _, one := range written {
+					bytes += len(one.Representation)
+				}
+				if err == nil && bytes > resource.MaxManyBytes {
+					err = resource.TooMuch()
+				}
 				if err != nil {
 					return stepError(i, err)
 				}
@@ -144,6 +152,10 @@ func (a *API) stepTarget(given model.Step, t *target) (*target, query.Query, err
 	isItem := given.Method != http.MethodPost
 	if to.path.Collection == nil || !slices.Contains(to.allowed(), given.Method) || isItem == to.isCollection() {
 		return nil, query.Query{}, fault.Parameter(methodOfStep, problem.CodeEnum, "A step cannot be %s of this path. POST takes the path of a collection, the other methods that of one resource.", given.Method)
+	}
+	// As for a request by itself: without any right, nothing of the collection is told.
+	if verb, by, c := to.verb(given.Method), to.path.By, to.path.Collection; !by.May(verb, c) && (verb != schema.MayCreate || !by.May(schema.MayUpdate, c)) {
+		return nil, query.Query{}, to.path.Allowed(verb)
 	}
 	q, err := a.parseWrite(given.Method, raw, to)
 	if err == nil && q.OnConflict == nil {

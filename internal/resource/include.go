@@ -175,7 +175,7 @@ func (r *relatives) clear() {
 
 // size is the length of the related resources.
 func (r *relatives) size() int {
-	total := len(r.group.text)
+	total := len(r.group.text) + 64*len(r.of) // an id without visible resources takes memory too
 	for _, inner := range r.group.related {
 		total += inner.size()
 	}

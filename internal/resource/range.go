@@ -169,14 +169,18 @@ func (w *Work) readRange(write Write) ([]model.Record, error) {
 	}
 	defer listing.Close()
 	var records []model.Record
-	for {
+	for bytes := 0; ; {
 		row, err := listing.Next()
 		if err != nil || row == nil {
 			return records, err
 		}
-		records = append(records, write.Path.Collection.Scan(row))
+		record := write.Path.Collection.Scan(row)
+		records = append(records, record)
 		if len(records) > write.limits.Items {
 			return nil, write.refuseTooMany(int64(len(records)))
+		}
+		if bytes += store.SizeOf(record); bytes > store.MaxManyBytes {
+			return nil, store.TooMuch()
 		}
 	}
 }
@@ -209,3 +213,9 @@ func (w *Work) updateRange(write Write, records []model.Record, inputs []model.I
 	}
 	return updated, nil
 }
+
+// MaxManyBytes bounds the resources that one request changes, all together.
+const MaxManyBytes = store.MaxManyBytes
+
+// TooMuch is the error of a request beyond MaxManyBytes.
+func TooMuch() error { return store.TooMuch() }

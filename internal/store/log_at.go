@@ -52,9 +52,9 @@ func (s *States) at(position, revision int64) query.Lookup {
 
 // keep keeps a state, in place of all others if there is no room for it.
 func (s *States) keep(key resourceKey, settled settledState) {
-	if s.bytes += sizeOf(settled.state); s.bytes > mostSettled {
+	if s.bytes += SizeOf(settled.state); s.bytes > mostSettled {
 		clear(s.settled)
-		s.bytes = sizeOf(settled.state)
+		s.bytes = SizeOf(settled.state)
 	}
 	s.settled[key] = settled
 }

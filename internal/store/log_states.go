@@ -148,10 +148,10 @@ func (t *Tx) statesWithin(most int, entries []LogEntry, previous [][]byte) (know
 }
 
 // size is how many bytes the texts of both states have.
-func (e *LogEntry) size() int { return sizeOf(e.Before) + sizeOf(e.After) }
+func (e *LogEntry) size() int { return SizeOf(e.Before) + SizeOf(e.After) }
 
-// sizeOf is how many bytes the texts of a record have.
-func sizeOf(r model.Record) (bytes int) {
+// SizeOf is how many bytes the texts of a record have.
+func SizeOf(r model.Record) (bytes int) {
 	for i := range r {
 		bytes += len(r[i].Text())
 	}
@@ -240,7 +240,7 @@ func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64, most i
 	states, unreadable = map[resourceKey]model.Record{}, map[resourceKey]error{}
 	bytes := 0
 	add := func(key resourceKey, record model.Record) (fits bool) {
-		bytes += sizeOf(record) - sizeOf(states[key])
+		bytes += SizeOf(record) - SizeOf(states[key])
 		states[key] = record
 		return most == 0 || bytes <= most || len(last) == 1
 	}

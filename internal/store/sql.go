@@ -58,12 +58,22 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 	}
 }
 
+// maxJunction is how many filters are joined without parentheses. SQLite bounds the depth of an
+// expression, and a chain of operators is as deep as it is long.
+const maxJunction = 256
+
 // junction joins filters by AND or OR. Without filters AND is true and OR is false.
 func (s *statement) junction(filters []query.Filter, holds, and bool) {
 	s.Write("(")
-	s.List(len(filters), db.Choose(and, " AND ", " OR "), db.Choose(and, "1=1", "1=0"), func(i int) {
-		s.condition(filters[i], holds)
-	})
+	if half := len(filters) / 2; half > maxJunction/2 {
+		s.junction(filters[:half], holds, and)
+		s.Write(db.Choose(and, " AND ", " OR "))
+		s.junction(filters[half:], holds, and)
+	} else {
+		s.List(len(filters), db.Choose(and, " AND ", " OR "), db.Choose(and, "1=1", "1=0"), func(i int) {
+			s.condition(filters[i], holds)
+		})
+	}
 	s.Write(")")
 }
 

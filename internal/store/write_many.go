@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/search"
@@ -150,10 +151,19 @@ func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (
 	return found, nil
 }
 
+// MaxManyBytes bounds the resources that one request reads and changes, all together: their number
+// alone does not bound the memory that they take.
+const MaxManyBytes = 64 << 20
+
+// TooMuch is the error of a request beyond MaxManyBytes.
+func TooMuch() error {
+	return fault.New(problem.CodeTooManyItems, "The resources that this request changes have more than %d MiB together. Change fewer at once.", MaxManyBytes>>20)
+}
+
 // Owners finds, for each record, the resource in the scope that has its values of a unique group,
 // nil if there is none. Null equals nothing.
 func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, records []model.Record) ([]model.Record, error) {
-	owners := make([]model.Record, len(records))
+	owners, bytes := make([]model.Record, len(records)), 0
 	for start := 0; start < len(records); start += chunkSize {
 		end := min(len(records), start+chunkSize)
 		same := sameValues(group, records[start:end])
@@ -164,11 +174,16 @@ func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, record
 		s.condition(query.Both(same, scope), true)
 		held := holders{}
 		err := db.Each(t.conn, func(row model.Row) bool {
-			held.add(group, c.Scan(row))
-			return true
+			owner := c.Scan(row)
+			bytes += SizeOf(owner)
+			held.add(group, owner)
+			return bytes <= MaxManyBytes
 		}, s.String(), s.Args...)
 		if err != nil {
 			return nil, t.fault(err)
+		}
+		if bytes > MaxManyBytes {
+			return nil, TooMuch()
 		}
 		for i := start; i < end; i++ {
 			owners[i] = held.find(group, records[i])
