@@ -30,6 +30,8 @@ func TestAccessToMany(t *testing.T) {
 			{"PATCH", "/users?filter[email]=x", `{"name":"A"}`, [5]string{"401 unauthenticated", "400 unknown_parameter filter[email]", "400 unknown_parameter filter[email]", "200", "403 forbidden"}},
 			{"PATCH", "/users?limit=1", `{"rank":9}`, [5]string{"401 unauthenticated", "422 read_only /rank", "403 forbidden", "200", "403 forbidden"}},
 			{"POST", "/users?on_conflict=email", `{"email":"x"}`, [5]string{"401 unauthenticated", "400 invalid_parameter on_conflict", "400 invalid_parameter on_conflict", "422 required /name", "403 forbidden"}},
+			{"POST", "/users?on%5Fconflict=email", `{"email":"x"}`, [5]string{"401 unauthenticated", "400 invalid_parameter on_conflict", "400 invalid_parameter on_conflict", "422 required /name", "403 forbidden"}},
+			{"POST", "/-/transaction", "[" + step("POST", "/users?on_conflict=x", "{}") + "]", [5]string{"401 unauthenticated /0/path", "", "", "", "403 forbidden /0/path"}},
 			{"POST", "/posts?on_conflict=id", `{"id":"` + id(11) + `",` + mine + `}`, [5]string{"401 unauthenticated", "409 not_unique /id", "403 forbidden", "", "409 not_unique /id"}},
 			{"POST", "/posts?on_conflict=id", `{"id":"` + id(12) + `",` + mine + `}`, [5]string{"401 unauthenticated", "403 forbidden", "403 forbidden", "", "409 not_unique /id"}},
 			{"POST", "/posts?on_conflict=id", `[{"id":"` + id(61) + `",` + mine + `},{"id":"` + id(12) + `"}]`, [5]string{"401 unauthenticated", "403 forbidden /1", "403 forbidden /0", "", "422 required /1/title"}},
