@@ -79,6 +79,23 @@ func (w *Work) count(change *Change) {
 	w.uncounted = errors.Join(w.uncounted, err)
 }
 
+// countAll counts resources that are about to be changed, or were, without their rows.
+func (w *Work) countAll(c *model.Collection, ids []model.ID) error {
+	if w.affected == nil {
+		return nil
+	}
+	sees, err := w.sees(w.by, c, ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if sees(id) {
+			w.affected[identity{c, id}] = true
+		}
+	}
+	return nil
+}
+
 // counted is the counted resources, in the order of the schema.
 func (w *Work) counted() Affected {
 	counts := map[*model.Collection]int{}

@@ -78,6 +78,11 @@ func (r *Resources) hasWithin(c *model.Collection, verb Verb) bool {
 	return slices.ContainsFunc(r.hooks[hookKey{c, verb}], func(hook Hook) bool { return hook.Within != nil })
 }
 
+// needsRows reports whether a hook gets the resources of a verb inside the transaction or after it.
+func (r *Resources) needsRows(c *model.Collection, verb Verb) bool {
+	return slices.ContainsFunc(r.hooks[hookKey{c, verb}], func(hook Hook) bool { return hook.Within != nil || hook.After != nil })
+}
+
 // hasBefore reports whether a hook takes part in a verb before the transaction.
 func (r *Resources) hasBefore(c *model.Collection, verb Verb) bool {
 	return slices.ContainsFunc(r.hooks[hookKey{c, verb}], func(hook Hook) bool { return hook.Before != nil })

@@ -11,7 +11,7 @@ import (
 // written is a change that a transaction has appended to the change log.
 type written struct {
 	revision int64
-	change   []model.Value // arguments of insertChange
+	change   []model.Value // arguments of insertChange without the last one
 }
 
 const (
@@ -27,7 +27,7 @@ func (t *Tx) change(c *model.Collection, kind ChangeKind, id model.ID, previous 
 		model.IntValue(t.store.tables[c].log.Number), model.IDValue(id), model.TextValue(string(kind)), t.at, model.TextValue(t.caller),
 		model.IntValue(t.store.own), model.TextValue(string(previous)),
 	}
-	return db.Statement{SQL: insertChange, Args: args, Stored: func(revision int64) { stored(&written{revision, args}) }}
+	return db.Statement{SQL: insertChange, Args: args, Stored: func(revision int64) { stored(&written{revision, args[:len(args)-1]}) }}
 }
 
 // evidence is a condition that matches the last change of the transaction, nil if there is
@@ -37,7 +37,7 @@ func (t *Tx) evidence() *db.Statement {
 		return nil
 	}
 	return &db.Statement{
-		SQL:  "revision = $1 AND collection = $2 AND id = $3 AND kind = $4 AND at = $5 AND caller = $6 AND schema = $7 AND previous = $8",
+		SQL:  "revision = $1 AND collection = $2 AND id = $3 AND kind = $4 AND at = $5 AND caller = $6 AND schema = $7",
 		Args: append([]model.Value{model.IntValue(t.last.revision)}, t.last.change...),
 	}
 }
