@@ -105,6 +105,10 @@ type Task struct {
 	// have succeeded before it in the same transaction.
 	Run func(c Conn, earlier []*Task) error
 
+	// Short says that Run takes about as long as an insert and waits for nobody, so that others may
+	// wait for it. Then it may share a transaction, where several can run at the same time.
+	Short bool
+
 	// Run sets the following fields, which are zero before.
 
 	// Value is for Options.Finish, and for the tasks that follow.
@@ -123,7 +127,7 @@ type Task struct {
 
 // Start runs the task once more.
 func (t *Task) Start(c Conn, earlier []*Task) error {
-	*t = Task{Run: t.Run}
+	*t = Task{Run: t.Run, Short: t.Short}
 	return t.Run(c, earlier)
 }
 

@@ -37,6 +37,9 @@ type Database struct {
 	listener   *pgx.ConnConfig // of the connection that listens
 	options    db.Options
 	closed     atomic.Bool
+	queueing   sync.RWMutex   // read-locked while a short task is enqueued
+	waiting    chan *shared   // short tasks
+	running    sync.WaitGroup // of those who run them
 
 	replyTimeout time.Duration // deadline of replies while others may wait
 }
@@ -72,7 +75,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Database{
+	b := &Database{
 		pool:         pool,
 		listener:     listener,
 		options:      o.WithDefaults(),
@@ -81,7 +84,12 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		sequencing:   make(chan struct{}, 1),
 		tick:         tickOf(maxTick),
 		replyTimeout: defaultPatience,
-	}, nil
+		waiting:      make(chan *shared, maxSharing),
+	}
+	for range max(1, config.MaxConns/6) {
+		b.running.Go(b.runWaiting)
+	}
+	return b, nil
 }
 
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
@@ -191,7 +199,13 @@ func (b *Database) reset() { b.pool.Reset() }
 
 // Close waits for the connections that are in use.
 func (b *Database) Close() error {
-	b.closed.Store(true)
+	if b.closed.Swap(true) {
+		return nil
+	}
+	b.queueing.Lock()
+	close(b.waiting)
+	b.queueing.Unlock()
+	b.running.Wait()
 	b.pool.Close()
 	return nil
 }

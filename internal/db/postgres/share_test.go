@@ -1,0 +1,228 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/pgtest"
+)
+
+// sharing is a database with one goroutine that runs short tasks, which is busy until release is
+// called: the tasks that are written meanwhile share a transaction.
+type sharing struct {
+	*Database
+	version db.Version
+	release func()
+	writing sync.WaitGroup
+	errs    map[byte]error // of the tasks, by their ids
+	mutex   sync.Mutex     // of errs
+}
+
+func newSharing(t *testing.T, url string) *sharing {
+	t.Helper()
+	s := &sharing{Database: open(t, with(t, url, "pool_max_conns", "4")), errs: map[byte]error{}}
+	s.version = versionOf(t, s.Database)
+	begun, release := make(chan struct{}), make(chan struct{})
+	s.release = sync.OnceFunc(func() { close(release) })
+	t.Cleanup(s.release)
+	s.write(t.Context(), 0, func(*db.Task, db.Conn) error {
+		close(begun)
+		<-release
+		return nil
+	})
+	<-begun
+	return s
+}
+
+func (s *sharing) write(ctx context.Context, id byte, fn func(*db.Task, db.Conn) error) {
+	task := taskOf(s.version, func(*connection) {}, fn)
+	task.Short = true
+	s.writing.Go(func() {
+		err := s.Write(ctx, task)
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		s.errs[id] = err
+	})
+}
+
+// await waits until tasks are queued.
+func (s *sharing) await(tasks int) {
+	for len(s.waiting) < tasks {
+		runtime.Gosched()
+	}
+}
+
+// expect checks the errors of the tasks, and which ids are stored, by transaction.
+func (s *sharing) expect(t *testing.T, errs map[byte]error, stored ...[]byte) {
+	t.Helper()
+	s.release()
+	s.writing.Wait()
+	delete(s.errs, 0)
+	for id, err := range s.errs {
+		if !errors.Is(err, errs[id]) || (err == nil) != (errs[id] == nil) {
+			t.Errorf("task %d: got %v, want %v", id, err, errs[id])
+		}
+	}
+	got := map[int64][]byte{}
+	query(t, s.Database, func(row model.Row) {
+		id := row.ID(1)
+		got[row.Int(0)] = append(got[row.Int(0)], id[0])
+	}, "SELECT transaction::text::bigint, id FROM "+db.ChangesTable+" ORDER BY id")
+	found := make([][]byte, 0, len(got))
+	for _, ids := range got {
+		found = append(found, ids)
+	}
+	slices.SortFunc(found, func(a, b []byte) int { return slices.Compare(a, b) })
+	if fmt.Sprint(found) != fmt.Sprint(stored) {
+		t.Errorf("stored by transaction: got %v, want %v", found, stored)
+	}
+}
+
+func TestTasksShareATransaction(t *testing.T) {
+	t.Parallel()
+	errOwn := errors.New("a task has failed")
+	one := func(id byte) func(*db.Task, db.Conn) error {
+		return func(t *db.Task, c db.Conn) error { return create(t, c, id) }
+	}
+	for name, c := range map[string]struct {
+		second func(*db.Task, db.Conn) error
+		err    error
+		stored [][]byte
+	}{
+		"all succeed": {second: one(2), stored: [][]byte{{1, 2, 3}}},
+		"one fails before it writes": {
+			second: func(*db.Task, db.Conn) error { return errOwn }, err: errOwn, stored: [][]byte{{1, 3}},
+		},
+		"one fails after it has written": {
+			second: func(t *db.Task, c db.Conn) error { return errors.Join(create(t, c, 2), errOwn) }, err: errOwn, stored: [][]byte{{1}, {3}},
+		},
+		"one fails after it has queued something": {
+			second: func(_ *db.Task, c db.Conn) error {
+				return errors.Join(c.Defer(db.Statement{SQL: "DELETE FROM " + db.ChangesTable}), errOwn)
+			}, err: errOwn, stored: [][]byte{{1}, {3}},
+		},
+		"a statement of one fails": {
+			second: func(_ *db.Task, c db.Conn) error {
+				_, err := db.One(c, nil, "SELECT 1 / 0")
+				return errors.Join(errOwn, err)
+			}, err: errOwn, stored: [][]byte{{1}, {3}},
+		},
+		"the connection of one is lost, once": {
+			second: func() func(*db.Task, db.Conn) error {
+				lost := false
+				return func(t *db.Task, c db.Conn) error {
+					if !lost {
+						lost = true
+						_, _ = db.One(c, nil, "SELECT pg_terminate_backend(pg_backend_pid())")
+					}
+					return create(t, c, 2)
+				}
+			}(), stored: [][]byte{{1}, {2}, {3}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSharing(t, pgtest.URL(t))
+			for id, fn := range []func(*db.Task, db.Conn) error{one(1), c.second, one(3)} {
+				s.write(t.Context(), byte(id+1), fn)
+				s.await(id + 1)
+			}
+			s.expect(t, map[byte]error{2: c.err}, c.stored...)
+		})
+	}
+}
+
+// TestTasksThatNoLongerWait: a task whose caller has gone is not run. Those that wait when the database
+// is closed are refused, as later ones are.
+func TestTasksThatNoLongerWait(t *testing.T) {
+	t.Parallel()
+	s := newSharing(t, pgtest.URL(t))
+	for id := range byte(2) {
+		s.write(t.Context(), id+1, func(t *db.Task, c db.Conn) error { return create(t, c, id+1) })
+		s.await(int(id) + 1)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.write(ctx, 3, func(t *db.Task, c db.Conn) error { return create(t, c, 3) })
+	s.await(3)
+	cancel()
+	for {
+		s.mutex.Lock()
+		err := s.errs[3]
+		s.mutex.Unlock()
+		if errors.Is(err, context.Canceled) {
+			break
+		}
+	}
+	s.expect(t, map[byte]error{3: context.Canceled}, []byte{1, 2})
+
+	s = newSharing(t, pgtest.URL(t))
+	s.write(t.Context(), 1, func(t *db.Task, c db.Conn) error { return create(t, c, 1) })
+	s.await(1)
+	closed := make(chan error)
+	go func() { closed <- s.Close() }()
+	for !s.closed.Load() {
+	}
+	s.release()
+	s.writing.Wait()
+	if err := s.errs[1]; !errors.Is(err, db.ErrClosed) {
+		t.Errorf("a task that waits gets %v", err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	if err := s.Write(t.Context(), &db.Task{Short: true}); !errors.Is(err, db.ErrClosed) {
+		t.Errorf("a task after Close gets %v", err)
+	}
+}
+
+// TestUnknownOutcomeIsShared: if a commit has no reply and the database cannot be asked, each task has an
+// unknown outcome, and none is run again.
+func TestUnknownOutcomeIsShared(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	s := newSharing(t, database)
+	runs := make([]int, 3)
+	for id := byte(1); id <= 2; id++ {
+		s.write(t.Context(), id, func(t *db.Task, c db.Conn) error {
+			runs[id]++
+			return create(t, c, id)
+		})
+		s.await(int(id))
+	}
+	name := databaseOf(t, database)
+	elsewhere := with(t, database, "dbname", "postgres")
+	s.replyTimeout = time.Second
+	s.options.Finish = func(c db.Conn, tasks []*db.Task) (func(), error) {
+		if len(tasks) == 2 {
+			execute(t, elsewhere, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false")
+			execute(t, elsewhere, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '"+name+"'")
+		}
+		return func() {}, nil
+	}
+	s.release()
+	s.writing.Wait()
+	execute(t, elsewhere, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS true")
+	s.expect(t, map[byte]error{1: errUnknownOutcome, 2: errUnknownOutcome})
+	if runs[1] != 1 || runs[2] != 1 {
+		t.Errorf("the tasks have run %d times", runs[1:])
+	}
+}
+
+// databaseOf is the name of the database of a URL.
+func databaseOf(t *testing.T, database string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Path[1:]
+}
