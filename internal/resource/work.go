@@ -26,9 +26,21 @@ type Work struct {
 	uncounted error             // why one could not be counted
 }
 
+// Extent tells how long a transaction takes. The zero value: it may take long.
+type Extent struct {
+	short bool
+	id    model.ID // see store.Store.WriteShort
+}
+
+// ExtentOf is the extent of the transaction of a write.
+func (r *Resources) ExtentOf(write *Write) Extent {
+	single := !write.Many && write.Range == nil && write.Conflict == nil && !write.DryRun && !r.hasWithin(write.Path.Collection, write.Verb)
+	return Extent{short: single && write.Verb != Delete, id: write.ID}
+}
+
 // Transact runs fn in a transaction, and then the functions that it scheduled. Fn may run more
 // than once.
-func (r *Resources) Transact(ctx context.Context, fn func(*Work) error) error {
+func (r *Resources) Transact(ctx context.Context, extent Extent, fn func(*Work) error) error {
 	if err := r.refuseNested(ctx); err != nil {
 		return err
 	}
@@ -37,13 +49,19 @@ func (r *Resources) Transact(ctx context.Context, fn func(*Work) error) error {
 	through, cancel := context.WithoutCancel(ctx), func() {}
 	defer func() { cancel() }()
 	var w *Work
-	err := r.store.Write(ctx, func(tx *store.Tx) error {
+	run := func(tx *store.Tx) error {
 		if within == nil { // waiting for the transaction does not count
 			within, cancel = r.hookTime(through)
 		}
 		w = &Work{resources: r, ctx: within, lookup: lookup{tx: tx}} // nothing is left of an earlier run
 		return fn(w)
-	})
+	}
+	var err error
+	if extent.short {
+		err = r.store.WriteShort(ctx, extent.id, run)
+	} else {
+		err = r.store.Write(ctx, run)
+	}
 	if err != nil || len(w.after) == 0 {
 		return err
 	}
@@ -77,7 +95,7 @@ func (w *Work) Attempt(fn func() error) error {
 // unchanged.
 func (r *Resources) Transaction(ctx context.Context, by *auth.Permit, fn func(context.Context, *Handle) error) (own bool, err error) {
 	var failed error
-	err = r.Transact(ctx, func(w *Work) error {
+	err = r.Transact(ctx, Extent{}, func(w *Work) error {
 		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, first: true}
 		defer handle.end()
 		_, failed = runGuarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })

@@ -34,6 +34,7 @@ type connection struct {
 	transaction  int64         // its number, to ask for its outcome
 	cursor       *cursor       // open; nil: none
 	altered      bool          // something was written, or will be
+	impatient    bool          // it does not wait long for locks
 
 	locks   *retryLocks // nil: no concurrent writers
 	retry   *retryLock  // nil: none
@@ -155,7 +156,11 @@ func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
 		return nil
 	}})
 	if c.isolated == beginWrite {
-		c.queued = append(c.queued, deferred{sql: "SELECT pg_current_xact_id()::text::bigint", look: func(row model.Row) error {
+		number := "SELECT pg_current_xact_id()::text::bigint"
+		if c.impatient {
+			number += ", set_config('lock_timeout', '" + maxLockWait + "', true)"
+		}
+		c.queued = append(c.queued, deferred{sql: number, look: func(row model.Row) error {
 			c.transaction = row.Int(0)
 			return nil
 		}})

@@ -37,9 +37,7 @@ type Database struct {
 	listener   *pgx.ConnConfig // of the connection that listens
 	options    db.Options
 	closed     atomic.Bool
-	queueing   sync.RWMutex   // read-locked while a short task is enqueued
-	waiting    chan *shared   // short tasks
-	running    sync.WaitGroup // of those who run them
+	short      queues // tasks
 
 	replyTimeout time.Duration // deadline of replies while others may wait
 }
@@ -84,11 +82,8 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		sequencing:   make(chan struct{}, 1),
 		tick:         tickOf(maxTick),
 		replyTimeout: defaultPatience,
-		waiting:      make(chan *shared, maxSharing),
 	}
-	for range max(1, config.MaxConns/6) {
-		b.running.Go(b.runWaiting)
-	}
+	b.short.start(max(1, int(config.MaxConns/6)), b.runBatch)
 	return b, nil
 }
 
@@ -199,14 +194,10 @@ func (b *Database) reset() { b.pool.Reset() }
 
 // Close waits for the connections that are in use.
 func (b *Database) Close() error {
-	if b.closed.Swap(true) {
-		return nil
+	if !b.closed.Swap(true) {
+		b.short.close()
+		b.pool.Close()
 	}
-	b.queueing.Lock()
-	close(b.waiting)
-	b.queueing.Unlock()
-	b.running.Wait()
-	b.pool.Close()
 	return nil
 }
 

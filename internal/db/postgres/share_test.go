@@ -56,7 +56,7 @@ func (s *sharing) write(ctx context.Context, id byte, fn func(*db.Task, db.Conn)
 
 // await waits until tasks are queued.
 func (s *sharing) await(tasks int) {
-	for len(s.waiting) < tasks {
+	for len(s.short.creates) < tasks {
 		runtime.Gosched()
 	}
 }
