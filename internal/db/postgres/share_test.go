@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -181,6 +182,91 @@ func TestTasksThatNoLongerWait(t *testing.T) {
 	}
 	if err := s.Write(t.Context(), &db.Task{Short: true}); !errors.Is(err, db.ErrClosed) {
 		t.Errorf("a task after Close gets %v", err)
+	}
+}
+
+// TestTasksDoNotWaitForTheLocksOfOthers: a task that has to wait for another transaction does so alone.
+func TestTasksDoNotWaitForTheLocksOfOthers(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	s := newSharing(t, database)
+	blocker := connect(t, database)
+	run(t, blocker, "INSERT INTO "+db.MetaTable+" (key, value) VALUES ('locked', '')", "BEGIN", "UPDATE "+db.MetaTable+" SET value = 'a' WHERE key = 'locked'")
+	for id := byte(1); id <= 3; id++ {
+		s.write(t.Context(), id, func(task *db.Task, c db.Conn) error {
+			if id == 2 {
+				if _, err := c.Exec("UPDATE " + db.MetaTable + " SET value = value WHERE key = 'locked'"); err != nil {
+					return err
+				}
+			}
+			return create(task, c, id)
+		})
+		s.await(int(id))
+	}
+	s.release()
+	for {
+		s.mutex.Lock()
+		_, one := s.errs[1]
+		_, two := s.errs[2]
+		_, three := s.errs[3]
+		s.mutex.Unlock()
+		if two {
+			t.Fatal("a task did not wait for a lock")
+		}
+		if one && three {
+			break
+		}
+		runtime.Gosched()
+	}
+	run(t, blocker, "ROLLBACK")
+	s.expect(t, nil, []byte{1}, []byte{2}, []byte{3})
+}
+
+// TestUpdatesOfAResourceAreRunByOne: those of the same resource never run at the same time, and those of
+// different ones are run in the order of their ids, so that two servers cannot wait for each other.
+func TestUpdatesOfAResourceAreRunByOne(t *testing.T) {
+	t.Parallel()
+	var q queues
+	var mutex sync.Mutex
+	running, wrong := map[model.ID]bool{}, 0
+	q.start(3, func(batch []*shared) {
+		ids := make([]model.ID, 0, len(batch))
+		mutex.Lock()
+		for _, s := range batch {
+			if len(ids) > 0 && bytes.Compare(ids[len(ids)-1][:], s.task.ID[:]) < 0 {
+				wrong++
+			}
+			if running[s.task.ID] && !slices.Contains(ids, s.task.ID) && s.task.ID != (model.ID{}) {
+				wrong++
+			}
+			ids, running[s.task.ID] = append(ids, s.task.ID), true
+		}
+		mutex.Unlock()
+		runtime.Gosched()
+		mutex.Lock()
+		for i, s := range batch {
+			delete(running, ids[i])
+			close(s.done)
+		}
+		mutex.Unlock()
+	})
+	var all sync.WaitGroup
+	for w := range 16 {
+		all.Go(func() {
+			for i := range 200 {
+				s := &shared{ctx: t.Context(), task: &db.Task{ID: model.ID{15: byte((w + i) % 7)}}, done: make(chan struct{})}
+				if err := q.enqueue(s, nil); err != nil {
+					t.Error(err)
+					return
+				}
+				<-s.done
+			}
+		})
+	}
+	all.Wait()
+	q.close()
+	if wrong > 0 {
+		t.Errorf("%d updates ran at the wrong time", wrong)
 	}
 }
 
