@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 )
@@ -195,7 +197,7 @@ func (b *Database) runTogether(batch []*shared) error {
 		switch {
 		case err == nil:
 			succeeded = append(succeeded, s.task)
-		case len(batch) == 1 && !c.failed() && !isLostRace(err):
+		case len(batch) == 1 && !c.failed() && !isOfDatabase(err):
 			c.rollback()
 			s.err = err
 			return nil
@@ -207,4 +209,11 @@ func (b *Database) runTogether(batch []*shared) error {
 		}
 	}
 	return b.finish(acquired, c, succeeded)
+}
+
+// isOfDatabase reports whether a task has failed because of the database or of other transactions, and not
+// by itself. Alone, it may succeed.
+func isOfDatabase(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) || errors.Is(err, errContended) || errors.Is(err, errAlone) || isLostConnection(err)
 }

@@ -222,6 +222,33 @@ func TestTasksDoNotWaitForTheLocksOfOthers(t *testing.T) {
 	s.expect(t, nil, []byte{1}, []byte{2}, []byte{3})
 }
 
+// TestOneTaskWaitsForALockAlone: also if it fails in a savepoint, so that its transaction could go on.
+func TestOneTaskWaitsForALockAlone(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	s := newSharing(t, database)
+	blocker := connect(t, database)
+	run(t, blocker, "INSERT INTO "+db.MetaTable+" (key, value) VALUES ('locked', '')", "BEGIN", "UPDATE "+db.MetaTable+" SET value = 'a' WHERE key = 'locked'")
+	failed := make(chan error, 2)
+	s.write(t.Context(), 1, func(task *db.Task, c db.Conn) (err error) {
+		attempt := c.Attempt(func() bool {
+			_, err = c.Exec("UPDATE " + db.MetaTable + " SET value = value WHERE key = 'locked'")
+			return err == nil
+		})
+		failed <- err
+		if err := errors.Join(err, attempt); err != nil {
+			return err
+		}
+		return create(task, c, 1)
+	})
+	s.release()
+	if err := <-failed; !hasCode(err, "55P03") {
+		t.Errorf("the wait for a lock ended with %v", err)
+	}
+	run(t, blocker, "ROLLBACK")
+	s.expect(t, nil, []byte{1})
+}
+
 // TestUpdatesOfAResourceAreRunByOne: those of the same resource never run at the same time, and those of
 // different ones are run in the order of their ids, so that two servers cannot wait for each other.
 func TestUpdatesOfAResourceAreRunByOne(t *testing.T) {
