@@ -32,16 +32,9 @@ func (a *Attribute) Convert(from Kind, value Value) (Value, *problem.Error) {
 		}
 		text = a.compiled.Kind.appendJSON(nil, Record{converted}, 0)
 	}
-	d := newDecoder(text, math.MaxInt) // it was accepted before
-	result, err := d.attribute(a)
-	if err == nil {
-		err = d.end()
-	}
-	if err == nil {
-		err = d.faults.Err()
-	}
-	if err != nil {
-		return Null, fault.From(err)[0]
+	result, wrong := a.decode(text, math.MaxInt) // it was accepted before
+	if wrong != nil {
+		return Null, wrong
 	}
 	if result.IsNull() { // the text null, which is no JSON of an object or array
 		return Null, fault.New(problem.CodeType, "Cannot be converted to %s.", a.compiled.Kind)

@@ -147,7 +147,11 @@ func (a *Attribute) DecodeJSON(text []byte) (Value, error) {
 // DecodeConstant reads a value out of the schema itself: a default or a member
 // of an enumeration.
 func (a *Attribute) DecodeConstant(text []byte) (Value, *problem.Error) {
-	d := newDecoder(text, maxConstantDepth)
+	return a.decode(text, maxConstantDepth)
+}
+
+func (a *Attribute) decode(text []byte, maxDepth int) (Value, *problem.Error) {
+	d := newDecoder(text, maxDepth)
 	value, err := d.attribute(a)
 	if err == nil {
 		err = d.end()
