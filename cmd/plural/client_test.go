@@ -237,6 +237,13 @@ updated users true users
 updated users true users
 Ada Ada Lovelace string
 2 0
+1 1
+Ada
+Ada Plan 1
+Plan 1 string
+1 { posts: 1 }
+1 true
+Together Barbara Liskov
 true
 /email format Must be an email address such as ada@example.com.
 1
