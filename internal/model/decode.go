@@ -50,6 +50,9 @@ type DecodeOptions struct {
 
 	MaxDepth int // of nested objects and arrays
 	MaxItems int // of an array in Create
+
+	// AcceptTimestamps: Create may set created_at and updated_at.
+	AcceptTimestamps bool
 }
 
 // Input is one valid body: the values of the columns that are set. Create and
@@ -331,6 +334,9 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 		}
 		in.Values[column], in.Set[column] = id, true
 	}
+	if options.AcceptTimestamps && !c.NoTimestamps && in.Set[c.created] && in.Set[c.updated] && Compare(in.Values[c.updated], in.Values[c.created]) < 0 {
+		d.faults.Add(fault.At(place+"/updated_at", problem.CodeMinimum, "updated_at must not be before created_at."))
+	}
 	from, to := c.AttributeColumns()
 	for column := from; column < to; column++ {
 		if in.Set[column] || options.Mode == Replace && !options.Writable.Has(column) {
@@ -380,6 +386,12 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 	case name == "type":
 		if text != c.Name {
 			d.fail(problem.CodeReadOnly, "The type of a resource cannot change. Leave it out, or give %q.", c.Name)
+		}
+	case timestamp != NoColumn && options.Mode == Create && options.AcceptTimestamps:
+		if when, wrong := parseDateTime(text); wrong != "" {
+			d.fail(problem.CodeFormat, "Must be %s.", wrong)
+		} else {
+			in.Values[timestamp], in.Set[timestamp] = TimeValue(when), true
 		}
 	case timestamp != NoColumn && options.Mode == Create:
 		d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out.", name)

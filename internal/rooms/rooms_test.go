@@ -83,6 +83,7 @@ var mayImport = map[string][]string{
 	// Worked examples of the library: what an importer can use, and no more.
 	"examples/bookings":  {".", "schema"},
 	"examples/guestbook": {".", "schema"},
+	"examples/northwind": {},
 
 	// A program with a server in it, for the tests of the explorer in a browser.
 	"internal/explorer/web/e2e/mounted": {"."},
@@ -126,7 +127,9 @@ var testSupport = []string{"internal/pgtest"}
 var testedAgainst = map[string][]string{
 	"client":        {".", "schema"},
 	"internal/move": {".", "schema"},
-	"internal/db":   {"schema", "internal/db/databases"},
+	// Its files are imported and asked about.
+	"examples/northwind": {".", "schema", "client", "internal/move"},
+	"internal/db":        {"schema", "internal/db/databases"},
 	// A database to migrate, copy or back up is one that a store has filled.
 	// The doctor judges the log that a property test has written.
 	"internal/resource": {"schema", "internal/maintain"},
