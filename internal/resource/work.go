@@ -26,9 +26,9 @@ type Work struct {
 	affected map[identity]effect // resources that were changed; nil: they are not counted
 }
 
-// Transact runs fn in a transaction, and then the functions that it scheduled. Fn may run more
+// RunWork runs fn in a transaction, and then the functions that it scheduled. Fn may run more
 // than once.
-func (r *Resources) Transact(ctx context.Context, fn func(*Work) error) error {
+func (r *Resources) RunWork(ctx context.Context, fn func(*Work) error) error {
 	if err := r.refuseNested(ctx); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (w *Work) Attempt(fn func() error) error {
 // unchanged.
 func (r *Resources) Transaction(ctx context.Context, by *auth.Permit, fn func(context.Context, *Handle) error) (own bool, err error) {
 	var failed error
-	err = r.Transact(ctx, func(w *Work) error {
+	err = r.RunWork(ctx, func(w *Work) error {
 		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, first: true}
 		defer handle.end()
 		_, failed = runGuarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })

@@ -32,8 +32,8 @@ type Database struct {
 	committed  db.Signal       // of this server only
 	sequencing chan struct{}   // has room for one run of ticks
 	tick       string          // the statement
-	flights    sync.Mutex      // of nextFlight and of what its callers share
-	nextFlight *flight         // the run of ticks that has not begun
+	runs       sync.Mutex      // of nextRun and of what its callers share
+	nextRun    *tickRun        // the run of ticks that has not begun
 	listener   *pgx.ConnConfig // of the connection that listens
 	options    db.Options
 	closed     atomic.Bool
