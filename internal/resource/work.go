@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -21,9 +22,8 @@ type Work struct {
 	after []func(context.Context)
 	depth int // of nested hooks that write
 
-	dryRun    bool              // see DryRun
-	affected  map[identity]bool // resources that were changed and that the caller may see; nil: they are not counted
-	uncounted error             // why one could not be counted
+	dryRun   bool                // see DryRun
+	affected map[identity]effect // resources that were changed; nil: they are not counted
 }
 
 // Extent tells how long a transaction takes. The zero value: it may take long.
@@ -81,10 +81,10 @@ func (w *Work) Context() context.Context { return w.ctx }
 
 // Attempt runs fn in a savepoint: if it fails, its writes and scheduled functions are undone.
 func (w *Work) Attempt(fn func() error) error {
-	after, coming := len(w.after), len(w.creating)
+	after, coming, affected := len(w.after), len(w.creating), maps.Clone(w.affected)
 	err := w.tx.Attempt(fn)
 	if err != nil {
-		w.after, w.creating = w.after[:after], w.creating[:coming]
+		w.after, w.creating, w.affected = w.after[:after], w.creating[:coming], affected
 	}
 	return err
 }
