@@ -225,16 +225,10 @@ func (d *deletion) setNullIn(link model.Link, referrers []model.ID) error {
 		return nil
 	}
 	for ids := range slices.Chunk(referrers, store.SetSize) {
-		// A resource counts if the caller sees it before or after the change.
-		if err := d.work.countAll(link.From, ids); err != nil {
-			return err
-		}
 		if err := d.tx.SetNull(link, ids); err != nil {
 			return err
 		}
-		if err := d.work.countAll(link.From, ids); err != nil {
-			return err
-		}
+		d.work.note(Update, link.From, ids...)
 	}
 	return nil
 }
@@ -323,9 +317,7 @@ func (d *deletion) run() error {
 }
 
 func (d *deletion) deleteSet(c *model.Collection, ids []model.ID) error {
-	if err := d.work.countAll(c, ids); err != nil {
-		return err
-	}
+	d.work.note(Delete, c, ids...)
 	removed, err := d.tx.DeleteAll(c, ids...)
 	if err == nil && removed != len(ids) && len(d.work.resources.hooks) == 0 {
 		err = fault.Internal(fmt.Errorf("a deletion from %s removed %d rows instead of %d", c.Name, removed, len(ids)))

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
@@ -170,7 +171,7 @@ func (m *deletionModel) delete() {
 	}
 	c := m.schema.Collection(all[0].collection)
 	want, changes, restricted := m.expected(roots)
-	err := m.resources.Transact(context.Background(), func(w *Work) error {
+	err := m.resources.RunWork(context.Background(), Extent{}, func(w *Work) error {
 		var records []model.Record
 		for _, root := range roots {
 			record, err := w.tx.Get(c, nil, root.id)
@@ -292,7 +293,7 @@ func (m *deletionModel) compare(changes map[string]int) {
 		m.Fatalf("stored is\n%v\nand should be\n%v", stored, m.rows)
 	}
 	if last > m.position {
-		entries, _, _, err := tx.Log(store.LogQuery{After: m.position, Most: 1000})
+		entries, _, _, err := tx.Log(changelog.Query{After: m.position, Most: 1000})
 		if err != nil {
 			m.Fatal(err)
 		}
@@ -301,7 +302,7 @@ func (m *deletionModel) compare(changes map[string]int) {
 			if e.Unreadable != nil || e.Before == nil || e.Before[e.Collection.Field("name").Column].Text() != fmt.Sprint("name ", e.ID) {
 				m.Fatalf("the log has %+v", e)
 			}
-			if e.Kind == store.Updated {
+			if e.Kind == changelog.Updated {
 				m.nulled++
 			}
 		}

@@ -197,7 +197,11 @@ func (w *Work) hookError(change *Change, err error) error {
 // written schedules the After hooks of a change.
 func (w *Work) written(change *Change) {
 	change.By = w.by
-	w.count(change)
+	record := change.After
+	if record == nil {
+		record = change.Before
+	}
+	w.note(change.Verb, change.Collection, record.ID(model.IDColumn))
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
 		if hook.After != nil {
 			w.after = append(w.after, func(ctx context.Context) { w.resources.runAfter(ctx, hook, change) })

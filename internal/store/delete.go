@@ -1,10 +1,10 @@
 package store
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
@@ -47,7 +47,8 @@ func (t *Tx) deleteChunk(c *model.Collection, ids []model.ID) (removed int, err 
 	if link := c.ParentLink(); link != nil {
 		parent = table.Columns[link.Column]
 	}
-	if err := t.conn.Defer(t.changes(c, Deleted, table.log.wholeSQL(t.store.db, table.Table), listed)); err != nil {
+	entry := &changelog.Entry{Collection: c, Kind: changelog.Deleted, At: t.at, Caller: t.caller}
+	if err := t.conn.Defer(t.store.log.AppendAll(entry, nil, listed)); err != nil {
 		return 0, err
 	}
 	gone, revision := members{collection: c}, int64(0)
@@ -65,7 +66,8 @@ func (t *Tx) deleteChunk(c *model.Collection, ids []model.ID) (removed int, err 
 	}
 	t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, nil), IDs: gone.ids, Change: -1})
 	t.deltas = append(t.deltas, gone.deltas(-1)...)
-	t.changed(c, Deleted, slices.MinFunc(gone.ids, lists.CompareIDs), revision)
+	entry.ID = slices.MinFunc(gone.ids, lists.CompareIDs)
+	t.last = t.store.log.LastOf(entry, revision)
 	if table.words != "" {
 		sql := `DELETE FROM "` + table.words + `" WHERE ` + db.InIDs(t.store.db, db.SearchResource, "$1")
 		err = t.conn.Defer(db.Statement{SQL: sql, Args: []model.Value{listed}})
@@ -103,29 +105,28 @@ func (t *Tx) setNullChunk(link model.Link, ids []model.ID) error {
 		t.deltas = append(t.deltas, left.deltas(-1)...)
 	}
 	changed := []int{link.Column}
-	sets := "SET " + column + " = NULL, " + table.Columns[c.RevisionColumn()] + " = (SELECT max(revision) FROM " + db.ChangesTable +
-		fmt.Sprintf(" AS _log WHERE _log.collection = %d AND _log.id = ", table.log.Number) + table.Name + "." + id + ")"
+	sets := "SET " + column + " = NULL, " + table.Columns[c.RevisionColumn()] + " = " + t.store.log.LastRevision(c, table.Name+"."+id)
 	args, placeholder := []model.Value{listed}, "$1"
 	if !c.NoTimestamps {
 		changed = append(changed, c.UpdatedColumn())
-		updated := table.Columns[c.UpdatedColumn()]
-		sets += ", " + updated + " = CASE WHEN " + updated + " > $1 THEN " + updated + " ELSE $1 END"
+		last := table.Columns[c.UpdatedColumn()]
+		sets += ", " + last + " = CASE WHEN " + last + " > $1 THEN " + last + " ELSE $1 END"
 		args, placeholder = []model.Value{t.at, listed}, "$2"
 	}
-	if err := t.conn.Defer(t.changes(c, Updated, table.log.partSQL(d, table.Table, changed), listed)); err != nil {
+	entry := &changelog.Entry{Collection: c, Kind: changelog.Updated, At: t.at, Caller: t.caller}
+	if err := t.conn.Defer(t.store.log.AppendAll(entry, changed, listed)); err != nil {
 		return err
 	}
-	var least *model.ID
+	var updated []model.ID
 	revision := int64(0)
 	err := db.Each(t.conn, func(row model.Row) bool {
-		if each := row.ID(0); least == nil || lists.CompareIDs(each, *least) < 0 {
-			least = &each
-		}
+		updated = append(updated, row.ID(0))
 		revision = row.Int(1)
 		return true
 	}, "UPDATE "+table.Name+" "+sets+" WHERE "+db.InIDs(d, id, placeholder)+" RETURNING "+id+", "+d.LastRevision(), args...)
-	if err == nil && least != nil {
-		t.changed(c, Updated, *least, revision)
+	if err == nil && len(updated) > 0 {
+		entry.ID = slices.MinFunc(updated, lists.CompareIDs)
+		t.last = t.store.log.LastOf(entry, revision)
 	}
 	return err
 }
@@ -151,17 +152,24 @@ func (t *Tx) Referring(link model.Link, ids []model.ID, visit func(referrer, ref
 // Records reads resources, as far as they exist, in the order of the ids.
 func (t *Tx) Records(c *model.Collection, ids []model.ID) ([]model.Record, error) {
 	found := make(map[model.ID]model.Record, len(ids))
-	err := t.rowsOf(c, ids, func(record model.Record) bool {
-		found[record.ID(model.IDColumn)] = record
-		return true
-	})
+	table := t.store.tables[c]
+	for chunk := range slices.Chunk(ids, SetSize) {
+		err := db.Each(t.conn, func(row model.Row) bool {
+			record := c.Scan(row)
+			found[record.ID(model.IDColumn)] = record
+			return true
+		}, "SELECT "+table.All+" FROM "+table.Name+" WHERE "+db.InIDs(t.store.db, table.Columns[model.IDColumn], "$1"), db.IDs(t.store.db, chunk))
+		if err != nil {
+			return nil, t.fault(err)
+		}
+	}
 	records := make([]model.Record, 0, len(found))
 	for _, id := range ids {
 		if record := found[id]; record != nil {
 			records = append(records, record)
 		}
 	}
-	return records, t.fault(err)
+	return records, nil
 }
 
 // members is resources of a collection, with their parents.
@@ -191,52 +199,4 @@ func (m *members) deltas(change int64) (deltas []lists.Delta) {
 		deltas = append(deltas, lists.Delta{List: lists.Of(m.collection, &parent), IDs: ids, Change: change})
 	}
 	return deltas
-}
-
-// changes appends to the change log for each resource of a list of ids, the highest first. Previous is
-// an expression for what the log keeps of the state before.
-func (t *Tx) changes(c *model.Collection, kind ChangeKind, previous string, listed model.Value) db.Statement {
-	table, d := t.store.tables[c], t.store.db
-	id := table.Columns[model.IDColumn]
-	return db.Statement{
-		SQL:  "INSERT INTO " + db.ChangesTable + " (" + changeColumns + ") SELECT " + fmt.Sprint(table.log.Number) + ", " + id + ", '" + string(kind) + "', CAST($1 AS " + d.ColumnType(model.KindDateTime) + "), CAST($2 AS text), " + fmt.Sprint(t.store.own) + ", " + previous + " FROM " + table.Name + " WHERE " + db.InIDs(d, id, "$3") + " ORDER BY " + id + " DESC",
-		Args: []model.Value{t.at, model.TextValue(t.caller), listed},
-	}
-}
-
-// changed remembers the last change of a statement.
-func (t *Tx) changed(c *model.Collection, kind ChangeKind, id model.ID, revision int64) {
-	t.last = &written{revision, []model.Value{
-		model.IntValue(t.store.tables[c].log.Number), model.IDValue(id), model.TextValue(string(kind)), t.at, model.TextValue(t.caller), model.IntValue(t.store.own),
-	}}
-}
-
-// wholeSQL and partSQL are SQL expressions for what whole and previous encode: all columns, or some.
-func (l *loggedTable) wholeSQL(d db.Dialect, t *db.Table) string {
-	all := make([]int, len(l.keys))
-	for i := range all {
-		all[i] = i
-	}
-	return l.partSQL(d, t, all)
-}
-
-func (l *loggedTable) partSQL(d db.Dialect, t *db.Table, columns []int) string {
-	parts := [][]byte{[]byte("'{'")}
-	for _, i := range columns {
-		if l.keys[i] == nil {
-			continue
-		}
-		separator := db.Choose(len(parts) > 1, ",", "")
-		parts = append(parts, []byte(db.Literal(separator+string(l.keys[i]))+" || "+d.JSON(t.Columns[i], l.collection.Columns()[i].Kind)))
-	}
-	return string(concatenate(append(parts, []byte("'}'"))))
-}
-
-// concatenate joins expressions of texts in a tree, because SQLite bounds the depth of an expression.
-func concatenate(parts [][]byte) []byte {
-	if len(parts) <= 8 {
-		return bytes.Join([][]byte{[]byte("("), bytes.Join(parts, []byte(" || ")), []byte(")")}, nil)
-	}
-	half := len(parts) / 2
-	return bytes.Join([][]byte{[]byte("("), concatenate(parts[:half]), []byte(" || "), concatenate(parts[half:]), []byte(")")}, nil)
 }
