@@ -17,7 +17,7 @@ var errDryRun = errors.New("only a dry run")
 func (w *Work) DryRun(run func() error) (Affected, error) {
 	var affected Affected
 	w.dryRun, w.affected = true, map[identity]bool{}
-	err := w.Attempt(func() error {
+	err := w.Savepoint(func() error {
 		if err := run(); err != nil {
 			return err
 		}
