@@ -104,6 +104,7 @@ func (a *API) perform(ctx context.Context, request resource.Request, when timing
 // executes it, and the reply to send afterwards.
 type pendingWrite struct {
 	failed error
+	extent resource.Extent
 	effect func(*resource.Work) error
 	reply  func() *reply
 }
@@ -118,6 +119,7 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, quotaKey
 	var results []resource.Resource
 	pending := pendingWrite{
 		failed: err,
+		extent: a.Resources.ExtentOf(&write),
 		effect: func(w *resource.Work) (err error) {
 			results, err = w.Do(write)
 			return err

@@ -164,8 +164,18 @@ func (t *Tx) Close() { t.release() }
 // Write runs fn in a transaction. When it returns nil, everything is durable; otherwise
 // nothing is stored. The context can only end the wait for the start.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
+	return s.write(ctx, &db.Task{}, fn)
+}
+
+// WriteShort is Write for a function that takes about as long as an insert and waits for no other
+// program: where several transactions can run at the same time, it may share one with others. ID is the
+// resource that it updates, zero if it creates one.
+func (s *Store) WriteShort(ctx context.Context, id model.ID, fn func(*Tx) error) error {
+	return s.write(ctx, &db.Task{Short: true, ID: id}, fn)
+}
+
+func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error {
 	var tx *Tx
-	t := &db.Task{}
 	t.Run = func(c db.Conn, earlier []*db.Task) (err error) {
 		tx, err = s.run(c, earlier, fn)
 		if err == nil {
