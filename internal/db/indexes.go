@@ -67,7 +67,9 @@ func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) []string
 			columns[i] = "(" + d.Inside(column, strings.Split(part.Path, "."), part.Inside(c).Kind().Inside()) + ")"
 		}
 		// As in ORDER BY, so that sorted lists can use the index.
-		columns[i] += d.NullsFirst()
+		if name != c.Columns()[model.IDColumn].Name {
+			columns[i] += d.NullsFirst()
+		}
 	}
 	return []string{"CREATE " + Choose(index.Unique, "UNIQUE ", "") + "INDEX " + Quote(d, index.Name) +
 		" ON " + Quote(d, c.Name) + " (" + strings.Join(columns, ", ") + ")"}
