@@ -64,8 +64,9 @@ type Dialect interface {
 	// them. By the index, it finds all such resources first; otherwise it looks at the words of each
 	// resource that the other conditions leave. Arg adds an argument and returns its placeholder.
 	Searched(table, id string, terms SearchTerms, byIndex bool, arg func(string) string) string
-	// CountSearched is a query for the number of resources in the table with the terms, up to most.
-	CountSearched(table string, terms SearchTerms, most string, arg func(string) string) string
+	// FindSearched is a query for the resources in the table that may have the terms, up to most: id, and
+	// whether it has them.
+	FindSearched(table string, terms SearchTerms, most string, arg func(string) string) string
 	// Inside is the value at a path of members in a column of JSON objects, as a value of the kind,
 	// which is one of model.Kind.Inside. It is null where there is none. An index can contain it.
 	Inside(column string, path []string, kind model.Kind) string
