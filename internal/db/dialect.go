@@ -77,6 +77,9 @@ type Dialect interface {
 	// column of JSON arrays, for HasItems. DropIndex returns statements that drop an index of any kind.
 	CreateItemIndex(name, table, column string, kind model.Kind) []string
 	DropIndex(name string) []string
+	// ItemsDiffer is a query for the number of resources whose items in such an index are not those of
+	// their arrays, and the id of one. Empty: the database guarantees that they agree.
+	ItemsDiffer(name, table, column string, kind model.Kind) string
 	// HoldSchema returns statements that prevent migrations until the transaction ends. They must be
 	// the first of the transaction. None: its snapshot is enough.
 	HoldSchema() []string

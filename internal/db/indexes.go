@@ -75,6 +75,14 @@ func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) []string
 		" ON " + Quote(d, c.Name) + " (" + strings.Join(columns, ", ") + ")"}
 }
 
+// ItemsDiffer is the query of Dialect.ItemsDiffer for an index of Indexes; empty: there is nothing to compare.
+func ItemsDiffer(d Dialect, c *model.Collection, index IndexDefinition) string {
+	if !index.Items {
+		return ""
+	}
+	return d.ItemsDiffer(index.Name, Quote(d, c.Name), Quote(d, index.Columns[0]), index.parts[0].Inside(c).Kind().Item())
+}
+
 // ItemIndexPrefix begins the names of indexes on the items of arrays.
 const ItemIndexPrefix = "_items."
 

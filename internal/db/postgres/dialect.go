@@ -147,6 +147,8 @@ func (dialect) CreateItemIndex(name, table, column string, _ model.Kind) []strin
 	return []string{`CREATE INDEX "` + name + `" ON ` + table + " USING gin ((" + column + "::jsonb) jsonb_path_ops)"}
 }
 
+func (dialect) ItemsDiffer(string, string, string, model.Kind) string { return "" }
+
 func (dialect) DropIndex(name string) []string { return []string{`DROP INDEX "` + name + `"`} }
 
 func (dialect) HoldSchema() []string { return []string{lockSchemas} }

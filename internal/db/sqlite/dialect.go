@@ -179,6 +179,13 @@ func (dialect) CreateItemIndex(name, table, column string, kind model.Kind) []st
 	}
 }
 
+func (dialect) ItemsDiffer(name, table, column string, kind model.Kind) string {
+	index, item := `"`+name+`"`, asKind("item.value", kind)
+	items := table + " AS t, json_each(t." + column + ") AS item WHERE item.value IS NOT NULL"
+	return "SELECT count(DISTINCT id), min(id) FROM (SELECT t.id AS id FROM " + items + " AND NOT EXISTS (SELECT 1 FROM " + index + " AS i WHERE i.value = " + item + " AND i.id = t.id)" +
+		" UNION ALL SELECT i.id FROM " + index + " AS i WHERE NOT EXISTS (SELECT 1 FROM " + items + " AND t.id = i.id AND " + item + " = i.value))"
+}
+
 func (dialect) DropIndex(name string) []string {
 	if !strings.HasPrefix(name, db.ItemIndexPrefix) {
 		return []string{`DROP INDEX "` + name + `"`}
