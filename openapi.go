@@ -45,6 +45,7 @@ func documentOptions(config Config) openapi.Options {
 	return openapi.Options{
 		DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit, MaxItems: config.MaxItems, MaxBody: config.MaxBody,
 		Hooks: len(config.Hooks) > 0, Rated: config.RateLimit.Requests > 0 || len(ratesOf(config.Access)) > 0,
+		Info:        config.Info,
 		Secure:      config.CertFile != "",
 		CrossOrigin: len(config.AllowedOrigins) > 0,
 	}

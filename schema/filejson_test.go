@@ -143,7 +143,7 @@ func TestFileSchemaIsStable(t *testing.T) {
 }
 
 func TestFileSchemaDescribesEveryKey(t *testing.T) {
-	for _, keys := range [][]model.Keyword{rootKeys, collectionKeys, parentKeys, model.ReferenceKeywords, model.AttributeKeywords} {
+	for _, keys := range [][]model.Keyword{rootKeys, infoKeys, contactKeys, licenseKeys, collectionKeys, parentKeys, model.ReferenceKeywords, model.AttributeKeywords} {
 		for _, k := range keys {
 			if k.Description == "" || k.JSONSchema == nil {
 				t.Errorf("%s has no description or no JSON Schema", k.Name)

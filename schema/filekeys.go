@@ -14,10 +14,43 @@ var groupListSchema = map[string]any{"oneOf": []any{
 var rootKeys = []model.Keyword{
 	{Name: "collections", JSONSchema: model.ReferenceSchema("collections"),
 		Description: "The collections of resources, by name. Each name is a plural, such as users, and the first part of a path: /users."},
+	{Name: "info", JSONSchema: model.OptionalSchema(model.ObjectSchema(infoKeys)),
+		Description: "What the API is called, and who offers it. Shown in the OpenAPI document and the reference."},
 	{Name: "access", JSONSchema: model.ReferenceSchema("access"),
 		Description: "Who may do what. Without it the server is open, and listens on this machine only."},
 	{Name: "server", JSONSchema: model.ReferenceSchema("server"),
 		Description: "Settings of the server. Environment variables and flags come before them."},
+}
+
+var infoKeys = []model.Keyword{
+	{Name: "title", JSONSchema: model.TextSchema,
+		Description: "The name of the API. Default: Plural API."},
+	{Name: "version", JSONSchema: model.TextSchema,
+		Description: "The version of the API, as text: \"1.2\". Default: 1.0.0."},
+	{Name: "description", JSONSchema: model.TextSchema,
+		Description: "What the API is for, in front of what holds for every API."},
+	{Name: "contact", JSONSchema: model.OptionalSchema(model.ObjectSchema(contactKeys)),
+		Description: "Whom to ask about the API."},
+	{Name: "license", JSONSchema: model.ObjectSchema(licenseKeys, "name"),
+		Description: "The licence of the API."},
+}
+
+var contactKeys = []model.Keyword{
+	{Name: "name", JSONSchema: model.TextSchema,
+		Description: "The name of a person or an organisation."},
+	{Name: "url", JSONSchema: model.TextSchema,
+		Description: "A web page, https://…"},
+	{Name: "email", JSONSchema: model.TextSchema,
+		Description: "An email address."},
+}
+
+var licenseKeys = []model.Keyword{
+	{Name: "name", JSONSchema: model.TextSchema,
+		Description: "The name of the licence. Required."},
+	{Name: "identifier", JSONSchema: model.TextSchema,
+		Description: "Its SPDX expression, such as Apache-2.0. Not together with url."},
+	{Name: "url", JSONSchema: model.TextSchema,
+		Description: "A web page with its text, https://…"},
 }
 
 var collectionKeys = []model.Keyword{

@@ -14,6 +14,7 @@ import (
 
 // Options is what the interface depends on beside the schema.
 type Options struct {
+	Info         schema.Info
 	Prefix       string // path under which the server is mounted
 	DefaultLimit int64  // of resources in a list
 	MaxLimit     int64  // 0 is no maximum
@@ -153,12 +154,25 @@ func (b *builder) server() string {
 }
 
 func (b *builder) info() object {
-	return object{
-		{"title", "Plural API"},
-		{"version", "1.0.0"},
-		{"summary", "Collections of resources over HTTP, in JSON."},
-		{"description", infoText},
+	given := b.Info
+	description := infoText
+	if given.Description != "" {
+		description = given.Description + "\n\n" + infoText
 	}
+	info := object{
+		{"title", cmp.Or(given.Title, "Plural API")},
+		{"version", cmp.Or(given.Version, "1.0.0")},
+		{"summary", "Collections of resources over HTTP, in JSON."},
+		{"description", description},
+	}
+	info.addIf(given.Contact != schema.Contact{}, "contact", texted(member{"name", given.Contact.Name}, member{"url", given.Contact.URL}, member{"email", given.Contact.Email}))
+	info.addIf(given.License.Name != "", "license", texted(member{"name", given.License.Name}, member{"identifier", given.License.Identifier}, member{"url", given.License.URL}))
+	return info
+}
+
+// texted is the members that are not empty.
+func texted(members ...member) object {
+	return slices.DeleteFunc(members, func(m member) bool { return m.value == "" })
 }
 
 const infoText = "Every collection has the same operations, envelope, ranges, filters and errors.\n\n" +
