@@ -54,7 +54,7 @@ func TestFileSchemaAccepts(t *testing.T) {
 		"example":     string(exampleFile),
 		"short forms": "{collections: {users: , posts: {attributes: , unique: a, index: [a, [b, c]], parent: users}, tags: {attributes: {post: {references: posts}, user_id: }}}, server: }",
 		"access": "{collections: {users: {}}, access: {roles: {public: , editor: {users: [list, read]}, author: {users: {list: true, read: \"resource.id == auth.sub\", visible: [], writable: [a]}}}, " +
-			"rates: {public: 10/s}, metrics: [editor], tokens: {issuer: x, audience: y, algorithms: [ES256], clock_skew: 1m}}}",
+			"rates: {public: 10/s}, metrics: [editor], keys: {editor: [editor]}, tokens: {issuer: x, audience: y, algorithms: [ES256], clock_skew: 1m}}}",
 		"settings": "{collections: {users: {}}, server: {addr: x, log_format: 1}}",
 	} {
 		t.Run(name, func(t *testing.T) {

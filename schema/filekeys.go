@@ -87,6 +87,8 @@ var accessKeys = []model.Keyword{
 		Description: "What each role may do, by collection. What no role is granted is denied. The role public is whoever sends no credentials."},
 	{Name: "metrics", JSONSchema: model.NamesSchema,
 		Description: "The roles that may read /-/metrics."},
+	{Name: "keys", JSONSchema: model.OptionalSchema(map[string]any{"propertyNames": model.NameSchema(roleName), "additionalProperties": model.With(model.NamesSchema, "minItems", 1)}),
+		Description: "The roles that may create, list and revoke API keys at /-/keys, each with a list of the roles that these keys may have."},
 	{Name: "rates", JSONSchema: model.OptionalSchema(map[string]any{"additionalProperties": map[string]any{"type": "string", "pattern": "^[1-9][0-9]*/[smh]$"}}),
 		Description: "How many requests a caller may send, by role: 10/s, 600/m or 5000/h. Those of the public are counted by address."},
 	{Name: "tokens", JSONSchema: model.ObjectSchema(tokenKeys, "audience"),
