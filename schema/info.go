@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/compile"
 )
 
 // Info describes the API to people. It is in the OpenAPI document, and in the reference at /-/docs.
@@ -32,9 +32,9 @@ type License struct {
 
 // Check reports what is wrong with the description.
 func (i *Info) Check() Problems {
-	k := model.Checker{}
-	root := model.Path{"info"}
-	page := func(at model.Path, text string) {
+	k := compile.Checker{}
+	root := compile.Path{"info"}
+	page := func(at compile.Path, text string) {
 		if parsed, err := url.Parse(text); text != "" && (err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.Host == "") {
 			k.Report(at, "%q is not the URL of a web page: write one such as https://example.com", text)
 		}

@@ -247,7 +247,7 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 			each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
 		isSearch := each.Source.Parameter == "search" && each.Code == "too_many_values"
 		isUndeclared := slices.Contains([]string{"If-Match", "If-None-Match", "Idempotency-Key"}, each.Source.Header) && !op.takesHeader(each.Source.Header) // a range has no ETag, and neither have keys
-		isMember := op.hasMember(each.Source.Parameter)                                 // whose name and value are only declared roughly
+		isMember := op.hasMember(each.Source.Parameter)                                                                                                      // whose name and value are only declared roughly
 		if isPart || isOfWrite || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
