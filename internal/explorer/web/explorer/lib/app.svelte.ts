@@ -112,10 +112,12 @@ class Catalog {
   state = $state<'loading' | 'ready' | 'failed'>('loading')
   trouble = $state.raw<Error | null>(null)
   rights = $state.raw(new Rights({ paths: {} }))
+  followed = $state(false) // the caller may read the changes of all collections
 
   find(name: string | null): Collection | undefined {
     return this.collections.find((collection) => collection.name === name)
   }
+  named = (name: string) => this.find(name)
 
   /** Loads everything, or after a change only what the change can have affected. */
   async load(afterChange = false) {
@@ -127,6 +129,7 @@ class Catalog {
       session.guarded = /\bauthorization\b/i.test(list.headers.get('Vary') ?? '')
       if (document) this.rights = new Rights(document.body)
       // Changes have no offsets and no order to choose, which every table here needs.
+      this.followed = list.data.some(({ name }) => name === 'changes')
       this.collections = list.data.filter(({ name }) => name !== 'changes')
       this.state = 'ready'
       this.trouble = null

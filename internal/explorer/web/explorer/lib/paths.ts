@@ -6,9 +6,11 @@ export interface Description {
   components?: {
     parameters?: Record<string, { name?: string; schema?: { maximum?: number } }>
     schemas?: Record<string, Schema>
-    requestBodies?: Record<string, { content: Record<string, { schema: Schema }> }>
+    requestBodies?: Record<string, { content: Content }>
   }
 }
+
+type Content = Record<string, { schema: Schema }>
 
 interface Schema {
   $ref?: string
@@ -28,12 +30,20 @@ export class Rights {
   private paths: Description['paths']
   private components: NonNullable<Description['components']>
   private maxLimit: number
+  maxItems: number // resources of one write
 
   constructor({ paths, components }: Description) {
     this.paths = paths
     this.components = components ?? {}
     const limits = Object.values(this.components.parameters ?? {}).filter(({ name }) => name === 'limit')
+    this.maxItems = this.itemsOf(paths['/-/transaction']?.post)
     this.maxLimit = Math.min(...limits.map(({ schema }) => schema?.maximum ?? Infinity))
+  }
+
+  private itemsOf(operation: unknown): number {
+    const body = (operation as { requestBody?: { $ref?: string; content?: Content } } | undefined)?.requestBody
+    const content = body?.content ?? this.components.requestBodies?.[named(body?.$ref)]?.content
+    return (content?.['application/json']?.schema as { maxItems?: number } | undefined)?.maxItems ?? 1000
   }
 
   /** How many rows to ask for at a time: one more must be allowed, as a range by cursor begins with a known one. */
@@ -71,11 +81,16 @@ export class Rights {
     return child !== undefined && this.paths[`/${parent}/{${child.attribute}}/${collection}`]?.post !== undefined
   }
 
+  /** Whether the history of a resource can be read. */
+  mayHistory(collection: string): boolean {
+    return this.paths[`/${collection}/{id}/changes`] !== undefined
+  }
+
   /** The sub-collections of a collection. */
   children(collection: string): Child[] {
     return Object.keys(this.paths).flatMap((path) => {
       const match = /^\/([^/]+)\/\{([^}]+)\}\/([^/]+)$/.exec(path)
-      return match?.[1] === collection ? [{ name: match[3]!, attribute: match[2]! }] : []
+      return match?.[1] === collection && match[3] !== 'changes' ? [{ name: match[3]!, attribute: match[2]! }] : []
     })
   }
 }

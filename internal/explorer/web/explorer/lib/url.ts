@@ -2,6 +2,8 @@
 // path and query of the API.
 
 import { decode, encode, readFilters, writeFilter, type Filter } from './filters'
+import { fieldAt, type Collection } from './schema'
+import { isRelative, resolveTime } from './times'
 
 export interface SortKey {
   field: string
@@ -14,12 +16,13 @@ export interface View {
   id: string | null // of the opened resource
   mode: 'read' | 'edit' | 'new'
   filters: Filter[]
+  search: string
   sort: SortKey[]
   offset: number // position of the first row that is seen
   strange: string[] // parts of the query that we do not understand: the server says what is wrong with them
 }
 
-export const START: View = { collection: null, parent: null, id: null, mode: 'read', filters: [], sort: [], offset: 0, strange: [] }
+export const START: View = { collection: null, parent: null, id: null, mode: 'read', filters: [], search: '', sort: [], offset: 0, strange: [] }
 
 /** Reads a path below the explorer's own, without a slash at its start. */
 export function readView(path: string, query: string): View {
@@ -34,7 +37,8 @@ export function readView(path: string, query: string): View {
   }
   for (const part of others) {
     const [, name, value = ''] = /^(\w+)=(.*)$/.exec(decode(part)) ?? []
-    if (name === 'sort' && !view.sort.length && value) view.sort = readSort(value)
+    if (name === 'search' && !view.search && value) view.search = value
+    else if (name === 'sort' && !view.sort.length && value) view.sort = readSort(value)
     else if (name === 'offset' && /^\d{1,15}$/.test(value)) view.offset = Number(value)
     else if (name === 'view' && value === 'new' && view.collection) view.mode = 'new'
     else if (name === 'view' && value === 'edit' && view.id) view.mode = 'edit'
@@ -65,9 +69,16 @@ export function listPath(view: View): string {
 /** The filters and the sorting of a view, and what else its address asks for, as parts of a query. */
 export function queryParts(view: View): string[] {
   const parts = view.filters.map(writeFilter)
+  if (view.search) parts.unshift(`search=${encode(view.search)}`)
   if (view.sort.length) parts.push(`sort=${writeSort(view.sort)}`)
   parts.push(...view.strange)
   return parts
+}
+
+/** The view with the dates that relative ones stand for now. */
+export function resolved(view: View, collection: Collection, find: (name: string) => Collection | undefined): View {
+  if (!view.filters.some(({ value }) => isRelative(value))) return view
+  return { ...view, filters: view.filters.map((each) => ({ ...each, value: resolveTime(each.value, fieldAt(collection, each.field, find)?.format) })) }
 }
 
 /** A key that is equal for two views that show the same list. */
