@@ -56,6 +56,11 @@ export class Rights {
     return this.operation(method, collection) !== undefined
   }
 
+  /** Whether a method is there for all resources that match. */
+  mayMany(method: 'PATCH' | 'DELETE', collection: string): boolean {
+    return this.paths[`/${collection}`]?.[method.toLowerCase()] !== undefined
+  }
+
   private operation(method: string, collection: string) {
     const path = method === 'POST' ? `/${collection}` : `/${collection}/{id}`
     return this.paths[path]?.[method.toLowerCase()] as { requestBody?: { $ref?: string } } | undefined

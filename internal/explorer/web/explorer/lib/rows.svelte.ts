@@ -191,6 +191,15 @@ export class Rows {
     touches.tell(data.type, data.id)
   }
 
+  /** Shows a row as it is now, after we have changed it. */
+  put(row: Resource) {
+    const place = this.find(row.id)
+    if (place) place.page[place.index] = row
+    labels.note(this.collection, [row])
+    this.changed++
+    touches.tell(row.type, row.id)
+  }
+
   private find(id: string): { page: Resource[]; index: number } | null {
     for (const page of this.pages.values()) {
       const index = page.findIndex((row) => row.id === id)
