@@ -120,7 +120,8 @@ test('the view and the selection are exported', async () => {
     const file = await download
     return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') }
   }
-  await page.getByRole('button', { name: 'Export', exact: true }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('button', { name: 'Export…' }).click()
   await accessible(page, 'an export')
   const csv = await save('CSV')
   const doing = await server.ask('GET', '/issues?filter[state]=doing&sort=-priority')

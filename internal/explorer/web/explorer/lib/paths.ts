@@ -4,7 +4,7 @@
 export interface Description {
   paths: Record<string, Record<string, unknown>>
   components?: {
-    parameters?: Record<string, { name?: string; schema?: { maximum?: number } }>
+    parameters?: Record<string, { name?: string; schema?: { maximum?: number; enum?: string[] } }>
     schemas?: Record<string, Schema>
     requestBodies?: Record<string, { content: Content }>
   }
@@ -84,6 +84,16 @@ export class Rights {
   mayBelow(parent: string, collection: string): boolean {
     const child = this.children(parent).find(({ name }) => name === collection)
     return child !== undefined && this.paths[`/${parent}/{${child.attribute}}/${collection}`]?.post !== undefined
+  }
+
+  /** The attributes, or groups of them with commas, by which existing resources are found when they are sent again. */
+  keysOf(collection: string): string[] {
+    return this.components.parameters?.[`${collection}.on_conflict`]?.schema?.enum ?? []
+  }
+
+  /** Whether the resources of a collection can be grouped. */
+  mayGroup(collection: string): boolean {
+    return this.paths[`/-/groups/${collection}`] !== undefined
   }
 
   /** Whether the history of a resource can be read. */
