@@ -36,6 +36,11 @@ type Config struct {
 	// Migrate is what Open does with a database that has another schema. Default: MigrateAdditive.
 	Migrate MigrateMode
 
+	// AcceptTimestamps lets new resources bring created_at and updated_at, which the interface does not
+	// allow: for a program that imports resources with their history. Do not let clients reach such a
+	// server. Default: the server sets them.
+	AcceptTimestamps bool
+
 	// Hooks are code of yours that takes part in changes, in this order.
 	Hooks []Hook
 

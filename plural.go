@@ -95,6 +95,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	}
 	resources := resource.New(st)
 	resources.HookTime = config.MaxHookTime
+	resources.AcceptTimestamps = config.AcceptTimestamps
 	resources.Limits = resource.Limits{Depth: config.MaxDepth, Items: config.MaxItems}
 	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)

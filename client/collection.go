@@ -82,9 +82,13 @@ func IdempotencyKey(key string) WriteOption {
 	}
 }
 
-// Get reads one resource.
-func (c *Collection[T]) Get(ctx context.Context, id string) (Resource[T], error) {
-	answer, err := c.send(ctx, http.MethodGet, id, nil, nil)
+// Get reads one resource. Include and Fields say what is shown of it. With Include it has no ETag.
+func (c *Collection[T]) Get(ctx context.Context, id string, params ...Param) (Resource[T], error) {
+	query, err := itemQuery(params)
+	if err != nil {
+		return Resource[T]{}, err
+	}
+	answer, err := c.sendQuery(ctx, http.MethodGet, id, query, nil, nil)
 	return c.resource(ctx, answer, err)
 }
 
@@ -132,22 +136,31 @@ func (c *Collection[T]) send(ctx context.Context, method, id string, body []byte
 }
 
 func (c *Collection[T]) sendQuery(ctx context.Context, method, id, query string, body []byte, options []WriteOption) (*Response, error) {
-	if c.err != nil {
-		return nil, c.err
+	request, err := c.request(method, id, query, body, options)
+	if err != nil {
+		return nil, err
 	}
+	return c.client.Do(ctx, request)
+}
+
+// request is a request to the collection, or to a resource of it.
+func (c *Collection[T]) request(method, id, query string, body []byte, options []WriteOption) (Request, error) {
 	request := Request{Method: method, Path: c.path, Query: query, Header: http.Header{}, Body: body}
+	if c.err != nil {
+		return request, c.err
+	}
 	if method != http.MethodPost {
 		if err := checkID(id); err != nil {
-			return nil, err
+			return request, err
 		}
 		request.Path += "/" + id
 	}
 	for _, apply := range options {
 		if err := apply(request.Header); err != nil {
-			return nil, err
+			return request, err
 		}
 	}
-	return c.client.Do(ctx, request)
+	return request, nil
 }
 
 // resource reads the response to a request for one resource. If the request was accepted for

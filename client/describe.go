@@ -13,6 +13,17 @@ type Description struct {
 	Singular   string      `json:"singular"`
 	Total      *int64      `json:"total"` // nil if the caller may not list it, or a rule decides what it sees
 	Attributes []Attribute `json:"attributes"`
+	Relations  []Relation  `json:"relations"`
+	Search     []string    `json:"search"` // attributes that Search looks at
+	Label      string      `json:"label"`  // the attribute that names a resource to people, if any
+}
+
+// Relation is what Include can embed, and filters can lead through.
+type Relation struct {
+	Name       string `json:"name"`
+	Collection string `json:"collection"` // that it leads to
+	Many       bool   `json:"many"`       // to any number of resources
+	Attribute  string `json:"attribute"`  // that refers: of the other collection if Many
 }
 
 // Attribute is an attribute of a collection.

@@ -12,6 +12,11 @@ import (
 	"github.com/plural-go/plural/client"
 )
 
+type PostWithUser struct {
+	Post
+	User *User `json:"user,omitempty"`
+}
+
 // document is the code of docs/client.md.
 func document(ctx context.Context, url string) error {
 	c, err := client.New(url, client.Options{Key: os.Getenv("API_KEY")})
@@ -28,6 +33,18 @@ func document(ctx context.Context, url string) error {
 	if _, err := posts.Create(ctx, Post{Title: "Notes"}); err != nil {
 		return err
 	}
+
+	found, err := posts.List(ctx, client.Is("user.name", "Ada"), client.Any(client.Is("title", "Notes"), client.And(client.Null("body"), client.NotNull("published_at"))))
+	if err != nil {
+		return err
+	}
+	fmt.Println(found.Items[0].Title)
+	withUser := client.Of[PostWithUser](c, "posts")
+	newest, err := withUser.List(ctx, client.Include("user", client.Fields("name")), client.Fields("title"), client.Limit(-1))
+	if err != nil {
+		return err
+	}
+	fmt.Println(newest.Items[0].Title, newest.Items[0].User.Name)
 
 	page, err := users.List(ctx, client.Is("active", true), client.StartsWith("name", "A"), client.Desc("created_at"), client.Limit(20))
 	if err != nil {
@@ -109,6 +126,30 @@ func document(ctx context.Context, url string) error {
 	}
 	fmt.Println(created[1].Name)
 
+	posts = client.Of[Post](c, "posts")
+	trial, err := users.DryRun().DeleteMany(ctx, client.In("name", "Grace", "Alan"))
+	if err != nil {
+		return err
+	}
+	fmt.Println(len(trial.Items), trial.Affected["users"])
+	updated, err := users.UpdateMany(ctx, map[string]any{"active": false}, client.StartsWith("name", "G"))
+	if err != nil {
+		return err
+	}
+	grace, isNew, err := users.Upsert(ctx, "id", map[string]any{"id": created[0].ID, "name": "Grace Hopper"})
+	if err != nil {
+		return err
+	}
+	fmt.Println(len(updated), isNew)
+	results, err := c.Transaction(ctx, []client.Step{
+		users.Steps().Update(grace.ID, map[string]any{"active": true}, client.IfMatch(grace.ETag)),
+		posts.Steps().Create(Post{Title: "Compilers", UserID: &grace.ID}),
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println(len(results))
+
 	accepted, err := users.Async().Create(ctx, User{Name: "Ken", Email: "ken@example.com"})
 	if err != nil {
 		return err
@@ -134,6 +175,8 @@ func Example_document() {
 	defer stop()
 	fmt.Println(document(context.Background(), url))
 	// Output:
+	// Notes
+	// Notes Ada
 	// Ada
 	// Ada
 	// Notes
@@ -148,6 +191,9 @@ func Example_document() {
 	// updated true
 	// ada@example.org
 	// Alan
+	// 2 2
+	// 1 false
+	// 2
 	// Ken
 	// 422 format /email Must be an email address such as ada@example.com.
 	// <nil>

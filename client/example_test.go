@@ -123,3 +123,69 @@ func ExampleOperation_Wait() {
 	fmt.Println(ada.Value.Name)
 	// Output: Ada
 }
+
+// A list with what is related to each resource, of which one of several conditions holds.
+func ExampleInclude() {
+	url, stop := exampleServer()
+	defer stop()
+	ctx := context.Background()
+	c, err := client.New(url, client.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ada, err := client.Of[User](c, "users").Create(ctx, User{Name: "Ada", Email: "ada@example.com"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := client.Of[Post](c, "posts").CreateMany(ctx, []Post{{Title: "Notes", UserID: &ada.ID}, {Title: "Lost"}, {Title: "Other"}}); err != nil {
+		log.Fatal(err)
+	}
+	type withUser struct {
+		Title string `json:"title"`
+		User  *User  `json:"user"`
+	}
+	any := client.Any(client.Is("title", "Lost"), client.Is("user.name", "Ada"))
+	for post, err := range client.Of[withUser](c, "posts").All(ctx, any, client.Include("user")) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		name := "nobody"
+		if post.User != nil {
+			name = post.User.Name
+		}
+		fmt.Println(post.Title, "by", name)
+	}
+	// Output:
+	// Notes by Ada
+	// Lost by nobody
+}
+
+// Steps of several collections are executed together, or not at all.
+func ExampleClient_Transaction() {
+	url, stop := exampleServer()
+	defer stop()
+	ctx := context.Background()
+	c, err := client.New(url, client.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	users, posts := client.Of[User](c, "users"), client.Of[Post](c, "posts")
+	id := "01936f2e-7d3c-7a4b-9c5d-0123456789ab"
+	results, err := c.Transaction(ctx, []client.Step{
+		users.Steps().Create(User{ID: id, Name: "Ada", Email: "ada@example.com"}),
+		posts.Steps().Create(Post{Title: "Notes", UserID: &id}),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	post, err := posts.Decode(results[1])
+	if err != nil {
+		log.Fatal(err)
+	}
+	trial, err := users.DryRun().Delete(ctx, id)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(post.Title, trial.Affected)
+	// Output: Notes map[posts:1 users:1]
+}

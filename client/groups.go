@@ -192,6 +192,8 @@ func newGroupQuery(params []Param) (*query, error) {
 		return nil, err
 	case q.cursor != "" || q.since != "" || q.fromNow:
 		return nil, fmt.Errorf("groups have an offset and a limit, and no cursor, Since or FromNow")
+	case q.shows():
+		return nil, fmt.Errorf("groups have no Include and no Fields: By, Sum, Avg, Min and Max say what is shown")
 	}
 	return q, nil
 }

@@ -2,12 +2,9 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 )
 
 // UpdateMany changes the attributes that are given of all resources that the params select, in one
@@ -27,20 +24,31 @@ func (c *Collection[T]) DeleteMany(ctx context.Context, params ...Param) ([]T, e
 }
 
 func (c *Collection[T]) sendRange(ctx context.Context, method string, body []byte, params []Param) ([]T, error) {
-	q, err := c.newQuery(params)
-	switch {
-	case c.err != nil:
-		return nil, c.err
-	case err != nil:
+	request, err := c.rangeRequest(method, body, params)
+	if err != nil {
 		return nil, err
-	case q.exact:
-		return nil, fmt.Errorf("a write has no CountExact: it returns all resources")
 	}
-	answer, err := c.client.Do(ctx, Request{Method: method, Path: c.path, Query: q.encode(), Body: body})
+	answer, err := c.client.Do(ctx, request)
 	if err != nil {
 		return nil, err
 	}
 	return decodeList[T](answer.Body)
+}
+
+// rangeRequest is a write to the resources that the params select.
+func (c *Collection[T]) rangeRequest(method string, body []byte, params []Param) (Request, error) {
+	q, err := c.newQuery(params)
+	switch {
+	case c.err != nil:
+		return Request{}, c.err
+	case err != nil:
+		return Request{}, err
+	case q.exact:
+		return Request{}, fmt.Errorf("a write has no CountExact: it returns all resources")
+	case q.shows():
+		return Request{}, fmt.Errorf("a write has no Include and no Fields: it returns whole resources")
+	}
+	return Request{Method: method, Path: c.path, Query: q.encode(), Body: body}, nil
 }
 
 // Upsert creates a resource, or changes the one that has the same value of a unique attribute, or of all
@@ -63,53 +71,3 @@ func (c *Collection[T]) UpsertMany(ctx context.Context, onConflict string, value
 }
 
 func conflictQuery(onConflict string) string { return "on_conflict=" + url.QueryEscape(onConflict) }
-
-// Step is one write of a Transaction.
-type Step struct {
-	Method string `json:"method"` // POST, PUT, PATCH or DELETE
-	// Path is that of a collection for POST, which may have on_conflict as its query, and otherwise that of
-	// one resource: "/users", "/users?on_conflict=email", "/users/<id>".
-	Path    string `json:"path"`
-	Body    any    `json:"body,omitempty"`
-	IfMatch string `json:"if_match,omitempty"` // an ETag; empty: none
-}
-
-// Transaction executes steps in their order, all or none, and returns the resource of each. The
-// place of an error starts with the number of its step: "/1/body/name".
-func (c *Client) Transaction(ctx context.Context, steps []Step) ([]json.RawMessage, error) {
-	if steps == nil {
-		steps = []Step{}
-	}
-	body, err := marshal(steps)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := c.Do(ctx, Request{Method: http.MethodPost, Path: "/-/transaction", Body: body})
-	if err != nil {
-		return nil, err
-	}
-	return decodeList[json.RawMessage](answer.Body)
-}
-
-// DryRun sends a write that is checked and answered, but changes nothing. It returns how many resources of
-// each collection the write would create, change or delete.
-func (c *Client) DryRun(ctx context.Context, request Request) (affected map[string]int64, answer *Response, err error) {
-	request.Repeatable = true
-	if request.Query != "" {
-		request.Query += "&"
-	}
-	request.Query += "dry_run=true"
-	if answer, err = c.Do(ctx, request); err != nil {
-		return nil, nil, err
-	}
-	affected = map[string]int64{}
-	for part := range strings.SplitSeq(answer.Header.Get("X-Affected"), ",") {
-		name, number, found := strings.Cut(strings.TrimSpace(part), "=")
-		count, err := strconv.ParseInt(number, 10, 64)
-		if !found || err != nil {
-			return nil, answer, fmt.Errorf("the server does not say what is affected: X-Affected is %q", answer.Header.Get("X-Affected"))
-		}
-		affected[name] = count
-	}
-	return affected, answer, nil
-}

@@ -1,26 +1,24 @@
 package client
 
 import (
-	"encoding"
-	"encoding/json"
 	"fmt"
-	"math"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
-// Param is a part of what a list is asked for: a filter, a sort key, or a part of the
-// range. Names that cannot be those of a field, and values that no field has, are errors of
+// Param is a part of what a list is asked for: a filter, a sort key, a part of the
+// range, or what is shown of each resource. Names that cannot be those of a field, and values that no field has, are errors of
 // the call that they are given to.
 type Param func(*query) error
 
 // query is the parameters of a list, in the order in which they were given.
 type query struct {
-	filters []string
+	filters []string // names in brackets with values: "[state][eq]=open"
+	hasAny  bool     // some of them are those of Any
+	search  string
 	sort    []string
 	offset  *int64
 	limit   *int64
@@ -28,6 +26,10 @@ type query struct {
 	since   string   // of a watch, or of changes
 	exact   bool     // count what the filters leave
 	groups  []string // by, sum, avg, min and max, of groups alone
+
+	includes []include
+	fields   []string
+	parts    []string // include and fields as Parameters has them
 
 	// Of a watch alone.
 	fromNow      bool
@@ -70,8 +72,10 @@ func newWatchQuery(params []Param) (*query, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case len(q.includes) > 0:
+		return nil, fmt.Errorf("a watch has no Include: watch the other collections too")
 	case q.ofGroups() || len(q.sort) > 0 || q.cursor != "" || q.offset != nil || q.limit != nil || q.exact:
-		return nil, fmt.Errorf("a watch has filters, and no sort, offset, limit, cursor or exact count")
+		return nil, fmt.Errorf("a watch has filters, Search and Fields, and no sort, offset, limit, cursor or exact count")
 	case q.since != "" && q.fromNow:
 		return nil, fmt.Errorf("a watch begins at a position or now, and not at both: give Since or FromNow")
 	}
@@ -80,10 +84,17 @@ func newWatchQuery(params []Param) (*query, error) {
 
 // encode is the query string. Brackets stay what they are, as servers read them.
 func (q *query) encode() string {
-	parts := append(slices.Clone(q.groups), q.filters...)
+	parts := slices.Clone(q.groups)
+	for _, filter := range q.filters {
+		parts = append(parts, "filter"+filter)
+	}
+	if q.search != "" {
+		parts = append(parts, "search="+url.QueryEscape(q.search))
+	}
 	if len(q.sort) > 0 {
 		parts = append(parts, "sort="+strings.Join(q.sort, ","))
 	}
+	parts = append(parts, q.encodeParts()...)
 	if q.cursor != "" {
 		parts = append(parts, "cursor="+q.cursor)
 	}
@@ -100,7 +111,6 @@ func (q *query) encode() string {
 }
 
 var (
-	fieldPath      = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}(\.[a-z][a-z0-9_]{0,62}){0,2}$`) // resource.id of a change
 	fieldName      = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 	collectionName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
 	uuid           = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
@@ -111,123 +121,6 @@ func checkField(field string) error {
 		return fmt.Errorf("%q is not the name of a field", field)
 	}
 	return nil
-}
-
-// filter is filter[field][op]=text.
-func filter(field, op string, text func() (string, error)) Param {
-	return func(q *query) error {
-		if !fieldPath.MatchString(field) {
-			return fmt.Errorf("%q is not the name of a field", field)
-		}
-		value, err := text()
-		if err != nil {
-			return fmt.Errorf("the filter %s of %s: %w", op, field, err)
-		}
-		q.filters = append(q.filters, "filter["+field+"]["+op+"]="+url.QueryEscape(value))
-		return nil
-	}
-}
-
-func compare(field, op string, value any) Param {
-	return filter(field, op, func() (string, error) { return valueText(value) })
-}
-
-// valueText is a value as it stands in a URL.
-func valueText(value any) (string, error) {
-	switch value := value.(type) {
-	case nil:
-		return "", fmt.Errorf("nothing compares with null: use Null or NotNull")
-	case string:
-		return value, nil
-	case json.Number:
-		return value.String(), nil
-	case bool:
-		return strconv.FormatBool(value), nil
-	case time.Time:
-		return value.UTC().Format("2006-01-02T15:04:05.000Z"), nil
-	case float64:
-		return floatText(value, 64)
-	case float32:
-		return floatText(float64(value), 32)
-	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
-		return fmt.Sprint(value), nil
-	case encoding.TextMarshaler:
-		text, err := value.MarshalText()
-		return string(text), err
-	}
-	return "", fmt.Errorf("a %T cannot be compared with: use a string, number, boolean or time", value)
-}
-
-func floatText(value float64, bits int) (string, error) {
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return "", fmt.Errorf("%v is no number of JSON's", value)
-	}
-	return strconv.FormatFloat(value, 'g', -1, bits), nil
-}
-
-// Is selects what is equal to a value.
-func Is(field string, value any) Param { return compare(field, "eq", value) }
-
-// Not selects what is not equal to a value, null included.
-func Not(field string, value any) Param { return compare(field, "ne", value) }
-
-// Less selects what is less than a value.
-func Less(field string, value any) Param { return compare(field, "lt", value) }
-
-// AtMost selects what is a value or less.
-func AtMost(field string, value any) Param { return compare(field, "lte", value) }
-
-// More selects what is more than a value.
-func More(field string, value any) Param { return compare(field, "gt", value) }
-
-// AtLeast selects what is a value or more.
-func AtLeast(field string, value any) Param { return compare(field, "gte", value) }
-
-// Contains selects strings that have a text in them.
-func Contains(field, text string) Param { return compare(field, "contains", text) }
-
-// StartsWith selects strings that begin with a text.
-func StartsWith(field, text string) Param { return compare(field, "starts_with", text) }
-
-// Null selects what has no value.
-func Null(field string) Param { return compare(field, "null", true) }
-
-// NotNull selects what has a value.
-func NotNull(field string) Param { return compare(field, "null", false) }
-
-// In selects what is one of the values.
-func In[V any](field string, values ...V) Param {
-	return filter(field, "in", func() (string, error) { return listText(values) })
-}
-
-// NotIn selects what is none of the values, null included.
-func NotIn[V any](field string, values ...V) Param {
-	return filter(field, "not_in", func() (string, error) { return listText(values) })
-}
-
-// listText joins values by commas. A backslash at the end of a value would take the
-// comma behind it for itself, so such a value comes last.
-func listText[V any](values []V) (string, error) {
-	var texts, last []string
-	for _, value := range values {
-		text, err := valueText(value)
-		if err != nil {
-			return "", err
-		}
-		if text = strings.ReplaceAll(text, ",", `\,`); strings.HasSuffix(text, `\`) {
-			last = append(last, text)
-		} else {
-			texts = append(texts, text)
-		}
-	}
-	last = slices.Compact(last)
-	switch {
-	case len(values) == 0:
-		return "", fmt.Errorf("there must be at least one value")
-	case len(last) > 1:
-		return "", fmt.Errorf("only one value may end with a backslash")
-	}
-	return strings.Join(append(texts, last...), ","), nil
 }
 
 // Asc sorts by a field, the smallest first and null ahead of it. Several keys count in the order in
@@ -295,7 +188,7 @@ func CountExact() Param {
 	}
 }
 
-// Parameters takes filters, sort and range as they stand in a URL:
+// Parameters takes filters, sort, range and what is included as they stand in a URL:
 // "filter[active]&sort=-created_at".
 func Parameters(text string) Param {
 	return func(q *query) error {
@@ -331,6 +224,8 @@ func (q *query) add(part string) error {
 			q.sort = append(q.sort, key)
 		}
 		return nil
+	case "search":
+		return Search(value)(q)
 	case "cursor":
 		return Cursor(value)(q)
 	case "offset", "o", "limit", "l":
@@ -343,16 +238,27 @@ func (q *query) add(part string) error {
 		}
 		return Limit(number)(q)
 	}
-	if !strings.HasPrefix(name, "filter[") {
-		return fmt.Errorf("there is no parameter %q: there are filter[…], sort, offset, limit and cursor", name)
+	first, rest, bracketed := strings.Cut(name, "[")
+	if bracketed {
+		rest = "[" + rest
 	}
-	encoded := strings.NewReplacer("%5B", "[", "%5D", "]").Replace(url.QueryEscape(name))
+	encoded := bracketsKept.Replace(url.QueryEscape(rest))
 	if hasValue {
 		encoded += "=" + url.QueryEscape(value)
 	}
-	q.filters = append(q.filters, encoded)
+	switch {
+	case first == "filter" && bracketed:
+		q.filters = append(q.filters, encoded)
+	case first == "include" || first == "fields":
+		q.parts = append(q.parts, first+encoded)
+	default:
+		return fmt.Errorf("there is no parameter %q: there are filter[…], search, sort, offset, limit, cursor, include and fields", name)
+	}
 	return nil
 }
+
+// bracketsKept has brackets as servers read them.
+var bracketsKept = strings.NewReplacer("%5B", "[", "%5D", "]")
 
 func checkID(id string) error {
 	if !uuid.MatchString(id) {

@@ -17,7 +17,7 @@ import (
 var runtime embed.FS
 
 // runtimeFiles are in the order in which they make sense to a reader.
-var runtimeFiles = []string{"resource", "collection", "page", "groups", "changes", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
+var runtimeFiles = []string{"resource", "collection", "relations", "page", "groups", "transaction", "changes", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
 
 // Options are choices of whoever asks for a client.
 type Options struct {
@@ -122,6 +122,8 @@ func (g *generator) client() {
 	if logged != "" {
 		g.line("  /** The changes of all collections. */\n  readonly changes: ChangeLog<%s>;", logged)
 	}
+	g.line("  /**\n   * Executes writes in their order, all or none, and gives the resource of each:\n   * `$transaction([api.users.step.create({ … }), api.posts.step.delete(id)])`. The place of an error begins with the number of its step: `/1/body/name`.\n   */")
+	g.line("  $transaction<const T extends readonly TransactionStep<unknown>[]>(steps: T, options?: WriteOptions): Promise<TransactionResult<T>>;")
 	g.line("}\n\n/** A client for a server. */\nexport function createClient(options: ClientOptions): Client {")
 	g.line("  const transport = new HttpTransport(options);\n  return {")
 	for _, f := range g.families {
@@ -130,6 +132,7 @@ func (g *generator) client() {
 	if logged != "" {
 		g.line("    changes: new ChangeLog<%s>(transport, specs),", logged)
 	}
+	g.line("    $transaction: (steps, options) => runTransaction(transport, specs, steps, options),")
 	g.line("  };\n}")
 }
 
@@ -163,6 +166,9 @@ func (g *generator) specs() {
 		}
 		add("async", f.Async)
 		add("children", g.children(f))
+		if relations := g.relationSpecs(f); len(relations) > 0 {
+			facts = append(facts, "relations: { "+strings.Join(relations, ", ")+" }")
+		}
 		add("bigints", g.paths(f, g.isBigInt))
 		add("doubles", g.paths(f, func(a *model.Attribute) bool { return a.Type == model.Number }))
 		if len(facts) == 0 {

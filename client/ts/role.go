@@ -30,7 +30,7 @@ func (f family) mayWrite(attribute string) bool {
 
 // mayFollow reports whether the changes of a collection can be read. The server's own writes are not in the log.
 func (f family) mayFollow() bool {
-	return !f.ReadOnly() && (f.grant == nil || slices.Contains(f.grant.Verbs, schema.MayChanges))
+	return !f.ReadOnly() && f.may(schema.MayChanges)
 }
 
 // methods are those of a collection that need a verb.
@@ -39,11 +39,29 @@ var methods = []struct {
 	names []string
 }{
 	{schema.MayRead, []string{"get", "watchOne"}},
-	{schema.MayList, []string{"list", "total", "all", "backward", "watch"}},
+	{schema.MayList, []string{"list", "total", "all", "backward", "groups", "watch"}},
 	{schema.MayCreate, []string{"create", "createMany", "createAsync"}},
 	{schema.MayUpdate, []string{"replace", "replaceAsync", "update", "updateAsync"}},
 	{schema.MayDelete, []string{"delete", "deleteAsync"}},
 	{schema.MayChanges, []string{"history"}},
+}
+
+// methodsOfSeveral are those of a collection that need more than one verb, or one of several.
+var methodsOfSeveral = []struct {
+	useful func(may func(schema.AccessVerb) bool) bool
+	names  []string
+}{
+	{func(may func(schema.AccessVerb) bool) bool { return may(schema.MayList) && may(schema.MayUpdate) }, []string{"updateMany"}},
+	{func(may func(schema.AccessVerb) bool) bool { return may(schema.MayList) && may(schema.MayDelete) }, []string{"deleteMany"}},
+	{func(may func(schema.AccessVerb) bool) bool { return may(schema.MayCreate) || may(schema.MayUpdate) }, []string{"upsert", "upsertMany"}},
+	{func(may func(schema.AccessVerb) bool) bool {
+		return may(schema.MayCreate) || may(schema.MayUpdate) || may(schema.MayDelete)
+	}, []string{"step"}},
+}
+
+// may reports whether a verb is granted in the collection.
+func (f family) may(verb schema.AccessVerb) bool {
+	return f.grant == nil || slices.Contains(f.grant.Verbs, verb)
 }
 
 // below is the type of the collection below a parent. Whoever cannot set the parent can
@@ -59,8 +77,14 @@ func (f family) below() string {
 func (f family) collectionType(shape string, without ...schema.AccessVerb) string {
 	whole := class(f) + "<" + shape + ">"
 	var useless []string
+	may := func(verb schema.AccessVerb) bool { return f.may(verb) && !slices.Contains(without, verb) }
 	for _, m := range methods {
-		if f.grant != nil && !slices.Contains(f.grant.Verbs, m.verb) || slices.Contains(without, m.verb) {
+		if !may(m.verb) {
+			useless = append(useless, quotedAll(m.names)...)
+		}
+	}
+	for _, m := range methodsOfSeveral {
+		if !f.ReadOnly() && !m.useful(may) {
 			useless = append(useless, quotedAll(m.names)...)
 		}
 	}

@@ -90,7 +90,7 @@ func (g *generator) filter(f family) {
 	g.line("  id?: OrderedCondition<string>;\n  type?: TextCondition<%s>;", quoted(f.Name))
 	for i := range f.Attributes {
 		if a := &f.Attributes[i]; f.maySee(a.Name) {
-			g.line("  %s;", typed(a.Name, "?", g.condition(a)))
+			g.conditions(a, a.Name)
 		}
 	}
 	if !f.NoTimestamps {
@@ -99,9 +99,21 @@ func (g *generator) filter(f family) {
 	g.line("}")
 }
 
+// conditions writes the conditions on an attribute, and on the properties of an object.
+func (g *generator) conditions(a *model.Attribute, path string) {
+	g.line("  %s;", typed(path, "?", g.condition(a)))
+	for i := range a.Properties {
+		if p := &a.Properties[i]; model.Addressable(p.Name) {
+			g.conditions(p, path+"."+p.Name)
+		}
+	}
+}
+
 func (g *generator) condition(a *model.Attribute) string {
 	value := g.typeOf(a, true)
 	switch {
+	case a.ScalarItems() != nil:
+		return "ArrayCondition<" + g.typeOf(a.Items, true) + ">"
 	case a.Type == model.Object || a.Type == model.Array:
 		return "NullCondition"
 	case a.Type == model.Boolean:
@@ -145,7 +157,8 @@ func (g *generator) shape(f family) {
 		}
 		g.line("  create: %sCreate;\n  replace: %sReplace;\n  patch: %sPatch;\n  deleted: %s;\n  change: %s;", n, n, n, deleted, change)
 	}
-	g.line("  filter: %sFilter;\n  sort: %sSort;\n  groups: %sGroups;", n, n, n)
+	g.line("  filter: %sFilter;\n  sort: %sSort;\n  search: %s;\n  unique: %s;", n, n, f.searchType(), f.uniqueType())
+	g.line("  relations: %s;\n  groups: %sGroups;", g.relationTypes(f), n)
 	children := "{}"
 	if names := g.children(f); len(names) > 0 {
 		var members []string

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/plural-go/plural/internal/pgtest"
 )
 
 // TestTypeScriptClient compiles the TypeScript client and its tests, wrong uses
@@ -39,24 +41,39 @@ func TestTypeScriptClient(t *testing.T) {
 	compile(t, "--project", project, "--outDir", dir)
 	compile(t, "--project", filepath.Join(project, "tsconfig.plain.json")) // of users who are less strict
 
-	shopFile := filepath.Join(project, "test/shop.yaml")
-	shop := serveIn(t, t.TempDir(), "--schema", shopFile)
-	awkward := serveIn(t, t.TempDir(), "--schema", filepath.Join(project, "test/awkward.yaml"), "--max-limit", "300")
-	key := func(role string) string {
-		command := program(t, shop.Dir, "keys", "create", "--schema", shopFile, "--name", role, "--role", role)
-		out, err := command.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(string(out))
-	}
 	tests, err := filepath.Glob(filepath.Join(dir, "test/*.test.js"))
-	if err != nil || len(tests) != 5 {
+	if err != nil || len(tests) != 7 {
 		t.Fatalf("%v, %v", tests, err)
 	}
-	node := exec.Command("node", append([]string{"--test"}, tests...)...)
-	node.Env = append(os.Environ(), "SHOP="+shop.base, "AWKWARD="+awkward.base, "PROXY="+troublesome(t, shop.base), "NOBODY="+nobody(t),
-		"CLERK="+key("clerk"), "GUEST="+key("guest"))
+	shopFile := filepath.Join(project, "test/shop.yaml")
+	awkwardFile := filepath.Join(project, "test/awkward.yaml")
+	for name, database := range map[string]func(testing.TB) string{
+		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
+		"postgres": pgtest.URL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			shopped := database(t)
+			shop := serveIn(t, t.TempDir(), "--schema", shopFile, "--database", shopped)
+			awkward := serveIn(t, t.TempDir(), "--schema", awkwardFile, "--database", database(t), "--max-limit", "300")
+			key := func(role string) string {
+				command := program(t, shop.Dir, "keys", "create", "--schema", shopFile, "--database", shopped, "--name", role, "--role", role)
+				out, err := command.Output()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return strings.TrimSpace(string(out))
+			}
+			runNodeTests(t, tests, "SHOP="+shop.base, "AWKWARD="+awkward.base, "PROXY="+troublesome(t, shop.base), "NOBODY="+nobody(t),
+				"CLERK="+key("clerk"), "GUEST="+key("guest"))
+		})
+	}
+}
+
+// runNodeTests runs files of tests in Node, with more variables in their environment.
+func runNodeTests(t *testing.T, files []string, environment ...string) {
+	t.Helper()
+	node := exec.Command("node", append([]string{"--test"}, files...)...)
+	node.Env = append(os.Environ(), environment...)
 	if out, err := node.CombinedOutput(); err != nil || !strings.Contains(string(out), "# fail 0") && !strings.Contains(string(out), "ℹ fail 0") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -220,6 +237,13 @@ updated users true users
 updated users true users
 Ada Ada Lovelace string
 2 0
+1 1
+Ada
+Ada Plan 1
+Plan 1 string
+1 { posts: 1 }
+1 true
+Together Barbara Liskov
 true
 /email format Must be an email address such as ada@example.com.
 1

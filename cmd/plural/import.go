@@ -21,6 +21,8 @@ type importFlags struct {
 	delimiter                   string
 	dryRun                      bool
 	fromRow                     int64
+	mapping                     move.Mapping
+	keepTimestamps              bool
 }
 
 var formats = []string{string(move.NDJSON), string(move.JSON), string(move.CSV)}
@@ -35,12 +37,19 @@ func newImportCommand() *cobra.Command {
   plural import users users.csv
   plural import users users.ndjson.gz --server https://api.example.com
   plural import users users.csv --on-conflict update --by email
+  plural import users users.csv --map "name=Full Name" --ignore Age
+  plural import issues issues.csv --map project_id=@key:Project --set state=open
   plural export users --server https://old.example.com | plural import users
 
 The format is told by the ending of the file, or by --format; it is ndjson if neither
 says. Rows go into the database, or to a server, in arrays of up to 1,000, each as a whole
 or not at all, in the order of the file. Ids of the file are kept; created_at and
-updated_at are set anew.
+updated_at are set anew, unless --keep-timestamps is given.
+
+--map name="Full Name" reads the attribute name from the column "Full Name". For a
+reference, --map project_id=@key:Project finds the project whose unique attribute key has
+the value of the column Project. --set gives all rows the same value: --set state=open, or
+--set project_id=@key:WEB. Columns are members of the objects in NDJSON and JSON.
 
 A bad row is reported with its line and the reason. Then the import ends, with all rows ahead
 of it in and none behind it; with --on-error skip it goes on without that row.
@@ -56,6 +65,10 @@ begin, and 3 if it came to the end and bad rows were left out.`,
 	flags.Var(&choice{&f.onError, []string{"stop", "skip"}}, "on-error", "what to do at a bad row: stop or skip")
 	flags.Var(&choice{&f.onConflict, []string{"fail", "skip", "replace", "update"}}, "on-conflict", "what to do with a row that exists: fail (it is bad), skip, replace or update")
 	flags.StringVar(&f.by, "by", "", "unique attribute, or several with commas between them, by which --on-conflict update finds a row (default id)")
+	flags.StringArrayVar(&f.mapping.Columns, "map", nil, "`ATTRIBUTE=COLUMN`, or ATTRIBUTE=@KEY:COLUMN for a reference by a unique attribute; may be repeated")
+	flags.StringArrayVar(&f.mapping.Constants, "set", nil, "`ATTRIBUTE=VALUE` of all rows, or ATTRIBUTE=@KEY:VALUE; may be repeated")
+	flags.StringArrayVar(&f.mapping.Ignored, "ignore", nil, "`COLUMN` that is not imported; may be repeated")
+	flags.BoolVar(&f.keepTimestamps, "keep-timestamps", false, "keep created_at and updated_at of the rows; only into a database")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, report all that are bad, and write nothing")
 	flags.Var(count[int64]{&f.fromRow, 1}, "from-row", "first row to import, to continue an import that ended early")
 	target := registerTarget(command, "migrate")
@@ -72,6 +85,10 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if f.by != "" && f.onConflict != string(move.UpdateOnConflict) {
 		return errors.New("--by is for --on-conflict update: give both, or neither")
 	}
+	if f.keepTimestamps && (f.onConflict == string(move.UpdateOnConflict) || f.onConflict == string(move.ReplaceOnConflict)) {
+		return fmt.Errorf("--keep-timestamps is for rows that are created: it cannot be combined with --on-conflict %s", f.onConflict)
+	}
+	t.acceptTimestamps = f.keepTimestamps
 	in, err := openInput(command.Context(), command.InOrStdin(), args[1:], move.Format(f.format))
 	if err != nil {
 		return err
@@ -89,7 +106,11 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 		return err
 	}
 	defer func() { err = cmp.Or(err, closing()) }()
-	rows, err := openRows(command.Context(), c, collection, in, f)
+	columns, err := columnsOf(command.Context(), c, collection, in.format, f)
+	if err != nil {
+		return err
+	}
+	rows, err := openRows(in, columns, f.delimiter)
 	if errors.Is(err, context.Canceled) {
 		err = errInterrupted
 	}
@@ -101,7 +122,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	var reported int64
 	stops := f.onError == string(move.StopOnError) && !f.dryRun
 	run := &move.Import{
-		Client: c, Collection: collection, Rows: rows,
+		Client: c, Collection: collection, Rows: rows, Columns: columns,
 		OnError: move.OnError(f.onError), OnConflict: move.OnConflict(f.onConflict), Key: f.by, DryRun: f.dryRun, FromRow: f.fromRow,
 		Bad: func(row move.Row, reason string) {
 			if reported++; stops && reported > maxReported {
@@ -137,20 +158,32 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	return nil
 }
 
+// columnsOf says what the columns of a file mean.
+func columnsOf(ctx context.Context, c *client.Client, collection client.Description, format move.Format, f importFlags) (*move.Columns, error) {
+	attributes := collection.Attributes
+	mapped := len(f.mapping.Columns)+len(f.mapping.Constants)+len(f.mapping.Ignored) > 0
+	if mapped || format == move.CSV {
+		var err error
+		if attributes, err = move.Writable(ctx, c, collection); err != nil {
+			return nil, err
+		}
+	}
+	columns := move.ColumnsOf(attributes)
+	if f.keepTimestamps {
+		columns.KeepTimestamps()
+	}
+	return columns, columns.Map(ctx, c, collection, f.mapping)
+}
+
 // openRows opens the rows of a file.
-func openRows(ctx context.Context, c *client.Client, collection client.Description, in *input, f importFlags) (move.Reader, error) {
+func openRows(in *input, columns *move.Columns, delimiter string) (move.Reader, error) {
 	if in.format != move.CSV {
-		return move.NewReader(in, in.format, collection.Attributes)
+		return move.NewReader(in, in.format, columns)
 	}
-	attributes, err := move.Writable(ctx, c, collection)
-	if err != nil {
-		return nil, err
+	if delimiter == "tab" {
+		delimiter = "\t"
 	}
-	delimiter := f.delimiter[0]
-	if f.delimiter == "tab" {
-		delimiter = '\t'
-	}
-	return move.NewCSVReader(in, attributes, delimiter)
+	return move.NewCSVReader(in, columns, delimiter[0])
 }
 
 // importSummary describes the result for each kind of row.

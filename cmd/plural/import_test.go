@@ -80,6 +80,10 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"", "export users --migrate auto", 1, "plural: unknown flag: --migrate; \"plural export --help\" lists them\n"},
 		{"", "import users --key secret", 1, "plural: --key is for a --server: a database that is opened here asks nobody\n"},
 		{"", "import users --on-error maybe", 1, "plural: invalid argument \"maybe\" for \"--on-error\" flag: must be stop or skip\n"},
+		{"", "import users --keep-timestamps --server http://127.0.0.1:1", 1, "plural: --keep-timestamps is for a --database that is opened here: a server sets created_at and updated_at itself\n"},
+		{"", "import users --keep-timestamps --on-conflict update", 1, "plural: --keep-timestamps is for rows that are created: it cannot be combined with --on-conflict update\n"},
+		{"", "import users --map nme=Name --dry-run", 1, "plural: --map nme=Name: there is no attribute \"nme\": the attributes are id, type, name, email, active\n"},
+		{"", "import posts --set user_id=@email:ada@example.com --dry-run", 1, "plural: --set user_id=@email:ada@example.com: there is no resource in users with the email \"ada@example.com\"\n"},
 		{"", "import users --from-row 0", 1, "plural: invalid argument \"0\" for \"--from-row\" flag: must be a whole number of at least 1\n"},
 	} {
 		if out, status := exits(t, dir, test.input, nil, strings.Fields(test.args)...); out != test.want || status != test.status {

@@ -34,35 +34,48 @@ func alike(output string, ids *[]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestMovingData runs the commands of docs/moving-data.md in a shell, in order. The
-// import of a million rows runs with a thousand.
-func TestMovingData(t *testing.T) {
-	text, err := os.ReadFile("../../docs/moving-data.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, bin := t.TempDir(), t.TempDir()
+// shell runs commands of a document, in which plural is this program.
+type shell struct {
+	t   *testing.T
+	bin string
+}
+
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	s := &shell{t, t.TempDir()}
 	script := fmt.Sprintf("#!/bin/sh\nPLURAL_TEST_AS_PROGRAM=1 exec '%s' \"$@\"\n", os.Args[0])
-	if err := os.WriteFile(filepath.Join(bin, "plural"), []byte(script), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(s.bin, "plural"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	at := func(dir, line string) string {
-		shell := exec.Command("sh", "-c", line)
-		shell.Dir = dir
-		shell.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-		out, _ := shell.CombinedOutput()
-		return string(out)
+	return s
+}
+
+// run runs a command in a directory. A curl command is a GET.
+func (s *shell) run(dir, line string) string {
+	s.t.Helper()
+	if target := curlLine.FindStringSubmatch(line); target != nil {
+		_, body, _ := strings.Cut(get(s.t, "http://"+target[1]), " ")
+		return body
 	}
-	million := regexp.MustCompile(`(?m)^(seq 1000000 .*)$`).FindStringSubmatch(string(text))
-	if million == nil {
-		t.Fatal("the document does not create a million rows any more")
+	shell := exec.Command("sh", "-c", line)
+	shell.Dir = dir
+	shell.Env = append(os.Environ(), "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	out, _ := shell.CombinedOutput()
+	return string(out)
+}
+
+var curlLine = regexp.MustCompile(`^curl (?:-g )?'([^']*)'$`)
+
+// follow runs the console blocks of a document in order, and returns how many commands there were.
+// localhost:8080 is a server.
+func (s *shell) follow(document, dir, server string) (commands int) {
+	s.t.Helper()
+	text, err := os.ReadFile(document)
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	if got := at(t.TempDir(), strings.Replace(million[1], "1000000", "1000", 1)); !strings.HasPrefix(got, "Imported 1,000 rows") {
-		t.Errorf("$ %s\n%s", million[1], got)
-	}
-	server := serveIn(t, t.TempDir())
+	server = strings.TrimPrefix(server, "http://")
 	var written, received []string
-	commands := 0
 	for block := range strings.SplitSeq(string(text), "\n```console\n") {
 		if commands == 0 && !strings.HasPrefix(block, "$ ") {
 			continue // what is ahead of the first block
@@ -71,14 +84,50 @@ func TestMovingData(t *testing.T) {
 		for _, step := range strings.Split("\n"+block, "\n$ ")[1:] {
 			commands++
 			line, want, _ := strings.Cut(step, "\n")
-			out := at(dir, strings.ReplaceAll(line, "http://localhost:8080", server.base))
-			out = strings.ReplaceAll(out, server.base, "http://localhost:8080")
+			out := s.run(dir, strings.ReplaceAll(line, "localhost:8080", server))
+			out = strings.ReplaceAll(out, server, "localhost:8080")
 			if got, want := alike(out, &received), alike(want, &written); got != want {
-				t.Fatalf("$ %s\ngot\n%s\nwant\n%s", line, got, want)
+				s.t.Fatalf("$ %s\ngot\n%s\nwant\n%s", line, got, want)
 			}
 		}
 	}
-	if commands < 15 {
+	return commands
+}
+
+// TestMovingData runs the commands of docs/moving-data.md in a shell, in order. The
+// import of a million rows runs with a thousand.
+func TestMovingData(t *testing.T) {
+	const document = "../../docs/moving-data.md"
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newShell(t)
+	million := regexp.MustCompile(`(?m)^(seq 1000000 .*)$`).FindStringSubmatch(string(text))
+	if million == nil {
+		t.Fatal("the document does not create a million rows any more")
+	}
+	if got := s.run(t.TempDir(), strings.Replace(million[1], "1000000", "1000", 1)); !strings.HasPrefix(got, "Imported 1,000 rows") {
+		t.Errorf("$ %s\n%s", million[1], got)
+	}
+	server := serveIn(t, t.TempDir())
+	if commands := s.follow(document, t.TempDir(), server.base); commands < 15 {
+		t.Errorf("only %d commands were found: is the document still written in console blocks?", commands)
+	}
+	if err := server.stop(t, syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNorthwindTour runs the commands of docs/northwind.md in a copy of examples/northwind, on whose
+// database a server is running.
+func TestNorthwindTour(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../examples/northwind")); err != nil {
+		t.Fatal(err)
+	}
+	server := serveIn(t, dir)
+	if commands := newShell(t).follow("../../docs/northwind.md", dir, server.base); commands < 10 {
 		t.Errorf("only %d commands were found: is the document still written in console blocks?", commands)
 	}
 	if err := server.stop(t, syscall.SIGTERM); err != nil {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/plural-go/plural/internal/pgtest"
 )
 
 // TestMain lets the test binary be the program, so that tests can run it as a
@@ -25,7 +27,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(pgtest.Run(m))
 }
 
 func program(t *testing.T, dir string, args ...string) *exec.Cmd {

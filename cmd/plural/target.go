@@ -30,6 +30,8 @@ type target struct {
 	load        func() (*settings, error)
 	name        string // once it is open, for messages
 	file        string // that is imported or exported to; empty or - for none
+
+	acceptTimestamps bool // rows bring created_at and updated_at
 }
 
 const keyUsage = "API key or token for the server (PLURAL_KEY is safer: the process list does not show it)"
@@ -87,6 +89,9 @@ func (t *target) connect(command *cobra.Command, what purpose, collection string
 		}
 		return t.openDatabase(command.Context(), what, collection)
 	}
+	if t.acceptTimestamps {
+		return nil, nil, errors.New("--keep-timestamps is for a --database that is opened here: a server sets created_at and updated_at itself")
+	}
 	if given {
 		return nil, nil, errors.New("give --server or --database, not both")
 	}
@@ -123,7 +128,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	}
 	const forever = -1
 	server, err := plural.Open(ctx, plural.Config{
-		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate,
+		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate, AcceptTimestamps: t.acceptTimestamps,
 		Logger: slog.New(causes{slog.NewTextHandler(os.Stderr, nil)}),
 		// No timeouts, and no background work.
 		QueryTimeout: forever, MinThroughput: forever, Workers: forever,

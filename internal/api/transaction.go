@@ -19,8 +19,8 @@ import (
 
 const transactionAddress = "/-/transaction"
 
-// transaction executes several writes in one transaction, all in order or none.
-func (a *API) transaction(r *http.Request, out *response, t *target) (*reply, error) {
+// writeSteps executes several writes in one transaction, all in order or none.
+func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, error) {
 	for _, name := range []string{"If-Match", "If-None-Match"} {
 		if len(r.Header.Values(name)) > 0 {
 			return nil, fault.Header(name, problem.CodeMalformedRequest, "A transaction has no ETag. Send if_match in its steps.")
@@ -40,8 +40,8 @@ func (a *API) transaction(r *http.Request, out *response, t *target) (*reply, er
 	if err != nil {
 		return nil, err
 	}
-	return a.runOnce(r.Context(), once, func(ctx context.Context) (*reply, error) {
-		reply, _, err := a.transact(ctx, a.steps(ctx, body, t, q.DryRun, shareOf(out)), once)
+	return a.replayOrPerform(r.Context(), once, func(ctx context.Context) (*reply, error) {
+		reply, _, err := a.execute(ctx, a.steps(ctx, body, t, q.DryRun, shareOf(out)), once)
 		return reply, err
 	})
 }

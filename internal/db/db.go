@@ -105,6 +105,12 @@ type Task struct {
 	// have succeeded before it in the same transaction.
 	Run func(c Conn, earlier []*Task) error
 
+	// Short says that Run takes about as long as an insert and waits for no other program, so that
+	// others may wait for it. Then it may share a transaction, where several can run at the same time.
+	Short bool
+	// ID is the resource that a short task updates. Zero: it creates one.
+	ID model.ID
+
 	// Run sets the following fields, which are zero before.
 
 	// Value is for Options.Finish, and for the tasks that follow.
@@ -123,7 +129,7 @@ type Task struct {
 
 // Start runs the task once more.
 func (t *Task) Start(c Conn, earlier []*Task) error {
-	*t = Task{Run: t.Run}
+	*t = Task{Run: t.Run, Short: t.Short, ID: t.ID}
 	return t.Run(c, earlier)
 }
 

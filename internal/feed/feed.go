@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -259,7 +260,7 @@ func (f *Feed) unregister(s *Subscription) {
 
 // Link is the position of a list in the log, for a client that subscribes to what it has
 // listed: shape is that of the list, and point and history those of its snapshot.
-func (f *Feed) Link(shape Shape, history model.ID, point store.Point) string {
+func (f *Feed) Link(shape Shape, history model.ID, point changelog.Point) string {
 	return f.signer.text(position{history: startOf(history), fingerprint: fingerprintOf(f.canonical(&shape)), point: point})
 }
 

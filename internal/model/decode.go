@@ -50,6 +50,9 @@ type DecodeOptions struct {
 
 	MaxDepth int // of nested objects and arrays
 	MaxItems int // of an array in Create
+
+	// AcceptTimestamps: Create may set created_at and updated_at.
+	AcceptTimestamps bool
 }
 
 // Input is one valid body: the values of the columns that are set. Create and
@@ -134,17 +137,21 @@ func (c *Collection) Restore(representation []byte) (Record, error) {
 
 // DecodeJSON reads and validates one value of the attribute.
 func (a *Attribute) DecodeJSON(text []byte) (Value, error) {
-	value, wrong := a.decodeConstant(text)
+	value, wrong := a.DecodeConstant(text)
 	if wrong != nil {
 		return Null, wrong
 	}
 	return value, nil
 }
 
-// decodeConstant reads a value out of the schema itself: a default or a member
+// DecodeConstant reads a value out of the schema itself: a default or a member
 // of an enumeration.
-func (a *Attribute) decodeConstant(text []byte) (Value, *problem.Error) {
-	d := newDecoder(text, maxConstantDepth)
+func (a *Attribute) DecodeConstant(text []byte) (Value, *problem.Error) {
+	return a.decode(text, maxConstantDepth)
+}
+
+func (a *Attribute) decode(text []byte, maxDepth int) (Value, *problem.Error) {
+	d := newDecoder(text, maxDepth)
 	value, err := d.attribute(a)
 	if err == nil {
 		err = d.end()
@@ -331,14 +338,17 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 		}
 		in.Values[column], in.Set[column] = id, true
 	}
+	if options.AcceptTimestamps && !c.NoTimestamps && in.Set[c.created] && in.Set[c.updated] && Compare(in.Values[c.updated], in.Values[c.created]) < 0 {
+		d.faults.Add(fault.At(place+"/updated_at", problem.CodeMinimum, "updated_at must not be before created_at."))
+	}
 	from, to := c.AttributeColumns()
 	for column := from; column < to; column++ {
 		if in.Set[column] || options.Mode == Replace && !options.Writable.Has(column) {
 			continue
 		}
 		attribute := c.columns[column].Attribute
-		in.Values[column], in.Set[column] = attribute.fallback, true
-		if attribute.Required && attribute.fallback.IsNull() {
+		in.Values[column], in.Set[column] = attribute.compiled.Default, true
+		if attribute.Required && attribute.compiled.Default.IsNull() {
 			d.faults.Add(fault.At(place+"/"+attribute.Name, problem.CodeRequired, "The attribute %s is required.", attribute.Name))
 		}
 	}
@@ -380,6 +390,12 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 	case name == "type":
 		if text != c.Name {
 			d.fail(problem.CodeReadOnly, "The type of a resource cannot change. Leave it out, or give %q.", c.Name)
+		}
+	case timestamp != NoColumn && options.Mode == Create && options.AcceptTimestamps:
+		if when, wrong := parseDateTime(text); wrong != "" {
+			d.fail(problem.CodeFormat, "Must be %s.", wrong)
+		} else {
+			in.Values[timestamp], in.Set[timestamp] = TimeValue(when), true
 		}
 	case timestamp != NoColumn && options.Mode == Create:
 		d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out.", name)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -144,30 +145,37 @@ func (r *cellReader) skip(reason string) error {
 	}
 }
 
-// csvReader reads CSV whose first record contains the names of the attributes.
+// csvReader reads CSV whose first record contains the names of the columns.
 type csvReader struct {
-	cells   *cellReader
-	columns []column
-	number  int64
+	cells  *cellReader
+	means  *Columns
+	header []column
+	number int64
 }
 
 // column describes how to convert the cells of a column.
 type column struct {
-	name string
-	kind string // JSON Schema type
-	free bool   // a string without a format, which may be empty
+	name    string // of the attribute
+	kind    string // JSON Schema type
+	free    bool   // a string without a format, which may be empty
+	ignored bool
+	lookup  *lookup
+}
+
+func columnOf(attribute client.Attribute) column {
+	return column{name: attribute.Name, kind: attribute.Type, free: attribute.Type == "string" && attribute.Format == ""}
 }
 
 // Delimiters are the allowed separators of columns.
 const Delimiters = ",;\t|"
 
 // NewCSVReader reads rows of CSV with columns separated by one of Delimiters.
-func NewCSVReader(in io.Reader, attributes []client.Attribute, delimiter byte) (Reader, error) {
+func NewCSVReader(in io.Reader, columns *Columns, delimiter byte) (Reader, error) {
 	text, err := textOf(in)
 	if err != nil {
 		return nil, err
 	}
-	r := &csvReader{cells: &cellReader{in: text, delimiter: delimiter, line: 1}}
+	r := &csvReader{cells: &cellReader{in: text, delimiter: delimiter, line: 1}, means: columns}
 	header, _, err := r.cells.record()
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("the file is empty: its first line must have the names of the attributes")
@@ -175,48 +183,69 @@ func NewCSVReader(in io.Reader, attributes []client.Attribute, delimiter byte) (
 	if err != nil {
 		return nil, fmt.Errorf("line 1: %w", err)
 	}
-	return r, r.name(header, attributes)
+	return r, r.name(header)
 }
 
 // name reads the header. It reports all wrong columns together.
-func (r *csvReader) name(header []cell, attributes []client.Attribute) error {
+func (r *csvReader) name(header []cell) error {
 	known := map[string]column{}
-	names := []string{"id", "type"}
-	for _, attribute := range attributes {
-		known[attribute.Name] = column{attribute.Name, attribute.Type, attribute.Type == "string" && attribute.Format == ""}
-		names = append(names, attribute.Name)
+	for _, attribute := range r.means.attributes {
+		known[attribute.Name] = columnOf(attribute)
 	}
-	for _, name := range []string{"id", "type", "created_at", "updated_at"} {
+	for _, name := range ownMembers {
 		known[name] = column{name: name, kind: "string"}
 	}
 	var problems []error
-	seen := map[string]bool{}
+	columns, given := map[string]bool{}, map[string]string{}
 	for _, each := range header {
 		name := string(each.text)
-		found, ok := known[name]
+		attribute := r.means.attributeOf(name)
+		found, ok := known[attribute]
 		switch {
-		case !ok:
-			problems = append(problems, fmt.Errorf("line 1: there is no attribute %q: %s", name, r.advice(name, known, names)))
-		case seen[name]:
+		case columns[name]:
 			problems = append(problems, fmt.Errorf("line 1: the column %s appears twice", name))
+		case r.means.ignored[name]:
+			found, attribute = column{ignored: true}, ""
+		case !ok:
+			problems = append(problems, fmt.Errorf("line 1: there is no attribute %q: %s", name, r.advice(name, known)))
+		case given[attribute] != "" || r.means.fixed(attribute):
+			problems = append(problems, fmt.Errorf("line 1: %w", r.means.twice(attribute, given[attribute], name)))
 		}
-		seen[name] = true
-		r.columns = append(r.columns, found)
+		columns[name], given[attribute] = true, name
+		found.lookup = r.means.lookups[found.name]
+		r.header = append(r.header, found)
 	}
+	return errors.Join(append(problems, r.absent(columns))...)
+}
+
+// absent reports columns that are mapped or ignored, and not in the file.
+func (r *csvReader) absent(columns map[string]bool) error {
+	var problems []error
+	for column, attribute := range r.means.attribute {
+		if !columns[column] {
+			problems = append(problems, fmt.Errorf("line 1: there is no column %q, from which --map takes %s", column, attribute))
+		}
+	}
+	for column := range r.means.ignored {
+		if !columns[column] {
+			problems = append(problems, fmt.Errorf("line 1: there is no column %q for --ignore", column))
+		}
+	}
+	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(problems...)
 }
 
 // advice suggests a name for an unknown column.
-func (r *csvReader) advice(name string, known map[string]column, names []string) string {
+func (r *csvReader) advice(name string, known map[string]column) string {
 	meant := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 	if _, ok := known[meant]; ok {
 		return "did you mean " + meant + "?"
 	}
-	advice := "the attributes are " + strings.Join(names, ", ")
+	advice := "the attributes are " + strings.Join(r.means.names(), ", ")
 	if at := strings.IndexAny(name, Delimiters); at >= 0 {
-		advice += fmt.Sprintf("; if %q separates the columns, use --delimiter", name[at])
+		return advice + fmt.Sprintf("; if %q separates the columns, use --delimiter", name[at])
 	}
-	return advice
+	return advice + "; use --map for a column with another name, or --ignore"
 }
 
 func (r *csvReader) Next() (Row, error) {
@@ -241,34 +270,50 @@ func (r *csvReader) Next() (Row, error) {
 
 // fill builds the body of a record, without the attributes that the server sets.
 func (r *csvReader) fill(row *Row, record []cell) {
-	if len(record) != len(r.columns) {
-		row.Bad = fmt.Errorf("the row has %s, but the first line has %d", cellsOf(len(record)), len(r.columns))
+	if len(record) != len(r.header) {
+		row.Bad = fmt.Errorf("the row has %s, but the first line has %d", cellsOf(len(record)), len(r.header))
 		return
 	}
 	body := append(make([]byte, 0, 2*len(r.cells.text)+32*len(record)), '{')
 	for i, each := range record {
-		column := r.columns[i]
+		column := r.header[i]
 		switch {
-		case column.name == "created_at" || column.name == "updated_at":
+		case column.ignored:
+			continue
+		case isTime(column.name) && !r.means.times:
 			row.Timed = true
 			continue
-		case (column.name == "id" || column.name == "type") && len(each.text) == 0:
+		case (column.name == "id" || column.name == "type" || isTime(column.name)) && len(each.text) == 0:
 			continue
 		case column.name == "id":
 			row.setID(each.text)
+		case column.lookup != nil && len(each.text) > 0:
+			if err := row.addReference(column.lookup, each); err != nil {
+				row.Bad = fmt.Errorf("%s: %w", r.means.shown(column.name), err)
+				return
+			}
+			continue
 		}
-		if len(body) > 1 {
-			body = append(body, ',')
-		}
-		body = append(append(append(body, '"'), column.name...), `":`...)
 		var err error
-		if body, err = column.append(body, each); err != nil {
-			row.Bad = fmt.Errorf("column %s: %w", column.name, err)
+		if body, err = column.append(appendMember(body, column.name), each); err != nil {
+			row.Bad = fmt.Errorf("column %s: %w", r.means.shown(column.name), err)
 			return
 		}
 	}
-	row.Body = append(body, '}')
+	row.Body = r.means.appendConstants(body)
 }
+
+// addReference adds a reference to the resource that has the value of a cell.
+func (r *Row) addReference(l *lookup, from cell) error {
+	if !utf8.Valid(from.text) {
+		return errNotUTF8
+	}
+	value, err := l.parse(unguarded(string(from.text)))
+	r.references = append(r.references, pending{l, value})
+	return err
+}
+
+var errNotUTF8 = errors.New("not UTF-8: save the file as CSV UTF-8")
 
 func cellsOf(n int) string {
 	if n == 1 {
@@ -281,7 +326,7 @@ func cellsOf(n int) string {
 // which the server reports together with all other errors of the row.
 func (c column) append(body []byte, from cell) ([]byte, error) {
 	if !utf8.Valid(from.text) {
-		return nil, errors.New("not UTF-8: save the file as CSV UTF-8")
+		return nil, errNotUTF8
 	}
 	// Some programs quote every cell: "" is an empty string only where the column allows one.
 	if len(from.text) == 0 && !(c.free && from.quoted) {

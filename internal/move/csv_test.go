@@ -20,7 +20,7 @@ import (
 // rowsOf reads all rows of a file: line, and body or what is wrong with it.
 func rowsOf(t *testing.T, text string, format Format, attributes []client.Attribute) (rows []string, err error) {
 	t.Helper()
-	reader, err := NewReader(strings.NewReader(text), format, attributes)
+	reader, err := NewReader(strings.NewReader(text), format, ColumnsOf(attributes))
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (e *endless) Read(into []byte) (int, error) {
 // is waited for, and not kept.
 func TestRowsWithoutEnd(t *testing.T) {
 	for format, start := range map[Format]string{JSON: "[{\"name\":\"a\"},\n{\"name\":\"", CSV: "name\na\n\""} {
-		reader, err := NewReader(&endless{start}, format, thing)
+		reader, err := NewReader(&endless{start}, format, ColumnsOf(thing))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestRowsWithoutEnd(t *testing.T) {
 func TestDelimiters(t *testing.T) {
 	for _, delimiter := range Delimiters {
 		text := strings.ReplaceAll("name|note\na|\"x|y\"\n", "|", string(delimiter))
-		reader, err := NewCSVReader(strings.NewReader(text), thing, byte(delimiter))
+		reader, err := NewCSVReader(strings.NewReader(text), ColumnsOf(thing), byte(delimiter))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestFileRoundTrip(t *testing.T) {
 			if err := writer.Close(); err != nil {
 				t.Fatal(err)
 			}
-			reader, err := NewReader(&file, format, thing)
+			reader, err := NewReader(&file, format, ColumnsOf(thing))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -267,7 +267,7 @@ func FuzzRows(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, format := range Formats {
-			reader, err := NewReader(strings.NewReader(text), format, thing)
+			reader, err := NewReader(strings.NewReader(text), format, ColumnsOf(thing))
 			if err != nil {
 				continue
 			}

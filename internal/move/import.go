@@ -42,6 +42,7 @@ type Import struct {
 	Client     *client.Client
 	Collection client.Description
 	Rows       Reader
+	Columns    *Columns // of the Rows, for messages
 
 	OnError    OnError
 	OnConflict OnConflict
@@ -211,7 +212,7 @@ const batchDelay = time.Second
 func (i *importer) next(ctx context.Context, rows <-chan readRow) (next batch) {
 	size := 0
 	add := func(row Row) {
-		size += len(row.Body) + 1
+		size += row.size()
 		next.rows = append(next.rows, row)
 	}
 	if i.overflow != nil {
@@ -242,7 +243,7 @@ func (i *importer) next(ctx context.Context, rows <-chan readRow) (next batch) {
 		case row.Bad != nil:
 			next.bad = &row
 			return next
-		case len(next.rows) > 0 && size+len(row.Body) > batchBytes:
+		case len(next.rows) > 0 && size+row.size() > batchBytes:
 			i.overflow = &row
 			return next
 		}
@@ -271,18 +272,23 @@ func (i *importer) findsByKey() bool {
 	return i.OnConflict == UpdateOnConflict && i.Key != "" && i.Key != "id"
 }
 
-// importBatch imports a batch. It sends smaller arrays if the server refuses large ones.
+// importBatch imports a batch: it finds what the rows refer to, and sends them.
 func (i *importer) importBatch(ctx context.Context, next batch) error {
-	for len(next.rows) > 0 {
-		count := min(len(next.rows), i.most)
-		if err := i.send(ctx, next.rows[:count]); err != nil {
-			if errors.Is(err, errTooLarge) {
-				i.most = max(1, count/2)
-				continue
-			}
+	for rows := next.rows; len(rows) > 0; {
+		ready, waiting, stopped, err := i.lookUp(ctx, rows)
+		if err == nil {
+			err = i.sendAll(ctx, ready)
+		}
+		if err != nil {
 			return err
 		}
-		next.rows = next.rows[count:]
+		if stopped {
+			return ErrStopped
+		}
+		if len(waiting) == 0 {
+			i.done.Next = rows[len(rows)-1].Number + 1
+		}
+		rows = waiting
 	}
 	if next.bad != nil {
 		i.refuse(*next.bad, next.bad.Bad.Error())
@@ -293,6 +299,22 @@ func (i *importer) importBatch(ctx context.Context, next batch) error {
 	}
 	if i.Progress != nil {
 		i.Progress(i.done)
+	}
+	return nil
+}
+
+// sendAll sends rows, in smaller arrays if the server refuses large ones.
+func (i *importer) sendAll(ctx context.Context, rows []Row) error {
+	for len(rows) > 0 {
+		count := min(len(rows), i.most)
+		switch err := i.send(ctx, rows[:count]); {
+		case errors.Is(err, errTooLarge):
+			i.most = max(1, count/2)
+		case err != nil:
+			return err
+		default:
+			rows = rows[count:]
+		}
 	}
 	return nil
 }

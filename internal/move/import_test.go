@@ -47,6 +47,7 @@ type world struct {
 	people client.Description
 	cut    atomic.Int64 // how many of the next answers are lost
 	posts  atomic.Int64 // how many requests wanted to create something
+	gets   atomic.Int64 // how many requests wanted to read something
 	full   atomic.Bool  // nothing can be stored any more
 }
 
@@ -80,6 +81,9 @@ func newWorld(t *testing.T, database string, change ...func(*plural.Config)) *wo
 		if r.Method == http.MethodPost {
 			w.posts.Add(1)
 		}
+		if r.Method == http.MethodGet {
+			w.gets.Add(1)
+		}
 		if r.Method != http.MethodGet && w.cut.Add(-1) >= 0 {
 			server.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
@@ -111,11 +115,24 @@ func newWorld(t *testing.T, database string, change ...func(*plural.Config)) *wo
 // take imports a text. It says what became of the rows, and what was wrong with which.
 func (w *world) take(text string, format Format, change ...func(*Import)) (done Imported, bad []string, err error) {
 	w.t.Helper()
-	rows, err := NewReader(strings.NewReader(text), format, w.people.Attributes)
-	if err != nil {
+	done, bad, err = w.takeColumns(text, format, ColumnsOf(w.people.Attributes), change...)
+	if errors.Is(err, errReading) {
 		w.t.Fatal(err)
 	}
-	run := &Import{Client: w.client, Collection: w.people, Rows: rows, OnError: StopOnError, OnConflict: FailOnConflict,
+	return done, bad, err
+}
+
+var errReading = errors.New("reading")
+
+// takeColumns imports a text with columns that mean something else. An error of the first line is
+// errReading.
+func (w *world) takeColumns(text string, format Format, columns *Columns, change ...func(*Import)) (done Imported, bad []string, err error) {
+	w.t.Helper()
+	rows, err := NewReader(strings.NewReader(text), format, columns)
+	if err != nil {
+		return done, nil, fmt.Errorf("%w: %w", errReading, err)
+	}
+	run := &Import{Client: w.client, Collection: w.people, Rows: rows, Columns: columns, OnError: StopOnError, OnConflict: FailOnConflict,
 		Bad: func(row Row, reason string) { bad = append(bad, fmt.Sprintf("%d: %s", row.Line, reason)) }}
 	for _, apply := range change {
 		apply(run)
@@ -352,7 +369,7 @@ func TestSlowRows(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		in, out := io.Pipe()
 		go io.WriteString(out, "{\"name\":\"a\"}\n")
-		rows, err := NewReader(in, NDJSON, w.people.Attributes)
+		rows, err := NewReader(in, NDJSON, ColumnsOf(w.people.Attributes))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 // lineReader reads NDJSON: one object per line. Empty lines are skipped.
 type lineReader struct {
 	in           *bufio.Reader
+	columns      *Columns
 	number, line int64
 	text         []byte
 }
@@ -35,7 +36,7 @@ func (l *lineReader) Next() (Row, error) {
 		if tooLong {
 			row.Bad = fmt.Errorf("the line is longer than %d MiB", maxRow>>20)
 		} else {
-			row.clean(text)
+			row.clean(text, l.columns)
 		}
 		return row, nil
 	}
@@ -61,15 +62,16 @@ func (l *lineReader) read() (tooLong bool, err error) {
 type arrayReader struct {
 	lines   *lineCounter
 	json    *jsontext.Decoder
+	columns *Columns
 	number  int64
 	begun   bool
 	wrapped bool
 }
 
-func newArrayReader(in io.Reader) *arrayReader {
+func newArrayReader(in io.Reader, columns *Columns) *arrayReader {
 	lines := &lineCounter{in: in}
 	// A duplicate name makes the row invalid, but reading continues.
-	return &arrayReader{lines: lines, json: jsontext.NewDecoder(lines, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	return &arrayReader{lines: lines, columns: columns, json: jsontext.NewDecoder(lines, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 }
 
 func (a *arrayReader) Next() (Row, error) {
@@ -89,7 +91,7 @@ func (a *arrayReader) Next() (Row, error) {
 	}
 	a.number++
 	row := Row{Number: a.number, Line: a.lines.at(a.json.InputOffset() - int64(len(value)))}
-	row.clean(value)
+	row.clean(value, a.columns)
 	return row, nil
 }
 

@@ -49,7 +49,7 @@ func (i *importer) removeRefused(ctx context.Context, rows []Row, refused *clien
 		conflict := exists(wrong[n]) && (i.OnConflict == SkipOnConflict || i.OnConflict == ReplaceOnConflict)
 		switch {
 		case wrong[n] != nil && !conflict:
-			i.refuse(row, reasons(row, wrong[n]))
+			i.refuse(row, i.reasons(row, wrong[n]))
 			if stop == 0 && i.stops() {
 				stop = row.Number
 			}
@@ -120,12 +120,12 @@ func (i *importer) resolveLost(rows []Row) error {
 }
 
 // reasons is what is wrong with a row, for people, with the values that are wrong.
-func reasons(row Row, wrong problem.Errors) string {
+func (i *importer) reasons(row Row, wrong problem.Errors) string {
 	texts := make([]string, len(wrong))
 	for n, each := range wrong {
 		texts[n] = each.Detail
 		if place := strings.TrimPrefix(each.Source.Pointer, "/"); place != "" {
-			texts[n] = place + shownValue(row.Body, each) + ": " + each.Detail
+			texts[n] = i.Columns.shown(place) + shownValue(row.Body, each) + ": " + each.Detail
 		}
 	}
 	return strings.Join(texts, " ")
@@ -158,11 +158,15 @@ func shownValue(body []byte, wrong *problem.Error) string {
 	if kind == '{' || kind == '[' || kind == 'n' || kind == jsontext.KindInvalid {
 		return ""
 	}
-	shown := []rune(string(value))
-	if len(shown) > longestShown {
-		return " " + string(shown[:longestShown]) + "…"
+	return " " + shorten(string(value))
+}
+
+// shorten is the beginning of a long text.
+func shorten(text string) string {
+	if shown := []rune(text); len(shown) > longestShown {
+		return string(shown[:longestShown]) + "…"
 	}
-	return " " + string(value)
+	return text
 }
 
 // replacers is how many resources are replaced at the same time.
@@ -206,7 +210,7 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 		case err == nil:
 			i.done.Replaced++
 		case errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusUnauthorized:
-			i.refuse(rows[n], reasons(rows[n], refused.Errors))
+			i.refuse(rows[n], i.reasons(rows[n], refused.Errors))
 			stopped = stopped || i.stops()
 		default:
 			return err

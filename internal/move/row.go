@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -50,6 +49,8 @@ type Row struct {
 	given  bool   // the file has an id, valid or not
 	minted bool   // the id was generated
 
+	references []pending // attributes that are not in the Body yet
+
 	// Timed: it had created_at or updated_at, which the server sets.
 	Timed bool
 
@@ -67,20 +68,19 @@ type Reader interface {
 // maxRow bounds the memory of a row.
 const maxRow = 64 << 20
 
-// NewReader reads rows in a format. The attributes are those of the collection: cells of
-// CSV do not say themselves what they are.
-func NewReader(in io.Reader, format Format, attributes []client.Attribute) (Reader, error) {
+// NewReader reads rows in a format.
+func NewReader(in io.Reader, format Format, columns *Columns) (Reader, error) {
 	if format == CSV {
-		return NewCSVReader(in, attributes, ',')
+		return NewCSVReader(in, columns, ',')
 	}
 	text, err := textOf(in)
 	switch {
 	case err != nil:
 		return nil, err
 	case format == NDJSON:
-		return &lineReader{in: text}, nil
+		return &lineReader{in: text, columns: columns}, nil
 	case format == JSON:
-		return newArrayReader(text), nil
+		return newArrayReader(text, columns), nil
 	}
 	return nil, fmt.Errorf("there is no format %q", format)
 }
@@ -102,9 +102,9 @@ func textOf(in io.Reader) (*bufio.Reader, error) {
 
 // clean takes a JSON object as it stands in a file, and makes the body of it that creates
 // the resource: without what the server sets.
-func (r *Row) clean(text []byte) {
+func (r *Row) clean(text []byte, columns *Columns) {
 	decoder := jsontext.NewDecoder(bytes.NewReader(text))
-	body, err := r.members(decoder)
+	body, err := r.members(decoder, columns)
 	if err == nil && len(bytes.TrimSpace(text[decoder.InputOffset():])) > 0 {
 		err = errors.New("something follows the end of the object")
 	}
@@ -115,7 +115,7 @@ func (r *Row) clean(text []byte) {
 	r.Body = body
 }
 
-func (r *Row) members(decoder *jsontext.Decoder) ([]byte, error) {
+func (r *Row) members(decoder *jsontext.Decoder, columns *Columns) ([]byte, error) {
 	if decoder.PeekKind() != '{' {
 		if _, err := decoder.ReadValue(); err != nil {
 			return nil, err
@@ -126,36 +126,66 @@ func (r *Row) members(decoder *jsontext.Decoder) ([]byte, error) {
 		return nil, err
 	}
 	body := []byte{'{'}
+	var given map[string]string // columns, by attribute
+	if columns.isMapped() {
+		given = map[string]string{}
+	}
 	for decoder.PeekKind() != '}' {
-		name, err := decoder.ReadValue()
+		token, err := decoder.ReadToken()
 		if err != nil {
 			return nil, err
 		}
-		start := len(body)
-		if start > 1 {
-			body = append(body, ',')
-		}
-		body = append(append(body, name...), ':')
-		key := string(name)
+		column := token.String()
 		value, err := decoder.ReadValue()
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case key == `"created_at"` || key == `"updated_at"`:
-			r.Timed = true
-			body = body[:start]
+		if columns.ignored[column] {
 			continue
-		case key == `"id"` && value.Kind() == 'n':
-			body = body[:start] // the server gives it one
-			continue
-		case key == `"id"`:
-			r.setID(bytes.Trim(value, `"`))
 		}
-		body = append(body, value...)
+		name := columns.attributeOf(column)
+		if other, again := given[name]; again || columns.fixed(name) {
+			return nil, columns.twice(name, other, column)
+		}
+		if given != nil {
+			given[name] = column
+		}
+		if body, err = r.member(body, columns, name, value); err != nil {
+			return nil, fmt.Errorf("%s: %w", columns.shown(name), err)
+		}
 	}
 	_, err := decoder.ReadToken()
-	return append(body, '}'), err
+	return columns.appendConstants(body), err
+}
+
+// member appends a member to the body of a row, unless the server sets it, or it is a reference that is
+// looked up later.
+func (r *Row) member(body []byte, columns *Columns, name string, value jsontext.Value) ([]byte, error) {
+	switch {
+	case isTime(name) && !columns.times:
+		r.Timed = true
+		return body, nil
+	case (name == "id" || isTime(name)) && value.Kind() == 'n':
+		return body, nil // the server sets it
+	case name == "id":
+		r.setID(bytes.Trim(value, `"`))
+	case columns.lookups[name] != nil:
+		text, null, err := columns.lookups[name].text(value)
+		if err != nil || !null {
+			r.references = append(r.references, pending{columns.lookups[name], text})
+			return body, err
+		}
+	}
+	return append(appendMember(body, name), value...), nil
+}
+
+// size is how many bytes the row has in an array, with its references.
+func (r *Row) size() int {
+	size := len(r.Body) + 1
+	for _, each := range r.references {
+		size += len(each.attribute) + 42
+	}
+	return size
 }
 
 // setID records the id of a row. The server refuses an invalid one.

@@ -46,8 +46,8 @@ func TestWriteOnly(t *testing.T) {
 		same(t, bad, []string{`3: password: The attribute password is required and cannot be null. limit "x": Must be an integer, but is a string.`})
 		same(t, err, nil)
 		w.expect("Ada")
-		_, err = NewReader(strings.NewReader("name,secret\n"), CSV, attributes)
-		same(t, err, `line 1: there is no attribute "secret": the attributes are id, type, name, limit, password`)
+		_, err = NewReader(strings.NewReader("name,secret\n"), CSV, ColumnsOf(attributes))
+		same(t, err, `line 1: there is no attribute "secret": the attributes are id, type, name, limit, password; use --map for a column with another name, or --ignore`)
 	}, func(c *plural.Config) { c.Schema, c.Access = file.Schema, file.Access })
 }
 

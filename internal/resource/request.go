@@ -100,7 +100,8 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 	}
 	options := model.DecodeOptions{
 		Mode: modes[request.Method], ID: request.ID, MaxDepth: write.limits.Depth, MaxItems: write.limits.Items,
-		Visible: request.Path.By.Visible(c), Writable: request.Path.By.Writable(c),
+		AcceptTimestamps: r.AcceptTimestamps,
+		Visible:          request.Path.By.Visible(c), Writable: request.Path.By.Writable(c),
 		Knows: func(relation *model.Relation) bool {
 			_, _, may := request.Path.By.Related(relation)
 			return may

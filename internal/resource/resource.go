@@ -24,6 +24,9 @@ type Resources struct {
 	// Limits bounds what is decoded.
 	Limits Limits
 
+	// AcceptTimestamps lets new resources bring created_at and updated_at.
+	AcceptTimestamps bool
+
 	// HookTime bounds the total time of all hooks of a request: before, in and after its
 	// transaction. Zero: no limit.
 	HookTime time.Duration

@@ -61,7 +61,7 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, err
 	}
-	err = r.Transact(ctx, func(w *Work) error {
+	err = r.RunWork(ctx, r.ExtentOf(&write), func(w *Work) error {
 		results, err = w.Do(write)
 		return err
 	})

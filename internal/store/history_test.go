@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
@@ -42,7 +43,7 @@ func TestHistoryIsRenewed(t *testing.T) {
 		insert(t, st, users, `{"name":"B","email":"b@example.com"}`)
 		sequence(t, st)
 		read(t, st, func(tx *Tx) {
-			entries, last, more, err := tx.Log(LogQuery{Most: 10})
+			entries, last, more, err := tx.Log(changelog.Query{Most: 10})
 			if err != nil || last != 2 || more || len(entries) != 2 {
 				t.Errorf("the log has %v up to %d, %v", entries, last, err)
 			}

@@ -161,7 +161,7 @@ func testWaiting(t *testing.T, after string) {
 		var written, read, looked, page error
 		var others sync.WaitGroup
 		migrate.StageReached = func(stage string) {
-			if stage != "keys" {
+			if stage != "drop foreign keys" {
 				return
 			}
 			others.Go(func() { written = insertPair(st) })

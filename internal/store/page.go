@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 )
@@ -38,7 +39,7 @@ type Page struct {
 	Total      int64
 	TotalKnown bool
 	// Point is where the snapshot stands in the change log.
-	Point Point
+	Point changelog.Point
 
 	snapshot
 	query     PageQuery

@@ -11,6 +11,12 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
+// Schema is the schema that the store was opened with.
+func (s *Store) Schema() *model.Schema { return s.schema }
+
+// SchemaVersion is the version of the schema that the database had when it was last read.
+func (s *Store) SchemaVersion() int64 { return s.compatible.Load().Number }
+
 // Since is the schema version since which a collection is declared as it is now. Two
 // representations of one revision differ only if it differs.
 func (s *Store) Since(c *model.Collection) int64 { return s.since[c.Name] }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
@@ -66,7 +67,7 @@ func (t *Tx) Insert(c *model.Collection, record model.Record) ([]byte, error) {
 // representation or conflicts.
 func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representations [][]byte, conflicts []problem.Errors, err error) {
 	representations, conflicts = make([][]byte, len(records)), make([]problem.Errors, len(records))
-	changes, stored := make([]*written, len(records)), make([]bool, len(records))
+	changes, stored := make([]*changelog.Appended, len(records)), make([]bool, len(records))
 	t.minted = true // perhaps before the transaction
 	batch := make([]db.Statement, 0, 2*len(records))
 	for i, record := range records {
@@ -78,7 +79,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 			return nil, nil, t.fault(err)
 		}
 		representations[i] = c.Append(nil, record)
-		change := t.change(c, Created, id, nil, func(w *written) { changes[i] = w })
+		change := t.change(c, changelog.Created, id, nil, record, func(w *changelog.Appended) { changes[i] = w })
 		batch = append(batch, t.inserts(c, change, record, func(int64) { stored[i] = true })...)
 	}
 	if err := t.conn.Batch(batch...); err != nil {
@@ -89,7 +90,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 			continue
 		}
 		if stored[i] {
-			record[c.RevisionColumn()] = model.IntValue(changes[i].revision)
+			record[c.RevisionColumn()] = model.IntValue(changes[i].Revision)
 			t.last = changes[i]
 			t.record(c, record, 1)
 			if err := t.putWords(c, nil, record); err != nil {
@@ -98,7 +99,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 			continue
 		}
 		representations[i] = nil
-		if conflicts[i], err = t.conflictsOf(c, record, changes[i].revision); err != nil {
+		if conflicts[i], err = t.conflictsOf(c, record, changes[i].Revision); err != nil {
 			return nil, nil, t.fault(err)
 		}
 	}

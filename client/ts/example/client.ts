@@ -77,6 +77,9 @@ export interface UserShape extends CollectionShape {
   change: ChangeOptions;
   filter: UserFilter;
   sort: UserSort;
+  search: never;
+  unique: "id";
+  relations: { readonly posts: ToMany<PostShape> };
   groups: UserGroups;
   children: { readonly posts: Collection<ChildOf<PostShape, "user_id">> };
 }
@@ -159,6 +162,9 @@ export interface PostShape extends CollectionShape {
   change: ChangeOptions;
   filter: PostFilter;
   sort: PostSort;
+  search: never;
+  unique: "id";
+  relations: { readonly user: ToOne<UserShape> };
   groups: PostGroups;
   children: {};
 }
@@ -188,6 +194,8 @@ export interface OperationFilter {
   status?: TextCondition<"pending" | "running" | "succeeded" | "failed">;
   method?: TextCondition<"POST" | "PUT" | "PATCH" | "DELETE">;
   resource?: NullCondition;
+  "resource.id"?: OrderedCondition<string>;
+  "resource.type"?: TextCondition;
   errors?: NullCondition;
   attempts?: OrderedCondition<number>;
   created_at?: OrderedCondition<string | Date>;
@@ -216,6 +224,9 @@ export interface OperationShape extends CollectionShape {
   change: never;
   filter: OperationFilter;
   sort: OperationSort;
+  search: never;
+  unique: never;
+  relations: {};
   groups: OperationGroups;
   children: {};
 }
@@ -230,6 +241,11 @@ export interface Client {
   readonly operations: ReadCollection<OperationShape>;
   /** The changes of all collections. */
   readonly changes: ChangeLog<User | Post>;
+  /**
+   * Executes writes in their order, all or none, and gives the resource of each:
+   * `$transaction([api.users.step.create({ … }), api.posts.step.delete(id)])`. The place of an error begins with the number of its step: `/1/body/name`.
+   */
+  $transaction<const T extends readonly TransactionStep<unknown>[]>(steps: T, options?: WriteOptions): Promise<TransactionResult<T>>;
 }
 
 /** A client for a server. */
@@ -240,12 +256,13 @@ export function createClient(options: ClientOptions): Client {
     posts: new Collection<PostShape>(transport, specs, "posts"),
     operations: new ReadCollection<OperationShape>(transport, specs, "operations"),
     changes: new ChangeLog<User | Post>(transport, specs),
+    $transaction: (steps, options) => runTransaction(transport, specs, steps, options),
   };
 }
 
 const specs: CollectionSpecs = {
-  users: { children: ["posts"] },
-  posts: {},
+  users: { children: ["posts"], relations: { posts: ["posts", true] } },
+  posts: { relations: { user: ["users"] } },
   operations: {},
 };
 
@@ -269,6 +286,12 @@ export interface CollectionShape {
   change: ChangeOptions;
   filter: object;
   sort: string;
+  /** `string` if the collection can be searched, else `never`. */
+  search: string;
+  /** The unique attributes and groups of attributes, for upserts. */
+  unique: string | readonly string[];
+  /** What the resources are related to: ToOne or ToMany by name. */
+  relations: object;
   groups: GroupFields;
   children: object;
 }
@@ -283,6 +306,9 @@ export interface ChildOf<S extends CollectionShape, A extends keyof S["create"] 
   change: S["change"];
   filter: S["filter"];
   sort: S["sort"];
+  search: S["search"];
+  unique: S["unique"];
+  relations: S["relations"];
   groups: S["groups"];
 }
 
@@ -291,43 +317,59 @@ interface CollectionSpec extends NumberPaths {
   /** Methods that are always answered before they are done. */
   readonly async?: readonly string[];
   readonly children?: readonly string[];
+  /** The collection that each relation leads to, and whether to any number of its resources. */
+  readonly relations?: Readonly<Record<string, readonly [to: string, many?: true]>>;
 }
 
 /** All collections by their names. */
 type CollectionSpecs = Readonly<Record<string, CollectionSpec>>;
 
-/** Several resources, in the order in which they were given. */
-export interface ManyResult<R> {
-  readonly data: R[];
+/** What is shown of each resource. */
+export interface ShownParts<S extends CollectionShape, I extends IncludeOf<S>, F extends string> {
+  /** Related resources, which become members of the resource: `["author", "comments.author"]`, or with options `{ comments: { limit: 3 } }`. */
+  include?: I & CheckedInclude<S, I>;
+  /** Only these attributes, and `id` and `type`. */
+  fields?: readonly F[];
 }
 
+/** What can be said of reading one resource. */
+export interface ItemQuery<S extends CollectionShape, I extends IncludeOf<S> = readonly [], F extends string = never> extends ShownParts<S, I, F>, CallOptions {}
+
 /** What can be said of a list. */
-export interface ListQuery<S extends CollectionShape> extends ListRange, ListSelection<S["filter"], S["sort"]>, CallOptions {
+export interface ListQuery<S extends CollectionShape, I extends IncludeOf<S> = readonly [], F extends string = never>
+  extends ListRange, ListSelection<FilterOf<S>, S["sort"], S["search"]>, ShownParts<S, I, F>, CallOptions {
   /** Count also what a filter selects. */
   count?: "exact";
 }
 
 /** What can be said of a walk through a collection. Without a limit it ends where the collection does. */
-export interface WalkQuery<S extends CollectionShape> extends ListRange, ListSelection<S["filter"], S["sort"]>, CallOptions {
+export interface WalkQuery<S extends CollectionShape, I extends IncludeOf<S> = readonly [], F extends string = never>
+  extends ListRange, ListSelection<FilterOf<S>, S["sort"], S["search"]>, ShownParts<S, I, F>, CallOptions {
   /** How many resources are asked for at once. Default: 500. */
   pageSize?: number;
 }
 
+/** Which resources are counted. */
+export interface TotalQuery<S extends CollectionShape> extends Pick<ListSelection<FilterOf<S>, S["sort"], S["search"]>, "filter" | "search">, CallOptions {}
+
 /** Which resources are changed or deleted at once. Without a limit, all that match. */
-export interface RangeQuery<S extends CollectionShape> extends ListRange, ListSelection<S["filter"], S["sort"]> {}
+export interface RangeQuery<S extends CollectionShape> extends ListRange, ListSelection<FilterOf<S>, S["sort"], S["search"]> {}
 
 /** A resource that was created or changed. */
-export interface UpsertResult<R> extends ItemResult<R> {
+export interface UpsertResult<R> extends WriteResult<R> {
   readonly created: boolean;
 }
 
 /** What can be said of a watch. */
-export interface WatchQuery<S extends CollectionShape> extends Pick<ListSelection<S["filter"], S["sort"]>, "filter">, WatchOptions {}
+export interface WatchQuery<S extends CollectionShape, F extends string = never>
+  extends Pick<ListSelection<OwnFilterOf<S>, S["sort"], S["search"]>, "filter" | "search">, Pick<ShownParts<S, readonly [], F>, "fields">, WatchOptions {}
 
 /** What can be said of a write. */
 export interface WriteOptions extends CallOptions {
   /** The write is done once, however often it is sent with this key. Default: a new one for each call. */
   idempotencyKey?: string;
+  /** Only checks the write: the result is that of the write, with `affected`, and nothing is changed. */
+  dryRun?: boolean;
 }
 
 /** What can be said of a change. */
@@ -343,6 +385,12 @@ export interface ConditionalChangeOptions extends ChangeOptions {
 
 /** The options of a change as the last argument, which can be left out if all of them can. */
 export type ChangeArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: S["change"]] : [options: S["change"]];
+
+/** What can be said of a change that is done later: it is no dry run. */
+export interface LaterOptions extends Omit<ChangeOptions, "dryRun"> {}
+
+/** The same of a change that is done later. */
+export type LaterArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: LaterOptions] : [options: LaterOptions & { ifMatch: string }];
 
 /** A collection that can only be read. */
 export class ReadCollection<S extends CollectionShape> {
@@ -364,19 +412,21 @@ export class ReadCollection<S extends CollectionShape> {
   }
 
   /** One resource by its id. */
-  async get(id: string, options: CallOptions = {}): Promise<ItemResult<S["read"]>> {
-    return this.item(await this.transport.send({ method: "GET", path: this.itemPath(id) }, options));
+  async get<const I extends IncludeOf<S> = readonly [], const F extends FieldName<S> = never>(id: string, query: ItemQuery<S, I, F> = {}): Promise<ItemResult<ReadOf<S, I, F>>> {
+    const path = this.itemPath(id) + queryText({}, {}, () => false, (text) => this.#addParts(text, query));
+    return itemOf<ReadOf<S, I, F>>(await this.transport.send({ method: "GET", path }, query), numbersIncluding(this.specs, this.spec, query.include));
   }
 
   /** One range of the collection: the first hundred, unless it says otherwise. */
-  async list(query: ListQuery<S> = {}): Promise<PageResult<S["read"]>> {
+  async list<const I extends IncludeOf<S> = readonly [], const F extends FieldName<S> = never>(query: ListQuery<S, I, F> = {}): Promise<PageResult<ReadOf<S, I, F>>> {
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
-    const answer = await this.transport.send({ method: "GET", path: this.path + queryText(query, query, this.spec), headers }, query);
-    return pageOf<S["read"]>(query, answer, this.spec);
+    const path = this.path + this.queryText(query, query, (text) => this.#addParts(text, query));
+    const answer = await this.transport.send({ method: "GET", path, headers }, query);
+    return pageOf<ResourceReference>(query, answer, numbersIncluding(this.specs, this.spec, query.include)) as PageResult<unknown> as PageResult<ReadOf<S, I, F>>;
   }
 
-  /** How many resources there are, or how many a filter selects. */
-  async total(query: Omit<ListQuery<S>, keyof ListRange | "sort" | "count"> = {}): Promise<number> {
+  /** How many resources there are, or how many a filter or a search selects. */
+  async total(query: TotalQuery<S> = {}): Promise<number> {
     const { total } = await this.list({ ...query, limit: 0, count: "exact" } as ListQuery<S>);
     if (total === undefined) throw new ProtocolError("The answer has no X-Total-Count.");
     return total;
@@ -392,10 +442,10 @@ export class ReadCollection<S extends CollectionShape> {
     const Avg extends keyof S["groups"]["avg"] & string = never,
     const Min extends keyof S["groups"]["min"] & string = never,
     const Max extends keyof S["groups"]["max"] & string = never,
-  >(query: GroupQuery<S["filter"], B, Sum, Avg, Min, Max> = {}): Promise<GroupPage<Group<S["groups"], B, Sum, Avg, Min, Max>>> {
+  >(query: GroupQuery<FilterOf<S>, S["search"], B, Sum, Avg, Min, Max> = {}): Promise<GroupPage<Group<S["groups"], B, Sum, Avg, Min, Max>>> {
     if (this.path.includes("/")) throw new TypeError("Groups are of a whole collection: filter by the parent.");
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
-    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, this.spec)}`, headers }, query);
+    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, doublesOf(this.specs, this.spec))}`, headers }, query);
     const data = parseData(answer.text, groupNumbers(query, this.spec));
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
     const total = answer.headers.get("X-Total-Count");
@@ -409,17 +459,28 @@ export class ReadCollection<S extends CollectionShape> {
    * page. With a negative limit it goes backwards: from the one in front of the offset or
    * cursor, or from the last.
    */
-  async *all(query: WalkQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
-    yield* this.#walk(query, (query.limit ?? 0) < 0);
+  async *all<const I extends IncludeOf<S> = readonly [], const F extends FieldName<S> = never>(query: WalkQuery<S, I, F> = {}): AsyncGenerator<ReadOf<S, I, F>, void, undefined> {
+    yield* this.#walk<ReadOf<S, I, F>>(query, (query.limit ?? 0) < 0);
   }
 
   /** The same backwards, whatever the sign of the limit. */
-  async *backward(query: WalkQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
-    yield* this.#walk(query, true);
+  async *backward<const I extends IncludeOf<S> = readonly [], const F extends FieldName<S> = never>(query: WalkQuery<S, I, F> = {}): AsyncGenerator<ReadOf<S, I, F>, void, undefined> {
+    yield* this.#walk<ReadOf<S, I, F>>(query, true);
   }
 
-  #walk(query: WalkQuery<S>, backwards: boolean): AsyncGenerator<S["read"], void, undefined> {
-    return walk<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, backwards, this.transport);
+  #walk<R>(query: ListRange & { pageSize?: number; signal?: AbortSignal }, backwards: boolean): AsyncGenerator<R, void, undefined> {
+    const { offset, cursor, limit, known, pageSize, ...selection } = query;
+    const list = (range: ListRange) => this.list({ ...selection, ...range } as ListQuery<S>);
+    return walk<ResourceReference>(list, query, backwards, this.transport) as AsyncGenerator<unknown> as AsyncGenerator<R, void, undefined>;
+  }
+
+  /** @internal */
+  protected queryText(range: ListRange, selection: ListSelection<object, string, string>, more?: (query: URLSearchParams) => void): string {
+    return queryText(range, selection, doublesOf(this.specs, this.spec), more);
+  }
+
+  #addParts(text: URLSearchParams, parts: { include?: unknown; fields?: readonly string[] }): void {
+    addIncluded(text, parts.include, parts.fields, this.specs, this.spec);
   }
 
   /** @internal */
@@ -430,26 +491,20 @@ export class ReadCollection<S extends CollectionShape> {
   }
 
   /** @internal */
-  protected item<R>(answer: HttpAnswer): ItemResult<R> {
-    return itemOf<R>(answer, this.spec);
+  protected item<R>(answer: HttpAnswer): WriteResult<R> {
+    return { ...itemOf<R>(answer, this.spec), ...affectedBy(answer) };
   }
-}
-
-/** The query of an upsert. */
-function conflictText(onConflict: string | readonly string[]): string {
-  return `?on_conflict=${encodeURIComponent(typeof onConflict === "string" ? onConflict : onConflict.join(","))}`;
-}
-
-/** The query without its range. */
-function selected(query: ListSelection<object, string> & CallOptions): object {
-  const { filter, sort, signal } = query;
-  return { ...(filter && { filter }), ...(sort && { sort }), ...(signal && { signal }) };
 }
 
 /** A collection. Writes have a key each, so that sending them again does them once. */
 export class Collection<S extends CollectionShape> extends ReadCollection<S> {
+  /** The writes of this collection as steps of a transaction: `api.$transaction([api.users.step.create({ … })])`. */
+  get step(): TransactionSteps<S> {
+    return new TransactionSteps<S>(this.path, (id) => this.itemPath(id), this.spec);
+  }
+
   /** Creates a resource. */
-  async create(body: S["create"], options: WriteOptions = {}): Promise<ItemResult<S["read"]>> {
+  async create(body: S["create"], options: WriteOptions = {}): Promise<WriteResult<S["read"]>> {
     return this.#write({ method: "POST", path: this.path, body: this.#text(body) }, options);
   }
 
@@ -459,59 +514,48 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
    * ahead of it, and its places count from the first body: `/1207/email`.
    */
   async createMany(bodies: readonly S["create"][], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
-    const texts = bodies.map((body) => bodyText(body, this.spec));
-    const data: S["read"][] = [];
-    try {
-      await sendInArrays(texts, async (body, from, to) => {
-        const { idempotencyKey, ...rest } = options;
-        const part = to - from === texts.length ? "" : `-${from}-${to}`; // each array is a request of its own
-        const keyed = idempotencyKey === undefined ? rest : { ...rest, idempotencyKey: idempotencyKey + part };
-        const answer = await this.#send({ method: "POST", path: this.path, body }, keyed, undefined);
-        const created = parseData(answer.text, this.spec);
-        if (!Array.isArray(created) || created.length !== to - from) throw new ProtocolError(`The answer has no array of ${to - from} as its data.`);
-        return created as S["read"][];
-      }, data);
-    } catch (error) {
-      if (error instanceof PluralError) error.created = data;
-      throw error;
-    }
-    return { data };
+    return this.#arrays(this.path, bodies, options);
   }
 
   /**
    * Changes the attributes that are given of all resources that a query selects, in one transaction: all of them or
-   * none. A filter or a range is required.
+   * none. A filter, a search or a range is required.
    */
   async updateMany(query: RangeQuery<S>, body: S["patch"], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
-    return this.#range({ method: "PATCH", path: this.path + queryText(query, query, this.spec), body: this.#text(body) }, options);
+    return this.#range({ method: "PATCH", path: this.path + this.queryText(query, query), body: this.#text(body) }, options);
   }
 
-  /** Deletes all resources that a query selects, in one transaction, and gives them as they last were. A filter or a range is required. */
-  async deleteMany(query: RangeQuery<S>, options: WriteOptions = {}): Promise<ManyResult<S["deleted"]>> {
-    return this.#range({ method: "DELETE", path: this.path + queryText(query, query, this.spec) }, options);
+  /** Deletes all resources that a query selects, in one transaction, and gives them as they last were. A filter, a search or a range is required. */
+  async deleteMany(query: RangeQuery<S>, options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
+    return this.#range({ method: "DELETE", path: this.path + this.queryText(query, query) }, options);
   }
 
   /**
    * Creates a resource, or changes the one that has the same values of a unique attribute, or of all attributes of a unique group:
    * then only what is given is changed. `created` tells which of the two has happened.
    */
-  async upsert(onConflict: string | readonly string[], body: S["create"] | S["patch"], options: WriteOptions = {}): Promise<UpsertResult<S["read"]>> {
+  async upsert(onConflict: S["unique"], body: S["create"] | S["patch"], options: WriteOptions = {}): Promise<UpsertResult<S["read"]>> {
     const answer = await this.#send({ method: "POST", path: this.path + conflictText(onConflict), body: this.#text(body) }, options, undefined);
     return { ...this.item<S["read"]>(answer), created: answer.status === 201 };
   }
 
+  /** The same with any number of resources, in arrays as those of `createMany`. */
+  async upsertMany(onConflict: S["unique"], bodies: readonly (S["create"] | S["patch"])[], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
+    return this.#arrays(this.path + conflictText(onConflict), bodies, options);
+  }
+
   /** Replaces all attributes of a resource. What is left out goes to its default, else to null. */
-  async replace(id: string, body: S["replace"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
+  async replace(id: string, body: S["replace"], ...[options]: ChangeArguments<S>): Promise<WriteResult<S["read"]>> {
     return this.#write({ method: "PUT", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Changes the attributes that are given, and no others. */
-  async update(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
+  async update(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<WriteResult<S["read"]>> {
     return this.#write({ method: "PATCH", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Deletes a resource, and gives it as it last was. */
-  async delete(id: string, ...[options]: ChangeArguments<S>): Promise<ItemResult<S["deleted"]>> {
+  async delete(id: string, ...[options]: ChangeArguments<S>): Promise<WriteResult<S["deleted"]>> {
     return this.#write({ method: "DELETE", path: this.itemPath(id) }, options);
   }
 
@@ -521,10 +565,11 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
    * lost, or the server ends or restarts, it connects again and continues behind the last event. If that happens within
    * a snapshot, `reset` is given and the snapshot begins again.
    */
-  async *watch(query: WatchQuery<S> = {}): AsyncGenerator<WatchEvent<S["read"]>, void, undefined> {
-    const { filter } = query;
-    const path = (range: ListRange) => this.path + queryText(range, filter === undefined ? {} : { filter }, this.spec);
-    yield* followList<S["read"]>(this.transport, path, this.spec, query);
+  async *watch<const F extends FieldName<S> = never>(query: WatchQuery<S, F> = {}): AsyncGenerator<WatchEvent<ReadOf<S, readonly [], F>>, void, undefined> {
+    const { filter, search, fields } = query;
+    const selection = { ...(filter !== undefined && { filter }), ...(search !== undefined && { search }) };
+    const path = (range: ListRange) => this.path + this.queryText(range, selection, (text) => addIncluded(text, undefined, fields, this.specs, this.spec));
+    yield* followList<ReadOf<S, readonly [], F>>(this.transport, path, this.spec, query);
   }
 
   /** Follows one resource as `watch` does, and ends when it was deleted or is no longer visible: `deleted` or `left` is the last event. */
@@ -543,22 +588,22 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   }
 
   /** Has a resource created later: the answer comes once that is certain, and `wait` waits for it. */
-  async createAsync(body: S["create"], options: WriteOptions = {}): Promise<AcceptedWrite<S["read"]>> {
+  async createAsync(body: S["create"], options: Omit<WriteOptions, "dryRun"> = {}): Promise<AcceptedWrite<S["read"]>> {
     return this.#accept({ method: "POST", path: this.path, body: this.#text(body) }, options);
   }
 
   /** Has a resource replaced later. */
-  async replaceAsync(id: string, body: S["replace"], ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<S["read"]>> {
+  async replaceAsync(id: string, body: S["replace"], ...[options]: LaterArguments<S>): Promise<AcceptedWrite<S["read"]>> {
     return this.#accept({ method: "PUT", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Has a resource changed later. */
-  async updateAsync(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<S["read"]>> {
+  async updateAsync(id: string, body: S["patch"], ...[options]: LaterArguments<S>): Promise<AcceptedWrite<S["read"]>> {
     return this.#accept({ method: "PATCH", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Has a resource deleted later. */
-  async deleteAsync(id: string, ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<ResourceReference>> {
+  async deleteAsync(id: string, ...[options]: LaterArguments<S>): Promise<AcceptedWrite<ResourceReference>> {
     return this.#accept({ method: "DELETE", path: this.itemPath(id) }, options);
   }
 
@@ -571,17 +616,43 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
     return children;
   }
 
-  async #write<R extends ResourceReference>(call: HttpCall, options: ChangeOptions = {}): Promise<ItemResult<R>> {
+  async #write<R extends ResourceReference>(call: HttpCall, options: ChangeOptions = {}): Promise<WriteResult<R>> {
     // The server answers with the outcome if there is one within the time, as it does elsewhere.
-    const prefer = this.spec.async?.includes(call.method) ? "respond-async, wait=30" : undefined;
+    const prefer = this.spec.async?.includes(call.method) && options.dryRun !== true ? "respond-async, wait=30" : undefined;
     const answer = await this.#send(call, options, prefer);
     return answer.status === 202 ? this.#accepted<R>(call, answer).wait(options) : this.item<R>(answer);
   }
 
   async #range<R>(call: HttpCall, options: WriteOptions): Promise<ManyResult<R>> {
-    const data = parseData((await this.#send(call, options, undefined)).text, this.spec);
+    const answer = await this.#send(call, options, undefined);
+    const data = parseData(answer.text, this.spec);
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
-    return { data: data as R[] };
+    return { data: data as R[], ...affectedBy(answer) };
+  }
+
+  async #arrays(path: string, bodies: readonly object[], options: WriteOptions): Promise<ManyResult<S["read"]>> {
+    const texts = bodies.map((body) => bodyText(body, this.spec));
+    const data: S["read"][] = [];
+    let effects: Pick<ManyResult<unknown>, "affected"> = {};
+    try {
+      await sendInArrays(texts, async (body, from, to) => {
+        const whole = to - from === texts.length;
+        // The second array of a dry run would not find what the first has not written.
+        if (options.dryRun === true && !whole) throw new TypeError("A dry run is one request, and these resources are too many for one.");
+        const { idempotencyKey, ...rest } = options;
+        const part = whole ? "" : `-${from}-${to}`; // each array is a request of its own
+        const keyed = idempotencyKey === undefined ? rest : { ...rest, idempotencyKey: idempotencyKey + part };
+        const answer = await this.#send({ method: "POST", path, body }, keyed, undefined);
+        const written = parseData(answer.text, this.spec);
+        if (!Array.isArray(written) || written.length !== to - from) throw new ProtocolError(`The answer has no array of ${to - from} as its data.`);
+        effects = affectedBy(answer);
+        return written as S["read"][];
+      }, data);
+    } catch (error) {
+      if (error instanceof PluralError) error.created = data;
+      throw error;
+    }
+    return { data, ...effects };
   }
 
   async #accept<R extends ResourceReference>(call: HttpCall, options: ChangeOptions = {}): Promise<AcceptedWrite<R>> {
@@ -593,10 +664,11 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   }
 
   #send(call: HttpCall, options: ChangeOptions, prefer: string | undefined): Promise<HttpAnswer> {
-    const headers: Record<string, string> = { "Idempotency-Key": options.idempotencyKey ?? randomUUID() };
+    const headers = keyOf(options);
     if (options.ifMatch !== undefined) headers["If-Match"] = options.ifMatch;
     if (prefer !== undefined) headers["Prefer"] = prefer;
-    return this.transport.send({ ...call, headers }, options);
+    const path = options.dryRun === true ? `${call.path}${call.path.includes("?") ? "&" : "?"}dry_run=true` : call.path;
+    return this.transport.send({ ...call, path, headers }, options);
   }
 
   #accepted<R extends ResourceReference>(call: HttpCall, answer: HttpAnswer): AcceptedWrite<R> {
@@ -646,11 +718,201 @@ export class AcceptedWrite<R> {
   }
 }
 
+/** A relation to one resource, or to none. */
+export interface ToOne<S> {
+  readonly shape: S;
+  readonly many: false;
+}
+
+/** A relation to any number of resources. */
+export interface ToMany<S> {
+  readonly shape: S;
+  readonly many: true;
+}
+
+/** The names of the relations of a collection. */
+export type RelationName<S extends CollectionShape> = keyof S["relations"] & string;
+
+/** The types of the collection that a relation leads to. */
+export type RelatedShape<S extends CollectionShape, R extends RelationName<S>> = S["relations"][R] extends { readonly shape: infer T extends CollectionShape } ? T : never;
+
+/** The names of the fields of a collection. */
+export type FieldName<S extends CollectionShape> = keyof S["read"] & string;
+
+/** What can be said of a related resource that is included. */
+export interface OneIncluded<S extends CollectionShape> {
+  /** Only these attributes, and `id` and `type`. */
+  readonly fields?: readonly FieldName<S>[];
+  /** Relations of the related resource. */
+  readonly include?: IncludeOf<S>;
+}
+
+/** What can be said of related resources that are included. */
+export interface ManyIncluded<S extends CollectionShape> extends OneIncluded<S> {
+  /** How many; negative: the last ones. Default: the first 10. */
+  readonly limit?: number;
+  readonly sort?: SortKey<S["sort"]> | readonly SortKey<S["sort"]>[];
+  readonly filter?: FilterOf<S>;
+  /** Adds the number of all that match, such as `comments_total`. */
+  readonly total?: boolean;
+}
+
+type IncludedOptions<S extends CollectionShape, R extends RelationName<S>> =
+  S["relations"][R] extends { readonly many: true } ? ManyIncluded<RelatedShape<S, R>> : OneIncluded<RelatedShape<S, R>>;
+
+/** Relations by their names, with options: `{ author: true, comments: { limit: 3, include: ["author"] } }`. */
+export type IncludeTree<S extends CollectionShape> = { readonly [R in RelationName<S>]?: true | IncludedOptions<S, R> };
+
+/** Which related resources are included: names and paths, `["author", "comments.author"]`, or names with options. */
+export type IncludeOf<S extends CollectionShape> = readonly (RelationName<S> | `${RelationName<S>}.${string}`)[] | IncludeTree<S>;
+
+/** @internal The paths that would be right in place of one. */
+type PathLike<S extends CollectionShape, P extends string> =
+  P extends `${infer R}.${infer Rest}` ? (R extends RelationName<S> ? `${R}.${PathLike<RelatedShape<S, R>, Rest>}` : RelationName<S>) : RelationName<S>;
+
+/** What is included, with `never` in place of what does not exist. The compiler would let it pass, as the type of the result depends on what is included. */
+export type CheckedInclude<S extends CollectionShape, I> = I extends readonly unknown[]
+  ? { readonly [K in keyof I]: I[K] extends string ? PathLike<S, I[K]> : never }
+  : { readonly [R in keyof I]: R extends RelationName<S> ? (I[R] extends true ? true : CheckedOptions<S, R, I[R]>) : never };
+
+type CheckedOptions<S extends CollectionShape, R extends RelationName<S>, O> = {
+  readonly [K in keyof O]: K extends "include" ? CheckedInclude<RelatedShape<S, R>, O[K]> : K extends keyof IncludedOptions<S, R> ? O[K] : never;
+};
+
+/** A resource as it is read: all attributes, or only some fields, with what is included. */
+export type ReadOf<S extends CollectionShape, I = readonly [], F extends string = never> = I extends readonly [] ? FieldsOf<S, F> : FieldsOf<S, F> & EmbeddedOf<S, I>;
+
+type FieldsOf<S extends CollectionShape, F extends string> = [F] extends [never] ? S["read"] : Pick<S["read"], ("id" | "type" | F) & keyof S["read"]>;
+
+type EmbeddedOf<S extends CollectionShape, I> = I extends readonly (infer P extends string)[]
+  ? { readonly [R in FirstOf<P> & RelationName<S>]: EmbeddedAs<S, R, ReadOf<RelatedShape<S, R>, IncludeBehind<P, R>>> }
+  : { readonly [R in keyof I & RelationName<S>]: EmbeddedAs<S, R, ReadOf<RelatedShape<S, R>, OptionOf<I[R], "include", readonly []>, NamesOf<OptionOf<I[R], "fields", never>>>> }
+    & { readonly [R in keyof I & RelationName<S> as I[R] extends { readonly total: true } ? `${R}_total` : never]: number };
+
+type EmbeddedAs<S extends CollectionShape, R extends RelationName<S>, T> = S["relations"][R] extends { readonly many: true } ? T[] : T | null;
+type FirstOf<P extends string> = P extends `${infer R}.${string}` ? R : P;
+type RestOf<P extends string, R extends string> = P extends `${R}.${infer Rest}` ? Rest : never;
+type IncludeBehind<P extends string, R extends string> = [RestOf<P, R>] extends [never] ? readonly [] : readonly RestOf<P, R>[];
+type OptionOf<O, K extends string, Without> = O extends { readonly [N in K]: infer V } ? V : Without;
+type NamesOf<L> = [L] extends [never] ? never : L extends readonly (infer N extends string)[] ? N : never;
+
+type ThroughName<S extends CollectionShape> = { [R in RelationName<S>]: `${R}.${keyof RelatedShape<S, R>["filter"] & string}` }[RelationName<S>];
+type ThroughTwoName<S extends CollectionShape> = { [R in RelationName<S>]: `${R}.${ThroughName<RelatedShape<S, R>>}` }[RelationName<S>];
+type ThroughCondition<S extends CollectionShape, N> =
+  N extends `${infer R}.${infer F}` ? (R extends RelationName<S> ? (F extends keyof RelatedShape<S, R>["filter"] ? RelatedShape<S, R>["filter"][F] : never) : never) : never;
+type ThroughTwoCondition<S extends CollectionShape, N> =
+  N extends `${infer R}.${infer F}` ? (R extends RelationName<S> ? ThroughCondition<RelatedShape<S, R>, F> : never) : never;
+
+/** Conditions on fields of related resources: `"author.country"`, `"lines.product.name"`. */
+export type ThroughFilter<S extends CollectionShape> = { [N in ThroughName<S>]?: ThroughCondition<S, N> } & { [N in ThroughTwoName<S>]?: ThroughTwoCondition<S, N> };
+
+type AnyAttribute<F> = "any" extends keyof F ? F["any"] : never;
+type Alternatives<F, More> = Omit<F, "any"> & More & {
+  /** Conditions of which one must hold: `any: [{ state: "open" }, { owner_id: { null: true } }]`. Those of one alternative must all hold. */
+  any?: readonly (Omit<F, "any"> & More)[] | AnyAttribute<F>;
+};
+
+/** What a collection can be filtered by: its own fields, and those of related resources. */
+export type FilterOf<S extends CollectionShape> = Alternatives<S["filter"], ThroughFilter<S>>;
+
+/** What a stream of a collection can be filtered by: its own fields. */
+export type OwnFilterOf<S extends CollectionShape> = Alternatives<S["filter"], unknown>;
+
+/** @internal An included relation, whatever the collection is. */
+interface IncludedPart {
+  readonly path: string;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** The included relations, those that lead to others first. */
+function partsOf(include: unknown, prefix = ""): IncludedPart[] {
+  if (Array.isArray(include)) return include.map((path) => ({ path: `${prefix}${path}`, options: {} }));
+  return Object.entries(include ?? {}).flatMap(([name, given]) => {
+    if (given === undefined) return [];
+    const options = given === true ? {} : (given as Record<string, unknown>);
+    const path = `${prefix}${name}`;
+    return [{ path, options }, ...partsOf(options["include"] ?? [], `${path}.`)];
+  });
+}
+
+/** Adds what is included and which fields are shown to a query. */
+function addIncluded(query: URLSearchParams, include: unknown, fields: readonly string[] | undefined, specs: CollectionSpecs, spec: CollectionSpec): void {
+  const parts = partsOf(include);
+  if (parts.length > 0) query.append("include", parts.map(({ path }) => path).join(","));
+  if (fields !== undefined) query.append("fields", fieldsText(fields, "fields"));
+  for (const { path, options } of parts) {
+    const { limit, sort, filter, total, fields } = options as ManyIncluded<CollectionShape>;
+    const name = `include[${path}]`;
+    if (limit !== undefined) query.append(`${name}[limit]`, String(limit));
+    if (sort !== undefined) query.append(`${name}[sort]`, typeof sort === "string" ? sort : sort.join(","));
+    if (filter !== undefined) addFilter(query, `${name}[filter]`, filter, doublesOf(specs, relatedSpec(specs, spec, path.split(".")).spec));
+    if (total !== undefined) query.append(`${name}[total]`, String(total));
+    if (fields !== undefined) query.append(`fields[${path}]`, fieldsText(fields, `fields[${path}]`));
+  }
+}
+
+/** Names of fields. None at all would be another type than it seems: `["id"]` is the least. */
+function fieldsText(fields: readonly string[], parameter: string): string {
+  if (fields.length === 0) throw new TypeError(`${parameter} needs at least one name: ["id"] gives only id and type.`);
+  return fields.join(",");
+}
+
+/** What is known of the collection that relations lead to, and where its resources are in an answer. */
+function relatedSpec(specs: CollectionSpecs, spec: CollectionSpec, names: readonly string[]): { spec: CollectionSpec; place: string } {
+  let [current, place] = [spec, ""];
+  for (const name of names) {
+    const [to = "", many] = current.relations?.[name] ?? [];
+    current = specs[to] ?? {};
+    place += many === true ? `${name}/+/` : `${name}/`;
+  }
+  return { spec: current, place };
+}
+
+/** The numbers of a resource with all that is included in it. */
+function numbersIncluding(specs: CollectionSpecs, spec: CollectionSpec, include: unknown): NumberPaths {
+  const parts = partsOf(include);
+  if (parts.length === 0) return spec;
+  const paths = new Set(parts.flatMap(({ path }) => path.split(".").map((_, at, names) => names.slice(0, at + 1).join("."))));
+  const all = [{ spec, place: "" }, ...[...paths].map((path) => relatedSpec(specs, spec, path.split(".")))];
+  const within = (name: "bigints" | "doubles") => all.flatMap((each) => (each.spec[name] ?? []).map((path) => each.place + path));
+  const bigints = within("bigints");
+  return { ...(bigints.length > 0 && { bigints }), doubles: within("doubles") };
+}
+
+/** Which fields of a collection are doubles, with those inside objects and arrays and of related resources. */
+function doublesOf(specs: CollectionSpecs, spec: CollectionSpec): DoubleTest {
+  return (field) => {
+    const names = field.split(".");
+    let current = spec;
+    while (names.length > 1 && Object.hasOwn(current.relations ?? {}, names[0] ?? "")) {
+      current = relatedSpec(specs, current, names.splice(0, 1)).spec;
+    }
+    const path = names.join("/");
+    return [path, `${path}/+`].some((each) => current.doubles?.includes(each));
+  };
+}
+
 /** One resource, and the state that it was in. */
 export interface ItemResult<R> {
   readonly data: R;
   /** For `ifMatch`. There is none of what is deleted, and none if a proxy took it away. */
   readonly etag: string | undefined;
+}
+
+/** How many resources of each collection a write would create, change or delete, with all that follows from it: `{ users: 1, posts: 12 }`. */
+export type AffectedCounts = Readonly<Record<string, number>>;
+
+/** One resource after a write. */
+export interface WriteResult<R> extends ItemResult<R> {
+  /** Of a dry run, and of no other write. */
+  readonly affected?: AffectedCounts;
+}
+
+/** Several resources, in the order in which they were given or are in the collection. */
+export interface ManyResult<R> {
+  readonly data: R[];
+  /** Of a dry run, and of no other write. */
+  readonly affected?: AffectedCounts;
 }
 
 /** A range of a collection, in its order. */
@@ -675,6 +937,14 @@ function itemOf<R>(answer: HttpAnswer, numbers: NumbersOf): ItemResult<R> {
   const { id, type } = (data ?? {}) as Partial<ResourceReference>;
   if (typeof id !== "string" || typeof type !== "string") throw new ProtocolError("The answer has no resource as its data.");
   return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
+}
+
+/** What a dry run says of its effects; nothing if the answer is that of a write. */
+function affectedBy(answer: HttpAnswer): { affected?: AffectedCounts } {
+  const header = answer.headers.get("X-Affected");
+  if (header === null) return {};
+  const counts = header.split(",").map((part) => part.trim().split("=")).map(([name = "", count]) => [name, Number(count)] as const);
+  return { affected: Object.fromEntries(counts) };
 }
 
 /** The page of an answer. */
@@ -746,7 +1016,7 @@ export interface GroupFields {
 }
 
 /** How resources are grouped, and what is computed of each group. */
-export interface GroupQuery<F, B extends string, Sum extends string, Avg extends string, Min extends string, Max extends string> extends CallOptions {
+export interface GroupQuery<F, W extends string, B extends string, Sum extends string, Avg extends string, Min extends string, Max extends string> extends CallOptions {
   /** Fields whose values make the groups; dates and date-times can be truncated: `created_at:month`. */
   by?: readonly B[];
   sum?: readonly Sum[];
@@ -754,6 +1024,8 @@ export interface GroupQuery<F, B extends string, Sum extends string, Avg extends
   min?: readonly Min[];
   max?: readonly Max[];
   filter?: F;
+  /** Words that the resources must have. */
+  search?: W;
   /** By what `by` has, and by `count`, the number of resources: `["-count", "state"]`. */
   sort?: SortKey<NoInfer<B> | "count"> | readonly SortKey<NoInfer<B> | "count">[];
   offset?: number;
@@ -786,13 +1058,14 @@ export interface GroupPage<R> {
 
 const functions = ["sum", "avg", "min", "max"] as const;
 
-type AnyGroupQuery = GroupQuery<unknown, string, string, string, string, string>;
+type AnyGroupQuery = GroupQuery<unknown, string, string, string, string, string, string>;
 
 /** The query string of groups, `?` included, or nothing. */
-function groupText(query: AnyGroupQuery, numbers: NumberPaths): string {
-  const { offset, limit, filter, sort } = query;
+function groupText(query: AnyGroupQuery, isDouble: DoubleTest): string {
+  const { offset, limit, filter, search, sort } = query;
   const range: ListRange = { ...(offset !== undefined && { offset }), ...(limit !== undefined && { limit }) };
-  const rest = queryText(range, { ...(filter !== undefined && { filter: filter as object }), ...(sort !== undefined && { sort: sort as string }) }, numbers);
+  const selection = { ...(filter !== undefined && { filter: filter as object }), ...(search !== undefined && { search }), ...(sort !== undefined && { sort: sort as string }) };
+  const rest = queryText(range, selection, isDouble);
   const groups = new URLSearchParams();
   for (const name of ["by", ...functions] as const) {
     const fields = query[name];
@@ -818,6 +1091,100 @@ function groupsBeside(query: Pick<ListRange, "offset" | "limit">, length: number
 function groupNumbers(query: AnyGroupQuery, numbers: NumberPaths): NumberPaths {
   const within = (paths: readonly string[] = []) => paths.flatMap((path) => ["by", "sum", "min", "max"].map((name) => `${name}/${path}`));
   return { bigints: within(numbers.bigints), doubles: [...within(numbers.doubles), ...(query.avg ?? []).map((field) => `avg/${field}`)] };
+}
+
+declare const stepResult: unique symbol;
+
+/** One write of a transaction, which gives a resource. Collections make them: `api.users.step.create({ … })`. */
+export interface TransactionStep<R> {
+  readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  /** JSON. */
+  readonly body?: string;
+  readonly ifMatch?: string;
+  /** For the compiler only. */
+  readonly [stepResult]?: R;
+}
+
+/** The resources of a transaction, one for each of its steps. */
+export interface TransactionResult<T extends readonly TransactionStep<unknown>[]> {
+  readonly data: { -readonly [K in keyof T]: T[K] extends TransactionStep<infer R> ? R : never };
+  /** Of a dry run, and of no other write. */
+  readonly affected?: AffectedCounts;
+}
+
+/** The condition of a step as its last argument, which can be left out unless the collection requires it. */
+export type StepArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: { ifMatch?: string }] : [options: { ifMatch: string }];
+
+/** Makes the steps of transactions, and sends nothing. */
+export class TransactionSteps<S extends CollectionShape> {
+  readonly #path: string;
+  readonly #itemPath: (id: string) => string;
+  readonly #spec: CollectionSpec;
+
+  /** @internal */
+  constructor(path: string, itemPath: (id: string) => string, spec: CollectionSpec) {
+    this.#path = path;
+    this.#itemPath = itemPath;
+    this.#spec = spec;
+  }
+
+  /** Creates a resource. With an id of your own, later steps can refer to it. */
+  create(body: S["create"]): TransactionStep<S["read"]> {
+    return this.#step("POST", this.#path, body);
+  }
+
+  /** Creates a resource, or changes the one with the same unique values: see `upsert` of a collection. */
+  upsert(onConflict: S["unique"], body: S["create"] | S["patch"]): TransactionStep<S["read"]> {
+    return this.#step("POST", this.#path + conflictText(onConflict), body);
+  }
+
+  /** Replaces all attributes of a resource. */
+  replace(id: string, body: S["replace"], ...[options]: StepArguments<S>): TransactionStep<S["read"]> {
+    return this.#step("PUT", this.#itemPath(id), body, options);
+  }
+
+  /** Changes the attributes that are given, and no others. */
+  update(id: string, body: S["patch"], ...[options]: StepArguments<S>): TransactionStep<S["read"]> {
+    return this.#step("PATCH", this.#itemPath(id), body, options);
+  }
+
+  /** Deletes a resource, and gives it as it last was. */
+  delete(id: string, ...[options]: StepArguments<S>): TransactionStep<S["read"]> {
+    return this.#step("DELETE", this.#itemPath(id), undefined, options);
+  }
+
+  #step<R>(method: TransactionStep<R>["method"], path: string, body: object | undefined, options: { ifMatch?: string } = {}): TransactionStep<R> {
+    const { ifMatch } = options;
+    return { method, path: `/${path}`, ...(body !== undefined && { body: bodyText(body, this.#spec) }), ...(ifMatch !== undefined && { ifMatch }) };
+  }
+}
+
+/** The query of an upsert. */
+function conflictText(onConflict: string | readonly string[]): string {
+  return `?on_conflict=${encodeURIComponent(typeof onConflict === "string" ? onConflict : onConflict.join(","))}`;
+}
+
+/** The header that has a write done once, however often it is sent. A dry run does nothing, so that it needs none. */
+function keyOf({ idempotencyKey, dryRun }: WriteOptions): Record<string, string> {
+  if (dryRun !== true) return { "Idempotency-Key": idempotencyKey ?? randomUUID() };
+  if (idempotencyKey !== undefined) throw new TypeError("A dry run has no idempotencyKey: it changes nothing.");
+  return {};
+}
+
+/** Executes steps in their order, all or none. */
+async function runTransaction<const T extends readonly TransactionStep<unknown>[]>(
+  transport: HttpTransport, specs: CollectionSpecs, steps: T, options: WriteOptions = {},
+): Promise<TransactionResult<T>> {
+  const texts = steps.map(({ method, path, body, ifMatch }) => {
+    const rest = JSON.stringify({ method, path, if_match: ifMatch });
+    return body === undefined ? rest : `${rest.slice(0, -1)},"body":${body}}`;
+  });
+  const path = `-/transaction${options.dryRun === true ? "?dry_run=true" : ""}`;
+  const answer = await transport.send({ method: "POST", path, headers: keyOf(options), body: `[${texts.join(",")}]` }, options);
+  const data = parseData(answer.text, (resource) => specs[(resource as Partial<ResourceReference> | null)?.type ?? ""] ?? {});
+  if (!Array.isArray(data) || data.length !== steps.length) throw new ProtocolError(`The answer has no array of ${steps.length} as its data.`);
+  return { data: data as unknown as TransactionResult<T>["data"], ...affectedBy(answer) };
 }
 
 /** A change in the change log, with the resource before and after it. */
@@ -915,7 +1282,7 @@ export class ChangeLog<R extends ResourceReference> {
     if (cursor !== undefined && since !== undefined) throw new TypeError("Give either a cursor or since: both say where the range starts.");
     const range = { ...(cursor !== undefined && { cursor }), ...(limit !== undefined && { limit }), ...(known !== undefined && { known }) };
     const headers: Record<string, string> = count === undefined ? {} : { Prefer: `count=${count}` };
-    const path = behind(this.#path + queryText(range, filter === undefined ? {} : { filter }, {}), since);
+    const path = behind(this.#path + queryText(range, filter === undefined ? {} : { filter }, () => false), since);
     const page = pageOf<Change<R>>(range, await this.#transport.send({ method: "GET", path, headers }, query), this.#numbers);
     const { next, prev } = page;
     return { ...page, next: next && { ...next, since: undefined }, prev: prev && { ...prev, since: undefined } };
@@ -941,7 +1308,7 @@ export class ChangeLog<R extends ResourceReference> {
   /** Follows the changes: those that there are, then `synced`, and then every further one, in order, none twice and none left out. See `watch` of a collection. */
   async *watch(query: ChangeWatchQuery<R["type"]> = {}): AsyncGenerator<ChangeEvent<R>, void, undefined> {
     const { filter } = query;
-    const path = (range: { limit?: number }) => this.#path + queryText(range, filter === undefined ? {} : { filter }, {});
+    const path = (range: { limit?: number }) => this.#path + queryText(range, filter === undefined ? {} : { filter }, () => false);
     yield* followList<Change<R>>(this.#transport, path, this.#numbers, query) as AsyncGenerator<unknown> as AsyncGenerator<ChangeEvent<R>, void, undefined>;
   }
 }
@@ -1075,12 +1442,12 @@ export interface ResourceChange {
  *
  * A watch that is begun with `since: event.position` continues behind the event. A snapshot has no position until it is complete.
  */
-export type WatchEvent<R extends ResourceReference> =
+export type WatchEvent<R> =
   | { readonly kind: "listed"; readonly data: R }
   | { readonly kind: "synced" | "bookmark"; readonly position: string }
   | { readonly kind: "created" | "entered" | "deleted"; readonly data: R; readonly change: ResourceChange; readonly position: string }
   | { readonly kind: "updated"; readonly data: R; /** Former values of what was changed. */ readonly previous: Partial<R>; readonly change: ResourceChange; readonly position: string }
-  | { readonly kind: "left"; readonly data: Pick<R, "id" | "type">; readonly position: string }
+  | { readonly kind: "left"; readonly data: Pick<R, keyof R & keyof ResourceReference>; readonly position: string }
   | { readonly kind: "reset" };
 
 /** Where a watch begins: with a snapshot, unless it says otherwise. */
@@ -1117,7 +1484,7 @@ function behind(path: string, position: string | undefined): string {
 }
 
 /** The events of a list, whose path with a range is given. */
-async function* followList<R extends ResourceReference>(
+async function* followList<R>(
   transport: HttpTransport, path: (range: { limit?: number }) => string, numbers: NumbersOf, options: WatchOptions,
 ): AsyncGenerator<WatchEvent<R>, void, undefined> {
   let since = beginning(options);
@@ -1134,7 +1501,7 @@ async function* followList<R extends ResourceReference>(
 // The first connection has as many attempts as any request. Afterwards the server is known to be there, and it is
 // asked for as long as it takes.
 /** The events of one connection after another. */
-async function* follow<R extends ResourceReference>(
+async function* follow<R>(
   transport: HttpTransport, target: WatchTarget, signal: AbortSignal | undefined,
 ): AsyncGenerator<WatchEvent<R>, void, undefined> {
   let { since: position, skipping } = target;
@@ -1195,7 +1562,7 @@ interface StreamFrame {
 }
 
 /** The event of a frame; nothing if this client does not know its kind. */
-function eventOf<R extends ResourceReference>(frame: StreamFrame, numbers: NumbersOf): WatchEvent<R> | undefined {
+function eventOf<R>(frame: StreamFrame, numbers: NumbersOf): WatchEvent<R> | undefined {
   const { kind, id: position, data: text = "" } = frame;
   switch (kind) {
     case "reset":
@@ -1271,7 +1638,7 @@ function addLine(frame: StreamFrame, line: string): void {
   if (field === "retry" && /^\d{1,10}$/.test(value)) frame.retry = Number(value);
 }
 
-/** What every field can be tested for, and the only thing that objects and arrays can. */
+/** What every field can be tested for, and the only thing that objects can. */
 export interface NullCondition {
   null?: boolean;
 }
@@ -1301,6 +1668,14 @@ export interface TextOperators<V extends string> extends OrderedOperators<V> {
   starts_with?: string;
 }
 
+/** Conditions on an array. */
+export interface ArrayCondition<V> extends NullCondition {
+  /** The array has this item, or one of these. */
+  has?: V | readonly V[];
+  /** The array has all of these items. */
+  has_all?: readonly V[];
+}
+
 /** A value to be equal to, several of which one must be, or operators. */
 export type EqualCondition<V> = V | readonly V[] | EqualOperators<V>;
 /** The same, of values with an order. */
@@ -1319,9 +1694,11 @@ export interface ListRange {
   known?: string;
 }
 
-/** What restricts and orders a collection. All filters must hold. */
-export interface ListSelection<F, K extends string> {
+/** What restricts and orders a collection. All filters must hold, and the search. */
+export interface ListSelection<F, K extends string, W extends string> {
   filter?: F;
+  /** Words, each of which must be the beginning of a word in the attributes that the schema declares for search. */
+  search?: W;
   /** `-` in front is downwards: `["-created_at", "name"]`. */
   sort?: SortKey<K> | readonly SortKey<K>[];
 }
@@ -1331,15 +1708,20 @@ export type SortKey<K extends string> = K | `-${K}`;
 
 type FilterScalar = string | number | bigint | boolean | Date;
 
+/** Whether the values of a field are doubles by the schema, so that many digits are no sign of a rounded integer. */
+type DoubleTest = (field: string) => boolean;
+
 /** The query string of a list, `?` included, or nothing. */
-function queryText(range: ListRange, selection: ListSelection<object, string>, numbers: NumberPaths): string {
+function queryText(range: ListRange, selection: ListSelection<object, string, string>, isDouble: DoubleTest, more?: (query: URLSearchParams) => void): string {
   if (range.offset !== undefined && range.cursor !== undefined) {
     throw new TypeError("Give either a cursor or an offset: both say where the range starts.");
   }
   const query = new URLSearchParams();
-  for (const [field, condition] of Object.entries(selection.filter ?? {})) addCondition(query, field, condition, numbers);
+  addFilter(query, "filter", selection.filter ?? {}, isDouble);
+  if (selection.search !== undefined) query.append("search", selection.search);
   const { sort } = selection;
   if (sort !== undefined) query.append("sort", typeof sort === "string" ? sort : sort.join(","));
+  more?.(query);
   for (const name of ["offset", "cursor", "limit"] as const) {
     const value = range[name];
     if (value !== undefined) query.append(name, String(value));
@@ -1348,10 +1730,39 @@ function queryText(range: ListRange, selection: ListSelection<object, string>, n
   return text === "" ? "" : `?${text}`;
 }
 
-function addCondition(query: URLSearchParams, field: string, condition: unknown, numbers: NumberPaths): void {
-  const name = `filter[${field}]`;
+/** Adds the conditions of a filter to a query: `filter[name]=…`, or with another prefix. */
+function addFilter(query: URLSearchParams, prefix: string, filter: object, isDouble: DoubleTest): void {
+  for (const [field, condition] of Object.entries(filter)) {
+    if (field !== "any") {
+      addCondition(query, `${prefix}[${field}]`, condition, isDouble(field));
+    } else if (isAlternatives(condition)) {
+      condition.forEach((alternative, at) => addAlternative(query, `${prefix}[any][${at}]`, alternative, isDouble));
+    } else {
+      // filter[any] begins alternatives, so that an attribute of this name has an operator in any case.
+      addCondition(query, `${prefix}[any]`, isOperators(condition) ? condition : Array.isArray(condition) ? { in: condition } : { eq: condition }, isDouble(field));
+    }
+  }
+}
+
+function addAlternative(query: URLSearchParams, prefix: string, alternative: object, isDouble: DoubleTest): void {
+  const conditions = Object.entries(alternative).filter(([, condition]) => condition !== undefined);
+  // It would hold for everything, and a query cannot say that.
+  if (conditions.length === 0) throw new TypeError(`${prefix} needs at least one condition.`);
+  for (const [field, condition] of conditions) addCondition(query, `${prefix}[${field}]`, condition, isDouble(field));
+}
+
+function isOperators(condition: unknown): condition is object {
+  return typeof condition === "object" && condition !== null && !Array.isArray(condition) && !(condition instanceof Date);
+}
+
+/** Whether these are conditions of which one must hold, and not the values of an attribute. */
+function isAlternatives(condition: unknown): condition is readonly object[] {
+  return Array.isArray(condition) && condition.length > 0 && condition.every(isOperators);
+}
+
+function addCondition(query: URLSearchParams, name: string, condition: unknown, isDouble: boolean): void {
   const valueText = (value: unknown, parameter: string): string => {
-    if (typeof value === "number" && isRounded(value) && !numbers.doubles?.includes(field)) {
+    if (typeof value === "number" && isRounded(value) && !isDouble) {
       throw new PrecisionError(`${parameter} is ${value}, which a number cannot hold.`);
     }
     return scalarText(value, parameter);
@@ -1361,14 +1772,18 @@ function addCondition(query: URLSearchParams, field: string, condition: unknown,
     for (const value of atLeastOne(condition, name)) query.append(name, valueText(value, name));
     return;
   }
-  if (typeof condition !== "object" || condition === null || condition instanceof Date) {
+  if (!isOperators(condition)) {
     query.append(name, valueText(condition, name));
     return;
   }
   for (const [operator, operand] of Object.entries(condition)) {
     if (operand === undefined) continue;
     const parameter = `${name}[${operator}]`;
-    query.append(parameter, Array.isArray(operand) ? listText(operand, parameter, valueText) : valueText(operand, parameter));
+    if (operator === "has") {
+      for (const value of atLeastOne(Array.isArray(operand) ? operand : [operand], parameter)) query.append(parameter, valueText(value, parameter));
+    } else {
+      query.append(parameter, Array.isArray(operand) ? listText(operand, parameter, valueText) : valueText(operand, parameter));
+    }
   }
 }
 

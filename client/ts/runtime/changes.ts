@@ -101,7 +101,7 @@ export class ChangeLog<R extends ResourceReference> {
     if (cursor !== undefined && since !== undefined) throw new TypeError("Give either a cursor or since: both say where the range starts.");
     const range = { ...(cursor !== undefined && { cursor }), ...(limit !== undefined && { limit }), ...(known !== undefined && { known }) };
     const headers: Record<string, string> = count === undefined ? {} : { Prefer: `count=${count}` };
-    const path = behind(this.#path + queryText(range, filter === undefined ? {} : { filter }, {}), since);
+    const path = behind(this.#path + queryText(range, filter === undefined ? {} : { filter }, () => false), since);
     const page = pageOf<Change<R>>(range, await this.#transport.send({ method: "GET", path, headers }, query), this.#numbers);
     const { next, prev } = page;
     return { ...page, next: next && { ...next, since: undefined }, prev: prev && { ...prev, since: undefined } };
@@ -127,7 +127,7 @@ export class ChangeLog<R extends ResourceReference> {
   /** Follows the changes: those that there are, then `synced`, and then every further one, in order, none twice and none left out. See `watch` of a collection. */
   async *watch(query: ChangeWatchQuery<R["type"]> = {}): AsyncGenerator<ChangeEvent<R>, void, undefined> {
     const { filter } = query;
-    const path = (range: { limit?: number }) => this.#path + queryText(range, filter === undefined ? {} : { filter }, {});
+    const path = (range: { limit?: number }) => this.#path + queryText(range, filter === undefined ? {} : { filter }, () => false);
     yield* followList<Change<R>>(this.#transport, path, this.#numbers, query) as AsyncGenerator<unknown> as AsyncGenerator<ChangeEvent<R>, void, undefined>;
   }
 }

@@ -1,11 +1,13 @@
 import { sendInArrays } from "./arrays.ts";
 import { ChangeLog } from "./changes.ts";
 import { errorOf, PluralError, ProtocolError, type ApiProblem } from "./errors.ts";
-import { bodyText, type NumberPaths, parseData, randomUUID } from "./json.ts";
+import { bodyText, type NumberPaths, parseData } from "./json.ts";
 import { type Group, type GroupFields, type GroupPage, type GroupQuery, groupNumbers, groupsBeside, groupText } from "./groups.ts";
-import { type ItemResult, itemOf, linked, pageOf, type PageResult } from "./page.ts";
+import { affectedBy, type ItemResult, itemOf, linked, type ManyResult, pageOf, type PageResult, type WriteResult } from "./page.ts";
 import { queryText, type ListRange, type ListSelection } from "./query.ts";
+import { addIncluded, type CheckedInclude, doublesOf, type FieldName, type FilterOf, type IncludeOf, numbersIncluding, type OwnFilterOf, type ReadOf } from "./relations.ts";
 import { type ResourceReference, uuid } from "./resource.ts";
+import { conflictText, keyOf, TransactionSteps } from "./transaction.ts";
 import { type CallOptions, type HttpAnswer, type HttpCall, type HttpTransport, sleep } from "./transport.ts";
 import { walk } from "./walk.ts";
 import { beginning, behind, follow, followList, type WatchEvent, type WatchOptions } from "./watch.ts";
@@ -21,6 +23,12 @@ export interface CollectionShape {
   change: ChangeOptions;
   filter: object;
   sort: string;
+  /** `string` if the collection can be searched, else `never`. */
+  search: string;
+  /** The unique attributes and groups of attributes, for upserts. */
+  unique: string | readonly string[];
+  /** What the resources are related to: ToOne or ToMany by name. */
+  relations: object;
   groups: GroupFields;
   children: object;
 }
@@ -35,6 +43,9 @@ export interface ChildOf<S extends CollectionShape, A extends keyof S["create"] 
   change: S["change"];
   filter: S["filter"];
   sort: S["sort"];
+  search: S["search"];
+  unique: S["unique"];
+  relations: S["relations"];
   groups: S["groups"];
 }
 
@@ -43,43 +54,59 @@ export interface CollectionSpec extends NumberPaths {
   /** Methods that are always answered before they are done. */
   readonly async?: readonly string[];
   readonly children?: readonly string[];
+  /** The collection that each relation leads to, and whether to any number of its resources. */
+  readonly relations?: Readonly<Record<string, readonly [to: string, many?: true]>>;
 }
 
 /** @internal All collections by their names. */
 export type CollectionSpecs = Readonly<Record<string, CollectionSpec>>;
 
-/** Several resources, in the order in which they were given. */
-export interface ManyResult<R> {
-  readonly data: R[];
+/** What is shown of each resource. */
+export interface ShownParts<S extends CollectionShape, I extends IncludeOf<S>, F extends string> {
+  /** Related resources, which become members of the resource: `["author", "comments.author"]`, or with options `{ comments: { limit: 3 } }`. */
+  include?: I & CheckedInclude<S, I>;
+  /** Only these attributes, and `id` and `type`. */
+  fields?: readonly F[];
 }
 
+/** What can be said of reading one resource. */
+export interface ItemQuery<S extends CollectionShape, I extends IncludeOf<S> = readonly [], F extends string = never> extends ShownParts<S, I, F>, CallOptions {}
+
 /** What can be said of a list. */
-export interface ListQuery<S extends CollectionShape> extends ListRange, ListSelection<S["filter"], S["sort"]>, CallOptions {
+export interface ListQuery<S extends CollectionShape, I extends IncludeOf<S> = readonly [], F extends string = never>
+  extends ListRange, ListSelection<FilterOf<S>, S["sort"], S["search"]>, ShownParts<S, I, F>, CallOptions {
   /** Count also what a filter selects. */
   count?: "exact";
 }
 
 /** What can be said of a walk through a collection. Without a limit it ends where the collection does. */
-export interface WalkQuery<S extends CollectionShape> extends ListRange, ListSelection<S["filter"], S["sort"]>, CallOptions {
+export interface WalkQuery<S extends CollectionShape, I extends IncludeOf<S> = readonly [], F extends string = never>
+  extends ListRange, ListSelection<FilterOf<S>, S["sort"], S["search"]>, ShownParts<S, I, F>, CallOptions {
   /** How many resources are asked for at once. Default: 500. */
   pageSize?: number;
 }
 
+/** Which resources are counted. */
+export interface TotalQuery<S extends CollectionShape> extends Pick<ListSelection<FilterOf<S>, S["sort"], S["search"]>, "filter" | "search">, CallOptions {}
+
 /** Which resources are changed or deleted at once. Without a limit, all that match. */
-export interface RangeQuery<S extends CollectionShape> extends ListRange, ListSelection<S["filter"], S["sort"]> {}
+export interface RangeQuery<S extends CollectionShape> extends ListRange, ListSelection<FilterOf<S>, S["sort"], S["search"]> {}
 
 /** A resource that was created or changed. */
-export interface UpsertResult<R> extends ItemResult<R> {
+export interface UpsertResult<R> extends WriteResult<R> {
   readonly created: boolean;
 }
 
 /** What can be said of a watch. */
-export interface WatchQuery<S extends CollectionShape> extends Pick<ListSelection<S["filter"], S["sort"]>, "filter">, WatchOptions {}
+export interface WatchQuery<S extends CollectionShape, F extends string = never>
+  extends Pick<ListSelection<OwnFilterOf<S>, S["sort"], S["search"]>, "filter" | "search">, Pick<ShownParts<S, readonly [], F>, "fields">, WatchOptions {}
 
 /** What can be said of a write. */
 export interface WriteOptions extends CallOptions {
   /** The write is done once, however often it is sent with this key. Default: a new one for each call. */
   idempotencyKey?: string;
+  /** Only checks the write: the result is that of the write, with `affected`, and nothing is changed. */
+  dryRun?: boolean;
 }
 
 /** What can be said of a change. */
@@ -95,6 +122,12 @@ export interface ConditionalChangeOptions extends ChangeOptions {
 
 /** The options of a change as the last argument, which can be left out if all of them can. */
 export type ChangeArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: S["change"]] : [options: S["change"]];
+
+/** What can be said of a change that is done later: it is no dry run. */
+export interface LaterOptions extends Omit<ChangeOptions, "dryRun"> {}
+
+/** The same of a change that is done later. */
+export type LaterArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: LaterOptions] : [options: LaterOptions & { ifMatch: string }];
 
 /** A collection that can only be read. */
 export class ReadCollection<S extends CollectionShape> {
@@ -116,19 +149,21 @@ export class ReadCollection<S extends CollectionShape> {
   }
 
   /** One resource by its id. */
-  async get(id: string, options: CallOptions = {}): Promise<ItemResult<S["read"]>> {
-    return this.item(await this.transport.send({ method: "GET", path: this.itemPath(id) }, options));
+  async get<const I extends IncludeOf<S> = readonly [], const F extends FieldName<S> = never>(id: string, query: ItemQuery<S, I, F> = {}): Promise<ItemResult<ReadOf<S, I, F>>> {
+    const path = this.itemPath(id) + queryText({}, {}, () => false, (text) => this.#addParts(text, query));
+    return itemOf<ReadOf<S, I, F>>(await this.transport.send({ method: "GET", path }, query), numbersIncluding(this.specs, this.spec, query.include));
   }
 
   /** One range of the collection: the first hundred, unless it says otherwise. */
-  async list(query: ListQuery<S> = {}): Promise<PageResult<S["read"]>> {
+  async list<const I extends IncludeOf<S> = readonly [], const F extends FieldName<S> = never>(query: ListQuery<S, I, F> = {}): Promise<PageResult<ReadOf<S, I, F>>> {
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
-    const answer = await this.transport.send({ method: "GET", path: this.path + queryText(query, query, this.spec), headers }, query);
-    return pageOf<S["read"]>(query, answer, this.spec);
+    const path = this.path + this.queryText(query, query, (text) => this.#addParts(text, query));
+    const answer = await this.transport.send({ method: "GET", path, headers }, query);
+    return pageOf<ResourceReference>(query, answer, numbersIncluding(this.specs, this.spec, query.include)) as PageResult<unknown> as PageResult<ReadOf<S, I, F>>;
   }
 
-  /** How many resources there are, or how many a filter selects. */
-  async total(query: Omit<ListQuery<S>, keyof ListRange | "sort" | "count"> = {}): Promise<number> {
+  /** How many resources there are, or how many a filter or a search selects. */
+  async total(query: TotalQuery<S> = {}): Promise<number> {
     const { total } = await this.list({ ...query, limit: 0, count: "exact" } as ListQuery<S>);
     if (total === undefined) throw new ProtocolError("The answer has no X-Total-Count.");
     return total;
@@ -144,10 +179,10 @@ export class ReadCollection<S extends CollectionShape> {
     const Avg extends keyof S["groups"]["avg"] & string = never,
     const Min extends keyof S["groups"]["min"] & string = never,
     const Max extends keyof S["groups"]["max"] & string = never,
-  >(query: GroupQuery<S["filter"], B, Sum, Avg, Min, Max> = {}): Promise<GroupPage<Group<S["groups"], B, Sum, Avg, Min, Max>>> {
+  >(query: GroupQuery<FilterOf<S>, S["search"], B, Sum, Avg, Min, Max> = {}): Promise<GroupPage<Group<S["groups"], B, Sum, Avg, Min, Max>>> {
     if (this.path.includes("/")) throw new TypeError("Groups are of a whole collection: filter by the parent.");
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
-    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, this.spec)}`, headers }, query);
+    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, doublesOf(this.specs, this.spec))}`, headers }, query);
     const data = parseData(answer.text, groupNumbers(query, this.spec));
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
     const total = answer.headers.get("X-Total-Count");
@@ -161,17 +196,28 @@ export class ReadCollection<S extends CollectionShape> {
    * page. With a negative limit it goes backwards: from the one in front of the offset or
    * cursor, or from the last.
    */
-  async *all(query: WalkQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
-    yield* this.#walk(query, (query.limit ?? 0) < 0);
+  async *all<const I extends IncludeOf<S> = readonly [], const F extends FieldName<S> = never>(query: WalkQuery<S, I, F> = {}): AsyncGenerator<ReadOf<S, I, F>, void, undefined> {
+    yield* this.#walk<ReadOf<S, I, F>>(query, (query.limit ?? 0) < 0);
   }
 
   /** The same backwards, whatever the sign of the limit. */
-  async *backward(query: WalkQuery<S> = {}): AsyncGenerator<S["read"], void, undefined> {
-    yield* this.#walk(query, true);
+  async *backward<const I extends IncludeOf<S> = readonly [], const F extends FieldName<S> = never>(query: WalkQuery<S, I, F> = {}): AsyncGenerator<ReadOf<S, I, F>, void, undefined> {
+    yield* this.#walk<ReadOf<S, I, F>>(query, true);
   }
 
-  #walk(query: WalkQuery<S>, backwards: boolean): AsyncGenerator<S["read"], void, undefined> {
-    return walk<S["read"]>((range) => this.list({ ...selected(query), ...range } as ListQuery<S>), query, backwards, this.transport);
+  #walk<R>(query: ListRange & { pageSize?: number; signal?: AbortSignal }, backwards: boolean): AsyncGenerator<R, void, undefined> {
+    const { offset, cursor, limit, known, pageSize, ...selection } = query;
+    const list = (range: ListRange) => this.list({ ...selection, ...range } as ListQuery<S>);
+    return walk<ResourceReference>(list, query, backwards, this.transport) as AsyncGenerator<unknown> as AsyncGenerator<R, void, undefined>;
+  }
+
+  /** @internal */
+  protected queryText(range: ListRange, selection: ListSelection<object, string, string>, more?: (query: URLSearchParams) => void): string {
+    return queryText(range, selection, doublesOf(this.specs, this.spec), more);
+  }
+
+  #addParts(text: URLSearchParams, parts: { include?: unknown; fields?: readonly string[] }): void {
+    addIncluded(text, parts.include, parts.fields, this.specs, this.spec);
   }
 
   /** @internal */
@@ -182,26 +228,20 @@ export class ReadCollection<S extends CollectionShape> {
   }
 
   /** @internal */
-  protected item<R>(answer: HttpAnswer): ItemResult<R> {
-    return itemOf<R>(answer, this.spec);
+  protected item<R>(answer: HttpAnswer): WriteResult<R> {
+    return { ...itemOf<R>(answer, this.spec), ...affectedBy(answer) };
   }
-}
-
-/** The query of an upsert. */
-function conflictText(onConflict: string | readonly string[]): string {
-  return `?on_conflict=${encodeURIComponent(typeof onConflict === "string" ? onConflict : onConflict.join(","))}`;
-}
-
-/** The query without its range. */
-function selected(query: ListSelection<object, string> & CallOptions): object {
-  const { filter, sort, signal } = query;
-  return { ...(filter && { filter }), ...(sort && { sort }), ...(signal && { signal }) };
 }
 
 /** A collection. Writes have a key each, so that sending them again does them once. */
 export class Collection<S extends CollectionShape> extends ReadCollection<S> {
+  /** The writes of this collection as steps of a transaction: `api.$transaction([api.users.step.create({ … })])`. */
+  get step(): TransactionSteps<S> {
+    return new TransactionSteps<S>(this.path, (id) => this.itemPath(id), this.spec);
+  }
+
   /** Creates a resource. */
-  async create(body: S["create"], options: WriteOptions = {}): Promise<ItemResult<S["read"]>> {
+  async create(body: S["create"], options: WriteOptions = {}): Promise<WriteResult<S["read"]>> {
     return this.#write({ method: "POST", path: this.path, body: this.#text(body) }, options);
   }
 
@@ -211,59 +251,48 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
    * ahead of it, and its places count from the first body: `/1207/email`.
    */
   async createMany(bodies: readonly S["create"][], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
-    const texts = bodies.map((body) => bodyText(body, this.spec));
-    const data: S["read"][] = [];
-    try {
-      await sendInArrays(texts, async (body, from, to) => {
-        const { idempotencyKey, ...rest } = options;
-        const part = to - from === texts.length ? "" : `-${from}-${to}`; // each array is a request of its own
-        const keyed = idempotencyKey === undefined ? rest : { ...rest, idempotencyKey: idempotencyKey + part };
-        const answer = await this.#send({ method: "POST", path: this.path, body }, keyed, undefined);
-        const created = parseData(answer.text, this.spec);
-        if (!Array.isArray(created) || created.length !== to - from) throw new ProtocolError(`The answer has no array of ${to - from} as its data.`);
-        return created as S["read"][];
-      }, data);
-    } catch (error) {
-      if (error instanceof PluralError) error.created = data;
-      throw error;
-    }
-    return { data };
+    return this.#arrays(this.path, bodies, options);
   }
 
   /**
    * Changes the attributes that are given of all resources that a query selects, in one transaction: all of them or
-   * none. A filter or a range is required.
+   * none. A filter, a search or a range is required.
    */
   async updateMany(query: RangeQuery<S>, body: S["patch"], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
-    return this.#range({ method: "PATCH", path: this.path + queryText(query, query, this.spec), body: this.#text(body) }, options);
+    return this.#range({ method: "PATCH", path: this.path + this.queryText(query, query), body: this.#text(body) }, options);
   }
 
-  /** Deletes all resources that a query selects, in one transaction, and gives them as they last were. A filter or a range is required. */
-  async deleteMany(query: RangeQuery<S>, options: WriteOptions = {}): Promise<ManyResult<S["deleted"]>> {
-    return this.#range({ method: "DELETE", path: this.path + queryText(query, query, this.spec) }, options);
+  /** Deletes all resources that a query selects, in one transaction, and gives them as they last were. A filter, a search or a range is required. */
+  async deleteMany(query: RangeQuery<S>, options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
+    return this.#range({ method: "DELETE", path: this.path + this.queryText(query, query) }, options);
   }
 
   /**
    * Creates a resource, or changes the one that has the same values of a unique attribute, or of all attributes of a unique group:
    * then only what is given is changed. `created` tells which of the two has happened.
    */
-  async upsert(onConflict: string | readonly string[], body: S["create"] | S["patch"], options: WriteOptions = {}): Promise<UpsertResult<S["read"]>> {
+  async upsert(onConflict: S["unique"], body: S["create"] | S["patch"], options: WriteOptions = {}): Promise<UpsertResult<S["read"]>> {
     const answer = await this.#send({ method: "POST", path: this.path + conflictText(onConflict), body: this.#text(body) }, options, undefined);
     return { ...this.item<S["read"]>(answer), created: answer.status === 201 };
   }
 
+  /** The same with any number of resources, in arrays as those of `createMany`. */
+  async upsertMany(onConflict: S["unique"], bodies: readonly (S["create"] | S["patch"])[], options: WriteOptions = {}): Promise<ManyResult<S["read"]>> {
+    return this.#arrays(this.path + conflictText(onConflict), bodies, options);
+  }
+
   /** Replaces all attributes of a resource. What is left out goes to its default, else to null. */
-  async replace(id: string, body: S["replace"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
+  async replace(id: string, body: S["replace"], ...[options]: ChangeArguments<S>): Promise<WriteResult<S["read"]>> {
     return this.#write({ method: "PUT", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Changes the attributes that are given, and no others. */
-  async update(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<ItemResult<S["read"]>> {
+  async update(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<WriteResult<S["read"]>> {
     return this.#write({ method: "PATCH", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Deletes a resource, and gives it as it last was. */
-  async delete(id: string, ...[options]: ChangeArguments<S>): Promise<ItemResult<S["deleted"]>> {
+  async delete(id: string, ...[options]: ChangeArguments<S>): Promise<WriteResult<S["deleted"]>> {
     return this.#write({ method: "DELETE", path: this.itemPath(id) }, options);
   }
 
@@ -273,10 +302,11 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
    * lost, or the server ends or restarts, it connects again and continues behind the last event. If that happens within
    * a snapshot, `reset` is given and the snapshot begins again.
    */
-  async *watch(query: WatchQuery<S> = {}): AsyncGenerator<WatchEvent<S["read"]>, void, undefined> {
-    const { filter } = query;
-    const path = (range: ListRange) => this.path + queryText(range, filter === undefined ? {} : { filter }, this.spec);
-    yield* followList<S["read"]>(this.transport, path, this.spec, query);
+  async *watch<const F extends FieldName<S> = never>(query: WatchQuery<S, F> = {}): AsyncGenerator<WatchEvent<ReadOf<S, readonly [], F>>, void, undefined> {
+    const { filter, search, fields } = query;
+    const selection = { ...(filter !== undefined && { filter }), ...(search !== undefined && { search }) };
+    const path = (range: ListRange) => this.path + this.queryText(range, selection, (text) => addIncluded(text, undefined, fields, this.specs, this.spec));
+    yield* followList<ReadOf<S, readonly [], F>>(this.transport, path, this.spec, query);
   }
 
   /** Follows one resource as `watch` does, and ends when it was deleted or is no longer visible: `deleted` or `left` is the last event. */
@@ -295,22 +325,22 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   }
 
   /** Has a resource created later: the answer comes once that is certain, and `wait` waits for it. */
-  async createAsync(body: S["create"], options: WriteOptions = {}): Promise<AcceptedWrite<S["read"]>> {
+  async createAsync(body: S["create"], options: Omit<WriteOptions, "dryRun"> = {}): Promise<AcceptedWrite<S["read"]>> {
     return this.#accept({ method: "POST", path: this.path, body: this.#text(body) }, options);
   }
 
   /** Has a resource replaced later. */
-  async replaceAsync(id: string, body: S["replace"], ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<S["read"]>> {
+  async replaceAsync(id: string, body: S["replace"], ...[options]: LaterArguments<S>): Promise<AcceptedWrite<S["read"]>> {
     return this.#accept({ method: "PUT", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Has a resource changed later. */
-  async updateAsync(id: string, body: S["patch"], ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<S["read"]>> {
+  async updateAsync(id: string, body: S["patch"], ...[options]: LaterArguments<S>): Promise<AcceptedWrite<S["read"]>> {
     return this.#accept({ method: "PATCH", path: this.itemPath(id), body: this.#text(body) }, options);
   }
 
   /** Has a resource deleted later. */
-  async deleteAsync(id: string, ...[options]: ChangeArguments<S>): Promise<AcceptedWrite<ResourceReference>> {
+  async deleteAsync(id: string, ...[options]: LaterArguments<S>): Promise<AcceptedWrite<ResourceReference>> {
     return this.#accept({ method: "DELETE", path: this.itemPath(id) }, options);
   }
 
@@ -323,17 +353,43 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
     return children;
   }
 
-  async #write<R extends ResourceReference>(call: HttpCall, options: ChangeOptions = {}): Promise<ItemResult<R>> {
+  async #write<R extends ResourceReference>(call: HttpCall, options: ChangeOptions = {}): Promise<WriteResult<R>> {
     // The server answers with the outcome if there is one within the time, as it does elsewhere.
-    const prefer = this.spec.async?.includes(call.method) ? "respond-async, wait=30" : undefined;
+    const prefer = this.spec.async?.includes(call.method) && options.dryRun !== true ? "respond-async, wait=30" : undefined;
     const answer = await this.#send(call, options, prefer);
     return answer.status === 202 ? this.#accepted<R>(call, answer).wait(options) : this.item<R>(answer);
   }
 
   async #range<R>(call: HttpCall, options: WriteOptions): Promise<ManyResult<R>> {
-    const data = parseData((await this.#send(call, options, undefined)).text, this.spec);
+    const answer = await this.#send(call, options, undefined);
+    const data = parseData(answer.text, this.spec);
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
-    return { data: data as R[] };
+    return { data: data as R[], ...affectedBy(answer) };
+  }
+
+  async #arrays(path: string, bodies: readonly object[], options: WriteOptions): Promise<ManyResult<S["read"]>> {
+    const texts = bodies.map((body) => bodyText(body, this.spec));
+    const data: S["read"][] = [];
+    let effects: Pick<ManyResult<unknown>, "affected"> = {};
+    try {
+      await sendInArrays(texts, async (body, from, to) => {
+        const whole = to - from === texts.length;
+        // The second array of a dry run would not find what the first has not written.
+        if (options.dryRun === true && !whole) throw new TypeError("A dry run is one request, and these resources are too many for one.");
+        const { idempotencyKey, ...rest } = options;
+        const part = whole ? "" : `-${from}-${to}`; // each array is a request of its own
+        const keyed = idempotencyKey === undefined ? rest : { ...rest, idempotencyKey: idempotencyKey + part };
+        const answer = await this.#send({ method: "POST", path, body }, keyed, undefined);
+        const written = parseData(answer.text, this.spec);
+        if (!Array.isArray(written) || written.length !== to - from) throw new ProtocolError(`The answer has no array of ${to - from} as its data.`);
+        effects = affectedBy(answer);
+        return written as S["read"][];
+      }, data);
+    } catch (error) {
+      if (error instanceof PluralError) error.created = data;
+      throw error;
+    }
+    return { data, ...effects };
   }
 
   async #accept<R extends ResourceReference>(call: HttpCall, options: ChangeOptions = {}): Promise<AcceptedWrite<R>> {
@@ -345,10 +401,11 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   }
 
   #send(call: HttpCall, options: ChangeOptions, prefer: string | undefined): Promise<HttpAnswer> {
-    const headers: Record<string, string> = { "Idempotency-Key": options.idempotencyKey ?? randomUUID() };
+    const headers = keyOf(options);
     if (options.ifMatch !== undefined) headers["If-Match"] = options.ifMatch;
     if (prefer !== undefined) headers["Prefer"] = prefer;
-    return this.transport.send({ ...call, headers }, options);
+    const path = options.dryRun === true ? `${call.path}${call.path.includes("?") ? "&" : "?"}dry_run=true` : call.path;
+    return this.transport.send({ ...call, path, headers }, options);
   }
 
   #accepted<R extends ResourceReference>(call: HttpCall, answer: HttpAnswer): AcceptedWrite<R> {

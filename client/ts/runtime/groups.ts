@@ -1,5 +1,5 @@
 import type { NumberPaths } from "./json.ts";
-import { queryText, type ListRange, type SortKey } from "./query.ts";
+import { type DoubleTest, type ListRange, queryText, type SortKey } from "./query.ts";
 import type { CallOptions } from "./transport.ts";
 
 /** What resources can be grouped by, and what can be computed of them, with the types of the values. */
@@ -12,7 +12,7 @@ export interface GroupFields {
 }
 
 /** How resources are grouped, and what is computed of each group. */
-export interface GroupQuery<F, B extends string, Sum extends string, Avg extends string, Min extends string, Max extends string> extends CallOptions {
+export interface GroupQuery<F, W extends string, B extends string, Sum extends string, Avg extends string, Min extends string, Max extends string> extends CallOptions {
   /** Fields whose values make the groups; dates and date-times can be truncated: `created_at:month`. */
   by?: readonly B[];
   sum?: readonly Sum[];
@@ -20,6 +20,8 @@ export interface GroupQuery<F, B extends string, Sum extends string, Avg extends
   min?: readonly Min[];
   max?: readonly Max[];
   filter?: F;
+  /** Words that the resources must have. */
+  search?: W;
   /** By what `by` has, and by `count`, the number of resources: `["-count", "state"]`. */
   sort?: SortKey<NoInfer<B> | "count"> | readonly SortKey<NoInfer<B> | "count">[];
   offset?: number;
@@ -52,13 +54,14 @@ export interface GroupPage<R> {
 
 const functions = ["sum", "avg", "min", "max"] as const;
 
-type AnyGroupQuery = GroupQuery<unknown, string, string, string, string, string>;
+type AnyGroupQuery = GroupQuery<unknown, string, string, string, string, string, string>;
 
 /** @internal The query string of groups, `?` included, or nothing. */
-export function groupText(query: AnyGroupQuery, numbers: NumberPaths): string {
-  const { offset, limit, filter, sort } = query;
+export function groupText(query: AnyGroupQuery, isDouble: DoubleTest): string {
+  const { offset, limit, filter, search, sort } = query;
   const range: ListRange = { ...(offset !== undefined && { offset }), ...(limit !== undefined && { limit }) };
-  const rest = queryText(range, { ...(filter !== undefined && { filter: filter as object }), ...(sort !== undefined && { sort: sort as string }) }, numbers);
+  const selection = { ...(filter !== undefined && { filter: filter as object }), ...(search !== undefined && { search }), ...(sort !== undefined && { sort: sort as string }) };
+  const rest = queryText(range, selection, isDouble);
   const groups = new URLSearchParams();
   for (const name of ["by", ...functions] as const) {
     const fields = query[name];

@@ -11,6 +11,22 @@ export interface ItemResult<R> {
   readonly etag: string | undefined;
 }
 
+/** How many resources of each collection a write would create, change or delete, with all that follows from it: `{ users: 1, posts: 12 }`. */
+export type AffectedCounts = Readonly<Record<string, number>>;
+
+/** One resource after a write. */
+export interface WriteResult<R> extends ItemResult<R> {
+  /** Of a dry run, and of no other write. */
+  readonly affected?: AffectedCounts;
+}
+
+/** Several resources, in the order in which they were given or are in the collection. */
+export interface ManyResult<R> {
+  readonly data: R[];
+  /** Of a dry run, and of no other write. */
+  readonly affected?: AffectedCounts;
+}
+
 /** A range of a collection, in its order. */
 export interface PageResult<R> {
   readonly data: R[];
@@ -33,6 +49,14 @@ export function itemOf<R>(answer: HttpAnswer, numbers: NumbersOf): ItemResult<R>
   const { id, type } = (data ?? {}) as Partial<ResourceReference>;
   if (typeof id !== "string" || typeof type !== "string") throw new ProtocolError("The answer has no resource as its data.");
   return { data: data as R, etag: answer.headers.get("ETag") ?? undefined };
+}
+
+/** @internal What a dry run says of its effects; nothing if the answer is that of a write. */
+export function affectedBy(answer: HttpAnswer): { affected?: AffectedCounts } {
+  const header = answer.headers.get("X-Affected");
+  if (header === null) return {};
+  const counts = header.split(",").map((part) => part.trim().split("=")).map(([name = "", count]) => [name, Number(count)] as const);
+  return { affected: Object.fromEntries(counts) };
 }
 
 /** @internal The page of an answer. */

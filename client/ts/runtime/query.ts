@@ -1,7 +1,7 @@
 import { PrecisionError } from "./errors.ts";
-import { isRounded, type NumberPaths } from "./json.ts";
+import { isRounded } from "./json.ts";
 
-/** What every field can be tested for, and the only thing that objects and arrays can. */
+/** What every field can be tested for, and the only thing that objects can. */
 export interface NullCondition {
   null?: boolean;
 }
@@ -31,6 +31,14 @@ export interface TextOperators<V extends string> extends OrderedOperators<V> {
   starts_with?: string;
 }
 
+/** Conditions on an array. */
+export interface ArrayCondition<V> extends NullCondition {
+  /** The array has this item, or one of these. */
+  has?: V | readonly V[];
+  /** The array has all of these items. */
+  has_all?: readonly V[];
+}
+
 /** A value to be equal to, several of which one must be, or operators. */
 export type EqualCondition<V> = V | readonly V[] | EqualOperators<V>;
 /** The same, of values with an order. */
@@ -49,9 +57,11 @@ export interface ListRange {
   known?: string;
 }
 
-/** What restricts and orders a collection. All filters must hold. */
-export interface ListSelection<F, K extends string> {
+/** What restricts and orders a collection. All filters must hold, and the search. */
+export interface ListSelection<F, K extends string, W extends string> {
   filter?: F;
+  /** Words, each of which must be the beginning of a word in the attributes that the schema declares for search. */
+  search?: W;
   /** `-` in front is downwards: `["-created_at", "name"]`. */
   sort?: SortKey<K> | readonly SortKey<K>[];
 }
@@ -61,15 +71,20 @@ export type SortKey<K extends string> = K | `-${K}`;
 
 type FilterScalar = string | number | bigint | boolean | Date;
 
+/** @internal Whether the values of a field are doubles by the schema, so that many digits are no sign of a rounded integer. */
+export type DoubleTest = (field: string) => boolean;
+
 /** @internal The query string of a list, `?` included, or nothing. */
-export function queryText(range: ListRange, selection: ListSelection<object, string>, numbers: NumberPaths): string {
+export function queryText(range: ListRange, selection: ListSelection<object, string, string>, isDouble: DoubleTest, more?: (query: URLSearchParams) => void): string {
   if (range.offset !== undefined && range.cursor !== undefined) {
     throw new TypeError("Give either a cursor or an offset: both say where the range starts.");
   }
   const query = new URLSearchParams();
-  for (const [field, condition] of Object.entries(selection.filter ?? {})) addCondition(query, field, condition, numbers);
+  addFilter(query, "filter", selection.filter ?? {}, isDouble);
+  if (selection.search !== undefined) query.append("search", selection.search);
   const { sort } = selection;
   if (sort !== undefined) query.append("sort", typeof sort === "string" ? sort : sort.join(","));
+  more?.(query);
   for (const name of ["offset", "cursor", "limit"] as const) {
     const value = range[name];
     if (value !== undefined) query.append(name, String(value));
@@ -78,10 +93,39 @@ export function queryText(range: ListRange, selection: ListSelection<object, str
   return text === "" ? "" : `?${text}`;
 }
 
-function addCondition(query: URLSearchParams, field: string, condition: unknown, numbers: NumberPaths): void {
-  const name = `filter[${field}]`;
+/** @internal Adds the conditions of a filter to a query: `filter[name]=…`, or with another prefix. */
+export function addFilter(query: URLSearchParams, prefix: string, filter: object, isDouble: DoubleTest): void {
+  for (const [field, condition] of Object.entries(filter)) {
+    if (field !== "any") {
+      addCondition(query, `${prefix}[${field}]`, condition, isDouble(field));
+    } else if (isAlternatives(condition)) {
+      condition.forEach((alternative, at) => addAlternative(query, `${prefix}[any][${at}]`, alternative, isDouble));
+    } else {
+      // filter[any] begins alternatives, so that an attribute of this name has an operator in any case.
+      addCondition(query, `${prefix}[any]`, isOperators(condition) ? condition : Array.isArray(condition) ? { in: condition } : { eq: condition }, isDouble(field));
+    }
+  }
+}
+
+function addAlternative(query: URLSearchParams, prefix: string, alternative: object, isDouble: DoubleTest): void {
+  const conditions = Object.entries(alternative).filter(([, condition]) => condition !== undefined);
+  // It would hold for everything, and a query cannot say that.
+  if (conditions.length === 0) throw new TypeError(`${prefix} needs at least one condition.`);
+  for (const [field, condition] of conditions) addCondition(query, `${prefix}[${field}]`, condition, isDouble(field));
+}
+
+function isOperators(condition: unknown): condition is object {
+  return typeof condition === "object" && condition !== null && !Array.isArray(condition) && !(condition instanceof Date);
+}
+
+/** Whether these are conditions of which one must hold, and not the values of an attribute. */
+function isAlternatives(condition: unknown): condition is readonly object[] {
+  return Array.isArray(condition) && condition.length > 0 && condition.every(isOperators);
+}
+
+function addCondition(query: URLSearchParams, name: string, condition: unknown, isDouble: boolean): void {
   const valueText = (value: unknown, parameter: string): string => {
-    if (typeof value === "number" && isRounded(value) && !numbers.doubles?.includes(field)) {
+    if (typeof value === "number" && isRounded(value) && !isDouble) {
       throw new PrecisionError(`${parameter} is ${value}, which a number cannot hold.`);
     }
     return scalarText(value, parameter);
@@ -91,14 +135,18 @@ function addCondition(query: URLSearchParams, field: string, condition: unknown,
     for (const value of atLeastOne(condition, name)) query.append(name, valueText(value, name));
     return;
   }
-  if (typeof condition !== "object" || condition === null || condition instanceof Date) {
+  if (!isOperators(condition)) {
     query.append(name, valueText(condition, name));
     return;
   }
   for (const [operator, operand] of Object.entries(condition)) {
     if (operand === undefined) continue;
     const parameter = `${name}[${operator}]`;
-    query.append(parameter, Array.isArray(operand) ? listText(operand, parameter, valueText) : valueText(operand, parameter));
+    if (operator === "has") {
+      for (const value of atLeastOne(Array.isArray(operand) ? operand : [operand], parameter)) query.append(parameter, valueText(value, parameter));
+    } else {
+      query.append(parameter, Array.isArray(operand) ? listText(operand, parameter, valueText) : valueText(operand, parameter));
+    }
   }
 }
 

@@ -21,12 +21,12 @@ export interface ResourceChange {
  *
  * A watch that is begun with `since: event.position` continues behind the event. A snapshot has no position until it is complete.
  */
-export type WatchEvent<R extends ResourceReference> =
+export type WatchEvent<R> =
   | { readonly kind: "listed"; readonly data: R }
   | { readonly kind: "synced" | "bookmark"; readonly position: string }
   | { readonly kind: "created" | "entered" | "deleted"; readonly data: R; readonly change: ResourceChange; readonly position: string }
   | { readonly kind: "updated"; readonly data: R; /** Former values of what was changed. */ readonly previous: Partial<R>; readonly change: ResourceChange; readonly position: string }
-  | { readonly kind: "left"; readonly data: Pick<R, "id" | "type">; readonly position: string }
+  | { readonly kind: "left"; readonly data: Pick<R, keyof R & keyof ResourceReference>; readonly position: string }
   | { readonly kind: "reset" };
 
 /** Where a watch begins: with a snapshot, unless it says otherwise. */
@@ -63,7 +63,7 @@ export function behind(path: string, position: string | undefined): string {
 }
 
 /** @internal The events of a list, whose path with a range is given. */
-export async function* followList<R extends ResourceReference>(
+export async function* followList<R>(
   transport: HttpTransport, path: (range: { limit?: number }) => string, numbers: NumbersOf, options: WatchOptions,
 ): AsyncGenerator<WatchEvent<R>, void, undefined> {
   let since = beginning(options);
@@ -80,7 +80,7 @@ export async function* followList<R extends ResourceReference>(
 // The first connection has as many attempts as any request. Afterwards the server is known to be there, and it is
 // asked for as long as it takes.
 /** @internal The events of one connection after another. */
-export async function* follow<R extends ResourceReference>(
+export async function* follow<R>(
   transport: HttpTransport, target: WatchTarget, signal: AbortSignal | undefined,
 ): AsyncGenerator<WatchEvent<R>, void, undefined> {
   let { since: position, skipping } = target;
@@ -141,7 +141,7 @@ interface StreamFrame {
 }
 
 /** The event of a frame; nothing if this client does not know its kind. */
-function eventOf<R extends ResourceReference>(frame: StreamFrame, numbers: NumbersOf): WatchEvent<R> | undefined {
+function eventOf<R>(frame: StreamFrame, numbers: NumbersOf): WatchEvent<R> | undefined {
   const { kind, id: position, data: text = "" } = frame;
   switch (kind) {
     case "reset":

@@ -2,7 +2,7 @@
 import * as auditor from "./auditor.ts";
 import * as awkward from "./awkward.ts";
 import * as kiosk from "./kiosk.ts";
-import { createClient, type Change, type ChangeEvent, type Collection, type Customer, type Order, type OrderShape, type Report, type Step, type PageResult, type ApiProblem, type WatchEvent } from "./shop.ts";
+import { createClient, type Change, type ChangeEvent, type Collection, type Customer, type Line, type Order, type OrderShape, type Report, type Step, type PageResult, type ApiProblem, type WatchEvent } from "./shop.ts";
 
 /** Fails to compile unless the two types are the same. */
 function same<A, B>(..._: (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? [] : [never]): void {}
@@ -82,16 +82,16 @@ export async function watches(): Promise<void> {
 
 export async function changes(): Promise<void> {
   const page = await api.changes.list({ filter: { collection: ["customers", "orders"], kind: "updated", "resource.id": id, by: { starts_with: "key:" }, created_at: { gte: new Date() } }, since: "p", limit: -5, count: "exact" });
-  same<(typeof page.data)[number], Change<Customer | Order | Report | Step>>();
+  same<(typeof page.data)[number], Change<Customer | Order | Line | Report | Step>>();
   await api.changes.list({ since: "p", ...page.next });
   const change = page.data[0]!;
   same<typeof change.kind, "created" | "updated" | "deleted">();
-  same<typeof change.resource.type, "customers" | "orders" | "reports" | "steps">();
+  same<typeof change.resource.type, "customers" | "orders" | "lines" | "reports" | "steps">();
   same<typeof change.by, string | null>();
   const { data } = change;
   if (data?.type === "orders") same<typeof data, Order>();
   for await (const event of api.changes.watch({ filter: { kind: { in: ["deleted"] } }, fromNow: true })) {
-    same<typeof event, ChangeEvent<Customer | Order | Report | Step>>();
+    same<typeof event, ChangeEvent<Customer | Order | Line | Report | Step>>();
     // @ts-expect-error: the log only grows
     if (event.kind === "deleted") break;
   }
@@ -155,6 +155,118 @@ export function filters(): void {
   api.customers.all({ filter: { nickname: "A" } });
   // @ts-expect-error: a count has no range
   void api.customers.total({ limit: 5 });
+}
+
+export async function related(): Promise<void> {
+  const { data: order } = await api.orders.get(id, { include: ["customer", "agent", "lines"] });
+  same<typeof order.customer, Customer | null>();
+  same<typeof order.agent, Customer | null>();
+  same<typeof order.lines, Line[]>();
+  same<typeof order.number, number>();
+  const nested = (await api.customers.list({ include: ["orders.lines", "orders.agent", "handled"], limit: 5 })).data[0]!;
+  same<(typeof nested.orders)[number]["lines"], Line[]>();
+  same<(typeof nested.orders)[number]["agent"], Customer | null>();
+  same<typeof nested.handled, Order[]>();
+  for await (const line of api.lines.all({ include: ["order.customer.orders"] })) same<NonNullable<NonNullable<typeof line.order>["customer"]>["orders"], Order[]>();
+  const { data: few } = await api.customers.get(id, { fields: ["name"], include: { orders: { limit: -3, sort: ["-number"], filter: { state: "open" }, total: true, fields: ["state"], include: { agent: { fields: ["email", "level"] } } }, handled: true } });
+  same<keyof typeof few, "id" | "type" | "name" | "orders" | "orders_total" | "handled">();
+  same<keyof (typeof few.orders)[number], "id" | "type" | "state" | "agent">();
+  same<keyof NonNullable<(typeof few.orders)[number]["agent"]>, "id" | "type" | "email" | "level">();
+  same<typeof few.orders_total, number>();
+  same<typeof few.handled, Order[]>();
+  const { data: [below] } = await api.customers.of(id).orders.list({ include: ["agent"], fields: ["number"] });
+  same<NonNullable<typeof below>["agent"], Customer | null>();
+  // @ts-expect-error: it was not included
+  order.reports;
+  // @ts-expect-error: may be null
+  order.customer.name;
+  // @ts-expect-error: not among the fields
+  few.email;
+  // @ts-expect-error: a relation that does not exist
+  void api.orders.list({ include: ["customers"] });
+  // @ts-expect-error: nor does this one, of the customer
+  void api.orders.list({ include: ["lines", "customer.nobody"] });
+  // @ts-expect-error: nor with options
+  void api.orders.list({ include: { lines: true, nobody: true } });
+  // @ts-expect-error: one resource has no limit
+  void api.orders.list({ include: { customer: { fields: ["name"], limit: 3 } } });
+  // @ts-expect-error: an option that does not exist
+  void api.orders.list({ include: { lines: { limit: 3, offset: 3 } } });
+  // @ts-expect-error: an attribute that lines do not have
+  void api.orders.list({ include: { lines: { fields: ["name"] } } });
+  // @ts-expect-error: nor can they be filtered by it
+  void api.orders.list({ include: { lines: { filter: { name: "x" } } } });
+  // @ts-expect-error: a field that does not exist
+  void api.customers.list({ fields: ["nickname"] });
+  // @ts-expect-error: reports are related to nothing
+  void api.reports.list({ include: ["customer"] });
+  // @ts-expect-error: what changes is not embedded
+  api.orders.watch({ include: ["customer"] });
+}
+
+export async function moreFilters(): Promise<void> {
+  void api.orders.list({ filter: { "customer.level": "gold", "lines.amount": { gte: 3 }, "agent.address.country": ["de", "fr"], "customer.tags": { has: "x" } } });
+  void api.lines.total({ filter: { "order.customer.name": { contains: "A" }, "order.state": "open" }, signal: AbortSignal.timeout(5) });
+  void api.customers.list({ filter: { "address.country": "de", tags: { has: ["a", "b"], has_all: ["c"] }, any: [{ name: "Ada" }, { visits: { gt: 3 }, "orders.state": "sent" }] }, search: "ada" });
+  api.customers.watch({ filter: { any: [{ name: "Ada" }, { level: "gold" }], "address.street": "Rue" }, search: "ada", fields: ["name"] });
+  void api.lines.groups({ by: ["product"], sum: ["price"], filter: { "order.customer.level": "gold" } });
+  // @ts-expect-error: no attribute of customers
+  void api.orders.list({ filter: { "customer.nickname": "A" } });
+  // @ts-expect-error: no value of the enum
+  void api.orders.list({ filter: { "customer.level": "platinum" } });
+  // @ts-expect-error: a number
+  void api.lines.list({ filter: { "order.number": "1" } });
+  // @ts-expect-error: no relation
+  void api.orders.list({ filter: { "nobody.name": "A" } });
+  // @ts-expect-error: two steps at most
+  void api.lines.list({ filter: { "order.customer.orders.number": 1 } });
+  // @ts-expect-error: no property
+  void api.customers.list({ filter: { "address.city": "Bonn" } });
+  // @ts-expect-error: the items are strings
+  void api.customers.list({ filter: { tags: { has: 1 } } });
+  // @ts-expect-error: an alternative has the same fields
+  void api.customers.list({ filter: { any: [{ nickname: "A" }] } });
+  // @ts-expect-error: and no alternatives of its own
+  void api.customers.list({ filter: { any: [{ name: "A", any: [{ name: "B" }] }] } });
+  // @ts-expect-error: orders are not searched
+  void api.orders.list({ search: "ada" });
+  // @ts-expect-error: a stream has no filters through relations
+  api.orders.watch({ filter: { "customer.name": "A" } });
+}
+
+export async function many(): Promise<void> {
+  const updated = await api.customers.updateMany({ filter: { "orders.state": "sent" }, search: "ada", limit: 5 }, { visits: 0 }, { dryRun: true });
+  same<typeof updated.data, Customer[]>();
+  same<typeof updated.affected, Readonly<Record<string, number>> | undefined>();
+  same<Awaited<ReturnType<typeof api.reports.deleteMany>>["data"], Report[]>();
+  const { created, data } = await api.customers.upsert("email", { email: "ada@example.com" });
+  same<typeof created, boolean>();
+  same<typeof data, Customer>();
+  await api.lines.upsertMany(["order_id", "product"], [{ order_id: id, product: "tea", amount: 1 }]);
+  const { data: [customer, order, line] } = await api.$transaction([
+    api.customers.step.create({ name: "Ada", email: "ada@example.com" }), api.orders.step.update(id, { number: 1 }, { ifMatch: '"1.1"' }), api.lines.step.delete(id),
+  ], { idempotencyKey: "k" });
+  same<typeof customer, Customer>();
+  same<typeof order, Order>();
+  same<typeof line, Line>();
+  // @ts-expect-error: name is not unique
+  await api.customers.upsert("name", { name: "Ada" });
+  // @ts-expect-error: nor are the two of a group, each by itself
+  await api.lines.upsertMany("product", []);
+  // @ts-expect-error: an attribute that does not exist
+  await api.customers.updateMany({ filter: { name: "Ada" } }, { nickname: "A" });
+  // @ts-expect-error: a step is not a request
+  await api.$transaction([{ method: "GET", path: "/customers" }]);
+  // @ts-expect-error: email is required
+  api.customers.step.create({ name: "Ada" });
+  // @ts-expect-error: orders take no blind change
+  api.orders.step.update(id, { number: 1 });
+  // @ts-expect-error: three steps have no fourth resource
+  (await api.$transaction([api.lines.step.delete(id)])).data[1];
+  // @ts-expect-error: what is done later is no dry run
+  await api.customers.createAsync({ name: "Ada", email: "ada@example.com" }, { dryRun: true });
+  // @ts-expect-error: operations are only read
+  api.operations.step;
 }
 
 export async function writes(): Promise<void> {
@@ -222,7 +334,8 @@ export async function awkwardNames(): Promise<void> {
   same<typeof data.choice, ("a'b" | 'c"d' | "e\\f")[] | null>();
   const { data: post } = await odd.dates.of(data.id)["blog-posts"].create({ title: "x" });
   same<typeof post, awkward.BlogPost>();
-  same<Awaited<ReturnType<typeof odd.blog_posts.get>>["data"], awkward.BlogPostResource>();
+  const { data: other } = await odd.blog_posts.get(id);
+  same<typeof other, awkward.BlogPostResource>();
   await odd.constructor.update(post.id, { new: "x" });
   await odd.class.of(post.id).class.list({ filter: { get: { contains: "x" } }, sort: "-parent_id" });
   // @ts-expect-error: the quotes are part of it
@@ -239,6 +352,18 @@ export async function ofARole(): Promise<void> {
   await few.customers.of(id).orders.list();
   // @ts-expect-error: the customer of an order cannot be set
   await few.customers.of(id).orders.create({ number: 1 });
+  const { data: [sold] } = await few.orders.list({ include: ["customer"] });
+  same<NonNullable<typeof sold>["customer"], kiosk.Customer | null>();
+  await few.orders.list({ filter: { "customer.level": "gold" }, include: { customer: { fields: ["name"] } } });
+  await few.customers.updateMany({ search: "ada" }, { level: "gold" });
+  // @ts-expect-error: hidden, so that there is no relation
+  await few.orders.list({ include: ["agent"] });
+  // @ts-expect-error: hidden there too
+  await few.orders.list({ filter: { "customer.email": "ada@example.com" } });
+  // @ts-expect-error: not granted
+  await few.customers.deleteMany({ filter: { name: "Ada" } });
+  // @ts-expect-error: without a hidden attribute there is no upsert
+  await few.customers.upsert("email", { level: "gold" });
   // @ts-expect-error: hidden
   await few.customers.list({ filter: { email: "ada@example.com" } });
   // @ts-expect-error: hidden, so that there is no order of it
@@ -269,4 +394,6 @@ export async function ofARole(): Promise<void> {
   same<typeof change, auditor.Change<auditor.Step>>();
   same<keyof NonNullable<typeof change.data>, "id" | "type" | "group" | "created_at" | "updated_at">();
   log.steps.history(id);
+  // @ts-expect-error: nothing can be written, in transactions neither
+  log.steps.step;
 }

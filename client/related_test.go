@@ -1,0 +1,314 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/problem"
+	"github.com/plural-go/plural/schema"
+)
+
+// withLibrary serves authors, books and their reviews.
+func withLibrary(t *testing.T) func(*plural.Config) {
+	t.Helper()
+	file, err := schema.Parse([]byte(`
+collections:
+  authors:
+    timestamps: false
+    attributes:
+      name: {type: string, maxLength: 50}
+      country: {type: string}
+    label: name
+    unique: [name]
+  books:
+    timestamps: false
+    attributes:
+      title: {type: string}
+      tags: {type: array, items: {type: string}}
+      size: {type: object, properties: {pages: {type: integer}}}
+      author_id: {references: {collection: authors, on_delete: cascade}, inverse: books}
+    search: [title]
+  reviews:
+    timestamps: false
+    attributes:
+      stars: {type: integer}
+    parent: {collection: books, on_delete: cascade}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c *plural.Config) { c.Schema = file.Schema }
+}
+
+type author struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Country string `json:"country,omitempty"`
+	Books   []book `json:"books,omitempty"`
+	Total   int64  `json:"books_total,omitempty"`
+}
+
+type book struct {
+	ID       string         `json:"id"`
+	Title    string         `json:"title,omitempty"`
+	Tags     []string       `json:"tags,omitempty"`
+	Size     map[string]int `json:"size,omitempty"`
+	AuthorID *string        `json:"author_id,omitempty"`
+	Author   *author        `json:"author,omitempty"`
+	Reviews  []review       `json:"reviews,omitempty"`
+}
+
+type review struct {
+	ID     string `json:"id"`
+	Stars  int    `json:"stars"`
+	BookID string `json:"book_id,omitempty"`
+}
+
+const (
+	eliotID, shelleyID = "00000000-0000-7000-8000-00000000000a", "00000000-0000-7000-8000-00000000000b"
+	middlemarchID      = "00000000-0000-7000-8000-000000000001"
+	silasID            = "00000000-0000-7000-8000-000000000002"
+	frankensteinID     = "00000000-0000-7000-8000-000000000003"
+	anonymousID        = "00000000-0000-7000-8000-000000000004"
+)
+
+// fill creates authors, books and reviews.
+func fill(t *testing.T, c *client.Client) (authors []author, books []book, reviews []review) {
+	t.Helper()
+	ctx := context.Background()
+	eliot, shelley := eliotID, shelleyID
+	authors = must(client.Of[author](c, "authors").CreateMany(ctx, []author{{ID: eliotID, Name: "George Eliot", Country: "UK"}, {ID: shelleyID, Name: "Mary Shelley", Country: "IT"}}))(t)
+	books = must(client.Of[book](c, "books").CreateMany(ctx, []book{
+		{ID: middlemarchID, Title: "Middlemarch", Tags: []string{"long", "novel"}, Size: map[string]int{"pages": 880}, AuthorID: &eliot},
+		{ID: silasID, Title: "Silas Marner", Tags: []string{"novel"}, Size: map[string]int{"pages": 200}, AuthorID: &eliot},
+		{ID: frankensteinID, Title: "Frankenstein", AuthorID: &shelley},
+		{ID: anonymousID, Title: "Beowulf", Tags: []string{"poem", "long"}},
+	}))(t)
+	reviews = must(client.Of[review](c, "reviews").CreateMany(ctx, []review{{Stars: 5, BookID: middlemarchID}, {Stars: 3, BookID: middlemarchID}, {Stars: 4, BookID: frankensteinID}}))(t)
+	return authors, books, reviews
+}
+
+func TestInclude(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		c := connect(t, url)
+		authors, books, reviews := fill(t, c)
+		all := client.Of[book](c, "books")
+		with := func(b book, a *author, r ...review) book {
+			b.Author, b.Reviews = a, r
+			return b
+		}
+		want := []book{with(books[0], &authors[0], reviews[0], reviews[1]), with(books[1], &authors[0]), with(books[2], &authors[1], reviews[2]), with(books[3], nil)}
+		include := []client.Param{client.Include("author"), client.Include("reviews")}
+		page := must(all.List(ctx, append(include, client.Limit(2))...))(t)
+		if next := must(page.Next(ctx))(t); !equal(append(page.Items, next.Items...), want) {
+			t.Errorf("got %+v, then %+v", page.Items, next.Items)
+		}
+		var looped []book
+		for each, err := range all.All(ctx, include...) {
+			looped = append(looped, must(each, err)(t))
+		}
+		if !equal(looped, want) {
+			t.Errorf("got %+v", looped)
+		}
+		one := must(all.Get(ctx, middlemarchID, append(include, client.Fields("title"))...))(t)
+		if want := (book{ID: middlemarchID, Title: "Middlemarch", Author: &authors[0], Reviews: reviews[:2]}); one.ETag != "" || !equal(one.Value, want) {
+			t.Errorf("got %+v", one)
+		}
+
+		// Options, and a relation of related resources.
+		eliot := must(client.Of[author](c, "authors").Get(ctx, eliotID,
+			client.Include("books", client.Contains("title", "a"), client.Desc("title"), client.Limit(1), client.CountExact(), client.Fields("title")),
+			client.Include("books.reviews", client.Any(client.Is("stars", 5), client.Less("stars", 2))), client.Fields("name")))(t)
+		if want := (author{ID: eliotID, Name: "George Eliot", Books: []book{{ID: silasID, Title: "Silas Marner"}}, Total: 2}); !equal(eliot.Value, want) {
+			t.Errorf("got %+v", eliot.Value)
+		}
+		raw := must(all.List(ctx, client.Parameters("include=author&fields[author]=name&include=reviews&include[reviews][limit]=-1&fields=title"), client.Limit(1)))(t)
+		if want := []book{{ID: middlemarchID, Title: "Middlemarch", Author: &author{ID: eliotID, Name: "George Eliot"}, Reviews: reviews[1:2]}}; !equal(raw.Items, want) {
+			t.Errorf("got %+v", raw.Items)
+		}
+	}, withLibrary(t))
+}
+
+func TestMoreFilters(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		c := connect(t, url)
+		fill(t, c)
+		books := client.Of[book](c, "books")
+		for name, test := range map[string]struct {
+			params []client.Param
+			want   []string
+		}{
+			"through a reference":   {[]client.Param{client.Is("author.country", "UK")}, []string{middlemarchID, silasID}},
+			"through a collection":  {[]client.Param{client.AtLeast("reviews.stars", 4)}, []string{middlemarchID, frankensteinID}},
+			"inside an object":      {[]client.Param{client.More("size.pages", 500)}, []string{middlemarchID}},
+			"has":                   {[]client.Param{client.Has("tags", "poem", "novel")}, []string{middlemarchID, silasID, anonymousID}},
+			"has all":               {[]client.Param{client.HasAll("tags", "long", "novel")}, []string{middlemarchID}},
+			"any":                   {[]client.Param{client.Any(client.And(client.Has("tags", "novel"), client.Less("size.pages", 500)), client.Null("author_id"))}, []string{silasID, anonymousID}},
+			"any and another":       {[]client.Param{client.Any(client.Is("author.country", "IT"), client.Has("tags", "long")), client.NotNull("author_id")}, []string{middlemarchID, frankensteinID}},
+			"search":                {[]client.Param{client.Search("marn SILAS")}, []string{silasID}},
+			"parameters":            {[]client.Param{client.Parameters("search=mid&filter[any][0][tags][has]=long&filter[any][1][title]=x")}, []string{middlemarchID}},
+			"two steps":             {[]client.Param{client.Is("author.books.title", "Silas Marner")}, []string{middlemarchID, silasID}},
+			"a value with brackets": {[]client.Param{client.Has("tags", "a]&filter[title]=x")}, nil},
+		} {
+			var got []string
+			for each, err := range books.All(ctx, test.params...) {
+				got = append(got, must(each, err)(t).ID)
+			}
+			if !reflect.DeepEqual(got, test.want) {
+				t.Errorf("%s: got %v", name, got)
+			}
+			if total := must(books.Total(ctx, test.params...))(t); total != int64(len(test.want)) {
+				t.Errorf("%s: counted %d", name, total)
+			}
+		}
+		groups := must(client.Groups[map[string]string, struct{}](ctx, books, client.By("author_id"), client.Is("author.country", "UK"), client.Search("m")))(t)
+		if len(groups.Items) != 1 || groups.Items[0].Count != 2 || groups.Items[0].By["author_id"] != eliotID {
+			t.Errorf("got %+v", groups.Items)
+		}
+	}, withLibrary(t))
+}
+
+// What cannot be asked for is an error, and nothing is sent.
+func TestWrongParams(t *testing.T) {
+	c := connect(t, "http://127.0.0.1:1", func(o *client.Options) { o.Retries = -1 })
+	ctx := context.Background()
+	books := client.Of[book](c, "books")
+	for want, call := range map[string]func() error{
+		`"a b" is not the name of a relation, or of several with dots between them`:                list(books, client.Include("a b")),
+		`the relation author is included twice`:                                                    list(books, client.Include("author"), client.Include("author")),
+		`a relation of related resources is included by its path: Include("author.books")`:         list(books, client.Include("author", client.Include("books"))),
+		`the options of the relation reviews are filters, Asc, Desc, Limit, CountExact and Fields`: list(books, client.Include("reviews", client.Offset(1))),
+		`Fields must be given once, with all names`:                                                list(books, client.Fields("title"), client.Fields("tags")),
+		`"x]" is not the name of a field`:                                                          list(books, client.Fields("x]")),
+		`Search must be given once, with all words`:                                                list(books, client.Search("")),
+		`Any must be given once, with all alternatives`:                                            list(books, client.Any(client.Null("a")), client.Any(client.Null("b"))),
+		`Any needs at least one alternative`:                                                       list(books, client.Any()),
+		`an alternative of Any needs at least one filter`:                                          list(books, client.Any(client.And())),
+		`an alternative of Any cannot have Any`:                                                    list(books, client.Any(client.Any(client.Null("a")))),
+		`an alternative of Any has filters of fields only`:                                         list(books, client.Any(client.Limit(1))),
+		`the filter has of tags: there must be at least one value`:                                 list(books, client.Has[string]("tags")),
+		`"tags[" is not the name of a field`:                                                       list(books, client.Has("tags[", 1)),
+		`one resource is read with Include and Fields, and no filter, sort or range`:               func() error { _, err := books.Get(ctx, noID, client.Is("title", "x")); return err },
+		`a write has no Include and no Fields: it returns whole resources`: func() error {
+			_, err := books.DeleteMany(ctx, client.Null("title"), client.Include("author"))
+			return err
+		},
+		`groups have no Include and no Fields: By, Sum, Avg, Min and Max say what is shown`: func() error { _, err := client.Groups[any, any](ctx, books, client.Fields("title")); return err },
+		`step 1: an id is a UUID, but this is "x"`: func() error {
+			_, err := c.Transaction(ctx, []client.Step{books.Steps().Create(book{}), books.Steps().Delete("x")})
+			return err
+		},
+		`step 0: an IdempotencyKey is for the whole transaction`: func() error {
+			_, err := c.Transaction(ctx, []client.Step{books.Steps().Delete(noID, client.IdempotencyKey("k"))})
+			return err
+		},
+		`IfMatch is for the steps of a transaction`:                                                                  func() error { _, err := c.Transaction(ctx, nil, client.IfMatch(`"1"`)); return err },
+		`a dry run has no IdempotencyKey: it changes nothing`:                                                        func() error { _, err := books.DryRun().Delete(ctx, noID, client.IdempotencyKey("k")); return err },
+		`there is no parameter "page": there are filter[…], search, sort, offset, limit, cursor, include and fields`: list(books, client.Parameters("page=2")),
+	} {
+		if err := call(); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}
+
+func list(books *client.Collection[book], params ...client.Param) func() error {
+	return func() error {
+		_, err := books.List(context.Background(), params...)
+		return err
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		c := connect(t, url)
+		authors, stored, _ := fill(t, c)
+		all, books := client.Of[author](c, "authors"), client.Of[book](c, "books")
+		dry := func(trial client.Trial[author], err error) client.Trial[author] { return must(trial, err)(t) }
+		for name, test := range map[string]struct{ got, want client.Trial[author] }{
+			"delete":      {dry(all.DryRun().Delete(ctx, eliotID)), client.Trial[author]{Items: authors[:1], Affected: map[string]int64{"authors": 1, "books": 2, "reviews": 2}}},
+			"delete many": {dry(all.DryRun().DeleteMany(ctx, client.Is("country", "IT"))), client.Trial[author]{Items: authors[1:], Affected: map[string]int64{"authors": 1, "books": 1, "reviews": 1}}},
+			"update":      {dry(all.DryRun().Update(ctx, eliotID, map[string]any{"country": "FR"})), client.Trial[author]{Items: []author{{ID: eliotID, Name: "George Eliot", Country: "FR"}}, Affected: map[string]int64{"authors": 1}}},
+			"update many": {dry(all.DryRun().UpdateMany(ctx, map[string]any{"country": "UK"}, client.Has("books.tags", "novel"))), client.Trial[author]{Items: authors[:1], Affected: map[string]int64{"authors": 0}}},
+			"replace":     {dry(all.DryRun().Replace(ctx, eliotID, author{Name: "Mary Ann Evans"})), client.Trial[author]{Items: []author{{ID: eliotID, Name: "Mary Ann Evans"}}, Affected: map[string]int64{"authors": 1}}},
+			"create":      {dry(all.DryRun().Create(ctx, author{ID: noID, Name: "Ada"})), client.Trial[author]{Items: []author{{ID: noID, Name: "Ada"}}, Affected: map[string]int64{"authors": 1}}},
+			"create many": {dry(all.DryRun().CreateMany(ctx, []author{{ID: noID, Name: "Ada"}})), client.Trial[author]{Items: []author{{ID: noID, Name: "Ada"}}, Affected: map[string]int64{"authors": 1}}},
+			"upsert":      {dry(all.DryRun().Upsert(ctx, "name", map[string]any{"name": "George Eliot", "country": "FR"})), client.Trial[author]{Items: []author{{ID: eliotID, Name: "George Eliot", Country: "FR"}}, Affected: map[string]int64{"authors": 1}}},
+			"upsert many": {dry(all.DryRun().UpsertMany(ctx, "name", []author{{Name: "George Eliot", Country: "FR"}})), client.Trial[author]{Items: []author{{ID: eliotID, Name: "George Eliot", Country: "FR"}}, Affected: map[string]int64{"authors": 1}}},
+		} {
+			if !equal(test.got, test.want) {
+				t.Errorf("%s: got %+v", name, test.got)
+			}
+		}
+		steps := []client.Step{all.Steps().Create(author{ID: noID, Name: "Ada"}), books.Steps().Delete(middlemarchID)}
+		trial := must(c.TransactionDryRun(ctx, steps))(t)
+		if !equal(trial.Affected, map[string]int64{"authors": 1, "books": 1, "reviews": 2}) || len(trial.Items) != 2 {
+			t.Errorf("got %+v", trial)
+		}
+		if got := must(books.List(ctx))(t); !equal(got.Items, stored) {
+			t.Errorf("a dry run has changed something: %+v", got.Items)
+		}
+	}, withLibrary(t))
+}
+
+func TestSteps(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		c := connect(t, url)
+		fill(t, c)
+		authors, books := client.Of[author](c, "authors"), client.Of[book](c, "books")
+		eliot := must(authors.Get(ctx, eliotID))(t)
+		steps := []client.Step{
+			authors.Steps().Create(author{ID: noID, Name: "Ada"}),
+			client.Of[review](c, "reviews").Under("books", silasID).Steps().Create(review{Stars: 1}),
+			authors.Steps().Update(eliotID, map[string]any{"country": "FR"}, client.IfMatch(eliot.ETag)),
+			authors.Steps().Upsert("name", map[string]any{"name": "Ada", "country": "UK"}),
+			authors.Steps().Replace(shelleyID, author{Name: "Mary"}),
+			books.Steps().Delete(anonymousID),
+		}
+		var before []json.RawMessage
+		for range 2 { // the second is a repetition
+			done := must(c.Transaction(ctx, steps, client.IdempotencyKey("once")))(t)
+			if before != nil && !equal(done, before) {
+				t.Errorf("got %s", done)
+			}
+			before = done
+		}
+		for i, want := range []author{{ID: noID, Name: "Ada"}, {}, {ID: eliotID, Name: "George Eliot", Country: "FR"}, {ID: noID, Name: "Ada", Country: "UK"}, {ID: shelleyID, Name: "Mary"}} {
+			if got := must(authors.Decode(before[i]))(t); i != 1 && !equal(got, want) {
+				t.Errorf("step %d: got %+v", i, got)
+			}
+		}
+		if got := must(books.Decode(before[5]))(t); got.Title != "Beowulf" {
+			t.Errorf("got %+v", got)
+		}
+		_, err := c.Transaction(ctx, []client.Step{books.Steps().Delete(silasID), authors.Steps().Delete(eliotID, client.IfMatch(eliot.ETag))})
+		if !client.HasCode(err, problem.CodePreconditionFailed) || must(books.Total(ctx))(t) != 3 {
+			t.Errorf("got %v", err)
+		}
+	}, withLibrary(t))
+}
+
+func TestDescribedRelations(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		described := must(connect(t, url).Collections(context.Background()))(t)
+		want := []client.Relation{{Name: "author", Collection: "authors", Attribute: "author_id"}, {Name: "reviews", Collection: "reviews", Many: true, Attribute: "book_id"}}
+		if books := described[1]; !equal(books.Relations, want) || !equal(books.Search, []string{"title"}) || described[0].Label != "name" {
+			t.Errorf("got %+v", described[:2])
+		}
+	}, withLibrary(t))
+}
+
+// equal compares values as JSON, where an empty list is as good as none.
+func equal(a, b any) bool {
+	first, err := json.Marshal(a)
+	second, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && string(first) == string(second)
+}

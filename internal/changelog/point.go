@@ -1,0 +1,48 @@
+package changelog
+
+import (
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Point is where a snapshot stands in the change log.
+type Point struct {
+	History model.ID // that the position belongs to
+	Number  int64    // last position that the snapshot sees
+	// Revision is the highest that the snapshot sees, and Seen the transactions that it sees: those
+	// of changes that have no position yet are among them. Both are zero where each change has a
+	// position at once.
+	Revision int64
+	Seen     db.Snapshot
+}
+
+// Has reports whether the snapshot saw a change. After a crash of the database, numbers of
+// transactions that had failed are given again, but no revision that a snapshot has seen.
+func (p Point) Has(e *Entry) bool {
+	return e.Position <= p.Number || e.Revision <= p.Revision && p.Seen.Has(e.Transaction)
+}
+
+// Point is where the snapshot stands.
+func (r *Reader) Point() (p Point, err error) {
+	var wrong error
+	_, err = db.One(r.conn, func(row model.Row) { p, wrong = ReadPoint(row, 0) }, "SELECT "+r.log.PointColumns())
+	if err == nil {
+		err = wrong
+	}
+	return p, r.fault(err)
+}
+
+// PointColumns are four columns of a SELECT, for ReadPoint.
+func (l *Log) PointColumns() string {
+	return l.db.PointColumns() + ", (SELECT value FROM " + db.MetaTable + " WHERE key = 'history') AS history"
+}
+
+// ReadPoint reads the point from PointColumns, the first of which is given.
+func ReadPoint(row model.Row, column int) (p Point, err error) {
+	p = Point{Number: row.Int(column), Revision: row.Int(column + 1)}
+	if !row.Null(column + 3) {
+		p.History, _ = model.ParseID(string(row.AppendText(nil, column+3)))
+	}
+	p.Seen, err = db.ParseSnapshot(string(row.AppendText(nil, column+2)))
+	return p, err
+}
