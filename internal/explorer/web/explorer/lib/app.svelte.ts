@@ -73,14 +73,21 @@ export const router = new Router()
 const KEY = 'plural.credential'
 
 class Session {
-  credential = $state<string | null>(sessionStorage.getItem(KEY))
+  credential = $state<string | null>(sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY))
   guarded = $state(false) // access is configured
   asking = $state(false) // the sign-in is open
 
-  set(credential: string | null) {
+  constructor() {
+    if (this.credential !== null) sessionStorage.setItem(KEY, this.credential) // the reference looks here
+  }
+
+  /** Keeps the credential in this tab, or until the user signs out. */
+  set(credential: string | null, stay = false) {
     this.credential = credential
     if (credential === null) sessionStorage.removeItem(KEY)
     else sessionStorage.setItem(KEY, credential)
+    if (credential !== null && stay) localStorage.setItem(KEY, credential)
+    else localStorage.removeItem(KEY)
   }
 }
 
