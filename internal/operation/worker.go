@@ -209,7 +209,7 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcom
 			return err
 		}
 		if outcome.Err = refused; refused == nil {
-			outcome.Err = w.Attempt(func() (err error) {
+			outcome.Err = w.Savepoint(func() (err error) {
 				outcome.Results, err = w.Do(outcome.Write)
 				return err
 			})

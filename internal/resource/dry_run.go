@@ -19,7 +19,7 @@ func (w *Work) DryRun(run func() error) (Affected, error) {
 	defer func() { w.dryRun, w.affected = false, nil }()
 	var changed map[identity]effect
 	seen := map[identity]bool{}
-	err := w.Attempt(func() error {
+	err := w.Savepoint(func() error {
 		if err := run(); err != nil {
 			return err
 		}

@@ -82,7 +82,7 @@ func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, 
 		if !claimed {
 			return KeyInUse()
 		}
-		failed := w.Attempt(func() error { return effect(w) })
+		failed := w.Savepoint(func() error { return effect(w) })
 		if record = render(failed); record == nil {
 			return failed
 		}

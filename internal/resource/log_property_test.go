@@ -341,7 +341,7 @@ func (m *logModel) write() {
 	m.record()
 }
 
-// record compares what the log tells of the last write with what is stored now.
+// addDelta compares what the log tells of the last write with what is stored now.
 func (m *logModel) record() {
 	m.Helper()
 	if _, err := m.store.Sequence(context.Background()); err != nil {

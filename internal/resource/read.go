@@ -36,7 +36,7 @@ func (r *Resources) ReadPart(ctx context.Context, path Path, id model.ID, q quer
 			return
 		}
 		resource.Representation = c.AppendSome(nil, row, q.Visible)
-		resource.ETag = r.etagOf(row.Int(c.RevisionColumn()), r.store.Since(c), c.Mark(q.Visible))
+		resource.ETag = r.etagOf(row.Int(c.RevisionColumn()), r.store.DeclaredIn(c), c.ColumnsTag(q.Visible))
 	})
 	switch {
 	case err != nil:

@@ -79,10 +79,10 @@ func (w *Work) Tx() *store.Tx { return w.tx }
 // Context is the context of hooks.
 func (w *Work) Context() context.Context { return w.ctx }
 
-// Attempt runs fn in a savepoint: if it fails, its writes and scheduled functions are undone.
-func (w *Work) Attempt(fn func() error) error {
+// Savepoint runs fn in a savepoint: if it fails, its writes and scheduled functions are undone.
+func (w *Work) Savepoint(fn func() error) error {
 	after, coming, affected := len(w.after), len(w.creating), maps.Clone(w.affected)
-	err := w.tx.Attempt(fn)
+	err := w.tx.Savepoint(fn)
 	if err != nil {
 		w.after, w.creating, w.affected = w.after[:after], w.creating[:coming], affected
 	}
@@ -215,7 +215,7 @@ func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Wo
 func (h *Handle) Do(request Request) (results []Resource, err error) {
 	request.Path.By = h.by
 	err = h.use(func(w *Work) error {
-		return w.Attempt(func() error {
+		return w.Savepoint(func() error {
 			write, err := w.Decode(request)
 			if err != nil {
 				return err

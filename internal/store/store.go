@@ -33,7 +33,7 @@ type Store struct {
 	failed     atomic.Pointer[error] // why writes are refused; nil: they are not
 	pages      *readQuota            // of pages that are read
 	long       *readQuota            // of pages that are read at the speed of a client
-	since      map[string]int64      // see Since; by the name of the collection
+	declaredIn map[string]int64      // see DeclaredIn; by the name of the collection
 	own        int64                 // version of the schema that the store was opened with
 	log        *changelog.Log
 	secret     []byte // see Secret
@@ -103,7 +103,7 @@ func (s *Store) start(c db.Conn) error {
 	if err != nil {
 		return err
 	}
-	history, err := historyMark(c)
+	history, err := historyTag(c)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *Store) start(c db.Conn) error {
 	if s.secret, err = ensureSecret(c); err != nil {
 		return err
 	}
-	s.since, err = migrate.ReadSince(c, s.own)
+	s.declaredIn, err = migrate.ReadDeclaredIn(c, s.own)
 	return err
 }
 

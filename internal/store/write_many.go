@@ -66,7 +66,7 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 			return nil, nil, t.fault(fmt.Errorf("an update of %s found no row", c.Name))
 		}
 		t.last = changes[i]
-		t.recordMove(c, before[i], after[i])
+		t.addMoveDeltas(c, before[i], after[i])
 		if err := t.putWords(c, before[i], after[i]); err != nil {
 			return nil, nil, t.fault(err)
 		}
@@ -103,7 +103,7 @@ func (t *Tx) DeleteAll(c *model.Collection, records []model.Record) error {
 			return t.fault(err)
 		}
 		for _, record := range chunk {
-			t.record(c, record, -1)
+			t.addDelta(c, record, -1)
 			if err := t.removeWords(c, record); err != nil {
 				return t.fault(err)
 			}
@@ -194,7 +194,7 @@ func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, record
 }
 
 // sameValues is the filter of resources that have the values of one of the records in a group; nil: no
-// record has all of them.
+// addDelta has all of them.
 func sameValues(group []int, records []model.Record) query.Filter {
 	in, any := query.In{Column: group[0]}, query.Or{}
 	for _, record := range records {

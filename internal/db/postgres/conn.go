@@ -246,7 +246,7 @@ func (c *connection) Defer(statements ...db.Statement) error {
 }
 
 // Attempt does not wait until the savepoint is created or released.
-func (c *connection) Attempt(fn func() (keep bool)) error {
+func (c *connection) Savepoint(fn func() (keep bool)) error {
 	c.queued = append(c.queued, deferred{sql: "SAVEPOINT attempt"})
 	if !fn() {
 		if _, err := c.Exec("ROLLBACK TO SAVEPOINT attempt"); err != nil {

@@ -98,7 +98,7 @@ func TestOutcomeOfACommit(t *testing.T) {
 	undone := func(task *db.Task, c db.Conn, id byte) error {
 		before := task.Evidence
 		var failed error
-		err := c.Attempt(func() bool { failed = create(task, c, id); return false })
+		err := c.Savepoint(func() bool { failed = create(task, c, id); return false })
 		task.Evidence = before
 		return errors.Join(failed, err)
 	}

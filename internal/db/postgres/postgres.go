@@ -90,7 +90,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	ctx = cancellable(ctx)
 	done := func() {}
-	if slots := map[db.Use]chan struct{}{db.PageQuery: b.first, db.PageQueries: b.first, db.LongRead: b.long}[how]; slots != nil {
+	if slots := map[db.Use]chan struct{}{db.PageInQuery: b.first, db.PageInQueries: b.first, db.LongRead: b.long}[how]; slots != nil {
 		if err := b.takeSlot(ctx, slots); err != nil {
 			return nil, nil, err
 		}
@@ -101,7 +101,7 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		done()
 		return nil, nil, err
 	}
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.PageQuery}
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.PageInQuery}
 	if how == db.OneQuery || how == db.ShortRead {
 		c.replyTimeout = b.replyTimeout
 	}

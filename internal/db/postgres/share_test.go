@@ -231,7 +231,7 @@ func TestOneTaskWaitsForALockAlone(t *testing.T) {
 	run(t, blocker, "INSERT INTO "+db.MetaTable+" (key, value) VALUES ('locked', '')", "BEGIN", "UPDATE "+db.MetaTable+" SET value = 'a' WHERE key = 'locked'")
 	failed := make(chan error, 2)
 	s.write(t.Context(), 1, func(task *db.Task, c db.Conn) (err error) {
-		attempt := c.Attempt(func() bool {
+		attempt := c.Savepoint(func() bool {
 			_, err = c.Exec("UPDATE " + db.MetaTable + " SET value = value WHERE key = 'locked'")
 			return err == nil
 		})
