@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
 )
@@ -101,7 +102,7 @@ func signingAlgorithms() []string {
 	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }
 
-var roleName = model.NameRule{
+var roleName = compile.NameRule{
 	What:    "role",
 	Pattern: regexp.MustCompile(`^[a-z]([a-z0-9_-]*[a-z0-9_])?$`),
 	Allowed: "a lower-case letter, then lower-case letters, digits, _ and (not at the end) -",
@@ -111,7 +112,7 @@ var roleName = model.NameRule{
 // the server.
 func (a *Access) Check(s *Schema) Problems {
 	k := accessChecker{}
-	root := model.Path{"access"}
+	root := compile.Path{"access"}
 	for i := range a.Roles {
 		role := &a.Roles[i]
 		at := root.To("roles", role.Name)
@@ -155,9 +156,9 @@ func (a *Access) roleNames() []string {
 }
 
 // accessChecker collects what is wrong with an Access.
-type accessChecker struct{ model.Checker }
+type accessChecker struct{ compile.Checker }
 
-func (k *accessChecker) grant(s *model.Schema, role *Role, index int, at model.Path) {
+func (k *accessChecker) grant(s *model.Schema, role *Role, index int, at compile.Path) {
 	g := &role.Grants[index]
 	c := s.Collection(g.Collection)
 	switch {
@@ -179,7 +180,7 @@ func (k *accessChecker) grant(s *model.Schema, role *Role, index int, at model.P
 	k.names(c, g.Writable, at.To("writable"))
 	if slices.Contains(g.Verbs, MayCreate) {
 		for _, attribute := range c.Attributes {
-			isParent := c.Parent != nil && c.Parent.Attribute == attribute.Name // which the model.Path can give
+			isParent := c.Parent != nil && c.Parent.Attribute == attribute.Name // which the compile.Path can give
 			if attribute.Required && attribute.Default == nil && !isParent && !g.MayWrite(attribute.Name) {
 				k.Report(at, "%s is required and has no default, so whoever may create must be able to write it: add it to writable", attribute.Name)
 			}
@@ -187,11 +188,11 @@ func (k *accessChecker) grant(s *model.Schema, role *Role, index int, at model.P
 	}
 }
 
-func (k *accessChecker) verbs(g *Grant, at model.Path) {
+func (k *accessChecker) verbs(g *Grant, at compile.Path) {
 	for i, verb := range g.Verbs {
 		switch {
 		case !slices.Contains(AccessVerbs(), verb):
-			k.Report(at.Item(i), "there is no verb %q%s", verb, model.Instead(string(verb), keyHints[grantKeys[0].Name], AccessVerbs()))
+			k.Report(at.Item(i), "there is no verb %q%s", verb, suggest.Instead(string(verb), keyHints[grantKeys[0].Name], AccessVerbs()))
 		case slices.Contains(g.Verbs[:i], verb):
 			k.Report(at.Item(i), "%s is listed twice: remove one of them", verb)
 		case verb != MayRead && verb != MayCreate && !slices.Contains(g.Verbs, MayRead):
@@ -210,10 +211,10 @@ func (k *accessChecker) verbs(g *Grant, at model.Path) {
 	}
 }
 
-func (k *accessChecker) names(c *model.Collection, names []string, at model.Path) {
+func (k *accessChecker) names(c *model.Collection, names []string, at compile.Path) {
 	for i, name := range names {
 		switch {
-		case slices.Contains(model.AttributeNames.Reserved, name):
+		case slices.Contains(compile.AttributeNames.Reserved, name):
 			k.Report(at.Item(i), "%s is always visible and never writable: remove it", name)
 		case c.Declared(name) == nil:
 			k.Report(at.Item(i), "%s has no attribute %q%s", c.Name, name, suggest.DidYouMean(name, c.AttributeNames()))
@@ -223,7 +224,7 @@ func (k *accessChecker) names(c *model.Collection, names []string, at model.Path
 	}
 }
 
-func (k *accessChecker) tokens(t *Tokens, at model.Path) {
+func (k *accessChecker) tokens(t *Tokens, at compile.Path) {
 	switch {
 	case t.Issuer == "" && t.PublicKey == "":
 		k.Report(at, "say where tokens come from: an issuer, or a public_key")
@@ -234,7 +235,7 @@ func (k *accessChecker) tokens(t *Tokens, at model.Path) {
 	}
 	for i, algorithm := range t.Algorithms {
 		if !slices.Contains(signingAlgorithms(), algorithm) {
-			k.Report(at.To("algorithms").Item(i), "%q cannot be allowed: use %s", algorithm, model.OneOf(signingAlgorithms()))
+			k.Report(at.To("algorithms").Item(i), "%q cannot be allowed: use %s", algorithm, suggest.OneOf(signingAlgorithms()))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"reflect"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -21,5 +22,5 @@ func DeclareFields(name string, t reflect.Type) (*model.Schema, error) {
 			return nil, err
 		}
 	}
-	return model.New(c)
+	return compile.Schema(c)
 }

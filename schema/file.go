@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
 )
@@ -64,9 +65,9 @@ func (p *parser) file(data []byte) *File {
 		}
 	}
 	// The attributes of parents must be there before they can be required.
-	model.FillIn(declared)
+	compile.FillIn(declared)
 	p.require(declared)
-	compiled, err := model.New(declared...)
+	compiled, err := compile.Schema(declared...)
 	if err != nil {
 		p.adopt(problemsOf(err))
 	}
@@ -218,7 +219,7 @@ func (p *parser) parent(e entry, keys []model.Keyword) *model.Parent {
 		return &model.Parent{Collection: e.node.Value}
 	}
 	if e.node.Kind != yaml.MappingNode {
-		p.wrong(e, "%s must be the name of a collection, or a mapping with %s, but is %s", e.name, model.OneOf(model.KeywordNames(keys)), describe(e.node))
+		p.wrong(e, "%s must be the name of a collection, or a mapping with %s, but is %s", e.name, suggest.OneOf(model.KeywordNames(keys)), describe(e.node))
 		return nil
 	}
 	parent := &model.Parent{}

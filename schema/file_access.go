@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // access reads who may do what.
@@ -55,7 +56,7 @@ func (p *parser) grant(e entry) Grant {
 		return g
 	}
 	if e.node.Kind != yaml.MappingNode {
-		p.wrong(e, "%s must be a list of verbs, or a mapping with %s, but is %s", e.name, model.OneOf(model.KeywordNames(grantKeys)), describe(e.node))
+		p.wrong(e, "%s must be a list of verbs, or a mapping with %s, but is %s", e.name, suggest.OneOf(model.KeywordNames(grantKeys)), describe(e.node))
 		return g
 	}
 	for _, e := range p.mapping(e, grantKeys) {

@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // attribute reads the definition of an attribute or, nested, of a value inside
@@ -108,7 +109,7 @@ func (p *parser) requireProperties(a *model.Attribute, e entry, nested bool) {
 		return
 	}
 	if a.Type != model.Object && model.IsType(a.Type) {
-		p.wrong(e, "required belongs to objects, and this is %s: to make %s itself required, list it in the required of the %s", model.Article(string(a.Type)), a.Name, around)
+		p.wrong(e, "required belongs to objects, and this is %s: to make %s itself required, list it in the required of the %s", suggest.Article(string(a.Type)), a.Name, around)
 		return
 	}
 	for _, e := range p.list(e, "properties") {

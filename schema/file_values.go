@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
 )
@@ -31,12 +32,12 @@ type place struct{ line, column int }
 type entry struct {
 	name  string // "this item" in a list
 	node  *yaml.Node
-	at    model.Path
+	at    compile.Path
 	place place
 }
 
 // reportAt notes a problem at a place.
-func (p *parser) reportAt(at model.Path, where place, format string, args ...any) {
+func (p *parser) reportAt(at compile.Path, where place, format string, args ...any) {
 	p.problems = append(p.problems, Problem{Path: at, Line: where.line, Column: where.column, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -46,8 +47,8 @@ func (p *parser) wrong(e entry, format string, args ...any) {
 	p.reportAt(e.at, e.place, format, args...)
 }
 
-// hide keeps quiet about problems at a model.Path, and below it.
-func (p *parser) hide(at model.Path) {
+// hide keeps quiet about problems at a compile.Path, and below it.
+func (p *parser) hide(at compile.Path) {
 	p.hidden[at.Key()] = true
 	// Without its attributes, most of a collection would seem to be wrong; the
 	// parent is one of them.
@@ -56,7 +57,7 @@ func (p *parser) hide(at model.Path) {
 	}
 }
 
-func (p *parser) isHidden(at model.Path) bool {
+func (p *parser) isHidden(at compile.Path) bool {
 	for end := range len(at) + 1 {
 		if p.hidden[at[:end].Key()] {
 			return true
@@ -66,7 +67,7 @@ func (p *parser) isHidden(at model.Path) bool {
 }
 
 // adopt gives problems that were found in the declarations their places in
-// the file: of the model.Path itself or, if something is missing there, of the
+// the file: of the compile.Path itself or, if something is missing there, of the
 // nearest thing around it.
 func (p *parser) adopt(problems Problems) {
 	for _, problem := range problems {
@@ -75,7 +76,7 @@ func (p *parser) adopt(problems Problems) {
 		}
 		where := place{1, 1}
 		for end := len(problem.Path); end > 0; end-- {
-			if known, ok := p.places[model.Path(problem.Path[:end]).Key()]; ok {
+			if known, ok := p.places[compile.Path(problem.Path[:end]).Key()]; ok {
 				where = known
 				break
 			}
@@ -129,7 +130,7 @@ func (p *parser) unknownKey(e entry, name string, here place, keys []model.Keywo
 	if near := suggest.Nearest(name, known); near != "" && table.Find(name) == "" {
 		p.hide(e.at.To(near))
 	}
-	p.reportAt(e.at.To(name), here, "there is no key %q here%s", name, model.Instead(name, table, known))
+	p.reportAt(e.at.To(name), here, "there is no key %q here%s", name, suggest.Instead(name, table, known))
 }
 
 // list lists the items of a list.
@@ -178,7 +179,7 @@ func (p *parser) boolean(e entry) bool {
 
 // count reads a length, which has a least value.
 func (p *parser) count(e entry, least int) int {
-	if e.node.Kind == yaml.ScalarNode && e.node.ShortTag() == "!!int" && model.NumberSyntax.MatchString(e.node.Value) {
+	if e.node.Kind == yaml.ScalarNode && e.node.ShortTag() == "!!int" && compile.NumberSyntax.MatchString(e.node.Value) {
 		if value, err := strconv.ParseInt(e.node.Value, 10, 32); err == nil && int(value) >= least {
 			return int(value)
 		}
@@ -193,11 +194,11 @@ func isNumberNode(n *yaml.Node) bool {
 
 // number keeps the decimal text, so that no digit is lost.
 func (p *parser) number(e entry) json.Number {
-	if isNumberNode(e.node) && len(e.node.Value) <= model.MaxNumberText && model.NumberSyntax.MatchString(e.node.Value) {
+	if isNumberNode(e.node) && len(e.node.Value) <= compile.MaxNumberText && compile.NumberSyntax.MatchString(e.node.Value) {
 		return json.Number(e.node.Value)
 	}
 	hint := ""
-	if e.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 && model.NumberSyntax.MatchString(e.node.Value) {
+	if e.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 && compile.NumberSyntax.MatchString(e.node.Value) {
 		hint = ": write it without quotes, " + e.node.Value
 	}
 	p.wrong(e, "%s must be a decimal number such as 10 or 0.5, but is %s%s", e.name, describe(e.node), hint)

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -24,8 +25,8 @@ func FileSchema(settings []SettingDoc) []byte {
 			"propertyNames":        model.ReferenceSchema("collectionName"),
 			"additionalProperties": model.ReferenceSchema("collection"),
 		},
-		"collectionName": model.NameSchema(model.CollectionNames),
-		"attributeName":  model.NameSchema(model.AttributeNames),
+		"collectionName": compile.CollectionNames.JSONSchema(),
+		"attributeName":  compile.AttributeNames.JSONSchema(),
 		"collection":     model.OptionalSchema(model.ObjectSchema(collectionKeys)),
 		"attribute":      model.OptionalSchema(model.TypedObjectSchema(model.AttributeKeywords)),
 		"definition":     model.With(model.TypedObjectSchema(model.DefinitionKeywords), "required", []string{"type"}),

@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/plural-go/plural/internal/model"
+import (
+	"github.com/plural-go/plural/internal/compile"
+	"github.com/plural-go/plural/internal/model"
+)
 
 // ruleSchema is a boolean, or a rule in CEL.
 var ruleSchema = map[string]any{"type": []string{"boolean", "string"}}
@@ -31,7 +34,7 @@ var collectionKeys = []model.Keyword{
 		Description: "Attributes, or lists of them, whose values no two resources share. Strings without a format that bounds them need a maxLength."},
 	{Name: "index", JSONSchema: groupListSchema,
 		Description: "Attributes, or lists of them, that are often filtered or sorted by. A property of an object is named by its path, such as address.city. Strings without a format that bounds them need a maxLength."},
-	{Name: "search", JSONSchema: model.With(model.NamesSchema, "maxItems", model.MaxSearched),
+	{Name: "search", JSONSchema: model.With(model.NamesSchema, "maxItems", compile.MaxSearched),
 		Description: "Attributes with text whose words the parameter search finds: /posts?search=quick+fox."},
 	{Name: "label", JSONSchema: model.ReferenceSchema("attributeName"),
 		Description: "The attribute with text that names a resource to people. It is always searched."},
@@ -50,7 +53,7 @@ var collectionKeys = []model.Keyword{
 }
 
 var accessKeys = []model.Keyword{
-	{Name: "roles", JSONSchema: model.OptionalSchema(map[string]any{"propertyNames": model.NameSchema(roleName), "additionalProperties": model.ReferenceSchema("role")}),
+	{Name: "roles", JSONSchema: model.OptionalSchema(map[string]any{"propertyNames": roleName.JSONSchema(), "additionalProperties": model.ReferenceSchema("role")}),
 		Description: "What each role may do, by collection. What no role is granted is denied. The role public is whoever sends no credentials."},
 	{Name: "metrics", JSONSchema: model.NamesSchema,
 		Description: "The roles that may read /-/metrics."},

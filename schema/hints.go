@@ -1,10 +1,13 @@
 package schema
 
-import "github.com/plural-go/plural/internal/model"
+import (
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
+)
 
 // keyHints says what to write in place of keys that other tools have, by the first of the keys
 // that are known at a place.
-var keyHints = map[string]model.Hints{
+var keyHints = map[string]suggest.Hints{
 	rootKeys[0].Name: {
 		"tables models entities resources":      "write collections",
 		"permissions policies rules roles auth": "write access",
@@ -56,4 +59,4 @@ var keyHints = map[string]model.Hints{
 }
 
 // booleanHints are the words for booleans that YAML has no more.
-var booleanHints = model.Hints{"yes on y": "write true", "no off n": "write false"}
+var booleanHints = suggest.Hints{"yes on y": "write true", "no off n": "write false"}

@@ -5,20 +5,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // TestHintsAreValid: no word of a table is right by itself, or there twice, and what the hints
 // on types say to write is valid.
 func TestHintsAreValid(t *testing.T) {
 	tables := map[string]struct {
-		hints model.Hints
+		hints suggest.Hints
 		known []string
-	}{"types": {model.TypeHints, []string{"string", "integer", "number", "boolean", "object", "array"}}, "booleans": {booleanHints, []string{"true", "false"}}}
+	}{"types": {compile.TypeHints, []string{"string", "integer", "number", "boolean", "object", "array"}}, "booleans": {booleanHints, []string{"true", "false"}}}
 	for _, keys := range [][]model.Keyword{rootKeys, collectionKeys, model.AttributeKeywords, model.ReferenceKeywords, grantKeys} {
 		name := keys[0].Name
 		tables[name] = struct {
-			hints model.Hints
+			hints suggest.Hints
 			known []string
 		}{keyHints[name], model.KeywordNames(keys)}
 	}
@@ -39,7 +41,7 @@ func TestHintsAreValid(t *testing.T) {
 			}
 		}
 	}
-	for _, hint := range model.TypeHints {
+	for _, hint := range compile.TypeHints {
 		written, ok := strings.CutPrefix(hint, "write type: ")
 		if !ok {
 			continue

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/openapi"
 	"github.com/plural-go/plural/schema"
@@ -126,7 +127,7 @@ func TestKeywords(t *testing.T) {
 }
 
 func (e example) testStored(t *testing.T, after *model.Schema, want string) {
-	again, err := model.FromDocument(after.Document())
+	again, err := compile.Stored(after.Document())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/compile"
 )
 
 // Problem is one mistake in a schema.
@@ -18,7 +18,7 @@ type Problem struct {
 }
 
 // String is the problem with its place, the line first if it is known.
-func (p Problem) String() string { return model.Problem(p).String() }
+func (p Problem) String() string { return compile.Problem(p).String() }
 
 // Problems is everything that is wrong with a schema, as one error.
 type Problems []Problem
@@ -34,7 +34,7 @@ func (p Problems) Error() string {
 
 // problemsOf are the problems of an error of model.
 func problemsOf(err error) Problems {
-	var found model.Problems
+	var found compile.Problems
 	errors.As(err, &found)
 	problems := make(Problems, len(found))
 	for i, problem := range found {

@@ -8,6 +8,7 @@ package schema
 import (
 	"encoding/json"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -164,7 +165,7 @@ func New(collections ...Collection) (*Schema, error) {
 	for i := range collections {
 		declared[i] = toModel(collections[i])
 	}
-	compiled, err := model.New(declared...)
+	compiled, err := compile.Schema(declared...)
 	if err != nil {
 		return nil, problemsOf(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -44,7 +45,7 @@ collections:
 			t.Errorf("%s: got %s, want %s", name, got, want.Document())
 		}
 	}
-	stored, err := model.FromDocument(want.Document())
+	stored, err := compile.Stored(want.Document())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -134,7 +135,7 @@ func collectionName(t reflect.Type) (string, error) {
 	if !token.IsIdentifier(t.Name()) { // it has none, or type parameters in it
 		return "", fmt.Errorf("%s has no name to make that of a collection of: give it a field _ struct{} `plural:\"name=…\"`", t)
 	}
-	return model.English.Plural(snakeCase(t.Name())), nil
+	return compile.English.Plural(snakeCase(t.Name())), nil
 }
 
 // snakeCase makes order_item of OrderItem, and http_server of HTTPServer.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // tagWords splits a tag at its commas, except those after a backslash.
@@ -90,7 +91,7 @@ func setTag(a *model.Attribute, t reflect.Type, asText bool, tag string, in nest
 	case unknown != nil:
 		wrong = append(wrong, unknown)
 	case given != "" && given != ofType.Type:
-		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and not %s: leave the word type out", t, model.Article(string(ofType.Type)), model.Article(string(given))))
+		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and not %s: leave the word type out", t, suggest.Article(string(ofType.Type)), suggest.Article(string(given))))
 	}
 	a.Type, a.Format, a.Pattern = ofType.Type, ofType.Format, ofType.Pattern
 	a.Items, a.MinItems, a.MaxItems = ofType.Items, ofType.MinItems, ofType.MaxItems
@@ -98,7 +99,7 @@ func setTag(a *model.Attribute, t reflect.Type, asText bool, tag string, in nest
 	parent, err = setWords(a, tag)
 	wrong = append(wrong, err)
 	if a.Format == model.Decimal && model.IsType(a.Type) && a.Type != model.String {
-		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and a decimal is a string such as \"19.90\": use a string, or a type that writes one, with type=string in its plural tag", t, model.Article(string(a.Type))))
+		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and a decimal is a string such as \"19.90\": use a string, or a type that writes one, with type=string in its plural tag", t, suggest.Article(string(a.Type))))
 	}
 	if a.Format == model.Decimal && !slices.ContainsFunc(tagWords(tag), func(word string) bool { return strings.HasPrefix(word, "scale=") }) {
 		wrong = append(wrong, errors.New("a decimal needs a scale, the number of digits after the point: add scale=2, for example"))
@@ -173,7 +174,7 @@ func setKeyword(a *model.Attribute, keyword, value string) (err error) {
 	switch field := fieldOf(a, keyword).(type) {
 	case *model.Type: // see declaredType
 		if !model.IsType(a.Type) {
-			return fmt.Errorf("type must be %s, but is %q", model.OneOf(model.Types), value)
+			return fmt.Errorf("type must be %s, but is %q", suggest.OneOf(model.Types), value)
 		}
 	case *model.Format:
 		*field = model.Format(value)

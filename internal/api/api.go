@@ -208,7 +208,7 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	case target.kind == groupsPath:
 		return a.groups(r, out, target)
 	case target.kind == transactionPath:
-		return a.transaction(r.WithContext(out.context(r)), out, target)
+		return a.writeSteps(r.WithContext(out.context(r)), out, target)
 	case !isRead(r.Method):
 		return a.write(r.WithContext(out.context(r)), out, target)
 	case target.kind != rootPath && !a.isLog(target):

@@ -54,14 +54,14 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 	}
 	request := logRequest(t, q)
 	request.Exact = prefers(r, "count", "exact")
-	patience := a.startQueryTimer(r.Context())
-	changes, applied, err := a.awaitChanges(r, out, patience, request)
+	timer := a.startQueryTimer(r.Context())
+	changes, applied, err := a.awaitChanges(r, out, timer, request)
 	if err == nil {
 		err = changes.Begin()
 	}
 	if err != nil {
-		defer patience.End()
-		return nil, patience.Explain(err)
+		defer timer.End()
+		return nil, timer.Explain(err)
 	}
 	p := &listPage{rows: logRows{changes}, query: q, neighbours: changes.Neighbours, position: changes.Link, applied: applied, header: http.Header{}}
 	if changes.Known {
@@ -71,7 +71,7 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 	if changes.CutAt != "" {
 		p.header.Set("X-History-Since", changes.CutAt)
 	}
-	return a.sendPage(r, t, patience, p)
+	return a.sendPage(r, t, timer, p)
 }
 
 // logRows is changes as the rows of a list.
@@ -85,8 +85,8 @@ func (l logRows) close() {}
 
 // awaitChanges opens a range of the change log. If the client prefers to wait, it does so until
 // the caller sees a change behind the start of the range, or the time is over.
-func (a *API) awaitChanges(r *http.Request, out *response, patience *resource.QueryTimer, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
-	page, err = a.Feed.Changes(patience, request)
+func (a *API) awaitChanges(r *http.Request, out *response, timer *resource.QueryTimer, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
+	page, err = a.Feed.Changes(timer, request)
 	q := request.Query
 	wait, asked := waitOf(r)
 	if err != nil || !asked || q.Since == "" && q.Range.Anchor != query.AtCursor || q.Range.Limit <= 0 || r.Method != http.MethodGet {
@@ -101,14 +101,14 @@ func (a *API) awaitChanges(r *http.Request, out *response, patience *resource.Qu
 	for waited := false; ; waited = true {
 		found, err := page.Later()
 		if err == nil && found && waited { // the API key may have been revoked meanwhile
-			err = a.Guard.CheckNotRevoked(patience, request.Path.By)
+			err = a.Guard.CheckNotRevoked(timer, request.Path.By)
 		}
 		if err != nil || found {
 			return page, applied, err
 		}
-		patience.Pause()
+		timer.Pause()
 		grown := page.Grow(ctx)
-		patience.Restart()
+		timer.Restart()
 		if !grown {
 			return page, applied, r.Context().Err()
 		}

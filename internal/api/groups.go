@@ -28,18 +28,18 @@ func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) 
 	if err != nil {
 		return nil, err
 	}
-	patience := a.startQueryTimer(r.Context())
-	groups, err := a.Resources.Groups(patience, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
+	timer := a.startQueryTimer(r.Context())
+	groups, err := a.Resources.Groups(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
 	if err != nil {
-		defer patience.End()
-		return nil, patience.Explain(err)
+		defer timer.End()
+		return nil, timer.Explain(err)
 	}
 	p := &listPage{rows: groupRows{groups}, query: q, neighbours: groups.Neighbours, position: func() string { return "" }, header: http.Header{}}
 	if exact {
 		p.setTotal(groups.Total)
 		p.applied = []string{"count=exact"}
 	}
-	return a.sendPage(r, t, patience, p)
+	return a.sendPage(r, t, timer, p)
 }
 
 // groupRows is the groups of a collection.

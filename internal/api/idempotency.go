@@ -87,14 +87,14 @@ func (k *keysInUse) leave(key resource.IdempotencyKey) {
 // finalStatuses are the statuses of errors that are stored in an idempotency record.
 var finalStatuses = []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}
 
-// transact runs the transaction of a write. Once is nil if the request has no Idempotency-Key.
+// execute runs the transaction of a write. Once is nil if the request has no Idempotency-Key.
 // Fresh is false if the reply comes from an idempotency record.
-func (a *API) transact(ctx context.Context, write pendingWrite, once *resource.IdempotentRequest) (reply *reply, fresh bool, err error) {
+func (a *API) execute(ctx context.Context, write pendingWrite, once *resource.IdempotentRequest) (reply *reply, fresh bool, err error) {
 	if once == nil || write.failed != nil && !isFinal(write.failed) {
 		if write.failed != nil {
 			return nil, false, write.failed
 		}
-		if err := a.Resources.Transact(ctx, write.effect); err != nil {
+		if err := a.Resources.RunWork(ctx, write.extent, write.effect); err != nil {
 			return nil, false, err
 		}
 		return write.reply(), true, nil
@@ -116,7 +116,7 @@ func (a *API) transact(ctx context.Context, write pendingWrite, once *resource.I
 		}
 		return recordOf(reply)
 	}
-	recorded, repeated, err := a.Resources.RunOnce(ctx, *once, effect, render)
+	recorded, repeated, err := a.Resources.RunRecorded(ctx, *once, write.extent, effect, render)
 	if err != nil {
 		return nil, false, err
 	}

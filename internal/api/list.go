@@ -32,11 +32,11 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	if r.Method == http.MethodHead {
 		q.Includes = nil // nobody reads them
 	}
-	patience := a.startQueryTimer(r.Context())
-	page, err := a.Resources.List(patience, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
+	timer := a.startQueryTimer(r.Context())
+	page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
 	if err != nil {
-		defer patience.End()
-		return nil, patience.Explain(err)
+		defer timer.End()
+		return nil, timer.Explain(err)
 	}
 	p := &listPage{rows: rowsOf(page, t.path.Collection, q), query: q, neighbours: page.Neighbours, header: http.Header{}}
 	if page.TotalKnown {
@@ -51,7 +51,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		}
 		return a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
 	}
-	return a.sendPage(r, t, patience, p)
+	return a.sendPage(r, t, timer, p)
 }
 
 // unchangedList checks the conditions of a request for a list, which has no ETag.
@@ -82,9 +82,9 @@ func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv
 
 // sendPage reads the first piece of a range and replies with it. The timer is running; it is ended
 // with the range.
-func (a *API) sendPage(r *http.Request, t *target, patience *resource.QueryTimer, p *listPage) (*reply, error) {
+func (a *API) sendPage(r *http.Request, t *target, timer *resource.QueryTimer, p *listPage) (*reply, error) {
 	stream := a.newListStream(p.rows)
-	stream.patience = patience
+	stream.timer = timer
 	sent := &reply{status: http.StatusOK, stream: stream}
 	defer func() {
 		if sent.header == nil { // an error or a panic: the stream was not handed over
@@ -92,16 +92,16 @@ func (a *API) sendPage(r *http.Request, t *target, patience *resource.QueryTimer
 		}
 	}()
 	if err := stream.begin(r); err != nil {
-		return nil, patience.Explain(err)
+		return nil, timer.Explain(err)
 	}
 	previous, next, err := p.neighbours()
 	if err != nil {
-		return nil, patience.Explain(err)
+		return nil, timer.Explain(err)
 	}
 	if links := links(a.addressOf(t), p.query, p.position(), previous, next); links != "" {
 		p.header.Set("Link", links)
 	}
-	patience.Pause()
+	timer.Pause()
 	if len(p.applied) > 0 {
 		p.header.Set("Preference-Applied", strings.Join(p.applied, ", "))
 	}
@@ -237,7 +237,7 @@ func rowsOf(page *resource.Page, c *model.Collection, q query.Query) rows {
 type listStream struct {
 	rows      rows // nil: all were read
 	abandoned <-chan struct{}
-	patience  *resource.QueryTimer
+	timer     *resource.QueryTimer
 	slowest   int64 // bytes per second, on average, that a client must receive; zero: no minimum
 	buffer    []byte
 	count     int
@@ -263,7 +263,7 @@ func (s *listStream) endRows() {
 	if s.rows != nil {
 		s.rows.close()
 		s.rows = nil
-		s.patience.End()
+		s.timer.End()
 	}
 }
 
@@ -331,11 +331,11 @@ func (s *listStream) sendPieces(out *response, to io.Writer, flush func() error)
 		default:
 		}
 		s.buffer = s.buffer[:0]
-		s.patience.Restart()
+		s.timer.Restart()
 		if err := s.fill(pieceSize); err != nil {
-			return s.patience.Explain(err)
+			return s.timer.Explain(err)
 		}
-		s.patience.Pause()
+		s.timer.Pause()
 	}
 }
 

@@ -30,7 +30,7 @@ func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.runOnce(r.Context(), once, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, once, shareOf(out)) })
+	return a.replayOrPerform(r.Context(), once, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, once, quotaKeyOf(out)) })
 }
 
 // requestOf reads the target and the parameters of a write.
@@ -63,9 +63,9 @@ func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
 	return query.ParseRange(t.path.Collection, raw, limits)
 }
 
-// runOnce performs a request, unless there is an idempotency record of it. Once is nil if it has no
+// replayOrPerform performs a request, unless there is an idempotency record of it. Once is nil if it has no
 // Idempotency-Key.
-func (a *API) runOnce(ctx context.Context, once *resource.IdempotentRequest, perform func(context.Context) (*reply, error)) (*reply, error) {
+func (a *API) replayOrPerform(ctx context.Context, once *resource.IdempotentRequest, perform func(context.Context) (*reply, error)) (*reply, error) {
 	if once == nil {
 		return perform(ctx)
 	}
@@ -82,13 +82,13 @@ func (a *API) runOnce(ctx context.Context, once *resource.IdempotentRequest, per
 
 // perform executes a write in this request, or accepts it for later. Once is nil if the request
 // has no Idempotency-Key; otherwise the same transaction stores the idempotency record.
-func (a *API) perform(ctx context.Context, request resource.Request, when timing, once *resource.IdempotentRequest, share string) (*reply, error) {
+func (a *API) perform(ctx context.Context, request resource.Request, when timing, once *resource.IdempotentRequest, quotaKey string) (*reply, error) {
 	if !when.later {
-		reply, _, err := a.transact(ctx, a.prepareNow(ctx, request, share), once)
+		reply, _, err := a.execute(ctx, a.prepareNow(ctx, request, quotaKey), once)
 		return reply, err
 	}
 	var accepted operation.Accepted
-	reply, fresh, err := a.transact(ctx, a.prepareLater(ctx, request, when, &accepted), once)
+	reply, fresh, err := a.execute(ctx, a.prepareLater(ctx, request, when, &accepted), once)
 	if err != nil || !fresh || reply.status != http.StatusAccepted {
 		a.Operations.StopWaiting(accepted)
 		return reply, err
@@ -104,20 +104,22 @@ func (a *API) perform(ctx context.Context, request resource.Request, when timing
 // executes it, and the reply to send afterwards.
 type pendingWrite struct {
 	failed error
+	extent resource.Extent
 	effect func(*resource.Work) error
 	reply  func() *reply
 }
 
-// prepareNow prepares a write that is executed in this request. Share is whose quota of reads it
+// prepareNow prepares a write that is executed in this request. QuotaKey is whose quota of reads it
 // uses.
-func (a *API) prepareNow(ctx context.Context, request resource.Request, share string) pendingWrite {
+func (a *API) prepareNow(ctx context.Context, request resource.Request, quotaKey string) pendingWrite {
 	write, err := a.Resources.Decode(ctx, request)
 	if err == nil {
-		err = a.prepare(ctx, &write, share)
+		err = a.prepare(ctx, &write, quotaKey)
 	}
 	var results []resource.Resource
 	pending := pendingWrite{
 		failed: err,
+		extent: a.Resources.ExtentOf(&write),
 		effect: func(w *resource.Work) (err error) {
 			results, err = w.Do(write)
 			return err
@@ -132,10 +134,10 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, share st
 
 // prepare reads what a write needs to know before its transaction, and runs the hooks that come
 // before it.
-func (a *API) prepare(ctx context.Context, write *resource.Write, share string) error {
-	patience := a.startQueryTimer(ctx)
-	err := patience.Explain(a.Resources.Survey(patience, write, share))
-	patience.End()
+func (a *API) prepare(ctx context.Context, write *resource.Write, quotaKey string) error {
+	timer := a.startQueryTimer(ctx)
+	err := timer.Explain(a.Resources.Survey(timer, write, quotaKey))
+	timer.End()
 	if err == nil {
 		err = a.Resources.Before(ctx, write)
 	}

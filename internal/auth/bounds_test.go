@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -13,7 +14,7 @@ import (
 // TestClaimsThatAreLong: a token has room for thousands of values. What rules make of them is
 // bounded, and what is beyond the bounds denies, also where a rule says what is not allowed.
 func TestClaimsThatAreLong(t *testing.T) {
-	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{{Name: "whole", Type: model.Integer}}})
+	s, err := compile.Schema(model.Collection{Name: "things", Attributes: []model.Attribute{{Name: "whole", Type: model.Integer}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestClaimsThatAreLong(t *testing.T) {
 // TestTextsThatAreLong: a rule looks for short texts only, as it takes the database too long
 // to look for others.
 func TestTextsThatAreLong(t *testing.T) {
-	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{{Name: "text", Type: model.String}}})
+	s, err := compile.Schema(model.Collection{Name: "things", Attributes: []model.Attribute{{Name: "text", Type: model.String}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
@@ -47,7 +48,7 @@ func FuzzToken(f *testing.F) {
 // FuzzRule: whatever the text of a rule is, it is refused with a place in the file, or
 // becomes a filter that can be asked.
 func FuzzRule(f *testing.F) {
-	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{
+	s, err := compile.Schema(model.Collection{Name: "things", Attributes: []model.Attribute{
 		{Name: "text", Type: model.String}, {Name: "whole", Type: model.Integer}, {Name: "flag", Type: model.Boolean},
 		{Name: "owner", Type: model.String, Format: model.UUID}, {Name: "at", Type: model.String, Format: model.DateTime},
 	}})

@@ -27,7 +27,7 @@ type Policy struct {
 type grant struct {
 	verbs             []schema.AccessVerb
 	visible, writable model.ColumnSet
-	mark              string // of what is visible
+	columnsTag        string // of what is visible
 	rules             map[schema.AccessVerb]*rule
 }
 
@@ -64,7 +64,7 @@ func (p *Policy) compileGrant(c *model.Collection, declared *schema.Grant, at []
 		verbs: declared.Verbs, visible: columnsOf(c, declared.MaySee), writable: columnsOf(c, declared.MayWrite),
 		rules: map[schema.AccessVerb]*rule{},
 	}
-	g.mark = c.Mark(g.visible)
+	g.columnsTag = c.ColumnsTag(g.visible)
 	k, err := newCompiler(c)
 	if err != nil {
 		return nil, schema.Problems{{Path: at, Message: err.Error()}}
@@ -206,12 +206,12 @@ func (p *Permit) Related(r *model.Relation) (visible model.ColumnSet, scope quer
 	return p.Visible(r.To), p.Rows(r.To), true
 }
 
-// Mark identifies what the caller may see of a collection. Empty: everything.
-func (p *Permit) Mark(c *model.Collection) string {
+// ColumnsTag identifies what the caller may see of a collection. Empty: everything.
+func (p *Permit) ColumnsTag(c *model.Collection) string {
 	if p == nil || p.grant(c) == nil {
 		return ""
 	}
-	return p.grant(c).mark
+	return p.grant(c).columnsTag
 }
 
 // Writable is the columns that the caller may set, nil for all of them.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -15,7 +16,7 @@ func TestMistakesInRules(t *testing.T) {
 		syntax = " (rules are written in CEL, with ==, !=, <, in, &&, || and !)"
 		names  = " (a rule can use resource.ATTRIBUTE, resource.RELATION.ATTRIBUTE, auth.sub, auth.role and auth.claims, and must compare values of the same type, and times as in timestamp('2026-12-01T00:00:00Z'))"
 	)
-	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{
+	s, err := compile.Schema(model.Collection{Name: "things", Attributes: []model.Attribute{
 		{Name: "text", Type: model.String}, {Name: "whole", Type: model.Integer}, {Name: "flag", Type: model.Boolean}, {Name: "at", Type: model.String, Format: model.DateTime},
 	}})
 	if err != nil {

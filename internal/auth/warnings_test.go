@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -12,7 +13,7 @@ import (
 // TestNullWarnings: a claim that is null must not match resources that belong to nobody
 // without anybody knowing.
 func TestNullWarnings(t *testing.T) {
-	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{
+	s, err := compile.Schema(model.Collection{Name: "things", Attributes: []model.Attribute{
 		{Name: "org", Type: model.String}, {Name: "team", Type: model.String, Required: true}, {Name: "flag", Type: model.Boolean},
 	}})
 	if err != nil {

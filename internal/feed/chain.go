@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/store"
 )
 
 // shape is a view that somebody has subscribed to, with the chain of its events. The mutex of
@@ -194,7 +194,7 @@ func (f *Feed) read(b *batch) {
 
 // publish matches changes with the shapes that are followed and appends what they are told. The
 // changes are all that the log has after the reader's position, up to last.
-func (f *Feed) publish(history model.ID, entries []store.LogEntry, last int64, states *store.States) {
+func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, states *changelog.States) {
 	f.mutex.Lock()
 	for len(entries) > 0 && entries[0].Position <= f.reading {
 		entries = entries[1:]

@@ -3,11 +3,11 @@ package feed
 import (
 	"context"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
-	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -33,8 +33,8 @@ type Changes struct {
 	history model.ID
 	floor   int64
 	narrow  narrowed
-	hidden  bool        // the caller does not see the last state of the resource
-	skipped store.Point // of since: what a list has shown already
+	hidden  bool            // the caller does not see the last state of the resource
+	skipped changelog.Point // of since: what a list has shown already
 
 	start     int64 // position that the range begins at, or with a negative limit ends before
 	looked    int64 // Later has found nothing up to this position
@@ -131,7 +131,7 @@ func gone(parameter string) error {
 }
 
 // since reads a position, or the id of a change.
-func (c *Changes) since(text string) (point store.Point, err error) {
+func (c *Changes) since(text string) (point changelog.Point, err error) {
 	known := true
 	if id, ok := model.ParseID(text); ok {
 		if !model.IsChangeID(id) {
@@ -286,7 +286,7 @@ func (c *Changes) Grow(ctx context.Context) bool {
 func (c *Changes) Link() string {
 	point := c.skipped // what a list has shown already may still be ahead
 	if point.Number = c.lookedAt(); point.Number >= c.End {
-		point = store.Point{Number: c.End}
+		point = changelog.Point{Number: c.End}
 	}
 	return c.feed.Link(c.feed.LogShape(c.request), c.history, point)
 }

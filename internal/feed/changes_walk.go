@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -21,7 +22,7 @@ type walk struct {
 
 // seenChange is a change with what the caller sees of it.
 type seenChange struct {
-	store.LogEntry
+	changelog.Entry
 	seesBefore, seesAfter bool
 }
 
@@ -47,7 +48,7 @@ func (w *walk) next(dst []byte) (*seenChange, []byte, error) {
 			if err := change.Unreadable; err != nil {
 				return change, dst, errUnreadable(model.ChangeID(c.history, change.Position), err)
 			}
-			if text, ok := appendSeen(dst, c.history, c.request.Path.By, &change.LogEntry, change.seesBefore, change.seesAfter); ok {
+			if text, ok := appendSeen(dst, c.history, c.request.Path.By, &change.Entry, change.seesBefore, change.seesAfter); ok {
 				return change, text, nil
 			}
 		}
@@ -76,7 +77,7 @@ func errUnreadable(change model.ID, cause error) error {
 }
 
 // shows reports whether a change passes the filter.
-func (c *Changes) shows(e *store.LogEntry) bool {
+func (c *Changes) shows(e *changelog.Entry) bool {
 	filter := c.request.Query.Filter
 	return !e.Collection.ReadOnly() && !(e.Position >= c.start && c.skipped.Has(e)) && (filter == nil || filter.Match(e.Record(c.feed.store.Schema())))
 }
@@ -100,7 +101,7 @@ func (w *walk) read() error {
 	if history != c.history || floor > c.floor && !w.backwards && floor > w.after {
 		return fault.New(problem.CodePositionGone, "The change log was removed up to a later position while it was read. Send the request again.")
 	}
-	entries, last, more, err := tx.Log(store.LogQuery{
+	entries, last, more, err := tx.Log(changelog.Query{
 		After: w.after, Before: w.before, Backwards: w.backwards, Collection: c.narrow.collection, ID: c.narrow.id, Most: partOfLog, Bytes: partBytes,
 	})
 	if err != nil {
@@ -109,12 +110,12 @@ func (w *walk) read() error {
 	w.part, w.ended = nil, !more
 	states := tx.States()
 	for i := range entries {
-		change := seenChange{LogEntry: entries[i]}
-		if !c.shows(&change.LogEntry) || !mayFollow(c.request.Path.By, change.Collection) {
+		change := seenChange{Entry: entries[i]}
+		if !c.shows(&change.Entry) || !mayFollow(c.request.Path.By, change.Collection) {
 			continue
 		}
-		change.seesBefore, change.seesAfter, err = seenBy(c.request.Path.By, &change.LogEntry, states)
-		if store.IsUnreadable(err) {
+		change.seesBefore, change.seesAfter, err = seenBy(c.request.Path.By, &change.Entry, states)
+		if changelog.IsUnreadable(err) {
 			change.Unreadable, err = err, nil
 		}
 		if err != nil {
@@ -224,10 +225,10 @@ func (c *Changes) countLog() error {
 		return err
 	}
 	defer tx.Close()
-	c.Total, err = tx.CountLog(store.LogQuery{Collection: c.narrow.collection, ID: c.narrow.id})
+	c.Total, err = tx.CountLog(changelog.Query{Collection: c.narrow.collection, ID: c.narrow.id})
 	if err == nil && c.narrow.collection == nil { // operations are no part of it
 		var operations int64
-		operations, err = tx.CountLog(store.LogQuery{Collection: c.feed.store.Schema().Operations()})
+		operations, err = tx.CountLog(changelog.Query{Collection: c.feed.store.Schema().Operations()})
 		c.Total -= operations
 	}
 	return err
@@ -265,7 +266,7 @@ func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
 		return err
 	}
 	if state == nil {
-		last, _, _, err := tx.Log(store.LogQuery{Collection: path.Collection, ID: &id, Backwards: true, Most: 1})
+		last, _, _, err := tx.Log(changelog.Query{Collection: path.Collection, ID: &id, Backwards: true, Most: 1})
 		if err != nil {
 			return err
 		}
@@ -274,7 +275,7 @@ func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
 			return resource.NotFound(path.Collection, id)
 		case last[0].Unreadable != nil:
 			return errUnreadable(model.ChangeID(c.history, last[0].Position), last[0].Unreadable)
-		case last[0].Kind == store.Deleted:
+		case last[0].Kind == changelog.Deleted:
 			state = last[0].Before
 		default: // it was deleted a moment ago, and that has no position yet
 			state = last[0].After
@@ -290,11 +291,11 @@ func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
 	if !c.hidden && !c.isBelow(state) {
 		return resource.NotFound(path.Collection, id)
 	}
-	oldest, _, _, err := tx.Log(store.LogQuery{Collection: path.Collection, ID: &id, Most: 1})
+	oldest, _, _, err := tx.Log(changelog.Query{Collection: path.Collection, ID: &id, Most: 1})
 	if err != nil {
 		return err
 	}
-	if c.floor > 0 && (len(oldest) == 0 || oldest[0].Kind != store.Created) {
+	if c.floor > 0 && (len(oldest) == 0 || oldest[0].Kind != changelog.Created) {
 		c.CutAt = cutAt
 	}
 	return nil
@@ -313,7 +314,7 @@ func (c *Changes) checkVisible() error {
 		return nil
 	}
 	unfiltered := *c
-	unfiltered.request.Query.Filter, unfiltered.skipped = nil, store.Point{}
+	unfiltered.request.Query.Filter, unfiltered.skipped = nil, changelog.Point{}
 	entry, _, err := unfiltered.walkBack(c.End + 1).next(nil)
 	if err != nil {
 		return err

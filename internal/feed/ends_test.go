@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
@@ -100,7 +101,7 @@ func TestAttachWhileChangesAreMatched(t *testing.T) {
 	n.feed.mutex.Lock()
 	n.feed.position-- // as if the last batch was still being matched
 	n.feed.mutex.Unlock()
-	position := n.feed.Link(shape, follower.history, store.Point{Number: n.feed.position})
+	position := n.feed.Link(shape, follower.history, changelog.Point{Number: n.feed.position})
 	late := n.subscribe(t, shape, position)
 	if events := take(t, late, 1); events[0].Kind != Created {
 		t.Errorf("got %s", events[0].Kind)

@@ -5,9 +5,9 @@ import (
 	"strconv"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -30,7 +30,7 @@ type item struct {
 	cause       string // of beginsAgain
 }
 
-func newItem(e *store.LogEntry, effect effect) item {
+func newItem(e *changelog.Entry, effect effect) item {
 	return item{number: e.Position, revision: e.Revision, transaction: e.Transaction, effect: effect}
 }
 
@@ -114,7 +114,7 @@ func (v *view) sees(record model.Record, find query.Lookup) (bool, error) {
 }
 
 // match appends what subscribers are told of a change, if anything.
-func (v *view) match(items []item, history model.ID, e *store.LogEntry, states *store.States) ([]item, error) {
+func (v *view) match(items []item, history model.ID, e *changelog.Entry, states *changelog.States) ([]item, error) {
 	if e.Unreadable != nil {
 		if v.concerns(e) {
 			items = append(items, newItem(e, unreadable))
@@ -134,7 +134,7 @@ func (v *view) match(items []item, history model.ID, e *store.LogEntry, states *
 	if err != nil || !ok {
 		return items, err
 	}
-	event.Position = v.signer.text(position{history: startOf(history), fingerprint: v.fingerprint, point: store.Point{Number: e.Position}})
+	event.Position = v.signer.text(position{history: startOf(history), fingerprint: v.fingerprint, point: changelog.Point{Number: e.Position}})
 	told := newItem(e, effect)
 	told.event = event
 	return append(items, told), nil
@@ -142,9 +142,9 @@ func (v *view) match(items []item, history model.ID, e *store.LogEntry, states *
 
 // match is that of a view. Where a rule reads a state through a reference that cannot be read, the change
 // is as one that cannot be read itself.
-func (f *Feed) match(v *view, items []item, history model.ID, e *store.LogEntry, states *store.States) ([]item, error) {
+func (f *Feed) match(v *view, items []item, history model.ID, e *changelog.Entry, states *changelog.States) ([]item, error) {
 	matched, err := v.match(items, history, e, states)
-	if store.IsUnreadable(err) {
+	if changelog.IsUnreadable(err) {
 		f.options.Failed(err)
 		return append(items, newItem(e, unreadable)), nil
 	}
@@ -152,7 +152,7 @@ func (f *Feed) match(v *view, items []item, history model.ID, e *store.LogEntry,
 }
 
 // restarts reports why a change of another resource makes the stream begin again; empty: it does not.
-func (v *view) restarts(e *store.LogEntry, states *store.States) (cause string, err error) {
+func (v *view) restarts(e *changelog.Entry, states *changelog.States) (cause string, err error) {
 	if v.isParent(e) {
 		before, after, err := seenBy(v.Path.By, e, states)
 		if err != nil || before != after {
@@ -180,13 +180,13 @@ func (v *view) restarts(e *store.LogEntry, states *store.States) (cause string, 
 }
 
 // isParent reports whether a change is one of the parent in the path.
-func (v *view) isParent(e *store.LogEntry) bool {
+func (v *view) isParent(e *changelog.Entry) bool {
 	parents := v.parents()
 	return parents != nil && e.Collection == parents && e.ID == *v.Path.Parent
 }
 
 // concerns reports whether subscribers may have to be told of a change, whatever it is.
-func (v *view) concerns(e *store.LogEntry) bool {
+func (v *view) concerns(e *changelog.Entry) bool {
 	if v.collection == nil {
 		return mayFollow(v.Path.By, e.Collection) && (v.Filter == nil || v.Filter.Match(e.Record(v.schema)))
 	}
@@ -195,7 +195,7 @@ func (v *view) concerns(e *store.LogEntry) bool {
 }
 
 // seenBy reports whether a caller sees the states before and after a change.
-func seenBy(by *auth.Permit, e *store.LogEntry, states *store.States) (before, after bool, err error) {
+func seenBy(by *auth.Permit, e *changelog.Entry, states *changelog.States) (before, after bool, err error) {
 	if e.Before != nil {
 		if before, err = by.Sees(e.Collection, e.Before, states.Before(e)); err != nil {
 			return false, false, err
@@ -207,7 +207,7 @@ func seenBy(by *auth.Permit, e *store.LogEntry, states *store.States) (before, a
 	return before, after, err
 }
 
-func (v *view) event(history model.ID, e *store.LogEntry, states *store.States) (event Event, effect effect, ok bool, err error) {
+func (v *view) event(history model.ID, e *changelog.Entry, states *changelog.States) (event Event, effect effect, ok bool, err error) {
 	if v.collection == nil {
 		event, ok, err = v.changeEvent(history, e, states)
 		return event, noEffect, ok, err
@@ -259,7 +259,7 @@ func (v *view) appendIdentity(dst []byte, id model.ID) []byte {
 
 // resourceEvent is the event of a change with a representation. Changed is the attributes whose
 // former values it tells; nil: none.
-func (v *view) resourceEvent(kind EventKind, history model.ID, e *store.LogEntry, shown model.Record, changed model.ColumnSet) Event {
+func (v *view) resourceEvent(kind EventKind, history model.ID, e *changelog.Entry, shown model.Record, changed model.ColumnSet) Event {
 	data := v.collection.AppendSome([]byte(`{"data":`), shown, v.visible)
 	if changed != nil {
 		data = v.collection.AppendAttributes(append(data, `,"previous":`...), e.Before, changed)
@@ -272,7 +272,7 @@ func (v *view) resourceEvent(kind EventKind, history model.ID, e *store.LogEntry
 }
 
 // appendCaller appends who made a change, or null.
-func appendCaller(dst []byte, e *store.LogEntry, shown bool) []byte {
+func appendCaller(dst []byte, e *changelog.Entry, shown bool) []byte {
 	if e.Caller == "" || !shown {
 		return append(dst, "null"...)
 	}
@@ -280,7 +280,7 @@ func appendCaller(dst []byte, e *store.LogEntry, shown bool) []byte {
 }
 
 // changeEvent is the event of a change in the change log itself, where it is a new resource.
-func (v *view) changeEvent(history model.ID, e *store.LogEntry, states *store.States) (event Event, ok bool, err error) {
+func (v *view) changeEvent(history model.ID, e *changelog.Entry, states *changelog.States) (event Event, ok bool, err error) {
 	if v.Filter != nil && !v.Filter.Match(e.Record(v.schema)) {
 		return Event{}, false, nil
 	}
@@ -291,7 +291,7 @@ func (v *view) changeEvent(history model.ID, e *store.LogEntry, states *store.St
 // AppendChange appends the resource of type changes that tells a caller of a change. False means
 // that the caller is told nothing: they may not read the change log of the collection, see
 // neither the state before nor the one after, or no difference.
-func AppendChange(dst []byte, history model.ID, by *auth.Permit, e *store.LogEntry, states *store.States) (_ []byte, ok bool, err error) {
+func AppendChange(dst []byte, history model.ID, by *auth.Permit, e *changelog.Entry, states *changelog.States) (_ []byte, ok bool, err error) {
 	if !mayFollow(by, e.Collection) {
 		return dst, false, nil
 	}
@@ -304,7 +304,7 @@ func AppendChange(dst []byte, history model.ID, by *auth.Permit, e *store.LogEnt
 }
 
 // appendSeen appends a change of which the caller sees the states before and after it, or one of them.
-func appendSeen(dst []byte, history model.ID, by *auth.Permit, e *store.LogEntry, seesBefore, seesAfter bool) ([]byte, bool) {
+func appendSeen(dst []byte, history model.ID, by *auth.Permit, e *changelog.Entry, seesBefore, seesAfter bool) ([]byte, bool) {
 	c, before, after := e.Collection, e.Before, e.After
 	if !seesBefore {
 		before = nil

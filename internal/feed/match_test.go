@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -175,7 +176,7 @@ func TestEventsOfChanges(t *testing.T) {
 		{"the parent", Shape{Path: resource.Path{Collection: n.notes, Parent: &book, By: ada.By}}, nil, a,
 			`created {"data":` + shown("a", "ada", true, 1) + `,` + change + `} 0`},
 	} {
-		e := &store.LogEntry{Position: 5, Revision: 12, Collection: n.notes, ID: one, Kind: kindOf(each.before, each.after),
+		e := &changelog.Entry{Position: 5, Revision: 12, Collection: n.notes, ID: one, Kind: kindOf(each.before, each.after),
 			At: model.TimeValue("2026-02-01T00:00:00.000Z"), Caller: "key:abc", Before: each.before, After: each.after}
 		if got := told(n.view(each.shape).match(nil, history, e, nil)); got != each.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", each.name, got, each.want)
@@ -183,14 +184,14 @@ func TestEventsOfChanges(t *testing.T) {
 	}
 }
 
-func kindOf(before, after model.Record) store.ChangeKind {
+func kindOf(before, after model.Record) changelog.Kind {
 	switch {
 	case before == nil:
-		return store.Created
+		return changelog.Created
 	case after == nil:
-		return store.Deleted
+		return changelog.Deleted
 	}
-	return store.Updated
+	return changelog.Updated
 }
 
 func TestChangesOfTheParent(t *testing.T) {
@@ -216,7 +217,7 @@ func TestChangesOfTheParent(t *testing.T) {
 		{"another one", other, "user", book("a", "ada"), nil, ""},
 	} {
 		view := n.view(Shape{Path: resource.Path{Collection: n.notes, Parent: &each.parent, By: n.permit(each.role, "ada")}})
-		e := &store.LogEntry{Position: 5, Collection: n.books, ID: parent, Kind: kindOf(each.before, each.after), Before: each.before, After: each.after}
+		e := &changelog.Entry{Position: 5, Collection: n.books, ID: parent, Kind: kindOf(each.before, each.after), Before: each.before, After: each.after}
 		if got := told(view.match(nil, model.ID{}, e, nil)); got != each.want {
 			t.Errorf("%s: got %q, want %q", each.name, got, each.want)
 		}
@@ -248,7 +249,7 @@ func TestChangesAsResources(t *testing.T) {
 		{"no difference", nil, note("a", "ada", "x"), note("a", "ada", "x"), ""},
 		{"without the verb", n.permit("user", "ada"), nil, note("a", "ada", "x"), ""},
 	} {
-		e := &store.LogEntry{Position: 5, Revision: 12, Collection: n.notes, ID: model.ID{15: 1}, Kind: kindOf(each.before, each.after),
+		e := &changelog.Entry{Position: 5, Revision: 12, Collection: n.notes, ID: model.ID{15: 1}, Kind: kindOf(each.before, each.after),
 			At: model.TimeValue("2026-02-01T00:00:00.000Z"), Caller: "key:abc", Before: each.before, After: each.after}
 		got, ok, err := AppendChange(nil, model.ID{8: 0x80, 15: 7}, each.by, e, nil)
 		if err != nil || string(got) != each.want || ok != (each.want != "") {

@@ -7,11 +7,11 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -19,7 +19,7 @@ import (
 type position struct {
 	history     [historyBytes]byte // start of the history id
 	fingerprint fingerprint        // of the shape
-	point       store.Point
+	point       changelog.Point
 }
 
 const (

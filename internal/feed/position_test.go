@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/store"
 )
 
 func drawPosition(t *rapid.T) position {
@@ -28,7 +28,7 @@ func drawPosition(t *rapid.T) position {
 	return p
 }
 
-func samePoint(a, b store.Point) bool {
+func samePoint(a, b changelog.Point) bool {
 	if a.Number != b.Number || a.Revision != b.Revision || a.Seen.Min != b.Seen.Min || a.Seen.Max != b.Seen.Max || len(a.Seen.Running) != len(b.Seen.Running) {
 		return false
 	}
@@ -61,7 +61,7 @@ func TestPositionsAreReadAsTheyWereWritten(t *testing.T) {
 
 func TestTextsThatAreNoPositions(t *testing.T) {
 	k := signer("secret")
-	plain := position{point: store.Point{Number: 5, Seen: db.Snapshot{Min: 3, Max: 9, Running: []uint64{4, 7}}}}
+	plain := position{point: changelog.Point{Number: 5, Seen: db.Snapshot{Min: 3, Max: 9, Running: []uint64{4, 7}}}}
 	good, forged := k.text(plain), signer("another").text(plain)
 	for _, text := range []string{"", "1", "x y", "0", "-1", strings.Repeat("A", 9000), good + "A", good + "=", forged, strings.ToUpper(good)} {
 		if _, err := k.parse(text); err == nil || !strings.HasPrefix(err.Error(), "invalid_parameter: This is not a position") {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/store"
 )
 
 const (
@@ -213,7 +213,7 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 		f.endOtherHistories(history)
 	}
 	f.mutex.Unlock()
-	entries, last, _, err := tx.Log(store.LogQuery{After: max(after, floor), Most: mostEntries, Bytes: mostBytes})
+	entries, last, _, err := tx.Log(changelog.Query{After: max(after, floor), Most: mostEntries, Bytes: mostBytes})
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 }
 
 // report tells of changes that cannot be read. Only the streams that they concern are affected.
-func (f *Feed) report(entries []store.LogEntry) {
+func (f *Feed) report(entries []changelog.Entry) {
 	for i := range entries {
 		if err := entries[i].Unreadable; err != nil {
 			f.options.Failed(err)

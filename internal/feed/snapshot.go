@@ -4,10 +4,10 @@ import (
 	"context"
 	"math"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
-	"github.com/plural-go/plural/internal/store"
 )
 
 // snapshot is the list that a stream begins with, while it is sent.
@@ -16,7 +16,7 @@ type snapshot struct {
 	opened  bool
 	listing *resource.Page
 	timer   *resource.QueryTimer
-	point   store.Point
+	point   changelog.Point
 	rows    int
 	read    bool // all of it was read
 
@@ -114,7 +114,7 @@ func (s *Subscription) openSnapshot() error {
 func (s *Subscription) openListing() (err error) {
 	n := s.snapshot
 	n.timer = s.newTimer()
-	n.listing, err = s.feed.resources.List(n.timer, s.shape.Path, s.listQuery(), resource.ListOptions{Caller: s.caller})
+	n.listing, err = s.feed.resources.List(n.timer, s.shape.Path, s.listQuery(), resource.ListOptions{QuotaKey: s.quotaKey})
 	if err != nil {
 		err = n.timer.Explain(err)
 		n.timer.End()
@@ -125,14 +125,14 @@ func (s *Subscription) openListing() (err error) {
 }
 
 // end is the end of the log: all changes up to there have a position.
-func (f *Feed) end(ctx context.Context) (store.Point, error) {
+func (f *Feed) end(ctx context.Context) (changelog.Point, error) {
 	tx, err := f.store.Read(ctx)
 	if err != nil {
-		return store.Point{}, err
+		return changelog.Point{}, err
 	}
 	defer tx.Close()
 	point, err := tx.Point()
-	return store.Point{History: point.History, Number: point.Number}, err
+	return changelog.Point{History: point.History, Number: point.Number}, err
 }
 
 // listQuery is the list of the shape, whole.
@@ -177,7 +177,7 @@ func (s *Subscription) readLogPart() (more bool, err error) {
 		return false, err
 	}
 	defer tx.Close()
-	entries, last, more, err := tx.Log(store.LogQuery{
+	entries, last, more, err := tx.Log(changelog.Query{
 		After: n.logged, Before: n.point.Number + 1, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: partBytes, Expected: s.inPart,
 	})
 	if err != nil {
@@ -191,7 +191,7 @@ func (s *Subscription) readLogPart() (more bool, err error) {
 			return false, errUnreadable(model.ChangeID(s.history, entries[i].Position), err)
 		}
 		event, ok, err := s.shape.changeEvent(s.history, &entries[i], states)
-		if store.IsUnreadable(err) {
+		if changelog.IsUnreadable(err) {
 			err = errUnreadable(model.ChangeID(s.history, entries[i].Position), err)
 		}
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
@@ -148,8 +149,8 @@ func (w *things) read(t *rapid.T) {
 	}
 	defer tx.Close()
 	for more := true; more; {
-		var entries []store.LogEntry
-		if entries, w.last, more, err = tx.Log(store.LogQuery{After: w.last, Most: 100}); err != nil {
+		var entries []changelog.Entry
+		if entries, w.last, more, err = tx.Log(changelog.Query{After: w.last, Most: 100}); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range entries {

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
-	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -20,7 +20,7 @@ type Subscription struct {
 	ctx      context.Context // of the stream: reads from the database end with it
 	shape    *shape
 	by       *auth.Permit
-	caller   string
+	quotaKey string
 	version  int64     // of the schema
 	deadline time.Time // zero: none
 	expires  bool      // the deadline is that of the credentials
@@ -28,12 +28,12 @@ type Subscription struct {
 	ended chan struct{} // closed when the stream must end
 	cause Cause         // why; guarded by the mutex of the feed
 
-	history  model.ID    // of its positions; only changes while at is nil
-	snapshot *snapshot   // being sent; nil: none
-	point    store.Point // up to which everything was sent
-	complete int64       // all changes that the point has without their positions have one up to here
-	until    int64       // up to which a follower must read from the database
-	at       *batch      // read last; nil: the subscription does not follow the chain; guarded by the mutex
+	history  model.ID        // of its positions; only changes while at is nil
+	snapshot *snapshot       // being sent; nil: none
+	point    changelog.Point // up to which everything was sent
+	complete int64           // all changes that the point has without their positions have one up to here
+	until    int64           // up to which a follower must read from the database
+	at       *batch          // read last; nil: the subscription does not follow the chain; guarded by the mutex
 
 	number        int64     // in the order of those that wait to read from the database; zero: it does not
 	holdsPart     bool      // a place in gates.parts
@@ -50,16 +50,16 @@ type Subscription struct {
 // Subscribe begins a stream at a position, or with a snapshot if that is empty. A position of
 // another history or shape, or one that the log no longer has, begins with a reset and a
 // snapshot. Reads from the database use the context, which must last for as long as the
-// stream. Caller identifies the quota; empty: the program itself, which has none, and whose
+// stream. QuotaKey identifies the quota; empty: the program itself, which has none, and whose
 // streams do not grow old. A subscription that does not get its turn to read from the database soon
 // is refused.
-func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, caller string) (*Subscription, error) {
+func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, quotaKey string) (*Subscription, error) {
 	from, err := f.signer.parseOptional(position)
 	if err != nil {
 		return nil, err
 	}
 	canonical := f.canonical(&shape)
-	s, err := f.register(ctx, f.newView(shape, canonical), string(canonical), caller)
+	s, err := f.register(ctx, f.newView(shape, canonical), string(canonical), quotaKey)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (s *Subscription) verify(p position) (cause string, err error) {
 		return "", err
 	}
 	// The client may not know yet that it is gone. Otherwise the stream would never end.
-	since, _, _, err := tx.Log(store.LogQuery{After: p.point.Number, Collection: s.shape.collection, ID: s.shape.ID, Most: 1})
+	since, _, _, err := tx.Log(changelog.Query{After: p.point.Number, Collection: s.shape.collection, ID: s.shape.ID, Most: 1})
 	if err == nil && len(since) == 0 {
 		err = resource.NotFound(s.shape.collection, *s.shape.ID)
 	}
@@ -143,7 +143,7 @@ func (s *Subscription) verify(p position) (cause string, err error) {
 }
 
 // goOn sends the changes after a point.
-func (s *Subscription) goOn(point store.Point) error {
+func (s *Subscription) goOn(point changelog.Point) error {
 	complete := int64(0)
 	if point.Seen.Max > 0 {
 		// From here on every transaction that the point has seen has its positions.
@@ -274,7 +274,7 @@ func (s *Subscription) follow(ctx context.Context) error {
 func (s *Subscription) deliver(items []item) {
 	for i := range items {
 		each := &items[i]
-		if s.point.Has(&store.LogEntry{Position: each.number, Revision: each.revision, Transaction: each.transaction}) {
+		if s.point.Has(&changelog.Entry{Position: each.number, Revision: each.revision, Transaction: each.transaction}) {
 			continue
 		}
 		switch {
@@ -361,7 +361,7 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 		s.restartBecause(cause)
 		return nil, oldest, 0, false, nil
 	}
-	q := store.LogQuery{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: partBytes, Expected: s.inPart}
+	q := changelog.Query{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: partBytes, Expected: s.inPart}
 	entries, last, more, err := tx.Log(q)
 	if err != nil {
 		return nil, oldest, 0, false, err

@@ -2,7 +2,11 @@ package interfacetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
 )
 
 // TestDryRun answers as the write would, and changes nothing.
@@ -60,4 +64,66 @@ func TestDryRun(t *testing.T) {
 		s.do("PATCH", "/people/"+id(0)+"?dry_run=true", `{"name":"X"}`, "Prefer", "respond-async").expectHeaders(t, "X-Affected: people=1")
 		s.do("PATCH", "/people/"+id(0)+"?dry_run=false", `{"name":"X"}`, "Idempotency-Key", "k").expectHeaders(t, tagged)
 	})
+}
+
+// folderFile: members see their folders, and those in their folders, by a rule through a reference.
+const folderFile = `
+collections:
+  folders:
+    timestamps: false
+    attributes:
+      owner: {type: string, maxLength: 100}
+      parent_id: {references: {collection: folders, on_delete: cascade}}
+      twin_id: {references: {collection: folders, on_delete: set_null}}
+access:
+  roles:
+    admin:
+      folders: [list, read, create, update, delete]
+    member:
+      folders:
+        list: true
+        read: resource.owner == auth.sub || resource.parent.owner == auth.sub
+        create: true
+        update: true
+        delete: true
+`
+
+// TestDryRunCountsThroughReferences: a resource counts if the caller sees it before the write or after it,
+// also if what its rule reads is deleted or changed by the same write.
+func TestDryRunCountsThroughReferences(t *testing.T) {
+	file, err := schema.Parse([]byte(folderFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := func(n int, owner string, parent, twin int) string {
+		return fmt.Sprintf(`{"id":"%s","owner":%q,"parent_id":%s,"twin_id":%s}`, id(n), owner, idOrNull(parent), idOrNull(twin))
+	}
+	eachStore(t, file.Schema, func(t *testing.T, s *server) {
+		h := &house{server: s, keys: map[string]string{"": ""}}
+		h.key("admin", "admin", "")
+		h.key("ada", "member", "ada")
+		// Ada sees 1, 2, 3 and 6, and none of 4 and 5.
+		h.must("POST", "/folders", "["+folder(1, "ada", 0, 0)+","+folder(2, "bo", 1, 0)+","+folder(3, "bo", 1, 0)+","+folder(4, "bo", 2, 0)+","+folder(5, "bo", 0, 2)+","+folder(6, "ada", 0, 2)+"]")
+		for _, test := range []struct{ caller, method, path, body, want string }{
+			{"ada", "DELETE", "/folders/" + id(1), "", "folders=4"}, // 1, 2, 3, and 6 whose twin is gone
+			{"admin", "DELETE", "/folders/" + id(1), "", "folders=6"},
+			{"ada", "DELETE", "/folders/" + id(2), "", "folders=2"},
+			{"ada", "DELETE", "/folders?filter[owner]=bo", "", "folders=3"},
+			{"ada", "PATCH", "/folders/" + id(1), `{"owner":"bo"}`, "folders=1"},
+			{"ada", "PATCH", "/folders?filter[owner][in]=ada,bo", `{"owner":"eve"}`, "folders=4"},
+			{"ada", "POST", "/-/transaction", "[" + step("POST", "/folders", folder(7, "ada", 1, 0)) + "," + step("DELETE", "/folders/"+id(7), "") + "]", "folders=0"},
+			{"admin", "POST", "/-/transaction", "[" + step("POST", "/folders", folder(7, "ada", 1, 0)) + "," + step("DELETE", "/folders/"+id(7), "") + "]", "folders=0"},
+			{"admin", "POST", "/-/transaction", "[" + step("DELETE", "/folders/"+id(6), "") + "," + step("POST", "/folders", folder(6, "bo", 0, 0)) + "," + step("DELETE", "/folders/"+id(6), "") + "]", "folders=1"},
+			{"ada", "POST", "/-/transaction", "[" + step("POST", "/folders", folder(7, "bo", 3, 0)) + "," + step("PATCH", "/folders/"+id(3), `{"owner":"ada"}`) + "]", "folders=2"},
+		} {
+			mark := "?"
+			if strings.Contains(test.path, "?") {
+				mark = "&"
+			}
+			got := h.as(test.caller, test.method, test.path+mark+"dry_run=true", test.body)
+			if affected := got.header.Get("X-Affected"); affected != test.want {
+				t.Errorf("%s: %s %s %s: X-Affected %q, want %q (%d %s)", test.caller, test.method, test.path, test.body, affected, test.want, got.status, got.body)
+			}
+		}
+	}, func(c *plural.Config) { c.Access = file.Access })
 }

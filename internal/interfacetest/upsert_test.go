@@ -113,6 +113,12 @@ func TestUpsertsAreRefused(t *testing.T) {
 			{"on_conflict=email", `{"email":"a","created_at":"2001-02-03T04:05:06.789Z"}`, 422, "unknown_attribute /created_at"},
 			{"on_conflict=email", `{"email":"a","other_id":"` + id(9) + `"}`, 422, "unknown_reference /other_id"},
 			{"on_conflict=email", `[{"email":"new","name":"X","other_id":"` + id(9) + `"}]`, 422, "unknown_reference /0/other_id"},
+			// All errors, in the order of the array: what is created and what exists, values and references.
+			{"on_conflict=email", `[{"email":"n1","name":"X","other_id":"` + id(8) + `"},{"email":"a","other_id":"` + id(9) + `"},{"email":"n2","name":"Y","other_id":"` + id(8) + `"},{"email":"b","other_id":"` + id(9) + `"}]`,
+				422, "unknown_reference /0/other_id, unknown_reference /1/other_id, unknown_reference /2/other_id, unknown_reference /3/other_id"},
+			{"on_conflict=email", `[{"email":"a","other_id":"` + id(9) + `"},{"email":"n1","other_id":"` + id(8) + `"},{"email":"b","number":"x","id":"` + id(0) + `"},{"email":"n2","name":"Y","other_id":"` + id(8) + `"}]`,
+				422, "unknown_reference /0/other_id, required /1/name, unknown_reference /1/other_id, type /2/number, unknown_reference /3/other_id"},
+			{"on_conflict=email", `[{"email":"b","id":"` + id(0) + `","other_id":"` + id(9) + `"},{"email":"n1"}]`, 422, "read_only /0/id, unknown_reference /0/other_id, required /1/name"},
 			{"on_conflict=email", `[{"email":"new","name":"X"},{"email":"a"},{"email":"new","name":"Y"},{"email":"a"}]`, 409, "not_unique /2/email, not_unique /3/email"},
 			{"on_conflict=email", `{"email":"a","team":"t","number":1}`, 409, "not_unique /team"},
 			{"on_conflict=email", `{"email":"new","name":"X","team":"t","number":1}`, 409, "not_unique /team"},

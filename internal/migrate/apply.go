@@ -32,8 +32,8 @@ func (m *migration) apply() error {
 		run  func() error
 	}{
 		{"format", m.upgradeFormat},
-		{"words", m.dropWords},
-		{"keys", m.dropForeignKeys},
+		{"drop search", m.dropWords},
+		{"drop foreign keys", m.dropForeignKeys},
 		{"unique", m.dropUnique},
 		{"expressions", m.dropExpressions},
 		{"columns", m.addColumns},
@@ -43,8 +43,8 @@ func (m *migration) apply() error {
 		{"alterations", m.alterTables},
 		{"tables", m.createTables},
 		{"indexes", m.matchIndexes},
-		{"search", m.buildWords},
-		{"references", m.addForeignKeys},
+		{"build search", m.buildWords},
+		{"add foreign keys", m.addForeignKeys},
 		{"totals", m.recount},
 		{"history", m.renewHistory},
 		{"schema", m.saveNumbered},

@@ -1,153 +1,71 @@
 package migrate
 
 import (
+	"context"
 	"fmt"
-	"slices"
+	"time"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 )
 
-// StoredSchema returns the current schema of a database, after checking that its tables are
-// those that Plural created for it.
-func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (*model.Schema, error) {
-	stored, oldFormat, err := AnyStoredSchema(c, d, found)
-	if err == nil && oldFormat {
-		return nil, fmt.Errorf(`%w: run "plural migrate", which changes it`, otherFormat(previous))
+// Fit creates the tables of an empty database, and checks those of any other. If they differ,
+// it migrates them if all steps are additive and applied is not nil, and calls applied with
+// each step; otherwise it returns a *MisfitError. Ready is called in a transaction in which
+// the database has the schema; it may be called more than once.
+func Fit(ctx context.Context, b db.Database, s *model.Schema, now time.Time, applied func(*Step), ready func(db.Conn) error) error {
+	different, err := startIfFits(ctx, b, s, ready)
+	if err != nil || different == nil {
+		return err
 	}
-	return stored, err
-}
-
-// AnyStoredSchema is StoredSchema also for a database of the previous format.
-func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (stored *model.Schema, oldFormat bool, err error) {
-	if found[db.MetaTable] == nil || found[db.SchemasTable] == nil {
-		return nil, false, db.Foreign(found)
+	accept := func(p *plan) error {
+		if !p.isFirst() && (applied == nil || !p.additive()) {
+			return misfitOf(p, applied != nil)
+		}
+		return nil
 	}
-	if err := db.ExecAll(c, d.HoldSchema()...); err != nil {
-		return nil, false, fmt.Errorf("waiting for the end of a migration by another process: %w", err)
+	if err := accept(different); err != nil {
+		return err
 	}
-	format, err := db.ReadMeta(c, "format")
+	// Plan again: another server may have migrated the database since.
+	steps, err := planAndApply(ctx, b, s, now, accept)
 	if err != nil {
-		return nil, false, fmt.Errorf("the database cannot be read: %w", err)
+		return err
 	}
-	if oldFormat = format == previous; !oldFormat && format != Format {
-		return nil, false, otherFormat(format)
-	}
-	if stored, err = ReadSchema(c); err != nil {
-		return nil, false, err
-	}
-	if differences := Compare(d, stored, found); len(differences) > 0 {
-		return nil, false, &db.MisfitError{
-			Problem: "the tables of the database were changed outside Plural", Differences: differences,
-			Advice: "Undo these changes, or restore a backup.",
+	for _, step := range steps {
+		if !different.isFirst() {
+			applied(step)
 		}
 	}
-	return stored, oldFormat, nil
+	if different, err = startIfFits(ctx, b, s, ready); err == nil && different != nil {
+		err = misfitOf(different, applied != nil)
+	}
+	return err
 }
 
-// Compare returns the differences between the tables of a database and those of a schema.
-func Compare(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition) []string {
-	var differences []string
-	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
-	known := []string{
-		db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.RecordsTable, db.QueueTable,
-		db.FollowersTable, db.DeltasTable, db.OffsetsTable, db.KeysTable, db.SequenceTable, db.TicksTable,
-	}
-	for _, c := range s.All() {
-		known = append(known, c.Name)
-		table := found[c.Name]
-		if table == nil {
-			differ("collection %s: the database has no table for it", c.Name)
-			continue
+// startIfFits calls ready if the database has the schema, and otherwise returns the plan of its migration.
+// It is one transaction, so that the schema cannot change in between, and one that writes, as ready does.
+func startIfFits(ctx context.Context, b db.Database, s *model.Schema, ready func(db.Conn) error) (different *plan, err error) {
+	err = db.Write(ctx, b, func(c db.Conn) (err error) {
+		if different, err = makePlan(c, b, s); err == nil && different == nil {
+			err = ready(c)
 		}
-		compareColumns(d, c, table, differ)
-		compareIndexes(c, table, differ)
-		compareReferences(c, table, differ)
-	}
-	for _, c := range s.All() {
-		if len(c.SearchColumns()) > 0 {
-			name := db.SearchTable(c)
-			known = append(known, name)
-			compareWords(d, c, found[name], differ)
-		}
-	}
-	for _, name := range db.SortedNames(found) {
-		if !slices.Contains(known, name) {
-			differ("table %s: the schema has no collection for it", name)
-		}
-	}
-	return differences
+		return err
+	})
+	return different, err
 }
 
-// compareWords checks the table with the words of a collection's resources.
-func compareWords(d db.Dialect, c *model.Collection, table *db.TableDefinition, differ func(string, ...any)) {
-	want := d.Search(db.SearchTable(c)).Definition
-	switch {
-	case table == nil:
-		differ("collection %s: the database has no table of its words, for search", c.Name)
-	case !slices.Equal(table.Columns, want.Columns):
-		differ("collection %s: the table of its words, for search, has other columns", c.Name)
-	case len(table.Indexes) != 1 || !slices.Equal(table.Indexes[0].Columns, want.Indexes[0].Columns):
-		differ("collection %s: the table of its words, for search, has another index", c.Name)
+// misfitOf lists the steps of a plan that was not applied when the database was opened.
+func misfitOf(p *plan, additive bool) *db.MisfitError {
+	e := &db.MisfitError{Problem: db.Misfit}
+	for _, step := range p.steps {
+		e.Differences = append(e.Differences, fmt.Sprintf("%s (%s)", step.Text, step.Class))
 	}
-}
-
-func compareColumns(d db.Dialect, c *model.Collection, table *db.TableDefinition, differ func(string, ...any)) {
-	columns := map[string]db.ColumnDefinition{}
-	for _, column := range table.Columns {
-		columns[column.Name] = column
+	e.Advice = `"plural migrate --plan" shows the steps in detail, and "plural migrate" applies them.`
+	if back := p.earlierVersion(); back != "" {
+		e.Advice = back + `. Start the server with the current schema. "plural migrate" would migrate back, with the steps above.`
+	} else if !additive && p.additive() {
+		e.Advice = `"plural migrate" changes the database. With "--migrate additive" the server applies such steps itself.`
 	}
-	for _, column := range c.Columns() {
-		have, ok := columns[column.Name]
-		delete(columns, column.Name)
-		want := db.ColumnDefinition{Name: column.Name, Kind: d.ColumnType(column.Kind), NotNull: column.NotNull}
-		switch {
-		case !ok:
-			differ("collection %s: the database has no column for %s", c.Name, column.Name)
-		case have.Kind != want.Kind:
-			differ("collection %s: the column of %s has the type %s instead of %s", c.Name, column.Name, have.Kind, want.Kind)
-		case have.NotNull && !want.NotNull:
-			differ("collection %s: %s is required in the database, but optional in the schema", c.Name, column.Name)
-		case !have.NotNull && want.NotNull:
-			differ("collection %s: %s is optional in the database, but required in the schema", c.Name, column.Name)
-		}
-	}
-	for _, column := range table.Columns {
-		if _, left := columns[column.Name]; left {
-			differ("collection %s: the database has a column %s, which the schema does not have", c.Name, column.Name)
-		}
-	}
-}
-
-func compareIndexes(c *model.Collection, table *db.TableDefinition, differ func(string, ...any)) {
-	wanted := db.Indexes(c)
-	for _, index := range wanted {
-		if !slices.ContainsFunc(table.Indexes, index.Same) {
-			differ("collection %s: the database has no %s", c.Name, index)
-		}
-	}
-	for _, index := range table.Indexes {
-		if !slices.ContainsFunc(wanted, index.Same) {
-			differ("collection %s: the database has %s %s, which the schema does not have", c.Name, db.Choose(index.Unique, "a", "an"), index)
-		}
-	}
-}
-
-func compareReferences(c *model.Collection, table *db.TableDefinition, differ func(string, ...any)) {
-	wanted := map[string]string{}
-	for _, link := range c.Links() {
-		wanted[c.Columns()[link.Column].Name] = link.To.Name
-	}
-	for _, column := range c.Columns() {
-		have, want := table.References[column.Name], wanted[column.Name]
-		switch {
-		case have == want:
-		case have == "":
-			differ("collection %s: %s is not a reference in the database, but refers to %s in the schema", c.Name, column.Name, want)
-		case want == "":
-			differ("collection %s: %s refers to %s in the database, but is not a reference in the schema", c.Name, column.Name, have)
-		default:
-			differ("collection %s: %s refers to %s in the database, but to %s in the schema", c.Name, column.Name, have, want)
-		}
-	}
+	return e
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plural-go/plural/internal/compile"
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -77,6 +79,51 @@ type change struct {
 type uniqueChange struct {
 	group []int
 	step  *Step
+}
+
+// makePlan plans the migration of a database to a schema, which may be one that the database had
+// before. Nil: the database has this schema. It reads no resources.
+func makePlan(c db.Conn, d db.Dialect, now *model.Schema) (*plan, error) {
+	found, err := db.Describe(c, d)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return firstPlan(now), nil
+	}
+	stored, oldFormat, err := AnyStoredSchema(c, d, found)
+	if err != nil || !oldFormat && bytes.Equal(stored.Document(), now.Document()) {
+		return nil, err
+	}
+	p := newPlan(stored, now)
+	if oldFormat {
+		p.upgradeStep()
+	}
+	current, err := db.ReadVersion(c)
+	if err != nil {
+		return nil, err
+	}
+	p.version = current.Number
+	err = db.Each(c, func(row model.Row) bool {
+		// A schema that this version cannot read is not equal to the new one.
+		before, err := compile.Stored(row.AppendText(nil, 1))
+		if err == nil && bytes.Equal(before.Document(), now.Document()) {
+			p.earlier = row.Int(0)
+		}
+		return true
+	}, "SELECT version, document FROM "+db.SchemasTable+" ORDER BY version")
+	if bytes.Equal(stored.Document(), now.Document()) {
+		p.earlier = 0 // only the format differs
+	}
+	return p, err
+}
+
+// earlierVersion says that the schema of a plan is an earlier one; empty if it is not.
+func (p *plan) earlierVersion() string {
+	if p.earlier == 0 {
+		return ""
+	}
+	return fmt.Sprintf("This is schema version %d of the database, which is now at version %d", p.earlier, p.version)
 }
 
 // newPlan compares two schemas. It reads no data.

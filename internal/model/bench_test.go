@@ -1,6 +1,10 @@
-package model
+package model_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/plural-go/plural/internal/model"
+)
 
 func benchmarkBody(b *testing.B) []byte {
 	b.Helper()
@@ -10,13 +14,13 @@ func benchmarkBody(b *testing.B) []byte {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	inputs, _, err := things.Decode(benchmarkBody(b), DecodeOptions{Mode: Create, MaxDepth: 64})
+	inputs, _, err := things.Decode(benchmarkBody(b), model.DecodeOptions{Mode: model.Create, MaxDepth: 64})
 	if err != nil {
 		b.Fatal(err)
 	}
 	record := inputs[0].Values
-	record[IDColumn] = IDValue(ID{1})
-	when := TimeValue("2026-11-14T09:30:00.123Z")
+	record[model.IDColumn] = model.IDValue(model.ID{1})
+	when := model.TimeValue("2026-11-14T09:30:00.123Z")
 	record[things.CreatedColumn()], record[things.UpdatedColumn()] = when, when
 	var buffer []byte
 	b.ReportAllocs()
@@ -31,7 +35,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := things.Decode(body, DecodeOptions{Mode: Create, MaxDepth: 64}); err != nil {
+		if _, _, err := things.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: 64}); err != nil {
 			b.Fatal(err)
 		}
 	}

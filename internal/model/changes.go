@@ -12,30 +12,8 @@ const (
 	ChangeResourceID = "resource.id"
 )
 
-// changes declares the collection of changes.
-func changes() *Collection {
-	anything := func(name, description string) Attribute {
-		return Attribute{Name: name, Type: Object, Description: description}
-	}
-	declared := []Collection{{
-		Name: ChangesName, Singular: "change", Description: "Changes of resources, in the order of the change log.",
-		Attributes: []Attribute{
-			{Name: "kind", Type: String, MaxLength: 16, Required: true, Enum: []any{"created", "updated", "deleted"}, Description: "What happened to the resource."},
-			{Name: "resource", Type: Object, Required: true, Closed: true, Description: "The resource that was changed.", Properties: []Attribute{
-				{Name: "id", Type: String, Format: UUID, Required: true}, {Name: "type", Type: String, Required: true},
-			}},
-			{Name: "revision", Type: Integer, Required: true, Minimum: "1", Description: "The revision of the resource after the change."},
-			{Name: "by", Type: String, Description: "The caller who made the change; null if there is no access control."},
-			anything("previous", "The former values of the changed attributes, or the whole resource as it last was if it was deleted or is hidden; null if it did not exist or was hidden before."),
-			anything("data", "The resource after the change; null if it was deleted or is hidden."),
-		},
-	}}
-	k := Checker{declared: declared}
-	k.attributes(&declared[0], Path{ChangesName})
-	if len(k.Problems) > 0 {
-		panic(k.Problems)
-	}
-	c := &declared[0]
+// layOutChanges lays out the collection of changes.
+func (c *Collection) layOutChanges() {
 	c.layOut()
 	c.builtIn = true
 	// A change is never updated. The columns of filters take the place of updated_at and the revision.
@@ -52,7 +30,6 @@ func changes() *Collection {
 			c.fields[column.Name] = &Field{Name: column.Name, Kind: column.Kind, Column: i}
 		}
 	}
-	return c
 }
 
 // Changes is the collection of changes. It is not among All, as it has no table.

@@ -11,7 +11,7 @@ import (
 
 // DefaultValue is the value of a resource that is created without the
 // attribute, or Null.
-func (a *Attribute) DefaultValue() Value { return a.fallback }
+func (a *Attribute) DefaultValue() Value { return a.compiled.Default }
 
 // Convert converts a stored value of a kind, which is not null, to a valid value of the attribute,
 // if that loses nothing: "12" becomes 12 and 12 becomes "12", a date becomes midnight in UTC, and a
@@ -19,32 +19,25 @@ func (a *Attribute) DefaultValue() Value { return a.fallback }
 // why the value cannot be converted.
 func (a *Attribute) Convert(from Kind, value Value) (Value, *problem.Error) {
 	text := from.appendJSON(nil, Record{value}, 0)
-	if from != a.kind {
+	if from != a.compiled.Kind {
 		plain := string(text)
 		if from.IsDecimal() {
 			plain = string(from.appendDecimal(nil, value.Int()))
 		} else if from == KindText || from == KindJSON || from == KindUUID || from == KindDate || from == KindDateTime {
 			plain = Record{value}.plain(from)
 		}
-		converted, ok := a.kind.fromPlain(from, plain)
+		converted, ok := a.compiled.Kind.fromPlain(from, plain)
 		if !ok {
-			return Null, fault.New(problem.CodeType, "Cannot be converted to %s.", a.kind)
+			return Null, fault.New(problem.CodeType, "Cannot be converted to %s.", a.compiled.Kind)
 		}
-		text = a.kind.appendJSON(nil, Record{converted}, 0)
+		text = a.compiled.Kind.appendJSON(nil, Record{converted}, 0)
 	}
-	d := newDecoder(text, math.MaxInt) // it was accepted before
-	result, err := d.attribute(a)
-	if err == nil {
-		err = d.end()
-	}
-	if err == nil {
-		err = d.faults.Err()
-	}
-	if err != nil {
-		return Null, fault.From(err)[0]
+	result, wrong := a.decode(text, math.MaxInt) // it was accepted before
+	if wrong != nil {
+		return Null, wrong
 	}
 	if result.IsNull() { // the text null, which is no JSON of an object or array
-		return Null, fault.New(problem.CodeType, "Cannot be converted to %s.", a.kind)
+		return Null, fault.New(problem.CodeType, "Cannot be converted to %s.", a.compiled.Kind)
 	}
 	return result, nil
 }

@@ -137,17 +137,21 @@ func (c *Collection) Restore(representation []byte) (Record, error) {
 
 // DecodeJSON reads and validates one value of the attribute.
 func (a *Attribute) DecodeJSON(text []byte) (Value, error) {
-	value, wrong := a.decodeConstant(text)
+	value, wrong := a.DecodeConstant(text)
 	if wrong != nil {
 		return Null, wrong
 	}
 	return value, nil
 }
 
-// decodeConstant reads a value out of the schema itself: a default or a member
+// DecodeConstant reads a value out of the schema itself: a default or a member
 // of an enumeration.
-func (a *Attribute) decodeConstant(text []byte) (Value, *problem.Error) {
-	d := newDecoder(text, maxConstantDepth)
+func (a *Attribute) DecodeConstant(text []byte) (Value, *problem.Error) {
+	return a.decode(text, maxConstantDepth)
+}
+
+func (a *Attribute) decode(text []byte, maxDepth int) (Value, *problem.Error) {
+	d := newDecoder(text, maxDepth)
 	value, err := d.attribute(a)
 	if err == nil {
 		err = d.end()
@@ -343,8 +347,8 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 			continue
 		}
 		attribute := c.columns[column].Attribute
-		in.Values[column], in.Set[column] = attribute.fallback, true
-		if attribute.Required && attribute.fallback.IsNull() {
+		in.Values[column], in.Set[column] = attribute.compiled.Default, true
+		if attribute.Required && attribute.compiled.Default.IsNull() {
 			d.faults.Add(fault.At(place+"/"+attribute.Name, problem.CodeRequired, "The attribute %s is required.", attribute.Name))
 		}
 	}

@@ -1,4 +1,4 @@
-package model
+package model_test
 
 import (
 	"errors"
@@ -9,18 +9,19 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 )
 
 // notes has what the tests of bodies need: required, default, parent.
 var notes = mustNew(
-	Collection{Name: "notes", Parent: &Parent{Collection: "users"}, Attributes: []Attribute{
-		{Name: "title", Type: String, Required: true},
-		{Name: "stars", Type: Integer, Required: true, Default: 3},
-		{Name: "public", Type: Boolean, Default: true},
-		{Name: "meta", Type: Object},
+	model.Collection{Name: "notes", Parent: &model.Parent{Collection: "users"}, Attributes: []model.Attribute{
+		{Name: "title", Type: model.String, Required: true},
+		{Name: "stars", Type: model.Integer, Required: true, Default: 3},
+		{Name: "public", Type: model.Boolean, Default: true},
+		{Name: "meta", Type: model.Object},
 	}},
-	Collection{Name: "users"},
+	model.Collection{Name: "users"},
 )
 
 const (
@@ -28,31 +29,31 @@ const (
 	otherID = "01936f2e-7d3c-7a4b-9c5d-0123456789ac"
 )
 
-func mustID(text string) ID {
-	id, ok := ParseID(text)
+func mustID(text string) model.ID {
+	id, ok := model.ParseID(text)
 	if !ok {
 		panic(text)
 	}
 	return id
 }
 
-func options(mode Mode) DecodeOptions {
-	return DecodeOptions{Mode: mode, ID: mustID(noteID), MaxDepth: 5, MaxItems: 3}
+func options(mode model.Mode) model.DecodeOptions {
+	return model.DecodeOptions{Mode: mode, ID: mustID(noteID), MaxDepth: 5, MaxItems: 3}
 }
 
 // below is the options on the path of the parent with the note's own id.
-func below(mode Mode) DecodeOptions {
+func below(mode model.Mode) model.DecodeOptions {
 	o := options(mode)
 	o.Parent, o.ParentID = notes.ParentLink(), mustID(noteID)
 	return o
 }
 
 // show lists what an input sets, as name=JSON.
-func show(c *Collection, in Input) string {
+func show(c *model.Collection, in model.Input) string {
 	var set []string
 	for i, column := range c.Columns() {
 		if in.Set[i] {
-			set = append(set, column.Name+"="+string(column.Kind.appendJSON(nil, in.Values, i)))
+			set = append(set, column.Name+"="+string(column.Kind.AppendValue(nil, in.Values, i)))
 		} else if !in.Values[i].IsNull() {
 			set = append(set, column.Name+" has a value and is not set")
 		}
@@ -77,28 +78,28 @@ func TestDecode(t *testing.T) {
 	const user = `user_id="` + noteID + `"`
 	tests := []struct {
 		name    string
-		options DecodeOptions
+		options model.DecodeOptions
 		body    string
 		want    string // the inputs, one on each line
 	}{
-		{"POST fills in", options(Create), `{"title":"a"}`, `title="a" stars=3 public=true meta=null user_id=null`},
-		{"POST takes all", options(Create), `{"meta":{"b":[1.0,"x"],"a":null},"public":null,"stars":1e1,"title":"","type":"notes","id":"` + strings.ToUpper(noteID) + `"}`,
+		{"POST fills in", options(model.Create), `{"title":"a"}`, `title="a" stars=3 public=true meta=null user_id=null`},
+		{"POST takes all", options(model.Create), `{"meta":{"b":[1.0,"x"],"a":null},"public":null,"stars":1e1,"title":"","type":"notes","id":"` + strings.ToUpper(noteID) + `"}`,
 			`id="` + noteID + `" title="" stars=10 public=null meta={"b":[1,"x"],"a":null} user_id=null`},
-		{"POST of several", options(Create), ` [ {"title":"a"} , {"title":"b","public":false} ] `,
+		{"POST of several", options(model.Create), ` [ {"title":"a"} , {"title":"b","public":false} ] `,
 			"title=\"a\" stars=3 public=true meta=null user_id=null\ntitle=\"b\" stars=3 public=false meta=null user_id=null"},
-		{"POST of none", options(Create), `[]`, ""},
-		{"POST below a parent", below(Create), `{"title":"a"}`, `title="a" stars=3 public=true meta=null ` + user},
-		{"POST below a parent that it names", below(Create), `{"title":"a","user_id":"` + noteID + `"}`, `title="a" stars=3 public=true meta=null ` + user},
+		{"POST of none", options(model.Create), `[]`, ""},
+		{"POST below a parent", below(model.Create), `{"title":"a"}`, `title="a" stars=3 public=true meta=null ` + user},
+		{"POST below a parent that it names", below(model.Create), `{"title":"a","user_id":"` + noteID + `"}`, `title="a" stars=3 public=true meta=null ` + user},
 
-		{"PUT fills in", options(Replace), `{"title":"a"}`, `title="a" stars=3 public=true meta=null user_id=null`},
-		{"PUT takes what was read", options(Replace), `{"id":"` + noteID + `","type":"notes","title":"a","stars":1,"public":null,"meta":null,"user_id":null,"created_at":"2026-11-14T09:30:00.123Z","updated_at":"2020-01-01T00:00:00+01:00"}`,
+		{"PUT fills in", options(model.Replace), `{"title":"a"}`, `title="a" stars=3 public=true meta=null user_id=null`},
+		{"PUT takes what was read", options(model.Replace), `{"id":"` + noteID + `","type":"notes","title":"a","stars":1,"public":null,"meta":null,"user_id":null,"created_at":"2026-11-14T09:30:00.123Z","updated_at":"2020-01-01T00:00:00+01:00"}`,
 			`title="a" stars=1 public=null meta=null user_id=null`},
-		{"PUT below a parent", below(Replace), `{"title":"a"}`, `title="a" stars=3 public=true meta=null ` + user},
+		{"PUT below a parent", below(model.Replace), `{"title":"a"}`, `title="a" stars=3 public=true meta=null ` + user},
 
-		{"PATCH sets what is there", options(Patch), `{"public":null,"title":"b"}`, `title="b" public=null`},
-		{"PATCH of nothing", options(Patch), `{}`, ``},
-		{"PATCH with what cannot change", options(Patch), `{"id":"` + noteID + `","type":"notes","created_at":"2026-11-14T10:30:00+01:00"}`, `created_at="2026-11-14T09:30:00.000Z"`},
-		{"PATCH moves a child", below(Patch), `{"user_id":"` + otherID + `"}`, `user_id="` + otherID + `"`},
+		{"PATCH sets what is there", options(model.Patch), `{"public":null,"title":"b"}`, `title="b" public=null`},
+		{"PATCH of nothing", options(model.Patch), `{}`, ``},
+		{"PATCH with what cannot change", options(model.Patch), `{"id":"` + noteID + `","type":"notes","created_at":"2026-11-14T10:30:00+01:00"}`, `created_at="2026-11-14T09:30:00.000Z"`},
+		{"PATCH moves a child", below(model.Patch), `{"user_id":"` + otherID + `"}`, `user_id="` + otherID + `"`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -123,39 +124,39 @@ func TestDecode(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	tests := []struct {
 		name    string
-		options DecodeOptions
+		options model.DecodeOptions
 		body    string
 		want    string
 	}{
-		{"a string", options(Create), `"a"`, "not_an_object"},
-		{"null", options(Replace), `null`, "not_an_object"},
-		{"an array in PUT", options(Replace), `[{"title":"a"}]`, "not_an_object"},
-		{"an array in PATCH", options(Patch), `[]`, "not_an_object"},
-		{"items that are no objects", options(Create), `[{"title":"a"},[{}],"x"]`, "not_an_object /1, not_an_object /2"},
-		{"too many items", options(Create), `[{},{},{},{}]`, "too_many_items"},
-		{"a body in data", options(Create), `{"data":{"title":"a"}}`, "wrapped /data"},
-		{"a body in data with others", options(Patch), `{"data":[],"title":1}`, "wrapped /data, type /title"},
-		{"data that is no body", options(Create), `{"title":"a","data":1}`, "unknown_attribute /data"},
-		{"unknown attributes", options(Create), `{"title":"a","Title":"b","x/y~z":{"deep":[1]},"":1}`, "unknown_attribute /Title, unknown_attribute /x~1y~0z, unknown_attribute /"},
-		{"the revision", options(Patch), `{"_revision":1}`, "unknown_attribute /_revision"},
-		{"required and left out", options(Create), `{}`, "required /title"},
-		{"required and null", options(Replace), `{"title":null,"stars":null}`, "required /title, required /stars"},
-		{"required and null in PATCH", options(Patch), `{"title":null}`, "required /title"},
-		{"required in items", options(Create), `[{"title":"a"},{},{"title":null}]`, "required /1/title, required /2/title"},
-		{"an id that is none", options(Create), `{"title":"a","id":"x"}`, "format /id"},
-		{"an id that is a number", options(Create), `{"title":"a","id":1}`, "type /id"},
-		{"an id that is null", options(Create), `{"title":"a","id":null}`, "type /id"},
-		{"another id", options(Patch), `{"id":"` + otherID + `"}`, "read_only /id"},
-		{"another type", options(Create), `{"title":"a","type":"users"}`, "read_only /type"},
-		{"a type that is no string", options(Patch), `{"type":["notes"]}`, "read_only /type"},
-		{"timestamps in POST", options(Create), `{"title":"a","created_at":"2026-11-14T09:30:00.123Z","updated_at":null}`, "read_only /created_at, read_only /updated_at"},
-		{"timestamps that are none", options(Replace), `{"title":"a","created_at":"yesterday","updated_at":5}`, "read_only /created_at, read_only /updated_at"},
-		{"another parent", below(Create), `{"title":"a","user_id":"` + otherID + `"}`, "parent_mismatch /user_id"},
-		{"no parent", below(Replace), `{"title":"a","user_id":null}`, "parent_mismatch /user_id"},
-		{"everything at once", options(Create), `{"title":1,"stars":"1","x":1,"meta":[],"id":1}`, "type /title, type /stars, unknown_attribute /x, type /meta, type /id"},
-		{"too deep", options(Create), `{"title":"a","meta":{"a":[[[[]]]]}}`, "too_deep /meta/a/0/0/0"},
-		{"too deep where nobody looks", options(Create), `{"title":"a","x":{"a":[[[[]]]]}}`, "too_deep /x/a/0/0/0"},
-		{"too deep in an array", options(Patch), strings.Repeat("[", 100000), "too_deep /0/0/0/0/0"},
+		{"a string", options(model.Create), `"a"`, "not_an_object"},
+		{"null", options(model.Replace), `null`, "not_an_object"},
+		{"an array in PUT", options(model.Replace), `[{"title":"a"}]`, "not_an_object"},
+		{"an array in PATCH", options(model.Patch), `[]`, "not_an_object"},
+		{"items that are no objects", options(model.Create), `[{"title":"a"},[{}],"x"]`, "not_an_object /1, not_an_object /2"},
+		{"too many items", options(model.Create), `[{},{},{},{}]`, "too_many_items"},
+		{"a body in data", options(model.Create), `{"data":{"title":"a"}}`, "wrapped /data"},
+		{"a body in data with others", options(model.Patch), `{"data":[],"title":1}`, "wrapped /data, type /title"},
+		{"data that is no body", options(model.Create), `{"title":"a","data":1}`, "unknown_attribute /data"},
+		{"unknown attributes", options(model.Create), `{"title":"a","Title":"b","x/y~z":{"deep":[1]},"":1}`, "unknown_attribute /Title, unknown_attribute /x~1y~0z, unknown_attribute /"},
+		{"the revision", options(model.Patch), `{"_revision":1}`, "unknown_attribute /_revision"},
+		{"required and left out", options(model.Create), `{}`, "required /title"},
+		{"required and null", options(model.Replace), `{"title":null,"stars":null}`, "required /title, required /stars"},
+		{"required and null in PATCH", options(model.Patch), `{"title":null}`, "required /title"},
+		{"required in items", options(model.Create), `[{"title":"a"},{},{"title":null}]`, "required /1/title, required /2/title"},
+		{"an id that is none", options(model.Create), `{"title":"a","id":"x"}`, "format /id"},
+		{"an id that is a number", options(model.Create), `{"title":"a","id":1}`, "type /id"},
+		{"an id that is null", options(model.Create), `{"title":"a","id":null}`, "type /id"},
+		{"another id", options(model.Patch), `{"id":"` + otherID + `"}`, "read_only /id"},
+		{"another type", options(model.Create), `{"title":"a","type":"users"}`, "read_only /type"},
+		{"a type that is no string", options(model.Patch), `{"type":["notes"]}`, "read_only /type"},
+		{"timestamps in POST", options(model.Create), `{"title":"a","created_at":"2026-11-14T09:30:00.123Z","updated_at":null}`, "read_only /created_at, read_only /updated_at"},
+		{"timestamps that are none", options(model.Replace), `{"title":"a","created_at":"yesterday","updated_at":5}`, "read_only /created_at, read_only /updated_at"},
+		{"another parent", below(model.Create), `{"title":"a","user_id":"` + otherID + `"}`, "parent_mismatch /user_id"},
+		{"no parent", below(model.Replace), `{"title":"a","user_id":null}`, "parent_mismatch /user_id"},
+		{"everything at once", options(model.Create), `{"title":1,"stars":"1","x":1,"meta":[],"id":1}`, "type /title, type /stars, unknown_attribute /x, type /meta, type /id"},
+		{"too deep", options(model.Create), `{"title":"a","meta":{"a":[[[[]]]]}}`, "too_deep /meta/a/0/0/0"},
+		{"too deep where nobody looks", options(model.Create), `{"title":"a","x":{"a":[[[[]]]]}}`, "too_deep /x/a/0/0/0"},
+		{"too deep in an array", options(model.Patch), strings.Repeat("[", 100000), "too_deep /0/0/0/0/0"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -208,7 +209,7 @@ func TestDecodeRefusesWhatIsNoJSON(t *testing.T) {
 		`{"meta":undefined}`:               "/meta",
 		`{"title":1,"x":2,"id":3,"type":}`: "/type",
 	} {
-		for _, mode := range []Mode{Create, Replace, Patch} {
+		for _, mode := range []model.Mode{model.Create, model.Replace, model.Patch} {
 			_, _, err := notes.Decode([]byte(body), options(mode))
 			var f *problem.Error
 			if !errors.As(err, &f) || f.Code != problem.CodeMalformedJSON || f.Status() != 400 || !strings.HasPrefix(f.Source.Pointer, want) {
@@ -229,7 +230,7 @@ func TestMalformedTellsLineAndColumn(t *testing.T) {
 		"{\"title\":\n":                              "Line 2, column 1: the body ends in the middle of a value.",
 		"":                                           "The body is empty. It must be a JSON object.",
 	} {
-		_, _, err := notes.Decode([]byte(body), options(Create))
+		_, _, err := notes.Decode([]byte(body), options(model.Create))
 		if got := fault.From(err)[0].Detail; !strings.HasPrefix(got, want) {
 			t.Errorf("%q: got %q, want %q", body, got, want)
 		}
@@ -239,8 +240,8 @@ func TestMalformedTellsLineAndColumn(t *testing.T) {
 func TestRestore(t *testing.T) {
 	text := `{"id":"` + noteID + `","type":"notes","title":"a","stars":1,"public":null,"meta":{"b":1,"a":{"x":[]}},"user_id":"` + otherID +
 		`","created_at":"2026-11-14T09:30:00.123Z","updated_at":"2026-11-14T09:30:00.124Z"}`
-	want := Record{IDValue(mustID(noteID)), TextValue("a"), IntValue(1), Null, TextValue(`{"b":1,"a":{"x":[]}}`), IDValue(mustID(otherID)),
-		TimeValue("2026-11-14T09:30:00.123Z"), TimeValue("2026-11-14T09:30:00.124Z"), Null}
+	want := model.Record{model.IDValue(mustID(noteID)), model.TextValue("a"), model.IntValue(1), model.Null, model.TextValue(`{"b":1,"a":{"x":[]}}`), model.IDValue(mustID(otherID)),
+		model.TimeValue("2026-11-14T09:30:00.123Z"), model.TimeValue("2026-11-14T09:30:00.124Z"), model.Null}
 	got, err := notes.Restore([]byte(text))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v\nwant %v", got, err, want)
@@ -255,8 +256,8 @@ func TestRestore(t *testing.T) {
 func TestRestoreOfAnOlderSchema(t *testing.T) {
 	text := `{"id":"` + noteID + `","type":"notes","gone":{"a":[1]},"title":5,"stars":1.5,"public":false}`
 	got, err := notes.Restore([]byte(text))
-	want := make(Record, len(notes.Columns()))
-	want[IDColumn], want[3] = IDValue(mustID(noteID)), BoolValue(false)
+	want := make(model.Record, len(notes.Columns()))
+	want[model.IDColumn], want[3] = model.IDValue(mustID(noteID)), model.BoolValue(false)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v\nwant %v", got, err, want)
 	}
@@ -266,7 +267,7 @@ func TestRestoreOfAnOlderSchema(t *testing.T) {
 func TestRestoreAcceptsAnyDepth(t *testing.T) {
 	deep := `{"a":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`
 	got, err := notes.Restore(fmt.Appendf(nil, `{"id":"%s","type":"notes","title":"a","meta":%s}`, noteID, deep))
-	if err != nil || got[4] != TextValue(deep) {
+	if err != nil || got[4] != model.TextValue(deep) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -275,7 +276,7 @@ func TestRestoreAcceptsAnyDepth(t *testing.T) {
 func TestErrorsAreBounded(t *testing.T) {
 	nulls := strings.TrimSuffix(strings.Repeat(`"\u0000",`, 4000), ",")
 	body := `{"meta":{"` + strings.Repeat("n", 50_000) + `":[` + nulls + `]}}`
-	_, _, err := notes.Decode([]byte(body), options(Create))
+	_, _, err := notes.Decode([]byte(body), options(model.Create))
 	faults := fault.From(err)
 	if len(faults) != problem.MaxErrors {
 		t.Fatalf("%d errors", len(faults))
@@ -293,7 +294,7 @@ func TestErrorsAreBounded(t *testing.T) {
 func TestLargeNumbersInFreeJSON(t *testing.T) {
 	for sent, want := range map[string]string{"1e19": "1e+19", "1.5e20": "1.5e+20", "1e300": "1e+300", "9223372036854775807": "9223372036854775807", "1e18": "1000000000000000000"} {
 		for range 2 { // the second time with what came back
-			inputs, _, err := notes.Decode([]byte(`{"meta":{"n":`+sent+`}}`), options(Patch))
+			inputs, _, err := notes.Decode([]byte(`{"meta":{"n":`+sent+`}}`), options(model.Patch))
 			if err != nil {
 				t.Fatalf("%s: %v", sent, err)
 			}
@@ -305,7 +306,7 @@ func TestLargeNumbersInFreeJSON(t *testing.T) {
 		}
 	}
 	for _, refused := range []string{"9223372036854775808", "-9223372036854775809", "1e309", "1e-400"} {
-		if _, _, err := notes.Decode([]byte(`{"meta":{"n":`+refused+`}}`), options(Patch)); !fault.Is(err, problem.CodeOutOfRange) {
+		if _, _, err := notes.Decode([]byte(`{"meta":{"n":`+refused+`}}`), options(model.Patch)); !fault.Is(err, problem.CodeOutOfRange) {
 			t.Errorf("%s: got %v", refused, err)
 		}
 	}

@@ -23,7 +23,7 @@ func (d *decoder) attribute(a *Attribute) (Value, error) {
 			d.fail(problem.CodeRequired, "The attribute %s is required and cannot be null.", a.Name)
 		}
 		return Null, nil
-	case a.kind == KindJSON:
+	case a.compiled.Kind == KindJSON:
 		text, err := d.appendValue(nil, token, a)
 		return TextValue(string(text)), err
 	case token.Kind() == '{' || token.Kind() == '[':
@@ -34,8 +34,8 @@ func (d *decoder) attribute(a *Attribute) (Value, error) {
 }
 
 func (d *decoder) wrongType(a *Attribute, token jsontext.Token) {
-	if a.kind.IsDecimal() && token.Kind() == '0' {
-		d.fail(problem.CodeType, "Must be a string such as %q, but is a number.", a.kind.decimalExample())
+	if a.compiled.Kind.IsDecimal() && token.Kind() == '0' {
+		d.fail(problem.CodeType, "Must be a string such as %q, but is a number.", a.compiled.Kind.decimalExample())
 		return
 	}
 	article := "a"
@@ -56,7 +56,7 @@ func (d *decoder) scalar(a *Attribute, token jsontext.Token) Value {
 		value = d.integer(a, token.String())
 	case a.Type == Number && token.Kind() == '0':
 		value = d.number(a, token.String())
-	case a.kind.IsDecimal() && token.Kind() == '"':
+	case a.compiled.Kind.IsDecimal() && token.Kind() == '"':
 		value = d.decimal(a, token.String())
 	case a.Type == String && token.Kind() == '"':
 		value = d.text(a, token.String())
@@ -106,14 +106,14 @@ func (d *decoder) double(text string) (f float64, ok bool) {
 }
 
 func (d *decoder) decimal(a *Attribute, text string) Value {
-	n, wrong := a.kind.parseDecimal(text)
+	n, wrong := a.compiled.Kind.parseDecimal(text)
 	switch wrong {
 	case noDecimal:
-		d.fail(problem.CodeFormat, "Must be a decimal such as %s.", a.kind.decimalExample())
+		d.fail(problem.CodeFormat, "Must be a decimal such as %s.", a.compiled.Kind.decimalExample())
 	case tooPrecise:
-		d.fail(problem.CodePrecision, "Must have at most %s after the decimal point.", counted(a.kind.Scale(), "digit"))
+		d.fail(problem.CodePrecision, "Must have at most %s after the decimal point.", counted(a.compiled.Kind.Scale(), "digit"))
 	case tooManyDigits:
-		limit := a.kind.decimalLimit()
+		limit := a.compiled.Kind.decimalLimit()
 		d.fail(problem.CodeOutOfRange, "Must be between -%s and %s.", limit, limit)
 	default:
 		d.checkInteger(a, n)
@@ -138,11 +138,11 @@ func (d *decoder) appendValue(dst []byte, token jsontext.Token, a *Attribute) ([
 	switch kind := token.Kind(); {
 	case kind == '{' || kind == '[':
 		return d.appendContainer(dst, token, a)
-	case a != nil && a.kind == KindJSON:
+	case a != nil && a.compiled.Kind == KindJSON:
 		d.wrongType(a, token)
 		return dst, nil
 	case a != nil:
-		return a.kind.appendJSON(dst, Record{d.scalar(a, token)}, 0), nil
+		return a.compiled.Kind.appendJSON(dst, Record{d.scalar(a, token)}, 0), nil
 	case kind == '"':
 		return d.appendString(dst, token.String()), nil
 	case kind == '0':
@@ -163,7 +163,7 @@ func (d *decoder) appendContainer(dst []byte, token jsontext.Token, a *Attribute
 		a = nil
 	}
 	dst, err := appendRest(dst, a)
-	if err == nil && a != nil && len(a.enum) > 0 {
+	if err == nil && a != nil && len(a.compiled.Enum) > 0 {
 		d.checkEnum(a, TextValue(string(dst[start:])))
 	}
 	return dst, err

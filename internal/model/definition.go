@@ -1,9 +1,6 @@
 package model
 
-import (
-	"bytes"
-	"encoding/json"
-)
+import "encoding/json"
 
 // Definition is the attribute as a JSON Schema property definition, without
 // what JSON Schema does not know: required, unique, index and references.
@@ -48,14 +45,11 @@ func (d *definition) add(name string, value any, there bool) {
 	if !there {
 		return
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value)
+	text, _ := Marshal(value)
 	if len(*d) > 1 {
 		*d = append(*d, ',')
 	}
-	*d = append(append(AppendQuoted(*d, name), ':'), bytes.TrimSpace(text.Bytes())...)
+	*d = append(append(AppendQuoted(*d, name), ':'), text...)
 }
 
 func (d definition) end() json.RawMessage { return json.RawMessage(append(d, '}')) }

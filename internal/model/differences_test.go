@@ -1,25 +1,30 @@
-package model
+package model_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/plural-go/plural/internal/compile"
+	"github.com/plural-go/plural/internal/model"
+)
 
 func TestDifferences(t *testing.T) {
-	declared := []Collection{{Name: "notes", Attributes: []Attribute{{Name: "title", Type: String}, {Name: "rank", Type: Integer}, {Name: "secret", Type: String}}}}
-	s, err := New(declared...)
+	declared := []model.Collection{{Name: "notes", Attributes: []model.Attribute{{Name: "title", Type: model.String}, {Name: "rank", Type: model.Integer}, {Name: "secret", Type: model.String}}}}
+	s, err := compile.Schema(declared...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := s.Collection("notes")
-	record := func(title string, rank int64, secret, updated string) Record {
-		return Record{IDValue(ID{1}), TextValue(title), IntValue(rank), TextValue(secret), TimeValue("2026-01-01T00:00:00.000Z"), TimeValue(updated), IntValue(1)}
+	record := func(title string, rank int64, secret, updated string) model.Record {
+		return model.Record{model.IDValue(model.ID{1}), model.TextValue(title), model.IntValue(rank), model.TextValue(secret), model.TimeValue("2026-01-01T00:00:00.000Z"), model.TimeValue(updated), model.IntValue(1)}
 	}
-	visible := make(ColumnSet, len(c.Columns()))
+	visible := make(model.ColumnSet, len(c.Columns()))
 	for i := range visible {
 		visible[i] = c.Columns()[i].Name != "secret"
 	}
 	before := record(`a"b`, 1, "x", "2026-01-01T00:00:00.000Z")
 	for _, each := range []struct {
-		after Record
-		some  ColumnSet
+		after model.Record
+		some  model.ColumnSet
 		want  string // of the former values; empty: no differences
 	}{
 		{record(`a"b`, 1, "x", "2026-01-02T00:00:00.000Z"), nil, ""},

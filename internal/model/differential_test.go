@@ -1,4 +1,4 @@
-package model
+package model_test
 
 import (
 	"bytes"
@@ -6,6 +6,9 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
+
+	"github.com/plural-go/plural/internal/compile"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // TestAgainstJSONSchema draws definitions and values: we and another
@@ -18,19 +21,19 @@ func TestAgainstJSONSchema(t *testing.T) {
 	accepted, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		attribute := drawAttribute("x", 2).Draw(t, "attribute")
-		s, err := New(Collection{Name: "things", Attributes: []Attribute{attribute}})
+		s, err := compile.Schema(model.Collection{Name: "things", Attributes: []model.Attribute{attribute}})
 		if err != nil {
 			return // for example a minimum above the maximum
 		}
 		c := s.Collections()[0]
 		other := compileOther(t, c.Attributes[0].Definition())
 		for range 10 {
-			kind := rapid.SampledFrom([]Type{attribute.Type, attribute.Type, ""}).Draw(t, "kind")
+			kind := rapid.SampledFrom([]model.Type{attribute.Type, attribute.Type, ""}).Draw(t, "kind")
 			text := drawJSON(kind, 3).Draw(t, "value")
 			if text == "null" {
 				continue
 			}
-			_, _, ours := c.Decode([]byte(`{"x":`+text+`}`), DecodeOptions{Mode: Patch, MaxDepth: 64})
+			_, _, ours := c.Decode([]byte(`{"x":`+text+`}`), model.DecodeOptions{Mode: model.Patch, MaxDepth: 64})
 			value, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(text)))
 			if err != nil {
 				t.Fatal(err)

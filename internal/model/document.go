@@ -26,6 +26,15 @@ func (s *Schema) Document() []byte {
 // Document is the declaration of the collection as JSON, likewise.
 func (c *Collection) Document() []byte { return mustMarshal(c) }
 
+// Marshal is json.Marshal without the escapes that are for HTML.
+func Marshal(value any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
 func mustMarshal(document any) []byte {
 	text, err := Marshal(document)
 	if err != nil {
@@ -52,13 +61,13 @@ func EachDocument(text []byte, visit func(name, document string)) error {
 	return err
 }
 
-// FromDocument reads what Document has written.
-func FromDocument(text []byte) (*Schema, error) {
+// ReadDocument reads the declaration that Document has written.
+func ReadDocument(text []byte) ([]Collection, error) {
 	var document schemaDocument
 	if err := decodeStrictly(text, &document); err != nil {
 		return nil, fmt.Errorf("a stored schema cannot be read: %w", err)
 	}
-	return newStored(document.Collections)
+	return document.Collections, nil
 }
 
 // UnmarshalJSON reads an attribute of a stored schema. Constants stay as they were

@@ -1,4 +1,4 @@
-package model
+package model_test
 
 import (
 	"maps"
@@ -7,18 +7,21 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/plural-go/plural/internal/compile"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // TestDocumentRoundTrip draws schemas: what is read from a document is the same
 // declaration, and gives the same document.
 func TestDocumentRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, err := New(drawCollections(t)...)
+		s, err := compile.Schema(drawCollections(t)...)
 		if err != nil {
 			return // for example a minimum above the maximum
 		}
 		text := s.Document()
-		again, err := FromDocument(text)
+		again, err := compile.Stored(text)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -33,34 +36,34 @@ func TestDocumentRoundTrip(t *testing.T) {
 	})
 }
 
-func drawCollections(t *rapid.T) []Collection {
-	users := Collection{Name: "users", Description: rapid.SampledFrom([]string{"", "People <&>"}).Draw(t, "description")}
+func drawCollections(t *rapid.T) []model.Collection {
+	users := model.Collection{Name: "users", Description: rapid.SampledFrom([]string{"", "People <&>"}).Draw(t, "description")}
 	for _, name := range []string{"a", "b", "c"} {
 		a := drawAttribute(name, 2).Draw(t, name)
 		a.Required = rapid.Bool().Draw(t, "required")
 		if len(a.Enum) > 0 && rapid.Bool().Draw(t, "default") {
 			a.Default = a.Enum[0]
 		}
-		if a.Type != Object && a.Type != Array {
+		if a.Type != model.Object && a.Type != model.Array {
 			a.Unique, a.Index = rapid.Bool().Draw(t, "unique"), rapid.Bool().Draw(t, "index")
 		}
 		users.Attributes = append(users.Attributes, a)
 	}
-	posts := Collection{
+	posts := model.Collection{
 		Name: "posts", NoTimestamps: rapid.Bool().Draw(t, "timestamps"),
-		Parent: &Parent{Collection: "users", OnDelete: rapid.SampledFrom(append(OnDeletes, "")).Draw(t, "on_delete")},
+		Parent: &model.Parent{Collection: "users", OnDelete: rapid.SampledFrom(append(model.OnDeletes, "")).Draw(t, "on_delete")},
 		Index:  [][]string{{"user_id"}},
 	}
-	return []Collection{users, posts}
+	return []model.Collection{users, posts}
 }
 
 func TestDocument(t *testing.T) {
-	s, err := New(
-		Collection{Name: "shops", RenamedFrom: "stores", Attributes: []Attribute{
-			{Name: "size", RenamedFrom: "area", Type: Object, Default: map[string]any{"b": 1, "a": 2}, Properties: []Attribute{{Name: "a", Type: Integer, Minimum: "1.50", Required: true}}},
-			{Name: "state", Type: String, Enum: []any{"<open>", "closed"}, Default: "<open>", Unique: true},
+	s, err := compile.Schema(
+		model.Collection{Name: "shops", RenamedFrom: "stores", Attributes: []model.Attribute{
+			{Name: "size", RenamedFrom: "area", Type: model.Object, Default: map[string]any{"b": 1, "a": 2}, Properties: []model.Attribute{{Name: "a", Type: model.Integer, Minimum: "1.50", Required: true}}},
+			{Name: "state", Type: model.String, Enum: []any{"<open>", "closed"}, Default: "<open>", Unique: true},
 		}},
-		Collection{Name: "goods", Singular: "good", NoTimestamps: true, Parent: &Parent{Collection: "shops"}},
+		model.Collection{Name: "goods", Singular: "good", NoTimestamps: true, Parent: &model.Parent{Collection: "shops"}},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +82,7 @@ func TestDocument(t *testing.T) {
 // known not to be a part of it.
 func TestDocumentHasEverything(t *testing.T) {
 	left := map[string]bool{}
-	for _, declared := range []reflect.Type{reflect.TypeFor[Collection](), reflect.TypeFor[Attribute](), reflect.TypeFor[Parent](), reflect.TypeFor[Reference]()} {
+	for _, declared := range []reflect.Type{reflect.TypeFor[model.Collection](), reflect.TypeFor[model.Attribute](), reflect.TypeFor[model.Parent](), reflect.TypeFor[model.Reference]()} {
 		for i := range declared.NumField() {
 			field := declared.Field(i)
 			switch name, _, _ := strings.Cut(field.Tag.Get("json"), ","); {
@@ -100,7 +103,7 @@ func TestDocumentHasEverything(t *testing.T) {
 func TestFromDocumentRefuses(t *testing.T) {
 	for _, text := range []string{``, `{}`, `[]`, `{"collections":[{"name":"users","colour":"red"}]}`,
 		`{"collections":[{"name":"users","attributes":[{"name":"a","type":"array","items":{"type":"string","colour":"red"}}]}]}`, `{"collections":[{"name":"Users"}]}`} {
-		if s, err := FromDocument([]byte(text)); s != nil || err == nil {
+		if s, err := compile.Stored([]byte(text)); s != nil || err == nil {
 			t.Errorf("%s: got %v, %v", text, s, err)
 		}
 	}

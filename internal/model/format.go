@@ -97,13 +97,13 @@ func parseDateTime(text string) (formatted, problem string) {
 	return FormatTime(when), ""
 }
 
-// maxEmail is the length of the longest address that mail can be sent to.
-const maxEmail = 254
+// MaxEmail is the length of the longest address that mail can be sent to.
+const MaxEmail = 254
 
 // isEmail accepts the addresses of RFC 5321: local part, @, domain.
 func isEmail(text string) bool {
 	at := strings.LastIndexByte(text, '@')
-	if at < 1 || at > 64 || len(text) > maxEmail {
+	if at < 1 || at > 64 || len(text) > MaxEmail {
 		return false
 	}
 	return isLocalPart(text[:at]) && isMailDomain(text[at+1:])

@@ -214,3 +214,18 @@ func TestParseNumberText(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersKeepTheirDigits: what a double cannot hold with all its digits is refused.
+func TestNumbersKeepTheirDigits(t *testing.T) {
+	for text, want := range map[string]numberProblem{
+		"0.1": noProblem, "1.10": noProblem, "1.1000000000000000000000000000": noProblem, "-0.0": noProblem, "100000000000000000000000": noProblem, "1e23": noProblem,
+		"0.30000000000000004": noProblem, "1.7976931348623157e308": noProblem, "5e-324": noProblem, "123456789012345680": noProblem, "0e999": noProblem,
+		"9007199254740993": imprecise, "0.1000000000000000055511151231257827": imprecise, "0.10000000000000001": imprecise, "3.14159265358979323846": imprecise,
+		"12345678901234567.89": imprecise, "4.9e-324": imprecise, "3e-324": imprecise, "1.5e-323": noProblem, "1.2e-323": imprecise,
+		"1e400": tooLarge, "-1e309": tooLarge, "1e-400": tooLarge,
+	} {
+		if _, got := parseNumber(text); got != want {
+			t.Errorf("%s: got %d, want %d", text, got, want)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package model
+package model_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // FuzzDecode makes sure that whatever a body is, it is either refused with a
@@ -26,8 +27,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, mode := range []Mode{Create, Replace, Patch} {
-			inputs, _, err := things.Decode(body, DecodeOptions{Mode: mode, MaxDepth: 8, MaxItems: 4})
+		for _, mode := range []model.Mode{model.Create, model.Replace, model.Patch} {
+			inputs, _, err := things.Decode(body, model.DecodeOptions{Mode: mode, MaxDepth: 8, MaxItems: 4})
 			if err != nil {
 				for _, problem := range fault.From(err) {
 					if status := problem.Status(); status < 400 || status > 499 || !utf8.ValidString(problem.Detail+problem.Source.Pointer) {
@@ -47,19 +48,19 @@ func FuzzDecode(f *testing.F) {
 }
 
 // checkRewrite writes the record of an input and reads it back.
-func checkRewrite(t *testing.T, in Input) {
+func checkRewrite(t *testing.T, in model.Input) {
 	t.Helper()
-	record := append(Record{}, in.Values...)
-	for _, column := range []int{IDColumn, things.CreatedColumn(), things.UpdatedColumn()} {
+	record := append(model.Record{}, in.Values...)
+	for _, column := range []int{model.IDColumn, things.CreatedColumn(), things.UpdatedColumn()} {
 		if record.Null(column) {
-			record[column] = map[bool]Value{true: IDValue(ID{}), false: TimeValue("2026-11-14T09:30:00.123Z")}[column == IDColumn]
+			record[column] = map[bool]model.Value{true: model.IDValue(model.ID{}), false: model.TimeValue("2026-11-14T09:30:00.123Z")}[column == model.IDColumn]
 		}
 	}
 	text := things.Append(nil, record)
 	if err := strictJSON(text); err != nil {
 		t.Fatalf("it is written as %q: %v", text, err)
 	}
-	again, _, err := things.Decode(text, DecodeOptions{Mode: Replace, ID: record.ID(IDColumn), MaxDepth: 8})
+	again, _, err := things.Decode(text, model.DecodeOptions{Mode: model.Replace, ID: record.ID(model.IDColumn), MaxDepth: 8})
 	if err != nil {
 		t.Fatalf("it is written as %q and refused: %v", text, err)
 	}
@@ -160,7 +161,7 @@ func FuzzFilterValue(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for kind := KindText; kind <= KindDateTime; kind++ {
+		for kind := model.KindText; kind <= model.KindDateTime; kind++ {
 			value, problem := kind.Parse(text)
 			if problem != "" {
 				if !value.IsNull() {
@@ -169,11 +170,11 @@ func FuzzFilterValue(f *testing.F) {
 				continue
 			}
 			written := text
-			if kind != KindText {
-				written = strings.Trim(string(kind.appendJSON(nil, Record{value}, 0)), `"`)
+			if kind != model.KindText {
+				written = strings.Trim(string(kind.AppendValue(nil, model.Record{value}, 0)), `"`)
 			}
 			again, problem := kind.Parse(written)
-			if problem != "" || again != value || Compare(again, value) != 0 {
+			if problem != "" || again != value || model.Compare(again, value) != 0 {
 				t.Errorf("kind %d: %q is %v, but its text %q is %v (%s)", kind, text, value, written, again, problem)
 			}
 		}

@@ -7,10 +7,10 @@ import (
 )
 
 // Kind is how values of the attribute are stored and compared.
-func (a *Attribute) Kind() Kind { return a.kind }
+func (a *Attribute) Kind() Kind { return a.compiled.Kind }
 
 // Scalar reports whether values of the attribute are neither objects nor arrays.
-func (a *Attribute) Scalar() bool { return a.kind != KindJSON }
+func (a *Attribute) Scalar() bool { return a.compiled.Kind != KindJSON }
 
 // ScalarItems is the definition of the items of an array whose items are declared, and are neither
 // objects nor arrays. Nil: it is no such array.

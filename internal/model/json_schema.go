@@ -82,12 +82,3 @@ func TypedObjectSchema(keys []Keyword) map[string]any {
 func NameOrSchema(keys []Keyword, required string) map[string]any {
 	return map[string]any{"oneOf": []any{TextSchema, ObjectSchema(keys, required)}}
 }
-
-// NameSchema is a name that follows a rule.
-func NameSchema(rule NameRule) map[string]any {
-	schema := map[string]any{"type": "string", "pattern": rule.Pattern.String(), "maxLength": MaxName}
-	if len(rule.Reserved) > 0 {
-		schema["not"] = map[string]any{"enum": rule.Reserved}
-	}
-	return schema
-}

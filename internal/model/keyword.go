@@ -90,7 +90,7 @@ var AttributeKeywords = []Keyword{
 		Field:       func(a *Attribute) any { return &a.Enum },
 		Description: "A list of the allowed values. Objects are compared including the order of their members.",
 		tighter: func(_ Keyword, now, before *Attribute) bool {
-			return len(now.enum) > 0 && (len(before.enum) == 0 || !containsAll(now.enum, before.enum))
+			return len(now.compiled.Enum) > 0 && (len(before.compiled.Enum) == 0 || !containsAll(now.compiled.Enum, before.compiled.Enum))
 		}},
 	{Name: "minimum", Member: 8, JSONSchema: NumberSchema, Types: []Type{Integer, Number}, Decimals: true, Code: problem.CodeMinimum,
 		Field:       func(a *Attribute) any { return &a.Minimum },

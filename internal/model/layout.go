@@ -133,8 +133,9 @@ func (c *Collection) Child(name string) *Collection {
 	return nil
 }
 
-// compile lays out checked collections.
-func compile(declared []Collection) *Schema {
+// NewSchema lays out collections that are checked, with compiled constraints. Operations and changes are
+// the collections that every schema has.
+func NewSchema(declared []Collection, operations, changes *Collection) *Schema {
 	s := &Schema{byName: map[string]*Collection{}, bySingular: map[string]*Collection{}}
 	for i := range declared {
 		c := &declared[i]
@@ -147,14 +148,24 @@ func compile(declared []Collection) *Schema {
 		c.connect(s)
 	}
 	s.relate()
-	s.operations = operations()
+	s.operations = operations
+	s.operations.builtIn = true
 	s.operations.layOut()
 	s.byName[s.operations.Name] = s.operations
 	if singular := s.operations.Singular; s.bySingular[singular] == nil && s.byName[singular] == nil {
 		s.bySingular[singular] = s.operations // unless something else goes by that name
 	}
-	s.changes = changes()
+	s.changes = changes
+	s.changes.layOutChanges()
 	return s
+}
+
+// searchedNames lists the attributes that are searched.
+func (c *Collection) searchedNames() []string {
+	if c.Label == "" || slices.Contains(c.Search, c.Label) {
+		return c.Search
+	}
+	return append(slices.Clip(c.Search), c.Label)
 }
 
 func (c *Collection) layOut() {
@@ -174,7 +185,7 @@ func (c *Collection) layOut() {
 	c.fields["type"] = &Field{Name: "type", Kind: KindText, Column: NoColumn}
 	for i := range c.Attributes {
 		a := &c.Attributes[i]
-		c.attributes[a.Name] = add(Column{Name: a.Name, Kind: a.kind, NotNull: a.Required, Attribute: a})
+		c.attributes[a.Name] = add(Column{Name: a.Name, Kind: a.compiled.Kind, NotNull: a.Required, Attribute: a})
 	}
 	if !c.NoTimestamps {
 		c.created = add(Column{Name: "created_at", Kind: KindDateTime, NotNull: true})

@@ -1,13 +1,16 @@
-package model
+package model_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/plural-go/plural/internal/compile"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // relationsOf lists the relations of a collection: name, target, referring column.
-func relationsOf(c *Collection) []string {
+func relationsOf(c *model.Collection) []string {
 	var list []string
 	for _, r := range c.Relations() {
 		kind := "many"
@@ -22,17 +25,17 @@ func relationsOf(c *Collection) []string {
 	return list
 }
 
-func reference(name, to, as, inverse string) Attribute {
-	return Attribute{Name: name, References: &Reference{Collection: to}, As: as, Inverse: inverse}
+func reference(name, to, as, inverse string) model.Attribute {
+	return model.Attribute{Name: name, References: &model.Reference{Collection: to}, As: as, Inverse: inverse}
 }
 
 func TestRelations(t *testing.T) {
-	s, err := New(
-		Collection{Name: "users", Attributes: []Attribute{reference("boss_id", "users", "", "reports")}},
-		Collection{Name: "posts", Attributes: []Attribute{reference("editor_id", "users", "", ""), reference("owner", "users", "keeper", "kept")},
-			Parent: &Parent{Collection: "users", Attribute: "author_id"}},
-		Collection{Name: "order-lines", Parent: &Parent{Collection: "posts", As: "article", Inverse: "lines"}},
-		Collection{Name: "likes", Parent: &Parent{Collection: "posts"}},
+	s, err := compile.Schema(
+		model.Collection{Name: "users", Attributes: []model.Attribute{reference("boss_id", "users", "", "reports")}},
+		model.Collection{Name: "posts", Attributes: []model.Attribute{reference("editor_id", "users", "", ""), reference("owner", "users", "keeper", "kept")},
+			Parent: &model.Parent{Collection: "users", Attribute: "author_id"}},
+		model.Collection{Name: "order-lines", Parent: &model.Parent{Collection: "posts", As: "article", Inverse: "lines"}},
+		model.Collection{Name: "likes", Parent: &model.Parent{Collection: "posts"}},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +46,7 @@ func TestRelations(t *testing.T) {
 		"order-lines": {"article: one posts by post_id"},
 		"likes":       {"post: one posts by post_id"},
 	}
-	stored, err := FromDocument(s.Document())
+	stored, err := compile.Stored(s.Document())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +67,10 @@ func TestRelations(t *testing.T) {
 }
 
 func TestRelationsWithTheSameName(t *testing.T) {
-	s, err := New(
-		Collection{Name: "users", Attributes: []Attribute{{Name: "posts", Type: Integer}, reference("comments_id", "users", "", "")}},
-		Collection{Name: "posts", Parent: &Parent{Collection: "users"}, Attributes: []Attribute{reference("owner", "users", "", ""), reference("type_id", "users", "", "")}},
-		Collection{Name: "comments", Parent: &Parent{Collection: "users"}, Attributes: []Attribute{reference("writer_id", "users", "user", "")}},
+	s, err := compile.Schema(
+		model.Collection{Name: "users", Attributes: []model.Attribute{{Name: "posts", Type: model.Integer}, reference("comments_id", "users", "", "")}},
+		model.Collection{Name: "posts", Parent: &model.Parent{Collection: "users"}, Attributes: []model.Attribute{reference("owner", "users", "", ""), reference("type_id", "users", "", "")}},
+		model.Collection{Name: "comments", Parent: &model.Parent{Collection: "users"}, Attributes: []model.Attribute{reference("writer_id", "users", "user", "")}},
 	)
 	if err != nil {
 		t.Fatal(err)

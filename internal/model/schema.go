@@ -1,9 +1,12 @@
-// Package model is the compiled form of a schema: it checks declarations, lays
-// out columns, and reads, validates and writes one resource. Package schema is
-// the public way to declare one.
+// Package model is the compiled form of a schema: it lays out columns, and reads,
+// validates and writes one resource. Package compile makes it, from what package
+// schema declares.
 package model
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Type is a JSON Schema type.
 type Type string
@@ -40,6 +43,15 @@ const (
 	Cascade  OnDelete = "cascade"  // the referring resource is deleted too
 	SetNull  OnDelete = "set_null" // the referring attribute becomes null
 )
+
+// What a schema can choose from.
+var (
+	Types     = []Type{String, Integer, Number, Boolean, Object, Array}
+	Formats   = []Format{Email, URI, UUID, Date, DateTime, Decimal}
+	OnDeletes = []OnDelete{Restrict, Cascade, SetNull}
+)
+
+func IsType(t Type) bool { return slices.Contains(Types, t) }
 
 // Attribute declares one attribute of a collection, or, in Items and
 // Properties, the type of a nested value. The zero value of a constraint
@@ -103,7 +115,7 @@ type Attribute struct {
 	// its values then; it means nothing once that is done.
 	RenamedFrom string `json:"-"`
 
-	compiled
+	compiled Constraints
 }
 
 // Reference points to another collection.
@@ -157,6 +169,25 @@ type Collection struct {
 	RenamedFrom string `json:"-"`
 
 	layout
+}
+
+// AttributeNames lists the names of the attributes, in the order of the schema.
+func (c *Collection) AttributeNames() []string {
+	names := make([]string, len(c.Attributes))
+	for i := range c.Attributes {
+		names[i] = c.Attributes[i].Name
+	}
+	return names
+}
+
+// Declared finds a declared attribute by name, or returns nil.
+func (c *Collection) Declared(name string) *Attribute {
+	for i := range c.Attributes {
+		if c.Attributes[i].Name == name {
+			return &c.Attributes[i]
+		}
+	}
+	return nil
 }
 
 // WriteMethods lists the methods that change resources.

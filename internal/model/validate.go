@@ -22,7 +22,7 @@ func (d *decoder) checkText(a *Attribute, text string) {
 			d.fail(problem.CodeMaxLength, "Must be at most %s long, but has %d.", counted(a.MaxLength, "character"), length)
 		}
 	}
-	if a.pattern != nil && !a.pattern.MatchString(text) {
+	if a.compiled.Pattern != nil && !a.compiled.Pattern.MatchString(text) {
 		d.fail(problem.CodePattern, "Must match the pattern %s.", a.Pattern)
 	}
 }
@@ -34,28 +34,28 @@ func (d *decoder) checkNullCharacter(text string) {
 }
 
 func (d *decoder) checkInteger(a *Attribute, n int64) {
-	if n < a.minInt {
+	if n < a.compiled.MinInt {
 		d.failMinimum(a)
 	}
-	if n > a.maxInt {
+	if n > a.compiled.MaxInt {
 		d.failMaximum(a)
 	}
-	if a.multiple != nil && !new(big.Rat).Quo(new(big.Rat).SetInt64(n), a.multiple).IsInt() {
+	if a.compiled.Multiple != nil && !new(big.Rat).Quo(new(big.Rat).SetInt64(n), a.compiled.Multiple).IsInt() {
 		d.fail(problem.CodeMultipleOf, "Must be a multiple of %s.", a.MultipleOf)
 	}
 }
 
 func (d *decoder) checkNumber(a *Attribute, f float64) {
-	if f < a.min || a.minOpen && f == a.min {
+	if f < a.compiled.Min || a.compiled.MinOpen && f == a.compiled.Min {
 		d.failMinimum(a)
 	}
-	if f > a.max || a.maxOpen && f == a.max {
+	if f > a.compiled.Max || a.compiled.MaxOpen && f == a.compiled.Max {
 		d.failMaximum(a)
 	}
-	if a.multiple != nil {
+	if a.compiled.Multiple != nil {
 		// The decimal that people read decides, so that 0.3 is a multiple of 0.1.
 		decimal, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
-		if !decimal.Quo(decimal, a.multiple).IsInt() {
+		if !decimal.Quo(decimal, a.compiled.Multiple).IsInt() {
 			d.fail(problem.CodeMultipleOf, "Must be a multiple of %s.", a.MultipleOf)
 		}
 	}
@@ -81,15 +81,15 @@ func bounds(closed, limit, open, exclusive string) string {
 }
 
 func (d *decoder) checkEnum(a *Attribute, value Value) {
-	if len(a.enum) == 0 || slices.Contains(a.enum, value) {
+	if len(a.compiled.Enum) == 0 || slices.Contains(a.compiled.Enum, value) {
 		return
 	}
 	var allowed []byte
-	for i, choice := range a.enum {
+	for i, choice := range a.compiled.Enum {
 		if i > 0 {
 			allowed = append(allowed, ", "...)
 		}
-		allowed = a.kind.appendJSON(allowed, Record{choice}, 0)
+		allowed = a.compiled.Kind.appendJSON(allowed, Record{choice}, 0)
 	}
 	d.fail(problem.CodeEnum, "Must be one of %s.", allowed)
 }

@@ -187,6 +187,14 @@ type Row interface {
 	AppendText(dst []byte, column int) []byte
 }
 
+// TextSize is how many bytes the texts of the record have.
+func (r Record) TextSize() (bytes int) {
+	for i := range r {
+		bytes += len(r[i].text)
+	}
+	return bytes
+}
+
 // Null reports whether the column has no value.
 func (r Record) Null(column int) bool { return r[column].IsNull() }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -100,7 +101,7 @@ func TestOperationIDs(t *testing.T) {
 
 // TestNamesThatCollide: what differs in the schema differs in the document.
 func TestNamesThatCollide(t *testing.T) {
-	s, err := model.New(
+	s, err := compile.Schema(
 		model.Collection{Name: "users"}, model.Collection{Name: "user-creates"}, model.Collection{Name: "user_creates", Singular: "user__create"},
 		model.Collection{Name: "user-lists"}, model.Collection{Name: "error-objects"}, model.Collection{Name: "error404s"},
 		model.Collection{Name: "posts", Parent: &model.Parent{Collection: "users"}}, model.Collection{Name: "posts_of_users", Singular: "posts_of_user"},

@@ -331,7 +331,7 @@ func (p *parser) value(given parameter, to *target, text string) (model.Value, b
 // choice reads a value that must be one of those that the field can have, if these are known.
 func (p *parser) choice(given parameter, to *target, text string) (model.Value, bool) {
 	if choices := p.limits.Choices[to.name]; choices != nil && !slices.Contains(choices, text) {
-		p.fail(given, problem.CodeInvalidParameter, "There is no %s %s%s. Use %s.", to.name, fault.Quote(text), suggest.DidYouMean(text, choices), model.OneOf(choices))
+		p.fail(given, problem.CodeInvalidParameter, "There is no %s %s%s. Use %s.", to.name, fault.Quote(text), suggest.DidYouMean(text, choices), suggest.OneOf(choices))
 		return model.Null, false
 	}
 	return p.value(given, to, text)

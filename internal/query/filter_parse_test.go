@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -163,7 +164,7 @@ var wide = func() *model.Collection {
 	for i := range MaxFilters {
 		c.Attributes = append(c.Attributes, model.Attribute{Name: fmt.Sprintf("wide%d", i), Type: model.Integer})
 	}
-	s, err := model.New(c)
+	s, err := compile.Schema(c)
 	if err != nil {
 		panic(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -154,7 +155,7 @@ func unitText(field *model.Field, unit string) string {
 	if known == nil {
 		return "The field " + fault.Quote(field.Name) + " has " + plural(field.Kind) + ", which cannot be truncated: write by=" + field.Name + "."
 	}
-	return "There is no unit " + fault.Quote(unit) + " of " + plural(field.Kind) + ". Write " + model.OneOf(known) + "."
+	return "There is no unit " + fault.Quote(unit) + " of " + plural(field.Kind) + ". Write " + suggest.OneOf(known) + "."
 }
 
 func (p *parser) groupValue(given parameter, name string) {
@@ -212,7 +213,7 @@ func (p *parser) sortGroups() {
 			key := slices.Index(known, name) - 1 // ByCount is -1
 			switch {
 			case key < ByCount:
-				p.fail(given, problem.CodeInvalidParameter, "Groups cannot be sorted by %s, but by %s, each with a minus before it to sort downwards.", fault.Quote(name), model.OneOf(known))
+				p.fail(given, problem.CodeInvalidParameter, "Groups cannot be sorted by %s, but by %s, each with a minus before it to sort downwards.", fault.Quote(name), suggest.OneOf(known))
 			case sorted[key]:
 				p.fail(given, problem.CodeInvalidParameter, "The key %q is given twice.", name)
 			default:

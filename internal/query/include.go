@@ -202,7 +202,7 @@ func (p *parser) relationHint(c *model.Collection, name string) string {
 	if near := suggest.Nearest(name, names); near != "" {
 		return " Did you mean " + near + "?"
 	}
-	return " Use " + model.OneOf(names) + "."
+	return " Use " + suggest.OneOf(names) + "."
 }
 
 // finishOptions applies the options of each relation.

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 )
 
 // things is a collection with an attribute of every kind.
 var things = func() *model.Collection {
-	s, err := model.New(model.Collection{Name: "things", Attributes: []model.Attribute{
+	s, err := compile.Schema(model.Collection{Name: "things", Attributes: []model.Attribute{
 		{Name: "text", Type: model.String},
 		{Name: "integer", Type: model.Integer},
 		{Name: "number", Type: model.Number},

@@ -15,23 +15,84 @@ var errDryRun = errors.New("only a dry run")
 // DryRun executes writes, counts the resources that they change, and undoes everything. Hooks
 // take part, except for those after the commit.
 func (w *Work) DryRun(run func() error) (Affected, error) {
-	var affected Affected
-	w.dryRun, w.affected = true, map[identity]bool{}
-	err := w.Attempt(func() error {
+	w.dryRun, w.affected = true, map[identity]effect{}
+	defer func() { w.dryRun, w.affected = false, nil }()
+	var changed map[identity]effect
+	seen := map[identity]bool{}
+	err := w.Savepoint(func() error {
 		if err := run(); err != nil {
 			return err
 		}
-		if w.uncounted != nil {
-			return w.uncounted
+		changed = w.affected
+		if err := w.see(changed, seen); err != nil {
+			return err
 		}
-		affected = w.counted()
 		return errDryRun
 	})
-	w.dryRun, w.affected = false, nil
-	if errors.Is(err, errDryRun) {
-		err = nil
+	if !errors.Is(err, errDryRun) {
+		return nil, err
 	}
-	return affected, err
+	if err := w.see(changed, seen); err != nil {
+		return nil, err
+	}
+	return w.count(seen), nil
+}
+
+// see adds the changed resources that the caller sees now. A rule may read other resources, so it is
+// evaluated before the first write, which means after all are undone, and after the last one.
+func (w *Work) see(changed map[identity]effect, seen map[identity]bool) error {
+	ids := map[*model.Collection][]model.ID{}
+	for each, effect := range changed {
+		switch {
+		case effect == temporary:
+		case w.by.Rows(each.collection) == nil:
+			seen[each] = true
+		case !seen[each]:
+			ids[each.collection] = append(ids[each.collection], each.id)
+		}
+	}
+	for c, some := range ids {
+		found, err := w.tx.Existing(c, w.by.Rows(c), some)
+		if err != nil {
+			return err
+		}
+		for id, exists := range found {
+			if exists {
+				seen[identity{c, id}] = true
+			}
+		}
+	}
+	return nil
+}
+
+// effect is what writes do to a resource, all together.
+type effect int
+
+const (
+	changedOnly effect = iota // it existed before
+	created
+	temporary // created and deleted: nothing
+)
+
+// note records a change for a dry run.
+func (w *Work) note(change *Change) {
+	if w.affected == nil {
+		return
+	}
+	record := change.After
+	if record == nil {
+		record = change.Before
+	}
+	key := identity{change.Collection, record.ID(model.IDColumn)}
+	before, known := w.affected[key]
+	switch {
+	case !known && change.Verb == Create, known && before == temporary:
+		w.affected[key] = created
+	case known && before == created && change.Verb == Delete:
+		w.affected[key] = temporary
+	case !known:
+		w.affected[key] = changedOnly
+	}
 }
 
 // Affected is the numbers of resources that a write creates, changes or deletes, by collection.
@@ -60,29 +121,10 @@ func (a Affected) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// count counts a changed resource. One that the caller may not see does not exist for them.
-func (w *Work) count(change *Change) {
-	if w.affected == nil {
-		return
-	}
-	c, record := change.Collection, change.After
-	if record == nil {
-		record = change.Before
-	}
-	seen, err := w.by.Sees(c, record, w.tx.Find)
-	if err == nil && !seen && change.Before != nil {
-		seen, err = w.by.Sees(c, change.Before, w.tx.Find)
-	}
-	if seen {
-		w.affected[identity{c, record.ID(model.IDColumn)}] = true
-	}
-	w.uncounted = errors.Join(w.uncounted, err)
-}
-
-// counted is the counted resources, in the order of the schema.
-func (w *Work) counted() Affected {
+// count counts resources, in the order of the schema.
+func (w *Work) count(seen map[identity]bool) Affected {
 	counts := map[*model.Collection]int{}
-	for each := range w.affected {
+	for each := range seen {
 		counts[each.collection]++
 	}
 	var affected Affected

@@ -192,7 +192,7 @@ func (w *Work) hookError(change *Change, err error) error {
 // written schedules the After hooks of a change.
 func (w *Work) written(change *Change) {
 	change.By = w.by
-	w.count(change)
+	w.note(change)
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
 		if hook.After != nil {
 			w.after = append(w.after, func(ctx context.Context) { w.resources.runAfter(ctx, hook, change) })

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
@@ -97,7 +98,7 @@ type logState map[int]string
 
 type logRecord struct {
 	position, revision int64
-	kind               store.ChangeKind
+	kind               changelog.Kind
 	of                 logResource
 	before, after      logState
 }
@@ -340,7 +341,7 @@ func (m *logModel) write() {
 	m.record()
 }
 
-// record compares what the log tells of the last write with what is stored now.
+// addDelta compares what the log tells of the last write with what is stored now.
 func (m *logModel) record() {
 	m.Helper()
 	if _, err := m.store.Sequence(context.Background()); err != nil {
@@ -367,7 +368,7 @@ func (m *logModel) record() {
 			rows.Close()
 		}
 	})
-	made := m.log(store.LogQuery{After: m.position})
+	made := m.log(changelog.Query{After: m.position})
 	changed := map[logResource]logState{}
 	for i, r := range made {
 		before, known := changed[r.of]
@@ -378,10 +379,10 @@ func (m *logModel) record() {
 			m.Fatalf("before %+v\nthere was %v", r, before)
 		}
 		changed[r.of] = r.after
-		if r.kind == store.Deleted && i > 0 {
+		if r.kind == changelog.Deleted && i > 0 {
 			m.cascades++
 		}
-		if len(made) > 1 && r.kind == store.Updated {
+		if len(made) > 1 && r.kind == changelog.Updated {
 			m.nulled++
 		}
 	}
@@ -428,7 +429,7 @@ func (m *logModel) state(c *logCollection, record model.Record) logState {
 }
 
 // log reads all changes of a query, in batches of random sizes.
-func (m *logModel) log(q store.LogQuery) (all []logRecord) {
+func (m *logModel) log(q changelog.Query) (all []logRecord) {
 	m.Helper()
 	collections := map[*model.Collection]*logCollection{}
 	for _, c := range m.collections {
@@ -440,7 +441,7 @@ func (m *logModel) log(q store.LogQuery) (all []logRecord) {
 			m.Fatal(err)
 		}
 		for more := true; more; {
-			var entries []store.LogEntry
+			var entries []changelog.Entry
 			var last int64
 			q.Most, q.Bytes = 1+m.random.IntN(9), m.random.IntN(500)
 			if entries, last, more, err = tx.Log(q); err != nil {
@@ -470,10 +471,10 @@ func (m *logModel) log(q store.LogQuery) (all []logRecord) {
 // verify reads the log in several ways.
 func (m *logModel) verify() {
 	m.Helper()
-	m.expect("forwards", store.LogQuery{}, m.recorded)
-	m.expect("backwards", store.LogQuery{Backwards: true}, reversed(m.recorded))
+	m.expect("forwards", changelog.Query{}, m.recorded)
+	m.expect("backwards", changelog.Query{Backwards: true}, reversed(m.recorded))
 	for _, c := range m.collections {
-		q := store.LogQuery{Collection: m.schema.Collection(c.name)}
+		q := changelog.Query{Collection: m.schema.Collection(c.name)}
 		m.expect("of "+c.name, q, having(m.recorded, func(r logRecord) bool { return r.of.collection == c.key }))
 	}
 	for range 5 {
@@ -483,7 +484,7 @@ func (m *logModel) verify() {
 		of := m.recorded[m.random.IntN(len(m.recorded))].of
 		for _, c := range m.collections {
 			if c.key == of.collection {
-				q := store.LogQuery{Collection: m.schema.Collection(c.name), ID: &of.id, Backwards: m.random.IntN(2) == 0}
+				q := changelog.Query{Collection: m.schema.Collection(c.name), ID: &of.id, Backwards: m.random.IntN(2) == 0}
 				want := having(m.recorded, func(r logRecord) bool { return r.of == of })
 				if q.Backwards {
 					want = reversed(want)
@@ -494,7 +495,7 @@ func (m *logModel) verify() {
 	}
 }
 
-func (m *logModel) expect(what string, q store.LogQuery, want []logRecord) {
+func (m *logModel) expect(what string, q changelog.Query, want []logRecord) {
 	m.Helper()
 	got := m.log(q)
 	for i := range max(len(got), len(want)) {
@@ -522,9 +523,9 @@ func reversed(records []logRecord) []logRecord {
 // removeOldest removes changes of before a moment, which may be any.
 func (m *logModel) removeOldest() {
 	m.Helper()
-	var entries []store.LogEntry
+	var entries []changelog.Entry
 	var err error
-	m.read(func(tx *store.Tx) { entries, _, _, err = tx.Log(store.LogQuery{Most: 12}) })
+	m.read(func(tx *store.Tx) { entries, _, _, err = tx.Log(changelog.Query{Most: 12}) })
 	if err != nil || len(entries) == 0 {
 		m.Fatal(entries, err)
 	}

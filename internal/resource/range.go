@@ -28,20 +28,20 @@ func (write *Write) checkRange() error {
 }
 
 // Survey reads what a write needs to know before its transaction: which resources are in its range, and
-// whether they are too many. Caller is whose quota of reads it uses.
-func (r *Resources) Survey(ctx context.Context, write *Write, caller string) error {
+// whether they are too many. QuotaKey is whose quota of reads it uses.
+func (r *Resources) Survey(ctx context.Context, write *Write, quotaKey string) error {
 	if write.Range == nil {
 		return nil
 	}
-	page := write.page()
-	page.Caller = caller
-	listing, err := r.store.Page(ctx, page)
+	wanted := write.pageQuery()
+	wanted.QuotaKey = quotaKey
+	page, err := r.store.Page(ctx, wanted)
 	if err != nil {
 		return err
 	}
-	defer listing.Close()
+	defer page.Close()
 	for {
-		row, err := listing.Next()
+		row, err := page.Next()
 		if err != nil {
 			return err
 		}
@@ -49,14 +49,14 @@ func (r *Resources) Survey(ctx context.Context, write *Write, caller string) err
 			return nil
 		}
 		if write.found = append(write.found, row.ID(model.IDColumn)); len(write.found) > write.limits.Items {
-			listing.Close()
-			return r.tooMany(ctx, write, caller)
+			page.Close()
+			return r.tooMany(ctx, write, quotaKey)
 		}
 	}
 }
 
-// page asks for the resources of the range, and for one more than may be changed.
-func (write *Write) page() store.PageQuery {
+// pageQuery asks for the resources of the range, and for one more than may be changed.
+func (write *Write) pageQuery() store.PageQuery {
 	q := *write.Range
 	most := int64(write.limits.Items) + 1
 	q.Range.Limit = max(min(q.Range.Limit, most), -most)
@@ -64,21 +64,21 @@ func (write *Write) page() store.PageQuery {
 }
 
 // tooMany is the error of a range with too many resources. It counts them.
-func (r *Resources) tooMany(ctx context.Context, write *Write, caller string) error {
-	page := pageQuery(write.Path, *write.Range, false)
-	whole := page.Range.Anchor == query.AtEdge && page.Range.Limit == math.MaxInt64
-	page.Exact, page.Caller = whole, caller
-	listing, err := r.store.Page(ctx, page)
+func (r *Resources) tooMany(ctx context.Context, write *Write, quotaKey string) error {
+	wanted := pageQuery(write.Path, *write.Range, false)
+	whole := wanted.Range.Anchor == query.AtEdge && wanted.Range.Limit == math.MaxInt64
+	wanted.Exact, wanted.QuotaKey = whole, quotaKey
+	page, err := r.store.Page(ctx, wanted)
 	if err != nil {
 		return err
 	}
-	defer listing.Close()
+	defer page.Close()
 	count := int64(0)
 	if whole {
-		count = listing.Total
+		count = page.Total
 	}
 	for !whole {
-		row, err := listing.Next()
+		row, err := page.Next()
 		if err != nil {
 			return err
 		}
@@ -163,14 +163,14 @@ func (w *Work) changeRange(write Write) ([]Resource, error) {
 
 // readRange reads the resources of a range.
 func (w *Work) readRange(write Write) ([]model.Record, error) {
-	listing, err := w.tx.Page(write.page())
+	page, err := w.tx.Page(write.pageQuery())
 	if err != nil {
 		return nil, err
 	}
-	defer listing.Close()
+	defer page.Close()
 	var records []model.Record
 	for bytes := 0; ; {
-		row, err := listing.Next()
+		row, err := page.Next()
 		if err != nil || row == nil {
 			return records, err
 		}
@@ -179,7 +179,7 @@ func (w *Work) readRange(write Write) ([]model.Record, error) {
 		if len(records) > write.limits.Items {
 			return nil, write.refuseTooMany(int64(len(records)))
 		}
-		if bytes += store.SizeOf(record); bytes > store.MaxManyBytes {
+		if bytes += record.TextSize(); bytes > store.MaxManyBytes {
 			return nil, store.TooMuch()
 		}
 	}

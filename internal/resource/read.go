@@ -35,7 +35,7 @@ func (r *Resources) readPart(tx *store.Tx, path Path, id model.ID, q query.Query
 			return
 		}
 		resource.Representation = c.AppendSome(nil, row, q.Visible)
-		resource.ETag = r.etagOf(row.Int(c.RevisionColumn()), r.store.Since(c), c.Mark(q.Visible))
+		resource.ETag = r.etagOf(row.Int(c.RevisionColumn()), r.store.DeclaredIn(c), c.ColumnsTag(q.Visible))
 	})
 	switch {
 	case err != nil:

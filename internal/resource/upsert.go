@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -202,7 +203,7 @@ func (w *Work) upsert(write Write) ([]Resource, error) {
 // checkUpserts refuses inputs that are wrong for what happens.
 func (w *Work) checkUpserts(write Write, items []int, owners []owner) error {
 	c, path := write.Path.Collection, write.Path
-	var invalid, conflicts problem.Errors
+	invalid, wrong := make([]problem.Errors, len(items)), false
 	for k, i := range items {
 		each, pointer, record := write.upserts[i], write.pointer(i), owners[k].record
 		verb := Create
@@ -213,7 +214,7 @@ func (w *Work) checkUpserts(write Write, items []int, owners []owner) error {
 			return at(pointer, err)
 		}
 		if record == nil {
-			invalid = append(invalid, each.CreateFaults...)
+			invalid[k], wrong = each.CreateFaults, wrong || len(each.CreateFaults) > 0
 			continue
 		}
 		if err := path.allows(w.tx, Update, record); err != nil {
@@ -222,14 +223,16 @@ func (w *Work) checkUpserts(write Write, items []int, owners []owner) error {
 		if c.RequireIfMatch {
 			return at(pointer, fault.New(problem.CodePreconditionRequired, "The resource %s/%s exists, and this collection requires If-Match to change it. Use PATCH.", c.Name, record.ID(model.IDColumn)))
 		}
-		invalid = append(invalid, each.PatchFaults...)
+		invalid[k] = slices.Clone(each.PatchFaults)
 		if len(each.PatchFaults) == 0 && each.Patch.HasID() && each.Patch.Values[model.IDColumn] != record[model.IDColumn] {
-			invalid.Add(fault.At(pointer+"/id", problem.CodeReadOnly, "The resource exists with the id %s, which cannot change. Leave the id out.", record.ID(model.IDColumn)))
+			invalid[k].Add(fault.At(pointer+"/id", problem.CodeReadOnly, "The resource exists with the id %s, which cannot change. Leave the id out.", record.ID(model.IDColumn)))
 		}
+		wrong = wrong || len(invalid[k]) > 0
 	}
-	if len(invalid) > 0 {
-		return invalid
+	if wrong {
+		return w.upsertViolations(write, items, owners, invalid)
 	}
+	var conflicts problem.Errors
 	seen := keySet{write.Conflict, map[model.Value][]model.Record{}}
 	for k, i := range items {
 		if again := seen.add(write.key(i)); again || owners[k].hidden {
@@ -237,6 +240,35 @@ func (w *Work) checkUpserts(write Write, items []int, owners []owner) error {
 		}
 	}
 	return conflicts.Err()
+}
+
+// upsertViolations returns the errors of inputs in their order, together with references to nothing and
+// attributes that the caller may not change. Invalid is the errors that were found before.
+func (w *Work) upsertViolations(write Write, items []int, owners []owner, invalid []problem.Errors) error {
+	c, count := write.Path.Collection, len(w.creating)
+	defer func() { w.creating = w.creating[:count] }()
+	before, after, unchanged := make([]model.Record, len(items)), make([]model.Record, len(items)), make([]problem.Errors, len(items))
+	for k, i := range items {
+		each, record := write.upserts[i], owners[k].record
+		switch {
+		case record == nil:
+			if after[k] = each.Create.Values; after[k] != nil && each.Create.HasID() {
+				w.creating = append(w.creating, identity{c, after[k].ID(model.IDColumn)})
+			}
+		case each.Patch.Values != nil:
+			before[k], after[k] = record, apply(c, record, each.Patch)
+			unchanged[k] = checkUnchanged(c, updating{before: record, input: each.Patch, echo: each.echo})
+		}
+	}
+	dangling, err := w.checkReferences(write.Path.By, c, before, after)
+	if err != nil {
+		return err
+	}
+	var all problem.Errors
+	for k, i := range items {
+		all = slices.Concat(all, invalid[k], below(write.pointer(i), unchanged[k]), below(write.pointer(i), dangling[k]))
+	}
+	return all.Err()
 }
 
 // keySet is the values of a unique group that were seen.
@@ -281,11 +313,14 @@ func (w *Work) upsertItems(write Write, items []int, owners []owner, results []R
 			w.creating = append(w.creating, identity{write.Path.Collection, input.Values.ID(model.IDColumn)})
 		}
 	}
+	var made []Resource
 	changed, err := w.updateAll(write.Path, updates, func(k int) string { return write.pointer(updated[k]) })
-	if err != nil {
-		return err
+	if err == nil {
+		made, err = w.createAll(write.Path, inputs, func(k int) string { return write.pointer(created[k]) })
 	}
-	made, err := w.createAll(write.Path, inputs, func(k int) string { return write.pointer(created[k]) })
+	if len(items) > 1 && isInvalid(err) { // the others may be invalid too
+		err = cmp.Or(w.upsertViolations(write, items, owners, make([]problem.Errors, len(items))), err)
+	}
 	if err != nil {
 		return err
 	}

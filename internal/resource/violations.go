@@ -1,6 +1,9 @@
 package resource
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
@@ -22,7 +25,17 @@ func (r *Resources) withViolations(s *lookup, write Write, invalid error) error 
 	if err != nil {
 		return err
 	}
-	return append(fault.From(invalid), others...)
+	all := append(fault.From(invalid), others...)
+	if write.Many {
+		slices.SortStableFunc(all, func(a, b *problem.Error) int { return cmp.Compare(itemOf(a), itemOf(b)) })
+	}
+	return all
+}
+
+// itemOf is the position in an array that an error is about.
+func itemOf(e *problem.Error) int {
+	item, _, _ := e.Source.Item()
+	return item
 }
 
 func (s *lookup) createViolations(write Write) (problem.Errors, error) {

@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -21,14 +22,25 @@ type Work struct {
 	after []func(context.Context)
 	depth int // of nested hooks that write
 
-	dryRun    bool              // see DryRun
-	affected  map[identity]bool // resources that were changed and that the caller may see; nil: they are not counted
-	uncounted error             // why one could not be counted
+	dryRun   bool                // see DryRun
+	affected map[identity]effect // resources that were changed; nil: they are not counted
 }
 
-// Transact runs fn in a transaction, and then the functions that it scheduled. Fn may run more
+// Extent tells how long a transaction takes. The zero value: it may take long.
+type Extent struct {
+	short bool
+	id    model.ID // see store.Store.WriteShort
+}
+
+// ExtentOf is the extent of the transaction of a write.
+func (r *Resources) ExtentOf(write *Write) Extent {
+	single := !write.Many && write.Range == nil && write.Conflict == nil && !write.DryRun && !r.hasWithin(write.Path.Collection, write.Verb)
+	return Extent{short: single && write.Verb != Delete, id: write.ID}
+}
+
+// RunWork runs fn in a transaction, and then the functions that it scheduled. Fn may run more
 // than once.
-func (r *Resources) Transact(ctx context.Context, fn func(*Work) error) error {
+func (r *Resources) RunWork(ctx context.Context, extent Extent, fn func(*Work) error) error {
 	if err := r.refuseNested(ctx); err != nil {
 		return err
 	}
@@ -37,13 +49,19 @@ func (r *Resources) Transact(ctx context.Context, fn func(*Work) error) error {
 	through, cancel := context.WithoutCancel(ctx), func() {}
 	defer func() { cancel() }()
 	var w *Work
-	err := r.store.Write(ctx, func(tx *store.Tx) error {
+	run := func(tx *store.Tx) error {
 		if within == nil { // waiting for the transaction does not count
 			within, cancel = r.hookTime(through)
 		}
 		w = &Work{resources: r, ctx: within, lookup: lookup{tx: tx}} // nothing is left of an earlier run
 		return fn(w)
-	})
+	}
+	var err error
+	if extent.short {
+		err = r.store.WriteShort(ctx, extent.id, run)
+	} else {
+		err = r.store.Write(ctx, run)
+	}
 	if err != nil || len(w.after) == 0 {
 		return err
 	}
@@ -61,12 +79,12 @@ func (w *Work) Tx() *store.Tx { return w.tx }
 // Context is the context of hooks.
 func (w *Work) Context() context.Context { return w.ctx }
 
-// Attempt runs fn in a savepoint: if it fails, its writes and scheduled functions are undone.
-func (w *Work) Attempt(fn func() error) error {
-	after, coming := len(w.after), len(w.creating)
-	err := w.tx.Attempt(fn)
+// Savepoint runs fn in a savepoint: if it fails, its writes and scheduled functions are undone.
+func (w *Work) Savepoint(fn func() error) error {
+	after, coming, affected := len(w.after), len(w.creating), maps.Clone(w.affected)
+	err := w.tx.Savepoint(fn)
 	if err != nil {
-		w.after, w.creating = w.after[:after], w.creating[:coming]
+		w.after, w.creating, w.affected = w.after[:after], w.creating[:coming], affected
 	}
 	return err
 }
@@ -77,7 +95,7 @@ func (w *Work) Attempt(fn func() error) error {
 // unchanged.
 func (r *Resources) Transaction(ctx context.Context, by *auth.Permit, fn func(context.Context, *Handle) error) (own bool, err error) {
 	var failed error
-	err = r.Transact(ctx, func(w *Work) error {
+	err = r.RunWork(ctx, Extent{}, func(w *Work) error {
 		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, first: true}
 		defer handle.end()
 		_, failed = runGuarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })
@@ -201,7 +219,7 @@ func (h *Handle) Limits(c *model.Collection) query.Limits {
 func (h *Handle) Do(request Request) (results []Resource, err error) {
 	request.Path.By = h.by
 	err = h.use(func(w *Work) error {
-		return w.Attempt(func() error {
+		return w.Savepoint(func() error {
 			write, err := w.Decode(request)
 			if err != nil {
 				return err

@@ -63,7 +63,7 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, err
 	}
-	err = r.Transact(ctx, func(w *Work) error {
+	err = r.RunWork(ctx, r.ExtentOf(&write), func(w *Work) error {
 		results, err = w.Do(write)
 		return err
 	})
@@ -211,11 +211,11 @@ func (r *Resources) checkState(tx *store.Tx, write Write, record model.Record) e
 	c := write.Path.Collection
 	tag := r.etag(write.Path, record.Int(c.RevisionColumn()))
 	if write.Schema != 0 {
-		since, err := tx.SinceOf(c, write.Schema)
+		since, err := tx.DeclaredInOther(c, write.Schema)
 		if err != nil {
 			return err
 		}
-		tag = r.etagOf(record.Int(c.RevisionColumn()), since, write.Path.By.Mark(c))
+		tag = r.etagOf(record.Int(c.RevisionColumn()), since, write.Path.By.ColumnsTag(c))
 	}
 	return write.Condition.allowsChange(tag)
 }

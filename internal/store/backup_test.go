@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
@@ -264,8 +265,8 @@ func TestRestoreRenewsTheHistory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			histories[history], marks[st.HistoryMark()] = true, true
-			entries, _, _, err := tx.Log(LogQuery{Most: 10})
+			histories[history], marks[st.HistoryTag()] = true, true
+			entries, _, _, err := tx.Log(changelog.Query{Most: 10})
 			if err != nil || len(entries) != 2 {
 				t.Errorf("the log has %v, %v", entries, err)
 			}

@@ -4,80 +4,14 @@ import (
 	"context"
 	"time"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 )
 
-// written is a change that a transaction has appended to the change log.
-type written struct {
-	revision int64
-	change   []model.Value // arguments of insertChange
-}
-
-const (
-	changeColumns = "collection, id, kind, at, caller, schema, previous"
-	insertChange  = "INSERT INTO " + db.ChangesTable + " (" + changeColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
-)
-
-// change returns the statement that appends to the change log, and calls stored when it has
-// done so. Previous is what the log keeps of the state before. The statement that follows gets
-// its revision by LastRevision.
-func (t *Tx) change(c *model.Collection, kind ChangeKind, id model.ID, previous []byte, stored func(*written)) db.Statement {
-	args := []model.Value{
-		model.IntValue(t.store.tables[c].log.Number), model.IDValue(id), model.TextValue(string(kind)), t.at, model.TextValue(t.caller),
-		model.IntValue(t.store.own), model.TextValue(string(previous)),
-	}
-	return db.Statement{SQL: insertChange, Args: args, Stored: func(revision int64) { stored(&written{revision, args}) }}
-}
-
-// evidence is a condition that matches the last change of the transaction, nil if there is
-// none.
-func (t *Tx) evidence() *db.Statement {
-	if t.last == nil {
-		return nil
-	}
-	return &db.Statement{
-		SQL:  "revision = $1 AND collection = $2 AND id = $3 AND kind = $4 AND at = $5 AND caller = $6 AND schema = $7 AND previous = $8",
-		Args: append([]model.Value{model.IntValue(t.last.revision)}, t.last.change...),
-	}
-}
-
-// Deleted returns the last state of a deleted resource, nil if the change log no longer has
-// it.
-func (t *Tx) Deleted(c *model.Collection, id model.ID) (model.Record, error) {
-	log := t.store.tables[c].log
-	var revision int64
-	var previous []byte
-	found, err := db.One(t.conn, func(row model.Row) { revision, previous = row.Int(0), row.AppendText(nil, 1) },
-		"SELECT revision, previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND kind = '"+db.Deleted+"' ORDER BY revision DESC LIMIT 1",
-		model.IntValue(log.Number), model.IDValue(id))
-	if err != nil || !found {
-		return nil, t.fault(err)
-	}
-	record := log.blank(id)
-	err = log.undo(record, revision, previous)
-	return record, t.fault(err)
-}
-
-// ChangedBefore returns the last change of a resource before a revision, nil if the change log
-// no longer has it. Once a transaction has changed a resource, no other can until it ends, so
-// this is the transaction's own change if there is one. Its position is unknown.
-func (t *Tx) ChangedBefore(revision int64, c *model.Collection, id model.ID) (*LogEntry, error) {
-	var found []LogEntry
-	var previous [][]byte
-	err := db.Each(t.conn, func(row model.Row) bool {
-		found = append(found, LogEntry{Revision: row.Int(0), Collection: c, ID: id, Kind: ChangeKind(row.AppendText(nil, 1))})
-		previous = append(previous, row.AppendText(nil, 2))
-		return true
-	}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE revision < $1 AND collection = $2 AND id = $3 ORDER BY revision DESC LIMIT 1",
-		model.IntValue(revision), model.IntValue(t.store.tables[c].log.Number), model.IDValue(id))
-	if err == nil {
-		err = t.states(found, previous, 0)
-	}
-	if err != nil || len(found) == 0 {
-		return nil, t.fault(err)
-	}
-	return &found[0], t.fault(found[0].Unreadable)
+// change returns the statement that appends a change to the change log: see changelog.Log.
+func (t *Tx) change(c *model.Collection, kind changelog.Kind, id model.ID, before, after model.Record, stored func(*changelog.Appended)) db.Statement {
+	return t.store.log.Append(&changelog.Entry{Collection: c, ID: id, Kind: kind, At: t.at, Caller: t.caller, Before: before, After: after}, stored)
 }
 
 // DeleteOldChanges removes the beginning of the change log, up to the first change that is not
@@ -89,43 +23,16 @@ func (s *Store) DeleteOldChanges(ctx context.Context, age time.Duration) error {
 	for {
 		removed := 0
 		err := s.Write(ctx, func(t *Tx) (err error) {
-			removed, err = t.removeOldest(age)
+			now, err := s.clock(t.conn)
+			if err == nil {
+				removed, err = t.RemoveBefore(model.FormatTime(now.Add(-age)), deleteBatch)
+			}
 			return err
 		})
 		if err != nil || removed < deleteBatch {
 			return err
 		}
 	}
-}
-
-// removeOldest removes a batch from the beginning of the change log.
-func (t *Tx) removeOldest(age time.Duration) (removed int, err error) {
-	now, err := t.store.clock(t.conn)
-	if err != nil {
-		return 0, err
-	}
-	floor, err := db.ReadFloor(t.conn)
-	if err != nil {
-		return 0, err
-	}
-	before := model.FormatTime(now.Add(-age))
-	err = db.Each(t.conn, func(row model.Row) bool {
-		at := string(row.AppendText(nil, 2))
-		if at >= before {
-			return false
-		}
-		floor.Position, floor.Revision, floor.At = row.Int(0), max(floor.Revision, row.Int(1)), at
-		removed++
-		return true
-	}, "SELECT position, revision, at FROM "+t.store.db.PositionedLog()+" AS log WHERE position > $1 ORDER BY position LIMIT $2",
-		model.IntValue(floor.Position), model.IntValue(deleteBatch))
-	if err != nil || removed == 0 {
-		return 0, err
-	}
-	if _, err := t.conn.Exec(t.store.db.RemoveLog(), model.IntValue(floor.Position)); err != nil {
-		return 0, err
-	}
-	return removed, db.SaveFloor(t.conn, floor)
 }
 
 // databaseTime asks the database for the time.
@@ -136,3 +43,14 @@ func (s *Store) databaseTime(c db.Conn) (now time.Time, err error) {
 	}
 	return time.Parse(time.RFC3339Nano, string(text))
 }
+
+// Sequence gives a position to every change that was committed before the call, and returns the
+// last position of the log. Any number of servers may call it.
+func (s *Store) Sequence(ctx context.Context) (last int64, err error) {
+	last, err = s.db.Sequence(ctx)
+	return last, s.fault(ctx, err)
+}
+
+// Notify calls changed soon after changes were committed by this server or another one, until
+// the context ends. Calls are coalesced, and some may be missing: callers poll as well.
+func (s *Store) Notify(ctx context.Context, changed func()) error { return s.db.Notify(ctx, changed) }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/sqlite"
 	"github.com/plural-go/plural/internal/model"
@@ -14,9 +15,9 @@ import (
 )
 
 // follow reads the change log from a position to its end, a few at a time.
-func follow(t *testing.T, st *Store, after int64, read func(*Tx, int64, int) ([]LogEntry, error)) ([]LogEntry, int64) {
+func follow(t *testing.T, st *Store, after int64, read func(*Tx, int64, int) ([]changelog.Entry, error)) ([]changelog.Entry, int64) {
 	t.Helper()
-	var all []LogEntry
+	var all []changelog.Entry
 	if _, err := st.Sequence(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -38,15 +39,15 @@ func follow(t *testing.T, st *Store, after int64, read func(*Tx, int64, int) ([]
 }
 
 // positioned reads the change log in its order.
-func positioned(tx *Tx, after int64, most int) ([]LogEntry, error) {
-	entries, _, _, err := tx.Log(LogQuery{After: after, Most: most})
+func positioned(tx *Tx, after int64, most int) ([]changelog.Entry, error) {
+	entries, _, _, err := tx.Log(changelog.Query{After: after, Most: most})
 	return entries, err
 }
 
 // naive is the mistake that positions are there to avoid: it goes by revisions.
-func naive(tx *Tx, after int64, most int) (changes []LogEntry, err error) {
+func naive(tx *Tx, after int64, most int) (changes []changelog.Entry, err error) {
 	err = db.Each(tx.conn, func(row model.Row) bool {
-		changes = append(changes, LogEntry{Position: row.Int(0), ID: row.ID(1)})
+		changes = append(changes, changelog.Entry{Position: row.Int(0), ID: row.ID(1)})
 		return true
 	}, "SELECT revision, id FROM "+db.ChangesTable+" WHERE revision > $1 ORDER BY revision LIMIT $2", model.IntValue(after), model.IntValue(int64(most)))
 	return changes, err
@@ -89,7 +90,7 @@ func TestChangesAreNotSkipped(t *testing.T) {
 		late, _ := follow(t, st, position, positioned)
 		naiveLate, _ := follow(t, st, naivePosition, naive)
 
-		ids := func(changes ...LogEntry) (ids []string) {
+		ids := func(changes ...changelog.Entry) (ids []string) {
 			for _, change := range changes {
 				ids = append(ids, change.ID.String())
 			}
@@ -127,7 +128,7 @@ func TestChangesUnderConcurrency(t *testing.T) {
 		seen := map[model.ID]int{}
 		var position int64
 		for finished := false; ; {
-			var changes []LogEntry
+			var changes []changelog.Entry
 			changes, position = follow(t, st, position, positioned)
 			for _, change := range changes {
 				seen[change.ID]++

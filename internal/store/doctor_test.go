@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/maintain"
@@ -15,7 +16,7 @@ func TestExamine(t *testing.T) {
 	size, wide := lists.BlockSize, lists.Fanout
 	lists.BlockSize, lists.Fanout = 3, 2
 	t.Cleanup(func() { lists.BlockSize, lists.Fanout = size, wide })
-	s, err := model.New(
+	s, err := compile.Schema(
 		model.Collection{Name: "albums", NoTimestamps: true},
 		model.Collection{Name: "tracks", NoTimestamps: true, Parent: &model.Parent{Collection: "albums"}},
 	)

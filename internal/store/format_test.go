@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/maintain"
@@ -156,7 +157,7 @@ func expectUpgraded(t *testing.T, st *Store, url string) {
 		if history, err := tx.History(); history == (model.ID{}) || err != nil {
 			t.Errorf("the history is %v, %v", history, err)
 		}
-		entries, last, more, err := tx.Log(LogQuery{Most: 10})
+		entries, last, more, err := tx.Log(changelog.Query{Most: 10})
 		before[users.RevisionColumn()] = model.Null
 		if err != nil || last != 7 || more || len(entries) != 1 || entries[0].Revision != 7 || !slices.Equal(entries[0].Before, before) || !slices.Equal(entries[0].After, after) {
 			t.Errorf("the log has %v up to %d, %v", entries, last, err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
@@ -26,7 +27,7 @@ func TestHistoryIsRenewed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				histories[history], marks[st.HistoryMark()] = true, true
+				histories[history], marks[st.HistoryTag()] = true, true
 			})
 		}
 		note()
@@ -42,7 +43,7 @@ func TestHistoryIsRenewed(t *testing.T) {
 		insert(t, st, users, `{"name":"B","email":"b@example.com"}`)
 		sequence(t, st)
 		read(t, st, func(tx *Tx) {
-			entries, last, more, err := tx.Log(LogQuery{Most: 10})
+			entries, last, more, err := tx.Log(changelog.Query{Most: 10})
 			if err != nil || last != 2 || more || len(entries) != 2 {
 				t.Errorf("the log has %v up to %d, %v", entries, last, err)
 			}
@@ -91,12 +92,12 @@ func TestDoctorExaminesTheLog(t *testing.T) {
 			_, err := tx.conn.Exec("DELETE FROM " + db.ChangesTable + " WHERE kind = 'deleted'")
 			return err
 		})
-		mark := st.HistoryMark()
+		mark := st.HistoryTag()
 		examine(true, "users: 1 resource, for example "+two+": they are not there, and the change log has no deletion")
 		examine(false)
 		read(t, st, func(tx *Tx) {
-			if floor, _, err := tx.Floor(); floor != 3 && floor != 2 || err != nil || st.HistoryMark() == mark {
-				t.Errorf("the floor is %d, %v, and the history %s", floor, err, st.HistoryMark())
+			if floor, _, err := tx.Floor(); floor != 3 && floor != 2 || err != nil || st.HistoryTag() == mark {
+				t.Errorf("the floor is %d, %v, and the history %s", floor, err, st.HistoryTag())
 			}
 		})
 	})

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -65,7 +66,7 @@ func TestChangesSayWhoMadeThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		read(t, st, func(tx *Tx) {
-			changes, _, _, err := tx.Log(LogQuery{Most: 10})
+			changes, _, _, err := tx.Log(changelog.Query{Most: 10})
 			if err != nil {
 				t.Fatal(err)
 			}

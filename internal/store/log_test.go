@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
@@ -44,7 +45,7 @@ func TestChangeLog(t *testing.T) {
 		}
 		sequence(t, st)
 		read(t, st, func(tx *Tx) {
-			told := tell(t, tx, LogQuery{Most: 10})
+			told := tell(t, tx, changelog.Query{Most: 10})
 			want := []string{
 				"1 users created 2026-01-02T03:04:05.006Z null -> " + representation("Ada"),
 				"2 users updated 2026-01-02T04:04:05.006Z " + representation("Ada") + " -> " + representation("Ada L."),
@@ -109,7 +110,7 @@ func TestLogIsAPrefixShorter(t *testing.T) {
 			t.Fatal(err)
 		}
 		read(t, st, func(tx *Tx) {
-			entries, _, _, err := tx.Log(LogQuery{Most: 10})
+			entries, _, _, err := tx.Log(changelog.Query{Most: 10})
 			var revisions []int64
 			for _, e := range entries {
 				revisions = append(revisions, e.Revision)
@@ -132,13 +133,13 @@ func sequence(t *testing.T, st *Store) {
 }
 
 // tell reads the log as text.
-func tell(t *testing.T, tx *Tx, q LogQuery) (lines []string) {
+func tell(t *testing.T, tx *Tx, q changelog.Query) (lines []string) {
 	t.Helper()
 	entries, last, more, err := tx.Log(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := func(e LogEntry, r model.Record) string {
+	state := func(e changelog.Entry, r model.Record) string {
 		if r == nil {
 			return "null"
 		}
@@ -198,21 +199,21 @@ func TestLogWithinBytes(t *testing.T) {
 		}
 		sequence(t, st)
 		read(t, st, func(tx *Tx) {
-			whole, _, _, err := tx.Log(LogQuery{Most: 1000})
+			whole, _, _, err := tx.Log(changelog.Query{Most: 1000})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, q := range []LogQuery{{Most: 1000, Bytes: 4000}, {Most: 7, Bytes: 4000}, {Most: 1000, Bytes: 4000, Collection: posts}, {Most: 1000, Bytes: 25_000, Backwards: true}, {Most: 1000, Bytes: 1}, {Most: 1000, Bytes: 4000, Expected: 1}} {
-				var parts []LogEntry
+			for _, q := range []changelog.Query{{Most: 1000, Bytes: 4000}, {Most: 7, Bytes: 4000}, {Most: 1000, Bytes: 4000, Collection: posts}, {Most: 1000, Bytes: 25_000, Backwards: true}, {Most: 1000, Bytes: 1}, {Most: 1000, Bytes: 4000, Expected: 1}} {
+				var parts []changelog.Entry
 				for more := true; more; {
-					var entries []LogEntry
+					var entries []changelog.Entry
 					var last int64
 					if entries, last, more, err = tx.Log(q); err != nil {
 						t.Fatal(err)
 					}
 					bytes := 0
 					for _, e := range entries[:max(0, len(entries)-1)] {
-						bytes += e.size()
+						bytes += e.Before.TextSize() + e.After.TextSize()
 					}
 					if len(entries) == 0 || len(entries) > q.Most || bytes >= q.Bytes || last != entries[len(entries)-1].Position || more != (len(parts)+len(entries) < len(whole)) {
 						t.Fatalf("%+v: a part of %d changes and %d bytes, more %v", q, len(entries), bytes, more)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
@@ -67,8 +68,8 @@ func TestUnreadableEntries(t *testing.T) {
 // the entry that cannot be read.
 func readable(t *testing.T, tx *Tx, most int, users *model.Collection, name int) (lines []string) {
 	t.Helper()
-	for q, more := (LogQuery{Most: most}), true; more; {
-		var entries []LogEntry
+	for q, more := (changelog.Query{Most: most}), true; more; {
+		var entries []changelog.Entry
 		var err error
 		if entries, q.After, more, err = tx.Log(q); err != nil {
 			t.Fatal(err)
@@ -81,9 +82,11 @@ func readable(t *testing.T, tx *Tx, most int, users *model.Collection, name int)
 				return r[name].Text()
 			}
 			line := fmt.Sprintf("%d %s-%s", e.Position, text(e.Before), text(e.After))
-			if damage, ok := e.Unreadable.(*unreadableEntry); ok {
-				line = fmt.Sprintf("%d ?%d", e.Position, damage.revision)
-				if e.Before != nil || e.After != nil || damage.collection != users.Name || damage.id != e.ID {
+			if e.Unreadable != nil {
+				var revision int64
+				_, err := fmt.Sscanf(e.Unreadable.Error(), "the change log of users cannot be read: revision %d of "+e.ID.String()+":", &revision)
+				line = fmt.Sprintf("%d ?%d", e.Position, revision)
+				if err != nil || !changelog.IsUnreadable(e.Unreadable) || e.Before != nil || e.After != nil {
 					t.Errorf("%s has states, or another resource: %v", line, e.Unreadable)
 				}
 			}

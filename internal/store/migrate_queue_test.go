@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 )
@@ -20,7 +21,7 @@ func TestMigrateWithPendingOperations(t *testing.T) {
 	text := func(name, before string) model.Attribute {
 		return model.Attribute{Name: name, Type: model.String, RenamedFrom: before}
 	}
-	old, err := model.New(things(text("name", "")), other)
+	old, err := compile.Schema(things(text("name", "")), other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestMigrateWithPendingOperations(t *testing.T) {
 		"other collection":   {[]model.Collection{things(text("name", ""))}, []string{"collection others is removed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			now, err := model.New(c.now...)
+			now, err := compile.Schema(c.now...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -117,7 +117,7 @@ func lookAtShop(st *Store) error { return inside(st.ReadOne, lookAt) }
 
 func pageOfShops(st *Store) error { return inside(st.lookAtPage, pageOf) }
 
-func (s *Store) lookAtPage(ctx context.Context) (*Tx, error) { return s.read(ctx, db.PageQuery) }
+func (s *Store) lookAtPage(ctx context.Context) (*Tx, error) { return s.read(ctx, db.PageInQuery) }
 
 func inside(open func(context.Context) (*Tx, error), fn func(*Tx) error) error {
 	tx, err := open(context.Background())
@@ -161,7 +161,7 @@ func testWaiting(t *testing.T, after string) {
 		var written, read, looked, page error
 		var others sync.WaitGroup
 		migrate.StageReached = func(stage string) {
-			if stage != "keys" {
+			if stage != "drop foreign keys" {
 				return
 			}
 			others.Go(func() { written = insertPair(st) })

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
@@ -160,8 +161,8 @@ func TestMigrateWithLoss(t *testing.T) {
 		})
 		sequence(t, st)
 		read(t, st, func(tx *Tx) {
-			entries, last, more, err := tx.Log(LogQuery{Most: 10})
-			if err != nil || last != 4 || more || len(entries) != 1 || entries[0].Collection != stores || entries[0].Kind != Deleted {
+			entries, last, more, err := tx.Log(changelog.Query{Most: 10})
+			if err != nil || last != 4 || more || len(entries) != 1 || entries[0].Collection != stores || entries[0].Kind != changelog.Deleted {
 				t.Errorf("the change log has %v up to %d, %v", entries, last, err)
 			}
 			if floor, _, err := tx.Floor(); floor != 3 || err != nil {

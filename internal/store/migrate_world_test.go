@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -117,8 +118,8 @@ func drawWorld(t *rapid.T) *world {
 		slices.Reverse(now)
 	}
 	var err1, err2 error
-	w.old, err1 = model.New(old...)
-	w.now, err2 = model.New(now...)
+	w.old, err1 = compile.Schema(old...)
+	w.now, err2 = compile.Schema(now...)
 	if err1 != nil || err2 != nil {
 		return nil // for example a unique group of a boolean that was an integer
 	}

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
@@ -23,7 +24,7 @@ func TestOffsetIndexEqualsCounting(t *testing.T) {
 	size, wide := lists.BlockSize, lists.Fanout
 	lists.BlockSize, lists.Fanout = 3, 2 // so that a few resources make a deep tree
 	t.Cleanup(func() { lists.BlockSize, lists.Fanout = size, wide })
-	s, err := model.New(
+	s, err := compile.Schema(
 		model.Collection{Name: "albums", NoTimestamps: true},
 		model.Collection{Name: "tracks", NoTimestamps: true, Parent: &model.Parent{Collection: "albums"}},
 	)
@@ -162,7 +163,7 @@ func TestSearchForAnOffsetIsBounded(t *testing.T) {
 }
 
 func withoutIndex(t *testing.T) *model.Schema {
-	s, err := model.New(model.Collection{Name: "notes", NoTimestamps: true})
+	s, err := compile.Schema(model.Collection{Name: "notes", NoTimestamps: true})
 	if err != nil {
 		t.Fatal(err)
 	}

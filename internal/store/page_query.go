@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
@@ -28,7 +29,7 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 	if r.Offset > 0 {
 		sql, args = s.pageAt(c), []model.Value{model.IntValue(r.Offset), model.IntValue(take)}
 	}
-	if err := p.open(ctx, s, db.PageQuery); err != nil {
+	if err := p.open(ctx, s, db.PageInQuery); err != nil {
 		return false, err
 	}
 	rows, err := p.tx.conn.Query(sql, args...)
@@ -42,7 +43,7 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 	p.rows.peeked = !rows.Null(model.IDColumn)
 	total, after := len(c.Columns()), len(c.Columns())+1
 	p.Total, p.TotalKnown, p.wanted = rows.Int(total), true, take
-	if p.Point, err = readPoint(rows, after+1); err != nil {
+	if p.Point, err = changelog.ReadPoint(rows, after+1); err != nil {
 		return false, p.tx.fault(err)
 	}
 	if r.Offset > 0 {
@@ -59,7 +60,7 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 // withTotal adds columns for the total of a collection, and more, to a query. There is a row
 // even if the query has none.
 func (s *Store) withTotal(c *model.Collection, sql, more string) string {
-	return "SELECT page.*, list.* FROM (SELECT " + lists.TotalSQL("'"+c.Name+"'", "''") + " AS total, " + more + ", " + s.pointColumns() + ") AS list LEFT JOIN (" + sql + ") AS page ON true"
+	return "SELECT page.*, list.* FROM (SELECT " + lists.TotalSQL("'"+c.Name+"'", "''") + " AS total, " + more + ", " + s.log.PointColumns() + ") AS list LEFT JOIN (" + sql + ") AS page ON true"
 }
 
 // firstPage takes the size of the page. It is a part of a constant number of resources, so

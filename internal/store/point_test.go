@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -39,7 +40,7 @@ func TestPoints(t *testing.T) {
 		go func() { writing.Wait(); close(done) }()
 		type list struct {
 			how   string
-			point Point
+			point changelog.Point
 			has   map[model.ID]bool
 		}
 		var taken []list
@@ -93,11 +94,11 @@ func TestPoints(t *testing.T) {
 }
 
 // entries are all changes that have a position, without their states.
-func entries(t *testing.T, st *Store) (log []LogEntry) {
+func entries(t *testing.T, st *Store) (log []changelog.Entry) {
 	t.Helper()
 	read(t, st, func(tx *Tx) {
 		err := db.Each(tx.conn, func(row model.Row) bool {
-			log = append(log, LogEntry{Position: row.Int(0), Revision: row.Int(1), ID: row.ID(2), Transaction: db.BitsOf(row.Int(3))})
+			log = append(log, changelog.Entry{Position: row.Int(0), Revision: row.Int(1), ID: row.ID(2), Transaction: db.BitsOf(row.Int(3))})
 			return true
 		}, `SELECT position, revision, id, "transaction" FROM `+st.db.PositionedLog()+" AS log ORDER BY position")
 		if err != nil {
@@ -109,9 +110,9 @@ func entries(t *testing.T, st *Store) (log []LogEntry) {
 
 // TestPointHas: a database that has crashed gives the numbers of failed transactions again.
 func TestPointHas(t *testing.T) {
-	p := Point{Number: 10, Revision: 20, Seen: db.Snapshot{Min: 5, Max: 9, Running: []uint64{5, 7}}}
+	p := changelog.Point{Number: 10, Revision: 20, Seen: db.Snapshot{Min: 5, Max: 9, Running: []uint64{5, 7}}}
 	var has []bool
-	for _, e := range []LogEntry{
+	for _, e := range []changelog.Entry{
 		{Position: 10, Revision: 30, Transaction: 99}, // it had a position
 		{Position: 11, Revision: 19, Transaction: 4},
 		{Position: 11, Revision: 20, Transaction: 8},

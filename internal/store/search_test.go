@@ -238,7 +238,7 @@ func TestSearchIsUndoneWithItsWrite(t *testing.T) {
 		}
 		expect("first", "second")
 		write(t, st, func(tx *Tx) error {
-			if err := tx.Attempt(func() error { return change(tx, refusal) }); !errors.Is(err, refusal) {
+			if err := tx.Savepoint(func() error { return change(tx, refusal) }); !errors.Is(err, refusal) {
 				t.Errorf("got %v", err)
 			}
 			return nil

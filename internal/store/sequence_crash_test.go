@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgserver"
 	"github.com/plural-go/plural/internal/query"
@@ -46,7 +47,7 @@ func TestSequenceAfterCrashes(t *testing.T) {
 	f := &follower{store: two, from: two.db.PositionedLog()}
 
 	type list struct {
-		point Point
+		point changelog.Point
 		has   map[model.ID]bool
 	}
 	var lists []list
@@ -135,7 +136,7 @@ func TestSequenceAfterCrashes(t *testing.T) {
 }
 
 type listed struct {
-	Point
+	changelog.Point
 	has map[model.ID]bool
 }
 

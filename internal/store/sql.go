@@ -14,7 +14,7 @@ type statement struct {
 	dialect db.Dialect
 	table   *table // of the columns
 	tables  map[*model.Collection]*table
-	within  *scope // of a part of a condition; nil: the table of the statement
+	within  *columnSource // of a part of a condition; nil: the table of the statement
 	aliases int    // of tables in conditions on related resources
 	single  bool   // it is about one resource
 }

@@ -212,7 +212,7 @@ func (w *sqlWorld) run(t *testing.T, name string) []string {
 				if _, _, err := tx.ClaimRecord(key); err != nil {
 					return err
 				}
-				err := tx.Attempt(func() error {
+				err := tx.Savepoint(func() error {
 					_, err := tx.Insert(w.things, thing(tx, id))
 					return err
 				})

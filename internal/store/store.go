@@ -14,13 +14,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
-	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/problem"
 )
 
 // Store is a database with the tables of a schema.
@@ -31,13 +30,13 @@ type Store struct {
 	minter     minter
 	pending    atomic.Int64 // pending deltas, as far as this server knows
 	compatible atomic.Pointer[compatibility]
-	failed     atomic.Pointer[error]       // why writes are refused; nil: they are not
-	pages      *readQuota                  // of pages that are read
-	long       *readQuota                  // of pages that are read at the speed of a client
-	since      map[string]int64            // see Since; by the name of the collection
-	own        int64                       // version of the schema that the store was opened with
-	secret     []byte                      // see Secret
-	numbered   map[int64]*model.Collection // by the numbers that the change log uses
+	failed     atomic.Pointer[error] // why writes are refused; nil: they are not
+	pages      *readQuota            // of pages that are read
+	long       *readQuota            // of pages that are read at the speed of a client
+	declaredIn map[string]int64      // see DeclaredIn; by the name of the collection
+	own        int64                 // version of the schema that the store was opened with
+	log        *changelog.Log
+	secret     []byte // see Secret
 	now        func() time.Time
 	clock      func(db.Conn) (time.Time, error) // of the database
 }
@@ -104,25 +103,19 @@ func (s *Store) start(c db.Conn) error {
 	if err != nil {
 		return err
 	}
-	history, err := historyMark(c)
+	history, err := historyTag(c)
 	if err != nil {
 		return err
 	}
 	s.compatible.Store(&compatibility{Version: current, history: history, reads: true, writes: true})
 	s.own = current.Number
-	numbers, err := migrate.ReadNumbers(c, s.schema)
-	if err != nil {
+	if s.log, err = changelog.Open(c, s.db, s.schema, s.own); err != nil {
 		return err
-	}
-	s.numbered = map[int64]*model.Collection{}
-	for collection, numbered := range numbers {
-		s.tables[collection].log = newLoggedTable(collection, numbered)
-		s.numbered[numbered.Number] = collection
 	}
 	if s.secret, err = ensureSecret(c); err != nil {
 		return err
 	}
-	s.since, err = migrate.ReadSince(c, s.own)
+	s.declaredIn, err = migrate.ReadDeclaredIn(c, s.own)
 	return err
 }
 
@@ -131,18 +124,19 @@ func (s *Store) Close() error { return s.db.Close() }
 
 // Tx is a transaction: a snapshot to read from, and inside Write also to write to.
 type Tx struct {
+	changelog.Reader
 	store   *Store
 	conn    db.Conn
-	ctx     context.Context // of a snapshot; nil: none
+	ctx     context.Context // of the caller of a snapshot; a write has none
 	release func()
 	at      model.Value // time of all changes of the transaction
 	caller  string      // id of the caller
 	minted  bool
-	newIDs  map[model.ID]bool // made in the transaction
-	deltas  []lists.Delta     // of its changes
-	earlier []*db.Task        // earlier tasks in the transaction
-	mark    model.ID          // of the minter, if this transaction moves it
-	last    *written          // last change, nil if there is none
+	newIDs  map[model.ID]bool   // made in the transaction
+	deltas  []lists.Delta       // of its changes
+	earlier []*db.Task          // earlier tasks in the transaction
+	mark    model.ID            // of the minter, if this transaction moves it
+	last    *changelog.Appended // last change, nil if there is none
 }
 
 // ReadOne opens a snapshot for one query. It must be closed.
@@ -161,7 +155,7 @@ func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 	if err != nil {
 		return nil, s.fault(ctx, err)
 	}
-	return &Tx{store: s, conn: c, ctx: ctx, release: release}, nil
+	return &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, release: release}, nil
 }
 
 // Close ends a snapshot.
@@ -170,12 +164,22 @@ func (t *Tx) Close() { t.release() }
 // Write runs fn in a transaction. When it returns nil, everything is durable; otherwise
 // nothing is stored. The context can only end the wait for the start.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
+	return s.write(ctx, &db.Task{}, fn)
+}
+
+// WriteShort is Write for a function that takes about as long as an insert and waits for no other
+// program: where several transactions can run at the same time, it may share one with others. ID is the
+// resource that it updates, zero if it creates one.
+func (s *Store) WriteShort(ctx context.Context, id model.ID, fn func(*Tx) error) error {
+	return s.write(ctx, &db.Task{Short: true, ID: id}, fn)
+}
+
+func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error {
 	var tx *Tx
-	t := &db.Task{}
 	t.Run = func(c db.Conn, earlier []*db.Task) (err error) {
 		tx, err = s.run(c, earlier, fn)
 		if err == nil {
-			t.Value, t.Evidence = tx, tx.evidence()
+			t.Value, t.Evidence = tx, tx.last.Evidence()
 		}
 		return err
 	}
@@ -196,7 +200,8 @@ func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, 
 	if err := s.check(c, mayWrite); err != nil {
 		return nil, err
 	}
-	tx = &Tx{store: s, conn: c, earlier: earlier, at: model.TimeValue(model.FormatTime(s.now()))}
+	ctx := context.Background()
+	tx = &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, earlier: earlier, at: model.TimeValue(model.FormatTime(s.now()))}
 	if err := fn(tx); err != nil {
 		return tx, err
 	}
@@ -233,37 +238,9 @@ func (s *Store) Health() error {
 	return nil
 }
 
-// fault turns every error into a fault, except the end of the caller's context.
-func (s *Store) fault(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	var list problem.Errors
-	var single *problem.Error
-	if errors.As(err, &list) || errors.As(err, &single) {
-		return err
-	}
-	if errors.Is(err, db.ErrClosed) {
-		return &problem.Error{Code: problem.CodeUnavailable, Detail: "The server is shutting down. Try again later.", Cause: err}
-	}
-	if errors.Is(err, db.ErrBusy) {
-		return &problem.Error{Code: problem.CodeUnavailable, Detail: "All database connections are in use. Try again later.", Cause: err}
-	}
-	if known := s.db.Fault(err); known != nil {
-		return known
-	}
-	return fault.Internal(err)
-}
+func (s *Store) fault(ctx context.Context, err error) error { return db.Fault(ctx, s.db, err) }
 
-func (t *Tx) fault(err error) error {
-	if t.ctx != nil {
-		return t.store.fault(t.ctx, err)
-	}
-	return t.store.fault(context.Background(), err)
-}
+func (t *Tx) fault(err error) error { return t.store.fault(t.ctx, err) }
 
 // MostReads is how many pages may be read at the same time, and how many reads may go on for as long
 // as a client takes.

@@ -64,7 +64,7 @@ func parse(t *testing.T, yaml string) *model.Schema {
 	return (*model.Schema)(file.Schema)
 }
 
-// record decodes the body of a POST.
+// addDelta decodes the body of a POST.
 func record(t *testing.T, c *model.Collection, body string) model.Record {
 	t.Helper()
 	inputs, _, err := c.Decode([]byte(body), model.DecodeOptions{Mode: model.Create, MaxDepth: 64})

@@ -8,7 +8,6 @@ import (
 // table is a collection with its constant SQL.
 type table struct {
 	*db.Table
-	log *loggedTable
 	one string // selects the resource with an id
 	// insert takes the values before the revision, and does nothing if there is a conflict; update
 	// takes the same after the id, then the id and the previous revision. Both set the revision of

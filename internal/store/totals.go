@@ -34,24 +34,24 @@ func deltasOf(tasks []*db.Task) (deltas []lists.Delta) {
 	return deltas
 }
 
-// record adds the delta of a created or deleted resource.
-func (t *Tx) record(c *model.Collection, record model.Record, change int64) {
+// addDelta adds the delta of a created or deleted resource.
+func (t *Tx) addDelta(c *model.Collection, record model.Record, change int64) {
 	t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, nil), ID: record.ID(model.IDColumn), Change: change})
-	t.recordParent(c, record, change)
+	t.addParentDelta(c, record, change)
 }
 
-func (t *Tx) recordParent(c *model.Collection, record model.Record, change int64) {
+func (t *Tx) addParentDelta(c *model.Collection, record model.Record, change int64) {
 	if link := c.ParentLink(); link != nil && !record.Null(link.Column) {
 		parent := record.ID(link.Column)
 		t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, &parent), ID: record.ID(model.IDColumn), Change: change})
 	}
 }
 
-// recordMove adds the deltas of a resource that may have another parent now.
-func (t *Tx) recordMove(c *model.Collection, before, after model.Record) {
+// addMoveDeltas adds the deltas of a resource that may have another parent now.
+func (t *Tx) addMoveDeltas(c *model.Collection, before, after model.Record) {
 	if link := c.ParentLink(); link != nil && before[link.Column] != after[link.Column] {
-		t.recordParent(c, before, -1)
-		t.recordParent(c, after, 1)
+		t.addParentDelta(c, before, -1)
+		t.addParentDelta(c, after, 1)
 	}
 }
 

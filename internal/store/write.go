@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
@@ -33,12 +34,12 @@ func (t *Tx) NewID() model.ID {
 // NewID makes an id before the transaction that uses it.
 func (s *Store) NewID() model.ID { return s.minter.next(s.now()) }
 
-// Attempt runs fn in a savepoint: if it fails, its writes are undone and the transaction can
+// Savepoint runs fn in a savepoint: if it fails, its writes are undone and the transaction can
 // go on.
-func (t *Tx) Attempt(fn func() error) error {
+func (t *Tx) Savepoint(fn func() error) error {
 	deltas, last := len(t.deltas), t.last
 	var failed error
-	err := t.conn.Attempt(func() bool {
+	err := t.conn.Savepoint(func() bool {
 		failed = fn()
 		return failed == nil
 	})
@@ -66,7 +67,7 @@ func (t *Tx) Insert(c *model.Collection, record model.Record) ([]byte, error) {
 // representation or conflicts.
 func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representations [][]byte, conflicts []problem.Errors, err error) {
 	representations, conflicts = make([][]byte, len(records)), make([]problem.Errors, len(records))
-	changes, stored := make([]*written, len(records)), make([]bool, len(records))
+	changes, stored := make([]*changelog.Appended, len(records)), make([]bool, len(records))
 	t.minted = true // perhaps before the transaction
 	batch := make([]db.Statement, 0, 2*len(records))
 	for i, record := range records {
@@ -78,7 +79,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 			return nil, nil, t.fault(err)
 		}
 		representations[i] = c.Append(nil, record)
-		change := t.change(c, Created, id, nil, func(w *written) { changes[i] = w })
+		change := t.change(c, changelog.Created, id, nil, record, func(w *changelog.Appended) { changes[i] = w })
 		batch = append(batch, t.inserts(c, change, record, func(int64) { stored[i] = true })...)
 	}
 	if err := t.conn.Batch(batch...); err != nil {
@@ -89,16 +90,16 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 			continue
 		}
 		if stored[i] {
-			record[c.RevisionColumn()] = model.IntValue(changes[i].revision)
+			record[c.RevisionColumn()] = model.IntValue(changes[i].Revision)
 			t.last = changes[i]
-			t.record(c, record, 1)
+			t.addDelta(c, record, 1)
 			if err := t.putWords(c, nil, record); err != nil {
 				return nil, nil, t.fault(err)
 			}
 			continue
 		}
 		representations[i] = nil
-		if conflicts[i], err = t.conflictsOf(c, record, changes[i].revision); err != nil {
+		if conflicts[i], err = t.conflictsOf(c, record, changes[i].Revision); err != nil {
 			return nil, nil, t.fault(err)
 		}
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
@@ -45,13 +46,13 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	}
 	table := t.store.tables[c]
 	representations = make([][]byte, len(after))
-	changes, stored := make([]*written, len(after)), make([]bool, len(after))
+	changes, stored := make([]*changelog.Appended, len(after)), make([]bool, len(after))
 	batch := make([]db.Statement, 0, 2*len(after))
 	for i := range after {
 		id := after[i][model.IDColumn]
 		representations[i] = c.Append(nil, after[i])
 		args := append(model.Record{}, after[i][1:c.RevisionColumn()]...)
-		batch = append(batch, t.change(c, Updated, id.ID(), table.log.previous(before[i], after[i]), func(w *written) { changes[i] = w }), db.Statement{
+		batch = append(batch, t.change(c, changelog.Updated, id.ID(), before[i], after[i], func(w *changelog.Appended) { changes[i] = w }), db.Statement{
 			SQL: table.update, Args: append(args, id, before[i][c.RevisionColumn()]), Stored: func(revision int64) {
 				after[i][c.RevisionColumn()], stored[i] = model.IntValue(revision), true
 			},
@@ -65,7 +66,7 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 			return nil, nil, t.fault(fmt.Errorf("an update of %s found no row", c.Name))
 		}
 		t.last = changes[i]
-		t.recordMove(c, before[i], after[i])
+		t.addMoveDeltas(c, before[i], after[i])
 		if err := t.putWords(c, before[i], after[i]); err != nil {
 			return nil, nil, t.fault(err)
 		}
@@ -90,7 +91,7 @@ func (t *Tx) DeleteAll(c *model.Collection, records []model.Record) error {
 		records = records[len(chunk):]
 		batch, removed := make([]db.Statement, 0, 2*len(chunk)), 0
 		for _, record := range chunk {
-			batch = append(batch, t.change(c, Deleted, record.ID(model.IDColumn), table.log.whole(record), func(w *written) { t.last = w }), db.Statement{
+			batch = append(batch, t.change(c, changelog.Deleted, record.ID(model.IDColumn), record, nil, func(w *changelog.Appended) { t.last = w }), db.Statement{
 				SQL: table.delete, Args: []model.Value{record[model.IDColumn], record[c.RevisionColumn()]}, Stored: func(int64) { removed++ },
 			})
 		}
@@ -102,7 +103,7 @@ func (t *Tx) DeleteAll(c *model.Collection, records []model.Record) error {
 			return t.fault(err)
 		}
 		for _, record := range chunk {
-			t.record(c, record, -1)
+			t.addDelta(c, record, -1)
 			if err := t.removeWords(c, record); err != nil {
 				return t.fault(err)
 			}
@@ -175,7 +176,7 @@ func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, record
 		held := holders{}
 		err := db.Each(t.conn, func(row model.Row) bool {
 			owner := c.Scan(row)
-			bytes += SizeOf(owner)
+			bytes += owner.TextSize()
 			held.add(group, owner)
 			return bytes <= MaxManyBytes
 		}, s.String(), s.Args...)
@@ -193,7 +194,7 @@ func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, record
 }
 
 // sameValues is the filter of resources that have the values of one of the records in a group; nil: no
-// record has all of them.
+// addDelta has all of them.
 func sameValues(group []int, records []model.Record) query.Filter {
 	in, any := query.In{Column: group[0]}, query.Or{}
 	for _, record := range records {

@@ -10,12 +10,12 @@ import (
 	"strconv"
 )
 
-// Rest is a database while nobody uses it.
+// Rest is the content of a database while no server uses it.
 type Rest struct {
 	Observed
 	told     map[Ref][]told // the change log by resource
 	cut      bool           // the beginning of the change log was removed
-	Problems []string       // where the database is at odds with itself
+	Problems []string       // inconsistencies in the database
 }
 
 func (r *Rest) problem(format string, args ...any) {
@@ -25,13 +25,13 @@ func (r *Rest) problem(format string, args ...any) {
 // collections are those of the schema, and the attribute that holds the parent.
 var collections = map[string]string{"accounts": "", "orders": "account_id", "notes": "", "counters": ""}
 
-// content is what a database holds, whichever it is.
+// content is what is read from a database of either kind.
 type content struct {
 	changes []logged // the change log, in its order
 	stored  []stored // all resources
 	totals  map[total]int64
 	numbers numbering
-	cut     bool // the change log has lost its beginning
+	cut     bool // the beginning of the change log was removed
 }
 
 // logged is an entry of the change log.
@@ -51,7 +51,7 @@ type numbering struct {
 	}
 }
 
-// read reads the numbering that the schema in force has.
+// read reads the numbering of the current schema.
 func (n *numbering) read(document string) error { return json.Unmarshal([]byte(document), n) }
 
 // name is the name of a collection.
@@ -64,25 +64,25 @@ func (n *numbering) name(number int64) string {
 	return fmt.Sprint("number ", number)
 }
 
-// stored is a resource as a table has it.
+// stored is a row of a resource.
 type stored struct {
 	ref      Ref
 	revision int64
-	columns  map[string][]string // each value, in every way that it can be written in JSON
+	columns  map[string][]string // each value, in all its JSON forms
 }
 
-// total names a number that is kept.
+// total identifies a stored total.
 type total struct{ collection, parent string }
 
-// examine looks whether everything that a database holds agrees.
+// examine checks that the parts of a database agree with each other.
 func (c *content) examine(rest *Rest) {
 	c.forwards(rest)
 	c.backwards(rest)
 	c.count(rest)
 }
 
-// forwards reads the change log from its beginning: a resource is created, updated and deleted in turn, and
-// has the revision of its last change.
+// forwards checks the change log from its beginning: each resource is created before it is updated or
+// deleted, and its row has the revision of its last change.
 func (c *content) forwards(rest *Rest) {
 	rest.told, rest.cut = map[Ref][]told{}, c.cut
 	last := map[Ref]logged{}
@@ -117,8 +117,8 @@ func (c *content) forwards(rest *Rest) {
 	}
 }
 
-// backwards undoes the change log, change by change, from what the tables have. Each state on the way
-// must be whole.
+// backwards undoes all changes of the log, starting from the rows. Each state in between must be
+// consistent.
 func (c *content) backwards(rest *Rest) {
 	states := map[Ref]map[string]string{}
 	for _, found := range c.stored {
@@ -145,7 +145,7 @@ func (c *content) backwards(rest *Rest) {
 		case created:
 			delete(states, ref)
 		case updated:
-			before := map[string]string{} // of a resource that is not there, too: forwards reports it
+			before := map[string]string{} // also of a resource that does not exist: forwards reports it
 			maps.Copy(before, state)
 			maps.Copy(before, previous)
 			states[ref] = before
@@ -156,7 +156,7 @@ func (c *content) backwards(rest *Rest) {
 	slices.Reverse(rest.Changes)
 }
 
-// previous reads the token and the text of an entry of the change log, as far as it has them.
+// previous reads the former token and text from an entry of the change log, if it has them.
 func (c *content) previous(collection, entry string) (map[string]string, error) {
 	texts := map[string]string{}
 	if entry == "" {
@@ -187,7 +187,7 @@ func (c *content) value(rest *Rest, ref Ref, state map[string]string) Value {
 	return v
 }
 
-// text is a value that is a text.
+// text is the value of a text column, empty if there is none.
 func (s *stored) text(column string) string {
 	if values := s.columns[column]; len(values) > 0 {
 		return values[0]
@@ -195,13 +195,13 @@ func (s *stored) text(column string) string {
 	return ""
 }
 
-// textAsJSON: a text is JSON itself, or a string.
+// textAsJSON lists the JSON forms of a text: as it is, and as a string.
 func textAsJSON(text string) []string {
 	quoted, _ := json.Marshal(text)
 	return []string{text, string(quoted)}
 }
 
-// count compares the numbers that are kept with those that can be counted.
+// count compares the stored totals with the number of rows.
 func (c *content) count(rest *Rest) {
 	counted, kept := map[total]int64{}, c.totals
 	for _, found := range c.stored {

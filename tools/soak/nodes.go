@@ -20,16 +20,16 @@ type Nodes struct {
 	binary   string
 	home     string
 	settings []string   // of PostgreSQL
-	clusters []*cluster // of PostgreSQL: the one that is written to, and its standby if there is one
+	clusters []*cluster // the primary, and its standby if there is one
 	nodes    []*node
-	flags    []string // more of them for the servers
+	flags    []string // additional flags of the servers
 }
 
 // node is one of the servers.
 type node struct {
 	log     string
 	process *process.Process
-	base    string // its URL, when it is ready
+	base    string // URL, set when it is ready
 }
 
 const numNodes = 2
@@ -76,8 +76,8 @@ func (s *Nodes) addStandby(ctx context.Context, kind standby) error {
 	return s.join(ctx, kind)
 }
 
-// join makes the standby a copy of the primary, which waits for it from then on with
-// every commit if it is synchronous.
+// join makes the standby a copy of the primary. If replication is synchronous, every commit of the
+// primary waits for it from then on.
 func (s *Nodes) join(ctx context.Context, kind standby) error {
 	primary, standby := s.clusters[0], s.clusters[1]
 	if err := standby.follow(ctx, primary); err != nil {
@@ -94,7 +94,7 @@ func (s *Nodes) join(ctx context.Context, kind standby) error {
 	return primary.Await(ctx, "SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'")
 }
 
-// promote makes the standby the primary, in place of one that is gone.
+// promote makes the standby the primary after the old one has failed.
 func (s *Nodes) promote(ctx context.Context) error {
 	slices.Reverse(s.clusters)
 	return s.primary().Await(ctx, "SELECT pg_promote()")

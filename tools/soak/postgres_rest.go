@@ -64,7 +64,7 @@ func (r *postgresReader) query(sql string, row func(pgx.Rows) error) {
 	r.err = rows.Err()
 }
 
-// texts reads the only column.
+// texts reads a query with one text column.
 func (r *postgresReader) texts(sql string) (texts []string) {
 	r.query(sql, func(row pgx.Rows) error {
 		var text string
@@ -75,7 +75,7 @@ func (r *postgresReader) texts(sql string) (texts []string) {
 	return texts
 }
 
-// tables lists those of collections.
+// tables lists the tables of collections.
 func (r *postgresReader) tables() []string {
 	return r.texts(`SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT LIKE '\_plural\_%'`)
 }
@@ -84,7 +84,7 @@ func (r *postgresReader) read(tables []string) {
 	for _, document := range r.texts("SELECT numbers FROM _plural_schemas ORDER BY version DESC LIMIT 1") {
 		r.err = r.numbers.read(document)
 	}
-	// What has no position yet comes behind the rest.
+	// Changes without a position come last.
 	r.query("SELECT revision, collection, id::text, kind, previous FROM _plural_changes LEFT JOIN _plural_sequence USING (revision) ORDER BY position NULLS LAST, revision", func(row pgx.Rows) error {
 		var c logged
 		err := row.Scan(&c.revision, &c.collection, &c.id, &c.kind, &c.previous)
@@ -105,7 +105,7 @@ func (r *postgresReader) read(tables []string) {
 			return err
 		})
 	}
-	// What has been written down and not taken up yet counts as well.
+	// Pending deltas count as well.
 	r.query("SELECT collection, parent, total FROM _plural_totals UNION ALL SELECT collection, parent, change FROM _plural_deltas", func(row pgx.Rows) error {
 		var key total
 		var n int64
@@ -115,7 +115,7 @@ func (r *postgresReader) read(tables []string) {
 	})
 }
 
-// valueAsJSON lists what a value can be in JSON.
+// valueAsJSON lists the JSON forms of a value.
 func valueAsJSON(value any) []string {
 	switch value := value.(type) {
 	case nil:
@@ -131,7 +131,7 @@ func valueAsJSON(value any) []string {
 	}
 }
 
-// references looks for those that lead nowhere.
+// references finds references to resources that do not exist.
 func (r *postgresReader) references() {
 	for _, reference := range [][3]string{{"orders", "account_id", "accounts"}, {"notes", "order_id", "orders"}} {
 		from, column, to := reference[0], reference[1], reference[2]
@@ -141,7 +141,7 @@ func (r *postgresReader) references() {
 	}
 }
 
-// queue compares it with what clients see of it.
+// queue compares the queue with the operations that clients see.
 func (r *postgresReader) queue() {
 	for problem, sql := range map[string]string{
 		"the queue has an operation that is finished: ": "SELECT operation::text FROM _plural_queue WHERE NOT EXISTS" +

@@ -11,11 +11,11 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// readSQLite reads a database file, and whatever log lies beside it.
+// readSQLite reads a database file and its write-ahead log.
 func readSQLite(file string) (*Rest, error) {
 	rest := &Rest{Observed: Observed{Resources: map[Ref]Value{}, Changes: []Change{}}}
 	if _, err := os.Stat(file); os.IsNotExist(err) {
-		return rest, nil // it crashed before there was one
+		return rest, nil // it crashed before the file was created
 	}
 	conn, err := sqlite.OpenConn(file, sqlite.OpenReadWrite)
 	if err != nil {
@@ -24,7 +24,7 @@ func readSQLite(file string) (*Rest, error) {
 	defer conn.Close()
 	reader := &sqliteReader{conn: conn, rest: rest, content: content{totals: map[total]int64{}}}
 	if reader.integrity(); reader.err != nil {
-		// A file too broken to be read is a finding, not a failure of ours.
+		// A damaged file is a problem of the server, not an error of the harness.
 		rest.problem("the database cannot be read: %v", reader.err)
 		return rest, nil
 	}
@@ -95,7 +95,7 @@ func (r *sqliteReader) read() {
 	})
 }
 
-// asJSON lists what a column can be in JSON. A boolean is a number in SQLite.
+// asJSON lists the JSON forms of a column. A boolean is a number in SQLite.
 func asJSON(stmt *sqlite.Stmt, column int) []string {
 	switch stmt.ColumnType(column) {
 	case sqlite.TypeNull:

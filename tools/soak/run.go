@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// Run is the life of one database: what was written to it, and how often the
-// server crashed.
+// Run is a test of one database: the writes to it, the crashes of its servers, and what was found.
 type Run struct {
 	system   System
 	rng      *rand.Rand
@@ -21,32 +20,32 @@ type Run struct {
 	writers  []*writer
 	counters []Ref
 	begun    time.Time
-	codes    atomic.Int64 // which several writers want
+	codes    atomic.Int64 // counts values of a unique attribute that several writers use
 	tally    tally
-	broken   []int // statuses that are right as something is broken on purpose
+	broken   []int // statuses that are expected while something is broken on purpose
 
 	subscribers []*subscriber
 	following   sync.WaitGroup // of the subscribers
 	unsubscribe func()         // ends them; nil: there are none yet
-	mayReset    bool           // what happens to the database may make them begin again
-	absence     time.Duration  // how long they stay away, at most
+	mayReset    bool           // a fault may force them to start again from a snapshot
+	absence     time.Duration  // maximum time that they are disconnected
 	alter       func() func(event) []event
-	settle      time.Duration // how long they are waited for; zero: maxSettle
+	settle      time.Duration // how long to wait for them; zero: maxSettle
 
-	clients  []*client      // of the server as it runs now, one for each node
-	patience time.Duration  // for an answer, if there is another node to ask; zero: any
-	pending  sync.WaitGroup // requests that are not answered
+	clients  []*client      // of the current server process, one for each node
+	patience time.Duration  // how long to wait for a response if there is another node; zero: no limit
+	pending  sync.WaitGroup // requests without a response yet
 
-	Crashes  []string // how each was
+	Crashes  []string // the kind of each crash
 	Findings []Violation
-	Trouble  Weathered // what clients noticed of it
+	Trouble  Weathered // the errors that clients got
 }
 
-// numCounters is how many resources all writers write to.
+// numCounters is the number of resources that all writers share.
 const numCounters = 4
 
-// NewRun prepares writers. The seed decides what they do, as far as that does
-// not depend on each other's pace.
+// NewRun prepares writers. The seed determines what they do, except for what depends on their
+// relative speed.
 func NewRun(system System, writers int, seed uint64) *Run {
 	r := &Run{system: system, rng: rand.New(rand.NewPCG(seed, 0)), begun: time.Now()}
 	for i := range writers {
@@ -55,18 +54,17 @@ func NewRun(system System, writers int, seed uint64) *Run {
 	return r
 }
 
-// now is the time since the run began, which only goes forward.
+// now is the monotonic time since the run began.
 func (r *Run) now() time.Duration { return time.Since(r.begun) }
 
-// code is a value of a unique attribute that others are about to take as well.
+// code is a value of a unique attribute that other writers try to use at the same time.
 func (r *Run) code(rng *rand.Rand) string {
 	return fmt.Sprintf("code-%d", r.codes.Add(int64(rng.IntN(2))))
 }
 
-// Cycle starts the server, checks it, lets the writers write until there are about
-// so many acknowledgements, crashes it, and checks what is stored. False means that
-// something was found, and that it makes no sense to go on. An error is one of the
-// harness itself.
+// Cycle starts the server, checks it, runs the writers until about a number of writes were
+// acknowledged, crashes the server, and checks what is stored. It returns false if it found a problem,
+// which ends the run. An error is one of the harness itself.
 func (r *Run) Cycle(ctx context.Context, acks int) (bool, error) {
 	c, err := r.start(ctx)
 	if err != nil || c == nil {
@@ -109,8 +107,8 @@ func (r *Run) Finish(ctx context.Context) error {
 	return nil
 }
 
-// start starts the server. Sometimes it crashes again before it is up. A server
-// that does not start is a finding, and there is no client then.
+// start starts the server. Sometimes it crashes the server once more before it is ready. A server
+// that does not start is a problem, and then there is no client.
 func (r *Run) start(ctx context.Context) (*client, error) {
 	for len(r.Crashes) > 0 && r.rng.IntN(5) == 0 {
 		if err := r.system.Launch(); err != nil {
@@ -142,7 +140,7 @@ func (r *Run) start(ctx context.Context) (*client, error) {
 	return r.clients[0], nil
 }
 
-// crash ends the server that a client talks to, if one does.
+// crash crashes the server if it was started.
 func (r *Run) crash(c *client) error {
 	if c != nil {
 		for _, c := range r.clients {
@@ -154,14 +152,14 @@ func (r *Run) crash(c *client) error {
 	return err
 }
 
-// find notes what was found, and says whether it was nothing.
+// find records problems, and reports whether there were none.
 func (r *Run) find(violations ...Violation) bool {
 	r.Findings = append(r.Findings, violations...)
 	return len(violations) == 0
 }
 
-// verify checks a server that nobody uses: what was accepted must get done, and
-// what is there must be what the ledger says.
+// verify checks a server without load: accepted operations must finish, and the resources must be
+// those in the ledger.
 func (r *Run) verify(ctx context.Context, c *client) (bool, error) {
 	if err := settle(ctx, c); err != nil {
 		return r.find(Violation{Fault: Lost, Text: err.Error()}), ctx.Err()
@@ -197,14 +195,14 @@ func (r *Run) verify(ctx context.Context, c *client) (bool, error) {
 // checkAtRest checks the database itself, while no server runs.
 func (r *Run) checkAtRest() (bool, error) { return r.checkRest(false) }
 
-// checkRest checks the database itself. All: subscribers know everything that is stored.
+// checkRest checks the database itself. All: the subscribers must have received every change.
 func (r *Run) checkRest(all bool) (bool, error) {
 	rest, err := r.system.AtRest()
 	if err != nil {
 		return false, err
 	}
 	r.checkTold(rest, all)
-	if rest.cut { // it does not tell of everything that was written
+	if rest.cut { // it does not have all writes
 		rest.Changes = nil
 	}
 	return r.compare(r.ledger.Requests(), &rest.Observed, rest.Problems), nil
@@ -218,8 +216,8 @@ func (r *Run) compare(requests []*Request, found *Observed, problems []string) b
 	return r.find(violations...)
 }
 
-// write lets all writers write until there is enough of it, and does something
-// while they still do.
+// write runs all writers until enough writes were acknowledged, and then calls a function while
+// they continue.
 func (r *Run) write(ctx context.Context, c *client, enough until, then func() error) error {
 	if r.counters == nil {
 		r.createCounters(ctx)
@@ -238,25 +236,25 @@ func (r *Run) write(ctx context.Context, c *client, enough until, then func() er
 	case <-time.After(maxWriting):
 	case <-ctx.Done():
 	}
-	// Not always right behind an answer.
+	// Not always immediately after a response.
 	time.Sleep(time.Duration(r.rng.Int64N(int64(10 * time.Millisecond))))
 	err := then()
 	cancel()
 	writers.Wait()
 	r.pending.Wait()
 	for _, ended := range errs {
-		_ = r.blame(ended) // that the server is gone is as it should be
+		_ = r.blame(ended) // an unreachable server is expected here
 	}
 	return err
 }
 
-// isWrong says whether an error is more than that the server is gone.
+// isWrong reports whether an error is more than an unreachable server.
 func isWrong(err error) bool {
 	var gone *missing
 	return errors.As(err, &gone) || errors.Is(err, errHangs)
 }
 
-// blame notes an error if it is the server's.
+// blame records an error if the server caused it.
 func (r *Run) blame(err error) error {
 	var gone *missing
 	switch {
@@ -270,10 +268,10 @@ func (r *Run) blame(err error) error {
 	return nil
 }
 
-// maxWriting bounds a cycle on a machine that is slow.
+// maxWriting limits the time of a cycle on a slow machine.
 var maxWriting = 20 * time.Second
 
-// createCounters creates what all writers write to.
+// createCounters creates the resources that all writers share.
 func (r *Run) createCounters(ctx context.Context) {
 	r.tally.reset(until{})
 	w := r.writers[0]
@@ -283,8 +281,8 @@ func (r *Run) createCounters(ctx context.Context) {
 		members := attributes(w.token(), "id", ref.ID)
 		members["count"] = 0
 		r.counters = append(r.counters, ref)
-		// Nobody has crashed anything yet, so there is an answer; if not, the
-		// writers find no counters, and say so.
+		// Nothing has crashed yet, so there is a response. Without one, the writers report that
+		// the counters are missing.
 		_ = w.do(ctx, &exchange{
 			request: &Request{Kind: Create, Shared: true, Effects: []Effect{{Ref: ref, Change: created, Token: members["token"].(string)}}},
 			message: message{method: "POST", path: "/counters", body: encode(members)},

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// subscriber follows a collection through all lives of the server, and from node to node. It
-// keeps what its events add up to, and each change that it was told.
+// subscriber follows a collection across restarts of the server, and from node to node. It keeps the
+// state that its events result in, and each change that it received.
 type subscriber struct {
 	collection string
 	rng        *rand.Rand
@@ -31,17 +31,17 @@ type subscriber struct {
 	position  string // of the last event that has one
 	synced    bool
 	asked     bool // for a snapshot
-	based     bool // what it was told begins with a snapshot that was not the first, or not empty
-	resets    int  // since they were looked at
+	based     bool // its changes begin with a snapshot that was not the first, or not empty
+	resets    int  // since the last check
 	wrong     []string
 
-	absence time.Duration       // how long it may be away, at most
-	alter   func(event) []event // a fault between the server and the subscriber, for tests; nil: none
-	resumed atomic.Int64        // streams that went on from a position
-	began   atomic.Int64        // streams that had to begin again
+	absence time.Duration       // maximum time that it is disconnected
+	alter   func(event) []event // changes events, for tests of the harness; nil: none
+	resumed atomic.Int64        // streams that resumed from a position
+	began   atomic.Int64        // streams that started again with a snapshot
 }
 
-// told is a change as an event tells it.
+// told is a change as an event describes it.
 type told struct {
 	kind     string
 	revision int64
@@ -62,8 +62,8 @@ func (s *subscriber) follow(ctx context.Context) {
 	}
 }
 
-// leaving is when a subscriber leaves by itself: after a number of events, in the middle of one, or after some
-// time, also if its node does not answer.
+// leaving is when a subscriber disconnects: after a number of events, in the middle of one, or after some
+// time, also if its node does not respond.
 type leaving struct {
 	events int
 	bytes  int64
@@ -74,7 +74,7 @@ type leaving struct {
 func (s *subscriber) leave() leaving {
 	l := leaving{events: 1 + s.rng.IntN(300), bytes: 1 << 40, after: time.Hour}
 	switch s.rng.IntN(4) {
-	case 0: // or a long snapshot would never be
+	case 0: // otherwise a long snapshot would never be complete
 		l.events, l.synced = math.MaxInt, true
 		return l
 	case 1:
@@ -85,10 +85,10 @@ func (s *subscriber) leave() leaving {
 	return l
 }
 
-// streams has no time-out: a stream goes on for as long as it is read.
+// streams has no timeout: a stream lasts as long as it is read.
 var streams = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
 
-// read reads one stream until it ends, or the subscriber leaves.
+// read reads one stream until it ends or the subscriber disconnects.
 func (s *subscriber) read(ctx context.Context, base string, leave leaving) {
 	ctx, cancel := context.WithTimeout(ctx, leave.after)
 	defer cancel()
@@ -106,13 +106,13 @@ func (s *subscriber) read(ctx context.Context, base string, leave leaving) {
 	if resumes {
 		request.Header.Set("Last-Event-ID", s.position)
 	} else {
-		s.forget() // an unfinished snapshot begins again
+		s.forget() // an incomplete snapshot starts again
 		s.based, s.asked = s.asked, true
 	}
 	s.mutex.Unlock()
 	response, err := streams.Do(request)
 	if err != nil {
-		return // the server is gone
+		return // the server cannot be reached
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -141,7 +141,7 @@ func (s *subscriber) read(ctx context.Context, base string, leave leaving) {
 	}
 }
 
-// receive takes an event, or what a fault makes of it.
+// receive handles an event, or what a fault of the test makes of it.
 func (s *subscriber) receive(e event) {
 	if s.alter == nil {
 		s.take(e)
@@ -152,15 +152,15 @@ func (s *subscriber) receive(e event) {
 	}
 }
 
-// forget begins again with nothing: what comes is a snapshot.
+// forget drops the state: a snapshot follows.
 func (s *subscriber) forget() {
 	s.synced, s.based, s.resources, s.told = false, false, map[string]string{}, map[Ref][]told{}
 }
 
-// event is one of a stream.
+// event is one event of a stream.
 type event struct{ kind, id, data string }
 
-// readEvent reads an event to the empty line behind it. What is cut before that is no event.
+// readEvent reads an event up to the empty line after it. An incomplete event is ignored.
 func readEvent(from *bufio.Reader) (e event, err error) {
 	for {
 		line, err := from.ReadString('\n')
@@ -184,7 +184,7 @@ func readEvent(from *bufio.Reader) (e event, err error) {
 	}
 }
 
-// take adds an event to what is known.
+// take applies an event to the state.
 func (s *subscriber) take(e event) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -243,14 +243,14 @@ func (s *subscriber) take(e event) {
 	s.told[ref] = append(s.told[ref], told{e.kind, message.Change.Revision})
 }
 
-// follows reports whether an update is the next change of a state: what it changed had the former values that it
-// tells, and the rest is as it was. So a change in between was not left out, whatever the change log still has.
+// follows reports whether an update applies to a state: the changed attributes had the former values in the
+// event, and the others are unchanged. So no change in between is missing, even if the log was removed.
 func follows(before, after string, previous map[string]json.RawMessage) bool {
 	var was, is map[string]json.RawMessage
 	if json.Unmarshal([]byte(before), &was) != nil || json.Unmarshal([]byte(after), &is) != nil {
 		return false
 	}
-	delete(was, "updated_at") // is never told
+	delete(was, "updated_at") // is not part of events
 	for name, value := range was {
 		former, changed := previous[name]
 		if !changed {
@@ -275,7 +275,7 @@ func (s *subscriber) blame(format string, args ...any) {
 	s.note(format, args...)
 }
 
-// note keeps the first things that are wrong.
+// note records the first few problems.
 func (s *subscriber) note(format string, args ...any) {
 	if len(s.wrong) < 10 {
 		s.wrong = append(s.wrong, "subscriber of "+s.collection+": "+fmt.Sprintf(format, args...))

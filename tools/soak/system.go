@@ -15,18 +15,18 @@ import (
 	"github.com/plural-go/plural/tools/soak/disk"
 )
 
-// System is what is tested: a server with its database.
+// System is the system under test: a server with its database.
 type System interface {
-	// Launch starts the server on what is stored, and does not wait for it.
+	// Launch starts the server on the existing database, and does not wait for it.
 	Launch() error
-	// Ready waits until the server answers, and returns its base URL, or those of its
+	// Ready waits until the server responds, and returns its base URL, or those of its
 	// nodes.
 	Ready(ctx context.Context) (bases []string, err error)
-	// Crash ends the server at once, at whatever it is doing, and tells how.
+	// Crash ends the server at once, and returns the kind of crash.
 	Crash() (string, error)
-	// Stop lets the server finish.
+	// Stop shuts the server down gracefully.
 	Stop() error
-	// AtRest reads the database. Nobody writes to it.
+	// AtRest reads the database while no server runs.
 	AtRest() (*Rest, error)
 	// Close removes everything.
 	Close() error
@@ -35,16 +35,16 @@ type System interface {
 //go:embed schema.yaml
 var schemaFile []byte
 
-// SQLite is a server on SQLite. It crashes by being killed or, if its
-// database is on a disk of its own, by a power cut.
+// SQLite is a server on SQLite. A crash kills it or, if its database is on a simulated disk, cuts
+// the power.
 type SQLite struct {
 	binary  string
-	home    string // has everything
-	data    string // has the database
+	home    string // directory of all files
+	data    string // directory of the database
 	disk    *disk.Disk
 	unmount func() error
 	process *process.Process
-	flags   []string // more of them for the server
+	flags   []string // additional flags of the server
 }
 
 // NewSQLite prepares a server whose database is in an ordinary directory.
@@ -60,7 +60,7 @@ func NewSQLite(binary string) (*SQLite, error) {
 	return s, os.WriteFile(s.schema(), schemaFile, 0o644)
 }
 
-// NewSQLiteOn prepares a server whose database is on a disk.
+// NewSQLiteOn prepares a server whose database is on a simulated disk.
 func NewSQLiteOn(d *disk.Disk, binary string) (*SQLite, error) {
 	s, err := NewSQLite(binary)
 	if err == nil {
@@ -101,14 +101,14 @@ func (s *SQLite) Ready(ctx context.Context) ([]string, error) {
 	return []string{base}, err
 }
 
-// How a server crashes.
+// The kinds of crashes.
 const (
 	killed = "kill -9"
 	cut    = "power cut"
 )
 
-// Crash implements System. The power goes first: what the process does between
-// that and its end reaches no disk.
+// Crash implements System. It cuts the power first, so that nothing that the process does until
+// it is killed reaches the disk.
 func (s *SQLite) Crash() (how string, err error) {
 	how = killed
 	if s.disk != nil {
@@ -126,8 +126,7 @@ func (s *SQLite) Crash() (how string, err error) {
 // Stop implements System.
 func (s *SQLite) Stop() error { return stop(s.process) }
 
-// AtRest implements System. It looks at a copy, so that SQLite's own recovery is
-// the server's to do.
+// AtRest implements System. It reads a copy, so that only the server runs the recovery of SQLite.
 func (s *SQLite) AtRest() (*Rest, error) {
 	scratch, err := os.MkdirTemp(s.home, "rest-")
 	if err != nil {
@@ -139,7 +138,7 @@ func (s *SQLite) AtRest() (*Rest, error) {
 		return nil, err
 	}
 	for name, content := range files {
-		if name == databaseFile+"-shm" { // is made anew from the log
+		if name == databaseFile+"-shm" { // is rebuilt from the log
 			continue
 		}
 		if err := os.WriteFile(filepath.Join(scratch, name), content, 0o644); err != nil {

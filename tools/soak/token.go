@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// text is the text that belongs to a token: mostly short, now and then longer
-// than a page of the database.
+// text derives a text from a token: mostly short, sometimes longer than a page of the database.
 func text(token string) string {
 	h := fnv.New32a()
 	h.Write([]byte(token))
@@ -21,15 +20,15 @@ func text(token string) string {
 	return strings.Repeat(token+" ", length/(len(token)+1)+1)
 }
 
-// plain is a representation without the attribute that a migration adds: nobody writes it.
+// plain removes the attribute that a migration adds, which no writer sets.
 func plain(representation []byte) string {
 	return strings.Replace(string(representation), `,"`+added+`":null`, "", 1)
 }
 
-// added is the name of that attribute.
+// added is the attribute that a migration adds.
 const added = "extra"
 
-// parseValue looks at a representation.
+// parseValue reads the token and the text of a representation.
 func parseValue(representation []byte) Value {
 	var r struct{ Token, Text string }
 	err := json.Unmarshal(representation, &r)

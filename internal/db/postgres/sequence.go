@@ -83,61 +83,61 @@ var (
 	errNoTick = errors.New("the table " + db.TicksTable + " has lost its row, so that changes can get no positions: restore a backup")
 )
 
-// flight is a run of ticks that several callers wait for.
-type flight struct {
+// tickRun is a run of ticks that several callers wait for.
+type tickRun struct {
 	cancel  context.CancelFunc
 	done    chan struct{} // closed when the rest is set
 	last    int64
 	err     error
-	waiting int // callers; of Database.flights
+	waiting int // callers; of Database.runs
 }
 
 // Sequence runs ticks until all has a position that was committed before. Callers that wait share
 // the run that begins after them: one that has begun may not see what they have committed.
 func (b *Database) Sequence(ctx context.Context) (last int64, err error) {
-	b.flights.Lock()
-	f := b.nextFlight
-	if f == nil {
+	b.runs.Lock()
+	run := b.nextRun
+	if run == nil {
 		running, cancel := context.WithCancel(context.WithoutCancel(ctx)) // others wait for it as well
-		f = &flight{cancel: cancel, done: make(chan struct{})}
-		b.nextFlight = f
-		go b.fly(running, f)
+		run = &tickRun{cancel: cancel, done: make(chan struct{})}
+		b.nextRun = run
+		go b.runTicks(running, run)
 	}
-	f.waiting++
-	b.flights.Unlock()
+	run.waiting++
+	b.runs.Unlock()
 	select {
-	case <-f.done:
-		return f.last, f.err
+	case <-run.done:
+		return run.last, run.err
 	case <-ctx.Done():
 	}
-	b.flights.Lock()
-	defer b.flights.Unlock()
-	if f.waiting--; f.waiting == 0 {
-		f.cancel()
-		if b.nextFlight == f { // nobody may join what is cancelled
-			b.nextFlight = nil
+	b.runs.Lock()
+	defer b.runs.Unlock()
+	if run.waiting--; run.waiting == 0 {
+		run.cancel()
+		if b.nextRun == run { // nobody may join what is cancelled
+			b.nextRun = nil
 		}
 	}
 	return 0, ctx.Err()
 }
 
-// fly runs ticks for those who wait. At most one connection of each server waits for the lock.
-func (b *Database) fly(ctx context.Context, f *flight) {
-	defer f.cancel()
-	defer close(f.done)
+// runTicks runs ticks for those who wait. At most one connection of each server waits for the lock.
+func (b *Database) runTicks(ctx context.Context, run *tickRun) {
+	defer run.cancel()
+	defer close(run.done)
 	select {
 	case b.sequencing <- struct{}{}:
 		defer func() { <-b.sequencing }()
 	case <-ctx.Done():
-		f.err = ctx.Err()
+		run.err = ctx.Err()
 		return
 	}
-	b.flights.Lock()
-	if b.nextFlight == f { // who comes from now on waits for the next one
-		b.nextFlight = nil
+	b.runs.Lock()
+	if b.nextRun == run { // who comes from now on waits for the next one
+		b.nextRun = nil
 	}
-	b.flights.Unlock()
-	f.last, f.err = b.sequence(ctx)
+	b.runs.Unlock()
+	run.last, run.err = b.sequence(ctx)
 }
 
 // sequence runs ticks until one has placed all that it found.

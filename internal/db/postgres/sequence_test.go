@@ -210,9 +210,9 @@ func TestSequenceIsShared(t *testing.T) {
 	for range 20 {
 		others = append(others, call(context.Background()))
 	}
-	d.flights.Lock()
-	shared := d.nextFlight
-	d.flights.Unlock()
+	d.runs.Lock()
+	shared := d.nextRun
+	d.runs.Unlock()
 	if shared.waiting != 21 {
 		t.Fatalf("%d callers share the next run", shared.waiting)
 	}
@@ -243,10 +243,10 @@ func TestSequenceIsShared(t *testing.T) {
 }
 
 func waiting(d *Database) int {
-	d.flights.Lock()
-	defer d.flights.Unlock()
-	if d.nextFlight == nil {
+	d.runs.Lock()
+	defer d.runs.Unlock()
+	if d.nextRun == nil {
 		return 0
 	}
-	return d.nextFlight.waiting
+	return d.nextRun.waiting
 }

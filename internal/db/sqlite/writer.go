@@ -20,16 +20,16 @@ import (
 type writer struct {
 	conn    *connection
 	options db.Options
-	jobs    chan *request
+	queue   chan *queuedTask
 	stopped chan struct{}
 
-	mutex  sync.RWMutex // read-locked while a job is enqueued
+	mutex  sync.RWMutex // read-locked while a task is enqueued
 	closed bool
 
 	failed atomic.Pointer[error] // set when the disk has failed: see diskFailed
 }
 
-type request struct {
+type queuedTask struct {
 	ctx  context.Context
 	task *db.Task
 	err  error
@@ -40,21 +40,21 @@ type request struct {
 const maxSharing = 256
 
 func startWriter(c *connection, o db.Options) *writer {
-	w := &writer{conn: c, options: o, jobs: make(chan *request, maxSharing), stopped: make(chan struct{})}
+	w := &writer{conn: c, options: o, queue: make(chan *queuedTask, maxSharing), stopped: make(chan struct{})}
 	go w.loop()
 	return w
 }
 
 func (w *writer) write(ctx context.Context, t *db.Task) error {
-	job := &request{ctx: ctx, task: t, done: make(chan struct{})}
-	if err := w.enqueue(job); err != nil {
+	queued := &queuedTask{ctx: ctx, task: t, done: make(chan struct{})}
+	if err := w.enqueue(queued); err != nil {
 		return err
 	}
-	<-job.done
-	return job.err
+	<-queued.done
+	return queued.err
 }
 
-func (w *writer) enqueue(job *request) error {
+func (w *writer) enqueue(queued *queuedTask) error {
 	w.mutex.RLock()
 	defer w.mutex.RUnlock()
 	if w.closed {
@@ -64,25 +64,25 @@ func (w *writer) enqueue(job *request) error {
 		return err
 	}
 	select {
-	case w.jobs <- job:
+	case w.queue <- queued:
 		return nil
-	case <-job.ctx.Done():
-		return job.ctx.Err()
+	case <-queued.ctx.Done():
+		return queued.ctx.Err()
 	}
 }
 
 func (w *writer) loop() {
 	defer close(w.stopped)
-	for first := range w.jobs {
+	for first := range w.queue {
 		// On one core, let others that are about to write run, so that they can share the transaction.
 		runtime.Gosched()
-		batch := []*request{first}
-		for len(batch) < maxSharing && len(w.jobs) > 0 {
-			batch = append(batch, <-w.jobs)
+		batch := []*queuedTask{first}
+		for len(batch) < maxSharing && len(w.queue) > 0 {
+			batch = append(batch, <-w.queue)
 		}
 		w.runBatch(batch)
-		for _, job := range batch {
-			close(job.done)
+		for _, queued := range batch {
+			close(queued.done)
 		}
 		w.checkpoint()
 	}
@@ -118,10 +118,10 @@ func (w *writer) checkDisk(err error) {
 	}
 }
 
-// runBatch runs jobs together or, if their transaction fails, each alone: an error caused by
-// one job must not be the result of another, nor may a job keep what it read from one that was
+// runBatch runs tasks together or, if their transaction fails, each alone: an error caused by
+// one task must not be the result of another, nor may a task keep what it read from one that was
 // rolled back.
-func (w *writer) runBatch(batch []*request) {
+func (w *writer) runBatch(batch []*queuedTask) {
 	err := w.failure()
 	if err == nil {
 		err = w.runAll(batch)
@@ -130,12 +130,12 @@ func (w *writer) runBatch(batch []*request) {
 	switch {
 	case err == nil:
 	case len(batch) == 1 || w.failure() != nil:
-		for _, job := range batch {
-			job.err = err
+		for _, queued := range batch {
+			queued.err = err
 		}
 	default:
-		for _, job := range batch {
-			w.runBatch([]*request{job})
+		for _, queued := range batch {
+			w.runBatch([]*queuedTask{queued})
 		}
 	}
 }
@@ -166,40 +166,40 @@ func diskFailed(err error) bool {
 	return false
 }
 
-// runAll runs jobs in one transaction. An error means that none took effect. Most jobs
+// runAll runs tasks in one transaction. An error means that none took effect. Most tasks
 // succeed, or fail before they have changed anything; if there is something to undo, all are
 // run again, each in a savepoint.
-func (w *writer) runAll(batch []*request) error {
-	err := w.transact(batch, w.runOne)
+func (w *writer) runAll(batch []*queuedTask) error {
+	err := w.runTransaction(batch, w.runOne)
 	switch {
 	case !errors.Is(err, errUndo):
 		return err
 	case len(batch) == 1:
 		return nil // all of it was rolled back
 	}
-	return w.transact(batch, w.runInSavepoint)
+	return w.runTransaction(batch, w.runInSavepoint)
 }
 
-// errUndo says that a job has failed after it has changed something.
+// errUndo says that a task has failed after it has changed something.
 var errUndo = errors.New("a part of a transaction must be undone")
 
-func (w *writer) transact(batch []*request, runJob func(*request, []*db.Task) error) error {
+func (w *writer) runTransaction(batch []*queuedTask, runTask func(*queuedTask, []*db.Task) error) error {
 	w.rollBack() // in case an earlier rollback failed
 	if _, err := w.conn.Exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	w.conn.checked = false
 	var succeeded []*db.Task
-	for _, job := range batch {
-		if job.err = job.ctx.Err(); job.err != nil {
+	for _, queued := range batch {
+		if queued.err = queued.ctx.Err(); queued.err != nil {
 			continue
 		}
-		if err := runJob(job, succeeded); err != nil {
+		if err := runTask(queued, succeeded); err != nil {
 			w.rollBack()
 			return err
 		}
-		if job.err == nil {
-			succeeded = append(succeeded, job.task)
+		if queued.err == nil {
+			succeeded = append(succeeded, queued.task)
 		}
 	}
 	committed, err := w.options.Finish(w.conn, succeeded)
@@ -229,54 +229,54 @@ func (w *writer) rollBack() {
 	}
 }
 
-// runOne runs a job. An error means that the transaction is lost: a full disk rolls back all of
-// it, and the partial changes of a job can only be undone together with everything else.
-func (w *writer) runOne(job *request, earlier []*db.Task) error {
+// runOne runs a task. An error means that the transaction is lost: a full disk rolls back all of
+// it, and the partial changes of a task can only be undone together with everything else.
+func (w *writer) runOne(queued *queuedTask, earlier []*db.Task) error {
 	w.conn.altered = false
-	job.err = job.task.Start(w.conn, earlier)
+	queued.err = queued.task.Start(w.conn, earlier)
 	switch {
-	case job.err == nil || diskFailed(job.err):
-		return w.lost(job)
+	case queued.err == nil || diskFailed(queued.err):
+		return w.lost(queued)
 	case w.conn.altered:
 		return errUndo
 	}
 	return nil
 }
 
-// runInSavepoint runs a job in a savepoint, and rolls back to it if the job fails.
-func (w *writer) runInSavepoint(job *request, earlier []*db.Task) error {
-	if _, err := w.conn.Exec("SAVEPOINT job"); err != nil {
+// runInSavepoint runs a task in a savepoint, and rolls back to it if the task fails.
+func (w *writer) runInSavepoint(queued *queuedTask, earlier []*db.Task) error {
+	if _, err := w.conn.Exec("SAVEPOINT task"); err != nil {
 		return err
 	}
-	job.err = job.task.Start(w.conn, earlier)
-	if err := w.lost(job); err != nil {
+	queued.err = queued.task.Start(w.conn, earlier)
+	if err := w.lost(queued); err != nil {
 		return err
 	}
-	if job.err != nil {
-		if _, err := w.conn.Exec("ROLLBACK TO job"); err != nil {
+	if queued.err != nil {
+		if _, err := w.conn.Exec("ROLLBACK TO task"); err != nil {
 			return err
 		}
 	}
-	_, err := w.conn.Exec("RELEASE job")
+	_, err := w.conn.Exec("RELEASE task")
 	return err
 }
 
-// lost returns an error if a job has caused SQLite to roll back the whole transaction.
-func (w *writer) lost(job *request) error {
-	if diskFailed(job.err) {
-		return job.err
+// lost returns an error if a task has caused SQLite to roll back the whole transaction.
+func (w *writer) lost(queued *queuedTask) error {
+	if diskFailed(queued.err) {
+		return queued.err
 	}
 	if w.conn.raw.AutocommitEnabled() {
-		return fmt.Errorf("the transaction was rolled back: %w", job.err)
+		return fmt.Errorf("the transaction was rolled back: %w", queued.err)
 	}
 	return nil
 }
 
-// close refuses new jobs, finishes the queued ones, and moves the log into the database file.
+// close refuses new tasks, finishes the queued ones, and moves the log into the database file.
 func (w *writer) close() error {
 	w.mutex.Lock()
 	w.closed = true
-	close(w.jobs)
+	close(w.queue)
 	w.mutex.Unlock()
 	<-w.stopped
 	checkpoint := sqlitex.ExecuteTransient(w.conn.raw, "PRAGMA wal_checkpoint(TRUNCATE)", nil)

@@ -70,12 +70,12 @@ func writerByHand(t *testing.T, d *Database, o db.Options) *writer {
 	return &writer{conn: c, options: o.WithDefaults()}
 }
 
-func requestOf(fn func(db.Conn) error) *request {
-	return &request{ctx: context.Background(), task: &db.Task{Run: func(c db.Conn, _ []*db.Task) error { return fn(c) }}}
+func queuedOf(fn func(db.Conn) error) *queuedTask {
+	return &queuedTask{ctx: context.Background(), task: &db.Task{Run: func(c db.Conn, _ []*db.Task) error { return fn(c) }}}
 }
 
-func insertion(name string) *request {
-	return requestOf(func(c db.Conn) error {
+func insertion(name string) *queuedTask {
+	return queuedOf(func(c db.Conn) error {
 		_, err := c.Exec("INSERT INTO things (name) VALUES ($1)", model.TextValue(name))
 		return err
 	})
@@ -90,12 +90,12 @@ func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
 		return func() { finished += len(tasks) }, nil
 	}})
 	lost := errors.New("lost on purpose")
-	loser := requestOf(func(c db.Conn) error {
+	loser := queuedOf(func(c db.Conn) error {
 		_, _ = c.Exec("ROLLBACK")
 		return lost
 	})
 	// The second is in conflict with the first, and only with it.
-	batch := []*request{insertion("a"), insertion("a"), insertion("b"), loser}
+	batch := []*queuedTask{insertion("a"), insertion("a"), insertion("b"), loser}
 	w.runBatch(batch)
 	if batch[0].err != nil || sqlite.ErrCode(batch[1].err) != sqlite.ResultConstraintUnique || batch[2].err != nil || !errors.Is(batch[3].err, lost) {
 		t.Errorf("got %v, %v, %v, %v", batch[0].err, batch[1].err, batch[2].err, batch[3].err)
@@ -110,11 +110,11 @@ func TestFailureInASharedTransaction(t *testing.T) {
 	d := open(t, db.Options{})
 	w := writerByHand(t, d, db.Options{})
 	failed := errors.New("failed on purpose")
-	fails := requestOf(func(c db.Conn) error {
+	fails := queuedOf(func(c db.Conn) error {
 		_, err := c.Exec("INSERT INTO things (name) VALUES ('undone')")
 		return errors.Join(err, failed)
 	})
-	batch := []*request{insertion("a"), fails, insertion("b"), insertion("a")}
+	batch := []*queuedTask{insertion("a"), fails, insertion("b"), insertion("a")}
 	w.runBatch(batch)
 	if batch[0].err != nil || !errors.Is(batch[1].err, failed) || batch[2].err != nil || sqlite.ErrCode(batch[3].err) != sqlite.ResultConstraintUnique {
 		t.Errorf("got %v, %v, %v, %v", batch[0].err, batch[1].err, batch[2].err, batch[3].err)
@@ -138,8 +138,8 @@ func TestDiskErrorEndsAllWriting(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			fine, failing := requestOf(func(db.Conn) error { return nil }), requestOf(func(db.Conn) error { return code.ToError() })
-			writerByHand(t, d, db.Options{}).runBatch([]*request{fine, failing})
+			fine, failing := queuedOf(func(db.Conn) error { return nil }), queuedOf(func(db.Conn) error { return code.ToError() })
+			writerByHand(t, d, db.Options{}).runBatch([]*queuedTask{fine, failing})
 			if sqlite.ErrCode(fine.err) != code || sqlite.ErrCode(failing.err) != code {
 				t.Errorf("got %v, %v", fine.err, failing.err)
 			}
@@ -173,12 +173,12 @@ func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
 		return c
 	}
 	for range maxLongReaders {
-		if err := read(db.PageQueries).Extend(); err != nil {
+		if err := read(db.PageInQueries).Extend(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range maxFirstReaders {
-		if _, err := read([]db.Use{db.PageQueries, db.PageQuery}[i%2]).Exec("SELECT 1"); err != nil {
+		if _, err := read([]db.Use{db.PageInQueries, db.PageInQuery}[i%2]).Exec("SELECT 1"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package rooms has no code, only tests of the repository itself: which package may import which,
+// Package layers has no code, only tests of the repository itself: which package may import which,
 // how long a file may be, and what the public packages export. docs/architecture.md describes the
 // same for readers.
-package rooms
+package layers

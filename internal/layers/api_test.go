@@ -1,4 +1,4 @@
-package rooms
+package layers
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the golden files of the public AP
 var public = []string{".", "client", "conform", "problem", "schema"}
 
 // TestPublicAPI compares the public packages with golden files, so that a change to what
-// users import is a decision: go test ./internal/rooms -run TestPublicAPI -update.
+// users import is a decision: go test ./internal/layers -run TestPublicAPI -update.
 func TestPublicAPI(t *testing.T) {
 	for _, name := range public {
 		command := exec.Command("go", "doc", "-all", "./"+name)
@@ -42,7 +42,7 @@ func TestPublicAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("the public API of %s has changed: %s\nIf it is meant to: go test ./internal/rooms -run TestPublicAPI -update", name, firstDifference(string(got), string(want)))
+			t.Errorf("the public API of %s has changed: %s\nIf it is meant to: go test ./internal/layers -run TestPublicAPI -update", name, firstDifference(string(got), string(want)))
 		}
 	}
 }

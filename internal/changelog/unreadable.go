@@ -1,4 +1,4 @@
-package store
+package changelog
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ var (
 	errNoEnd = errors.New("the resource does not exist, and its deletion is missing")
 )
 
-func errKind(kind ChangeKind) error {
+func errKind(kind Kind) error {
 	return fmt.Errorf("it is %q, which this version of Plural does not expect here", kind)
 }
 
@@ -38,7 +38,7 @@ func IsUnreadable(err error) bool {
 }
 
 // unreadable says which entry cannot be read. It is nil if the cause is.
-func (l *loggedTable) unreadable(id model.ID, revision int64, cause error) error {
+func (l *table) unreadable(id model.ID, revision int64, cause error) error {
 	if cause == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package rooms
+package layers
 
 import (
 	"bytes"
@@ -18,23 +18,25 @@ import (
 const (
 	module   = "github.com/plural-go/plural"
 	root     = "../.." // of the module, from here
-	maxLines = 500     // a file is read in one sitting
+	maxLines = 500     // of a file
+
+	maxPackage = 4200 // lines of the files of a package in internal, without its tests
 )
 
-// mayImport is the house: each room, and the rooms that its code imports. "."
-// is the package at the root of the module. The spine is
+// mayImport has each package, and the packages of ours that its code imports. "." is the package at
+// the root of the module. In short:
 //
-//	problem <- fault <- model <- db <- lists, search <- migrate <- store <- resource <- api <- . <- cmd/plural
+//	problem <- fault <- model <- compile <- db <- lists, search <- migrate <- changelog <- store <- resource <- operation <- api <- . <- cmd/plural
 //
-// with query and auth beside the store, and schema on model.
-//
-// and a new arrow belongs here and in docs/architecture.md, in one commit.
+// with schema on compile, and query, auth, feed, maintain, openapi, observe and explorer beside this line. A
+// new import belongs here and in docs/architecture.md, in one commit.
 var mayImport = map[string][]string{
 	"problem":          {},
 	"internal/fault":   {"problem"},
 	"internal/suggest": {},
 	"internal/model":   {"problem", "internal/fault", "internal/suggest"},
-	"schema":           {"internal/model", "internal/suggest"},
+	"internal/compile": {"problem", "internal/suggest", "internal/model"},
+	"schema":           {"internal/model", "internal/compile", "internal/suggest"},
 	"internal/words":   {},
 	"internal/query":   {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/words"},
 	"internal/db":      {"problem", "internal/fault", "internal/model"},
@@ -44,13 +46,14 @@ var mayImport = map[string][]string{
 	"internal/db/databases": {"internal/db", "internal/db/sqlite", "internal/db/postgres"},
 	"internal/lists":        {"internal/model", "internal/db"},
 	"internal/search":       {"problem", "internal/fault", "internal/model", "internal/db", "internal/words"},
-	"internal/migrate":      {"problem", "internal/fault", "internal/model", "internal/db", "internal/db/databases", "internal/lists", "internal/search"},
+	"internal/migrate":      {"problem", "internal/fault", "internal/model", "internal/compile", "internal/db", "internal/db/databases", "internal/lists", "internal/search"},
 	"internal/maintain":     {"internal/model", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate"},
 
-	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate"},
+	"internal/changelog": {"internal/model", "internal/query", "internal/db", "internal/migrate"},
+	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate", "internal/changelog"},
 	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
 	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/store", "internal/auth"},
-	"internal/feed":      {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/db", "internal/store", "internal/auth", "internal/resource"},
+	"internal/feed":      {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/resource"},
 	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/query", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},
 	"internal/openapi":   {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
@@ -116,20 +119,23 @@ var mayImport = map[string][]string{
 	"internal/pgserver": {},
 	"internal/pgtest":   {"internal/pgserver"},
 
-	"internal/rooms": {},
+	"internal/layers": {},
 }
 
-// testSupport may be imported by the tests of every room, and by no code.
+// testSupport may be imported by the tests of every package, and by no code.
 var testSupport = []string{"internal/pgtest"}
 
-// testedAgainst is what rooms beside the spine are tested against: a client needs a
-// server, and the code of neither knows the other.
+// testedAgainst is what the tests of a package import although it is not below the package: a client, for
+// example, is tested with a server.
 var testedAgainst = map[string][]string{
 	"client":        {".", "schema"},
 	"internal/move": {".", "schema"},
 	// Its files are imported and asked about.
 	"examples/northwind": {".", "schema", "client", "internal/move"},
 	"internal/db":        {"schema", "internal/db/databases"},
+	// A compiled schema.
+	"internal/model": {"internal/compile"},
+	"internal/query": {"internal/compile"},
 	// A database to migrate, copy or back up is one that a store has filled.
 	// The doctor judges the log that a property test has written.
 	"internal/resource": {"schema", "internal/maintain"},
@@ -163,7 +169,7 @@ func TestImportsFollowTheHouse(t *testing.T) {
 	found := map[string]bool{}
 	for _, file := range append(tools, filepath.Join(root, "go.mod")) {
 		for _, p := range list(t, filepath.Dir(file)) {
-			name, _ := room(p.ImportPath)
+			name, _ := ours(p.ImportPath)
 			found[name] = true
 			for _, violation := range check(p) {
 				t.Error(violation)
@@ -172,7 +178,7 @@ func TestImportsFollowTheHouse(t *testing.T) {
 	}
 	for name := range mayImport {
 		if !found[name] {
-			t.Errorf("%s is in the table mayImport of internal/rooms, and not in the code", name)
+			t.Errorf("%s is in the table mayImport of internal/layers, and not in the code", name)
 		}
 	}
 }
@@ -193,33 +199,33 @@ func TestToolsAreNotRequired(t *testing.T) {
 	}
 }
 
-// TestCheck holds the check itself: it has to find what it is there for.
+// TestCheck checks the check itself.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		p    listed
 		want []string
 	}{
-		{"down the spine", listed{ImportPath: module + "/internal/store", Imports: ours("internal/model", "internal/query")}, nil},
-		{"the root", listed{ImportPath: module, Imports: ours("internal/api", "internal/store")}, nil},
+		{"downwards", listed{ImportPath: module + "/internal/store", Imports: paths("internal/model", "internal/query")}, nil},
+		{"the root", listed{ImportPath: module, Imports: paths("internal/api", "internal/store")}, nil},
 		{"others' packages", listed{ImportPath: module + "/internal/fault", Imports: []string{"errors", module + "ity/x"}}, nil},
-		{"up the spine", listed{ImportPath: module + "/schema", Imports: ours("internal/query")},
-			[]string{"schema imports internal/query: not an arrow of the house (mayImport in internal/rooms)"}},
-		{"past a room", listed{ImportPath: module + "/internal/api", Imports: ours("internal/store")},
-			[]string{"internal/api imports internal/store: not an arrow of the house (mayImport in internal/rooms)"}},
-		{"test support in code", listed{ImportPath: module, Imports: ours("internal/pgtest")},
+		{"upwards", listed{ImportPath: module + "/schema", Imports: paths("internal/query")},
+			[]string{"schema imports internal/query: not allowed by mayImport in internal/layers"}},
+		{"past a package", listed{ImportPath: module + "/internal/api", Imports: paths("internal/store")},
+			[]string{"internal/api imports internal/store: not allowed by mayImport in internal/layers"}},
+		{"test support in code", listed{ImportPath: module, Imports: paths("internal/pgtest")},
 			[]string{". imports internal/pgtest: it is for tests only"}},
-		{"a room without a row", listed{ImportPath: module + "/internal/attic", Imports: ours("schema")},
-			[]string{"internal/attic is not in the table mayImport of internal/rooms: add it, with the rooms it may import"}},
+		{"a package without a row", listed{ImportPath: module + "/internal/attic", Imports: paths("schema")},
+			[]string{"internal/attic is not in the table mayImport of internal/layers: add it, with the packages it may import"}},
 		{"tests further down, and support", listed{
 			ImportPath:   module + "/internal/api",
-			TestImports:  ours("internal/store", "internal/pgtest"),
-			XTestImports: ours("internal/api"),
+			TestImports:  paths("internal/store", "internal/pgtest"),
+			XTestImports: paths("internal/api"),
 		}, nil},
-		{"the tests of a client", listed{ImportPath: module + "/client", XTestImports: ours("."), TestImports: ours("internal/pgtest")}, nil},
-		{"a client that knows the server", listed{ImportPath: module + "/client", Imports: ours("schema")},
-			[]string{"client imports schema: not an arrow of the house (mayImport in internal/rooms)"}},
-		{"tests upwards", listed{ImportPath: module + "/internal/store", XTestImports: ours("internal/resource")},
+		{"the tests of a client", listed{ImportPath: module + "/client", XTestImports: paths("."), TestImports: paths("internal/pgtest")}, nil},
+		{"a client that knows the server", listed{ImportPath: module + "/client", Imports: paths("schema")},
+			[]string{"client imports schema: not allowed by mayImport in internal/layers"}},
+		{"tests upwards", listed{ImportPath: module + "/internal/store", XTestImports: paths("internal/resource")},
 			[]string{"a test of internal/store imports internal/resource, which is not below it"}},
 	} {
 		if got := check(c.p); !slices.Equal(got, c.want) {
@@ -228,7 +234,9 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestFilesAreShort: a file can be read in one sitting, and a package of internal in a day.
 func TestFilesAreShort(t *testing.T) {
+	lines := map[string]int{} // of packages
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			// Others may write and remove files while we look.
@@ -250,14 +258,21 @@ func TestFilesAreShort(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if n := bytes.Count(text, []byte("\n")); n > maxLines {
-			name, _ := filepath.Rel(root, path)
+		name, _ := filepath.Rel(root, path)
+		n := bytes.Count(text, []byte("\n"))
+		if n > maxLines {
 			t.Errorf("%s has %d lines, and %d are allowed: split it", filepath.ToSlash(name), n, maxLines)
 		}
+		lines[filepath.ToSlash(filepath.Dir(name))] += n
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for name, n := range lines {
+		if n > maxPackage && strings.HasPrefix(name, "internal/") {
+			t.Errorf("%s has %d lines without its tests, and %d are allowed: split it", name, n, maxPackage)
+		}
 	}
 }
 
@@ -292,57 +307,57 @@ func list(t *testing.T, module string) []listed {
 
 // check returns what is wrong with the imports of one package.
 func check(p listed) []string {
-	name, _ := room(p.ImportPath)
+	name, _ := ours(p.ImportPath)
 	allowed, known := mayImport[name]
 	if !known {
-		return []string{name + " is not in the table mayImport of internal/rooms: add it, with the rooms it may import"}
+		return []string{name + " is not in the table mayImport of internal/layers: add it, with the packages it may import"}
 	}
 	var violations []string
 	for _, path := range p.Imports {
-		to, ok := room(path)
+		to, ok := ours(path)
 		switch {
 		case !ok || slices.Contains(allowed, to):
 		case slices.Contains(testSupport, to):
 			violations = append(violations, fmt.Sprintf("%s imports %s: it is for tests only", name, to))
 		default:
-			violations = append(violations, fmt.Sprintf("%s imports %s: not an arrow of the house (mayImport in internal/rooms)", name, to))
+			violations = append(violations, fmt.Sprintf("%s imports %s: not allowed by mayImport in internal/layers", name, to))
 		}
 	}
-	// A test may prepare and look at what lies any number of rooms below.
+	// A test may use every package below.
 	below := slices.Concat(reach(name), testSupport, testedAgainst[name])
 	for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
-		if to, ok := room(path); ok && !slices.Contains(below, to) {
+		if to, ok := ours(path); ok && !slices.Contains(below, to) {
 			violations = append(violations, fmt.Sprintf("a test of %s imports %s, which is not below it", name, to))
 		}
 	}
 	return violations
 }
 
-// room is the name in the table of an import path, if it is one of ours.
-func room(path string) (string, bool) {
+// ours is the name in the table of an import path, if it is a package of ours.
+func ours(path string) (string, bool) {
 	if path == module {
 		return ".", true
 	}
 	return strings.CutPrefix(path, module+"/")
 }
 
-// reach is a room and every room that can be come to from it.
+// reach is a package and all that it imports, also indirectly.
 func reach(name string) []string {
-	rooms := []string{name}
-	for i := 0; i < len(rooms); i++ {
-		for _, next := range mayImport[rooms[i]] {
-			if !slices.Contains(rooms, next) {
-				rooms = append(rooms, next)
+	names := []string{name}
+	for i := 0; i < len(names); i++ {
+		for _, next := range mayImport[names[i]] {
+			if !slices.Contains(names, next) {
+				names = append(names, next)
 			}
 		}
 	}
-	return rooms
+	return names
 }
 
-func ours(rooms ...string) []string {
-	paths := make([]string, len(rooms))
-	for i, r := range rooms {
-		paths[i] = module + "/" + r
+func paths(names ...string) []string {
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = module + "/" + name
 	}
 	return paths
 }

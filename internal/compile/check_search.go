@@ -1,8 +1,9 @@
-package model
+package compile
 
 import (
 	"slices"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
 )
 
@@ -10,15 +11,7 @@ import (
 // mark in the index.
 const MaxSearched = 16
 
-// searchedNames lists the attributes that are searched.
-func (c *Collection) searchedNames() []string {
-	if c.Label == "" || slices.Contains(c.Search, c.Label) {
-		return c.Search
-	}
-	return append(slices.Clip(c.Search), c.Label)
-}
-
-func (k *Checker) search(c *Collection, at Path) {
+func (k *Checker) search(c *model.Collection, at Path) {
 	for i, name := range c.Search {
 		if slices.Contains(c.Search[:i], name) {
 			k.Report(at.To("search").Item(i), "%s is listed twice: remove one of them", name)
@@ -29,21 +22,25 @@ func (k *Checker) search(c *Collection, at Path) {
 	if c.Label != "" {
 		k.searched(c, c.Label, at.To("label"))
 	}
-	if n := len(c.searchedNames()); n > MaxSearched {
+	n := len(c.Search)
+	if c.Label != "" && !slices.Contains(c.Search, c.Label) {
+		n++
+	}
+	if n > MaxSearched {
 		k.Report(at.To("search"), "at most %d attributes can be searched, the label included, but these are %d", MaxSearched, n)
 	}
 }
 
 // searched checks an attribute that is searched.
-func (k *Checker) searched(c *Collection, name string, at Path) {
+func (k *Checker) searched(c *model.Collection, name string, at Path) {
 	a := c.Declared(name)
 	switch {
 	case a == nil:
 		k.Report(at, "%s has no attribute %q%s", c.Name, name, suggest.DidYouMean(name, c.AttributeNames()))
-	case a.kind != 0 && a.kind != KindText: // 0: not valid itself
-		what := Article(string(a.Type))
+	case a.Kind() != 0 && a.Kind() != model.KindText: // 0: not valid itself
+		what := suggest.Article(string(a.Type))
 		if a.Format != "" {
-			what = Article(string(a.Format))
+			what = suggest.Article(string(a.Format))
 		}
 		k.Report(at, "%s is %s, and only text can be searched: name an attribute of the type string without the format uuid, date, date-time or decimal", name, what)
 	}

@@ -1,29 +1,67 @@
-package store
+// Package changelog is the log of all changes of resources: it appends changes, reads them with the
+// states before and after each, and removes the oldest. A transaction of the store includes a Reader.
+package changelog
 
 import (
+	"context"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 )
 
-// ChangeKind is what happened to a resource.
-type ChangeKind string
+// Log is the change log of a database, as a schema describes it. It does not change.
+type Log struct {
+	db       db.Database
+	schema   *model.Schema
+	version  int64 // of the schema
+	tables   map[*model.Collection]*table
+	numbered map[int64]*model.Collection // by the numbers that the log uses
+}
+
+// Open reads how the log of a database names the collections of its schema, which has a version.
+func Open(c db.Conn, d db.Database, s *model.Schema, version int64) (*Log, error) {
+	numbers, err := migrate.ReadNumbers(c, s)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{db: d, schema: s, version: version, tables: map[*model.Collection]*table{}, numbered: map[int64]*model.Collection{}}
+	for collection, each := range numbers {
+		l.tables[collection], l.numbered[each.Number] = newTable(d, collection, each), collection
+	}
+	return l, nil
+}
+
+// Reader reads the log in a transaction.
+type Reader struct {
+	log  *Log
+	conn db.Conn
+	ctx  context.Context
+}
+
+// Reader returns a reader, for as long as the connection can be used. The context is that of its caller.
+func (l *Log) Reader(ctx context.Context, c db.Conn) Reader { return Reader{log: l, conn: c, ctx: ctx} }
+
+func (r *Reader) fault(err error) error { return db.Fault(r.ctx, r.log.db, err) }
+
+// Kind is what happened to a resource.
+type Kind string
 
 // The kinds of changes.
 const (
-	Created ChangeKind = db.Created
-	Updated ChangeKind = db.Updated
-	Deleted ChangeKind = db.Deleted
+	Created Kind = db.Created
+	Updated Kind = db.Updated
+	Deleted Kind = db.Deleted
 )
 
-// LogEntry is a change as the change log tells it.
-type LogEntry struct {
+// Entry is a change as the change log tells it.
+type Entry struct {
 	Position   int64 // in the log
 	Revision   int64
 	Collection *model.Collection
 	ID         model.ID
-	Kind       ChangeKind
+	Kind       Kind
 	At         model.Value
 	Caller     string // id of the caller; empty: the server itself, or no access control
 
@@ -39,8 +77,13 @@ type LogEntry struct {
 	Transaction uint64
 }
 
-// LogQuery asks for changes. Positions are exclusive; zero is no bound.
-type LogQuery struct {
+// Record is the change as filters of Schema.Changes see it.
+func (e *Entry) Record(s *model.Schema) model.Record {
+	return s.ChangeRecord(model.Change{Collection: e.Collection.Name, Resource: e.ID, Kind: string(e.Kind), By: e.Caller, At: e.At})
+}
+
+// Query asks for changes. Positions are exclusive; zero is no bound.
+type Query struct {
 	After, Before int64
 	Backwards     bool              // the last ones first
 	Collection    *model.Collection // nil: all
@@ -62,7 +105,7 @@ const lookAtLeast = 1000
 // collections that the schema no longer has are left out, but count: last is the position of
 // the last change that was looked at, and more reports whether others follow it.
 // Without any, last is where the reading would have begun.
-func (t *Tx) Log(q LogQuery) (entries []LogEntry, last int64, more bool, err error) {
+func (r *Reader) Log(q Query) (entries []Entry, last int64, more bool, err error) {
 	last = q.After
 	if q.Backwards {
 		last = q.Before
@@ -80,8 +123,8 @@ func (t *Tx) Log(q LogQuery) (entries []LogEntry, last int64, more bool, err err
 	}
 	for more = true; more && look > 0 && len(entries) < q.Most && (q.Bytes == 0 || bytes < q.Bytes); {
 		part := logPart{look: min(size, look), most: q.Most - len(entries), bytes: max(0, q.Bytes-bytes), last: last}
-		if err := t.readLogPart(&part, q); err != nil {
-			return nil, 0, false, t.fault(err)
+		if err := r.readLogPart(&part, q); err != nil {
+			return nil, 0, false, r.fault(err)
 		}
 		entries = append(entries, part.entries...)
 		last, more = part.last, part.more
@@ -103,7 +146,7 @@ type logPart struct {
 	look, most int // changes to look at, and to return
 	bytes      int // about the most of all states together; zero: no bound
 
-	entries []LogEntry
+	entries []Entry
 	size    int // of the states
 	looked  int
 	last    int64
@@ -112,22 +155,22 @@ type logPart struct {
 }
 
 // readLogPart reads a part of the log. If there is any change, it looks at one at least.
-func (t *Tx) readLogPart(p *logPart, q LogQuery) error {
-	s := t.logStatement(q, p.look)
+func (r *Reader) readLogPart(p *logPart, q Query) error {
+	s := r.logStatement(q, p.look)
 	var previous [][]byte
 	bytes := 0
-	err := db.Each(t.conn, func(row model.Row) bool {
+	err := db.Each(r.conn, func(row model.Row) bool {
 		if p.more = p.looked == p.look || len(p.entries) == p.most || p.bytes > 0 && bytes >= p.bytes; p.more {
 			return false
 		}
 		p.looked++
 		p.last = row.Int(0)
-		c := t.store.numbered[row.Int(2)]
+		c := r.log.numbered[row.Int(2)]
 		if c == nil || q.Collection != nil && c != q.Collection {
 			return true
 		}
-		p.entries = append(p.entries, LogEntry{
-			Position: p.last, Revision: row.Int(1), Collection: c, ID: row.ID(3), Kind: ChangeKind(row.AppendText(nil, 4)),
+		p.entries = append(p.entries, Entry{
+			Position: p.last, Revision: row.Int(1), Collection: c, ID: row.ID(3), Kind: Kind(row.AppendText(nil, 4)),
 			At: model.KindDateTime.Read(row, 5), Caller: string(row.AppendText(nil, 6)), Transaction: db.BitsOf(row.Int(8)),
 		})
 		text := row.AppendText(nil, 7)
@@ -137,7 +180,7 @@ func (t *Tx) readLogPart(p *logPart, q LogQuery) error {
 	if err != nil {
 		return err
 	}
-	known, err := t.statesWithin(p.bytes, p.entries, previous)
+	known, err := r.statesWithin(p.bytes, p.entries, previous)
 	if err != nil {
 		return err
 	}
@@ -151,10 +194,10 @@ func (t *Tx) readLogPart(p *logPart, q LogQuery) error {
 }
 
 // logStatement selects changes, and at least one more than are to be looked at.
-func (t *Tx) logStatement(q LogQuery, look int) *db.Builder {
+func (r *Reader) logStatement(q Query, look int) *db.Builder {
 	s := &db.Builder{}
-	s.Write(`SELECT position, revision, collection, id, kind, at, caller, previous, "transaction" FROM `, t.store.db.PositionedLog(), " AS log")
-	t.logRange(s, q)
+	s.Write(`SELECT position, revision, collection, id, kind, at, caller, previous, "transaction" FROM `, r.log.db.PositionedLog(), " AS log")
+	r.logRange(s, q)
 	// A constant limit, so that the planner expects few rows; one of a few, so that there are few
 	// statements to prepare.
 	limit := 16
@@ -167,7 +210,7 @@ func (t *Tx) logStatement(q LogQuery, look int) *db.Builder {
 
 // logRange writes the condition of a query without its collection, unless it is for one
 // resource.
-func (t *Tx) logRange(s *db.Builder, q LogQuery) {
+func (r *Reader) logRange(s *db.Builder, q Query) {
 	s.Write(" WHERE position > ")
 	s.Arg(model.IntValue(q.After))
 	if q.Before != 0 {
@@ -176,40 +219,40 @@ func (t *Tx) logRange(s *db.Builder, q LogQuery) {
 	}
 	if q.ID != nil {
 		s.Write(" AND collection = ")
-		s.Arg(model.IntValue(t.store.tables[q.Collection].log.Number))
+		s.Arg(model.IntValue(r.log.tables[q.Collection].Number))
 		s.Write(" AND id = ")
 		s.Arg(model.IDValue(*q.ID))
 	}
 }
 
 // CountLog counts changes in the log.
-func (t *Tx) CountLog(q LogQuery) (n int64, err error) {
+func (r *Reader) CountLog(q Query) (n int64, err error) {
 	s := &db.Builder{}
-	s.Write("SELECT count(*) FROM ", t.store.db.PositionedLog(), " AS log")
-	t.logRange(s, q)
+	s.Write("SELECT count(*) FROM ", r.log.db.PositionedLog(), " AS log")
+	r.logRange(s, q)
 	if q.ID == nil {
 		s.Write(" AND collection IN (")
-		counted := t.store.schema.All()
+		counted := r.log.schema.All()
 		if q.Collection != nil {
 			counted = []*model.Collection{q.Collection}
 		}
-		s.List(len(counted), ", ", "", func(i int) { s.Arg(model.IntValue(t.store.tables[counted[i]].log.Number)) })
+		s.List(len(counted), ", ", "", func(i int) { s.Arg(model.IntValue(r.log.tables[counted[i]].Number)) })
 		s.Write(")")
 	}
-	_, err = db.One(t.conn, func(row model.Row) { n = row.Int(0) }, s.String(), s.Args...)
-	return n, t.fault(err)
+	_, err = db.One(r.conn, func(row model.Row) { n = row.Int(0) }, s.String(), s.Args...)
+	return n, r.fault(err)
 }
 
 // Floor is the position up to which the log was removed, with the time of the last change that
 // was; zero and empty: nothing was removed.
-func (t *Tx) Floor() (position int64, at string, err error) {
-	floor, err := db.ReadFloor(t.conn)
-	return floor.Position, floor.At, t.fault(err)
+func (r *Reader) Floor() (position int64, at string, err error) {
+	floor, err := db.ReadFloor(r.conn)
+	return floor.Position, floor.At, r.fault(err)
 }
 
 // History identifies the history that positions, revisions and ETags belong to, as the snapshot
 // sees it.
-func (t *Tx) History() (model.ID, error) {
-	id, err := db.ReadHistory(t.conn)
-	return id, t.fault(err)
+func (r *Reader) History() (model.ID, error) {
+	id, err := db.ReadHistory(r.conn)
+	return id, r.fault(err)
 }

@@ -1,4 +1,4 @@
-package model
+package compile
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
 )
 
@@ -24,12 +25,12 @@ type group struct {
 	at      Path
 }
 
-func (k *Checker) groups(c *Collection, at Path) {
-	k.groupsOf(c, "unique", c.Unique, func(a *Attribute) bool { return a.Unique }, at)
-	k.groupsOf(c, "index", c.Index, func(a *Attribute) bool { return a.Index }, at)
+func (k *Checker) groups(c *model.Collection, at Path) {
+	k.groupsOf(c, "unique", c.Unique, func(a *model.Attribute) bool { return a.Unique }, at)
+	k.groupsOf(c, "index", c.Index, func(a *model.Attribute) bool { return a.Index }, at)
 }
 
-func (k *Checker) groupsOf(c *Collection, keyword string, listed [][]string, short func(*Attribute) bool, at Path) {
+func (k *Checker) groupsOf(c *model.Collection, keyword string, listed [][]string, short func(*model.Attribute) bool, at Path) {
 	for i, names := range listed {
 		g := group{names, keyword, at.To(keyword).Item(i)}
 		if slices.ContainsFunc(listed[:i], func(earlier []string) bool { return sameGroup(keyword, earlier, names) }) {
@@ -54,7 +55,7 @@ func sameGroup(keyword string, a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-func (k *Checker) group(c *Collection, g group, at Path) {
+func (k *Checker) group(c *model.Collection, g group, at Path) {
 	if len(g.names) == 0 {
 		k.Report(g.at, "name at least one attribute")
 	}
@@ -62,7 +63,7 @@ func (k *Checker) group(c *Collection, g group, at Path) {
 		k.Report(g.at, "a group can have at most %d attributes, but this one has %d", maxIndexColumns, len(g.names))
 		return
 	}
-	var members []*Attribute
+	var members []*model.Attribute
 	for i, name := range g.names {
 		a := c.Declared(name)
 		if attribute, path, inside := strings.Cut(name, "."); inside && g.keyword == "index" {
@@ -77,14 +78,14 @@ func (k *Checker) group(c *Collection, g group, at Path) {
 			k.Report(g.at.Item(i), "%s is twice in this group: remove one of them", name)
 		case g.keyword == "index" && a.ScalarItems() != nil && len(g.names) == 1 && !strings.Contains(name, "."):
 			return // each item is found by itself, however long it is
-		case g.keyword == "index" && a.Type == Array && c.Declared(name) == a && len(g.names) > 1:
+		case g.keyword == "index" && a.Type == model.Array && c.Declared(name) == a && len(g.names) > 1:
 			k.Report(g.at.Item(i), "%s is an array, which has an index of its own: list it alone", name)
-		case g.keyword == "index" && a.Type == Array && c.Declared(name) == a:
+		case g.keyword == "index" && a.Type == model.Array && c.Declared(name) == a:
 			k.Report(g.at, "%s is an array whose items can be anything or are no scalars: declare items with a scalar type, or remove it", name)
-		case g.keyword == "index" && a.Type == Object && c.Declared(name) == a:
+		case g.keyword == "index" && a.Type == model.Object && c.Declared(name) == a:
 			k.Report(g.at, "%s is an object: list the paths of its properties, such as %s.city, in the index of the collection", name, name)
-		case a.kind == KindJSON:
-			k.Report(g.at, "%s is %s, which cannot be in %s: remove it", name, Article(string(a.Type)), g.keyword)
+		case a.Kind() == model.KindJSON:
+			k.Report(g.at, "%s is %s, which cannot be in %s: remove it", name, suggest.Article(string(a.Type)), g.keyword)
 		default:
 			members = append(members, a)
 		}
@@ -95,7 +96,7 @@ func (k *Checker) group(c *Collection, g group, at Path) {
 }
 
 // insideOf finds the property of an object that an index names, or reports that there is none.
-func (k *Checker) insideOf(c *Collection, attribute, path string, at Path) *Attribute {
+func (k *Checker) insideOf(c *model.Collection, attribute, path string, at Path) *model.Attribute {
 	object := c.Declared(attribute)
 	if object == nil {
 		k.Report(at, "%s has no attribute %q%s", c.Name, attribute, suggest.DidYouMean(attribute, c.AttributeNames()))
@@ -108,32 +109,23 @@ func (k *Checker) insideOf(c *Collection, attribute, path string, at Path) *Attr
 	return inside
 }
 
-// AttributeNames lists the names of the attributes, in the order of the schema.
-func (c *Collection) AttributeNames() []string {
-	names := make([]string, len(c.Attributes))
-	for i := range c.Attributes {
-		names[i] = c.Attributes[i].Name
-	}
-	return names
-}
-
 // indexable checks, by the maximum lengths of the strings, that all values of the group fit into an
 // index.
-func (k *Checker) indexable(c *Collection, members []*Attribute, g group, at Path) {
-	lengthOf := func(a *Attribute) Path {
+func (k *Checker) indexable(c *model.Collection, members []*model.Attribute, g group, at Path) {
+	lengthOf := func(a *model.Attribute) Path {
 		if c.Declared(a.Name) != a {
 			return g.at // a property
 		}
 		return at.To("attributes", a.Name, "maxLength")
 	}
 	room := maxIndexBytes
-	var bounded, unbounded []*Attribute
+	var bounded, unbounded []*model.Attribute
 	var characters int
 	for _, a := range members {
 		switch {
-		case a.kind == 0 || a.MaxLength < 0:
+		case a.Kind() == 0 || a.MaxLength < 0:
 			return // the attribute itself is invalid
-		case a.kind != KindText || len(a.Enum) > 0 || a.Format == Email:
+		case a.Kind() != model.KindText || len(a.Enum) > 0 || a.Format == model.Email:
 			room -= indexBytes(a)
 		case a.MaxLength == 0:
 			unbounded = append(unbounded, a)
@@ -162,7 +154,7 @@ func (k *Checker) indexable(c *Collection, members []*Attribute, g group, at Pat
 	}
 }
 
-func lengthsOf(attributes []*Attribute) string {
+func lengthsOf(attributes []*model.Attribute) string {
 	names := make([]string, len(attributes))
 	for i, a := range attributes {
 		names[i] = a.Name
@@ -174,23 +166,23 @@ func lengthsOf(attributes []*Attribute) string {
 }
 
 // indexBytes is the maximum size in an index of a value of bounded size.
-func indexBytes(a *Attribute) int {
-	switch a.kind {
-	case KindUUID:
+func indexBytes(a *model.Attribute) int {
+	switch a.Kind() {
+	case model.KindUUID:
 		return 16
-	case KindDate:
+	case model.KindDate:
 		return 10
-	case KindDateTime:
+	case model.KindDateTime:
 		return 24
-	case KindText:
-		if len(a.enum) == 0 { // an email, which is ASCII
+	case model.KindText:
+		if len(a.Constraints().Enum) == 0 { // an email, which is ASCII
 			if a.MaxLength > 0 {
-				return min(a.MaxLength, maxEmail)
+				return min(a.MaxLength, model.MaxEmail)
 			}
-			return maxEmail
+			return model.MaxEmail
 		}
 		longest := 0
-		for _, value := range a.enum {
+		for _, value := range a.Constraints().Enum {
 			longest = max(longest, len(value.Text()))
 		}
 		return longest

@@ -1,142 +1,24 @@
-package store
+package changelog
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 )
-
-// loggedTable is how the change log stores the former values of a collection: a JSON object of
-// numbers of columns and values.
-type loggedTable struct {
-	*migrate.NumberedTable
-	collection *model.Collection
-	keys       [][]byte       // of each column, nil for id and revision
-	column     map[string]int // by number
-}
-
-func newLoggedTable(c *model.Collection, numbers *migrate.NumberedTable) *loggedTable {
-	l := &loggedTable{NumberedTable: numbers, collection: c, keys: make([][]byte, len(c.Columns())), column: map[string]int{}}
-	for i, column := range numbers.Columns {
-		if column.Number != 0 {
-			number := strconv.FormatInt(column.Number, 10)
-			l.keys[i], l.column[number] = []byte(`"`+number+`":`), i
-		}
-	}
-	return l
-}
-
-// previous is what the log keeps of the state before an update, and whole what it keeps before
-// a deletion.
-func (l *loggedTable) previous(before, after model.Record) []byte {
-	if storesWhole(before.Int(l.collection.RevisionColumn())) {
-		return l.whole(before)
-	}
-	return l.encode(before, func(column int) bool { return before[column] != after[column] })
-}
-
-func (l *loggedTable) whole(before model.Record) []byte {
-	return l.encode(before, func(int) bool { return true })
-}
-
-// storesWhole reports whether an update of a resource with a revision stores all former values,
-// so that whoever needs the state of then reads no further. It is one in 16 by a hash of the
-// revision: two resources that are updated in turns would have revisions of which those of one
-// are all odd.
-func storesWhole(revision int64) bool {
-	return db.BitsOf(revision)*0x9E3779B97F4A7C15>>60 == 0
-}
-
-func (l *loggedTable) encode(record model.Record, has func(column int) bool) []byte {
-	dst := []byte{'{'}
-	for i, key := range l.keys {
-		if key == nil || !has(i) {
-			continue
-		}
-		if len(dst) > 1 {
-			dst = append(dst, ',')
-		}
-		dst = l.collection.Columns()[i].Kind.AppendValue(append(dst, key...), record, i)
-	}
-	return append(dst, '}')
-}
-
-// decode calls visit with the columns and values of an entry that is no creation. Columns that the
-// collection no longer has are left out.
-func (l *loggedTable) decode(previous []byte, visit func(column int, value model.Value)) error {
-	if len(previous) == 0 {
-		return errEmpty
-	}
-	d := jsontext.NewDecoder(bytes.NewReader(previous), jsontext.AllowDuplicateNames(true))
-	if _, err := d.ReadToken(); err != nil {
-		return err
-	}
-	for d.PeekKind() != '}' {
-		number, err := d.ReadToken()
-		if err != nil {
-			return err
-		}
-		column, ok := l.column[number.String()]
-		text, err := d.ReadValue()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		value, err := l.collection.Columns()[column].Kind.ParseValue(text)
-		if err != nil {
-			return err
-		}
-		visit(column, value)
-	}
-	return nil
-}
-
-// blank is a state in which every column is what a migration that added it would have filled in.
-func (l *loggedTable) blank(id model.ID) model.Record {
-	record := make(model.Record, len(l.Columns))
-	for i, column := range l.Columns {
-		record[i] = column.Fill
-	}
-	record[model.IDColumn] = model.IDValue(id)
-	return record
-}
-
-// undo makes the state after a change the one before it, whose revision is not known.
-func (l *loggedTable) undo(record model.Record, revision int64, previous []byte) error {
-	err := l.decode(previous, func(column int, value model.Value) { record[column] = value })
-	l.fill(record, revision)
-	record[l.collection.RevisionColumn()] = model.Null
-	return l.unreadable(record.ID(model.IDColumn), revision, err)
-}
-
-// fill gives the columns that were added after a revision the values that they got then.
-func (l *loggedTable) fill(record model.Record, revision int64) {
-	for i, column := range l.Columns {
-		if revision <= column.Since {
-			record[i] = column.Fill
-		}
-	}
-}
 
 // errTooLarge: the states of several resources are larger than they may be together.
 var errTooLarge = errors.New("the states are too large")
 
 // statesWithin finds the states of the first changes, as many as fit into a number of bytes but at
 // least one, and those of all changes if that is zero.
-func (t *Tx) statesWithin(most int, entries []LogEntry, previous [][]byte) (known int, err error) {
-	err = t.states(entries, previous, most)
+func (r *Reader) statesWithin(most int, entries []Entry, previous [][]byte) (known int, err error) {
+	err = r.states(entries, previous, most)
 	if errors.Is(err, errTooLarge) { // their size is only known when they are read
 		entries = entries[:1]
-		err = t.states(entries, previous, 0)
+		err = r.states(entries, previous, 0)
 	}
 	if most == 0 || err != nil {
 		return len(entries), err
@@ -148,20 +30,12 @@ func (t *Tx) statesWithin(most int, entries []LogEntry, previous [][]byte) (know
 }
 
 // size is how many bytes the texts of both states have.
-func (e *LogEntry) size() int { return SizeOf(e.Before) + SizeOf(e.After) }
-
-// SizeOf is how many bytes the texts of a record have.
-func SizeOf(r model.Record) (bytes int) {
-	for i := range r {
-		bytes += len(r[i].Text())
-	}
-	return bytes
-}
+func (e *Entry) size() int { return e.Before.TextSize() + e.After.TextSize() }
 
 // states finds the states before and after changes, which may be in any order. An entry that
 // cannot be read makes those of its resource up to there unreadable, and no others. If the states of
 // several resources have more than a number of bytes, it stops with errTooLarge; zero: no bound.
-func (t *Tx) states(entries []LogEntry, previous [][]byte, most int) error {
+func (r *Reader) states(entries []Entry, previous [][]byte, most int) error {
 	groups := map[resourceKey][]int{}
 	var order []resourceKey
 	for i := range entries {
@@ -178,12 +52,12 @@ func (t *Tx) states(entries []LogEntry, previous [][]byte, most int) error {
 			last[key] = end.Revision
 		}
 	}
-	after, unreadable, err := t.statesAfter(order, last, most)
+	after, unreadable, err := r.statesAfter(order, last, most)
 	if err != nil {
 		return err
 	}
 	for key, group := range groups {
-		log, state, unknown := t.store.tables[key.collection].log, after[key], unreadable[key]
+		log, state, unknown := r.log.tables[key.collection], after[key], unreadable[key]
 		for _, i := range slices.Backward(group) {
 			e := &entries[i]
 			if e.Kind == Deleted {
@@ -201,7 +75,7 @@ func (t *Tx) states(entries []LogEntry, previous [][]byte, most int) error {
 }
 
 // readStates sets the states of an entry. State is the one after it, or of a deletion a blank one.
-func (l *loggedTable) readStates(e *LogEntry, state model.Record, previous []byte) error {
+func (l *table) readStates(e *Entry, state model.Record, previous []byte) error {
 	var before, after model.Record
 	if e.Kind != Deleted {
 		after = state
@@ -230,7 +104,7 @@ type resourceKey struct {
 // statesAfter finds the states of resources as of revisions at which they were changed and not
 // deleted: their rows, if they were not changed since. Unreadable is of which they are not known, and
 // why. Most is that of states.
-func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64, most int) (states map[resourceKey]model.Record, unreadable map[resourceKey]error, err error) {
+func (r *Reader) statesAfter(order []resourceKey, last map[resourceKey]int64, most int) (states map[resourceKey]model.Record, unreadable map[resourceKey]error, err error) {
 	ids := map[*model.Collection][]model.ID{}
 	for _, key := range order {
 		if _, ok := last[key]; ok {
@@ -240,13 +114,13 @@ func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64, most i
 	states, unreadable = map[resourceKey]model.Record{}, map[resourceKey]error{}
 	bytes := 0
 	add := func(key resourceKey, record model.Record) (fits bool) {
-		bytes += SizeOf(record) - SizeOf(states[key])
+		bytes += record.TextSize() - states[key].TextSize()
 		states[key] = record
 		return most == 0 || bytes <= most || len(last) == 1
 	}
 	for c, wanted := range ids {
 		fits := true
-		err := t.rowsOf(c, wanted, func(record model.Record) bool {
+		err := r.rowsOf(c, wanted, func(record model.Record) bool {
 			fits = add(resourceKey{c, record.ID(model.IDColumn)}, record)
 			return fits
 		})
@@ -263,7 +137,7 @@ func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64, most i
 		if !wanted || current != nil && current.Int(key.collection.RevisionColumn()) == revision {
 			continue
 		}
-		state, err := t.stateAt(key, revision, current)
+		state, err := r.stateAt(key, revision, current)
 		switch {
 		case IsUnreadable(err):
 			unreadable[key] = err
@@ -280,8 +154,8 @@ func (t *Tx) statesAfter(order []resourceKey, last map[resourceKey]int64, most i
 const rowsAtOnce = 100
 
 // rowsOf reads the resources with some ids, as far as they exist, while read returns true.
-func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record) bool) error {
-	table := t.store.tables[c]
+func (r *Reader) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record) bool) error {
+	table := r.log.tables[c].rows
 	for chunk := range slices.Chunk(ids, rowsAtOnce) {
 		b := &db.Builder{}
 		b.Write("SELECT ", table.All, " FROM ", table.Name, " WHERE ", table.Columns[model.IDColumn], " IN (")
@@ -292,7 +166,7 @@ func (t *Tx) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record)
 		b.List(size, ", ", "", func(i int) { b.Arg(model.IDValue(chunk[min(i, len(chunk)-1)])) })
 		b.Write(")")
 		more := true
-		err := db.Each(t.conn, func(row model.Row) bool {
+		err := db.Each(r.conn, func(row model.Row) bool {
 			more = read(c.Scan(row))
 			return more
 		}, b.String(), b.Args...)
@@ -309,25 +183,25 @@ const laterAtOnce = 32
 // stateAt finds the state of a resource after a revision from its later changes: each column has
 // the value that the first of them tells, or that of the current row, which is nil if it was
 // deleted since.
-func (t *Tx) stateAt(key resourceKey, revision int64, current model.Record) (model.Record, error) {
-	return t.stateSince(key, revision, revision, current)
+func (r *Reader) stateAt(key resourceKey, revision int64, current model.Record) (model.Record, error) {
+	return r.stateSince(key, revision, revision, current)
 }
 
 // stateSince does the same from the changes after one revision, as of another: attributes that were
 // added since then have the values that they were added with.
-func (t *Tx) stateSince(key resourceKey, after, revision int64, current model.Record) (model.Record, error) {
-	log := t.store.tables[key.collection].log
+func (r *Reader) stateSince(key resourceKey, after, revision int64, current model.Record) (model.Record, error) {
+	log := r.log.tables[key.collection]
 	state, known, unknown := log.blank(key.id), make([]bool, len(log.Columns)), 0
 	for i, column := range log.Columns {
-		if known[i] = column.Number == 0 || revision <= column.Since; !known[i] {
+		if known[i] = column.Number == 0 || revision <= column.AddedAfter; !known[i] {
 			unknown++
 		}
 	}
 	for at, deleted := after, false; unknown > 0 && !deleted; {
 		later, unreadable := 0, error(nil)
-		err := db.Each(t.conn, func(row model.Row) bool {
+		err := db.Each(r.conn, func(row model.Row) bool {
 			later++
-			kind := ChangeKind(row.AppendText(nil, 1))
+			kind := Kind(row.AppendText(nil, 1))
 			at, deleted = row.Int(0), kind == Deleted
 			unreadable = errKind(kind)
 			if kind == Updated || kind == Deleted {

@@ -1,4 +1,4 @@
-package rooms
+package layers
 
 import (
 	"encoding/json"
@@ -62,12 +62,12 @@ func TestFilesAreOpenedInKnownPlaces(t *testing.T) {
 	}
 	for _, place := range slices.Sorted(maps.Keys(found)) {
 		if mayOpen[place] == "" {
-			t.Errorf("%s is not in the table mayOpen of internal/rooms: say there why it can be no file of an SQLite database", place)
+			t.Errorf("%s is not in the table mayOpen of internal/layers: say there why it can be no file of an SQLite database", place)
 		}
 	}
 	for _, place := range slices.Sorted(maps.Keys(mayOpen)) {
 		if !found[place] {
-			t.Errorf("%s is in the table mayOpen of internal/rooms, and not in the code", place)
+			t.Errorf("%s is in the table mayOpen of internal/layers, and not in the code", place)
 		}
 	}
 }
@@ -163,14 +163,14 @@ func nameOf(declaration ast.Decl) string {
 	return function.Name.Name
 }
 
-// TestFileOpeningCallsAreFound holds the search itself.
+// TestFileOpeningCallsAreFound checks the search itself.
 func TestFileOpeningCallsAreFound(t *testing.T) {
-	got := openings(t, "internal/rooms", "testdata/opens.go.txt")
+	got := openings(t, "internal/layers", "testdata/opens.go.txt")
 	want := []string{
-		"internal/rooms (outside of functions): os.ReadFile",
-		"internal/rooms direct: os.Open",
-		"internal/rooms (*thing).renamed: os.OpenFile",
-		"internal/rooms thing.mapped: syscall.Mmap",
+		"internal/layers (outside of functions): os.ReadFile",
+		"internal/layers direct: os.Open",
+		"internal/layers (*thing).renamed: os.OpenFile",
+		"internal/layers thing.mapped: syscall.Mmap",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

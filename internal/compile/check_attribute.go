@@ -1,52 +1,46 @@
-package model
+package compile
 
 import (
 	"regexp"
 	"slices"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
 )
 
-var (
-	Types   = []Type{String, Integer, Number, Boolean, Object, Array}
-	Formats = []Format{Email, URI, UUID, Date, DateTime, Decimal}
-)
-
-func IsType(t Type) bool { return slices.Contains(Types, t) }
-
 // isFormat reports whether a format is known, or empty.
-func isFormat(f Format) bool { return f == "" || slices.Contains(Formats, f) }
+func isFormat(f model.Format) bool { return f == "" || slices.Contains(model.Formats, f) }
 
 // maxDefinitionDepth bounds how deeply items and properties can be nested.
 const maxDefinitionDepth = 32
 
 // attribute checks and compiles the definition of an attribute, or, at a depth
 // beyond 1, of a value inside one.
-func (k *Checker) attribute(a *Attribute, at Path, depth int) {
+func (k *Checker) attribute(a *model.Attribute, at Path, depth int) {
 	before := len(k.Problems)
 	switch {
 	case depth > maxDefinitionDepth:
 		k.Report(at, "definitions can be nested at most %d levels deep", maxDefinitionDepth)
 		return
 	case a.Type == "":
-		k.Report(at.To("type"), "add a type: %s", OneOf(Types))
+		k.Report(at.To("type"), "add a type: %s", suggest.OneOf(model.Types))
 		return
-	case !IsType(a.Type):
-		hint := suggest.DidYouMean(string(a.Type), Types)
+	case !model.IsType(a.Type):
+		hint := suggest.DidYouMean(string(a.Type), model.Types)
 		if known := TypeHints.Find(string(a.Type)); known != "" {
 			hint = ": " + known
 		}
-		k.Report(at.To("type"), "type must be %s, but is %q%s", OneOf(Types), a.Type, hint)
+		k.Report(at.To("type"), "type must be %s, but is %q%s", suggest.OneOf(model.Types), a.Type, hint)
 		return
 	}
 	if isFormat(a.Format) {
-		a.kind = kindOf(a)
-	} else if a.Type == String {
-		k.Report(at.To("format"), "format must be %s, but is %q%s", OneOf(Formats), a.Format, suggest.DidYouMean(string(a.Format), Formats))
+		a.Constraints().Kind = kindOf(a)
+	} else if a.Type == model.String {
+		k.Report(at.To("format"), "format must be %s, but is %q%s", suggest.OneOf(model.Formats), a.Format, suggest.DidYouMean(string(a.Format), model.Formats))
 	}
 	k.keywords(a, at, depth > 1)
-	if a.Scale < 0 || a.Scale > MaxDecimalDigits {
-		k.Report(at.To("scale"), "scale must be between 0 and %d, the number of digits that a decimal has", MaxDecimalDigits)
+	if a.Scale < 0 || a.Scale > model.MaxDecimalDigits {
+		k.Report(at.To("scale"), "scale must be between 0 and %d, the number of digits that a decimal has", model.MaxDecimalDigits)
 	}
 	k.counts(a.MinLength, a.MaxLength, at, "minLength", "maxLength")
 	k.counts(a.MinItems, a.MaxItems, at, "minItems", "maxItems")
@@ -60,32 +54,32 @@ func (k *Checker) attribute(a *Attribute, at Path, depth int) {
 }
 
 // keywords reports keywords that do not belong to the type of the attribute, or to its place.
-func (k *Checker) keywords(a *Attribute, at Path, nested bool) {
-	for _, key := range AttributeKeywords {
+func (k *Checker) keywords(a *model.Attribute, at Path, nested bool) {
+	for _, key := range model.AttributeKeywords {
 		if !key.Given(a) {
 			continue
 		}
 		keyword := key.Name
 		if nested && key.OnlyAttributes {
 			k.Report(at.To(keyword), "%s belongs to the attributes of a collection, and not inside them: remove it", keyword)
-		} else if key.Decimals && a.Format == Decimal && a.Type == String {
+		} else if key.Decimals && a.Format == model.Decimal && a.Type == model.String {
 			continue
 		} else if key.OnlyDecimals {
 			k.Report(at.To(keyword), "%s belongs to decimals: add format: decimal, or remove it", keyword)
-		} else if key.NoDecimals && a.Format == Decimal {
+		} else if key.NoDecimals && a.Format == model.Decimal {
 			k.Report(at.To(keyword), "%s does not belong to decimals, which are compared as numbers: remove it, or use minimum and maximum", keyword)
 		} else if key.Types != nil && !slices.Contains(key.Types, a.Type) {
-			k.Report(at.To(keyword), "%s belongs to %s, and this is %s: remove it, or change the type", keyword, plurals(key.Types), Article(string(a.Type)))
+			k.Report(at.To(keyword), "%s belongs to %s, and this is %s: remove it, or change the type", keyword, plurals(key.Types), suggest.Article(string(a.Type)))
 		}
 	}
 }
 
-func plurals(types []Type) string {
+func plurals(types []model.Type) string {
 	names := make([]string, len(types))
 	for i, t := range types {
 		names[i] = string(t) + "s"
 	}
-	return OneOf(names)
+	return suggest.OneOf(names)
 }
 
 // counts checks a pair of bounds on a length.
@@ -100,7 +94,7 @@ func (k *Checker) counts(least, most int, at Path, leastName, mostName string) {
 	}
 }
 
-func (k *Checker) pattern(a *Attribute, at Path) {
+func (k *Checker) pattern(a *model.Attribute, at Path) {
 	if a.Pattern == "" {
 		return
 	}
@@ -109,10 +103,10 @@ func (k *Checker) pattern(a *Attribute, at Path) {
 		k.Report(at, "the pattern is no regular expression in RE2 syntax, which has no look-around and no back-references: %s", regexpProblem(err))
 		return
 	}
-	a.pattern = compiled
+	a.Constraints().Pattern = compiled
 }
 
-func (k *Checker) nested(a *Attribute, at Path, depth int) {
+func (k *Checker) nested(a *model.Attribute, at Path, depth int) {
 	if a.Items != nil {
 		k.attribute(a.Items, at.To("items"), depth+1)
 	}

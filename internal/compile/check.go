@@ -1,4 +1,4 @@
-package model
+package compile
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
 )
 
@@ -23,7 +24,7 @@ func (p Path) Item(index int) Path { return p.To(strconv.Itoa(index)) }
 // Checker checks a whole schema and collects the problems.
 type Checker struct {
 	Problems Problems
-	declared []Collection
+	declared []model.Collection
 	stored   bool            // the schema was accepted before: names may have been reserved since
 	reported map[string]bool // paths
 }
@@ -82,7 +83,7 @@ func (k *Checker) renamed(rule NameRule, n int, names func(i int) (now, before s
 		if problem := rule.Problem(before); problem != "" && (rule.What != CollectionNames.What || !slices.Contains(reservedLater, before)) {
 			k.Report(at, "%s", problem)
 		} else if declared[before] {
-			k.Report(at, "there is still %s %s, so this one cannot have been renamed from it: remove renamed_from, or the other one", Article(rule.What), before)
+			k.Report(at, "there is still %s %s, so this one cannot have been renamed from it: remove renamed_from, or the other one", suggest.Article(rule.What), before)
 		} else if taken[before] != "" {
 			k.Report(at, "%s is renamed from %s already: remove one renamed_from", taken[before], before)
 		}
@@ -122,11 +123,20 @@ func (rule NameRule) Problem(name string) string {
 	case slices.Contains(rule.Reserved, name):
 		return fmt.Sprintf("the name %s is reserved: choose another one", name)
 	case !rule.Pattern.MatchString(name):
-		return fmt.Sprintf("%q cannot be the name of %s: use %s", name, Article(rule.What), rule.Allowed)
+		return fmt.Sprintf("%q cannot be the name of %s: use %s", name, suggest.Article(rule.What), rule.Allowed)
 	case len(name) > MaxName:
-		return fmt.Sprintf("the name of %s can have at most %d characters, but this one has %d", Article(rule.What), MaxName, len(name))
+		return fmt.Sprintf("the name of %s can have at most %d characters, but this one has %d", suggest.Article(rule.What), MaxName, len(name))
 	}
 	return ""
+}
+
+// JSONSchema describes a name that follows the rule.
+func (rule NameRule) JSONSchema() map[string]any {
+	schema := map[string]any{"type": "string", "pattern": rule.Pattern.String(), "maxLength": MaxName}
+	if len(rule.Reserved) > 0 {
+		schema["not"] = map[string]any{"enum": rule.Reserved}
+	}
+	return schema
 }
 
 // reservedLater are names of collections that a schema from before may have, and that it can
@@ -144,7 +154,7 @@ func (k *Checker) collectionProblem(name string) string {
 	return CollectionNames.Problem(name)
 }
 
-func (k *Checker) collectionName(c *Collection, earlier []Collection, at Path) {
+func (k *Checker) collectionName(c *model.Collection, earlier []model.Collection, at Path) {
 	if problem := k.collectionProblem(c.Name); problem != "" {
 		k.Report(at, "%s", problem)
 	}
@@ -155,7 +165,7 @@ func (k *Checker) collectionName(c *Collection, earlier []Collection, at Path) {
 	}
 }
 
-func (k *Checker) singular(c *Collection, earlier []Collection, at Path) {
+func (k *Checker) singular(c *model.Collection, earlier []model.Collection, at Path) {
 	if k.collectionProblem(c.Name) != "" {
 		return
 	}
@@ -186,7 +196,7 @@ func (k *Checker) singular(c *Collection, earlier []Collection, at Path) {
 // maxAttributes is below the number of columns that every database allows.
 const maxAttributes = 1000
 
-func (k *Checker) attributes(c *Collection, at Path) {
+func (k *Checker) attributes(c *model.Collection, at Path) {
 	if n := len(c.Attributes); n > maxAttributes {
 		k.Report(at.To("attributes"), "there are %d attributes, and no database holds so many: declare at most %d, and put the rest into objects", n, maxAttributes)
 		return
@@ -214,11 +224,11 @@ func (k *Checker) attributes(c *Collection, at Path) {
 	})
 }
 
-func (k *Checker) reference(c *Collection, a *Attribute, at Path) {
+func (k *Checker) reference(c *model.Collection, a *model.Attribute, at Path) {
 	place := at.To("attributes", a.Name)
-	if a.Type != String && IsType(a.Type) {
+	if a.Type != model.String && model.IsType(a.Type) {
 		k.Report(place.To("type"), "%s holds the id of another resource: leave out type, or write string", a.Name)
-	} else if a.Format != UUID && isFormat(a.Format) {
+	} else if a.Format != model.UUID && isFormat(a.Format) {
 		k.Report(place.To("format"), "%s holds the id of another resource: leave out format, or write uuid", a.Name)
 	}
 	if a.Default != nil {
@@ -238,22 +248,20 @@ func (k *Checker) reference(c *Collection, a *Attribute, at Path) {
 	}
 	k.collectionExists(a.References.Collection, link.To("collection"))
 	k.onDelete(a.References.OnDelete, link.To("on_delete"))
-	if a.References.OnDelete == SetNull && a.Required {
+	if a.References.OnDelete == model.SetNull && a.Required {
 		k.Report(link.To("on_delete"), "set_null needs an attribute that can be null, and %s is required: use restrict or cascade, or make it not required", a.Name)
 	}
 }
 
-var OnDeletes = []OnDelete{Restrict, Cascade, SetNull}
-
-func (k *Checker) onDelete(choice OnDelete, at Path) {
-	if !slices.Contains(OnDeletes, choice) {
-		k.Report(at, "on_delete must be %s, but is %q%s", OneOf(OnDeletes), choice, suggest.DidYouMean(string(choice), OnDeletes))
+func (k *Checker) onDelete(choice model.OnDelete, at Path) {
+	if !slices.Contains(model.OnDeletes, choice) {
+		k.Report(at, "on_delete must be %s, but is %q%s", suggest.OneOf(model.OnDeletes), choice, suggest.DidYouMean(string(choice), model.OnDeletes))
 	}
 }
 
 // parent checks the declaration of a parent. The attribute that fillIn made of it is checked like
 // any other.
-func (k *Checker) parent(c *Collection, at Path) {
+func (k *Checker) parent(c *model.Collection, at Path) {
 	if c.Parent == nil || c.Declared(c.Parent.Attribute) != nil {
 		return
 	}
@@ -276,25 +284,17 @@ func (k *Checker) collectionExists(name string, at Path) bool {
 	case slices.Contains(names, name):
 		return true
 	case name == "":
-		k.Report(at, "name a collection: %s", OneOf(names))
+		k.Report(at, "name a collection: %s", suggest.OneOf(names))
 	default:
 		k.Report(at, "there is no collection %q%s", name, suggest.DidYouMean(name, names))
 	}
 	return false
 }
 
-// Article puts "a" or "an" before a noun.
-func Article(noun string) string {
-	if strings.ContainsRune("aeio", rune(noun[0])) {
-		return "an " + noun
-	}
-	return "a " + noun
-}
-
-func (k *Checker) async(c *Collection, at Path) {
+func (k *Checker) async(c *model.Collection, at Path) {
 	for i, method := range c.Async {
-		if !slices.Contains(WriteMethods(), method) {
-			k.Report(at.Item(i), "%q is no method that writes: use %s", method, OneOf(WriteMethods()))
+		if !slices.Contains(model.WriteMethods(), method) {
+			k.Report(at.Item(i), "%q is no method that writes: use %s", method, suggest.OneOf(model.WriteMethods()))
 		} else if slices.Contains(c.Async[:i], method) {
 			k.Report(at.Item(i), "%s is listed twice: remove one of them", method)
 		}

@@ -1,7 +1,6 @@
-package model
+package compile
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
@@ -11,49 +10,32 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 )
 
-// compiled is the constraints of an attribute, in the form that checks use.
-type compiled struct {
-	kind     Kind
-	pattern  *regexp.Regexp
-	enum     []Value // empty: any value
-	fallback Value   // the default, or Null
-
-	// Integers and decimals: the bounds, exclusive ones included, as the first and
-	// the last integer that is valid. Those of decimals are in their smallest units.
-	minInt, maxInt int64
-
-	// Numbers: the tightest bounds, and whether the bound itself is excluded.
-	min, max         float64
-	minOpen, maxOpen bool
-
-	multiple *big.Rat // nil: none
-}
-
-func kindOf(a *Attribute) Kind {
+func kindOf(a *model.Attribute) model.Kind {
 	switch a.Type {
-	case Integer:
-		return KindInteger
-	case Number:
-		return KindNumber
-	case Boolean:
-		return KindBoolean
-	case Object, Array:
-		return KindJSON
+	case model.Integer:
+		return model.KindInteger
+	case model.Number:
+		return model.KindNumber
+	case model.Boolean:
+		return model.KindBoolean
+	case model.Object, model.Array:
+		return model.KindJSON
 	}
 	switch a.Format {
-	case Decimal:
-		return DecimalKind(min(max(a.Scale, 0), MaxDecimalDigits))
-	case UUID:
-		return KindUUID
-	case Date:
-		return KindDate
-	case DateTime:
-		return KindDateTime
+	case model.Decimal:
+		return model.DecimalKind(min(max(a.Scale, 0), model.MaxDecimalDigits))
+	case model.UUID:
+		return model.KindUUID
+	case model.Date:
+		return model.KindDate
+	case model.DateTime:
+		return model.KindDateTime
 	}
-	return KindText
+	return model.KindText
 }
 
 // NumberSyntax is the syntax of numbers in JSON, with exponents that are small enough for rational
@@ -63,10 +45,11 @@ var NumberSyntax = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0
 const MaxNumberText = 400
 
 // bounds compiles minimum, maximum, their exclusive forms and multipleOf.
-func (k *Checker) bounds(a *Attribute, at Path) {
-	a.minInt, a.maxInt = math.MinInt64, math.MaxInt64
-	a.min, a.max = math.Inf(-1), math.Inf(1)
-	if a.Type != Integer && a.Type != Number && a.Format != Decimal {
+func (k *Checker) bounds(a *model.Attribute, at Path) {
+	c := a.Constraints()
+	c.MinInt, c.MaxInt = math.MinInt64, math.MaxInt64
+	c.Min, c.Max = math.Inf(-1), math.Inf(1)
+	if a.Type != model.Integer && a.Type != model.Number && a.Format != model.Decimal {
 		return
 	}
 	before := len(k.Problems)
@@ -74,26 +57,27 @@ func (k *Checker) bounds(a *Attribute, at Path) {
 	upper := k.rational(a.Maximum, at.To("maximum"))
 	above := k.rational(a.ExclusiveMinimum, at.To("exclusiveMinimum"))
 	below := k.rational(a.ExclusiveMaximum, at.To("exclusiveMaximum"))
-	a.multiple = k.rational(a.MultipleOf, at.To("multipleOf"))
-	if a.multiple != nil && a.multiple.Sign() <= 0 {
+	c.Multiple = k.rational(a.MultipleOf, at.To("multipleOf"))
+	if c.Multiple != nil && c.Multiple.Sign() <= 0 {
 		k.Report(at.To("multipleOf"), "multipleOf must be more than 0")
 	}
 	if len(k.Problems) > before {
 		return
 	}
-	bound, what := a.boundNumbers, string(a.Type)
+	bound, what := boundNumbers, string(a.Type)
 	switch {
-	case a.Type == Integer:
-		bound = a.boundIntegers
-	case a.Format == Decimal:
-		bound, what = a.boundIntegers, string(a.Format)
-		for _, each := range []*big.Rat{lower, upper, above, below, a.multiple} {
+	case a.Type == model.Integer:
+		bound = boundIntegers
+	case a.Format == model.Decimal:
+		bound, what = boundIntegers, string(a.Format)
+		units := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(c.Kind.Scale())), nil)
+		for _, each := range []*big.Rat{lower, upper, above, below, c.Multiple} {
 			if each != nil { // in the smallest units
-				each.Mul(each, new(big.Rat).SetInt64(pow10(a.kind.Scale())))
+				each.Mul(each, new(big.Rat).SetInt(units))
 			}
 		}
 	}
-	if !bound(lower, above, upper, below) {
+	if !bound(c, lower, above, upper, below) {
 		keyword := "minimum"
 		switch {
 		case upper != nil:
@@ -123,7 +107,7 @@ func (k *Checker) rational(text json.Number, at Path) *big.Rat {
 
 // boundIntegers rounds the bounds inwards, to integers. It reports whether any
 // integer is left.
-func (a *Attribute) boundIntegers(lower, above, upper, below *big.Rat) bool {
+func boundIntegers(c *model.Constraints, lower, above, upper, below *big.Rat) bool {
 	first, last := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
 	one := big.NewInt(1)
 	raise := func(to *big.Int) {
@@ -151,7 +135,7 @@ func (a *Attribute) boundIntegers(lower, above, upper, below *big.Rat) bool {
 	if first.Cmp(last) > 0 {
 		return false
 	}
-	a.minInt, a.maxInt = first.Int64(), last.Int64()
+	c.MinInt, c.MaxInt = first.Int64(), last.Int64()
 	return true
 }
 
@@ -167,36 +151,36 @@ func ceiling(r *big.Rat) *big.Int {
 // boundNumbers takes the doubles next to the bounds, as a value is also the
 // double next to what was written: 0.1 is within a maximum of 0.1. It reports
 // whether any number is left.
-func (a *Attribute) boundNumbers(lower, above, upper, below *big.Rat) bool {
+func boundNumbers(c *model.Constraints, lower, above, upper, below *big.Rat) bool {
 	if lower != nil {
-		a.min, _ = lower.Float64()
+		c.Min, _ = lower.Float64()
 	}
 	if above != nil {
-		if bound, _ := above.Float64(); bound >= a.min {
-			a.min, a.minOpen = bound, true
+		if bound, _ := above.Float64(); bound >= c.Min {
+			c.Min, c.MinOpen = bound, true
 		}
 	}
 	if upper != nil {
-		a.max, _ = upper.Float64()
+		c.Max, _ = upper.Float64()
 	}
 	if below != nil {
-		if bound, _ := below.Float64(); bound <= a.max {
-			a.max, a.maxOpen = bound, true
+		if bound, _ := below.Float64(); bound <= c.Max {
+			c.Max, c.MaxOpen = bound, true
 		}
 	}
-	if math.IsInf(a.min, 1) || math.IsInf(a.max, -1) {
+	if math.IsInf(c.Min, 1) || math.IsInf(c.Max, -1) {
 		return false
 	}
-	return a.min < a.max || a.min == a.max && !a.minOpen && !a.maxOpen
+	return c.Min < c.Max || c.Min == c.Max && !c.MinOpen && !c.MaxOpen
 }
 
 // constants compiles the enumeration and the default.
-func (k *Checker) constants(a *Attribute, at Path) {
+func (k *Checker) constants(a *model.Attribute, at Path) {
 	if a.Enum != nil && len(a.Enum) == 0 {
 		k.Report(at.To("enum"), "enum must list at least one value: nothing would be valid")
 	}
 	// The list is complete before it is set: its values are not checked by it.
-	var enum []Value
+	var enum []model.Value
 	for i, constant := range a.Enum {
 		place := at.To("enum").Item(i)
 		value, ok := k.constant(a, constant, "this value", place)
@@ -207,40 +191,32 @@ func (k *Checker) constants(a *Attribute, at Path) {
 			enum = append(enum, value)
 		}
 	}
-	a.enum = enum
+	a.Constraints().Enum = enum
 	if a.Default != nil && len(enum) == len(a.Enum) {
-		a.fallback, _ = k.constant(a, a.Default, "the default", at.To("default"))
+		a.Constraints().Default, _ = k.constant(a, a.Default, "the default", at.To("default"))
 	}
 }
 
-func (k *Checker) constant(a *Attribute, constant any, what string, at Path) (Value, bool) {
-	text, err := Marshal(constant)
+func (k *Checker) constant(a *model.Attribute, constant any, what string, at Path) (model.Value, bool) {
+	text, err := model.Marshal(constant)
 	if err != nil {
 		k.Report(at, "%s cannot be written as JSON: %s", what, err)
-		return Null, false
+		return model.Null, false
 	}
 	if string(text) == "null" {
 		k.Report(at, "%s cannot be null: remove it, as every attribute that is not required can be null and is null by default", what)
-		return Null, false
+		return model.Null, false
 	}
-	value, wrong := a.decodeConstant(text)
+	value, wrong := a.DecodeConstant(text)
 	if wrong == nil {
 		return value, true
 	}
 	message := constantProblem(what, wrong)
-	if scalar := text[0] != '"' && text[0] != '{' && text[0] != '['; scalar && a.Type == String {
+	if scalar := text[0] != '"' && text[0] != '{' && text[0] != '['; scalar && a.Type == model.String {
 		message += `: write it in quotes, "` + string(text) + `"`
 	}
 	k.Report(at, "%s", message)
-	return Null, false
-}
-
-func Marshal(value any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	return model.Null, false
 }
 
 // constantProblem turns the error of a value, which is for clients, into a problem of a constant,

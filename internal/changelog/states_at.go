@@ -1,0 +1,155 @@
+package changelog
+
+import (
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+)
+
+// States finds states of resources at positions of the change log. It is for resources that others
+// refer to: one that is not there at a position is found as it is when it is created, or as it last
+// was. The same transaction creates it later, or deletes later what refers to it, as every reference
+// is valid when a transaction ends.
+type States struct {
+	reader  *Reader
+	settled map[resourceKey]settledState
+	bytes   int // of the texts of those
+}
+
+// mostSettled is how many bytes States keeps, about. Every stream that reads from the database has its own.
+const mostSettled = 256 << 10
+
+// settledState is the state of a resource from a position on: there are no later changes.
+type settledState struct {
+	from  int64
+	state model.Record
+}
+
+// States returns the states of resources, as long as the transaction lasts.
+func (r *Reader) States() *States { return &States{reader: r, settled: map[resourceKey]settledState{}} }
+
+// Before finds resources as they were before a change, and After as they were after it.
+func (s *States) Before(e *Entry) query.Lookup { return s.at(e.Position-1, e.Revision) }
+
+// After finds resources as they were after a change.
+func (s *States) After(e *Entry) query.Lookup { return s.at(e.Position, e.Revision) }
+
+// at finds resources at a position. Revision is that of the change there: attributes that were added
+// later have the values that they were added with.
+func (s *States) at(position, revision int64) query.Lookup {
+	return func(c *model.Collection, id model.ID) (model.Record, error) {
+		key := resourceKey{c, id}
+		if settled, ok := s.settled[key]; ok && position >= settled.from {
+			return settled.state, nil
+		}
+		state, from, err := s.reader.stateAtPosition(key, position, revision)
+		if from >= 0 && err == nil {
+			s.keep(key, settledState{from, state})
+		}
+		return state, s.reader.fault(err)
+	}
+}
+
+// keep keeps a state, in place of all others if there is no room for it.
+func (s *States) keep(key resourceKey, settled settledState) {
+	if s.bytes += settled.state.TextSize(); s.bytes > mostSettled {
+		clear(s.settled)
+		s.bytes = settled.state.TextSize()
+	}
+	s.settled[key] = settled
+}
+
+// stateAtPosition finds the state of a resource at a position. From is the position of its last
+// change if there are none after the position, and else negative.
+func (r *Reader) stateAtPosition(key resourceKey, position, revision int64) (state model.Record, from int64, err error) {
+	number, id := model.IntValue(r.log.tables[key.collection].Number), model.IDValue(key.id)
+	change := func(sql string, bound int64) (revision int64, kind Kind, position int64, err error) {
+		_, err = db.One(r.conn, func(row model.Row) {
+			revision, kind, position = row.Int(0), Kind(row.AppendText(nil, 1)), row.Int(2)
+		}, sql, number, id, model.IntValue(bound))
+		return revision, kind, position, err
+	}
+	last, lastKind, from, err := change("SELECT revision, kind, position FROM "+r.log.db.PositionedLog()+
+		" AS log WHERE collection = $1 AND id = $2 AND position <= $3 ORDER BY position DESC LIMIT 1", position)
+	if err != nil {
+		return nil, 0, err
+	}
+	later, laterKind, _, err := change("SELECT revision, kind, 0 FROM "+db.ChangesTable+
+		" WHERE collection = $1 AND id = $2 AND revision > $3 ORDER BY revision LIMIT 1", last)
+	if err != nil {
+		return nil, 0, err
+	}
+	var current model.Record
+	err = r.rowsOf(key.collection, []model.ID{key.id}, func(record model.Record) bool {
+		current = record
+		return true
+	})
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case later == 0 && lastKind == Deleted:
+		state, err = r.deletedAt(key, last)
+		return state, from, err
+	case later == 0:
+		return current, from, nil
+	case lastKind == Deleted:
+		// It was created again under the same id. What referred to it before has gone with it.
+		state, err = r.deletedAt(key, last)
+	case laterKind == Created:
+		state, err = r.stateSince(key, later, later, current)
+	default:
+		state, err = r.stateSince(key, last, revision, current)
+	}
+	return state, -1, err
+}
+
+// deletedAt is the last state of a resource before a deletion.
+func (r *Reader) deletedAt(key resourceKey, revision int64) (model.Record, error) {
+	log := r.log.tables[key.collection]
+	record := log.blank(key.id)
+	var previous []byte
+	_, err := db.One(r.conn, func(row model.Row) { previous = row.AppendText(nil, 0) },
+		"SELECT previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND revision = $3", model.IntValue(log.Number), model.IDValue(key.id), model.IntValue(revision))
+	if err != nil {
+		return nil, err
+	}
+	return record, log.undo(record, revision, previous)
+}
+
+// Deleted returns the last state of a deleted resource, nil if the change log no longer has
+// it.
+func (r *Reader) Deleted(c *model.Collection, id model.ID) (model.Record, error) {
+	log := r.log.tables[c]
+	var revision int64
+	var previous []byte
+	found, err := db.One(r.conn, func(row model.Row) { revision, previous = row.Int(0), row.AppendText(nil, 1) },
+		"SELECT revision, previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND kind = '"+db.Deleted+"' ORDER BY revision DESC LIMIT 1",
+		model.IntValue(log.Number), model.IDValue(id))
+	if err != nil || !found {
+		return nil, r.fault(err)
+	}
+	record := log.blank(id)
+	err = log.undo(record, revision, previous)
+	return record, r.fault(err)
+}
+
+// ChangedBefore returns the last change of a resource before a revision, nil if the change log
+// no longer has it. Once a transaction has changed a resource, no other can until it ends, so
+// this is the transaction's own change if there is one. Its position is unknown.
+func (r *Reader) ChangedBefore(revision int64, c *model.Collection, id model.ID) (*Entry, error) {
+	var found []Entry
+	var previous [][]byte
+	err := db.Each(r.conn, func(row model.Row) bool {
+		found = append(found, Entry{Revision: row.Int(0), Collection: c, ID: id, Kind: Kind(row.AppendText(nil, 1))})
+		previous = append(previous, row.AppendText(nil, 2))
+		return true
+	}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE revision < $1 AND collection = $2 AND id = $3 ORDER BY revision DESC LIMIT 1",
+		model.IntValue(revision), model.IntValue(r.log.tables[c].Number), model.IDValue(id))
+	if err == nil {
+		err = r.states(found, previous, 0)
+	}
+	if err != nil || len(found) == 0 {
+		return nil, r.fault(err)
+	}
+	return &found[0], r.fault(found[0].Unreadable)
+}

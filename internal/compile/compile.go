@@ -1,0 +1,71 @@
+// Package compile checks a declared schema and compiles it into a model. Package schema is the public
+// way to declare one. Databases store declarations too.
+package compile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Problem is one mistake in a schema.
+type Problem struct {
+	// Path leads to the mistake: "collections", "users", "attributes", "email", "maxLength".
+	Path []string
+	// Line and Column, from 1, are known when the schema came from a file.
+	Line, Column int
+	// Message says what is wrong and what would be right.
+	Message string
+}
+
+// String is the problem with its place, the line first if it is known.
+func (p Problem) String() string {
+	if p.Line > 0 {
+		return fmt.Sprintf("%d:%d: %s", p.Line, p.Column, p.Message)
+	}
+	return strings.Join(p.Path, ".") + ": " + p.Message
+}
+
+// Problems is everything that is wrong with a schema, as one error.
+type Problems []Problem
+
+// Error lists the problems, one on each line.
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, problem := range p {
+		lines[i] = problem.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Schema checks and compiles collections that were declared in Go code. All
+// mistakes are reported at once, as Problems. The arguments are not changed.
+func Schema(collections ...model.Collection) (*model.Schema, error) {
+	declared := make([]model.Collection, len(collections))
+	for i := range collections {
+		declared[i] = collections[i].Declaration()
+	}
+	return checked(declared, false)
+}
+
+// Stored compiles what Schema.Document has written.
+func Stored(document []byte) (*model.Schema, error) {
+	declared, err := model.ReadDocument(document)
+	if err != nil {
+		return nil, err
+	}
+	return checked(declared, true)
+}
+
+// checked derives what a declaration may leave out, checks everything and compiles it. Stored: the
+// declaration comes from a database.
+func checked(declared []model.Collection, stored bool) (*model.Schema, error) {
+	FillIn(declared)
+	k := Checker{declared: declared, stored: stored}
+	k.schema()
+	if len(k.Problems) > 0 {
+		return nil, k.Problems
+	}
+	return model.NewSchema(declared, operations(), changes()), nil
+}

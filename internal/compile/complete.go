@@ -1,0 +1,103 @@
+package compile
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/gertd/go-pluralize"
+
+	"github.com/plural-go/plural/internal/model"
+)
+
+// FillIn derives what was left out. What cannot be derived stays empty, and the checks report it.
+// FillIn is idempotent.
+func FillIn(declared []model.Collection) {
+	for i := range declared {
+		if c := &declared[i]; c.Singular == "" {
+			c.Singular = deriveSingular(c.Name)
+		}
+	}
+	for i := range declared {
+		fillInParent(&declared[i], declared)
+		for j := range declared[i].Attributes {
+			fillInReference(&declared[i].Attributes[j])
+		}
+	}
+}
+
+// English knows the rules and the exceptions.
+var English = pluralize.NewClient()
+
+// deriveSingular returns the singular of a name, empty if it equals the name.
+func deriveSingular(name string) string {
+	singular := English.Singular(name)
+	if singular == name {
+		return ""
+	}
+	return singular
+}
+
+// fillInParent declares the attribute of the parent, so that it is an attribute like any other.
+func fillInParent(c *model.Collection, declared []model.Collection) {
+	if c.Parent == nil {
+		return
+	}
+	if c.Parent.Attribute == "" {
+		c.Parent.Attribute = parentAttribute(declared, c.Parent.Collection)
+	}
+	a := c.Declared(c.Parent.Attribute)
+	if a == nil {
+		if AttributeNames.Problem(c.Parent.Attribute) != "" {
+			return
+		}
+		c.Attributes = append(c.Attributes, model.Attribute{Name: c.Parent.Attribute})
+		a = &c.Attributes[len(c.Attributes)-1]
+	}
+	if a.References == nil {
+		a.References = &model.Reference{Collection: c.Parent.Collection}
+	}
+	if a.References.Collection != c.Parent.Collection {
+		return
+	}
+	if c.Parent.OnDelete == "" {
+		c.Parent.OnDelete = a.References.OnDelete
+	}
+	if c.Parent.OnDelete == "" {
+		c.Parent.OnDelete = model.Restrict
+	}
+	if a.References.OnDelete == "" {
+		a.References.OnDelete = c.Parent.OnDelete
+	}
+	a.As = cmp.Or(a.As, c.Parent.As)
+	a.Inverse = cmp.Or(a.Inverse, c.Parent.Inverse)
+}
+
+// parentAttribute is the default name of the attribute, empty if the parent has no singular.
+func parentAttribute(declared []model.Collection, parent string) string {
+	// A parent that does not exist is reported as such, and not for its attribute.
+	singular := cmp.Or(deriveSingular(parent), parent)
+	for i := range declared {
+		if declared[i].Name == parent {
+			singular = declared[i].Singular
+		}
+	}
+	if singular == "" {
+		return ""
+	}
+	return strings.ReplaceAll(singular, "-", "_") + "_id"
+}
+
+func fillInReference(a *model.Attribute) {
+	if a.References == nil {
+		return
+	}
+	if a.References.OnDelete == "" {
+		a.References.OnDelete = model.Restrict
+	}
+	if a.Type == "" {
+		a.Type = model.String
+	}
+	if a.Type == model.String && a.Format == "" {
+		a.Format = model.UUID
+	}
+}

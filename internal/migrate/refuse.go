@@ -1,0 +1,73 @@
+package migrate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plural-go/plural/internal/db"
+)
+
+// RefusedError says why a migration was refused.
+type RefusedError struct {
+	Steps []*Step // that are refused
+	// Blocked: AllowLoss would not help.
+	Blocked bool
+	// Back says that the schema is an earlier one; empty if it is not.
+	Back string
+}
+
+// Error lists the steps, with the violating resources.
+func (e *RefusedError) Error() string {
+	var b strings.Builder
+	b.WriteString("the migration is refused, and nothing was changed:")
+	for _, step := range e.Steps {
+		b.WriteString("\n  - " + step.Text)
+		if step.Violations > 0 {
+			b.WriteString(": " + step.Complaint())
+		} else {
+			b.WriteString(": it " + step.Cost)
+		}
+	}
+	if e.Back != "" {
+		b.WriteString("\n" + e.Back + ". To continue, use the current schema.")
+	}
+	if e.Blocked {
+		b.WriteString("\nChange these resources first, or the schema.")
+	} else {
+		b.WriteString("\n\"plural migrate --allow-loss\" permits it; values that would be invalid become null.")
+	}
+	return b.String()
+}
+
+// Complaint names the resources that violate the step, and the reason.
+func (s *Step) Complaint() string {
+	ids := make([]string, len(s.Examples))
+	for i, id := range s.Examples {
+		ids[i] = id.String()
+	}
+	more := ""
+	if rest := s.Violations - int64(len(ids)); rest > 0 {
+		more = fmt.Sprintf(" and %d more", rest)
+	}
+	return fmt.Sprintf("%s this: %s%s (%s)", Counted(s.Violations, "resource")+db.Choose(s.Violations == 1, " violates", " violate"), strings.Join(ids, ", "), more, s.Problem)
+}
+
+// refusal returns nil if the steps may be applied. Steps that AllowLoss cannot permit are
+// reported first.
+func refusal(p *plan, allowLoss bool) error {
+	var blocked, losing []*Step
+	for _, step := range p.steps {
+		if step.Blocked {
+			blocked = append(blocked, step)
+		} else if step.Loses() {
+			losing = append(losing, step)
+		}
+	}
+	switch {
+	case len(blocked) > 0:
+		return &RefusedError{Steps: blocked, Blocked: true, Back: p.earlierVersion()}
+	case len(losing) > 0 && !allowLoss:
+		return &RefusedError{Steps: losing, Back: p.earlierVersion()}
+	}
+	return nil
+}

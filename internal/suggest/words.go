@@ -1,0 +1,49 @@
+package suggest
+
+import "strings"
+
+// OneOf lists choices as people do: "a, b or c".
+func OneOf[T ~string](choices []T) string {
+	var b strings.Builder
+	for i, choice := range choices {
+		switch {
+		case i > 0 && i == len(choices)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(choice))
+	}
+	return b.String()
+}
+
+// Article puts "a" or "an" before a noun.
+func Article(noun string) string {
+	if strings.ContainsRune("aeio", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// Hints are what to write, by the words that people write instead.
+type Hints map[string]string
+
+// Find is what to write in place of a word, "" if nothing is known of it.
+func (h Hints) Find(word string) string {
+	for words, hint := range h {
+		for each := range strings.FieldsSeq(words) {
+			if Bare(each) == Bare(word) {
+				return hint
+			}
+		}
+	}
+	return ""
+}
+
+// Instead is what to write in place of a word: by the Hints, or else one of the choices.
+func Instead[T ~string](word string, h Hints, choices []T) string {
+	if hint := h.Find(word); hint != "" {
+		return ": " + hint
+	}
+	return DidYouMean(word, choices) + ": use " + OneOf(choices)
+}
