@@ -60,7 +60,7 @@ func (r *Resources) resource(path Path, record model.Record, whole []byte) Resou
 func (r *Resources) Each(path Path, page *Page, q query.Query, visit func(Resource) error) error {
 	c := path.Collection
 	if len(q.Includes) == 0 {
-		since, mark := r.store.Since(c), c.Mark(q.Visible)
+		since, mark := r.store.DeclaredIn(c), c.ColumnsTag(q.Visible)
 		for {
 			row, err := page.Next()
 			if err != nil || row == nil {
