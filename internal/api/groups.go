@@ -29,7 +29,7 @@ func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) 
 		return nil, err
 	}
 	timer := a.startQueryTimer(r.Context())
-	groups, err := a.Resources.Groups(timer, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
+	groups, err := a.Resources.Groups(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
 	if err != nil {
 		defer timer.End()
 		return nil, timer.Explain(err)

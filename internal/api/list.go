@@ -33,7 +33,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		q.Includes = nil // nobody reads them
 	}
 	timer := a.startQueryTimer(r.Context())
-	page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, Caller: shareOf(out)})
+	page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
 	if err != nil {
 		defer timer.End()
 		return nil, timer.Explain(err)

@@ -85,9 +85,9 @@ func (a *API) limitAddress(out *response) error {
 	return a.limit(out, "address", "address:"+blockOf(out.remote), a.Rate)
 }
 
-// shareOf is the key by which quotas count long lists, streams and bodies: the id of the caller, or
+// quotaKeyOf is the key by which quotas count long lists, streams and bodies: the id of the caller, or
 // the address of a client without credentials.
-func shareOf(out *response) string {
+func quotaKeyOf(out *response) string {
 	if out.caller != "" {
 		return "caller:" + out.caller
 	}

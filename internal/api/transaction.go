@@ -41,7 +41,7 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 		return nil, err
 	}
 	return a.replayOrPerform(r.Context(), once, func(ctx context.Context) (*reply, error) {
-		reply, _, err := a.execute(ctx, a.steps(ctx, body, t, q.DryRun, shareOf(out)), once)
+		reply, _, err := a.execute(ctx, a.steps(ctx, body, t, q.DryRun, quotaKeyOf(out)), once)
 		return reply, err
 	})
 }
@@ -55,7 +55,7 @@ type step struct {
 }
 
 // steps prepares the writes of a transaction.
-func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, share string) pendingWrite {
+func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, quotaKey string) pendingWrite {
 	limits := a.Resources.Limits
 	given, err := model.DecodeSteps(body, limits.Depth, limits.Items)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, sh
 	var steps []step
 	var collections []*model.Collection
 	for _, each := range given {
-		next := a.step(ctx, each, t, dryRun, share)
+		next := a.step(ctx, each, t, dryRun, quotaKey)
 		steps = append(steps, next)
 		if next.failed != nil { // what follows is never reached
 			break
@@ -114,7 +114,7 @@ func (s *step) do(w *resource.Work) ([]resource.Resource, error) {
 }
 
 // step prepares one write of a transaction.
-func (a *API) step(ctx context.Context, given model.Step, t *target, dryRun bool, share string) (s step) {
+func (a *API) step(ctx context.Context, given model.Step, t *target, dryRun bool, quotaKey string) (s step) {
 	to, q, err := a.stepTarget(given, t)
 	if err != nil {
 		return step{failed: err}
@@ -131,7 +131,7 @@ func (a *API) step(ctx context.Context, given model.Step, t *target, dryRun bool
 		s.failed = fault.New(problem.CodeNotAnObject, "The body of a step must be one object. Send several steps instead of an array.")
 		return s
 	}
-	s.failed = a.prepare(ctx, &s.write, share)
+	s.failed = a.prepare(ctx, &s.write, quotaKey)
 	return s
 }
 

@@ -30,7 +30,7 @@ func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.replayOrPerform(r.Context(), once, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, once, shareOf(out)) })
+	return a.replayOrPerform(r.Context(), once, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, once, quotaKeyOf(out)) })
 }
 
 // requestOf reads the target and the parameters of a write.
@@ -82,9 +82,9 @@ func (a *API) replayOrPerform(ctx context.Context, once *resource.IdempotentRequ
 
 // perform executes a write in this request, or accepts it for later. Once is nil if the request
 // has no Idempotency-Key; otherwise the same transaction stores the idempotency record.
-func (a *API) perform(ctx context.Context, request resource.Request, when timing, once *resource.IdempotentRequest, share string) (*reply, error) {
+func (a *API) perform(ctx context.Context, request resource.Request, when timing, once *resource.IdempotentRequest, quotaKey string) (*reply, error) {
 	if !when.later {
-		reply, _, err := a.execute(ctx, a.prepareNow(ctx, request, share), once)
+		reply, _, err := a.execute(ctx, a.prepareNow(ctx, request, quotaKey), once)
 		return reply, err
 	}
 	var accepted operation.Accepted
@@ -104,20 +104,22 @@ func (a *API) perform(ctx context.Context, request resource.Request, when timing
 // executes it, and the reply to send afterwards.
 type pendingWrite struct {
 	failed error
+	extent resource.Extent
 	effect func(*resource.Work) error
 	reply  func() *reply
 }
 
-// prepareNow prepares a write that is executed in this request. Share is whose quota of reads it
+// prepareNow prepares a write that is executed in this request. QuotaKey is whose quota of reads it
 // uses.
-func (a *API) prepareNow(ctx context.Context, request resource.Request, share string) pendingWrite {
+func (a *API) prepareNow(ctx context.Context, request resource.Request, quotaKey string) pendingWrite {
 	write, err := a.Resources.Decode(ctx, request)
 	if err == nil {
-		err = a.prepare(ctx, &write, share)
+		err = a.prepare(ctx, &write, quotaKey)
 	}
 	var results []resource.Resource
 	pending := pendingWrite{
 		failed: err,
+		extent: a.Resources.ExtentOf(&write),
 		effect: func(w *resource.Work) (err error) {
 			results, err = w.Do(write)
 			return err
@@ -132,9 +134,9 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, share st
 
 // prepare reads what a write needs to know before its transaction, and runs the hooks that come
 // before it.
-func (a *API) prepare(ctx context.Context, write *resource.Write, share string) error {
+func (a *API) prepare(ctx context.Context, write *resource.Write, quotaKey string) error {
 	timer := a.startQueryTimer(ctx)
-	err := timer.Explain(a.Resources.Survey(timer, write, share))
+	err := timer.Explain(a.Resources.Survey(timer, write, quotaKey))
 	timer.End()
 	if err == nil {
 		err = a.Resources.Before(ctx, write)

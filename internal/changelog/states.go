@@ -193,7 +193,7 @@ func (r *Reader) stateSince(key resourceKey, after, revision int64, current mode
 	log := r.log.tables[key.collection]
 	state, known, unknown := log.blank(key.id), make([]bool, len(log.Columns)), 0
 	for i, column := range log.Columns {
-		if known[i] = column.Number == 0 || revision <= column.Since; !known[i] {
+		if known[i] = column.Number == 0 || revision <= column.AddedAfter; !known[i] {
 			unknown++
 		}
 	}

@@ -116,7 +116,7 @@ func (l *table) undo(record model.Record, revision int64, previous []byte) error
 // fill gives the columns that were added after a revision the values that they got then.
 func (l *table) fill(record model.Record, revision int64) {
 	for i, column := range l.Columns {
-		if revision <= column.Since {
+		if revision <= column.AddedAfter {
 			record[i] = column.Fill
 		}
 	}

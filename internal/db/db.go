@@ -105,6 +105,12 @@ type Task struct {
 	// have succeeded before it in the same transaction.
 	Run func(c Conn, earlier []*Task) error
 
+	// Short says that Run takes about as long as an insert and waits for no other program, so that
+	// others may wait for it. Then it may share a transaction, where several can run at the same time.
+	Short bool
+	// ID is the resource that a short task updates. Zero: it creates one.
+	ID model.ID
+
 	// Run sets the following fields, which are zero before.
 
 	// Value is for Options.Finish, and for the tasks that follow.
@@ -123,7 +129,7 @@ type Task struct {
 
 // Start runs the task once more.
 func (t *Task) Start(c Conn, earlier []*Task) error {
-	*t = Task{Run: t.Run}
+	*t = Task{Run: t.Run, Short: t.Short, ID: t.ID}
 	return t.Run(c, earlier)
 }
 
@@ -132,11 +138,11 @@ type Use int
 
 // The uses. Those that take as long as a client are bounded in number: see Conn.Extend.
 const (
-	OneQuery    Use = iota // a single query
-	ShortRead              // several queries, one after the other
-	PageQuery              // a single query, whose rows a client reads
-	PageQueries            // several queries; a client reads the rows of the last one
-	LongRead               // any number of queries that take any time
+	OneQuery      Use = iota // a single query
+	ShortRead                // several queries, one after the other
+	PageInQuery              // a single query, whose rows a client reads
+	PageInQueries            // several queries; a client reads the rows of the last one
+	LongRead                 // any number of queries that take any time
 )
 
 // Errors of Read and Write, and of a query that computes a number that is too large.
@@ -172,7 +178,7 @@ type Conn interface {
 
 	// Attempt runs fn. If that returns false, everything that it has done is undone, and
 	// the transaction can go on. An error is one of the database.
-	Attempt(fn func() (keep bool)) error
+	Savepoint(fn func() (keep bool)) error
 
 	// Lock makes sure that no other transaction writes to a resource until this one ends, or, with
 	// WholeCollection, that none writes to the resources that this one writes to.

@@ -193,9 +193,9 @@ func TestAttempt(t *testing.T) {
 		write(t, d, func(c db.Conn) error {
 			attempt := func(key string, keep bool) error {
 				var failed error
-				return errors.Join(c.Attempt(func() bool { failed = putMeta(c, key); return keep }), failed)
+				return errors.Join(c.Savepoint(func() bool { failed = putMeta(c, key); return keep }), failed)
 			}
-			nested := c.Attempt(func() bool { return attempt("inner", true) != nil })
+			nested := c.Savepoint(func() bool { return attempt("inner", true) != nil })
 			return errors.Join(nested, attempt("kept", true), attempt("undone", false), putMeta(c, "after"))
 		})
 		expectKeys(t, d, "after", "kept")

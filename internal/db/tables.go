@@ -8,13 +8,13 @@ import (
 
 // Internal tables. No collection name starts with an underscore.
 const (
-	MetaTable    = "_plural_meta"
-	ChangesTable = "_plural_changes"
-	TotalsTable  = "_plural_totals"
-	SchemasTable = "_plural_schemas"
-	RecordsTable = "_plural_answers"
-	QueueTable   = "_plural_queue"
-	DeltasTable  = "_plural_deltas"
+	MetaTable        = "_plural_meta"
+	ChangesTable     = "_plural_changes"
+	TotalsTable      = "_plural_totals"
+	SchemasTable     = "_plural_schemas"
+	IdempotencyTable = "_plural_answers"
+	QueueTable       = "_plural_queue"
+	DeltasTable      = "_plural_deltas"
 
 	OffsetsTable = "_plural_positions" // the offset indexes of long lists, see package lists
 
@@ -37,7 +37,7 @@ func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 			number + " NOT NULL, PRIMARY KEY (collection, parent))" + d.TableOptions(),
 		"CREATE TABLE " + SchemasTable + " (version " + number + " NOT NULL PRIMARY KEY, at " + when +
 			" NOT NULL, document " + text + " NOT NULL, numbers " + text + " NOT NULL)",
-		"CREATE TABLE " + RecordsTable + " (caller " + text + " NOT NULL, key " + text + " NOT NULL, fingerprint " + text + " NOT NULL, status " +
+		"CREATE TABLE " + IdempotencyTable + " (caller " + text + " NOT NULL, key " + text + " NOT NULL, fingerprint " + text + " NOT NULL, status " +
 			number + " NOT NULL, header " + text + " NOT NULL, body " + text + " NOT NULL, at " + when +
 			" NOT NULL, until " + text + " NOT NULL, PRIMARY KEY (caller, key))" + d.TableOptions(),
 		"CREATE TABLE " + QueueTable + " (operation " + id + " NOT NULL PRIMARY KEY, caller " + text + " NOT NULL, method " + text + " NOT NULL, collection " + text +
@@ -52,7 +52,7 @@ func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 			" NOT NULL, subject " + text + " NOT NULL, at " + when + " NOT NULL, expires " + when + ", revoked " + when + ")" + d.TableOptions(),
 	}
 	additions = []string{
-		"CREATE INDEX " + RecordsTable + "_at ON " + RecordsTable + " (at)",
+		"CREATE INDEX " + IdempotencyTable + "_at ON " + IdempotencyTable + " (at)",
 		"CREATE UNIQUE INDEX " + QueueTable + "_turn ON " + QueueTable + " (collection, resource, turn)",
 		"CREATE INDEX " + DeltasTable + "_list ON " + DeltasTable + " (collection, parent)",
 		"CREATE INDEX " + QueueTable + "_due ON " + QueueTable + " (blockers, due)",

@@ -75,7 +75,7 @@ func (n *notes) start(ctx context.Context, t *testing.T, s *Subscription) <-chan
 func (n *notes) waits(s *Subscription) bool {
 	for _, g := range []*gate{n.feed.gates.parts, n.feed.gates.snapshots, n.feed.gates.reads} {
 		g.mutex.Lock()
-		q := g.callers[s.caller]
+		q := g.callers[s.quotaKey]
 		waits := q != nil && len(q.waiters) > 0
 		g.mutex.Unlock()
 		if waits {

@@ -204,10 +204,10 @@ func New(s *store.Store, o Options) *Feed {
 }
 
 // register counts a subscription, and finds or makes its shape.
-func (f *Feed) register(ctx context.Context, v *view, key, caller string) (*Subscription, error) {
+func (f *Feed) register(ctx context.Context, v *view, key, quotaKey string) (*Subscription, error) {
 	now := f.options.Now()
-	s := &Subscription{feed: f, ctx: ctx, caller: caller, ended: make(chan struct{}), version: f.store.SchemaVersion()}
-	if caller != "" {
+	s := &Subscription{feed: f, ctx: ctx, quotaKey: quotaKey, ended: make(chan struct{}), version: f.store.SchemaVersion()}
+	if quotaKey != "" {
 		s.deadline = now.Add(f.options.MaxAge*9/10 + rand.N(f.options.MaxAge/5+1)) // #nosec G404 -- no secret
 	}
 	if by := v.Path.By; by != nil && !by.Caller.Expires.IsZero() && (s.deadline.IsZero() || by.Caller.Expires.Before(s.deadline)) {
@@ -218,9 +218,9 @@ func (f *Feed) register(ctx context.Context, v *view, key, caller string) (*Subs
 	switch {
 	case f.stopped:
 		return nil, &End{Cause: Shutdown}
-	case caller != "" && len(f.subscriptions) >= f.options.Streams:
+	case quotaKey != "" && len(f.subscriptions) >= f.options.Streams:
 		return nil, fault.New(problem.CodeTooManyRequests, "This server sends %d streams, and no more at the same time. Try again later.", f.options.Streams)
-	case caller != "" && f.callers[caller] >= f.options.PerUser:
+	case quotaKey != "" && f.callers[quotaKey] >= f.options.PerUser:
 		return nil, fault.New(problem.CodeTooManyRequests, "You are being sent %d streams, and nobody gets more at the same time. Close one of them first.", f.options.PerUser)
 	}
 	s.shape = f.shapes[key]
@@ -232,7 +232,7 @@ func (f *Feed) register(ctx context.Context, v *view, key, caller string) (*Subs
 	s.shape.subscriptions++
 	s.by = v.Path.By
 	f.subscriptions[s] = true
-	f.callers[caller]++
+	f.callers[quotaKey]++
 	f.options.Metrics.Subscribed(1)
 	return s, nil
 }
@@ -246,9 +246,9 @@ func (f *Feed) unregister(s *Subscription) {
 	}
 	f.detach(s)
 	delete(f.subscriptions, s)
-	f.callers[s.caller]--
-	if f.callers[s.caller] == 0 {
-		delete(f.callers, s.caller)
+	f.callers[s.quotaKey]--
+	if f.callers[s.quotaKey] == 0 {
+		delete(f.callers, s.quotaKey)
 	}
 	s.shape.subscriptions--
 	if s.shape.subscriptions == 0 {

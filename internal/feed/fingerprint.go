@@ -24,8 +24,8 @@ func (f *Feed) canonical(s *Shape) []byte {
 		f.appendRights(&text, s)
 	} else {
 		text = append(text, c.Name...)
-		field(strconv.FormatInt(f.store.Since(c), 10))
-		field(c.Mark(s.visible()))
+		field(strconv.FormatInt(f.store.DeclaredIn(c), 10))
+		field(c.ColumnsTag(s.visible()))
 		field(strconv.FormatBool(showsCaller(s.Path.By, c)))
 		text = appendFilter(append(text, 0), s.Path.By.Rows(c))
 	}
@@ -47,8 +47,8 @@ func (f *Feed) appendRights(text *[]byte, s *Shape) {
 			continue
 		}
 		*text = append(append(*text, 0), c.Name...)
-		*text = strconv.AppendInt(append(*text, 0), f.store.Since(c), 10)
-		*text = append(append(*text, 0), s.Path.By.Mark(c)...)
+		*text = strconv.AppendInt(append(*text, 0), f.store.DeclaredIn(c), 10)
+		*text = append(append(*text, 0), s.Path.By.ColumnsTag(c)...)
 		*text = appendFilter(append(*text, 0), s.Path.By.Rows(c))
 	}
 }

@@ -189,7 +189,7 @@ func (s *Subscription) read(ctx context.Context, p purpose, fn func() error) err
 	if err := s.enterAll(ctx, p); err != nil {
 		return err
 	}
-	defer s.feed.gates.reads.leave(s.caller)
+	defer s.feed.gates.reads.leave(s.quotaKey)
 	s.number = 0 // the next time it is behind others
 	return fn()
 }
@@ -201,13 +201,13 @@ func (s *Subscription) enterAll(ctx context.Context, p purpose) error {
 	}
 	// The loops of the program itself may wait for each other, so they must not wait for places that
 	// are kept while they run.
-	if s.caller != "" && p >= toSend && !s.holdsPart {
+	if s.quotaKey != "" && p >= toSend && !s.holdsPart {
 		if err := s.enter(ctx, g.parts); err != nil {
 			return err
 		}
 		s.holdsPart, s.entered = true, s.feed.options.Now()
 	}
-	if s.caller != "" && p == toList && !s.holdsSnapshot {
+	if s.quotaKey != "" && p == toList && !s.holdsSnapshot {
 		if err := s.enter(ctx, g.snapshots); err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (s *Subscription) enterAll(ctx context.Context, p purpose) error {
 }
 
 func (s *Subscription) enter(ctx context.Context, g *gate) error {
-	err := g.enter(ctx, s.ended, s.caller, s.number)
+	err := g.enter(ctx, s.ended, s.quotaKey, s.number)
 	if errors.Is(err, errEnded) {
 		return s.end()
 	}
@@ -226,7 +226,7 @@ func (s *Subscription) enter(ctx context.Context, g *gate) error {
 
 // nextPart begins the next part, after the last one was sent.
 func (s *Subscription) nextPart() {
-	if s.holdsPart && s.Progress() == CatchingUp && (s.feed.options.Now().Sub(s.entered) < mostTime || !s.feed.gates.parts.isDue(s.caller)) {
+	if s.holdsPart && s.Progress() == CatchingUp && (s.feed.options.Now().Sub(s.entered) < mostTime || !s.feed.gates.parts.isDue(s.quotaKey)) {
 		return
 	}
 	s.release()
@@ -240,10 +240,10 @@ func (s *Subscription) release() {
 	}
 	if s.holdsSnapshot {
 		s.holdsSnapshot = false
-		s.feed.gates.snapshots.leave(s.caller)
+		s.feed.gates.snapshots.leave(s.quotaKey)
 	}
 	if s.holdsPart && len(s.pending) == 0 {
 		s.holdsPart = false
-		s.feed.gates.parts.leave(s.caller)
+		s.feed.gates.parts.leave(s.quotaKey)
 	}
 }

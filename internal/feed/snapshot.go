@@ -114,7 +114,7 @@ func (s *Subscription) openSnapshot() error {
 func (s *Subscription) openListing() (err error) {
 	n := s.snapshot
 	n.timer = s.newTimer()
-	n.listing, err = s.feed.resources.List(n.timer, s.shape.Path, s.listQuery(), resource.ListOptions{Caller: s.caller})
+	n.listing, err = s.feed.resources.List(n.timer, s.shape.Path, s.listQuery(), resource.ListOptions{QuotaKey: s.quotaKey})
 	if err != nil {
 		err = n.timer.Explain(err)
 		n.timer.End()

@@ -20,7 +20,7 @@ type Subscription struct {
 	ctx      context.Context // of the stream: reads from the database end with it
 	shape    *shape
 	by       *auth.Permit
-	caller   string
+	quotaKey string
 	version  int64     // of the schema
 	deadline time.Time // zero: none
 	expires  bool      // the deadline is that of the credentials
@@ -50,16 +50,16 @@ type Subscription struct {
 // Subscribe begins a stream at a position, or with a snapshot if that is empty. A position of
 // another history or shape, or one that the log no longer has, begins with a reset and a
 // snapshot. Reads from the database use the context, which must last for as long as the
-// stream. Caller identifies the quota; empty: the program itself, which has none, and whose
+// stream. QuotaKey identifies the quota; empty: the program itself, which has none, and whose
 // streams do not grow old. A subscription that does not get its turn to read from the database soon
 // is refused.
-func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, caller string) (*Subscription, error) {
+func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, quotaKey string) (*Subscription, error) {
 	from, err := f.signer.parseOptional(position)
 	if err != nil {
 		return nil, err
 	}
 	canonical := f.canonical(&shape)
-	s, err := f.register(ctx, f.newView(shape, canonical), string(canonical), caller)
+	s, err := f.register(ctx, f.newView(shape, canonical), string(canonical), quotaKey)
 	if err != nil {
 		return nil, err
 	}

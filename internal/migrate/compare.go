@@ -50,7 +50,7 @@ func Compare(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
 	known := []string{
-		db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.RecordsTable, db.QueueTable,
+		db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.IdempotencyTable, db.QueueTable,
 		db.FollowersTable, db.DeltasTable, db.OffsetsTable, db.KeysTable, db.SequenceTable, db.TicksTable,
 	}
 	for _, c := range s.All() {

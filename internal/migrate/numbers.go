@@ -22,12 +22,12 @@ type NumberedCollection struct {
 	Attributes map[string]NumberedAttribute `json:"attributes"`
 }
 
-// NumberedAttribute is the number of an attribute. If a migration added it, Since is the last
+// NumberedAttribute is the number of an attribute. If a migration added it, AddedAfter is the last
 // revision before that, and Fill what existing resources got; empty: null.
 type NumberedAttribute struct {
-	Number int64           `json:"number"`
-	Since  int64           `json:"since,omitempty"`
-	Fill   json.RawMessage `json:"fill,omitempty"`
+	Number     int64           `json:"number"`
+	AddedAfter int64           `json:"since,omitempty"`
+	Fill       json.RawMessage `json:"fill,omitempty"`
 }
 
 // The numbers of the columns that are no attributes.
@@ -84,7 +84,7 @@ func (n *Numbering) follow(p *pair, old NumberedCollection, last int64) {
 			numbered.Attributes[a.Name] = old.Attributes[p.old.Columns()[p.source[column]].Name]
 			continue
 		}
-		added := NumberedAttribute{Number: n.next(), Since: last}
+		added := NumberedAttribute{Number: n.next(), AddedAfter: last}
 		if fill := a.DefaultValue(); !fill.IsNull() {
 			added.Fill = p.now.Columns()[column].Kind.AppendValue(nil, model.Record{fill}, 0)
 		}
@@ -109,9 +109,9 @@ func readNumbering(c db.Conn) (*Numbering, error) {
 // NumberedColumn is how the change log names a column.
 type NumberedColumn struct {
 	Number int64
-	// Before Since, the column did not exist, and has this value in the history.
-	Since int64
-	Fill  model.Value
+	// Up to AddedAfter, the column did not exist, and has this value in the history.
+	AddedAfter int64
+	Fill       model.Value
 }
 
 // NumberedTable is how the change log names a collection and its columns. The id and the
@@ -149,7 +149,7 @@ func (n *Numbering) table(c *model.Collection) (*NumberedTable, error) {
 			if !ok {
 				return nil, fmt.Errorf("the attribute %s of %s has no number in the database", column.Name, c.Name)
 			}
-			t.Columns[i] = NumberedColumn{Number: a.Number, Since: a.Since}
+			t.Columns[i] = NumberedColumn{Number: a.Number, AddedAfter: a.AddedAfter}
 			if len(a.Fill) > 0 {
 				var err error
 				if t.Columns[i].Fill, err = column.Kind.ParseValue(a.Fill); err != nil {

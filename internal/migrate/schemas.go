@@ -51,9 +51,9 @@ func ReadSchema(c db.Conn) (*model.Schema, error) {
 	return s, nil
 }
 
-// ReadSince returns, for each collection, the version of the schema since which its
+// ReadDeclaredIn returns, for each collection, the version of the schema since which its
 // declaration has not changed.
-func ReadSince(c db.Conn, until int64) (map[string]int64, error) {
+func ReadDeclaredIn(c db.Conn, until int64) (map[string]int64, error) {
 	type declared struct {
 		since, seen int64
 		document    string

@@ -13,9 +13,9 @@ type ColumnSet []bool
 // Has reports whether a column is in the set. A field without a column always is.
 func (s ColumnSet) Has(column int) bool { return s == nil || column == NoColumn || s[column] }
 
-// Mark is a text that differs between sets of columns of a collection, also when the columns
+// ColumnsTag is a text that differs between sets of columns of a collection, also when the columns
 // change. It is empty for all columns.
-func (c *Collection) Mark(s ColumnSet) string {
+func (c *Collection) ColumnsTag(s ColumnSet) string {
 	if s == nil {
 		return ""
 	}

@@ -143,7 +143,7 @@ func (o *Operations) checkBacklog(tx *store.Tx) error {
 // dryRun executes a write and undoes it. If a pending operation will create its resource, the
 // pending operations are executed first. It returns the operations that the write depends on.
 func (o *Operations) dryRun(w *resource.Work, write resource.Write, id model.ID) (relied []model.ID, err error) {
-	err = w.Attempt(func() error {
+	err = w.Savepoint(func() error {
 		if err := o.dryRunPending(w, write.Path.Collection, id); err != nil {
 			return err
 		}
@@ -172,7 +172,7 @@ func (o *Operations) dryRunPending(w *resource.Work, c *model.Collection, id mod
 	for _, job := range ahead {
 		write, err := o.decode(w.Context(), job, true)
 		if err == nil {
-			err = w.Attempt(func() error {
+			err = w.Savepoint(func() error {
 				_, err := w.Do(write)
 				return err
 			})

@@ -204,12 +204,12 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcom
 		return outcome, outcome.Err
 	}
 	refused := outcome.Err
-	err = o.resources.RunWork(ctx, func(w *resource.Work) error {
+	err = o.resources.RunWork(ctx, resource.Extent{}, func(w *resource.Work) error {
 		if err := o.checkClaim(w.Tx(), job); err != nil {
 			return err
 		}
 		if outcome.Err = refused; refused == nil {
-			outcome.Err = w.Attempt(func() (err error) {
+			outcome.Err = w.Savepoint(func() (err error) {
 				outcome.Results, err = w.Do(outcome.Write)
 				return err
 			})

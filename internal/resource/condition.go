@@ -13,7 +13,7 @@ import (
 // since which its collection is declared as it is now, the history of the database, and what the
 // caller may see of it, if that is not everything. No two representations share one.
 func (r *Resources) etag(path Path, revision int64) string {
-	return r.etagOf(revision, r.store.Since(path.Collection), path.By.Mark(path.Collection))
+	return r.etagOf(revision, r.store.DeclaredIn(path.Collection), path.By.ColumnsTag(path.Collection))
 }
 
 func (r *Resources) etagOf(revision, since int64, mark string) string {
@@ -21,7 +21,7 @@ func (r *Resources) etagOf(revision, since int64, mark string) string {
 	tag = strconv.AppendInt(tag, revision, 36)
 	tag = append(tag, '.')
 	tag = strconv.AppendInt(tag, since, 36)
-	tag = append(append(tag, '.'), r.store.HistoryMark()...)
+	tag = append(append(tag, '.'), r.store.HistoryTag()...)
 	if mark != "" {
 		tag = append(append(tag, '.'), mark...)
 	}

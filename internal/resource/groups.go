@@ -24,7 +24,7 @@ func (r *Resources) Groups(ctx context.Context, path Path, q query.Query, option
 		Groups:     *q.Groups,
 		Range:      q.Range,
 		Exact:      options.Exact,
-		Caller:     options.Caller,
+		QuotaKey:   options.QuotaKey,
 	})
 	if err != nil {
 		return nil, err

@@ -12,14 +12,14 @@ type Page = store.Page
 
 // ListOptions says how a collection is listed.
 type ListOptions struct {
-	Exact  bool   // count the total of a filtered collection
-	Caller string // whose quota of reads applies; empty: the program itself, which has none
+	Exact    bool   // count the total of a filtered collection
+	QuotaKey string // whose quota of reads applies; empty: the program itself, which has none
 }
 
 // List opens a range of a collection.
 func (r *Resources) List(ctx context.Context, path Path, q query.Query, options ListOptions) (*Page, error) {
 	wanted := pageQuery(path, q, options.Exact)
-	wanted.Caller, wanted.Held = options.Caller, len(q.Includes) > 0
+	wanted.QuotaKey, wanted.Held = options.QuotaKey, len(q.Includes) > 0
 	return r.store.Page(ctx, wanted)
 }
 

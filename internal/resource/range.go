@@ -28,13 +28,13 @@ func (write *Write) checkRange() error {
 }
 
 // Survey reads what a write needs to know before its transaction: which resources are in its range, and
-// whether they are too many. Caller is whose quota of reads it uses.
-func (r *Resources) Survey(ctx context.Context, write *Write, caller string) error {
+// whether they are too many. QuotaKey is whose quota of reads it uses.
+func (r *Resources) Survey(ctx context.Context, write *Write, quotaKey string) error {
 	if write.Range == nil {
 		return nil
 	}
 	wanted := write.pageQuery()
-	wanted.Caller = caller
+	wanted.QuotaKey = quotaKey
 	page, err := r.store.Page(ctx, wanted)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (r *Resources) Survey(ctx context.Context, write *Write, caller string) err
 		}
 		if write.found = append(write.found, row.ID(model.IDColumn)); len(write.found) > write.limits.Items {
 			page.Close()
-			return r.tooMany(ctx, write, caller)
+			return r.tooMany(ctx, write, quotaKey)
 		}
 	}
 }
@@ -64,10 +64,10 @@ func (write *Write) pageQuery() store.PageQuery {
 }
 
 // tooMany is the error of a range with too many resources. It counts them.
-func (r *Resources) tooMany(ctx context.Context, write *Write, caller string) error {
+func (r *Resources) tooMany(ctx context.Context, write *Write, quotaKey string) error {
 	wanted := pageQuery(write.Path, *write.Range, false)
 	whole := wanted.Range.Anchor == query.AtEdge && wanted.Range.Limit == math.MaxInt64
-	wanted.Exact, wanted.Caller = whole, caller
+	wanted.Exact, wanted.QuotaKey = whole, quotaKey
 	page, err := r.store.Page(ctx, wanted)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (r *Resources) prepare(ctx context.Context, write *Write, id model.ID) (inp
 // inputOf is the input of one resource of a range. A resource that has come into the range after
 // the survey gets its Before hooks now.
 func (w *Work) inputOf(write Write, id model.ID) (input model.Input, err error) {
-	if !w.resources.hasBefore(write.Path.Collection, write.Verb) {
+	if write.withoutBefore || !w.resources.hasBefore(write.Path.Collection, write.Verb) {
 		if write.Verb == Update {
 			input = write.Inputs[0]
 		}

@@ -26,9 +26,21 @@ type Work struct {
 	affected map[identity]effect // resources that were changed; nil: they are not counted
 }
 
+// Extent tells how long a transaction takes. The zero value: it may take long.
+type Extent struct {
+	short bool
+	id    model.ID // see store.Store.WriteShort
+}
+
+// ExtentOf is the extent of the transaction of a write.
+func (r *Resources) ExtentOf(write *Write) Extent {
+	single := !write.Many && write.Range == nil && write.Conflict == nil && !write.DryRun && !r.hasWithin(write.Path.Collection, write.Verb)
+	return Extent{short: single && write.Verb != Delete, id: write.ID}
+}
+
 // RunWork runs fn in a transaction, and then the functions that it scheduled. Fn may run more
 // than once.
-func (r *Resources) RunWork(ctx context.Context, fn func(*Work) error) error {
+func (r *Resources) RunWork(ctx context.Context, extent Extent, fn func(*Work) error) error {
 	if err := r.refuseNested(ctx); err != nil {
 		return err
 	}
@@ -37,13 +49,19 @@ func (r *Resources) RunWork(ctx context.Context, fn func(*Work) error) error {
 	through, cancel := context.WithoutCancel(ctx), func() {}
 	defer func() { cancel() }()
 	var w *Work
-	err := r.store.Write(ctx, func(tx *store.Tx) error {
+	run := func(tx *store.Tx) error {
 		if within == nil { // waiting for the transaction does not count
 			within, cancel = r.hookTime(through)
 		}
 		w = &Work{resources: r, ctx: within, lookup: lookup{tx: tx}} // nothing is left of an earlier run
 		return fn(w)
-	})
+	}
+	var err error
+	if extent.short {
+		err = r.store.WriteShort(ctx, extent.id, run)
+	} else {
+		err = r.store.Write(ctx, run)
+	}
 	if err != nil || len(w.after) == 0 {
 		return err
 	}
@@ -61,10 +79,10 @@ func (w *Work) Tx() *store.Tx { return w.tx }
 // Context is the context of hooks.
 func (w *Work) Context() context.Context { return w.ctx }
 
-// Attempt runs fn in a savepoint: if it fails, its writes and scheduled functions are undone.
-func (w *Work) Attempt(fn func() error) error {
+// Savepoint runs fn in a savepoint: if it fails, its writes and scheduled functions are undone.
+func (w *Work) Savepoint(fn func() error) error {
 	after, coming, affected := len(w.after), len(w.creating), maps.Clone(w.affected)
-	err := w.tx.Attempt(fn)
+	err := w.tx.Savepoint(fn)
 	if err != nil {
 		w.after, w.creating, w.affected = w.after[:after], w.creating[:coming], affected
 	}
@@ -77,7 +95,7 @@ func (w *Work) Attempt(fn func() error) error {
 // unchanged.
 func (r *Resources) Transaction(ctx context.Context, by *auth.Permit, fn func(context.Context, *Handle) error) (own bool, err error) {
 	var failed error
-	err = r.RunWork(ctx, func(w *Work) error {
+	err = r.RunWork(ctx, Extent{}, func(w *Work) error {
 		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, first: true}
 		defer handle.end()
 		_, failed = runGuarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })
@@ -134,16 +152,16 @@ func (h *Handle) use(fn func(*Work) error) error {
 	return fn(h.work)
 }
 
-// Read reads one resource.
-func (h *Handle) Read(c *model.Collection, id model.ID) (found Resource, err error) {
+// Read reads one resource, or the part of it that a request wants.
+func (h *Handle) Read(c *model.Collection, id model.ID, wanted query.Request) (found Resource, err error) {
 	path := Path{Collection: c, By: h.by}
 	err = h.use(func(w *Work) error {
 		if err := path.Allowed(schema.MayRead); err != nil {
 			return err
 		}
-		record, err := path.get(w.tx, id)
+		q, err := query.BuildOne(c, wanted, path.Limits())
 		if err == nil {
-			found = w.resources.Show(path, record)
+			found, err = w.resources.readPart(w.tx, path, id, q)
 		}
 		return err
 	})
@@ -153,28 +171,25 @@ func (h *Handle) Read(c *model.Collection, id model.ID) (found Resource, err err
 // List reads a range of a collection into memory.
 func (h *Handle) List(c *model.Collection, wanted query.Request) (all []Resource, err error) {
 	path := Path{Collection: c, By: h.by}
-	err = h.list(path, wanted, false, func(w *Work, page *Page) error {
-		for {
-			row, err := page.Next()
-			if err != nil || row == nil {
-				return err
-			}
-			all = append(all, w.resources.Show(path, row))
-		}
+	err = h.list(path, wanted, false, func(w *Work, page *Page, q query.Query) error {
+		return w.resources.Each(path, page, q, func(found Resource) error {
+			all = append(all, found)
+			return nil
+		})
 	})
 	return all, err
 }
 
 // Count is the number of resources that a request selects, without its range.
 func (h *Handle) Count(c *model.Collection, wanted query.Request) (total int64, err error) {
-	err = h.list(Path{Collection: c, By: h.by}, wanted, true, func(_ *Work, page *Page) error {
+	err = h.list(Path{Collection: c, By: h.by}, wanted, true, func(_ *Work, page *Page, _ query.Query) error {
 		total = page.Total
 		return nil
 	})
 	return total, err
 }
 
-func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Work, *Page) error) error {
+func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Work, *Page, query.Query) error) error {
 	return h.use(func(w *Work) error {
 		if err := path.Allowed(schema.MayList); err != nil {
 			return err
@@ -183,13 +198,20 @@ func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Wo
 		if err != nil {
 			return err
 		}
-		page, err := w.tx.Page(pageQuery(path, q, exact))
+		selected := pageQuery(path, q, exact)
+		selected.Held = len(q.Includes) > 0
+		page, err := w.tx.Page(selected)
 		if err != nil {
 			return err
 		}
 		defer page.Close()
-		return read(w, page)
+		return read(w, page, q)
 	})
+}
+
+// Limits is what the function may name in a query.
+func (h *Handle) Limits(c *model.Collection) query.Limits {
+	return Path{Collection: c, By: h.by}.Limits()
 }
 
 // Do executes a write. If it fails, it is undone and the transaction can go on. If-Match is
@@ -197,12 +219,12 @@ func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Wo
 func (h *Handle) Do(request Request) (results []Resource, err error) {
 	request.Path.By = h.by
 	err = h.use(func(w *Work) error {
-		return w.Attempt(func() error {
+		return w.Savepoint(func() error {
 			write, err := w.Decode(request)
 			if err != nil {
 				return err
 			}
-			write.Condition.Required = false
+			write.Condition.Required, write.withoutBefore = false, !h.first
 			if h.first {
 				if err := w.resources.runBefore(w.ctx, &write); err != nil {
 					return err

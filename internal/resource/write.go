@@ -35,6 +35,8 @@ type Write struct {
 	limits Limits
 	echo   echo
 
+	withoutBefore bool // a hook writes, whose writes run no Before hooks
+
 	// prepared is the inputs of the updates of a range after their Before hooks.
 	prepared map[model.ID]model.Input
 
@@ -61,11 +63,26 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, err
 	}
-	err = r.RunWork(ctx, func(w *Work) error {
+	err = r.RunWork(ctx, r.ExtentOf(&write), func(w *Work) error {
 		results, err = w.Do(write)
 		return err
 	})
 	return results, err
+}
+
+// Try does the same as Do, and undoes it. See Work.DryRun.
+func (r *Resources) Try(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
+	if err := r.Before(ctx, &write); err != nil {
+		return nil, nil, err
+	}
+	err = r.RunWork(ctx, r.ExtentOf(&write), func(w *Work) error {
+		affected, err = w.DryRun(func() (err error) {
+			results, err = w.Do(write)
+			return err
+		})
+		return err
+	})
+	return results, affected, err
 }
 
 // Identify sets the id of the resource that a write creates, if the client sent none, and
@@ -194,11 +211,11 @@ func (r *Resources) checkState(tx *store.Tx, write Write, record model.Record) e
 	c := write.Path.Collection
 	tag := r.etag(write.Path, record.Int(c.RevisionColumn()))
 	if write.Schema != 0 {
-		since, err := tx.SinceOf(c, write.Schema)
+		since, err := tx.DeclaredInOther(c, write.Schema)
 		if err != nil {
 			return err
 		}
-		tag = r.etagOf(record.Int(c.RevisionColumn()), since, write.Path.By.Mark(c))
+		tag = r.etagOf(record.Int(c.RevisionColumn()), since, write.Path.By.ColumnsTag(c))
 	}
 	return write.Condition.allowsChange(tag)
 }

@@ -265,7 +265,7 @@ func TestRestoreRenewsTheHistory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			histories[history], marks[st.HistoryMark()] = true, true
+			histories[history], marks[st.HistoryTag()] = true, true
 			entries, _, _, err := tx.Log(changelog.Query{Most: 10})
 			if err != nil || len(entries) != 2 {
 				t.Errorf("the log has %v, %v", entries, err)

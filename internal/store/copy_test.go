@@ -218,8 +218,8 @@ func TestNumbersContinueInACopy(t *testing.T) {
 		copyDatabases(t, url, to)
 		s := parse(t, copyNow)
 		source, target := open(t, url, s), open(t, to, s)
-		if got := fmt.Sprint(target.since); got != fmt.Sprint(source.since) || got != "map[parts:1 spares:2 sqlite_things:1]" {
-			t.Errorf("the collections are as they are since %s, and were since %v", got, source.since)
+		if got := fmt.Sprint(target.declaredIn); got != fmt.Sprint(source.declaredIn) || got != "map[parts:1 spares:2 sqlite_things:1]" {
+			t.Errorf("the collections are as they are since %s, and were since %v", got, source.declaredIn)
 		}
 		if target.minter.mark != source.minter.mark || target.minter.mark == (model.ID{}) {
 			t.Errorf("the mark is %s, and was %s", target.minter.mark, source.minter.mark)

@@ -17,7 +17,7 @@ type GroupQuery struct {
 	Groups     query.Groups
 	Range      query.Range // not at a cursor
 	Exact      bool        // count all groups
-	Caller     string      // see PageQuery
+	QuotaKey   string      // see PageQuery
 }
 
 // Group is what is known of the resources that have the same values.
@@ -45,7 +45,7 @@ type Groups struct {
 
 // Groups opens a range of groups.
 func (s *Store) Groups(ctx context.Context, q GroupQuery) (*Groups, error) {
-	g := &Groups{query: q, snapshot: snapshot{caller: q.Caller}}
+	g := &Groups{query: q, snapshot: snapshot{quotaKey: q.QuotaKey}}
 	ready := false
 	defer func() {
 		if !ready { // an error or a panic: the groups were not returned

@@ -27,7 +27,7 @@ func TestHistoryIsRenewed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				histories[history], marks[st.HistoryMark()] = true, true
+				histories[history], marks[st.HistoryTag()] = true, true
 			})
 		}
 		note()
@@ -92,12 +92,12 @@ func TestDoctorExaminesTheLog(t *testing.T) {
 			_, err := tx.conn.Exec("DELETE FROM " + db.ChangesTable + " WHERE kind = 'deleted'")
 			return err
 		})
-		mark := st.HistoryMark()
+		mark := st.HistoryTag()
 		examine(true, "users: 1 resource, for example "+two+": they are not there, and the change log has no deletion")
 		examine(false)
 		read(t, st, func(tx *Tx) {
-			if floor, _, err := tx.Floor(); floor != 3 && floor != 2 || err != nil || st.HistoryMark() == mark {
-				t.Errorf("the floor is %d, %v, and the history %s", floor, err, st.HistoryMark())
+			if floor, _, err := tx.Floor(); floor != 3 && floor != 2 || err != nil || st.HistoryTag() == mark {
+				t.Errorf("the floor is %d, %v, and the history %s", floor, err, st.HistoryTag())
 			}
 		})
 	})

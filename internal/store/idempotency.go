@@ -52,7 +52,7 @@ func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *Idempoten
 		}
 		header = row.AppendText(nil, 3)
 	}, "SELECT CAST(c.holds AS integer), a.fingerprint, a.status, a.header, a.body, a.until FROM (SELECT "+condition+" AS holds) AS c"+
-		" LEFT JOIN "+db.RecordsTable+" AS a ON a.caller = $1 AND a.key = $2",
+		" LEFT JOIN "+db.IdempotencyTable+" AS a ON a.caller = $1 AND a.key = $2",
 		model.TextValue(key.Caller), model.TextValue(key.Value))
 	if err == nil && record != nil {
 		err = json.Unmarshal(header, &record.Header)
@@ -64,7 +64,7 @@ func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *Idempoten
 func (t *Tx) SaveRecord(key IdempotencyKey, record *IdempotencyRecord) error {
 	header, err := json.Marshal(record.Header)
 	if err == nil {
-		_, err = t.conn.Exec("INSERT INTO "+db.RecordsTable+" (caller, key, fingerprint, status, header, body, at, until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"+
+		_, err = t.conn.Exec("INSERT INTO "+db.IdempotencyTable+" (caller, key, fingerprint, status, header, body, at, until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"+
 			" ON CONFLICT (caller, key) DO UPDATE SET status = excluded.status, header = excluded.header, body = excluded.body, until = excluded.until",
 			model.TextValue(key.Caller), model.TextValue(key.Value), model.TextValue(record.Fingerprint), model.IntValue(int64(record.Status)),
 			model.TextValue(string(header)), model.TextValue(string(record.Body)), t.at, model.TextValue(record.Until))
@@ -78,7 +78,7 @@ func (t *Tx) FinalizeRecord(key IdempotencyKey, record *IdempotencyRecord) (revi
 	if err != nil {
 		return false, t.fault(err)
 	}
-	changed, err := t.conn.Exec("UPDATE "+db.RecordsTable+" SET status = $1, header = $2, body = $3, until = '' WHERE caller = $4 AND key = $5 AND until <> ''",
+	changed, err := t.conn.Exec("UPDATE "+db.IdempotencyTable+" SET status = $1, header = $2, body = $3, until = '' WHERE caller = $4 AND key = $5 AND until <> ''",
 		model.IntValue(int64(record.Status)), model.TextValue(string(header)), model.TextValue(string(record.Body)),
 		model.TextValue(key.Caller), model.TextValue(key.Value))
 	return changed == 1, t.fault(err)
@@ -86,7 +86,7 @@ func (t *Tx) FinalizeRecord(key IdempotencyKey, record *IdempotencyRecord) (revi
 
 // DeleteOldRecords removes records older than age.
 func (s *Store) DeleteOldRecords(ctx context.Context, age time.Duration) error {
-	return s.deleteOld(ctx, db.RecordsTable, "caller, key", age)
+	return s.deleteOld(ctx, db.IdempotencyTable, "caller, key", age)
 }
 
 // deleteBatch bounds how long a cleanup blocks other writers.

@@ -22,8 +22,8 @@ type PageQuery struct {
 	Unfiltered bool
 	// Exact: count the total if it is not stored.
 	Exact bool
-	// Caller identifies the quota of reads; empty: the program itself, which has none.
-	Caller string
+	// QuotaKey identifies the quota of reads; empty: the program itself, which has none.
+	QuotaKey string
 	// Held: other statements are run between the rows, by Page.Run.
 	Held bool
 	// Check is called in the snapshot before anything is read. Its error is returned by Page. Nil: not
@@ -83,7 +83,7 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 }
 
 func newPage(q PageQuery) *Page {
-	return &Page{query: q, snapshot: snapshot{caller: q.Caller}, selection: Selection{
+	return &Page{query: q, snapshot: snapshot{quotaKey: q.QuotaKey}, selection: Selection{
 		Filter: query.Both(q.Scope, q.Filter),
 		Order:  NewOrder(q.Sort),
 		Take:   q.Range.Size(),

@@ -29,7 +29,7 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 	if r.Offset > 0 {
 		sql, args = s.pageAt(c), []model.Value{model.IntValue(r.Offset), model.IntValue(take)}
 	}
-	if err := p.open(ctx, s, db.PageQuery); err != nil {
+	if err := p.open(ctx, s, db.PageInQuery); err != nil {
 		return false, err
 	}
 	rows, err := p.tx.conn.Query(sql, args...)

@@ -24,24 +24,24 @@ func newReadQuota(most int) *readQuota {
 }
 
 // acquire counts one more read of a caller, unless its quota is used up. The read must be released.
-func (s *readQuota) acquire(caller string) bool {
-	_, acquired := s.tryAcquire(caller)
+func (s *readQuota) acquire(key string) bool {
+	_, acquired := s.tryAcquire(key)
 	return acquired
 }
 
-func (s *readQuota) tryAcquire(caller string) (freed <-chan struct{}, acquired bool) {
+func (s *readQuota) tryAcquire(key string) (freed <-chan struct{}, acquired bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if caller != "" && s.held[caller] >= s.most {
+	if key != "" && s.held[key] >= s.most {
 		return s.freed, false
 	}
-	s.held[caller]++
+	s.held[key]++
 	return nil, true
 }
 
 // wait is like acquire, but waits for a free read, for db.MaxWait at most.
-func (s *readQuota) wait(ctx context.Context, caller string) error {
-	freed, acquired := s.tryAcquire(caller)
+func (s *readQuota) wait(ctx context.Context, key string) error {
+	freed, acquired := s.tryAcquire(key)
 	if acquired {
 		return nil
 	}
@@ -55,17 +55,17 @@ func (s *readQuota) wait(ctx context.Context, caller string) error {
 		case <-deadline.C:
 			return db.ErrBusy
 		}
-		if freed, acquired = s.tryAcquire(caller); acquired {
+		if freed, acquired = s.tryAcquire(key); acquired {
 			return nil
 		}
 	}
 }
 
-func (s *readQuota) release(caller string) {
+func (s *readQuota) release(key string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.held[caller]--; s.held[caller] <= 0 {
-		delete(s.held, caller)
+	if s.held[key]--; s.held[key] <= 0 {
+		delete(s.held, key)
 	}
 	close(s.freed)
 	s.freed = make(chan struct{})

@@ -16,7 +16,7 @@ func TestQuotaOfPages(t *testing.T) {
 		users := st.schema.Collection("users")
 		name := users.Field("name").Column
 		page := func(ctx context.Context, caller string) (*Page, error) {
-			return st.Page(ctx, PageQuery{Collection: users, Sort: []query.SortKey{{Column: name}}, Range: query.Range{Limit: 1}, Caller: caller})
+			return st.Page(ctx, PageQuery{Collection: users, Sort: []query.SortKey{{Column: name}}, Range: query.Range{Limit: 1}, QuotaKey: caller})
 		}
 		var held []*Page
 		defer func() {

@@ -17,25 +17,25 @@ func (s *Store) Schema() *model.Schema { return s.schema }
 // SchemaVersion is the version of the schema that the database had when it was last read.
 func (s *Store) SchemaVersion() int64 { return s.compatible.Load().Number }
 
-// Since is the schema version since which a collection is declared as it is now. Two
+// DeclaredIn is the schema version since which a collection is declared as it is now. Two
 // representations of one revision differ only if it differs.
-func (s *Store) Since(c *model.Collection) int64 { return s.since[c.Name] }
+func (s *Store) DeclaredIn(c *model.Collection) int64 { return s.declaredIn[c.Name] }
 
-// SinceOf is Since for a server with another schema version, from which a client has an ETag.
-func (t *Tx) SinceOf(c *model.Collection, version int64) (int64, error) {
+// DeclaredInOther is DeclaredIn for a server with another schema version, from which a client has an ETag.
+func (t *Tx) DeclaredInOther(c *model.Collection, version int64) (int64, error) {
 	if version == t.store.own {
-		return t.store.Since(c), nil
+		return t.store.DeclaredIn(c), nil
 	}
-	since, err := migrate.ReadSince(t.conn, version)
+	since, err := migrate.ReadDeclaredIn(t.conn, version)
 	return since[c.Name], t.fault(err)
 }
 
-// HistoryMark is a short text that differs between histories of the database, as far as this
+// HistoryTag is a short text that differs between histories of the database, as far as this
 // server knows. What it was given with a revision in an ETag means nothing in another history.
-func (s *Store) HistoryMark() string { return s.compatible.Load().history }
+func (s *Store) HistoryTag() string { return s.compatible.Load().history }
 
-// historyMark is 40 of the random bits of a history id.
-func historyMark(c db.Conn) (string, error) {
+// historyTag is 40 of the random bits of a history id.
+func historyTag(c db.Conn) (string, error) {
 	id, err := db.ReadHistory(c)
 	return fmt.Sprintf("%08s", strconv.FormatUint(binary.BigEndian.Uint64(id[:8])>>24, 36)), err
 }
@@ -44,7 +44,7 @@ func historyMark(c db.Conn) (string, error) {
 // started.
 type compatibility struct {
 	db.Version           // of the schema in the database
-	history       string // see HistoryMark
+	history       string // see HistoryTag
 	reads, writes bool
 }
 
@@ -75,7 +75,7 @@ func (s *Store) recheck(c db.Conn) (*compatibility, error) {
 		return nil, err
 	}
 	found := &compatibility{Version: current}
-	if found.history, err = historyMark(c); err != nil {
+	if found.history, err = historyTag(c); err != nil {
 		return nil, err
 	}
 	found.reads, found.writes = migrate.Allows(s.schema, stored)

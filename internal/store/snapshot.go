@@ -10,10 +10,10 @@ import (
 
 // snapshot is a transaction in which a caller reads a range, row by row.
 type snapshot struct {
-	caller  string // whose quota applies
-	tx      *Tx
-	release func()     // ends the transaction, if it is the reader's own; nil: there is none
-	quota   *readQuota // that the read counts against; nil: none
+	quotaKey string // whose quota applies
+	tx       *Tx
+	release  func()     // ends the transaction, if it is the reader's own; nil: there is none
+	quota    *readQuota // that the read counts against; nil: none
 }
 
 func (p *snapshot) open(ctx context.Context, s *Store, how db.Use) (err error) {
@@ -26,11 +26,11 @@ func (p *snapshot) open(ctx context.Context, s *Store, how db.Use) (err error) {
 // openWithQuota opens a snapshot for a range that may take long to find, once the quota of
 // the caller allows it.
 func (p *snapshot) openWithQuota(ctx context.Context, s *Store) error {
-	if err := s.pages.wait(ctx, p.caller); err != nil {
+	if err := s.pages.wait(ctx, p.quotaKey); err != nil {
 		return s.fault(ctx, err)
 	}
-	if err := p.open(ctx, s, db.PageQueries); err != nil {
-		s.pages.release(p.caller)
+	if err := p.open(ctx, s, db.PageInQueries); err != nil {
+		s.pages.release(p.quotaKey)
 		return err
 	}
 	p.quota = s.pages
@@ -41,11 +41,11 @@ func (p *snapshot) openWithQuota(ctx context.Context, s *Store) error {
 // there is more. Each caller has a quota of such reads.
 func (p *snapshot) Extend() error {
 	long := p.tx.store.long
-	if !long.acquire(p.caller) {
+	if !long.acquire(p.quotaKey) {
 		return fault.New(problem.CodeTooManyRequests, "You are already reading %d long lists, which is the limit for one caller. Read them to the end first, or request smaller ranges.", long.most)
 	}
 	if err := p.tx.conn.Extend(); err != nil {
-		long.release(p.caller)
+		long.release(p.quotaKey)
 		return p.tx.fault(err)
 	}
 	p.leave()
@@ -56,7 +56,7 @@ func (p *snapshot) Extend() error {
 // leave releases the quota of the caller.
 func (p *snapshot) leave() {
 	if p.quota != nil {
-		p.quota.release(p.caller)
+		p.quota.release(p.quotaKey)
 		p.quota = nil
 	}
 }

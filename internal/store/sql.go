@@ -14,9 +14,9 @@ type statement struct {
 	dialect db.Dialect
 	table   *table // of the columns
 	tables  map[*model.Collection]*table
-	within  *scope // of a part of a condition; nil: the table of the statement
-	aliases int    // of tables in conditions on related resources
-	single  bool   // it is about one resource
+	within  *columnSource // of a part of a condition; nil: the table of the statement
+	aliases int           // of tables in conditions on related resources
+	single  bool          // it is about one resource
 }
 
 // condition writes a filter, or its negation. Negations are pushed down to the comparisons,

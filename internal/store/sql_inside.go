@@ -6,13 +6,13 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// scope is what the columns of a part of a condition are.
-type scope struct {
+// columnSource is what the columns of a part of a condition are.
+type columnSource struct {
 	table   *table   // nil: the only column is a value inside another
 	columns []string // as SQL
 }
 
-// column is a column of the current scope as SQL.
+// column is a column of the current source as SQL.
 func (s *statement) column(column int) string {
 	if s.within != nil {
 		return s.within.columns[column]
@@ -28,16 +28,16 @@ func (s *statement) qualified(column int) string {
 	return s.table.Name + "." + s.table.Columns[column]
 }
 
-// scopeTable is the table of the current scope; nil: it has none.
-func (s *statement) scopeTable() *table {
+// sourceTable is the table of the current source; nil: it has none.
+func (s *statement) sourceTable() *table {
 	if s.within != nil {
 		return s.within.table
 	}
 	return s.table
 }
 
-// in writes a part of a condition in another scope.
-func (s *statement) in(inner *scope, write func()) {
+// in writes a part of a condition on another source.
+func (s *statement) in(inner *columnSource, write func()) {
 	outer := s.within
 	s.within = inner
 	write()
@@ -47,14 +47,14 @@ func (s *statement) in(inner *scope, write func()) {
 // inside writes a condition on a value in an object.
 func (s *statement) inside(f query.Inside, holds bool) {
 	value := s.dialect.Inside(s.qualified(f.Column), f.Path, f.Kind)
-	s.in(&scope{columns: []string{value}}, func() { s.condition(f.Filter, holds) })
+	s.in(&columnSource{columns: []string{value}}, func() { s.condition(f.Filter, holds) })
 }
 
 // has writes a condition on the items of an array. There are none if the column is null.
 func (s *statement) has(f query.Has, holds bool) {
 	column := s.qualified(f.Column)
 	search := db.ItemSearch{Column: column, Kind: f.Kind, Values: f.Values, All: f.All, Arg: s.Placeholder}
-	if table := s.scopeTable(); table != nil {
+	if table := s.sourceTable(); table != nil {
 		if index := table.items[f.Column]; index != "" {
 			search.Index, search.ID = index, s.qualified(model.IDColumn)
 		}

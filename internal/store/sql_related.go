@@ -18,7 +18,7 @@ func (s *statement) related(f query.Related, holds bool) {
 	s.aliases++
 	alias := "_r" + strconv.Itoa(s.aliases)
 	other := s.tables[f.Relation.To]
-	inner := &scope{table: other}
+	inner := &columnSource{table: other}
 	for _, column := range other.Columns {
 		inner.columns = append(inner.columns, alias+"."+column)
 	}

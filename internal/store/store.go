@@ -33,7 +33,7 @@ type Store struct {
 	failed     atomic.Pointer[error] // why writes are refused; nil: they are not
 	pages      *readQuota            // of pages that are read
 	long       *readQuota            // of pages that are read at the speed of a client
-	since      map[string]int64      // see Since; by the name of the collection
+	declaredIn map[string]int64      // see DeclaredIn; by the name of the collection
 	own        int64                 // version of the schema that the store was opened with
 	log        *changelog.Log
 	secret     []byte // see Secret
@@ -59,6 +59,9 @@ func MigrateAdditive(applied func(*migrate.Step)) Option {
 // ListenAt sets the URL at which Notify listens, if that is not the URL of the database: see
 // db.Options.
 func ListenAt(url string) Option { return func(o *opening) { o.direct = url } }
+
+// Trace sets a function that is called with each statement of a transaction: see db.Options.
+func Trace(trace func(sql string)) Option { return func(o *opening) { o.trace = trace } }
 
 // Open opens a database by its URL: sqlite:FILE or postgres://…. An empty database gets its
 // tables. One that does not fit the schema is refused with a *MisfitError, unless an option
@@ -103,7 +106,7 @@ func (s *Store) start(c db.Conn) error {
 	if err != nil {
 		return err
 	}
-	history, err := historyMark(c)
+	history, err := historyTag(c)
 	if err != nil {
 		return err
 	}
@@ -115,7 +118,7 @@ func (s *Store) start(c db.Conn) error {
 	if s.secret, err = ensureSecret(c); err != nil {
 		return err
 	}
-	s.since, err = migrate.ReadSince(c, s.own)
+	s.declaredIn, err = migrate.ReadDeclaredIn(c, s.own)
 	return err
 }
 
@@ -164,8 +167,18 @@ func (t *Tx) Close() { t.release() }
 // Write runs fn in a transaction. When it returns nil, everything is durable; otherwise
 // nothing is stored. The context can only end the wait for the start.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
+	return s.write(ctx, &db.Task{}, fn)
+}
+
+// WriteShort is Write for a function that takes about as long as an insert and waits for no other
+// program: where several transactions can run at the same time, it may share one with others. ID is the
+// resource that it updates, zero if it creates one.
+func (s *Store) WriteShort(ctx context.Context, id model.ID, fn func(*Tx) error) error {
+	return s.write(ctx, &db.Task{Short: true, ID: id}, fn)
+}
+
+func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error {
 	var tx *Tx
-	t := &db.Task{}
 	t.Run = func(c db.Conn, earlier []*db.Task) (err error) {
 		tx, err = s.run(c, earlier, fn)
 		if err == nil {

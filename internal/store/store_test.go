@@ -124,6 +124,28 @@ collections:
       array: {type: array}
 `
 
+// readPage calls visit with each row of a page.
+func readPage(p *Page, visit func(model.Row)) error {
+	for {
+		row, err := p.Next()
+		if err != nil || row == nil {
+			return err
+		}
+		visit(row)
+	}
+}
+
+// readRows calls visit for each row, which is the current one.
+func readRows(rows *Rows, visit func()) error {
+	for {
+		more, err := rows.Next()
+		if err != nil || !more {
+			return err
+		}
+		visit()
+	}
+}
+
 func TestEveryKindRoundTrip(t *testing.T) {
 	s := parse(t, everyKind)
 	things := s.Collection("things")

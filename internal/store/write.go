@@ -34,12 +34,12 @@ func (t *Tx) NewID() model.ID {
 // NewID makes an id before the transaction that uses it.
 func (s *Store) NewID() model.ID { return s.minter.next(s.now()) }
 
-// Attempt runs fn in a savepoint: if it fails, its writes are undone and the transaction can
+// Savepoint runs fn in a savepoint: if it fails, its writes are undone and the transaction can
 // go on.
-func (t *Tx) Attempt(fn func() error) error {
+func (t *Tx) Savepoint(fn func() error) error {
 	deltas, last := len(t.deltas), t.last
 	var failed error
-	err := t.conn.Attempt(func() bool {
+	err := t.conn.Savepoint(func() bool {
 		failed = fn()
 		return failed == nil
 	})
@@ -92,7 +92,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		if stored[i] {
 			record[c.RevisionColumn()] = model.IntValue(changes[i].Revision)
 			t.last = changes[i]
-			t.record(c, record, 1)
+			t.addDelta(c, record, 1)
 			if err := t.putWords(c, nil, record); err != nil {
 				return nil, nil, t.fault(err)
 			}

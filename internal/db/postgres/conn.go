@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,6 +33,8 @@ type connection struct {
 	renew        func() error  // replaces a lost connection; nil: not possible
 	transaction  int64         // its number, to ask for its outcome
 	cursor       *cursor       // open; nil: none
+	altered      bool          // something was written, or will be
+	impatient    bool          // it does not wait long for locks
 
 	locks   *retryLocks // nil: no concurrent writers
 	retry   *retryLock  // nil: none
@@ -138,6 +141,12 @@ func (c *connection) restart(ctx context.Context, behind []deferred, sql string,
 }
 
 func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
+	if c.opening != nil { // an earlier task of the transaction has done so, and its lock keeps the version
+		if c.expected != v {
+			return errAlone
+		}
+		return nil
+	}
 	c.queued = append(c.queued, deferred{sql: lockSchemas})
 	c.opening, c.expected, c.otherwise = slices.Clone(c.queued), v, otherwise
 	c.queued = append(c.queued, deferred{sql: db.SelectVersion, look: func(row model.Row) error {
@@ -147,7 +156,11 @@ func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
 		return nil
 	}})
 	if c.isolated == beginWrite {
-		c.queued = append(c.queued, deferred{sql: "SELECT pg_current_xact_id()::text::bigint", look: func(row model.Row) error {
+		number := "SELECT pg_current_xact_id()::text::bigint"
+		if c.impatient {
+			number += ", set_config('lock_timeout', '" + maxLockWait + "', true)"
+		}
+		c.queued = append(c.queued, deferred{sql: number, look: func(row model.Row) error {
 			c.transaction = row.Int(0)
 			return nil
 		}})
@@ -174,6 +187,7 @@ func (q deferred) read(results pgx.BatchResults) error {
 }
 
 func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
+	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
 	if c.only && c.otherwise != nil {
 		rows, err := c.queryDirectly(sql, args)
 		if c.renewed(err) {
@@ -197,6 +211,7 @@ func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
 }
 
 func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
+	c.altered = true
 	ctx, cancel := c.wait()
 	defer cancel()
 	results, err := c.send(ctx, sql, arguments(args))
@@ -215,6 +230,7 @@ func (c *connection) Batch(statements ...db.Statement) error {
 }
 
 func (c *connection) Defer(statements ...db.Statement) error {
+	c.altered = true
 	for _, statement := range statements {
 		q := deferred{sql: statement.SQL, args: arguments(statement.Args)}
 		if stored := statement.Stored; stored != nil {
@@ -230,7 +246,7 @@ func (c *connection) Defer(statements ...db.Statement) error {
 }
 
 // Attempt does not wait until the savepoint is created or released.
-func (c *connection) Attempt(fn func() (keep bool)) error {
+func (c *connection) Savepoint(fn func() (keep bool)) error {
 	c.queued = append(c.queued, deferred{sql: "SAVEPOINT attempt"})
 	if !fn() {
 		if _, err := c.Exec("ROLLBACK TO SAVEPOINT attempt"); err != nil {
@@ -299,6 +315,9 @@ func isAnswer(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR"
 }
+
+// failed reports whether the transaction can only be rolled back.
+func (c *connection) failed() bool { return c.raw.IsClosed() || c.raw.PgConn().TxStatus() == 'E' }
 
 // rollback rolls the transaction back. If that fails, the pool closes the connection.
 func (c *connection) rollback() {

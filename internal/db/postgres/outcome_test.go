@@ -98,7 +98,7 @@ func TestOutcomeOfACommit(t *testing.T) {
 	undone := func(task *db.Task, c db.Conn, id byte) error {
 		before := task.Evidence
 		var failed error
-		err := c.Attempt(func() bool { failed = create(task, c, id); return false })
+		err := c.Savepoint(func() bool { failed = create(task, c, id); return false })
 		task.Evidence = before
 		return errors.Join(failed, err)
 	}
@@ -128,7 +128,7 @@ func TestOutcomeOfACommit(t *testing.T) {
 			if c.number != 0 {
 				conn.transaction = c.number
 			}
-			if got := d.resolve(conn, task, errLost); !errors.Is(got, c.want) || errors.Is(got, errUnknownOutcome) || errors.Is(got, errRunAgain) != (c.want == errRunAgain) {
+			if got := d.resolve(conn, task.Evidence, errLost); !errors.Is(got, c.want) || errors.Is(got, errUnknownOutcome) || errors.Is(got, errRunAgain) != (c.want == errRunAgain) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
@@ -140,7 +140,7 @@ func TestOutcomeOfACommit(t *testing.T) {
 				return err
 			}
 			conn, going := *c.(*connection), *task
-			go func() { outcome <- d.resolve(&conn, &going, errLost) }()
+			go func() { outcome <- d.resolve(&conn, going.Evidence, errLost) }()
 			return nil
 		})); err != nil {
 			t.Fatal(err)

@@ -37,6 +37,7 @@ type Database struct {
 	listener   *pgx.ConnConfig // of the connection that listens
 	options    db.Options
 	closed     atomic.Bool
+	short      queues // tasks
 
 	replyTimeout time.Duration // deadline of replies while others may wait
 }
@@ -72,7 +73,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Database{
+	b := &Database{
 		pool:         pool,
 		listener:     listener,
 		options:      o.WithDefaults(),
@@ -81,13 +82,15 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		sequencing:   make(chan struct{}, 1),
 		tick:         tickOf(maxTick),
 		replyTimeout: defaultPatience,
-	}, nil
+	}
+	b.short.start(max(1, int(config.MaxConns/6)), b.runBatch)
+	return b, nil
 }
 
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	ctx = cancellable(ctx)
 	done := func() {}
-	if slots := map[db.Use]chan struct{}{db.PageQuery: b.first, db.PageQueries: b.first, db.LongRead: b.long}[how]; slots != nil {
+	if slots := map[db.Use]chan struct{}{db.PageInQuery: b.first, db.PageInQueries: b.first, db.LongRead: b.long}[how]; slots != nil {
 		if err := b.takeSlot(ctx, slots); err != nil {
 			return nil, nil, err
 		}
@@ -98,7 +101,7 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		done()
 		return nil, nil, err
 	}
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.PageQuery}
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.PageInQuery}
 	if how == db.OneQuery || how == db.ShortRead {
 		c.replyTimeout = b.replyTimeout
 	}
@@ -191,8 +194,10 @@ func (b *Database) reset() { b.pool.Reset() }
 
 // Close waits for the connections that are in use.
 func (b *Database) Close() error {
-	b.closed.Store(true)
-	b.pool.Close()
+	if !b.closed.Swap(true) {
+		b.short.close()
+		b.pool.Close()
+	}
 	return nil
 }
 

@@ -22,7 +22,15 @@ import (
 // connection.
 const writeAttempts = 10
 
-func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
+func (b *Database) Write(ctx context.Context, t *db.Task) error {
+	if t.Short {
+		return b.writeShared(ctx, t)
+	}
+	return b.writeAlone(ctx, t)
+}
+
+// writeAlone runs a task in a transaction of its own.
+func (b *Database) writeAlone(ctx context.Context, t *db.Task) (err error) {
 	var lock *retryLock
 	defer func() { lock.release() }()
 	var deadline time.Time // of waiting for locks
@@ -56,13 +64,6 @@ func (b *Database) Write(ctx context.Context, t *db.Task) (err error) {
 			}
 		case isLostConnection(err), errors.Is(err, errRunAgain):
 			b.reset()
-		case err == nil:
-			if t.Evidence != nil {
-				b.changed.Send()
-				b.committed.Send()
-			}
-			b.reclaim(ctx, t)
-			return nil
 		default:
 			return err
 		}
@@ -79,11 +80,16 @@ func (b *Database) transact(acquired *pgxpool.Conn, c *connection, t *db.Task) e
 	}
 	defer c.retry.unlock(c)
 	c.begin()
-	committed := func() {}
-	err := t.Start(c, nil)
-	if err == nil {
-		committed, err = b.options.Finish(c, []*db.Task{t})
+	if err := t.Start(c, nil); err != nil {
+		c.rollback()
+		return err
 	}
+	return b.finish(acquired, c, []*db.Task{t})
+}
+
+// finish commits the transaction of tasks. It returns the connection to the pool.
+func (b *Database) finish(acquired *pgxpool.Conn, c *connection, tasks []*db.Task) error {
+	committed, err := b.options.Finish(c, tasks)
 	if err == nil && c.yielded {
 		err = errContended
 	}
@@ -97,14 +103,34 @@ func (b *Database) transact(acquired *pgxpool.Conn, c *connection, t *db.Task) e
 		// resolve needs a connection, and the pool may have no other.
 		c.retry.unlock(c)
 		acquired.Release()
-		err = b.resolve(c, t, err)
+		err = b.resolve(c, evidenceOf(tasks), err)
 	case err != nil:
 		c.rollback()
 	}
-	if err == nil {
-		committed()
+	if err != nil {
+		return err
 	}
-	return err
+	committed()
+	if evidenceOf(tasks) != nil {
+		b.changed.Send()
+		b.committed.Send()
+	}
+	c.retry.unlock(c)
+	acquired.Release()
+	for _, t := range tasks {
+		b.reclaim(c.ctx, t)
+	}
+	return nil
+}
+
+// evidenceOf is the evidence of one of the tasks that a transaction was committed: all were, or none.
+func evidenceOf(tasks []*db.Task) *db.Statement {
+	for _, t := range tasks {
+		if t.Evidence != nil {
+			return t.Evidence
+		}
+	}
+	return nil
 }
 
 var (
@@ -119,12 +145,12 @@ var (
 )
 
 // resolve finds the outcome of a transaction whose commit had no reply, or an unexpected one.
-func (b *Database) resolve(c *connection, t *db.Task, lost error) error {
+func (b *Database) resolve(c *connection, evidence *db.Statement, lost error) error {
 	b.reset()
 	ctx, cancel := context.WithTimeout(c.ctx, min(db.MaxWait, b.replyTimeout))
 	defer cancel()
 	for ctx.Err() == nil {
-		outcome, err := b.outcome(ctx, c, t, lost)
+		outcome, err := b.outcome(ctx, c, evidence, lost)
 		if err == nil {
 			return outcome
 		}
@@ -138,7 +164,7 @@ var errInProgress = errors.New("the transaction is not over")
 
 // outcome returns nil if the transaction is committed, also on every required standby. Err means
 // that the outcome is not known yet.
-func (b *Database) outcome(ctx context.Context, c *connection, t *db.Task, lost error) (outcome, err error) {
+func (b *Database) outcome(ctx context.Context, c *connection, evidence *db.Statement, lost error) (outcome, err error) {
 	number := strconv.FormatInt(c.transaction, 10)
 	if c.transaction != 0 {
 		var status *string
@@ -155,14 +181,14 @@ func (b *Database) outcome(ctx context.Context, c *connection, t *db.Task, lost 
 	if err := b.awaitStandby(ctx); err != nil {
 		return nil, err
 	}
-	if t.Evidence == nil {
+	if evidence == nil {
 		return errors.Join(errRunAgain, lost), nil
 	}
 	// A database that has crashed or was promoted reuses the numbers of transactions that it has
 	// lost. The number may therefore belong to another transaction.
-	sql := "SELECT EXISTS (SELECT FROM " + db.ChangesTable + " WHERE transaction = '" + number + "' AND " + t.Evidence.SQL + ")"
+	sql := "SELECT EXISTS (SELECT FROM " + db.ChangesTable + " WHERE transaction = '" + number + "' AND " + evidence.SQL + ")"
 	var ours bool
-	if err := b.pool.QueryRow(ctx, sql, arguments(t.Evidence.Args)...).Scan(&ours); err != nil {
+	if err := b.pool.QueryRow(ctx, sql, arguments(evidence.Args)...).Scan(&ours); err != nil {
 		return nil, err
 	}
 	if !ours {

@@ -93,7 +93,7 @@ func (c *connection) Batch(statements ...db.Statement) error {
 
 func (c *connection) Defer(statements ...db.Statement) error { return c.Batch(statements...) }
 
-func (c *connection) Attempt(fn func() (keep bool)) error {
+func (c *connection) Savepoint(fn func() (keep bool)) error {
 	if _, err := c.Exec("SAVEPOINT attempt"); err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func useWAL(raw *sqlite.Conn) error {
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	slots := b.short
 	switch how {
-	case db.PageQuery, db.PageQueries:
+	case db.PageInQuery, db.PageInQueries:
 		slots = b.first
 	case db.LongRead:
 		slots = b.long

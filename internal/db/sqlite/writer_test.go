@@ -173,12 +173,12 @@ func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
 		return c
 	}
 	for range maxLongReaders {
-		if err := read(db.PageQueries).Extend(); err != nil {
+		if err := read(db.PageInQueries).Extend(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range maxFirstReaders {
-		if _, err := read([]db.Use{db.PageQueries, db.PageQuery}[i%2]).Exec("SELECT 1"); err != nil {
+		if _, err := read([]db.Use{db.PageInQueries, db.PageInQuery}[i%2]).Exec("SELECT 1"); err != nil {
 			t.Fatal(err)
 		}
 	}

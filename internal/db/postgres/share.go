@@ -1,0 +1,219 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// To begin, commit and sync a transaction costs as much as several creates. So a few goroutines run
+// the short tasks, and the tasks that wait for them share the next transaction. While few write,
+// each has a transaction of its own.
+
+const (
+	// maxSharing limits how many tasks share a transaction.
+	maxSharing = 32
+	// maxLockWait bounds how long tasks that share a transaction wait for others. A task that has to
+	// wait for longer does so alone.
+	maxLockWait = "50ms"
+)
+
+// errAlone: tasks cannot share a transaction.
+var errAlone = errors.New("tasks must run alone")
+
+// shared is a short task that waits for a transaction.
+type shared struct {
+	ctx   context.Context
+	task  *db.Task
+	taken atomic.Bool // by a transaction, or by its caller, who no longer waits
+	err   error
+	alone bool // it must run in a transaction of its own
+	done  chan struct{}
+}
+
+// writeShared runs a short task, in a transaction with others if several wait. It waits up to
+// db.MaxWait for its start.
+func (b *Database) writeShared(ctx context.Context, t *db.Task) error {
+	s := &shared{ctx: ctx, task: t, done: make(chan struct{})}
+	patience := time.NewTimer(db.MaxWait)
+	defer patience.Stop()
+	if err := b.short.enqueue(s, patience.C); err != nil {
+		return err
+	}
+	select {
+	case <-s.done:
+	case <-ctx.Done():
+		if s.taken.CompareAndSwap(false, true) {
+			return ctx.Err()
+		}
+		<-s.done
+	case <-patience.C:
+		if s.taken.CompareAndSwap(false, true) {
+			return db.ErrBusy
+		}
+		<-s.done
+	}
+	if s.alone {
+		return b.writeAlone(ctx, t)
+	}
+	return s.err
+}
+
+// queues of short tasks. Those that update the same resource are run by the same goroutine: two
+// transactions that update it cannot both succeed.
+type queues struct {
+	mutex   sync.RWMutex // read-locked while a task is enqueued
+	closed  bool
+	creates chan *shared   // run by any goroutine
+	updates []chan *shared // of each goroutine
+	running sync.WaitGroup // goroutines
+}
+
+// start starts goroutines that run short tasks.
+func (q *queues) start(goroutines int, run func([]*shared)) {
+	q.creates = make(chan *shared, maxSharing)
+	for range goroutines {
+		updates := make(chan *shared, maxSharing)
+		q.updates = append(q.updates, updates)
+		q.running.Go(func() { q.run(updates, run) })
+	}
+}
+
+// close waits until all tasks that were enqueued have run.
+func (q *queues) close() {
+	q.mutex.Lock()
+	q.closed = true
+	close(q.creates)
+	for _, updates := range q.updates {
+		close(updates)
+	}
+	q.mutex.Unlock()
+	q.running.Wait()
+}
+
+func (q *queues) enqueue(s *shared, late <-chan time.Time) error {
+	q.mutex.RLock()
+	defer q.mutex.RUnlock()
+	if q.closed {
+		return db.ErrClosed
+	}
+	queue := q.creates
+	if id := s.task.ID; id != (model.ID{}) {
+		queue = q.updates[int(id[len(id)-1])%len(q.updates)]
+	}
+	select {
+	case queue <- s:
+		return nil
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	case <-late:
+		return db.ErrBusy
+	}
+}
+
+// run runs short tasks until the queues are closed and empty.
+func (q *queues) run(updates chan *shared, run func([]*shared)) {
+	creates := q.creates
+	for creates != nil || updates != nil {
+		var batch []*shared
+		select {
+		case s, open := <-creates:
+			if !open {
+				creates = nil
+				continue
+			}
+			batch = s.take(batch)
+		case s, open := <-updates:
+			if !open {
+				updates = nil
+				continue
+			}
+			batch = s.take(batch)
+		}
+		for len(batch) < maxSharing && len(updates) > 0 {
+			batch = (<-updates).take(batch)
+		}
+		for len(batch) < maxSharing && len(creates) > 0 {
+			batch = (<-creates).take(batch)
+		}
+		// Servers that update the same resources in the same order do not wait for each other in a circle.
+		slices.SortStableFunc(batch, func(a, b *shared) int { return bytes.Compare(b.task.ID[:], a.task.ID[:]) })
+		run(batch)
+	}
+}
+
+// take adds the task to a batch, if its caller still waits.
+func (s *shared) take(batch []*shared) []*shared {
+	if s.taken.CompareAndSwap(false, true) {
+		batch = append(batch, s)
+	}
+	return batch
+}
+
+// runBatch runs tasks in one transaction. If it fails, each must run alone: an error that one has caused
+// must not be the result of another. If its outcome is unknown, so is that of each.
+func (b *Database) runBatch(batch []*shared) {
+	var err error
+	if len(batch) > 0 {
+		err = b.runTogether(batch)
+	}
+	for _, s := range batch {
+		switch {
+		case s.alone || s.err != nil: // it has stored nothing
+		case errors.Is(err, errUnknownOutcome):
+			s.err = err
+		case err != nil:
+			s.alone = true
+		}
+		close(s.done)
+	}
+}
+
+// runTogether runs tasks in one transaction. An error means that nothing is stored, or that the outcome
+// is unknown. A task that fails before it has written anything does not affect the others, and gets its
+// error in a transaction of its own.
+func (b *Database) runTogether(batch []*shared) error {
+	ctx := context.Background()
+	acquired, err := b.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer acquired.Release()
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, impatient: true, replyTimeout: b.replyTimeout, locks: &b.locks}
+	c.begin()
+	var succeeded []*db.Task
+	for _, s := range batch {
+		c.altered = false
+		err := s.task.Start(c, succeeded)
+		switch {
+		case err == nil:
+			succeeded = append(succeeded, s.task)
+		case len(batch) == 1 && !c.failed() && !isOfDatabase(err):
+			c.rollback()
+			s.err = err
+			return nil
+		case c.altered || c.failed():
+			c.rollback()
+			return errAlone
+		default:
+			s.alone = true
+		}
+	}
+	return b.finish(acquired, c, succeeded)
+}
+
+// isOfDatabase reports whether a task has failed because of the database or of other transactions, and not
+// by itself. Alone, it may succeed.
+func isOfDatabase(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) || errors.Is(err, errContended) || errors.Is(err, errAlone) || isLostConnection(err)
+}

@@ -1,0 +1,341 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/pgtest"
+)
+
+// sharing is a database with one goroutine that runs short tasks, which is busy until release is
+// called: the tasks that are written meanwhile share a transaction.
+type sharing struct {
+	*Database
+	version db.Version
+	release func()
+	writing sync.WaitGroup
+	errs    map[byte]error // of the tasks, by their ids
+	mutex   sync.Mutex     // of errs
+}
+
+func newSharing(t *testing.T, url string) *sharing {
+	t.Helper()
+	s := &sharing{Database: open(t, with(t, url, "pool_max_conns", "4")), errs: map[byte]error{}}
+	s.version = versionOf(t, s.Database)
+	begun, release := make(chan struct{}), make(chan struct{})
+	s.release = sync.OnceFunc(func() { close(release) })
+	t.Cleanup(s.release)
+	s.write(t.Context(), 0, func(*db.Task, db.Conn) error {
+		close(begun)
+		<-release
+		return nil
+	})
+	<-begun
+	return s
+}
+
+func (s *sharing) write(ctx context.Context, id byte, fn func(*db.Task, db.Conn) error) {
+	task := taskOf(s.version, func(*connection) {}, fn)
+	task.Short = true
+	s.writing.Go(func() {
+		err := s.Write(ctx, task)
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		s.errs[id] = err
+	})
+}
+
+// await waits until tasks are queued.
+func (s *sharing) await(tasks int) {
+	for len(s.short.creates) < tasks {
+		runtime.Gosched()
+	}
+}
+
+// expect checks the errors of the tasks, and which ids are stored, by transaction.
+func (s *sharing) expect(t *testing.T, errs map[byte]error, stored ...[]byte) {
+	t.Helper()
+	s.release()
+	s.writing.Wait()
+	delete(s.errs, 0)
+	for id, err := range s.errs {
+		if !errors.Is(err, errs[id]) || (err == nil) != (errs[id] == nil) {
+			t.Errorf("task %d: got %v, want %v", id, err, errs[id])
+		}
+	}
+	got := map[int64][]byte{}
+	query(t, s.Database, func(row model.Row) {
+		id := row.ID(1)
+		got[row.Int(0)] = append(got[row.Int(0)], id[0])
+	}, "SELECT transaction::text::bigint, id FROM "+db.ChangesTable+" ORDER BY id")
+	found := make([][]byte, 0, len(got))
+	for _, ids := range got {
+		found = append(found, ids)
+	}
+	slices.SortFunc(found, func(a, b []byte) int { return slices.Compare(a, b) })
+	if fmt.Sprint(found) != fmt.Sprint(stored) {
+		t.Errorf("stored by transaction: got %v, want %v", found, stored)
+	}
+}
+
+func TestTasksShareATransaction(t *testing.T) {
+	t.Parallel()
+	errOwn := errors.New("a task has failed")
+	one := func(id byte) func(*db.Task, db.Conn) error {
+		return func(t *db.Task, c db.Conn) error { return create(t, c, id) }
+	}
+	for name, c := range map[string]struct {
+		second func(*db.Task, db.Conn) error
+		err    error
+		stored [][]byte
+	}{
+		"all succeed": {second: one(2), stored: [][]byte{{1, 2, 3}}},
+		"one fails before it writes": {
+			second: func(*db.Task, db.Conn) error { return errOwn }, err: errOwn, stored: [][]byte{{1, 3}},
+		},
+		"one fails after it has written": {
+			second: func(t *db.Task, c db.Conn) error { return errors.Join(create(t, c, 2), errOwn) }, err: errOwn, stored: [][]byte{{1}, {3}},
+		},
+		"one fails after it has queued something": {
+			second: func(_ *db.Task, c db.Conn) error {
+				return errors.Join(c.Defer(db.Statement{SQL: "DELETE FROM " + db.ChangesTable}), errOwn)
+			}, err: errOwn, stored: [][]byte{{1}, {3}},
+		},
+		"a statement of one fails": {
+			second: func(_ *db.Task, c db.Conn) error {
+				_, err := db.One(c, nil, "SELECT 1 / 0")
+				return errors.Join(errOwn, err)
+			}, err: errOwn, stored: [][]byte{{1}, {3}},
+		},
+		"the connection of one is lost, once": {
+			second: func() func(*db.Task, db.Conn) error {
+				lost := false
+				return func(t *db.Task, c db.Conn) error {
+					if !lost {
+						lost = true
+						_, _ = db.One(c, nil, "SELECT pg_terminate_backend(pg_backend_pid())")
+					}
+					return create(t, c, 2)
+				}
+			}(), stored: [][]byte{{1}, {2}, {3}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSharing(t, pgtest.URL(t))
+			for id, fn := range []func(*db.Task, db.Conn) error{one(1), c.second, one(3)} {
+				s.write(t.Context(), byte(id+1), fn)
+				s.await(id + 1)
+			}
+			s.expect(t, map[byte]error{2: c.err}, c.stored...)
+		})
+	}
+}
+
+// TestTasksThatNoLongerWait: a task whose caller has gone is not run. Those that wait when the database
+// is closed are refused, as later ones are.
+func TestTasksThatNoLongerWait(t *testing.T) {
+	t.Parallel()
+	s := newSharing(t, pgtest.URL(t))
+	for id := range byte(2) {
+		s.write(t.Context(), id+1, func(t *db.Task, c db.Conn) error { return create(t, c, id+1) })
+		s.await(int(id) + 1)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.write(ctx, 3, func(t *db.Task, c db.Conn) error { return create(t, c, 3) })
+	s.await(3)
+	cancel()
+	for {
+		s.mutex.Lock()
+		err := s.errs[3]
+		s.mutex.Unlock()
+		if errors.Is(err, context.Canceled) {
+			break
+		}
+	}
+	s.expect(t, map[byte]error{3: context.Canceled}, []byte{1, 2})
+
+	s = newSharing(t, pgtest.URL(t))
+	s.write(t.Context(), 1, func(t *db.Task, c db.Conn) error { return create(t, c, 1) })
+	s.await(1)
+	closed := make(chan error)
+	go func() { closed <- s.Close() }()
+	for !s.closed.Load() {
+	}
+	s.release()
+	s.writing.Wait()
+	if err := s.errs[1]; !errors.Is(err, db.ErrClosed) {
+		t.Errorf("a task that waits gets %v", err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	if err := s.Write(t.Context(), &db.Task{Short: true}); !errors.Is(err, db.ErrClosed) {
+		t.Errorf("a task after Close gets %v", err)
+	}
+}
+
+// TestTasksDoNotWaitForTheLocksOfOthers: a task that has to wait for another transaction does so alone.
+func TestTasksDoNotWaitForTheLocksOfOthers(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	s := newSharing(t, database)
+	blocker := connect(t, database)
+	run(t, blocker, "INSERT INTO "+db.MetaTable+" (key, value) VALUES ('locked', '')", "BEGIN", "UPDATE "+db.MetaTable+" SET value = 'a' WHERE key = 'locked'")
+	for id := byte(1); id <= 3; id++ {
+		s.write(t.Context(), id, func(task *db.Task, c db.Conn) error {
+			if id == 2 {
+				if _, err := c.Exec("UPDATE " + db.MetaTable + " SET value = value WHERE key = 'locked'"); err != nil {
+					return err
+				}
+			}
+			return create(task, c, id)
+		})
+		s.await(int(id))
+	}
+	s.release()
+	for {
+		s.mutex.Lock()
+		_, one := s.errs[1]
+		_, two := s.errs[2]
+		_, three := s.errs[3]
+		s.mutex.Unlock()
+		if two {
+			t.Fatal("a task did not wait for a lock")
+		}
+		if one && three {
+			break
+		}
+		runtime.Gosched()
+	}
+	run(t, blocker, "ROLLBACK")
+	s.expect(t, nil, []byte{1}, []byte{2}, []byte{3})
+}
+
+// TestOneTaskWaitsForALockAlone: also if it fails in a savepoint, so that its transaction could go on.
+func TestOneTaskWaitsForALockAlone(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	s := newSharing(t, database)
+	blocker := connect(t, database)
+	run(t, blocker, "INSERT INTO "+db.MetaTable+" (key, value) VALUES ('locked', '')", "BEGIN", "UPDATE "+db.MetaTable+" SET value = 'a' WHERE key = 'locked'")
+	failed := make(chan error, 2)
+	s.write(t.Context(), 1, func(task *db.Task, c db.Conn) (err error) {
+		attempt := c.Savepoint(func() bool {
+			_, err = c.Exec("UPDATE " + db.MetaTable + " SET value = value WHERE key = 'locked'")
+			return err == nil
+		})
+		failed <- err
+		if err := errors.Join(err, attempt); err != nil {
+			return err
+		}
+		return create(task, c, 1)
+	})
+	s.release()
+	if err := <-failed; !hasCode(err, "55P03") {
+		t.Errorf("the wait for a lock ended with %v", err)
+	}
+	run(t, blocker, "ROLLBACK")
+	s.expect(t, nil, []byte{1})
+}
+
+// TestUpdatesOfAResourceAreRunByOne: those of the same resource never run at the same time, and those of
+// different ones are run in the order of their ids, so that two servers cannot wait for each other.
+func TestUpdatesOfAResourceAreRunByOne(t *testing.T) {
+	t.Parallel()
+	var q queues
+	var mutex sync.Mutex
+	running, wrong := map[model.ID]bool{}, 0
+	q.start(3, func(batch []*shared) {
+		ids := make([]model.ID, 0, len(batch))
+		mutex.Lock()
+		for _, s := range batch {
+			if len(ids) > 0 && bytes.Compare(ids[len(ids)-1][:], s.task.ID[:]) < 0 {
+				wrong++
+			}
+			if running[s.task.ID] && !slices.Contains(ids, s.task.ID) && s.task.ID != (model.ID{}) {
+				wrong++
+			}
+			ids, running[s.task.ID] = append(ids, s.task.ID), true
+		}
+		mutex.Unlock()
+		runtime.Gosched()
+		mutex.Lock()
+		for i, s := range batch {
+			delete(running, ids[i])
+			close(s.done)
+		}
+		mutex.Unlock()
+	})
+	var all sync.WaitGroup
+	for w := range 16 {
+		all.Go(func() {
+			for i := range 200 {
+				s := &shared{ctx: t.Context(), task: &db.Task{ID: model.ID{15: byte((w + i) % 7)}}, done: make(chan struct{})}
+				if err := q.enqueue(s, nil); err != nil {
+					t.Error(err)
+					return
+				}
+				<-s.done
+			}
+		})
+	}
+	all.Wait()
+	q.close()
+	if wrong > 0 {
+		t.Errorf("%d updates ran at the wrong time", wrong)
+	}
+}
+
+// TestUnknownOutcomeIsShared: if a commit has no reply and the database cannot be asked, each task has an
+// unknown outcome, and none is run again.
+func TestUnknownOutcomeIsShared(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	s := newSharing(t, database)
+	runs := make([]int, 3)
+	for id := byte(1); id <= 2; id++ {
+		s.write(t.Context(), id, func(t *db.Task, c db.Conn) error {
+			runs[id]++
+			return create(t, c, id)
+		})
+		s.await(int(id))
+	}
+	name := databaseOf(t, database)
+	elsewhere := with(t, database, "dbname", "postgres")
+	s.replyTimeout = time.Second
+	s.options.Finish = func(c db.Conn, tasks []*db.Task) (func(), error) {
+		if len(tasks) == 2 {
+			execute(t, elsewhere, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false")
+			execute(t, elsewhere, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '"+name+"'")
+		}
+		return func() {}, nil
+	}
+	s.release()
+	s.writing.Wait()
+	execute(t, elsewhere, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS true")
+	s.expect(t, map[byte]error{1: errUnknownOutcome, 2: errUnknownOutcome})
+	if runs[1] != 1 || runs[2] != 1 {
+		t.Errorf("the tasks have run %d times", runs[1:])
+	}
+}
+
+// databaseOf is the name of the database of a URL.
+func databaseOf(t *testing.T, database string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Path[1:]
+}
