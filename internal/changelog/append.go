@@ -1,6 +1,10 @@
 package changelog
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 )
@@ -8,7 +12,7 @@ import (
 // Appended is a change that a transaction has appended to the log.
 type Appended struct {
 	Revision int64
-	values   []model.Value // arguments of insertChange
+	values   []model.Value // arguments of insertChange without the last one
 }
 
 const (
@@ -24,7 +28,7 @@ func (l *Log) Append(e *Entry, stored func(*Appended)) db.Statement {
 		model.IntValue(table.Number), model.IDValue(e.ID), model.TextValue(string(e.Kind)), e.At, model.TextValue(e.Caller),
 		model.IntValue(l.version), model.TextValue(string(table.previous(e))),
 	}
-	return db.Statement{SQL: insertChange, Args: values, Stored: func(revision int64) { stored(&Appended{revision, values}) }}
+	return db.Statement{SQL: insertChange, Args: values, Stored: func(revision int64) { stored(&Appended{revision, values[:len(values)-1]}) }}
 }
 
 // Evidence is a condition that matches the change, nil if there is none.
@@ -33,9 +37,58 @@ func (a *Appended) Evidence() *db.Statement {
 		return nil
 	}
 	return &db.Statement{
-		SQL:  "revision = $1 AND collection = $2 AND id = $3 AND kind = $4 AND at = $5 AND caller = $6 AND schema = $7 AND previous = $8",
+		SQL:  "revision = $1 AND collection = $2 AND id = $3 AND kind = $4 AND at = $5 AND caller = $6 AND schema = $7",
 		Args: append([]model.Value{model.IntValue(a.Revision)}, a.values...),
 	}
+}
+
+// AppendAll returns the statement that appends a change of each resource whose id is in a list of
+// db.IDs, the highest id first. It runs before the change: the rows have the former values. Changed is
+// the columns whose former values are kept; nil: all of them. Of the entry the collection, the kind, the
+// time and the caller are used.
+func (l *Log) AppendAll(e *Entry, changed []int, listed model.Value) db.Statement {
+	table := l.tables[e.Collection]
+	id := table.rows.Columns[model.IDColumn]
+	return db.Statement{
+		SQL: "INSERT INTO " + db.ChangesTable + " (" + changeColumns + ") SELECT " + strconv.FormatInt(table.Number, 10) + ", " + id + ", " + db.Literal(string(e.Kind)) + ", CAST($1 AS " + l.db.ColumnType(model.KindDateTime) +
+			"), CAST($2 AS text), " + strconv.FormatInt(l.version, 10) + ", " + table.previousSQL(l.db, changed) + " FROM " + table.rows.Name + " WHERE " + db.InIDs(l.db, id, "$3") + " ORDER BY " + id + " DESC",
+		Args: []model.Value{e.At, model.TextValue(e.Caller), listed},
+	}
+}
+
+// LastOf is the last change that AppendAll has appended, of the entry, which has the id of it.
+func (l *Log) LastOf(e *Entry, revision int64) *Appended {
+	return &Appended{revision, []model.Value{
+		model.IntValue(l.tables[e.Collection].Number), model.IDValue(e.ID), model.TextValue(string(e.Kind)), e.At, model.TextValue(e.Caller), model.IntValue(l.version),
+	}}
+}
+
+// LastRevision is an expression for the revision of the last change of a resource, whose id is an
+// expression.
+func (l *Log) LastRevision(c *model.Collection, id string) string {
+	return "(SELECT max(revision) FROM " + db.ChangesTable + " AS _log WHERE _log.collection = " + strconv.FormatInt(l.tables[c].Number, 10) + " AND _log.id = " + id + ")"
+}
+
+// previousSQL is an SQL expression for former values as encode writes them.
+func (l *table) previousSQL(d db.Dialect, changed []int) string {
+	parts := []string{"'{'"}
+	for i, key := range l.keys {
+		if key == nil || changed != nil && !slices.Contains(changed, i) {
+			continue
+		}
+		separator := db.Choose(len(parts) > 1, ",", "")
+		parts = append(parts, db.Literal(separator+string(key))+" || "+d.JSON(l.rows.Columns[i], l.collection.Columns()[i].Kind))
+	}
+	return concatenate(append(parts, "'}'"))
+}
+
+// concatenate joins expressions of texts in a tree, because SQLite bounds the depth of an expression.
+func concatenate(parts []string) string {
+	if len(parts) <= 8 {
+		return "(" + strings.Join(parts, " || ") + ")"
+	}
+	half := len(parts) / 2
+	return "(" + concatenate(parts[:half]) + " || " + concatenate(parts[half:]) + ")"
 }
 
 // RemoveBefore removes changes from the beginning of the log, up to the first that is not older than

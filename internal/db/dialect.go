@@ -53,6 +53,13 @@ type Dialect interface {
 	Truncate(column, unit string) string
 	// Search is the SQL of a table with the words of resources.
 	Search(table string) SearchSQL
+	// List is a text for Listed of texts that have only hexadecimal digits and dashes. Listed is such
+	// a text as a table expression with the column value, and ToID makes an id of a text.
+	List(texts []string) model.Value
+	Listed(placeholder string) string
+	ToID(text string) string
+	// JSON is a column as JSON text, which model.Kind.ParseValue reads, 'null' where it is null.
+	JSON(column string, kind model.Kind) string
 	// Searched is a condition on the id of a resource: the table has its words, and the terms are among
 	// them. By the index, it finds all such resources first; otherwise it looks at the words of each
 	// resource that the other conditions leave. Arg adds an argument and returns its placeholder.

@@ -38,7 +38,6 @@ type SearchSQL struct {
 	Definition TableDefinition // what Describe tells of it
 
 	Put    string // sets the words $2 of the resource $1
-	Remove string // removes those of the resource $1
 	Stored string // selects resource and words of at most $2 resources from $1 on, by resource
 
 	// Numbered selects numbers of resources, by which the index knows them, and their words; Indexed

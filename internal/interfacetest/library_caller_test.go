@@ -23,7 +23,7 @@ var principals = map[string]plural.Principal{
 }
 
 // handed sends a request to a server that is mounted behind a program's own authentication.
-func (h *house) handed(principal plural.Principal, method, path, body string, headers ...string) answer {
+func (h *accessServer) handed(principal plural.Principal, method, path, body string, headers ...string) answer {
 	h.t.Helper()
 	r := httptest.NewRequestWithContext(plural.WithCaller(context.Background(), principal), method, path, strings.NewReader(body))
 	if body != "" {

@@ -107,11 +107,11 @@ func TestSearchFollowsTheModel(t *testing.T) {
 		"postgres": pgtest.URL,
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &house{start(t, file.Schema, database(t), quiet), map[string]string{}, ""}
+			h := &accessServer{start(t, file.Schema, database(t), quiet), map[string]string{}, ""}
 			h.key("editor", "editor", "")
 			h.key("reader", "reader", "ada")
 			rapid.Check(t, func(rt *rapid.T) {
-				w := &searchWorld{house: h, t: rt, books: map[int]*modelBook{}}
+				w := &searchWorld{accessServer: h, t: rt, books: map[int]*modelBook{}}
 				w.begin()
 				for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 					w.write()
@@ -123,7 +123,7 @@ func TestSearchFollowsTheModel(t *testing.T) {
 }
 
 type searchWorld struct {
-	*house
+	*accessServer
 	t      *rapid.T
 	books  map[int]*modelBook
 	shelfs []int

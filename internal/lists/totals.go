@@ -5,10 +5,7 @@ package lists
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -43,13 +40,35 @@ func (l List) values() (collection, parent model.Value) {
 	return model.TextValue(l.collection), model.TextValue(l.parent)
 }
 
-// Delta is a resource that was added to a list, or removed from it. Writers only record
+// Delta is resources that were added to a list, or removed from it. Writers only record
 // deltas, so that they do not wait for each other; they are merged into totals and offset indexes
 // later. In every snapshot a delta is either pending or merged.
 type Delta struct {
 	List
-	ID     model.ID
-	Change int64 // 1 or -1
+	IDs    []model.ID
+	Change int64 // 1 or -1, for each of them
+}
+
+// step is the delta of one resource of a list.
+type step struct {
+	id     model.ID
+	change int64
+}
+
+// steps appends the deltas of single resources.
+func (d Delta) steps(dst []step) []step {
+	for _, id := range d.IDs {
+		dst = append(dst, step{id, d.Change})
+	}
+	return dst
+}
+
+// Count is how many resources the deltas are about. A resource counts once for each of its lists.
+func Count(deltas []Delta) (n int64) {
+	for _, d := range deltas {
+		n += int64(len(d.IDs))
+	}
+	return n
 }
 
 // Total is the number of resources of a list. Unrecorded are deltas of the transaction.
@@ -58,7 +77,7 @@ func Total(c db.Conn, key List, unrecorded []Delta) (n int64, err error) {
 	_, err = db.One(c, func(row model.Row) { n = row.Int(0) }, "SELECT "+TotalSQL("$1", "$2"), collection, of)
 	for _, d := range unrecorded {
 		if d.List == key {
-			n += d.Change
+			n += d.Change * int64(len(d.IDs))
 		}
 	}
 	return n, err
@@ -71,74 +90,61 @@ func TotalSQL(collection, parent string) string {
 }
 
 // Record stores deltas as pending.
-func Record(c db.Conn, deltas []Delta) error {
+func Record(c db.Conn, dialect db.Dialect, deltas []Delta) error {
+	if Count(deltas) <= recordSingly {
+		for _, d := range deltas {
+			collection, parent := d.values()
+			for _, id := range d.IDs {
+				if err := c.Defer(db.Statement{SQL: insertDelta, Args: []model.Value{collection, parent, model.IDValue(id), model.IntValue(d.Change)}}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	type group struct {
+		collection string
+		change     int64
+	}
+	groups := map[group][]string{} // id and parent in one text
+	insert := func(g group) error {
+		texts := groups[g]
+		groups[g] = texts[:0]
+		return c.Defer(db.Statement{SQL: insertDeltas(dialect), Args: []model.Value{model.TextValue(g.collection), model.IntValue(g.change), dialect.List(texts)}})
+	}
 	for _, d := range deltas {
-		collection, parent := d.values()
-		if err := c.Defer(db.Statement{SQL: insertDelta, Args: []model.Value{collection, parent, model.IDValue(d.ID), model.IntValue(d.Change)}}); err != nil {
+		g := group{d.collection, d.Change}
+		for _, id := range d.IDs {
+			if groups[g] = append(groups[g], id.String()+d.parent); len(groups[g]) == db.MaxListed {
+				if err := insert(g); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for g, texts := range groups {
+		if len(texts) == 0 {
+			continue
+		}
+		if err := insert(g); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// recordSingly is how many deltas are stored by a statement for each.
+const recordSingly = 16
+
+// idLength is the length of an id as text.
+const idLength = 36
+
+func insertDeltas(d db.Dialect) string {
+	return "INSERT INTO " + db.DeltasTable + " (collection, parent, id, change) SELECT CAST($1 AS text), substr(value, " + strconv.Itoa(idLength+1) + "), " +
+		d.ToID("substr(value, 1, "+strconv.Itoa(idLength)+")") + ", CAST($2 AS " + d.ColumnType(model.KindInteger) + ") FROM " + d.Listed("$3")
+}
+
 const insertDelta = "INSERT INTO " + db.DeltasTable + " (collection, parent, id, change) VALUES ($1, $2, $3, $4)"
-
-// Merge merges all pending deltas, and more, and returns how many were pending.
-func Merge(c db.Conn, s *model.Schema, tableOf func(*model.Collection) *db.Table, more ...Delta) (removed int64, err error) {
-	recorded, err := removeDeltas(c, s)
-	if err != nil {
-		return 0, err
-	}
-	byList := map[List][]Delta{}
-	for _, d := range append(recorded, more...) {
-		byList[d.List] = append(byList[d.List], d)
-	}
-	for _, key := range slices.SortedFunc(maps.Keys(byList), compareLists) { // in a fixed order
-		if err := mergeList(c, tableOf(s.Collection(key.collection)), key, byList[key]); err != nil {
-			return 0, err
-		}
-	}
-	return int64(len(recorded)), nil
-}
-
-// removeDeltas removes and returns the deltas of the collections of a schema. Deltas of a newer
-// schema are merged by servers that have it.
-func removeDeltas(c db.Conn, s *model.Schema) (deltas []Delta, err error) {
-	var names []model.Value
-	var places []string
-	for i, collection := range s.All() {
-		names = append(names, model.TextValue(collection.Name))
-		places = append(places, "$"+strconv.Itoa(i+1))
-	}
-	err = db.Each(c, func(row model.Row) bool {
-		text := func(column int) string { return string(row.AppendText(nil, column)) }
-		deltas = append(deltas, Delta{List{text(0), text(1)}, row.ID(2), row.Int(3)})
-		return true
-	}, "DELETE FROM "+db.DeltasTable+" WHERE collection IN ("+strings.Join(places, ", ")+") RETURNING collection, parent, id, change", names...)
-	return deltas, err
-}
-
-// mergeList adds deltas to the total of a list, and to its index.
-func mergeList(c db.Conn, t *db.Table, key List, deltas []Delta) error {
-	collection, parent := key.values()
-	var change, total int64
-	for _, d := range deltas {
-		change += d.Change
-	}
-	_, err := db.One(c, func(row model.Row) { total = row.Int(0) },
-		"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+
-			" ON CONFLICT (collection, parent) DO UPDATE SET total = "+db.TotalsTable+".total + excluded.total RETURNING total", collection, parent, model.IntValue(change))
-	if err != nil {
-		return err
-	}
-	if total == 0 && key.parent != "" {
-		if _, err := c.Exec("DELETE FROM "+db.TotalsTable+" WHERE collection = $1 AND parent = $2", collection, parent); err != nil {
-			return err
-		}
-	}
-	slices.SortFunc(deltas, func(a, b Delta) int { return CompareIDs(a.ID, b.ID) })
-	return (&offsetIndex{conn: c, table: t, List: key}).add(deltas, total)
-}
 
 // AllTotals is a subquery with the totals of all lists, pending deltas included.
 func AllTotals() string {

@@ -95,7 +95,7 @@ func (m *migration) addColumns() error {
 
 // mergeDeltas merges all deltas, because those left over would belong to the old schema.
 func (m *migration) mergeDeltas() error {
-	_, err := lists.Merge(m.conn, m.plan.old, func(c *model.Collection) *db.Table { return db.NewTable(m.dialect, c) })
+	_, err := lists.Merge(m.conn, m.dialect, m.plan.old, func(c *model.Collection) *db.Table { return db.NewTable(m.dialect, c) })
 	return err
 }
 

@@ -1,14 +1,14 @@
 package resource
 
 import (
+	"bytes"
 	"errors"
-	"math"
+	"fmt"
 	"slices"
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
@@ -25,9 +25,11 @@ func (w *Work) delete(write Write) ([]Resource, error) {
 
 // deleteAll deletes resources of a path, or none of them. References between them do not count.
 func (w *Work) deleteAll(path Path, records []model.Record) ([]Resource, error) {
-	d := deletion{work: w, tx: w.tx, by: path.By, marked: map[identity]bool{}, last: map[identity]model.Record{}}
+	d := deletion{work: w, tx: w.tx, by: path.By, marked: map[*model.Collection]map[model.ID]bool{}, last: map[model.ID]model.Record{}}
 	for _, record := range records {
-		d.mark(path.Collection, record)
+		id := record.ID(model.IDColumn)
+		d.mark(path.Collection, id)
+		d.last[id] = record
 	}
 	for _, step := range []func() error{d.collect, d.checkRestricted, d.setNull, d.run} {
 		if err := step(); err != nil {
@@ -37,105 +39,77 @@ func (w *Work) deleteAll(path Path, records []model.Record) ([]Resource, error) 
 	deleted := make([]Resource, len(records))
 	for i, record := range records {
 		id := record.ID(model.IDColumn)
-		last := d.last[identity{path.Collection, id}]
+		last := d.last[id]
 		deleted[i] = Resource{ID: id, Representation: path.represent(last, path.Collection.Append(nil, last))}
 	}
 	return deleted, nil
 }
 
-// deletion is the deletion of resources with everything that cascades.
+// deletion is the deletion of resources with everything that cascades. Only the ids of what is deleted
+// are in memory: the database works on sets of rows. Rows are read if a hook needs them.
 type deletion struct {
 	work   *Work
 	tx     *store.Tx
 	by     *auth.Permit // of the caller, who may not see everything that is deleted
-	marked map[identity]bool
-	order  []deletedResource // the requested resources first
-	last   map[identity]model.Record
+	marked map[*model.Collection]map[model.ID]bool
+	order  []level                   // the requested resources first
+	closed int                       // levels that get no more resources
+	last   map[model.ID]model.Record // of the requested resources
 }
 
-type deletedResource struct {
+// level is resources of one collection that are deleted together.
+type level struct {
 	collection *model.Collection
-	record     model.Record
+	ids        []model.ID
+}
+
+func (d *deletion) isMarked(c *model.Collection, id model.ID) bool { return d.marked[c][id] }
+
+func (d *deletion) mark(c *model.Collection, id model.ID) {
+	if d.isMarked(c, id) {
+		return
+	}
+	if d.marked[c] == nil {
+		d.marked[c] = map[model.ID]bool{}
+	}
+	d.marked[c][id] = true
+	last := len(d.order) - 1
+	if last < d.closed || d.order[last].collection != c {
+		d.order = append(d.order, level{collection: c})
+		last++
+	}
+	d.order[last].ids = append(d.order[last].ids, id)
 }
 
 // collect marks everything that cascades from the marked resources. A cycle of references ends at
 // a marked resource.
 func (d *deletion) collect() error {
 	return d.each(model.Cascade, func(link model.Link, deleted []model.ID) error {
-		children, err := d.referring(link, deleted, noLimit)
-		for _, child := range children {
-			d.mark(link.From, child)
-		}
-		return err
+		return d.tx.Referring(link, deleted, func(referrer, _ model.ID) bool {
+			d.mark(link.From, referrer)
+			return true
+		})
 	})
 }
 
-func (d *deletion) mark(c *model.Collection, record model.Record) {
-	key := identity{c, record.ID(model.IDColumn)}
-	if !d.marked[key] {
-		d.marked[key] = true
-		d.order = append(d.order, deletedResource{c, record})
-	}
-}
-
-// noLimit reads all resources at once.
-const noLimit = math.MaxInt
-
-// deletedAtOnce is how many deleted resources one statement looks for references to.
-const deletedAtOnce = 500
-
-// each calls visit for every link of a kind to the marked resources, with several resources at
-// once. Visit may mark more.
+// each calls visit for every link of a kind to the marked resources, with many resources at once.
+// Visit may mark more.
 func (d *deletion) each(kind model.OnDelete, visit func(model.Link, []model.ID) error) error {
-	for start := 0; start < len(d.order); {
-		c, ids := d.order[start].collection, []model.ID(nil)
-		for start < len(d.order) && len(ids) < deletedAtOnce && d.order[start].collection == c {
-			ids = append(ids, d.order[start].record.ID(model.IDColumn))
-			start++
-		}
+	for i := 0; i < len(d.order); i++ {
+		d.closed = max(d.closed, i+1)
+		c := d.order[i].collection
 		for _, link := range c.Referrers() {
 			if link.OnDelete != kind {
 				continue
 			}
-			if err := visit(link, ids); err != nil {
-				return err
+			for ids := range slices.Chunk(d.order[i].ids, store.SetSize) {
+				if err := visit(link, ids); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
-}
-
-// referring reads the unmarked resources that refer to one of the ids, up to a limit.
-func (d *deletion) referring(link model.Link, ids []model.ID, most int) ([]model.Record, error) {
-	values := make([]model.Value, len(ids))
-	for i, id := range ids {
-		values[i] = model.IDValue(id)
-	}
-	var refers query.Filter = query.In{Column: link.Column, Values: values}
-	if len(ids) == 1 {
-		refers = query.Compare{Column: link.Column, Op: query.Equal, Value: values[0]}
-	}
-	rows, err := d.tx.Select(link.From, store.Selection{
-		Filter: refers,
-		Order:  store.NewOrder(nil),
-		// Enough rows, even if all marked resources come first.
-		Take: int64(most) + min(int64(len(d.marked)), math.MaxInt64-int64(most)),
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var records []model.Record
-	for len(records) < most {
-		more, err := rows.Next()
-		if err != nil || !more {
-			return records, err
-		}
-		if !d.marked[identity{link.From, rows.ID(model.IDColumn)}] {
-			records = append(records, link.From.Scan(rows))
-		}
-	}
-	return records, nil
 }
 
 // checkRestricted returns 409 if an unmarked resource refers to a marked one with on_delete
@@ -144,25 +118,32 @@ func (d *deletion) checkRestricted() error {
 	var faults problem.Errors
 	unseen := false // reported once, to hide how many there are
 	err := d.each(model.Restrict, func(link model.Link, deleted []model.ID) error {
-		if found, err := d.referring(link, deleted, 1); err != nil || len(found) == 0 {
+		if len(faults) >= problem.MaxErrors {
+			return nil
+		}
+		first := map[model.ID]model.ID{} // that refers to each
+		err := d.tx.Referring(link, deleted, func(referrer, referred model.ID) bool {
+			other, found := first[referred]
+			if !d.isMarked(link.From, referrer) && (!found || bytes.Compare(referrer[:], other[:]) < 0) {
+				first[referred] = referrer
+			}
+			return true
+		})
+		if err != nil || len(first) == 0 {
 			return err
 		}
-		// One of them is referred to. Which ones, and by what?
+		visible, err := d.visibleReferences(link, first)
+		if err != nil {
+			return err
+		}
 		for _, id := range deleted {
-			referrers, err := d.referring(link, []model.ID{id}, 1)
-			if err != nil {
-				return err
-			}
-			if len(referrers) == 0 {
-				continue
-			}
-			found, err := d.referenced(link, referrers[0], identity{link.To, id})
-			if err != nil {
-				return err
-			}
-			if found != nil {
-				faults.Add(found)
-			} else if !unseen {
+			referrer, found := first[id]
+			switch {
+			case !found:
+			case visible(id):
+				faults.Add(fault.New(problem.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
+					link.From.Name, referrer, link.To.Name, id, link.From.Columns()[link.Column].Name))
+			case !unseen:
 				unseen = true
 				faults.Add(fault.New(problem.CodeReferenced, "A resource that you may not see refers to this one, or to one that would be deleted with it."))
 			}
@@ -175,55 +156,94 @@ func (d *deletion) checkRestricted() error {
 	return faults.Err()
 }
 
-// referenced is the error for a resource that is referred to, nil if the caller may not see
-// the reference.
-func (d *deletion) referenced(link model.Link, referring model.Record, deleted identity) (*problem.Error, error) {
+// visibleReferences reports which references the caller may see: both resources, and the attribute.
+// Referrers are by what they refer to.
+func (d *deletion) visibleReferences(link model.Link, referrers map[model.ID]model.ID) (visible func(referred model.ID) bool, err error) {
 	if !d.by.Visible(link.From).Has(link.Column) {
-		return nil, nil
+		return func(model.ID) bool { return false }, nil
 	}
-	both := []deletedResource{{link.From, referring}}
-	for _, each := range d.order {
-		if each.collection == deleted.collection && each.record.ID(model.IDColumn) == deleted.id {
-			both = append(both, each)
-		}
+	var from, to []model.ID
+	for referred, referrer := range referrers {
+		from, to = append(from, referrer), append(to, referred)
 	}
-	for _, each := range both {
-		if visible, err := d.by.Sees(each.collection, each.record, d.tx.Find); err != nil || !visible {
-			return nil, err
-		}
+	seesFrom, err := d.work.sees(d.by, link.From, from)
+	if err != nil {
+		return nil, err
 	}
-	return fault.New(problem.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
-		link.From.Name, referring.ID(model.IDColumn), deleted.collection.Name, deleted.id, link.From.Columns()[link.Column].Name), nil
+	seesTo, err := d.work.sees(d.by, link.To, to)
+	return func(referred model.ID) bool { return seesTo(referred) && seesFrom(referrers[referred]) }, err
 }
 
-// setNullBatch bounds how many resources are in memory.
-const setNullBatch = 1000
+// sees finds which resources of a list exist for a caller.
+func (w *Work) sees(by *auth.Permit, c *model.Collection, ids []model.ID) (func(model.ID) bool, error) {
+	rows := by.Rows(c)
+	if rows == nil {
+		return func(model.ID) bool { return true }, nil
+	}
+	existing, err := w.tx.Existing(c, rows, ids)
+	return func(id model.ID) bool { return existing[id] }, err
+}
 
-// setNull sets references with on_delete set_null to null. Updated resources no longer refer
-// to the resources, so the next batch has others.
+// setNull sets references with on_delete set_null to null.
 func (d *deletion) setNull() error {
 	return d.each(model.SetNull, func(link model.Link, deleted []model.ID) error {
+		hooked := d.work.resources.hasWithin(link.From, Update)
 		for {
-			referrers, err := d.referring(link, deleted, setNullBatch)
+			var referrers []model.ID
+			err := d.tx.Referring(link, deleted, func(referrer, _ model.ID) bool {
+				if !d.isMarked(link.From, referrer) {
+					referrers = append(referrers, referrer)
+				}
+				return true
+			})
 			if err != nil || len(referrers) == 0 {
 				return err
 			}
-			if err := d.setNullIn(link, referrers); err != nil {
+			if err := d.setNullIn(link, referrers); err != nil || !hooked {
 				return err
 			}
+			// A hook may have changed other resources, so that they refer to a marked one now.
 		}
 	})
 }
 
-// setNullIn sets the references of resources to null: of all at once, or where a hook takes part,
-// which may change others of them, of one after the other.
-func (d *deletion) setNullIn(link model.Link, referrers []model.Record) error {
-	before, after := make([]model.Record, 0, len(referrers)), make([]model.Record, 0, len(referrers))
-	hooked := d.work.resources.hasWithin(link.From, Update)
-	for _, referrer := range referrers {
-		if hooked && len(before) > 0 { // the first hook may have changed or deleted the others: they are read again
-			break
+// rowsForHooks is how many resources are read at once for hooks.
+const rowsForHooks = 1000
+
+// setNullIn sets a reference of resources to null.
+func (d *deletion) setNullIn(link model.Link, referrers []model.ID) error {
+	if d.work.resources.needsRows(link.From, Update) {
+		size := rowsForHooks
+		if d.work.resources.hasWithin(link.From, Update) {
+			size = 1 // the hook may change or delete the others, which are read after it
 		}
+		for ids := range slices.Chunk(referrers, size) {
+			if err := d.setNullForHooks(link, ids); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for ids := range slices.Chunk(referrers, store.SetSize) {
+		if err := d.tx.SetNull(link, ids); err != nil {
+			return err
+		}
+		d.work.note(Update, link.From, ids...)
+	}
+	return nil
+}
+
+// setNullForHooks does the same with rows, for the hooks of their collection.
+func (d *deletion) setNullForHooks(link model.Link, ids []model.ID) error {
+	before, err := d.tx.Records(link.From, ids)
+	if err != nil {
+		return err
+	}
+	before = slices.DeleteFunc(before, func(each model.Record) bool { // a hook has changed it already
+		return each.Null(link.Column) || !d.isMarked(link.To, each.ID(link.Column))
+	})
+	after := make([]model.Record, len(before))
+	for i, referrer := range before {
 		changed := slices.Clone(referrer)
 		changed[link.Column] = model.Null
 		if err := d.work.within(&Change{Verb: Update, Collection: link.From, Before: referrer, After: changed}); err != nil {
@@ -233,7 +253,7 @@ func (d *deletion) setNullIn(link model.Link, referrers []model.Record) error {
 			return err
 		}
 		touch(d.tx, link.From, referrer, changed)
-		before, after = append(before, referrer), append(after, changed)
+		after[i] = changed
 	}
 	dangling, err := d.work.checkReferences(nil, link.From, before, after)
 	if err != nil {
@@ -260,7 +280,7 @@ var errKeepsReference = errors.New("a hook set a reference to a resource that is
 // checkReleased returns an error if a hook keeps a reference to a marked resource, or sets one.
 func (d *deletion) checkReleased(link model.Link, before, after model.Record) error {
 	for _, other := range link.From.Links() {
-		if target := after[other.Column]; !target.IsNull() && target != before[other.Column] && d.marked[identity{other.To, target.ID()}] {
+		if target := after[other.Column]; !target.IsNull() && target != before[other.Column] && d.isMarked(other.To, target.ID()) {
 			return errKeepsReference
 		}
 	}
@@ -270,50 +290,65 @@ func (d *deletion) checkReleased(link model.Link, before, after model.Record) er
 	return nil
 }
 
-// run deletes the marked resources, the last found first, and keeps the last state of each.
+// run deletes the marked resources, the last found first.
 func (d *deletion) run() error {
-	if len(d.work.resources.hooks) > 0 {
-		return d.runEach()
-	}
-	for end := len(d.order); end > 0; {
-		c, records := d.order[end-1].collection, []model.Record(nil)
-		for end > 0 && d.order[end-1].collection == c {
-			end--
-			records = append(records, d.order[end].record)
-			d.last[identity{c, d.order[end].record.ID(model.IDColumn)}] = d.order[end].record
+	for i, level := range slices.Backward(d.order) {
+		c, size := level.collection, store.SetSize
+		// A hook may change the requested resources, whose last state is the response.
+		rows := d.work.resources.needsRows(c, Delete) || i == 0 && len(d.work.resources.hooks) > 0
+		if rows {
+			size = rowsForHooks
 		}
-		if err := d.tx.DeleteAll(c, records); err != nil {
-			return err
+		if d.work.resources.hasWithin(c, Delete) {
+			size = 1 // the hook may change or delete the others, which are read after it
 		}
-		for _, record := range records {
-			d.work.written(&Change{Verb: Delete, Collection: c, Before: record})
+		for end := len(level.ids); end > 0; end -= size {
+			ids := level.ids[max(0, end-size):end]
+			delete := d.deleteSet
+			if rows {
+				delete = d.deleteForHooks
+			}
+			if err := delete(c, ids); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// runEach does the same with hooks. A hook may change or delete resources that follow, so each
-// is read again.
-func (d *deletion) runEach() error {
-	for _, deleted := range slices.Backward(d.order) {
-		c, id := deleted.collection, deleted.record.ID(model.IDColumn)
-		d.last[identity{c, id}] = deleted.record
-		change := &Change{Verb: Delete, Collection: c, Before: deleted.record}
-		if err := d.work.within(change); err != nil {
+func (d *deletion) deleteSet(c *model.Collection, ids []model.ID) error {
+	d.work.note(Delete, c, ids...)
+	removed, err := d.tx.DeleteAll(c, ids...)
+	if err == nil && removed != len(ids) && len(d.work.resources.hooks) == 0 {
+		err = fault.Internal(fmt.Errorf("a deletion from %s removed %d rows instead of %d", c.Name, removed, len(ids)))
+	}
+	return err
+}
+
+// deleteForHooks does the same with rows, and keeps the last state of the requested resources.
+func (d *deletion) deleteForHooks(c *model.Collection, ids []model.ID) error {
+	records, err := d.tx.Records(c, ids)
+	if err != nil {
+		return err
+	}
+	if d.work.resources.hasWithin(c, Delete) {
+		for _, record := range records {
+			if err := d.work.within(&Change{Verb: Delete, Collection: c, Before: record}); err != nil {
+				return err
+			}
+		}
+		if records, err = d.tx.Records(c, ids); err != nil { // as the hook has left them
 			return err
 		}
-		current, err := d.tx.Get(c, nil, id)
-		if err != nil {
-			return err
+	}
+	if _, err := d.tx.DeleteAll(c, ids...); err != nil {
+		return err
+	}
+	for _, record := range slices.Backward(records) {
+		if id := record.ID(model.IDColumn); d.order[0].collection == c && d.last[id] != nil {
+			d.last[id] = record
 		}
-		if current == nil {
-			continue
-		}
-		d.last[identity{c, id}], change.Before = current, current
-		if err := d.tx.DeleteAll(c, []model.Record{current}); err != nil {
-			return err
-		}
-		d.work.written(change)
+		d.work.written(&Change{Verb: Delete, Collection: c, Before: record})
 	}
 	return nil
 }

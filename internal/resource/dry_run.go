@@ -74,24 +74,22 @@ const (
 	temporary // created and deleted: nothing
 )
 
-// note records a change for a dry run.
-func (w *Work) note(change *Change) {
+// note records changes for a dry run.
+func (w *Work) note(verb Verb, c *model.Collection, ids ...model.ID) {
 	if w.affected == nil {
 		return
 	}
-	record := change.After
-	if record == nil {
-		record = change.Before
-	}
-	key := identity{change.Collection, record.ID(model.IDColumn)}
-	before, known := w.affected[key]
-	switch {
-	case !known && change.Verb == Create, known && before == temporary:
-		w.affected[key] = created
-	case known && before == created && change.Verb == Delete:
-		w.affected[key] = temporary
-	case !known:
-		w.affected[key] = changedOnly
+	for _, id := range ids {
+		key := identity{c, id}
+		before, known := w.affected[key]
+		switch {
+		case !known && verb == Create, known && before == temporary:
+			w.affected[key] = created
+		case known && before == created && verb == Delete:
+			w.affected[key] = temporary
+		case !known:
+			w.affected[key] = changedOnly
+		}
 	}
 }
 

@@ -78,6 +78,11 @@ func (r *Resources) hasWithin(c *model.Collection, verb Verb) bool {
 	return slices.ContainsFunc(r.hooks[hookKey{c, verb}], func(hook Hook) bool { return hook.Within != nil })
 }
 
+// needsRows reports whether a hook gets the resources of a verb inside the transaction or after it.
+func (r *Resources) needsRows(c *model.Collection, verb Verb) bool {
+	return slices.ContainsFunc(r.hooks[hookKey{c, verb}], func(hook Hook) bool { return hook.Within != nil || hook.After != nil })
+}
+
 // hasBefore reports whether a hook takes part in a verb before the transaction.
 func (r *Resources) hasBefore(c *model.Collection, verb Verb) bool {
 	return slices.ContainsFunc(r.hooks[hookKey{c, verb}], func(hook Hook) bool { return hook.Before != nil })
@@ -192,7 +197,11 @@ func (w *Work) hookError(change *Change, err error) error {
 // written schedules the After hooks of a change.
 func (w *Work) written(change *Change) {
 	change.By = w.by
-	w.note(change)
+	record := change.After
+	if record == nil {
+		record = change.Before
+	}
+	w.note(change.Verb, change.Collection, record.ID(model.IDColumn))
 	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
 		if hook.After != nil {
 			w.after = append(w.after, func(ctx context.Context) { w.resources.runAfter(ctx, hook, change) })

@@ -221,7 +221,7 @@ func dump(t *rapid.T, url string) string {
 		if err != nil {
 			return err
 		}
-		_, err = lists.Merge(c, stored, func(c *model.Collection) *db.Table { return db.NewTable(b, c) })
+		_, err = lists.Merge(c, b, stored, func(c *model.Collection) *db.Table { return db.NewTable(b, c) })
 		return err
 	})
 	if err != nil {

@@ -19,15 +19,6 @@ func (t *Tx) putWords(c *model.Collection, before, after model.Record) error {
 	return t.conn.Defer(db.Statement{SQL: sql, Args: []model.Value{after[model.IDColumn], model.TextValue(search.Text(c, after))}})
 }
 
-// removeWords removes the words of a deleted resource.
-func (t *Tx) removeWords(c *model.Collection, record model.Record) error {
-	sql := t.store.tables[c].removeWords
-	if sql == "" {
-		return nil
-	}
-	return t.conn.Defer(db.Statement{SQL: sql, Args: []model.Value{record[model.IDColumn]}})
-}
-
 // rowSearch is a search that looks at the words of each resource instead of finding all matches first.
 // That is faster if there are many matches, of which a page needs the first few only.
 type rowSearch struct{ query.Search }

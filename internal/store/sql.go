@@ -15,8 +15,8 @@ type statement struct {
 	table   *table // of the columns
 	tables  map[*model.Collection]*table
 	within  *columnSource // of a part of a condition; nil: the table of the statement
-	aliases int    // of tables in conditions on related resources
-	single  bool   // it is about one resource
+	aliases int           // of tables in conditions on related resources
+	single  bool          // it is about one resource
 }
 
 // condition writes a filter, or its negation. Negations are pushed down to the comparisons,

@@ -60,6 +60,9 @@ func MigrateAdditive(applied func(*migrate.Step)) Option {
 // db.Options.
 func ListenAt(url string) Option { return func(o *opening) { o.direct = url } }
 
+// Trace sets a function that is called with each statement of a transaction: see db.Options.
+func Trace(trace func(sql string)) Option { return func(o *opening) { o.trace = trace } }
+
 // Open opens a database by its URL: sqlite:FILE or postgres://…. An empty database gets its
 // tables. One that does not fit the schema is refused with a *MisfitError, unless an option
 // allows to migrate it.

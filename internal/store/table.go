@@ -11,14 +11,14 @@ type table struct {
 	one string // selects the resource with an id
 	// insert takes the values before the revision, and does nothing if there is a conflict; update
 	// takes the same after the id, then the id and the previous revision. Both set the revision of
-	// the last change. delete takes the id and the previous revision.
-	insert         string
-	update, delete string
+	// the last change.
+	insert string
+	update string
 	// claim inserts without a revision, which setRevision sets: it takes the id. See Tx.inserts.
 	claim, setRevision string
 	// Of the words of resources; empty if the collection is not searched.
-	words                 string // name of their table
-	putWords, removeWords string
+	words    string // name of their table
+	putWords string
 
 	items   map[int]string           // names of the indexes on items of arrays, by their columns
 	indexed map[model.IndexPart]bool // values that an index begins with
@@ -67,11 +67,8 @@ func newTable(d db.Dialect, c *model.Collection) *table {
 
 	if len(c.SearchColumns()) > 0 {
 		t.words = db.SearchTable(c)
-		sql := d.Search(t.words)
-		t.putWords, t.removeWords = sql.Put, sql.Remove
+		t.putWords = d.Search(t.words).Put
 	}
-
-	t.delete = "DELETE FROM " + t.Name + " WHERE " + id + " = $1 AND " + revision + " = $2"
 	return t
 }
 

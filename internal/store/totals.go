@@ -36,22 +36,24 @@ func deltasOf(tasks []*db.Task) (deltas []lists.Delta) {
 
 // addDelta adds the delta of a created or deleted resource.
 func (t *Tx) addDelta(c *model.Collection, record model.Record, change int64) {
-	t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, nil), ID: record.ID(model.IDColumn), Change: change})
-	t.addParentDelta(c, record, change)
+	ids := []model.ID{record.ID(model.IDColumn)}
+	t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, nil), IDs: ids, Change: change})
+	t.addParentDelta(c, record, ids, change)
 }
 
-func (t *Tx) addParentDelta(c *model.Collection, record model.Record, change int64) {
+func (t *Tx) addParentDelta(c *model.Collection, record model.Record, ids []model.ID, change int64) {
 	if link := c.ParentLink(); link != nil && !record.Null(link.Column) {
 		parent := record.ID(link.Column)
-		t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, &parent), ID: record.ID(model.IDColumn), Change: change})
+		t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, &parent), IDs: ids, Change: change})
 	}
 }
 
 // addMoveDeltas adds the deltas of a resource that may have another parent now.
 func (t *Tx) addMoveDeltas(c *model.Collection, before, after model.Record) {
 	if link := c.ParentLink(); link != nil && before[link.Column] != after[link.Column] {
-		t.addParentDelta(c, before, -1)
-		t.addParentDelta(c, after, 1)
+		ids := []model.ID{after.ID(model.IDColumn)}
+		t.addParentDelta(c, before, ids, -1)
+		t.addParentDelta(c, after, ids, 1)
 	}
 }
 
@@ -68,11 +70,11 @@ type mergeRequest struct{}
 // resources, so it must count those of all tasks of the transaction, and comes after them.
 func (s *Store) finish(c db.Conn, tasks []*db.Task) (committed func(), err error) {
 	deltas := deltasOf(tasks)
-	n, pending := int64(len(deltas)), s.pending.Load()
+	n, pending := lists.Count(deltas), s.pending.Load()
 	shared := s.db.Traits().Shared
 	request := slices.IndexFunc(tasks, func(t *db.Task) bool { return t.Value == mergeRequest{} })
 	if request < 0 && (shared || n < mergeAtOnce && (n == 0 || pending+n < mergeAt)) {
-		return func() { s.pending.Add(n) }, lists.Record(c, deltas)
+		return func() { s.pending.Add(n) }, lists.Record(c, s.db, deltas)
 	}
 	removed, err := s.merge(c, deltas...)
 	if request >= 0 {
@@ -95,5 +97,5 @@ func (s *Store) MergeDeltas(ctx context.Context) error {
 }
 
 func (s *Store) merge(c db.Conn, more ...lists.Delta) (removed int64, err error) {
-	return lists.Merge(c, s.schema, func(collection *model.Collection) *db.Table { return s.tables[collection].Table }, more...)
+	return lists.Merge(c, s.db, s.schema, func(collection *model.Collection) *db.Table { return s.tables[collection].Table }, more...)
 }

@@ -41,7 +41,7 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	if conflicts, err = t.updateConflicts(c, before, after); err != nil || conflicts != nil {
 		return nil, conflicts, t.fault(err)
 	}
-	if err := t.lockAll(c, after); err != nil {
+	if err := t.lockAll(c, recordIDs(after)...); err != nil {
 		return nil, nil, err
 	}
 	table := t.store.tables[c]
@@ -74,54 +74,24 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	return representations, nil, nil
 }
 
-// Delete removes a resource that was read in this transaction and returns its
-// last representation.
-func (t *Tx) Delete(c *model.Collection, record model.Record) ([]byte, error) {
-	return c.Append(nil, record), t.DeleteAll(c, []model.Record{record})
-}
-
-// DeleteAll removes resources that were read in this transaction, in their order.
-func (t *Tx) DeleteAll(c *model.Collection, records []model.Record) error {
-	if err := t.lockAll(c, records); err != nil {
-		return err
-	}
-	table := t.store.tables[c]
-	for len(records) > 0 {
-		chunk := records[:min(len(records), chunkSize)]
-		records = records[len(chunk):]
-		batch, removed := make([]db.Statement, 0, 2*len(chunk)), 0
-		for _, record := range chunk {
-			batch = append(batch, t.change(c, changelog.Deleted, record.ID(model.IDColumn), record, nil, func(w *changelog.Appended) { t.last = w }), db.Statement{
-				SQL: table.delete, Args: []model.Value{record[model.IDColumn], record[c.RevisionColumn()]}, Stored: func(int64) { removed++ },
-			})
-		}
-		err := t.conn.Batch(batch...)
-		if err == nil && removed != len(chunk) {
-			err = fmt.Errorf("a deletion from %s removed %d rows instead of %d", c.Name, removed, len(chunk))
-		}
-		if err != nil {
-			return t.fault(err)
-		}
-		for _, record := range chunk {
-			t.addDelta(c, record, -1)
-			if err := t.removeWords(c, record); err != nil {
-				return t.fault(err)
-			}
-		}
-	}
-	return nil
-}
-
 // lockAll locks one resource, or the whole collection for several: of the transactions that
 // have failed, one that writes to many could wait for each of them in vain.
-func (t *Tx) lockAll(c *model.Collection, records []model.Record) error {
-	switch len(records) {
+func (t *Tx) lockAll(c *model.Collection, ids ...model.ID) error {
+	switch len(ids) {
 	case 0:
 		return nil
 	case 1:
-		return t.fault(t.conn.Lock(c.Name, records[0].ID(model.IDColumn)))
+		return t.fault(t.conn.Lock(c.Name, ids[0]))
 	}
 	return t.fault(t.conn.Lock(c.Name, db.WholeCollection))
+}
+
+func recordIDs(records []model.Record) []model.ID {
+	ids := make([]model.ID, len(records))
+	for i, record := range records {
+		ids[i] = record.ID(model.IDColumn)
+	}
+	return ids
 }
 
 // Existing finds the resources of a list of ids that are in the scope.
@@ -194,7 +164,7 @@ func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, record
 }
 
 // sameValues is the filter of resources that have the values of one of the records in a group; nil: no
-// addDelta has all of them.
+// record has all of them.
 func sameValues(group []int, records []model.Record) query.Filter {
 	in, any := query.In{Column: group[0]}, query.Or{}
 	for _, record := range records {

@@ -78,6 +78,36 @@ func (dialect) Truncate(column, unit string) string {
 	return "date_trunc('" + unit + "', " + column + ", 'UTC')"
 }
 
+func (dialect) List(texts []string) model.Value {
+	return model.TextValue("{" + strings.Join(texts, ",") + "}")
+}
+
+func (dialect) Listed(placeholder string) string {
+	return "unnest(" + placeholder + "::text::text[]) AS listed (value)"
+}
+
+func (dialect) ToID(text string) string { return text + "::uuid" }
+
+func (dialect) JSON(column string, kind model.Kind) string {
+	value := column + "::text"
+	switch {
+	case kind.IsDecimal(): // a product has the digits of its factors, a quotient may have fewer
+		unit := "1"
+		if scale := kind.Scale(); scale > 0 {
+			unit = "0." + strings.Repeat("0", scale-1) + "1"
+		}
+		value = `'"' || (` + column + " * " + unit + `::numeric)::text || '"'`
+	case kind == model.KindDateTime: // the year before 1 is 1 BC to PostgreSQL
+		utc := "(" + column + " AT TIME ZONE 'UTC')"
+		value = `'"' || CASE WHEN ` + utc + " < '0001-01-01' THEN '0000' ELSE to_char(" + utc + ", 'YYYY') END || to_char(" + utc + `, '-MM-DD"T"HH24:MI:SS.MS"Z"') || '"'`
+	case kind == model.KindUUID:
+		value = `'"' || ` + column + `::text || '"'`
+	case kind == model.KindText || kind == model.KindDate:
+		value = "to_json(" + column + ")::text"
+	}
+	return "coalesce(" + value + ", 'null')"
+}
+
 func (d dialect) Inside(column string, path []string, kind model.Kind) string {
 	names := make([]string, len(path))
 	for i, name := range path {

@@ -20,7 +20,6 @@ func (dialect) Search(table string) db.SearchSQL {
 			Indexes: []db.IndexDefinition{{Name: table + ".words", Columns: []string{db.SearchWords}}},
 		},
 		Put:    "INSERT INTO " + quoted + " (_resource, _words) VALUES ($1, " + words + ") ON CONFLICT (_resource) DO UPDATE SET _words = excluded._words",
-		Remove: "DELETE FROM " + quoted + " WHERE _resource = $1",
 		Stored: "SELECT _resource, coalesce(' ' || nullif(array_to_string(tsvector_to_array(_words), ' '), ''), '') FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
 	}
 }

@@ -83,6 +83,47 @@ func (dialect) Truncate(column, unit string) string {
 	return fmt.Sprintf("substr(%s, 1, %d) || '%s'", column, length, zero[length:])
 }
 
+func (dialect) List(texts []string) model.Value {
+	if len(texts) == 0 {
+		return model.TextValue("[]")
+	}
+	return model.TextValue(`["` + strings.Join(texts, `","`) + `"]`)
+}
+
+func (dialect) Listed(placeholder string) string { return "json_each(" + placeholder + ")" }
+
+func (dialect) ToID(text string) string { return "unhex(" + text + ", '-')" }
+
+func (dialect) JSON(column string, kind model.Kind) string {
+	value := column
+	switch {
+	case kind.IsDecimal():
+		value = decimalText(column, kind.Scale())
+	case kind == model.KindBoolean:
+		value = "CASE " + column + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
+	case kind == model.KindNumber: // with more digits than a double has, because SQLite may round the last one wrongly
+		value = "iif(" + column + " IS NULL, NULL, printf('%!.20g', " + column + "))"
+	case kind == model.KindUUID:
+		parts := make([]string, 0, 5)
+		for _, part := range [][2]int{{1, 4}, {5, 2}, {7, 2}, {9, 2}, {11, 6}} {
+			parts = append(parts, fmt.Sprintf("hex(substr(%s, %d, %d))", column, part[0], part[1]))
+		}
+		value = "iif(" + column + ` IS NULL, NULL, '"' || ` + strings.Join(parts, " || '-' || ") + ` || '"')`
+	case kind == model.KindText || kind == model.KindDate || kind == model.KindDateTime:
+		return "json_quote(" + column + ")"
+	}
+	return "coalesce(" + value + ", 'null')"
+}
+
+// decimalText is a scaled integer as JSON.
+func decimalText(column string, scale int) string {
+	if scale == 0 {
+		return `'"' || ` + column + ` || '"'`
+	}
+	unit := "1" + strings.Repeat("0", scale)
+	return fmt.Sprintf(`iif(%[1]s IS NULL, NULL, printf('"%%s%%d.%%0%[2]dd"', iif(%[1]s < 0, '-', ''), abs(%[1]s / %[3]s), abs(%[1]s %% %[3]s)))`, column, scale, unit)
+}
+
 func (dialect) Inside(column string, path []string, kind model.Kind) string {
 	value := "json_extract(" + column + ", " + db.Literal(`$."`+strings.Join(path, `"."`)+`"`) + ")"
 	if kind.IsDecimal() { // a text with all digits of the scale

@@ -37,7 +37,6 @@ func (dialect) Search(table string) db.SearchSQL {
 			Indexes: []db.IndexDefinition{{Name: table + ".words", Columns: []string{db.SearchWords}}},
 		},
 		Put:      "INSERT INTO " + quoted + " (_resource, _words) VALUES ($1, $2) ON CONFLICT (_resource) DO UPDATE SET _words = excluded._words",
-		Remove:   "DELETE FROM " + quoted + " WHERE _resource = $1",
 		Stored:   "SELECT _resource, _words FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
 		Numbered: "SELECT _number, _words FROM " + quoted,
 		Indexed:  "SELECT doc, ' ' || term FROM " + terms,

@@ -13,7 +13,7 @@ import { chromium } from 'playwright-core'
 export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../../bin/plural')
 
 // How long something is waited for that must happen: long enough for any machine.
-const HUNG = 120_000
+const HUNG = Number(process.env.HUNG ?? 120_000)
 
 /** Starts the server on a free port and a database of its own. */
 export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'), flags = [], program = binary, args } = {}) {

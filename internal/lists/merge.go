@@ -1,0 +1,149 @@
+package lists
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Merge merges all pending deltas, and more, and returns how many were pending.
+func Merge(c db.Conn, d db.Dialect, s *model.Schema, tableOf func(*model.Collection) *db.Table, more ...Delta) (removed int64, err error) {
+	byList, removed, err := removeDeltas(c, s)
+	if err != nil {
+		return 0, err
+	}
+	own := map[List][]Delta{}
+	for _, d := range more {
+		own[d.List] = append(own[d.List], d)
+		byList[d.List] = append(byList[d.List], nil...)
+	}
+	m := merging{conn: c, dialect: d, of: func(key List) (steps []step) {
+		steps = byList[key]
+		for _, d := range own[key] {
+			steps = d.steps(steps)
+		}
+		return steps
+	}}
+	all := slices.SortedFunc(maps.Keys(byList), compareLists) // in a fixed order
+	for len(all) > 0 {
+		collection, n := all[0].collection, 1
+		for n < len(all) && all[n].collection == collection {
+			n++
+		}
+		if err := m.merge(tableOf(s.Collection(collection)), all[:n]); err != nil {
+			return 0, err
+		}
+		all = all[n:]
+	}
+	return removed, nil
+}
+
+// removeDeltas removes and returns the deltas of the collections of a schema. Deltas of a newer
+// schema are merged by servers that have it. There may be many, so the texts of a list are kept once.
+func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]step, removed int64, err error) {
+	byList = map[List][]step{}
+	var names []model.Value
+	var places []string
+	for i, collection := range s.All() {
+		names = append(names, model.TextValue(collection.Name))
+		places = append(places, "$"+strconv.Itoa(i+1))
+	}
+	err = db.Each(c, func(row model.Row) bool {
+		text := func(column int) string { return string(row.AppendText(nil, column)) }
+		key := List{text(0), text(1)}
+		byList[key] = append(byList[key], step{row.ID(2), row.Int(3)})
+		removed++
+		return true
+	}, "DELETE FROM "+db.DeltasTable+" WHERE collection IN ("+strings.Join(places, ", ")+") RETURNING collection, parent, id, change", names...)
+	return byList, removed, err
+}
+
+// merging adds deltas to the totals and offset indexes of lists.
+type merging struct {
+	conn    db.Conn
+	dialect db.Dialect
+	of      func(List) []step
+}
+
+// merge adds the deltas of lists of one collection.
+func (m *merging) merge(t *db.Table, keys []List) error {
+	if keys[0].parent == "" {
+		if err := m.mergeWhole(t, keys[0]); err != nil {
+			return err
+		}
+		keys = keys[1:]
+	}
+	for chunk := range slices.Chunk(keys, db.MaxListed) {
+		if err := m.mergeParents(t, chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const addTotal = " ON CONFLICT (collection, parent) DO UPDATE SET total = " + db.TotalsTable + ".total + excluded.total"
+
+// mergeWhole adds the deltas of the list of all resources.
+func (m *merging) mergeWhole(t *db.Table, key List) error {
+	collection, parent := key.values()
+	steps, total := m.of(key), int64(0)
+	_, err := db.One(m.conn, func(row model.Row) { total = row.Int(0) },
+		"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addTotal+" RETURNING total", collection, parent, model.IntValue(sum(steps)))
+	if err != nil {
+		return err
+	}
+	return m.index(t, key, steps, total)
+}
+
+// mergeParents adds the deltas of the lists of parents. There may be many, and few of them are long.
+func (m *merging) mergeParents(t *db.Table, keys []List) error {
+	collection := model.TextValue(t.Collection.Name)
+	parents, changes := make([]string, len(keys)), make([]string, len(keys))
+	for i, key := range keys {
+		parents[i] = key.parent
+		changes[i] = key.parent + strconv.FormatInt(sum(m.of(key)), 10)
+	}
+	listed := m.dialect.List(parents)
+	length := strconv.Itoa(idLength)
+	_, err := m.conn.Exec("INSERT INTO "+db.TotalsTable+" (collection, parent, total) SELECT CAST($1 AS text), substr(value, 1, "+length+"), CAST(substr(value, 1 + "+length+
+		") AS "+m.dialect.ColumnType(model.KindInteger)+") FROM "+m.dialect.Listed("$2")+" WHERE true"+addTotal, collection, m.dialect.List(changes))
+	if err != nil {
+		return err
+	}
+	among := db.TotalsTable + " WHERE collection = $1 AND parent IN (SELECT value FROM " + m.dialect.Listed("$2") + ")"
+	totals := map[string]int64{} // of lists that have an offset index, or should have one
+	err = db.Each(m.conn, func(row model.Row) bool {
+		totals[string(row.AppendText(nil, 0))] = row.Int(1)
+		return true
+	}, "SELECT parent, total FROM "+among+" AND (total > "+strconv.FormatInt(2*BlockSize, 10)+" OR EXISTS (SELECT 1 FROM "+db.OffsetsTable+
+		" AS long WHERE long.collection = "+db.TotalsTable+".collection AND long.parent = "+db.TotalsTable+".parent AND long.level = 0))", collection, listed)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if total, long := totals[key.parent]; long {
+			if err := m.index(t, key, m.of(key), total); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = m.conn.Exec("DELETE FROM "+among+" AND total = 0", collection, listed)
+	return err
+}
+
+// index adds deltas to the offset index of a list.
+func (m *merging) index(t *db.Table, key List, steps []step, total int64) error {
+	slices.SortFunc(steps, func(a, b step) int { return CompareIDs(a.id, b.id) })
+	return (&offsetIndex{conn: m.conn, table: t, List: key}).add(steps, total)
+}
+
+func sum(steps []step) (change int64) {
+	for _, each := range steps {
+		change += each.change
+	}
+	return change
+}

@@ -1,0 +1,97 @@
+package resource
+
+import (
+	"context"
+	"encoding/binary"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/schema"
+)
+
+// BenchmarkCascade deletes a project with 100,000 issues.
+//
+//	go test ./internal/resource -run '^$' -bench Cascade -benchtime 1x
+func BenchmarkCascade(b *testing.B) {
+	const children = 100_000
+	file, err := schema.Parse([]byte(`
+collections:
+  projects:
+    attributes:
+      name: {type: string}
+  issues:
+    parent: {collection: projects, on_delete: cascade}
+    attributes:
+      title: {type: string}
+      state: {type: string, maxLength: 20, default: open}
+      estimate: {type: integer}
+    index: [state]
+`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := (*model.Schema)(file.Schema)
+	projects, issues := s.Collection("projects"), s.Collection("issues")
+	for name, database := range map[string]func(testing.TB) string{
+		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
+		"postgres": pgtest.URL,
+	} {
+		b.Run(name, func(b *testing.B) {
+			st, err := store.Open(context.Background(), database(b), s)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer st.Close()
+			for b.Loop() {
+				b.StopTimer()
+				project := fillProject(b, st, projects, issues, children)
+				runtime.GC()
+				b.StartTimer()
+				if _, err := New(st).Do(context.Background(), Write{Verb: Delete, Path: Path{Collection: projects}, ID: project}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func fillProject(b *testing.B, st *store.Store, projects, issues *model.Collection, children int) model.ID {
+	project := st.NewID()
+	record := func(tx *store.Tx, c *model.Collection, id model.ID) model.Record {
+		made := make(model.Record, len(c.Columns()))
+		made[model.IDColumn], made[c.CreatedColumn()], made[c.UpdatedColumn()] = model.IDValue(id), tx.Now(), tx.Now()
+		return made
+	}
+	for first := 0; first < children; first += 10_000 {
+		err := st.Write(context.Background(), func(tx *store.Tx) error {
+			if first == 0 {
+				if _, err := tx.Insert(projects, record(tx, projects, project)); err != nil {
+					return err
+				}
+			}
+			var all []model.Record
+			for i := range 10_000 {
+				id := project
+				binary.BigEndian.PutUint32(id[12:], uint32(first+i))
+				each := record(tx, issues, id)
+				each[issues.Field("project_id").Column] = model.IDValue(project)
+				each[issues.Field("title").Column], each[issues.Field("state").Column] = model.TextValue("An issue with a title of usual length"), model.TextValue("open")
+				each[issues.Field("estimate").Column] = model.IntValue(int64(i % 10))
+				all = append(all, each)
+			}
+			_, _, err := tx.InsertAll(issues, all)
+			return err
+		})
+		if err == nil {
+			err = st.MergeDeltas(context.Background())
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	return project
+}
