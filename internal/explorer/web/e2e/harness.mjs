@@ -16,9 +16,9 @@ export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../
 const HUNG = Number(process.env.HUNG ?? 120_000)
 
 /** Starts the server on a free port and a database of its own. */
-export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'), flags = [], program = binary, args } = {}) {
+export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'), flags = [], program = binary, args, ...given } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'plural-e2e-'))
-  const database = `sqlite:${join(folder, 'e2e.db')}`
+  const database = given.database ?? `sqlite:${join(folder, 'e2e.db')}`
   const start = (address) => begin(program, args?.(database) ?? ['serve', '--addr', address, '--schema', schema, '--database', database, ...flags])
   let { child, url } = await start('127.0.0.1:0')
   const end = async () => {
