@@ -10,7 +10,7 @@ COMMIT   := $(shell git rev-parse HEAD 2>/dev/null)
 RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # Where tests need packages of npm, exactly those of the lock file.
 WEB          := internal/explorer/web
-NPM_PROJECTS := internal/openapi/lint internal/openapi/generators client/ts $(WEB)
+NPM_PROJECTS := internal/openapi/lint internal/openapi/generators client/ts client/ra-data-plural $(WEB)
 # The library with the binary, and the tools: modules of their own, so that nobody who imports the library gets what they need.
 TOOLS    := tools/soak tools/bench tools/lint
 FUZZTIME ?= 30s
@@ -118,38 +118,44 @@ ONCE   := -count=1 -vet=off $(HUNG)
 # A process with the race detector waits a second before it exits, for races at the exit. The tests run hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-# Three at a time, to keep two processors busy: some of these wait for most of the time. Those of the tools
-# come first: they take longest and wait most.
+# Three at a time, to keep two processors busy: some of these wait for most of the time. The crash tests come first: they take
+# longest and wait most.
 .PHONY: test
 test: packages ## Everything CI runs: setup, lint, all tests, the concurrent ones with the race detector
-	$(MAKE) --keep-going --jobs=3 test-concurrent-tools test-concurrent-main lint test-sequential test-web
+	$(MAKE) --keep-going --jobs=3 test-tools test-concurrent lint test-sequential test-web
 
 # Each Go test runs once: with the race detector if several things happen at once in it, else without. There the race detector
-# finds nothing in four times the time. internal/concurrent tells them apart by what they do: there is no list of names.
-.PHONY: test-sequential
-test-sequential: setup ## The tests of all modules in which one thing happens after another
+# finds nothing in four times the time. internal/concurrent tells them apart by what they do: there is no list of names. Nor does
+# it find anything of ours in tests that run the server as another process: those of the tools, unless they import the library.
+.PHONY: test-concurrent
+test-concurrent: setup ## The tests in which several things of ours happen at once, with the race detector
 	@failed=; for module in . $(TOOLS); do \
-		$(find-concurrent); \
-		(set -x; go test -C $$module $(ONCE) -skip "$$tests" ./...) || failed=1; \
-	done; [ -z "$$failed" ]
-
-.PHONY: test-concurrent test-concurrent-main test-concurrent-tools
-test-concurrent: test-concurrent-main test-concurrent-tools ## The tests of all modules in which several things happen at once, with the race detector
-test-concurrent-main: MODULES := .
-test-concurrent-tools: MODULES := $(TOOLS)
-test-concurrent-main: setup
-test-concurrent-tools: packages
-test-concurrent-main test-concurrent-tools:
-	@failed=; for module in $(MODULES); do \
 		$(find-concurrent); \
 		if [ -n "$$directories" ]; then (set -x; CGO_ENABLED=1 go test -C $$module $(RACE) $(ONCE) -run "$$tests" $$directories) || failed=1; fi; \
 	done; [ -z "$$failed" ]
 
-# Of a module: the expression that matches the concurrent tests, and the directories that have some.
+.PHONY: test-sequential test-tools
+test-sequential: MODULES := .
+test-sequential: setup ## The other tests of the library and the binary
+test-tools: MODULES := $(TOOLS)
+test-tools: packages ## The other tests of the tools: crash tests, tests of the benchmarks
+test-sequential test-tools:
+	@failed=; for module in $(MODULES); do \
+		$(find-concurrent); \
+		(set -x; go test -C $$module $(ONCE) -skip "$${tests:-^$$}" ./...) || failed=1; \
+	done; [ -z "$$failed" ]
+
+# Of a module: the expression that matches the tests for the race detector, and the directories that have some.
 define find-concurrent
 packages=$$(go list -C $$module -f '{{.Dir}}' ./...); \
-found=$$(go run ./internal/concurrent -together $$packages); \
-tests=$$(head -n 1 <<< "$$found"); directories=$$(tail -n +2 <<< "$$found")
+if [ $$module != . ]; then \
+	packages=$$(go list -C $$module -test -f '{{range .Deps}}{{if eq . "github.com/plural-go/plural"}}{{$$.Dir}}{{"\n"}}{{end}}{{end}}' ./... | sort -u | grep . || true); \
+fi; \
+tests=; directories=; \
+if [ -n "$$packages" ]; then \
+	found=$$(go run ./internal/concurrent -together $$packages); \
+	tests=$$(head -n 1 <<< "$$found"); directories=$$(tail -n +2 <<< "$$found"); \
+fi
 endef
 
 # LOAD busy loops keep the machine busy meanwhile.
@@ -170,6 +176,7 @@ test-web: setup ## The explorer: its types and its algebra, the committed build,
 	@out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; OUT=$$out npm --prefix $(WEB) run --silent build >/dev/null; \
 	if ! diff -rq "$$out" internal/explorer/dist; then echo "internal/explorer/dist is not what $(WEB) makes: run make web" >&2; exit 1; fi
 	go build -o bin/mounted ./$(WEB)/e2e/mounted
+	go build -o bin/postgres-e2e ./$(WEB)/e2e/postgres
 	go build -o bin/plural-e2e ./cmd/plural
 	PLURAL=$(CURDIR)/bin/plural-e2e npm --prefix $(WEB) run --silent e2e
 

@@ -58,14 +58,45 @@ func newGuard(ctx context.Context, config Config, observer *observe.Observer) (*
 	return guard, err
 }
 
-// findAPIKeyIn finds API keys in a database.
-func findAPIKeyIn(st *store.Store) func(ctx context.Context, prefix string) (*auth.APIKey, error) {
-	return func(ctx context.Context, prefix string) (*auth.APIKey, error) {
-		kept, err := st.APIKey(ctx, prefix)
-		if err != nil || kept == nil {
-			return nil, err
-		}
-		return &auth.APIKey{Hash: kept.Hash, Role: kept.Role, Subject: kept.Subject, Expires: kept.Expires, Revoked: kept.Revoked}, nil
+// keyStore is the API keys in a database, for package auth, which knows no store.
+type keyStore struct{ store *store.Store }
+
+func (k keyStore) Find(ctx context.Context, prefix string) (*auth.APIKey, error) {
+	stored, err := k.store.APIKey(ctx, prefix)
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	key := authKey(*stored)
+	return &key, nil
+}
+
+func (k keyStore) List(ctx context.Context) ([]auth.APIKey, error) {
+	stored, err := k.store.APIKeys(ctx)
+	keys := make([]auth.APIKey, len(stored))
+	for i, each := range stored {
+		keys[i] = authKey(each)
+	}
+	return keys, err
+}
+
+func (k keyStore) Add(ctx context.Context, key auth.APIKey) error {
+	return k.store.AddAPIKey(ctx, store.APIKey{
+		Prefix: key.Prefix, Hash: key.Hash, Name: key.Name, Role: key.Role, Subject: key.Subject, At: key.Created, Expires: key.Expires,
+	})
+}
+
+func (k keyStore) Revoke(ctx context.Context, prefix, at string) (*auth.APIKey, error) {
+	found, err := k.store.RevokeAPIKey(ctx, prefix, at)
+	if err != nil || !found {
+		return nil, err
+	}
+	return k.Find(ctx, prefix)
+}
+
+func authKey(stored store.APIKey) auth.APIKey {
+	return auth.APIKey{
+		Prefix: stored.Prefix, Hash: stored.Hash, Name: stored.Name, Role: stored.Role, Subject: stored.Subject,
+		Created: stored.At, Expires: stored.Expires, Revoked: stored.Revoked,
 	}
 }
 

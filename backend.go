@@ -2,6 +2,8 @@ package plural
 
 import (
 	"context"
+	"net/http"
+	"slices"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -10,8 +12,8 @@ import (
 )
 
 // call runs a call of the program like a request: Stop waits for it. The path gets the rights
-// of the caller of the context, which must include a verb.
-func (s *Server) call(ctx context.Context, path *resource.Path, verb schema.AccessVerb, fn func() error) error {
+// of the caller of the context, which must include one of the verbs.
+func (s *Server) call(ctx context.Context, path *resource.Path, verbs []schema.AccessVerb, fn func() error) error {
 	if err := s.beginCall(ctx); err != nil {
 		return callError(err)
 	}
@@ -21,16 +23,25 @@ func (s *Server) call(ctx context.Context, path *resource.Path, verb schema.Acce
 		return err
 	}
 	path.By = by
-	if err := path.Allowed(verb); err != nil {
-		return callError(err)
+	if !slices.ContainsFunc(verbs, func(verb schema.AccessVerb) bool { return path.Allowed(verb) == nil }) {
+		return callError(path.Allowed(verbs[0]))
 	}
 	return callError(fn())
 }
 
-func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID) (found resource.Resource, err error) {
+// The verbs of reads.
+var (
+	mayRead = []schema.AccessVerb{schema.MayRead}
+	mayList = []schema.AccessVerb{schema.MayList}
+)
+
+func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, request query.Request) (found resource.Resource, err error) {
 	path := resource.Path{Collection: c}
-	err = s.call(ctx, &path, schema.MayRead, func() (err error) {
-		found, err = s.resources.Read(ctx, path, id)
+	err = s.call(ctx, &path, mayRead, func() error {
+		q, err := query.BuildOne(c, request, path.Limits())
+		if err == nil {
+			found, err = s.resources.ReadPart(ctx, path, id, q)
+		}
 		return err
 	})
 	return found, err
@@ -38,7 +49,7 @@ func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID) (fou
 
 func (s *Server) list(ctx context.Context, c *model.Collection, request query.Request, visit func(resource.Resource) error) error {
 	path := resource.Path{Collection: c}
-	return s.call(ctx, &path, schema.MayList, func() error {
+	return s.call(ctx, &path, mayList, func() error {
 		q, err := query.Build(c, request, path.Limits())
 		if err != nil {
 			return err
@@ -51,24 +62,18 @@ func (s *Server) list(ctx context.Context, c *model.Collection, request query.Re
 		if err := page.Extend(); err != nil { // the program takes its time
 			return err
 		}
-		for {
+		return s.resources.Each(path, page, q, func(found resource.Resource) error {
 			if s.isAbandoned() {
 				return ErrStopped
 			}
-			row, err := page.Next()
-			if err != nil || row == nil {
-				return err
-			}
-			if err := visit(s.resources.Show(path, row)); err != nil {
-				return err
-			}
-		}
+			return visit(found)
+		})
 	})
 }
 
 func (s *Server) count(ctx context.Context, c *model.Collection, request query.Request) (total int64, err error) {
 	path := resource.Path{Collection: c}
-	err = s.call(ctx, &path, schema.MayList, func() error {
+	err = s.call(ctx, &path, mayList, func() error {
 		q, err := query.Build(c, request, path.Limits())
 		if err != nil {
 			return err
@@ -83,14 +88,58 @@ func (s *Server) count(ctx context.Context, c *model.Collection, request query.R
 	return total, err
 }
 
-// verbs is the access verb that the method of a write requires.
-var verbs = map[string]schema.AccessVerb{"POST": schema.MayCreate, "PUT": schema.MayUpdate, "PATCH": schema.MayUpdate, "DELETE": schema.MayDelete}
+// verbsOf is the access verbs of which a write requires one. What an upsert requires depends on what it does.
+func verbsOf(w write) []schema.AccessVerb {
+	switch {
+	case w.conflict != nil:
+		return []schema.AccessVerb{schema.MayCreate, schema.MayUpdate}
+	case w.Method == http.MethodPost:
+		return []schema.AccessVerb{schema.MayCreate}
+	case w.Method == http.MethodDelete:
+		return []schema.AccessVerb{schema.MayDelete}
+	}
+	return []schema.AccessVerb{schema.MayUpdate}
+}
 
-func (s *Server) do(ctx context.Context, request resource.Request) (results []resource.Resource, err error) {
-	err = s.call(ctx, &request.Path, verbs[request.Method], func() error {
-		write, err := s.resources.Decode(ctx, request)
+func (s *Server) do(ctx context.Context, w write) (results []resource.Resource, err error) {
+	err = s.prepare(ctx, w, func(ready resource.Write) error {
+		results, err = s.resources.Do(ctx, ready)
+		return err
+	})
+	return results, err
+}
+
+// prepare reads a write, and hands it to a function.
+func (s *Server) prepare(ctx context.Context, w write, fn func(resource.Write) error) error {
+	return s.call(ctx, &w.Path, verbsOf(w), func() error {
+		request, err := w.read(w.Path.Limits())
+		if err != nil {
+			return err
+		}
+		ready, err := s.resources.Decode(ctx, request)
 		if err == nil {
-			results, err = s.resources.Do(ctx, write)
+			err = s.resources.Survey(ctx, &ready, "")
+		}
+		if err != nil {
+			return err
+		}
+		return fn(ready)
+	})
+}
+
+// dryRun is a server whose writes are undone.
+type dryRun struct {
+	*Server
+	affected map[string]int64
+}
+
+func (d *dryRun) do(ctx context.Context, w write) (results []resource.Resource, err error) {
+	w.DryRun = true
+	err = d.prepare(ctx, w, func(ready resource.Write) error {
+		var affected resource.Affected
+		results, affected, err = d.resources.Try(ctx, ready)
+		for _, each := range affected.Include(w.Path.Collection) {
+			d.affected[each.Collection.Name] = int64(each.Count)
 		}
 		return err
 	})

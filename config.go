@@ -18,6 +18,10 @@ type Config struct {
 	// Schema declares the collections. Default: the built-in example.
 	Schema *schema.Schema
 
+	// Info describes the API in the OpenAPI document and the reference. Default: the title Plural API,
+	// version 1.0.0, and no contact and licence.
+	Info schema.Info
+
 	// Access declares the rights of roles. Default: no access control, see Open.
 	Access *schema.Access
 
@@ -239,6 +243,9 @@ func (c Config) validate() error {
 		if number.value < 0 {
 			problems = append(problems, fmt.Errorf("%s must not be negative, but is %v", number.name, number.shown))
 		}
+	}
+	if wrong := c.Info.Check(); wrong != nil {
+		problems = append(problems, wrong)
 	}
 	if c.MaxLimit > 0 && c.DefaultLimit > c.MaxLimit {
 		problems = append(problems, fmt.Errorf("the default limit, %d, must not exceed the largest limit, %d", c.DefaultLimit, c.MaxLimit))

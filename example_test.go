@@ -21,6 +21,15 @@ type Author struct {
 	Books int    `json:"books"`
 }
 
+// Volume is a book with what it is related to: the same collection, read as another type.
+type Volume struct {
+	_        struct{} `plural:"name=books"`
+	ID       string   `json:"id"`
+	Title    string   `json:"title" plural:"required"`
+	AuthorID string   `json:"author_id" plural:"required,parent=authors"`
+	Author   *Author  `json:"author,omitempty" plural:"related"`
+}
+
 // Book is a resource of the collection books, and of /authors/<id>/books.
 type Book struct {
 	ID       string `json:"id"`
@@ -192,4 +201,67 @@ func ExampleServer_Transaction() {
 	// <nil>
 	// a book needs a title
 	// 1 1
+}
+
+// Related resources are in fields of the struct that are no attributes.
+func ExampleInclude() {
+	server, end := openLibrary()
+	defer end()
+	ctx := context.Background()
+	authors, volumes := of[Author](server), of[Volume](server)
+	eliot, err := authors.Create(ctx, Author{Name: "George Eliot"})
+	must(err)
+	shelley, err := authors.Create(ctx, Author{Name: "Mary Shelley"})
+	must(err)
+	_, err = volumes.CreateMany(ctx, []Volume{{Title: "Middlemarch", AuthorID: eliot.ID}, {Title: "Silas Marner", AuthorID: eliot.ID}, {Title: "Frankenstein", AuthorID: shelley.ID}})
+	must(err)
+
+	some := plural.Any(plural.Where("author.name").StartsWith("Mary"), plural.Where("title").Contains("march"))
+	for volume, err := range volumes.All(ctx, some, plural.Include("author"), plural.Sort("title")) {
+		must(err)
+		fmt.Println(volume.Title, "by", volume.Author.Name)
+	}
+	// Output:
+	// Frankenstein by Mary Shelley
+	// Middlemarch by George Eliot
+}
+
+// A dry run tells what a write would do.
+func ExampleCollection_DryRun() {
+	server, end := openLibrary()
+	defer end()
+	ctx := context.Background()
+	authors := of[Author](server)
+	_, err := authors.CreateMany(ctx, []Author{{Name: "George Eliot"}, {Name: "Mary Shelley"}})
+	must(err)
+	trial, err := authors.DryRun().DeleteMany(ctx, plural.Where("name").StartsWith("M"))
+	must(err)
+	fmt.Println(trial.Items[0].Name, trial.Affected)
+	stored, created, err := authors.Upsert(ctx, "name", Author{Name: "Mary Shelley", Books: 6})
+	must(err)
+	fmt.Println(stored.Books, created)
+	// Output:
+	// Mary Shelley map[authors:1]
+	// 6 false
+}
+
+// Groups are counted and summed by the database.
+func ExampleGroups() {
+	server, end := openLibrary()
+	defer end()
+	ctx := context.Background()
+	authors := of[Author](server)
+	_, err := authors.CreateMany(ctx, []Author{{Name: "George Eliot", Books: 8}, {Name: "Mary Shelley", Books: 6}, {Name: "Jane Austen", Books: 6}})
+	must(err)
+	type key struct {
+		Books int `json:"books"`
+	}
+	groups, err := plural.Groups[key, struct{}](ctx, authors, plural.By("books"), plural.Sort("-count"))
+	must(err)
+	for _, group := range groups {
+		fmt.Println(group.By.Books, group.Count)
+	}
+	// Output:
+	// 6 2
+	// 8 1
 }

@@ -2,6 +2,7 @@ package plural
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/openapi"
@@ -40,12 +41,30 @@ func OpenAPI(config Config, role string) ([]byte, error) {
 	return openapi.Document(config.model(), options), nil
 }
 
+// grantableOf lists the roles whose API keys somebody may manage, in the order of their declaration.
+func grantableOf(access *schema.Access) []string {
+	var roles []string
+	if access == nil {
+		return nil
+	}
+	for i := range access.Roles {
+		for _, granted := range access.Keys {
+			if name := access.Roles[i].Name; slices.Contains(granted, name) && !slices.Contains(roles, name) {
+				roles = append(roles, name)
+			}
+		}
+	}
+	return roles
+}
+
 // documentOptions is what the document depends on in every place and for every caller.
 func documentOptions(config Config) openapi.Options {
 	return openapi.Options{
 		DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit, MaxItems: config.MaxItems, MaxBody: config.MaxBody,
 		Hooks: len(config.Hooks) > 0, Rated: config.RateLimit.Requests > 0 || len(ratesOf(config.Access)) > 0,
+		Info:        config.Info,
 		Secure:      config.CertFile != "",
 		CrossOrigin: len(config.AllowedOrigins) > 0,
+		Keys:        grantableOf(config.Access),
 	}
 }

@@ -1,109 +1,25 @@
 package plural
 
 import (
-	"encoding"
 	"errors"
 	"fmt"
-	"math"
-	"reflect"
-	"strconv"
-	"time"
+	"slices"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 )
 
-// Param is a part of what a list is asked for: a Filter, or what Sort, Limit, Offset and
-// Cursor return. A mistake in one is an error of the call that it is given to.
+// Param is a part of what a list is asked for: a Filter, or what Sort, Limit, Offset, Cursor, Include and
+// Fields return. A mistake in one is an error of the call that it is given to.
 type Param interface {
 	apply(*parameters) error
-}
-
-// Filter selects resources of a collection: see Where and Search. Several must all hold.
-type Filter struct {
-	field, op string
-	values    []any
-}
-
-// Field is a field of a collection to select by. Its methods make filters.
-type Field struct{ name string }
-
-// Where begins a filter: Where("age").AtLeast(18). Values are strings, numbers, booleans,
-// times and types with MarshalText, as the field holds them.
-func Where(field string) Field { return Field{field} }
-
-// Is selects what is equal to a value.
-func (f Field) Is(value any) Filter { return f.filter("eq", value) }
-
-// Not selects what is not equal to a value, null included.
-func (f Field) Not(value any) Filter { return f.filter("ne", value) }
-
-// Less selects what is less than a value.
-func (f Field) Less(value any) Filter { return f.filter("lt", value) }
-
-// AtMost selects what is equal to a value or less.
-func (f Field) AtMost(value any) Filter { return f.filter("lte", value) }
-
-// More selects what is more than a value.
-func (f Field) More(value any) Filter { return f.filter("gt", value) }
-
-// AtLeast selects what is equal to a value or more.
-func (f Field) AtLeast(value any) Filter { return f.filter("gte", value) }
-
-// In selects what is equal to one of the values, of which there must be at least one.
-func (f Field) In(values ...any) Filter { return f.filter("in", values...) }
-
-// NotIn selects what is equal to none of the values, null included.
-func (f Field) NotIn(values ...any) Filter { return f.filter("not_in", values...) }
-
-// Contains selects strings that contain a text.
-func (f Field) Contains(text string) Filter { return f.filter("contains", text) }
-
-// StartsWith selects strings that start with a text.
-func (f Field) StartsWith(text string) Filter { return f.filter("starts_with", text) }
-
-// Null selects what has no value.
-func (f Field) Null() Filter { return f.filter("null", true) }
-
-// NotNull selects what has a value.
-func (f Field) NotNull() Filter { return f.filter("null", false) }
-
-// Search selects resources in which each of the words is the beginning of a word, in the attributes
-// that the schema declares for search: Search("ada lov"). It can be given once.
-func Search(words string) Filter { return Filter{op: opSearch, values: []any{words}} }
-
-// opSearch is the operator of the filter that has no field.
-const opSearch = "search"
-
-func (f Field) filter(op string, values ...any) Filter {
-	return Filter{field: f.name, op: op, values: values}
-}
-
-func (f Filter) apply(p *parameters) error {
-	if f.field == "" && f.op == opSearch {
-		words := f.values[0].(string)
-		if words == "" || p.request.Search != "" {
-			return errors.New("Search must be given once, with all words")
-		}
-		p.request.Search = words
-		return nil
-	}
-	condition := query.Condition{Field: f.field, Op: f.op}
-	for _, value := range f.values {
-		text, err := valueText(f.op, value)
-		if err != nil {
-			return fmt.Errorf("the filter of %s: %w", f.field, err)
-		}
-		condition.Values = append(condition.Values, text)
-	}
-	p.request.Conditions = append(p.request.Conditions, condition)
-	return nil
 }
 
 // parameters is what a list is asked for.
 type parameters struct {
 	request  query.Request
 	hasLimit bool
+	total    bool   // of an included relation
 	since    string // position to watch from
 }
 
@@ -167,16 +83,73 @@ func Cursor(id string) Param {
 	})
 }
 
+// Fields selects the attributes that are shown of each resource, beside its id and its type. The fields of T for
+// the others stay empty.
+func Fields(names ...string) Param {
+	return param(func(p *parameters) error {
+		if len(names) == 0 || p.request.Fields != nil {
+			return errors.New("Fields must be given once, with all names")
+		}
+		p.request.Fields = names
+		return nil
+	})
+}
+
+// Include embeds the resources that a relation leads to, or those of a relation of related resources:
+// Include("comments.author"). T needs a field for it that is no attribute, with the tag plural:"related":
+//
+//	Author   *Person   `json:"author,omitempty" plural:"related"`
+//	Comments []Comment `json:"comments,omitempty" plural:"related"`
+//
+// A relation to several resources has the first 10. Options change that: filters, Sort, Limit, which may be negative for
+// the last ones, and WithTotal. Fields selects attributes of any related resource.
+func Include(path string, options ...Param) Param {
+	return param(func(p *parameters) error {
+		var inner parameters
+		for _, each := range options {
+			if err := each.apply(&inner); err != nil {
+				return err
+			}
+		}
+		request := inner.request
+		if inner.since != "" || request.Search != "" || request.Range.Anchor != query.AtEdge || request.Includes != nil || request.Groups() {
+			return fmt.Errorf("the options of the relation %s are filters, Sort, Limit, Fields and WithTotal: include relations of related resources by their paths", path)
+		}
+		if slices.ContainsFunc(p.request.Includes, func(each query.IncludeRequest) bool { return each.Path == path }) {
+			return fmt.Errorf("the relation %s is included twice", path)
+		}
+		include := query.IncludeRequest{Path: path, Fields: request.Fields, Conditions: request.Conditions, Any: request.Any, Sort: request.Sort, Total: inner.total}
+		if inner.hasLimit {
+			include.Limit = &request.Range.Limit
+		}
+		p.request.Includes = append(p.request.Includes, include)
+		return nil
+	})
+}
+
+// WithTotal adds the number of all related resources that match, as a member such as comments_total. It is an option of
+// Include.
+func WithTotal() Param {
+	return param(func(p *parameters) error {
+		p.total = true
+		return nil
+	})
+}
+
 // wanted is what parameters ask for. The limit is used if they have none.
 func wanted[P Param](params []P, limit int64) (query.Request, error) {
-	var p parameters
-	for _, each := range params {
-		if err := each.apply(&p); err != nil {
-			return query.Request{}, callError(err)
-		}
+	p, err := parse(params)
+	switch {
+	case err != nil:
+	case p.since != "":
+		err = errors.New("Since is for Watch: a list is as it is now")
+	case p.total:
+		err = errors.New("WithTotal is an option of Include")
+	case p.request.Groups():
+		err = errors.New("By, Sum, Avg, Min and Max are for Groups")
 	}
-	if p.since != "" {
-		return query.Request{}, callError(errors.New("Since is for Watch: a list is as it is now"))
+	if err != nil {
+		return query.Request{}, callError(err)
 	}
 	if !p.hasLimit {
 		p.request.Range.Limit = limit
@@ -184,50 +157,20 @@ func wanted[P Param](params []P, limit int64) (query.Request, error) {
 	return p.request, nil
 }
 
-// valueText is a value as the query string of a URL would have it, without escaping.
-func valueText(op string, value any) (string, error) {
-	switch value := value.(type) {
-	case nil:
-		return "", errors.New("nothing is compared with nil: use Null or NotNull")
-	case time.Time:
-		return timeText(op, value), nil
-	case encoding.TextMarshaler:
-		text, err := value.MarshalText()
-		return string(text), err
-	}
-	switch v := reflect.ValueOf(value); v.Kind() {
-	case reflect.String:
-		return v.String(), nil
-	case reflect.Bool:
-		return strconv.FormatBool(v.Bool()), nil
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return strconv.FormatInt(v.Int(), 10), nil
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return strconv.FormatUint(v.Uint(), 10), nil
-	case reflect.Float32, reflect.Float64:
-		if math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0) {
-			return "", fmt.Errorf("%v is not a number that a field can hold", value)
+func parse[P Param](params []P) (p parameters, err error) {
+	for _, each := range params {
+		if err := each.apply(&p); err != nil {
+			return p, err
 		}
-		return strconv.FormatFloat(v.Float(), 'g', -1, v.Type().Bits()), nil
-	case reflect.Pointer:
-		if !v.IsNil() {
-			return valueText(op, v.Elem().Interface())
-		}
-		return "", errors.New("nothing is compared with nil: use Null or NotNull")
 	}
-	return "", fmt.Errorf("a %T cannot be compared with a field: use a string, number, boolean or time", value)
+	return p, nil
 }
 
-// timeText is a time with the milliseconds that a field has. What is less than a time between
-// two of them is less than the second. No field is equal to such a time, which is refused by
-// its digits.
-func timeText(op string, at time.Time) string {
-	whole := at.Truncate(time.Millisecond)
-	switch {
-	case (op == "lt" || op == "gte") && whole.Before(at):
-		at = whole.Add(time.Millisecond)
-	case op == "gt" || op == "lte":
-		at = whole
+// shown is what parameters ask to be shown of one resource.
+func shown(params []Param) (query.Request, error) {
+	request, err := wanted(params, 0)
+	if err == nil && (request.Conditions != nil || request.Any != nil || request.Search != "" || request.Sort != nil || request.Range != (query.Range{})) {
+		err = callError(errors.New("one resource is read with Include and Fields, and no filter, Sort or range"))
 	}
-	return at.UTC().Format(time.RFC3339Nano)
+	return request, err
 }

@@ -82,7 +82,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	if guard != nil {
-		guard.FindAPIKey = findAPIKeyIn(st)
+		guard.Keys = keyStore{st}
 	}
 	s := &Server{
 		config:    config,

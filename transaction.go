@@ -57,7 +57,7 @@ func (t *Tx) Get(collection, id string) (*Resource, error) {
 	if err != nil {
 		return nil, callError(err)
 	}
-	found, err := t.get(context.Background(), c, key)
+	found, err := t.get(context.Background(), c, key, query.Request{})
 	return restored(c, found, err)
 }
 
@@ -70,6 +70,9 @@ func (t *Tx) List(collection string, params ...Param) ([]*Resource, error) {
 	request, err := wanted(params, 100)
 	if err != nil {
 		return nil, err
+	}
+	if request.Shows() {
+		return nil, callError(errors.New("Include and Fields are for typed access: use In of a Collection"))
 	}
 	var all []*Resource
 	err = t.list(context.Background(), c, request, func(found resource.Resource) error {
@@ -119,7 +122,7 @@ func (t *Tx) write(c *model.Collection, method string, id model.ID, attributes a
 	if err != nil {
 		return nil, callError(err)
 	}
-	results, err := t.do(context.Background(), request)
+	results, err := t.do(context.Background(), write{Request: request})
 	if err != nil {
 		return nil, callError(err)
 	}
@@ -128,8 +131,8 @@ func (t *Tx) write(c *model.Collection, method string, id model.ID, attributes a
 
 // These four methods implement backend. The context is that of the transaction already.
 
-func (t *Tx) get(_ context.Context, c *model.Collection, id model.ID) (resource.Resource, error) {
-	found, err := t.handle.Read(c, id)
+func (t *Tx) get(_ context.Context, c *model.Collection, id model.ID, request query.Request) (resource.Resource, error) {
+	found, err := t.handle.Read(c, id, request)
 	return found, callError(err)
 }
 
@@ -146,7 +149,11 @@ func (t *Tx) count(_ context.Context, c *model.Collection, request query.Request
 	return total, callError(err)
 }
 
-func (t *Tx) do(_ context.Context, request resource.Request) ([]resource.Resource, error) {
+func (t *Tx) do(_ context.Context, w write) ([]resource.Resource, error) {
+	request, err := w.read(t.handle.Limits(w.Path.Collection))
+	if err != nil {
+		return nil, callError(err)
+	}
 	results, err := t.handle.Do(request)
 	return results, callError(err)
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"reflect"
+	"strings"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -21,21 +22,46 @@ import (
 // context (see WithCaller), and Stop waits for it as for a request. Its errors are Errors with
 // the codes that a client would get, if they have any.
 //
-// A string field of T with the tags `json:"-" plural:"etag"` has the ETag of what is read.
+// A string field of T with the tags `json:"-" plural:"etag"` has the ETag of what is read. Fields with the tag
+// plural:"related" are for Include.
 type Collection[T any] struct {
 	reach      backend
 	collection *model.Collection
-	limit      int64 // of a list
-	depth      int   // of a body
-	etag       []int // index of the field, nil if there is none
+	limit      int64    // of a list
+	depth      int      // of a body
+	etag       []int    // index of the field, nil if there is none
+	related    []string // members that are no attributes: see Include
 }
 
 // backend executes the calls of a Collection: a Server or a Tx.
 type backend interface {
-	get(ctx context.Context, c *model.Collection, id model.ID) (resource.Resource, error)
+	get(ctx context.Context, c *model.Collection, id model.ID, request query.Request) (resource.Resource, error)
 	list(ctx context.Context, c *model.Collection, request query.Request, visit func(resource.Resource) error) error
 	count(ctx context.Context, c *model.Collection, request query.Request) (int64, error)
-	do(ctx context.Context, request resource.Request) ([]resource.Resource, error)
+	do(ctx context.Context, request write) ([]resource.Resource, error)
+}
+
+// write is a write as a client would send it. What the rights of the caller decide is not read yet.
+type write struct {
+	resource.Request
+	selected *query.Request // resources to change; nil: one
+	conflict []string       // attributes of a unique group, of an upsert
+}
+
+// read reads what the rights of the caller decide.
+func (w write) read(limits query.Limits) (request resource.Request, err error) {
+	request = w.Request
+	if w.selected != nil {
+		q, err := query.BuildRange(request.Path.Collection, *w.selected, limits)
+		if err != nil {
+			return request, err
+		}
+		request.Range = &q
+	}
+	if w.conflict != nil {
+		request.Conflict, err = query.BuildConflict(request.Path.Collection, w.conflict, limits)
+	}
+	return request, err
 }
 
 // Of gives typed access to the collection that a struct declares (see schema.Of). It is an
@@ -60,8 +86,12 @@ func Of[T any](server *Server) (*Collection[T], error) {
 	}
 	of := &Collection[T]{reach: server, collection: c, limit: server.config.DefaultLimit, depth: server.config.MaxDepth}
 	for _, field := range reflect.VisibleFields(t) {
-		if len(field.Index) == 1 && field.Tag.Get("plural") == "etag" {
+		switch {
+		case len(field.Index) == 1 && field.Tag.Get("plural") == "etag":
 			of.etag = field.Index
+		case field.Tag.Get("plural") == "related":
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			of.related = append(of.related, name)
 		}
 	}
 	return of, nil
@@ -96,13 +126,17 @@ type Condition struct{ etag string }
 // precondition_failed.
 func IfMatch(etag string) Condition { return Condition{etag} }
 
-// Get reads one resource.
-func (c *Collection[T]) Get(ctx context.Context, id string) (value T, err error) {
+// Get reads one resource. Include and Fields say what is shown of it. With Include it has no ETag.
+func (c *Collection[T]) Get(ctx context.Context, id string, params ...Param) (value T, err error) {
 	key, err := parseID(id)
 	if err != nil {
 		return value, callError(err)
 	}
-	found, err := c.reach.get(ctx, c.collection, key)
+	request, err := shown(params)
+	if err != nil {
+		return value, err
+	}
+	found, err := c.reach.get(ctx, c.collection, key, request)
 	if err != nil {
 		return value, err
 	}
@@ -178,30 +212,7 @@ func (c *Collection[T]) Create(ctx context.Context, value T) (T, error) {
 
 // CreateMany creates several resources, all or none.
 func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error) {
-	bodies := make([]map[string]json.RawMessage, len(values))
-	for i, value := range values {
-		body, err := members(value)
-		if err != nil {
-			return nil, callError(fmt.Errorf("value %d: %w", i, err))
-		}
-		bodies[i] = body
-	}
-	request, err := requestOf(c.collection, http.MethodPost, model.ID{}, bodies, nil)
-	if err != nil {
-		return nil, callError(err)
-	}
-	request.Limits = resource.Limits{Depth: c.depth, Items: max(1, len(values))}
-	created, err := c.reach.do(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]T, len(created))
-	for i, each := range created {
-		if all[i], err = c.value(each); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	return c.writeMany(ctx, nil, values)
 }
 
 // Update changes the attributes that are given, as PATCH does: a map by their names, or a struct
@@ -229,7 +240,7 @@ func (c *Collection[T]) write(ctx context.Context, method, id string, attributes
 		}
 	}
 	if method == http.MethodPost || method == http.MethodPut {
-		if attributes, err = members(attributes); err != nil {
+		if attributes, err = c.members(attributes); err != nil {
 			return value, callError(err)
 		}
 	}
@@ -237,11 +248,22 @@ func (c *Collection[T]) write(ctx context.Context, method, id string, attributes
 	if err != nil {
 		return value, callError(err)
 	}
-	results, err := c.reach.do(ctx, request)
+	results, err := c.reach.do(ctx, write{Request: request})
 	if err != nil {
 		return value, err
 	}
 	return c.value(results[0])
+}
+
+// values reads resources into a slice of T.
+func (c *Collection[T]) values(found []resource.Resource) (all []T, err error) {
+	all = make([]T, len(found))
+	for i, each := range found {
+		if all[i], err = c.value(each); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // value reads a resource into a T.
@@ -256,8 +278,8 @@ func (c *Collection[T]) value(found resource.Resource) (value T, err error) {
 }
 
 // members is the attributes of a value, and its id if it has one. What the server sets is
-// left out.
-func members(value any) (map[string]json.RawMessage, error) {
+// left out, and related resources are.
+func (c *Collection[T]) members(value any) (map[string]json.RawMessage, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
@@ -269,6 +291,9 @@ func members(value any) (map[string]json.RawMessage, error) {
 	delete(members, "type")
 	delete(members, "created_at")
 	delete(members, "updated_at")
+	for _, name := range c.related {
+		delete(members, name)
+	}
 	if id := string(members["id"]); id == `""` || id == "null" {
 		delete(members, "id")
 	}

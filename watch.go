@@ -101,7 +101,7 @@ func (c *Collection[T]) Watch(ctx context.Context, params ...Param) iter.Seq2[Ev
 func watch[T any](ctx context.Context, s *Server, c *model.Collection, params []Param) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		path := resource.Path{Collection: c}
-		err := s.call(ctx, &path, schema.MayList, func() error {
+		err := s.call(ctx, &path, mayList, func() error {
 			if err := path.Allowed(schema.MayRead); err != nil {
 				return err
 			}
@@ -128,16 +128,14 @@ func watch[T any](ctx context.Context, s *Server, c *model.Collection, params []
 
 // shapeOf is what parameters ask to watch, and from where on.
 func shapeOf(path resource.Path, params []Param) (shape feed.Shape, since string, err error) {
-	var p parameters
-	for _, each := range params {
-		if err := each.apply(&p); err != nil {
-			return shape, "", err
-		}
+	p, err := parse(params)
+	if err != nil {
+		return shape, "", err
 	}
-	if p.hasLimit || p.request.Sort != nil || p.request.Range.Anchor != query.AtEdge {
-		return shape, "", errors.New("Watch takes filters and Since, and no Sort, Limit, Offset or Cursor")
+	if p.hasLimit || p.request.Sort != nil || p.request.Range.Anchor != query.AtEdge || p.request.Shows() || p.request.Groups() || p.total {
+		return shape, "", errors.New("Watch takes filters and Since, and no Sort, Limit, Offset, Cursor, Include or Fields")
 	}
-	q, err := query.BuildStream(path.Collection, query.Request{Conditions: p.request.Conditions, Search: p.request.Search}, path.Limits())
+	q, err := query.BuildStream(path.Collection, query.Request{Conditions: p.request.Conditions, Any: p.request.Any, Search: p.request.Search}, path.Limits())
 	return feed.Shape{Path: path, Filter: q.Filter}, p.since, err
 }
 

@@ -17,6 +17,9 @@ type Access struct {
 	// Metrics lists the roles that may read /-/metrics.
 	Metrics []string
 
+	// Keys lists, by role, the roles whose API keys it may create, list and revoke at /-/keys.
+	Keys map[string][]string
+
 	// Rates bounds how many requests a caller may send, by role. Those of the public
 	// are counted by address.
 	Rates map[string]Rate
@@ -131,6 +134,9 @@ func (a *Access) Check(s *Schema) Problems {
 			k.Report(root.To("metrics").Item(i), "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
 		}
 	}
+	for name, granted := range a.Keys {
+		k.keys(a, name, granted, root.To("keys", name))
+	}
 	for name, rate := range a.Rates {
 		if !slices.Contains(a.roleNames(), name) && name != PublicRole {
 			k.Report(root.To("rates", name), "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
@@ -184,6 +190,32 @@ func (k *accessChecker) grant(s *model.Schema, role *Role, index int, at compile
 			if attribute.Required && attribute.Default == nil && !isParent && !g.MayWrite(attribute.Name) {
 				k.Report(at, "%s is required and has no default, so whoever may create must be able to write it: add it to writable", attribute.Name)
 			}
+		}
+	}
+}
+
+// keys checks the roles whose API keys a role may manage.
+func (k *accessChecker) keys(a *Access, name string, granted []string, at compile.Path) {
+	noRole := func(name string, at compile.Path) bool {
+		switch {
+		case name == PublicRole:
+			k.Report(at, "public is the role of callers without credentials, who have no API keys: remove it")
+		case !slices.Contains(a.roleNames(), name):
+			k.Report(at, "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
+		default:
+			return false
+		}
+		return true
+	}
+	if noRole(name, at) {
+		return
+	}
+	if len(granted) == 0 {
+		k.Report(at, "say which roles the API keys may have that %s creates: %s: [%s]", name, name, name)
+	}
+	for i, role := range granted {
+		if !noRole(role, at.Item(i)) && slices.Contains(granted[:i], role) {
+			k.Report(at.Item(i), "%s is listed twice: remove one of them", role)
 		}
 	}
 }

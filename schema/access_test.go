@@ -25,6 +25,7 @@ access:
       users: {read: true, visible: [], writable: [email]}
     public:
   metrics: [editor]
+  keys: {editor: [editor, author], author: [author]}
   tokens: {issuer: "https://issuer.example", public_key: key.pem, audience: api, role_claim: realm.role, algorithms: [ES256], clock_skew: 30s}
 `))
 	if err != nil {
@@ -43,6 +44,7 @@ access:
 			{Name: "public"},
 		},
 		Metrics: []string{"editor"},
+		Keys:    map[string][]string{"editor": {"editor", "author"}, "author": {"author"}},
 		Tokens: &Tokens{Issuer: "https://issuer.example", PublicKey: "key.pem", Audience: "api", RoleClaim: "realm.role",
 			Algorithms: []string{"ES256"}, ClockSkew: 30 * time.Second},
 	}

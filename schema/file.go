@@ -14,6 +14,7 @@ import (
 // File is what a schema file says.
 type File struct {
 	Schema   *Schema
+	Info     Info
 	Access   *Access   // nil: it says nothing of access
 	Settings []Setting // of the server, in the order of the file
 }
@@ -58,6 +59,8 @@ func (p *parser) file(data []byte) *File {
 			for i, e := range p.mapping(e, nil) {
 				declared = append(declared, p.collection(e, i))
 			}
+		case "info":
+			file.Info = p.info(e)
 		case "access":
 			file.Access = p.access(e)
 		case "server":
@@ -71,6 +74,7 @@ func (p *parser) file(data []byte) *File {
 	if err != nil {
 		p.adopt(problemsOf(err))
 	}
+	p.adopt(file.Info.Check())
 	if len(p.problems) == 0 {
 		file.Schema = (*Schema)(compiled)
 		if file.Access != nil {

@@ -22,6 +22,15 @@ func (p *parser) access(e entry) *Access {
 			for _, e := range p.list(e, "roles") {
 				access.Metrics = append(access.Metrics, p.text(e))
 			}
+		case "keys":
+			access.Keys = map[string][]string{}
+			for _, e := range p.mapping(e, nil) {
+				granted := []string{}
+				for _, e := range p.list(e, "roles") {
+					granted = append(granted, p.text(e))
+				}
+				access.Keys[e.name] = granted
+			}
 		case "rates":
 			access.Rates = map[string]Rate{}
 			for _, e := range p.mapping(e, nil) {

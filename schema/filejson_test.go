@@ -54,7 +54,7 @@ func TestFileSchemaAccepts(t *testing.T) {
 		"example":     string(exampleFile),
 		"short forms": "{collections: {users: , posts: {attributes: , unique: a, index: [a, [b, c]], parent: users}, tags: {attributes: {post: {references: posts}, user_id: }}}, server: }",
 		"access": "{collections: {users: {}}, access: {roles: {public: , editor: {users: [list, read]}, author: {users: {list: true, read: \"resource.id == auth.sub\", visible: [], writable: [a]}}}, " +
-			"rates: {public: 10/s}, metrics: [editor], tokens: {issuer: x, audience: y, algorithms: [ES256], clock_skew: 1m}}}",
+			"rates: {public: 10/s}, metrics: [editor], keys: {editor: [editor]}, tokens: {issuer: x, audience: y, algorithms: [ES256], clock_skew: 1m}}}",
 		"settings": "{collections: {users: {}}, server: {addr: x, log_format: 1}}",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestFileSchemaIsStable(t *testing.T) {
 }
 
 func TestFileSchemaDescribesEveryKey(t *testing.T) {
-	for _, keys := range [][]model.Keyword{rootKeys, collectionKeys, parentKeys, model.ReferenceKeywords, model.AttributeKeywords} {
+	for _, keys := range [][]model.Keyword{rootKeys, infoKeys, contactKeys, licenseKeys, collectionKeys, parentKeys, model.ReferenceKeywords, model.AttributeKeywords} {
 		for _, k := range keys {
 			if k.Description == "" || k.JSONSchema == nil {
 				t.Errorf("%s has no description or no JSON Schema", k.Name)

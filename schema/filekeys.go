@@ -17,10 +17,43 @@ var groupListSchema = map[string]any{"oneOf": []any{
 var rootKeys = []model.Keyword{
 	{Name: "collections", JSONSchema: model.ReferenceSchema("collections"),
 		Description: "The collections of resources, by name. Each name is a plural, such as users, and the first part of a path: /users."},
+	{Name: "info", JSONSchema: model.OptionalSchema(model.ObjectSchema(infoKeys)),
+		Description: "What the API is called, and who offers it. Shown in the OpenAPI document and the reference."},
 	{Name: "access", JSONSchema: model.ReferenceSchema("access"),
 		Description: "Who may do what. Without it the server is open, and listens on this machine only."},
 	{Name: "server", JSONSchema: model.ReferenceSchema("server"),
 		Description: "Settings of the server. Environment variables and flags come before them."},
+}
+
+var infoKeys = []model.Keyword{
+	{Name: "title", JSONSchema: model.TextSchema,
+		Description: "The name of the API. Default: Plural API."},
+	{Name: "version", JSONSchema: model.TextSchema,
+		Description: "The version of the API, as text: \"1.2\". Default: 1.0.0."},
+	{Name: "description", JSONSchema: model.TextSchema,
+		Description: "What the API is for, in front of what holds for every API."},
+	{Name: "contact", JSONSchema: model.OptionalSchema(model.ObjectSchema(contactKeys)),
+		Description: "Whom to ask about the API."},
+	{Name: "license", JSONSchema: model.ObjectSchema(licenseKeys, "name"),
+		Description: "The licence of the API."},
+}
+
+var contactKeys = []model.Keyword{
+	{Name: "name", JSONSchema: model.TextSchema,
+		Description: "The name of a person or an organisation."},
+	{Name: "url", JSONSchema: model.TextSchema,
+		Description: "A web page, https://…"},
+	{Name: "email", JSONSchema: model.TextSchema,
+		Description: "An email address."},
+}
+
+var licenseKeys = []model.Keyword{
+	{Name: "name", JSONSchema: model.TextSchema,
+		Description: "The name of the licence. Required."},
+	{Name: "identifier", JSONSchema: model.TextSchema,
+		Description: "Its SPDX expression, such as Apache-2.0. Not together with url."},
+	{Name: "url", JSONSchema: model.TextSchema,
+		Description: "A web page with its text, https://…"},
 }
 
 var collectionKeys = []model.Keyword{
@@ -57,6 +90,8 @@ var accessKeys = []model.Keyword{
 		Description: "What each role may do, by collection. What no role is granted is denied. The role public is whoever sends no credentials."},
 	{Name: "metrics", JSONSchema: model.NamesSchema,
 		Description: "The roles that may read /-/metrics."},
+	{Name: "keys", JSONSchema: model.OptionalSchema(map[string]any{"propertyNames": roleName.JSONSchema(), "additionalProperties": model.With(model.NamesSchema, "minItems", 1)}),
+		Description: "The roles that may create, list and revoke API keys at /-/keys, each with a list of the roles that these keys may have."},
 	{Name: "rates", JSONSchema: model.OptionalSchema(map[string]any{"additionalProperties": map[string]any{"type": "string", "pattern": "^[1-9][0-9]*/[smh]$"}}),
 		Description: "How many requests a caller may send, by role: 10/s, 600/m or 5000/h. Those of the public are counted by address."},
 	{Name: "tokens", JSONSchema: model.ObjectSchema(tokenKeys, "audience"),

@@ -12,6 +12,14 @@ var keyHints = map[string]suggest.Hints{
 		"tables models entities resources":      "write collections",
 		"permissions policies rules roles auth": "write access",
 		"settings config":                       "write server",
+		"title version contact license licence": "write it under info",
+	},
+	infoKeys[0].Name: {
+		"licence":              "write license, as in OpenAPI",
+		"name":                 "write title",
+		"summary":              "write description",
+		"owner author support": "write contact",
+		"email url":            "write it under contact",
 	},
 	collectionKeys[0].Name: {
 		"fields columns properties props":   "write attributes",

@@ -40,7 +40,8 @@ import (
 // type=string,format=uri.
 //
 // A string with the tags `json:"-" plural:"etag"` is no attribute: typed access
-// sets it to the ETag of the resource.
+// sets it to the ETag of the resource. Nor is a field with the tag plural:"related", which holds related resources
+// that are included.
 //
 // The collection is named after the type: User gives users. A field named _ can
 // say otherwise: `plural:"name=people,singular=person"`. It can also have search, the attributes to
@@ -243,6 +244,14 @@ func jsonName(field reflect.StructField) string {
 	return name
 }
 
+// checkRelated checks a field for related resources: as a pointer or a slice it can have none.
+func checkRelated(field structField, name string) error {
+	if kind := field.Type.Kind(); name == "" || !jsonOption(field, "omitempty") || kind != reflect.Pointer && kind != reflect.Slice && kind != reflect.Int64 {
+		return errors.New("a field for related resources has a json tag with the name of the relation and omitempty, and is a pointer or a slice; for their total it is an int64")
+	}
+	return nil
+}
+
 func addField(c *model.Collection, field structField) error {
 	name, tag := jsonName(field.StructField), field.Tag.Get("plural")
 	if field.Name == "_" {
@@ -256,6 +265,8 @@ func addField(c *model.Collection, field structField) error {
 	switch {
 	case field.IsExported() && isOmitted(field) && tag == "etag":
 		return checkETag(field)
+	case field.IsExported() && !isServers && !isOmitted(field) && tag == "related":
+		return checkRelated(field, name)
 	case (isServers || isIgnored) && tag != "":
 		return errors.New("it is no attribute, so its plural tag means nothing: remove the tag")
 	case isIgnored:

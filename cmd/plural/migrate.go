@@ -66,7 +66,7 @@ func addSettings(command *cobra.Command, names ...string) (load func() (*setting
 	return func() (*settings, error) {
 		file, err := s.load(all)
 		if err == nil {
-			s.config.Schema, s.config.Access = file.Schema, file.Access
+			s.config.Schema, s.config.Info, s.config.Access = file.Schema, file.Info, file.Access
 		}
 		return &s, err
 	}

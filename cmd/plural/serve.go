@@ -52,7 +52,7 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 	defer writer.Close()
 	logger := s.logger(writer)
 	config := s.config
-	config.Schema, config.Access, config.Logger = file.Schema, file.Access, logger
+	config.Schema, config.Info, config.Access, config.Logger = file.Schema, file.Info, file.Access, logger
 	if err := checkAddress(s.addr); err != nil {
 		return err
 	}

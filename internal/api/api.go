@@ -207,6 +207,10 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.list(r, out, target)
 	case target.kind == groupsPath:
 		return a.groups(r, out, target)
+	case target.kind == keysPath || target.kind == keyPath:
+		return a.apiKeys(r, out, target)
+	case target.kind == callerPath:
+		return a.caller(r, out, target)
 	case target.kind == transactionPath:
 		return a.writeSteps(r.WithContext(out.context(r)), out, target)
 	case !isRead(r.Method):

@@ -20,7 +20,7 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 
 var pages = map[string]page{
 	"explorer": {policy: pagePolicy, deep: true},
-	"docs":     {policy: pagePolicy},
+	"docs":     {policy: pagePolicy, deep: true},
 }
 
 // pageTarget finds a page, or one of its files, by the segments after /-/.

@@ -206,7 +206,7 @@ func (out *response) summary(r *http.Request) observe.Request {
 	}
 	now := time.Now()
 	return observe.Request{
-		ID: out.id, Method: r.Method, Path: r.URL.Path, Route: out.route, Remote: out.remote, Caller: out.caller,
+		ID: out.id, Method: r.Method, Path: loggedPath(r.URL), Route: out.route, Remote: out.remote, Caller: out.caller,
 		Status: status, Code: string(out.code), Bytes: out.bytes, Duration: now.Sub(out.started), Ended: now,
 	}
 }

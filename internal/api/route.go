@@ -26,6 +26,9 @@ const (
 	singularPath                    // /user/<id>
 	transactionPath                 // /-/transaction
 	groupsPath                      // /-/groups/users
+	keysPath                        // /-/keys
+	keyPath                         // /-/keys/<prefix>
+	callerPath                      // /-/me
 )
 
 // methods that a kind of path knows, in the order of Allow.
@@ -39,6 +42,9 @@ var methods = map[pathKind][]string{
 
 	groupsPath:      {"GET", "HEAD", "OPTIONS"},
 	transactionPath: {"POST", "OPTIONS"},
+	keysPath:        {"GET", "HEAD", "POST", "OPTIONS"},
+	keyPath:         {"GET", "HEAD", "DELETE", "OPTIONS"},
+	callerPath:      {"GET", "HEAD", "OPTIONS"},
 }
 
 // target is what a path refers to.
@@ -51,7 +57,8 @@ type target struct {
 	file     *explorer.File // of that page; nil: its HTML document
 	path     resource.Path
 	id       model.ID
-	history  bool // the changes of the resource
+	history  bool   // the changes of the resource
+	key      string // prefix of an API key
 }
 
 func (t *target) isCollection() bool { return t.kind == collectionPath }

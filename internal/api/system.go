@@ -18,7 +18,12 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 			return &target{kind: systemPath, pattern: "/-/" + name, system: name}, nil
 		case "transaction":
 			return &target{kind: transactionPath, pattern: transactionAddress}, nil
+		case "me":
+			return &target{kind: callerPath, pattern: callerAddress}, nil
 		}
+	}
+	if segments[0] == "keys" && len(segments) <= 2 {
+		return a.keysTarget(segments[1:])
 	}
 	if len(segments) == 2 && "/-/"+segments[0] == groupsPrefix {
 		return a.groupsTarget(segments[1])
@@ -26,7 +31,7 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 	if t := pageTarget(segments); t != nil {
 		return t, nil
 	}
-	if near := suggest.Nearest(strings.Join(segments, "/"), []string{"health", "ready", "metrics", "openapi.json", "transaction", "explorer", "docs"}); near != "" {
+	if near := suggest.Nearest(strings.Join(segments, "/"), []string{"health", "ready", "metrics", "openapi.json", "transaction", "keys", "me", "explorer", "docs"}); near != "" {
 		return nil, a.unknownPathBut("/-/" + near)
 	}
 	return nil, a.unknownPath()

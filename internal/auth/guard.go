@@ -15,8 +15,8 @@ import (
 type Guard struct {
 	Policy *Policy
 
-	// FindAPIKey returns the API key with a prefix, nil if there is none.
-	FindAPIKey func(ctx context.Context, prefix string) (*APIKey, error)
+	// Keys has the API keys.
+	Keys KeyStore
 
 	// Tokens checks tokens; nil: none are accepted.
 	Tokens *Tokens
@@ -24,10 +24,23 @@ type Guard struct {
 	now func() time.Time // for tests; nil: the clock
 }
 
-// APIKey is an API key as stored.
+// KeyStore stores API keys.
+type KeyStore interface {
+	// Find returns the API key with a prefix, nil if there is none.
+	Find(ctx context.Context, prefix string) (*APIKey, error)
+	// List returns all API keys, the oldest first.
+	List(ctx context.Context) ([]APIKey, error)
+	// Add stores a new API key. When it returns nil, the key is durable.
+	Add(ctx context.Context, key APIKey) error
+	// Revoke revokes an API key at a time, at once and for every server. One that is revoked already
+	// keeps its time. It returns the key, nil if there is none.
+	Revoke(ctx context.Context, prefix, at string) (*APIKey, error)
+}
+
+// APIKey is an API key as stored, without its secret.
 type APIKey struct {
-	Hash, Role, Subject string
-	Expires, Revoked    string // in the form of model.FormatTime; empty: never
+	Prefix, Hash, Name, Role, Subject string
+	Created, Expires, Revoked         string // in the form of model.FormatTime; empty: never
 }
 
 // maxCredentials bounds the length of credentials.
@@ -73,7 +86,7 @@ func (g *Guard) callerOfAPIKey(ctx context.Context, credentials string) (Caller,
 	if !ok {
 		return Caller{}, refusal
 	}
-	key, err := g.FindAPIKey(ctx, prefix)
+	key, err := g.Keys.Find(ctx, prefix)
 	if err != nil {
 		return Caller{}, err
 	}
@@ -101,7 +114,7 @@ func (g *Guard) CheckNotRevoked(ctx context.Context, by *Permit) error {
 	if !isKey {
 		return nil
 	}
-	key, err := g.FindAPIKey(ctx, prefix)
+	key, err := g.Keys.Find(ctx, prefix)
 	if err == nil && (key == nil || key.Revoked != "") {
 		err = invalid("The API key has been revoked.")
 	}

@@ -65,3 +65,6 @@ func isBase32(text string) bool {
 func Matches(secret, hash string) bool {
 	return subtle.ConstantTimeCompare([]byte(hashOf(secret)), []byte(hash)) == 1
 }
+
+// IsPrefix reports whether text is the prefix of an API key. Other text might be a secret.
+func IsPrefix(text string) bool { return len(text) == prefixLength && isBase32(text) }

@@ -18,6 +18,7 @@ type Policy struct {
 	names      []string // of the roles, in the order in which they are declared
 	roles      map[string]map[*model.Collection]*grant
 	metrics    []string
+	keys       map[string][]string // see schema.Access
 	warnings   []string
 	operations *model.Collection
 	changes    *model.Collection
@@ -37,7 +38,7 @@ func Compile(s *model.Schema, access *schema.Access) (*Policy, error) {
 	if problems := access.Check((*schema.Schema)(s)); len(problems) > 0 {
 		return nil, problems
 	}
-	p := &Policy{roles: map[string]map[*model.Collection]*grant{}, metrics: access.Metrics, operations: s.Operations(), changes: s.Changes()}
+	p := &Policy{roles: map[string]map[*model.Collection]*grant{}, metrics: access.Metrics, keys: access.Keys, operations: s.Operations(), changes: s.Changes()}
 	var problems schema.Problems
 	for _, role := range access.Roles {
 		grants := map[*model.Collection]*grant{}
@@ -274,4 +275,50 @@ func (p *Permit) RightsKey() string {
 // MaySeeMetrics reports whether the caller may read the metrics.
 func (p *Permit) MaySeeMetrics() bool {
 	return p == nil || slices.Contains(p.policy.metrics, p.Caller.Role)
+}
+
+// Grantable lists the roles whose API keys the caller may create, list and revoke.
+func (p *Permit) Grantable() []string {
+	if p == nil || p.Caller.Anonymous() {
+		return nil
+	}
+	return p.policy.keys[p.Caller.Role]
+}
+
+// Extent is how far a verb is allowed in a collection: to no resource, to all, or to those that rules
+// select.
+type Extent string
+
+// The extents, in the words of plural can.
+const (
+	AllowsNone Extent = "no"
+	AllowsSome Extent = "depends"
+	AllowsAll  Extent = "yes"
+)
+
+// Extent says of how many resources a verb is allowed.
+func (p *Permit) Extent(verb schema.AccessVerb, c *model.Collection) Extent {
+	if !p.May(verb, c) {
+		return AllowsNone
+	}
+	if p == nil || c == p.policy.operations || c == p.policy.changes {
+		return AllowsAll
+	}
+	verbs := []schema.AccessVerb{schema.MayRead, verb} // what cannot be read cannot be changed
+	if verb == schema.MayCreate {
+		verbs = verbs[1:]
+		if len(p.policy.MustWrite(p.Caller.Role, c)) > 0 {
+			return AllowsNone
+		}
+	}
+	extent := AllowsAll
+	for _, each := range verbs {
+		if p.AllowsNothing(each, c) {
+			return AllowsNone
+		}
+		if p.Rule(each, c) != nil {
+			extent = AllowsSome
+		}
+	}
+	return extent
 }

@@ -49,13 +49,13 @@ access:
 
 // eachTracker opens a tracker on each database: project 1 of ada, 2 of bo; issues 10 and 11 of 1, 12 of 2,
 // 13 of none; a comment on each issue, 10 further.
-func eachTracker(t *testing.T, test func(t *testing.T, h *house)) {
+func eachTracker(t *testing.T, test func(t *testing.T, h *accessServer)) {
 	file, err := schema.Parse([]byte(trackerFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	eachStore(t, file.Schema, func(t *testing.T, s *server) {
-		h := &house{server: s, keys: map[string]string{"": ""}}
+		h := &accessServer{server: s, keys: map[string]string{"": ""}}
 		h.key("admin", "admin", "")
 		h.key("ada", "member", "ada")
 		h.key("bo", "member", "bo")
@@ -69,7 +69,7 @@ func eachTracker(t *testing.T, test func(t *testing.T, h *house)) {
 }
 
 // must has the admin write.
-func (h *house) must(method, path, body string) {
+func (h *accessServer) must(method, path, body string) {
 	h.t.Helper()
 	if a := h.as("admin", method, path, body); a.status > 201 {
 		h.t.Fatalf("%s %s: %d %s", method, path, a.status, a.body)
@@ -93,7 +93,7 @@ func idOrNull(n int) string {
 }
 
 func TestRulesThroughReferences(t *testing.T) {
-	eachTracker(t, func(t *testing.T, h *house) {
+	eachTracker(t, func(t *testing.T, h *accessServer) {
 		for caller, want := range map[string][4][]int{
 			"ada": {{10, 11}, {20, 21}, {11}, {10}}, "bo": {{12}, {22}, {12}, {}}, "admin": {{10, 11, 12, 13}, {20, 21, 22, 23}, {11, 12, 13}, {10}},
 		} {
@@ -153,7 +153,7 @@ func TestRulesThroughReferences(t *testing.T) {
 // TestStreamsOfRulesThroughReferences: what a rule reads in another resource decides who is told, and a
 // change of it begins the stream again.
 func TestStreamsOfRulesThroughReferences(t *testing.T) {
-	eachTracker(t, func(t *testing.T, h *house) {
+	eachTracker(t, func(t *testing.T, h *accessServer) {
 		listed := func(n, project int) string { return `listed {"data":` + issueOf(n, project) + `}` }
 		of := func(caller, path string) *events { return h.stream(path, "Authorization", h.keys[caller]) }
 		ada, bo := of("ada", "/issues"), of("bo", "/issues")
@@ -196,7 +196,7 @@ func TestStreamsOfRulesThroughReferences(t *testing.T) {
 // TestChangesOfRulesThroughReferences: who was told of a change then is told of it later, whatever has
 // become of the resource that the rule reads.
 func TestChangesOfRulesThroughReferences(t *testing.T) {
-	eachTracker(t, func(t *testing.T, h *house) {
+	eachTracker(t, func(t *testing.T, h *accessServer) {
 		h.must("PATCH", "/issues/"+id(10), `{"title":"of ada"}`)
 		h.must("PATCH", "/projects/"+id(1), `{"owner_id":"bo"}`)
 		h.must("PATCH", "/issues/"+id(10), `{"title":"of bo"}`)
@@ -224,7 +224,7 @@ func TestChangesOfRulesThroughReferences(t *testing.T) {
 // TestDamagedChangeOfARelatedResource: where a rule reads a state that the change log does not tell any more,
 // a change is as one that cannot be read. Later changes are told.
 func TestDamagedChangeOfARelatedResource(t *testing.T) {
-	eachTracker(t, func(t *testing.T, h *house) {
+	eachTracker(t, func(t *testing.T, h *accessServer) {
 		titled := func(n int, title string) string {
 			return fmt.Sprintf(`listed {"data":{"id":"%s","type":"issues","title":"%s","project_id":"%s"}}`, id(n), title, id(1))
 		}

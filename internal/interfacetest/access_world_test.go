@@ -3,7 +3,6 @@ package interfacetest
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,8 +66,8 @@ access:
 // 10, of whom those of user 2 with an odd position are not published.
 const adaAt, boAt, cyAt = 1, 2, 3
 
-// house is a server with the policy, and the keys to it.
-type house struct {
+// accessServer is a server with the policy, and the keys to it.
+type accessServer struct {
 	*server
 	keys    map[string]string // the Authorization header of each caller
 	history string            // in its ETags
@@ -87,19 +86,16 @@ func policySchema(t testing.TB) *schema.File {
 }
 
 // opener starts a server with the policy, on a database of its own.
-type opener func(change ...func(*plural.Config)) *house
+type opener func(change ...func(*plural.Config)) *accessServer
 
-// eachHouse runs a test on each database.
-func eachHouse(t *testing.T, test func(t *testing.T, open opener)) {
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+// eachAccessServer runs a test on each database.
+func eachAccessServer(t *testing.T, test func(t *testing.T, open opener)) {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
-			test(t, func(change ...func(*plural.Config)) *house {
+			test(t, func(change ...func(*plural.Config)) *accessServer {
 				file := policySchema(t)
 				change = append([]func(*plural.Config){func(c *plural.Config) { c.Access = file.Access }}, change...)
-				h := &house{start(t, file.Schema, database(t), change...), map[string]string{"public": ""}, ""}
+				h := &accessServer{start(t, file.Schema, database(t), change...), map[string]string{"public": ""}, ""}
 				h.key("ada", "author", id(adaAt))
 				h.key("bo", "author", id(boAt))
 				h.key("editor", "editor", "")
@@ -111,7 +107,7 @@ func eachHouse(t *testing.T, test func(t *testing.T, open opener)) {
 }
 
 // key gives a caller an API key.
-func (h *house) key(caller, role, subject string) {
+func (h *accessServer) key(caller, role, subject string) {
 	h.t.Helper()
 	secret, err := plural.CreateAPIKey(context.Background(), h.config.Database, plural.APIKey{Name: caller, Role: role, Subject: subject})
 	if err != nil {
@@ -122,7 +118,7 @@ func (h *house) key(caller, role, subject string) {
 }
 
 // as sends a request for a caller.
-func (h *house) as(caller, method, path, body string, headers ...string) answer {
+func (h *accessServer) as(caller, method, path, body string, headers ...string) answer {
 	h.t.Helper()
 	all := []string{"Authorization", h.keys[caller]}
 	for _, header := range headers {
@@ -136,7 +132,7 @@ func (h *house) as(caller, method, path, body string, headers ...string) answer 
 
 // fill creates the world. Hidden decides about what is hidden from some: of the posts,
 // whether they are there at all, and of the emails, what they are.
-func (h *house) fill(hidden bool, domain string) {
+func (h *accessServer) fill(hidden bool, domain string) {
 	h.t.Helper()
 	var users, posts, notes []string
 	for i := adaAt; i <= cyAt; i++ {
@@ -163,7 +159,7 @@ func (h *house) fill(hidden bool, domain string) {
 // firstTag stands for the ETag of a resource with the first revision.
 const firstTag = `"1.1"`
 
-func (h *house) all(collection string, bodies []string) {
+func (h *accessServer) all(collection string, bodies []string) {
 	h.t.Helper()
 	if a := h.as("editor", "POST", "/"+collection, "["+strings.Join(bodies, ",")+"]"); a.status != 201 {
 		h.t.Fatalf("%d %s", a.status, a.body)

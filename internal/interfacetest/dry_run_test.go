@@ -99,7 +99,7 @@ func TestDryRunCountsThroughReferences(t *testing.T) {
 		return fmt.Sprintf(`{"id":"%s","owner":%q,"parent_id":%s,"twin_id":%s}`, id(n), owner, idOrNull(parent), idOrNull(twin))
 	}
 	eachStore(t, file.Schema, func(t *testing.T, s *server) {
-		h := &house{server: s, keys: map[string]string{"": ""}}
+		h := &accessServer{server: s, keys: map[string]string{"": ""}}
 		h.key("admin", "admin", "")
 		h.key("ada", "member", "ada")
 		// Ada sees 1, 2, 3 and 6, and none of 4 and 5.

@@ -3,7 +3,6 @@ package interfacetest
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,18 +30,15 @@ access:
 `
 
 // eachAudit runs a test on each database, with a key for each role.
-func eachAudit(t *testing.T, test func(t *testing.T, h *house), change ...func(*plural.Config)) {
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+func eachAudit(t *testing.T, test func(t *testing.T, h *accessServer), change ...func(*plural.Config)) {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			file, err := schema.Parse([]byte(auditFile))
 			if err != nil {
 				t.Fatal(err)
 			}
 			access := func(c *plural.Config) { c.Access = file.Access }
-			h := &house{start(t, file.Schema, database(t), append([]func(*plural.Config){access}, change...)...), map[string]string{"public": ""}, ""}
+			h := &accessServer{start(t, file.Schema, database(t), append([]func(*plural.Config){access}, change...)...), map[string]string{"public": ""}, ""}
 			for _, role := range []string{"auditor", "follower", "reader", "writer"} {
 				h.key(role, role, role)
 			}
@@ -61,7 +57,7 @@ func seen(position int, name string, published bool) string {
 }
 
 // audit makes changes of which some roles see less than others.
-func (h *house) audit() {
+func (h *accessServer) audit() {
 	h.t.Helper()
 	for _, write := range [][3]string{
 		{"POST", "/users", `[{"id":"` + id(0) + `","name":"A","email":"a"},{"id":"` + id(1) + `","name":"B","email":"b","published":false}]`},
@@ -82,7 +78,7 @@ func (h *house) audit() {
 // TestChangesFollowAccess: a caller is told of a change if the row before or after it was visible, with visible
 // attributes only.
 func TestChangesFollowAccess(t *testing.T) {
-	eachAudit(t, func(t *testing.T, h *house) {
+	eachAudit(t, func(t *testing.T, h *accessServer) {
 		h.audit()
 		key := strings.TrimPrefix(h.keys["auditor"], "Bearer ")
 		by := quoted("key:" + strings.Split(key, "_")[1])
@@ -146,7 +142,7 @@ func TestChangesFollowAccess(t *testing.T) {
 
 // TestStreamsFollowAccess: they need list, and read of one resource. Who made a change is told with the verb changes only.
 func TestStreamsFollowAccess(t *testing.T) {
-	eachAudit(t, func(t *testing.T, h *house) {
+	eachAudit(t, func(t *testing.T, h *accessServer) {
 		follower, reader := h.stream("/users", "Authorization", h.keys["follower"]), h.stream("/users", "Authorization", h.keys["reader"])
 		log := h.stream("/changes", "Authorization", h.keys["follower"])
 		if got := reader.header.Values("Vary"); fmt.Sprint(got) != "[Authorization Accept]" {
@@ -182,7 +178,7 @@ func TestStreamsFollowAccess(t *testing.T) {
 
 // TestRevokedKeyEndsStreams: of that key only.
 func TestRevokedKeyEndsStreams(t *testing.T) {
-	eachAudit(t, func(t *testing.T, h *house) {
+	eachAudit(t, func(t *testing.T, h *accessServer) {
 		mine, other := h.stream("/users", "Authorization", h.keys["reader"]), h.stream("/users", "Authorization", h.keys["follower"])
 		mine.expect(`synced {}`)
 		other.expect(`synced {}`)

@@ -69,13 +69,13 @@ access:
 
 // startShop opens a shop on each database: customers from 1, products from 20, orders from 10, lines
 // from 30.
-func eachShop(t *testing.T, test func(t *testing.T, h *house)) {
+func eachShop(t *testing.T, test func(t *testing.T, h *accessServer)) {
 	file, err := schema.Parse([]byte(shopFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	eachStore(t, file.Schema, func(t *testing.T, s *server) {
-		h := &house{server: s, keys: map[string]string{"": ""}}
+		h := &accessServer{server: s, keys: map[string]string{"": ""}}
 		for _, role := range []string{"clerk", "german", "narrow"} {
 			h.key(role, role, "")
 		}
@@ -105,7 +105,7 @@ func eachShop(t *testing.T, test func(t *testing.T, h *house)) {
 }
 
 func TestAnyOfGroups(t *testing.T) {
-	eachShop(t, func(t *testing.T, h *house) {
+	eachShop(t, func(t *testing.T, h *accessServer) {
 		for query, want := range map[string][]int{
 			"filter[any][0][state]=open&filter[any][0][priority][gte]=3&filter[any][1][customer_id][null]=true": {10, 12},
 			"filter[any][0][state]=done":                                                                 {11},
@@ -146,7 +146,7 @@ func TestAnyOfGroups(t *testing.T) {
 }
 
 func TestFiltersInsideObjectsAndArrays(t *testing.T) {
-	eachShop(t, func(t *testing.T, h *house) {
+	eachShop(t, func(t *testing.T, h *accessServer) {
 		for query, want := range map[string][]int{
 			"filter[address.city]=Bonn": {1}, "filter[address.city]=Bonn&filter[address.city]=Paris": {1, 2}, "filter[address.city]": {1, 2},
 			"filter[address.city][ne]=Bonn": {2, 3, 4}, "filter[address.city][null]=true": {3, 4}, "filter[address.city][contains]=ari": {2},
@@ -192,7 +192,7 @@ func TestFiltersInsideObjectsAndArrays(t *testing.T) {
 }
 
 func TestFiltersThroughRelations(t *testing.T) {
-	eachShop(t, func(t *testing.T, h *house) {
+	eachShop(t, func(t *testing.T, h *accessServer) {
 		for query, want := range map[string][]int{
 			"filter[customer.country]=DE": {10}, "filter[customer.country]=DE&filter[customer.country]=FR": {10, 11}, "filter[customer.country]": {10, 11},
 			"filter[customer.country][null]=true": {12, 13}, "filter[customer.country][null]=false": {10, 11}, "filter[customer.country][ne]=DE": {11, 12, 13},
@@ -248,7 +248,7 @@ func TestFiltersThroughRelations(t *testing.T) {
 // TestFiltersSeeWhatTheCallerSees: hidden resources count as null or are not there, hidden attributes
 // and relations do not exist.
 func TestFiltersSeeWhatTheCallerSees(t *testing.T) {
-	eachShop(t, func(t *testing.T, h *house) {
+	eachShop(t, func(t *testing.T, h *accessServer) {
 		for query, want := range map[string][]int{
 			"filter[customer.country]=DE": {10}, "filter[customer.country]=FR": {}, "filter[customer.country][null]=true": {11, 12, 13}, "filter[customer.name][ne]=Ada": {11, 12, 13},
 			"filter[customer.id]=" + id(2): {}, "filter[customer.type]=customers": {10},

@@ -223,7 +223,7 @@ func TestManyLikeTheModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	eachStore(t, file.Schema, func(t *testing.T, s *server) {
-		h := &house{server: s, keys: map[string]string{}}
+		h := &accessServer{server: s, keys: map[string]string{}}
 		for _, caller := range []string{"a", "b"} {
 			h.key(caller, "member", caller)
 		}
@@ -245,7 +245,7 @@ func TestManyLikeTheModel(t *testing.T) {
 }
 
 // drawMany draws one write, and compares.
-func (h *house) drawMany(t *rapid.T, m *manyModel, next *int) {
+func (h *accessServer) drawMany(t *rapid.T, m *manyModel, next *int) {
 	caller := rapid.SampledFrom([]string{"a", "b", "admin"}).Draw(t, "caller")
 	q := selection{rapid.IntRange(0, 3).Draw(t, "at least"), rapid.IntRange(0, 3).Draw(t, "offset"), rapid.IntRange(-3, 6).Draw(t, "limit"), rapid.Bool().Draw(t, "descending")}
 	var method, path, body string

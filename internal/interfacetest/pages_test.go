@@ -51,7 +51,7 @@ func (a answer) expectPage(t *testing.T, path string, status int, want http.Head
 // kept for good; browsers are told to load nothing else.
 func TestPages(t *testing.T) {
 	s := startPages(t, schema.Example())
-	for page, deep := range map[string][]string{"/-/explorer": {"/users", "/users/" + id(1) + "/posts?sort=title&offset=5", "/a/b/c"}, "/-/docs": nil} {
+	for page, deep := range map[string][]string{"/-/explorer": {"/users", "/users/" + id(1) + "/posts?sort=title&offset=5", "/a/b/c"}, "/-/docs": {"/users", "/Server"}} {
 		document := s.get(page)
 		document.expectPage(t, page, 200, pageHeaders("no-cache", "text/html; charset=utf-8"))
 		if !strings.Contains(document.body, `<base href="`+page+`/" />`) {
@@ -97,7 +97,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/-/docs/users", "/-/explorer/assets/nothing.js", "/-/explorer/assets", "/-/docs/index.html", "/-/nothing", "/-/explorers"} {
+	for _, path := range []string{"/-/docs/assets/nothing.js", "/-/explorer/assets/nothing.js", "/-/explorer/assets", "/-/nothing", "/-/explorers"} {
 		s.get(path).expectErrors(t, 404, "not_found")
 	}
 	if got := s.get("/-/explorer/index.html"); got.body != s.get("/-/explorer").body {

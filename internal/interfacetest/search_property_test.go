@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,16 +101,13 @@ func TestSearchFollowsTheModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	quiet := func(c *plural.Config) { c.Access, c.Logger = file.Access, slog.New(slog.DiscardHandler) }
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
-			h := &house{start(t, file.Schema, database(t), quiet), map[string]string{}, ""}
+			h := &accessServer{start(t, file.Schema, database(t), quiet), map[string]string{}, ""}
 			h.key("editor", "editor", "")
 			h.key("reader", "reader", "ada")
 			rapid.Check(t, func(rt *rapid.T) {
-				w := &searchWorld{house: h, t: rt, books: map[int]*modelBook{}}
+				w := &searchWorld{accessServer: h, t: rt, books: map[int]*modelBook{}}
 				w.begin()
 				for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 					w.write()
@@ -123,7 +119,7 @@ func TestSearchFollowsTheModel(t *testing.T) {
 }
 
 type searchWorld struct {
-	*house
+	*accessServer
 	t      *rapid.T
 	books  map[int]*modelBook
 	shelfs []int

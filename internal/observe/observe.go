@@ -166,6 +166,16 @@ func (o *Observer) Denied(requestID, caller, reason string, err error) {
 	o.log.Warn("denied", "request_id", requestID, "caller", caller, "reason", reason, "error", err)
 }
 
+// KeyCreated logs that a caller has created an API key.
+func (o *Observer) KeyCreated(requestID, caller, prefix, role string) {
+	o.log.Info("API key created", "request_id", requestID, "caller", caller, "prefix", prefix, "role", role)
+}
+
+// KeyRevoked logs that a caller has revoked an API key.
+func (o *Observer) KeyRevoked(requestID, caller, prefix, role string) {
+	o.log.Info("API key revoked", "request_id", requestID, "caller", caller, "prefix", prefix, "role", role)
+}
+
 // NotReady logs why the server is not ready.
 func (o *Observer) NotReady(err error) { o.log.Warn("not ready", "error", err) }
 

@@ -14,6 +14,7 @@ import (
 
 // Options is what the interface depends on beside the schema.
 type Options struct {
+	Info         schema.Info
 	Prefix       string // path under which the server is mounted
 	DefaultLimit int64  // of resources in a list
 	MaxLimit     int64  // 0 is no maximum
@@ -24,6 +25,8 @@ type Options struct {
 	Rated       bool // requests are counted, and refused when there are too many
 	Secure      bool // the server has TLS of its own
 	CrossOrigin bool // pages of other origins may use it
+
+	Keys []string // roles of the API keys that somebody may manage
 
 	// By is what the reader of the document may do and see; nil: everything. What they
 	// may not is not in the document.
@@ -39,15 +42,17 @@ type View interface {
 	Visible(c *model.Collection) model.ColumnSet
 	Writable(c *model.Collection) model.ColumnSet
 	MaySeeMetrics() bool
+	Grantable() []string // roles whose API keys the caller may manage
 }
 
 // everything is the view of a caller without restrictions.
-type everything struct{}
+type everything struct{ keys []string }
 
 func (everything) May(schema.AccessVerb, *model.Collection) bool { return true }
 func (everything) Visible(*model.Collection) model.ColumnSet     { return nil }
 func (everything) Writable(*model.Collection) model.ColumnSet    { return nil }
 func (everything) MaySeeMetrics() bool                           { return true }
+func (e everything) Grantable() []string                         { return e.keys }
 
 // version is that of OpenAPI.
 const version = "3.1.0"
@@ -95,7 +100,7 @@ func newBuilder(s *model.Schema, options Options) *builder {
 		operationIDs: names{}, componentNames: names{}, named: map[string]string{}, met: map[string]bool{},
 	}
 	if b.by == nil {
-		b.by = everything{}
+		b.by = everything{options.Keys}
 	}
 	for _, name := range ownSchemas {
 		b.componentNames.unique(name)
@@ -153,20 +158,33 @@ func (b *builder) server() string {
 }
 
 func (b *builder) info() object {
-	return object{
-		{"title", "Plural API"},
-		{"version", "1.0.0"},
-		{"summary", "Collections of resources over HTTP, in JSON."},
-		{"description", infoText},
+	given := b.Info
+	description := infoText
+	if given.Description != "" {
+		description = given.Description + "\n\n" + infoText
 	}
+	info := object{
+		{"title", cmp.Or(given.Title, "Plural API")},
+		{"version", cmp.Or(given.Version, "1.0.0")},
+		{"summary", "Collections of resources over HTTP, in JSON."},
+		{"description", description},
+	}
+	info.addIf(given.Contact != schema.Contact{}, "contact", texted(member{"name", given.Contact.Name}, member{"url", given.Contact.URL}, member{"email", given.Contact.Email}))
+	info.addIf(given.License.Name != "", "license", texted(member{"name", given.License.Name}, member{"identifier", given.License.Identifier}, member{"url", given.License.URL}))
+	return info
+}
+
+// texted is the members that are not empty.
+func texted(members ...member) object {
+	return slices.DeleteFunc(members, func(m member) bool { return m.value == "" })
 }
 
 const infoText = "Every collection has the same operations, envelope, ranges, filters and errors.\n\n" +
 	"A success has the one member `data`: an object for one resource, an array for a collection. A failure has the one member `errors`. " +
-	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for what is below `/-/`, where only groups have it.\n\n" +
+	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for health, readiness, metrics and this document.\n\n" +
 	"What holds on every path and is not repeated below: `HEAD` answers as `GET` does, without the body. `OPTIONS` is 204, with the methods in `Allow`. " +
 	"Any other method is 405, also with `Allow`. A slash at the end of a path is 308 to the path without it. " +
-	"Anything that is not here is 404, and a query parameter that is not here is 400, but below `/-/`, where it means nothing except to groups."
+	"Anything that is not here is 404, and a query parameter that is not here is 400, but for health, readiness, metrics and this document, where it means nothing."
 
 func (b *builder) security() list {
 	if !b.secured() {

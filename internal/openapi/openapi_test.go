@@ -92,7 +92,7 @@ func TestOperationIDs(t *testing.T) {
 		"listCollections", "listUsers", "createUser", "updateUsers", "deleteUsers", "getUser", "replaceUser", "updateUser", "deleteUser", "listChangesOfUser", "getUserAtSingular",
 		"listPostsOfUser", "createPostOfUser", "updatePostsOfUser", "deletePostsOfUser", "getPostOfUser", "replacePostOfUser", "updatePostOfUser", "deletePostOfUser", "listChangesOfPostOfUser",
 		"listPosts", "createPost", "updatePosts", "deletePosts", "getPost", "replacePost", "updatePost", "deletePost", "listChangesOfPost", "getPostAtSingular",
-		"listOperations", "getOperation", "getOperationAtSingular", "listChanges", "getChange", "getChangeAtSingular", "getHealth", "getReadiness", "getMetrics", "getOpenAPI", "runTransaction", "groupUsers", "groupPosts", "groupOperations",
+		"listOperations", "getOperation", "getOperationAtSingular", "listChanges", "getChange", "getChangeAtSingular", "getHealth", "getReadiness", "getMetrics", "getOpenAPI", "getMe", "runTransaction", "groupUsers", "groupPosts", "groupOperations",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
@@ -291,5 +291,26 @@ func TestNamesOfSchemasStay(t *testing.T) {
 		if got, want := schemas(both), "User, UserCreate, UserPatch, UserReplace, other UserCreate2, other UserCreate2Create, other UserCreate2Patch, other UserCreate2Replace"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// TestInfo: what the operator says of the API is in the document, and nothing empty.
+func TestInfo(t *testing.T) {
+	s := (*model.Schema)(schema.Example())
+	plain := at(decoded(t, Document(s, options)), "info").(map[string]any)
+	if plain["title"] != "Plural API" || plain["version"] != "1.0.0" || plain["description"] != infoText || plain["contact"] != nil || plain["license"] != nil {
+		t.Errorf("without info: %v", plain)
+	}
+	given := options
+	given.Info = schema.Info{
+		Title: "Blog", Version: "2.1", Description: "What people write.",
+		Contact: schema.Contact{Name: "Ada", Email: "ada@example.com"}, License: schema.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
+	}
+	want := map[string]any{
+		"title": "Blog", "version": "2.1", "summary": plain["summary"], "description": "What people write.\n\n" + infoText,
+		"contact": map[string]any{"name": "Ada", "email": "ada@example.com"}, "license": map[string]any{"name": "Apache 2.0", "identifier": "Apache-2.0"},
+	}
+	if got := at(decoded(t, Document(s, given)), "info"); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }

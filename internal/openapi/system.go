@@ -95,6 +95,7 @@ func (b *builder) system() object {
 		},
 		codes: append(b.anywhere(), problem.CodePreconditionFailed),
 	})}})
+	paths = append(append(paths, b.keys()...), b.me())
 	if transaction := b.transaction(); transaction != nil {
 		paths.add("/-/transaction", transaction)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
@@ -45,7 +46,7 @@ func TestWaitForAnotherServer(t *testing.T) {
 		if _, ok := w.Wait(context.Background(), a, hung); !ok {
 			t.Fatal("the operation is not finished")
 		}
-		now, err := w.resources.Read(context.Background(), path, user)
+		now, err := w.resources.ReadPart(context.Background(), path, user, query.Query{})
 		if err != nil {
 			t.Fatal(err)
 		}

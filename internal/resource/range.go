@@ -123,7 +123,7 @@ func (r *Resources) prepare(ctx context.Context, write *Write, id model.ID) (inp
 // inputOf is the input of one resource of a range. A resource that has come into the range after
 // the survey gets its Before hooks now.
 func (w *Work) inputOf(write Write, id model.ID) (input model.Input, err error) {
-	if !w.resources.hasBefore(write.Path.Collection, write.Verb) {
+	if write.withoutBefore || !w.resources.hasBefore(write.Path.Collection, write.Verb) {
 		if write.Verb == Update {
 			input = write.Inputs[0]
 		}

@@ -8,11 +8,6 @@ import (
 	"github.com/plural-go/plural/internal/store"
 )
 
-// Read reads one resource.
-func (r *Resources) Read(ctx context.Context, path Path, id model.ID) (Resource, error) {
-	return r.ReadPart(ctx, path, id, query.Query{Visible: path.By.Visible(path.Collection)})
-}
-
 // ReadPart reads the columns of one resource that a query makes visible, and the relations that it
 // includes. A resource with those has no ETag.
 func (r *Resources) ReadPart(ctx context.Context, path Path, id model.ID, q query.Query) (Resource, error) {
@@ -25,6 +20,10 @@ func (r *Resources) ReadPart(ctx context.Context, path Path, id model.ID, q quer
 		return Resource{}, err
 	}
 	defer tx.Close()
+	return r.readPart(tx, path, id, q)
+}
+
+func (r *Resources) readPart(tx *store.Tx, path Path, id model.ID, q query.Query) (Resource, error) {
 	if err := (&lookup{tx: tx}).requireParentOfItem(path); err != nil {
 		return Resource{}, err
 	}

@@ -55,12 +55,32 @@ func (r *Resources) resource(path Path, record model.Record, whole []byte) Resou
 	}
 }
 
-// Show is a row as the caller sees it.
-func (r *Resources) Show(path Path, row model.Row) Resource {
+// Each calls a function with the resources of a page, and with what a query includes in them. Those with related
+// resources have no ETag.
+func (r *Resources) Each(path Path, page *Page, q query.Query, visit func(Resource) error) error {
 	c := path.Collection
-	return Resource{
-		ID: row.ID(model.IDColumn), Representation: c.AppendSome(nil, row, path.By.Visible(c)),
-		ETag: r.etag(path, row.Int(c.RevisionColumn())),
+	if len(q.Includes) == 0 {
+		since, mark := r.store.DeclaredIn(c), c.ColumnsTag(q.Visible)
+		for {
+			row, err := page.Next()
+			if err != nil || row == nil {
+				return err
+			}
+			found := Resource{ID: row.ID(model.IDColumn), Representation: c.AppendSome(nil, row, q.Visible), ETag: r.etagOf(row.Int(c.RevisionColumn()), since, mark)}
+			if err := visit(found); err != nil {
+				return err
+			}
+		}
+	}
+	including := Including(page, c, q)
+	for {
+		text, more, err := including.Append(nil)
+		if err != nil || !more {
+			return err
+		}
+		if err := visit(Resource{Representation: text}); err != nil {
+			return err
+		}
 	}
 }
 

@@ -151,7 +151,7 @@ func (write *Write) items() []int {
 func (r *Resources) prepareUpsert(ctx context.Context, write *Write, i int, found owner) (err error) {
 	each := &write.upserts[i]
 	switch {
-	case found.hidden:
+	case found.hidden || write.withoutBefore:
 	case found.record != nil && each.before != Update && len(each.PatchFaults) == 0:
 		each.before = Update
 		id := found.record.ID(model.IDColumn)

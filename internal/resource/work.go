@@ -152,16 +152,16 @@ func (h *Handle) use(fn func(*Work) error) error {
 	return fn(h.work)
 }
 
-// Read reads one resource.
-func (h *Handle) Read(c *model.Collection, id model.ID) (found Resource, err error) {
+// Read reads one resource, or the part of it that a request wants.
+func (h *Handle) Read(c *model.Collection, id model.ID, wanted query.Request) (found Resource, err error) {
 	path := Path{Collection: c, By: h.by}
 	err = h.use(func(w *Work) error {
 		if err := path.Allowed(schema.MayRead); err != nil {
 			return err
 		}
-		record, err := path.get(w.tx, id)
+		q, err := query.BuildOne(c, wanted, path.Limits())
 		if err == nil {
-			found = w.resources.Show(path, record)
+			found, err = w.resources.readPart(w.tx, path, id, q)
 		}
 		return err
 	})
@@ -171,28 +171,25 @@ func (h *Handle) Read(c *model.Collection, id model.ID) (found Resource, err err
 // List reads a range of a collection into memory.
 func (h *Handle) List(c *model.Collection, wanted query.Request) (all []Resource, err error) {
 	path := Path{Collection: c, By: h.by}
-	err = h.list(path, wanted, false, func(w *Work, page *Page) error {
-		for {
-			row, err := page.Next()
-			if err != nil || row == nil {
-				return err
-			}
-			all = append(all, w.resources.Show(path, row))
-		}
+	err = h.list(path, wanted, false, func(w *Work, page *Page, q query.Query) error {
+		return w.resources.Each(path, page, q, func(found Resource) error {
+			all = append(all, found)
+			return nil
+		})
 	})
 	return all, err
 }
 
 // Count is the number of resources that a request selects, without its range.
 func (h *Handle) Count(c *model.Collection, wanted query.Request) (total int64, err error) {
-	err = h.list(Path{Collection: c, By: h.by}, wanted, true, func(_ *Work, page *Page) error {
+	err = h.list(Path{Collection: c, By: h.by}, wanted, true, func(_ *Work, page *Page, _ query.Query) error {
 		total = page.Total
 		return nil
 	})
 	return total, err
 }
 
-func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Work, *Page) error) error {
+func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Work, *Page, query.Query) error) error {
 	return h.use(func(w *Work) error {
 		if err := path.Allowed(schema.MayList); err != nil {
 			return err
@@ -201,13 +198,20 @@ func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Wo
 		if err != nil {
 			return err
 		}
-		page, err := w.tx.Page(pageQuery(path, q, exact))
+		selected := pageQuery(path, q, exact)
+		selected.Held = len(q.Includes) > 0
+		page, err := w.tx.Page(selected)
 		if err != nil {
 			return err
 		}
 		defer page.Close()
-		return read(w, page)
+		return read(w, page, q)
 	})
+}
+
+// Limits is what the function may name in a query.
+func (h *Handle) Limits(c *model.Collection) query.Limits {
+	return Path{Collection: c, By: h.by}.Limits()
 }
 
 // Do executes a write. If it fails, it is undone and the transaction can go on. If-Match is
@@ -220,7 +224,7 @@ func (h *Handle) Do(request Request) (results []Resource, err error) {
 			if err != nil {
 				return err
 			}
-			write.Condition.Required = false
+			write.Condition.Required, write.withoutBefore = false, !h.first
 			if h.first {
 				if err := w.resources.runBefore(w.ctx, &write); err != nil {
 					return err

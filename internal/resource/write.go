@@ -35,6 +35,8 @@ type Write struct {
 	limits Limits
 	echo   echo
 
+	withoutBefore bool // a hook writes, whose writes run no Before hooks
+
 	// prepared is the inputs of the updates of a range after their Before hooks.
 	prepared map[model.ID]model.Input
 
@@ -66,6 +68,21 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 		return err
 	})
 	return results, err
+}
+
+// Try does the same as Do, and undoes it. See Work.DryRun.
+func (r *Resources) Try(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
+	if err := r.Before(ctx, &write); err != nil {
+		return nil, nil, err
+	}
+	err = r.RunWork(ctx, r.ExtentOf(&write), func(w *Work) error {
+		affected, err = w.DryRun(func() (err error) {
+			results, err = w.Do(write)
+			return err
+		})
+		return err
+	})
+	return results, affected, err
 }
 
 // Identify sets the id of the resource that a write creates, if the client sent none, and

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 )
@@ -157,20 +158,12 @@ func planOf(t *testing.T, st *Store, c *model.Collection, selection Selection, i
 		if isPostgres {
 			explain, column = "EXPLAIN ", 0
 		}
-		rows, err := tx.conn.Query(explain+sql.String(), sql.Args...)
+		err := db.Each(tx.conn, func(row model.Row) bool {
+			lines = append(lines, strings.TrimSpace(string(row.AppendText(nil, column))))
+			return true
+		}, explain+sql.String(), sql.Args...)
 		if err != nil {
 			t.Fatal(err)
-		}
-		defer rows.Close()
-		for {
-			more, err := rows.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !more {
-				return
-			}
-			lines = append(lines, strings.TrimSpace(string(rows.AppendText(nil, column))))
 		}
 	})
 	return lines

@@ -212,22 +212,7 @@ func drawRelatedFilter(c *model.Collection, depth, steps int) *rapid.Generator[q
 		column := rapid.IntRange(0, len(c.Columns())-1).Draw(t, "column")
 		return drawCondition(t, c.Columns()[column].Attribute, c.Columns()[column].Kind, column, values)
 	})
-	if depth == 0 {
-		return leaf
-	}
-	return rapid.Custom(func(t *rapid.T) query.Filter {
-		below := drawRelatedFilter(c, depth-1, steps)
-		switch rapid.IntRange(0, 4).Draw(t, "node") {
-		case 0:
-			return query.And(rapid.SliceOfN(below, 0, 3).Draw(t, "and"))
-		case 1:
-			return query.Or(rapid.SliceOfN(below, 0, 3).Draw(t, "or"))
-		case 2:
-			return query.Not{Filter: below.Draw(t, "not")}
-		default:
-			return leaf.Draw(t, "leaf")
-		}
-	})
+	return drawTree(leaf, depth)
 }
 
 // drawCondition draws a condition on one column, or on a value inside it.

@@ -46,18 +46,35 @@ func (s *Store) APIKey(ctx context.Context, prefix string) (key *APIKey, err err
 	return key, s.fault(ctx, err)
 }
 
-// AddAPIKey stores an API key. A server may be using the database.
-func AddAPIKey(ctx context.Context, url string, key APIKey) error {
-	return withKeys(ctx, url, func(c db.Conn) error {
-		expires := model.Null
-		if key.Expires != "" {
-			expires = model.TimeValue(key.Expires)
-		}
-		_, err := c.Exec("INSERT INTO "+db.KeysTable+" ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)",
-			model.TextValue(key.Prefix), model.TextValue(key.Hash), model.TextValue(key.Name), model.TextValue(key.Role), model.TextValue(key.Subject),
-			model.TimeValue(key.At), expires)
+// AddAPIKey stores an API key.
+func (s *Store) AddAPIKey(ctx context.Context, key APIKey) error {
+	return s.Write(ctx, func(tx *Tx) error { return addKey(tx.conn, key) })
+}
+
+// APIKeys lists the API keys, the oldest first.
+func (s *Store) APIKeys(ctx context.Context) (keys []APIKey, err error) {
+	tx, err := s.ReadOne(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Close()
+	keys, err = listKeys(tx.conn)
+	return keys, s.fault(ctx, err)
+}
+
+// RevokeAPIKey revokes an API key, from now on and for every server. A key that is already revoked
+// keeps its time. False: there is no such key.
+func (s *Store) RevokeAPIKey(ctx context.Context, prefix, at string) (found bool, err error) {
+	err = s.Write(ctx, func(tx *Tx) error {
+		found, err = revokeKey(tx.conn, prefix, at)
 		return err
 	})
+	return found, err
+}
+
+// AddAPIKey stores an API key in a database. A server may be using it.
+func AddAPIKey(ctx context.Context, url string, key APIKey) error {
+	return withKeys(ctx, url, func(c db.Conn) error { return addKey(c, key) })
 }
 
 // ListAPIKeys lists the API keys of a database, the oldest first.
@@ -71,24 +88,46 @@ func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
 		if err := migrate.RequireSchema(c, b); err != nil {
 			return err
 		}
-		return db.Each(c, func(row model.Row) bool {
-			keys = append(keys, scanKey(row))
-			return true
-		}, "SELECT "+keyColumns+" FROM "+db.KeysTable+" ORDER BY at, prefix")
+		keys, err = listKeys(c)
+		return err
 	})
 	return keys, err
 }
 
-// RevokeAPIKey revokes an API key, from now on and for every server. A key that is already revoked
-// keeps its time.
+// RevokeAPIKey revokes an API key of a database, from now on and for every server. A key that is
+// already revoked keeps its time.
 func RevokeAPIKey(ctx context.Context, url, prefix, at string) error {
 	return withKeys(ctx, url, func(c db.Conn) error {
-		changed, err := c.Exec("UPDATE "+db.KeysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", model.TimeValue(at), model.TextValue(prefix))
-		if err == nil && changed == 0 {
+		found, err := revokeKey(c, prefix, at)
+		if err == nil && !found {
 			err = fmt.Errorf("there is no API key with the prefix %s", prefix)
 		}
 		return err
 	})
+}
+
+func addKey(c db.Conn, key APIKey) error {
+	expires := model.Null
+	if key.Expires != "" {
+		expires = model.TimeValue(key.Expires)
+	}
+	_, err := c.Exec("INSERT INTO "+db.KeysTable+" ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)",
+		model.TextValue(key.Prefix), model.TextValue(key.Hash), model.TextValue(key.Name), model.TextValue(key.Role), model.TextValue(key.Subject),
+		model.TimeValue(key.At), expires)
+	return err
+}
+
+func listKeys(c db.Conn) (keys []APIKey, err error) {
+	err = db.Each(c, func(row model.Row) bool {
+		keys = append(keys, scanKey(row))
+		return true
+	}, "SELECT "+keyColumns+" FROM "+db.KeysTable+" ORDER BY at, prefix")
+	return keys, err
+}
+
+func revokeKey(c db.Conn, prefix, at string) (found bool, err error) {
+	changed, err := c.Exec("UPDATE "+db.KeysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", model.TimeValue(at), model.TextValue(prefix))
+	return changed > 0, err
 }
 
 // withKeys runs fn in a transaction on a Plural database, whatever its schema.

@@ -115,16 +115,10 @@ func pageAtOnce(t interface{ Fatal(...any) }, st *Store, c *model.Collection, of
 	if !found {
 		return nil, 0, false
 	}
-	for {
-		row, err := page.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if row == nil {
-			return ids, page.Total, true
-		}
-		ids = append(ids, row.ID(model.IDColumn))
+	if err := readPage(page, func(row model.Row) { ids = append(ids, row.ID(model.IDColumn)) }); err != nil {
+		t.Fatal(err)
 	}
+	return ids, page.Total, true
 }
 
 // TestSearchForAnOffsetIsBounded: how far a query goes for an offset is bounded, and what is further

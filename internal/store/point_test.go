@@ -57,15 +57,8 @@ func TestPoints(t *testing.T) {
 					t.Fatal(err)
 				}
 				l := list{how, p.Point, map[model.ID]bool{first.ID(model.IDColumn): true}}
-				for {
-					row, err := p.Next()
-					if err != nil {
-						t.Fatal(err)
-					}
-					if row == nil {
-						break
-					}
-					l.has[row.ID(model.IDColumn)] = true
+				if err := readPage(p, func(row model.Row) { l.has[row.ID(model.IDColumn)] = true }); err != nil {
+					t.Fatal(err)
 				}
 				p.Close()
 				taken = append(taken, l)

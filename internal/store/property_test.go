@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 )
@@ -68,16 +69,10 @@ func selected(t *rapid.T, tx *Tx, c *model.Collection, filter query.Filter) []mo
 	}
 	defer rows.Close()
 	ids := []model.ID{}
-	for {
-		more, err := rows.Next()
-		if err != nil {
-			t.Fatalf("%#v: %v", filter, err)
-		}
-		if !more {
-			return ids
-		}
-		ids = append(ids, rows.ID(model.IDColumn))
+	if err := readRows(rows, func() { ids = append(ids, rows.ID(model.IDColumn)) }); err != nil {
+		t.Fatalf("%#v: %v", filter, err)
 	}
+	return ids
 }
 
 // replaceAll makes rows the only ones of a collection. The ids of the rows are
@@ -85,22 +80,14 @@ func selected(t *rapid.T, tx *Tx, c *model.Collection, filter query.Filter) []mo
 func replaceAll(t *testing.T, st *Store, c *model.Collection, rows []model.Record) {
 	t.Helper()
 	write(t, st, func(tx *Tx) error {
-		old, err := tx.conn.Query("SELECT " + tx.store.tables[c].All + " FROM " + tx.store.tables[c].Name)
+		var gone []model.Record
+		err := db.Each(tx.conn, func(row model.Row) bool {
+			gone = append(gone, c.Scan(row))
+			return true
+		}, "SELECT "+tx.store.tables[c].All+" FROM "+tx.store.tables[c].Name)
 		if err != nil {
 			return err
 		}
-		var gone []model.Record
-		for {
-			more, err := old.Next()
-			if err != nil {
-				return err
-			}
-			if !more {
-				break
-			}
-			gone = append(gone, c.Scan(old))
-		}
-		old.Close()
 		for _, row := range gone {
 			if _, err := tx.Delete(c, row); err != nil {
 				return err
@@ -185,11 +172,16 @@ func drawFilter(c *model.Collection, depth int) *rapid.Generator[query.Filter] {
 		}
 		return query.Compare{Column: column, Op: rapid.SampledFrom(ops).Draw(t, "op"), Value: rapid.SampledFrom(values(kind)).Draw(t, "value")}
 	})
+	return drawTree(leaf, depth)
+}
+
+// drawTree draws a tree of filters with at most depth levels of And, Or and Not.
+func drawTree(leaf *rapid.Generator[query.Filter], depth int) *rapid.Generator[query.Filter] {
 	if depth == 0 {
 		return leaf
 	}
+	below := drawTree(leaf, depth-1)
 	return rapid.Custom(func(t *rapid.T) query.Filter {
-		below := drawFilter(c, depth-1)
 		switch rapid.IntRange(0, 3).Draw(t, "node") {
 		case 0:
 			return query.And(rapid.SliceOfN(below, 0, 3).Draw(t, "and"))

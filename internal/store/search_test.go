@@ -201,16 +201,10 @@ func TestSearchWithManyMatches(t *testing.T) {
 func idsOf(t *testing.T, page *Page) (ids []string) {
 	t.Helper()
 	defer page.Close()
-	for {
-		row, err := page.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if row == nil {
-			return ids
-		}
-		ids = append(ids, row.ID(model.IDColumn).String())
+	if err := readPage(page, func(row model.Row) { ids = append(ids, row.ID(model.IDColumn).String()) }); err != nil {
+		t.Fatal(err)
 	}
+	return ids
 }
 
 // found lists the values of an attribute of the resources that a search finds.
@@ -224,15 +218,8 @@ func found(t *testing.T, st *Store, search query.Search, name string) []string {
 			t.Fatal(err)
 		}
 		defer rows.Close()
-		for {
-			more, err := rows.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !more {
-				return
-			}
-			texts = append(texts, c.Scan(rows)[c.Field(name).Column].Text())
+		if err := readRows(rows, func() { texts = append(texts, c.Scan(rows)[c.Field(name).Column].Text()) }); err != nil {
+			t.Fatal(err)
 		}
 	})
 	return texts

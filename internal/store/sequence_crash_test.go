@@ -147,11 +147,5 @@ func listAll(st *Store, c *model.Collection) (l listed, err error) {
 	}
 	defer p.Close()
 	l = listed{p.Point, map[model.ID]bool{}}
-	for {
-		row, err := p.Next()
-		if err != nil || row == nil {
-			return l, err
-		}
-		l.has[row.ID(model.IDColumn)] = true
-	}
+	return l, readPage(p, func(row model.Row) { l.has[row.ID(model.IDColumn)] = true })
 }

@@ -145,12 +145,8 @@ func (w *sqlWorld) page(t *testing.T, raw string) []string {
 	if err != nil {
 		t.Fatalf("?%s: %v", raw, err)
 	}
-	for more := true; more; {
-		row, err := page.Next()
-		if err != nil {
-			t.Fatalf("?%s: %v", raw, err)
-		}
-		more = row != nil
+	if err := readPage(page, func(model.Row) {}); err != nil {
+		t.Fatalf("?%s: %v", raw, err)
 	}
 	page.Close()
 	return w.take()

@@ -64,7 +64,7 @@ func parse(t *testing.T, yaml string) *model.Schema {
 	return (*model.Schema)(file.Schema)
 }
 
-// addDelta decodes the body of a POST.
+// record decodes the body of a POST.
 func record(t *testing.T, c *model.Collection, body string) model.Record {
 	t.Helper()
 	inputs, _, err := c.Decode([]byte(body), model.DecodeOptions{Mode: model.Create, MaxDepth: 64})
@@ -123,6 +123,28 @@ collections:
       object: {type: object}
       array: {type: array}
 `
+
+// readPage calls visit with each row of a page.
+func readPage(p *Page, visit func(model.Row)) error {
+	for {
+		row, err := p.Next()
+		if err != nil || row == nil {
+			return err
+		}
+		visit(row)
+	}
+}
+
+// readRows calls visit for each row, which is the current one.
+func readRows(rows *Rows, visit func()) error {
+	for {
+		more, err := rows.Next()
+		if err != nil || !more {
+			return err
+		}
+		visit()
+	}
+}
 
 func TestEveryKindRoundTrip(t *testing.T) {
 	s := parse(t, everyKind)

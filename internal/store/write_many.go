@@ -164,7 +164,7 @@ func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, record
 }
 
 // sameValues is the filter of resources that have the values of one of the records in a group; nil: no
-// addDelta has all of them.
+// record has all of them.
 func sameValues(group []int, records []model.Record) query.Filter {
 	in, any := query.In{Column: group[0]}, query.Or{}
 	for _, record := range records {

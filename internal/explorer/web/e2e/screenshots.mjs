@@ -22,7 +22,7 @@ async function picture(name, address, options, act = async () => {}) {
 try {
   const { customers } = await seed(server)
   await seedReadings(server, 20_000)
-  const panel = (page) => page.getByRole('list', { name: 'Sub-collections' }).waitFor()
+  const panel = (page) => page.getByRole('list', { name: 'Refer to it' }).waitFor()
   await picture('explorer.png', `customers/${customers[0].id}?filter[active]=true&sort=name`, { colorScheme: 'light' }, panel)
   await picture('explorer-dark.png', 'readings?filter[value][gt]=90&sort=-value&offset=250', { colorScheme: 'dark' }, (page) => page.keyboard.press('s'))
   await picture('explorer-narrow.png', 'customers', { viewport: { width: 390, height: 720 } })

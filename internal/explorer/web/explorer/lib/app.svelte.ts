@@ -73,14 +73,21 @@ export const router = new Router()
 const KEY = 'plural.credential'
 
 class Session {
-  credential = $state<string | null>(sessionStorage.getItem(KEY))
+  credential = $state<string | null>(sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY))
   guarded = $state(false) // access is configured
   asking = $state(false) // the sign-in is open
 
-  set(credential: string | null) {
+  constructor() {
+    if (this.credential !== null) sessionStorage.setItem(KEY, this.credential) // the reference looks here
+  }
+
+  /** Keeps the credential in this tab, or until the user signs out. */
+  set(credential: string | null, stay = false) {
     this.credential = credential
     if (credential === null) sessionStorage.removeItem(KEY)
     else sessionStorage.setItem(KEY, credential)
+    if (credential !== null && stay) localStorage.setItem(KEY, credential)
+    else localStorage.removeItem(KEY)
   }
 }
 
@@ -112,10 +119,12 @@ class Catalog {
   state = $state<'loading' | 'ready' | 'failed'>('loading')
   trouble = $state.raw<Error | null>(null)
   rights = $state.raw(new Rights({ paths: {} }))
+  followed = $state(false) // the caller may read the changes of all collections
 
   find(name: string | null): Collection | undefined {
     return this.collections.find((collection) => collection.name === name)
   }
+  named = (name: string) => this.find(name)
 
   /** Loads everything, or after a change only what the change can have affected. */
   async load(afterChange = false) {
@@ -127,6 +136,7 @@ class Catalog {
       session.guarded = /\bauthorization\b/i.test(list.headers.get('Vary') ?? '')
       if (document) this.rights = new Rights(document.body)
       // Changes have no offsets and no order to choose, which every table here needs.
+      this.followed = list.data.some(({ name }) => name === 'changes')
       this.collections = list.data.filter(({ name }) => name !== 'changes')
       this.state = 'ready'
       this.trouble = null

@@ -1,14 +1,16 @@
 // Filters: the operators of a field, and their form in a query.
 
 import type { Attribute } from './schema'
+import { isRelative, relativeWords } from './times'
 
-export type Operator = 'eq' | 'ne' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'not_in' | 'contains' | 'starts_with' | 'null' | 'set'
+export type Operator = 'eq' | 'ne' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'not_in' | 'contains' | 'starts_with' | 'has' | 'has_all' | 'null' | 'set'
 
 /** The value is as in the query: text, with commas between the values of a list. */
 export interface Filter {
   field: string
   op: Operator
   value: string
+  group?: number // of alternatives: filters of one group must all match, and one group is enough
 }
 
 const EQUAL: Operator[] = ['eq', 'ne']
@@ -18,6 +20,7 @@ const LISTS: Operator[] = ['in', 'not_in']
 /** The operators that make sense for a field, the likeliest first. */
 export function operatorsFor(field: Attribute): Operator[] {
   const empty: Operator[] = field.required ? [] : ['null']
+  if (field.type === 'array' && field.items?.type && field.items.type !== 'object' && field.items.type !== 'array') return ['has', 'has_all', ...empty]
   if (field.type === 'object' || field.type === 'array') return ['null']
   if (field.type === 'boolean') return ['eq', 'ne', ...empty]
   if (field.enum || field.format === 'uuid') return [...EQUAL, ...LISTS, ...empty]
@@ -38,6 +41,8 @@ const WORDS: Record<Operator, string> = {
   not_in: 'is none of',
   contains: 'contains',
   starts_with: 'starts with',
+  has: 'has',
+  has_all: 'has all of',
   null: 'is null',
   set: 'is set',
 }
@@ -51,9 +56,13 @@ export function wordsFor(op: Operator, field?: Attribute): string {
 export function sentence(filter: Filter, field?: Attribute): { verb: string; value: string } {
   if (filter.op === 'null') return { verb: filter.value === 'false' ? 'is not null' : 'is null', value: '' }
   if (filter.op === 'set') return field?.type === 'boolean' ? { verb: 'is', value: 'true' } : { verb: 'is not null', value: '' }
-  const values = filter.op === 'in' || filter.op === 'not_in' ? splitList(filter.value).join(', ') : filter.value
+  if (field?.format?.startsWith('date') && filter.op === 'gte' && isRelative(filter.value)) return { verb: 'is in the', value: relativeWords(filter.value) }
+  const values = isList(filter.op) ? splitList(filter.value).join(', ') : filter.value
   return { verb: wordsFor(filter.op, field), value: values === '' ? '""' : values }
 }
+
+/** Whether an operator takes several values. */
+export const isList = (op: Operator) => op === 'in' || op === 'not_in' || op === 'has_all'
 
 export function splitList(text: string): string[] {
   return text.split(/(?<!\\),/).map((part) => part.replaceAll('\\,', ','))
@@ -69,7 +78,7 @@ export function encode(text: string): string {
 }
 
 export function writeFilter(filter: Filter): string {
-  const name = `filter[${encode(filter.field)}]`
+  const name = `filter${filter.group === undefined ? '' : `[any][${filter.group}]`}[${encode(filter.field)}]`
   if (filter.op === 'set') return name
   if (filter.op === 'eq') return `${name}=${encode(filter.value)}`
   return `${name}[${filter.op}]=${encode(filter.value)}`
@@ -85,18 +94,19 @@ export function readFilters(query: string): { filters: Filter[]; others: string[
     const cut = part.indexOf('=')
     const name = decode(cut < 0 ? part : part.slice(0, cut))
     const value = cut < 0 ? null : decode(part.slice(cut + 1))
-    const match = /^filter\[([^\]]+)\](?:\[([a-z_]+)\])?$/.exec(name)
-    const op = (match?.[2] ?? (value === null ? 'set' : 'eq')) as Operator
+    const match = /^filter(?:\[any\]\[(\d{1,2})\])?\[([^\]]+)\](?:\[([a-z_]+)\])?$/.exec(name)
+    const op = (match?.[3] ?? (value === null ? 'set' : 'eq')) as Operator
     if (!match || !OPERATORS.has(op)) {
       others.push(part)
       continue
     }
-    const field = match[1]!
-    const plain = op === 'eq' && !match[2] && filters.find((f) => f.field === field && (f.op === 'eq' || f.op === 'in'))
+    const field = match[2]!
+    const group = match[1] === undefined ? undefined : Number(match[1])
+    const plain = op === 'eq' && !match[3] && filters.find((f) => f.field === field && f.group === group && (f.op === 'eq' || f.op === 'in'))
     if (plain) {
       plain.value = `${plain.op === 'eq' ? joinList([plain.value]) : plain.value},${joinList([value ?? ''])}`
       plain.op = 'in'
-    } else filters.push({ field, op, value: value ?? '' })
+    } else filters.push({ field, op, value: value ?? '', ...(group !== undefined && { group }) })
   }
   return { filters, others }
 }

@@ -16,6 +16,7 @@ export interface Note {
   id: string
   text: string
   operation: Operation | null // null: it is only a message
+  action?: { label: string; run: () => void }
 }
 
 const PAUSES = [150, 300, 600, 1000, 2000] // milliseconds between looks, the last again and again
@@ -24,11 +25,11 @@ class Notes {
   all = $state.raw<Note[]>([])
   private count = 0
 
-  /** A message that disappears after a while. */
-  tell(text: string) {
+  /** A message that disappears after a while; later, if there is something to do. */
+  tell(text: string, action?: Note['action']) {
     const id = `note-${++this.count}`
-    this.all = [...this.all, { id, text, operation: null }]
-    setTimeout(() => this.dismiss(id), 5000)
+    this.all = [...this.all, { id, text, operation: null, ...(action && { action }) }]
+    setTimeout(() => this.dismiss(id), action ? 20_000 : 5000)
   }
 
   dismiss(id: string) {

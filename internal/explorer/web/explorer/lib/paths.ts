@@ -4,11 +4,13 @@
 export interface Description {
   paths: Record<string, Record<string, unknown>>
   components?: {
-    parameters?: Record<string, { name?: string; schema?: { maximum?: number } }>
+    parameters?: Record<string, { name?: string; schema?: { maximum?: number; enum?: string[] } }>
     schemas?: Record<string, Schema>
-    requestBodies?: Record<string, { content: Record<string, { schema: Schema }> }>
+    requestBodies?: Record<string, { content: Content }>
   }
 }
+
+type Content = Record<string, { schema: Schema }>
 
 interface Schema {
   $ref?: string
@@ -28,12 +30,20 @@ export class Rights {
   private paths: Description['paths']
   private components: NonNullable<Description['components']>
   private maxLimit: number
+  maxItems: number // resources of one write
 
   constructor({ paths, components }: Description) {
     this.paths = paths
     this.components = components ?? {}
     const limits = Object.values(this.components.parameters ?? {}).filter(({ name }) => name === 'limit')
+    this.maxItems = this.itemsOf(paths['/-/transaction']?.post)
     this.maxLimit = Math.min(...limits.map(({ schema }) => schema?.maximum ?? Infinity))
+  }
+
+  private itemsOf(operation: unknown): number {
+    const body = (operation as { requestBody?: { $ref?: string; content?: Content } } | undefined)?.requestBody
+    const content = body?.content ?? this.components.requestBodies?.[named(body?.$ref)]?.content
+    return (content?.['application/json']?.schema as { maxItems?: number } | undefined)?.maxItems ?? 1000
   }
 
   /** How many rows to ask for at a time: one more must be allowed, as a range by cursor begins with a known one. */
@@ -44,6 +54,11 @@ export class Rights {
   /** Whether a method is there for the collection, or one of its resources. */
   may(method: 'POST' | 'PATCH' | 'DELETE', collection: string): boolean {
     return this.operation(method, collection) !== undefined
+  }
+
+  /** Whether a method is there for all resources that match. */
+  mayMany(method: 'PATCH' | 'DELETE', collection: string): boolean {
+    return this.paths[`/${collection}`]?.[method.toLowerCase()] !== undefined
   }
 
   private operation(method: string, collection: string) {
@@ -71,11 +86,26 @@ export class Rights {
     return child !== undefined && this.paths[`/${parent}/{${child.attribute}}/${collection}`]?.post !== undefined
   }
 
+  /** The attributes, or groups of them with commas, by which existing resources are found when they are sent again. */
+  keysOf(collection: string): string[] {
+    return this.components.parameters?.[`${collection}.on_conflict`]?.schema?.enum ?? []
+  }
+
+  /** Whether the resources of a collection can be grouped. */
+  mayGroup(collection: string): boolean {
+    return this.paths[`/-/groups/${collection}`] !== undefined
+  }
+
+  /** Whether the history of a resource can be read. */
+  mayHistory(collection: string): boolean {
+    return this.paths[`/${collection}/{id}/changes`] !== undefined
+  }
+
   /** The sub-collections of a collection. */
   children(collection: string): Child[] {
     return Object.keys(this.paths).flatMap((path) => {
       const match = /^\/([^/]+)\/\{([^}]+)\}\/([^/]+)$/.exec(path)
-      return match?.[1] === collection ? [{ name: match[3]!, attribute: match[2]! }] : []
+      return match?.[1] === collection && match[3] !== 'changes' ? [{ name: match[3]!, attribute: match[2]! }] : []
     })
   }
 }

@@ -1,10 +1,16 @@
 // The rows of a list of any length. Only those near the visible rows are loaded.
 
 import { totalOf, Refused } from './api'
-import { ask } from './app.svelte'
+import { ask, catalog } from './app.svelte'
+import { includeParts, labelled, takeLabels } from './include'
+import { labels } from './labels.svelte'
+import { Follower, type LiveEvent } from './live.svelte'
+import { News } from './news.svelte'
 import { forgettable, PAGE, pagesFor, rangeOf, type Range } from './pages'
-import type { Resource } from './schema'
-import { listPath, queryParts, type View } from './url'
+import type { Collection, Relation, Resource } from './schema'
+import { positionOf } from './stream'
+import { touches } from './touches'
+import { listPath, queryParts, resolved, type View } from './url'
 
 const PATIENCE = 60 // milliseconds that a window must rest before it is fetched while it moves
 
@@ -15,6 +21,8 @@ export class Rows {
   changed = $state(0)
   busy = $state(true) // what is seen is being fetched
   sample = $state.raw<Resource[]>([]) // the first rows that came, which say what all look like
+  news = new News()
+  private follower = $state.raw<Follower | null>(null)
 
   private pages = new Map<number, Resource[]>() // in the order of use
   private running = new Map<number, AbortController>()
@@ -23,12 +31,27 @@ export class Rows {
   private latest = 0
   private counting = false
   private over = false
+  private view: View
+  private relations: Relation[]
 
   constructor(
-    private view: View,
+    view: View,
+    readonly collection: Collection,
     private size = PAGE,
   ) {
+    this.view = resolved(view, collection, catalog.named)
+    this.relations = labelled(collection, catalog.named)
     this.show(view.offset, view.offset + 1)
+  }
+
+  /** Whether what others change is seen at once. */
+  get live() {
+    return this.follower?.state ?? 'waiting'
+  }
+
+  /** The path and query of the list, without a range; also without its order. */
+  address(sorted = true): string {
+    return [listPath(this.view), queryParts(sorted ? this.view : { ...this.view, sort: [] }).join('&')].filter(Boolean).join('?')
   }
 
   row(position: number): Resource | undefined {
@@ -57,16 +80,20 @@ export class Rows {
     for (const controller of this.running.values()) controller.abort()
     this.running.clear()
     this.trouble = null
+    this.follower?.stop()
+    this.follower = null
+    this.news.clear()
     const before = this.pages
     this.pages = new Map()
     const shown = this.needed().filter((page) => before.has(page))
     for (const page of shown) this.pages.set(page, before.get(page)!)
-    if (this.view.filters.length) void this.count()
+    if (this.view.filters.length || this.view.search) void this.count()
     for (const page of this.total ? this.needed() : [0]) void this.fetch(page, true)
   }
 
   stop() {
     this.over = true
+    this.follower?.stop()
     clearTimeout(this.timer)
     for (const controller of this.running.values()) controller.abort()
   }
@@ -132,13 +159,78 @@ export class Rows {
   private async range(page: number, { query, skip, forwards }: Range, signal: AbortSignal): Promise<Resource[]> {
     const [first, last] = this.window
     const ahead = !this.holds(page, first, last) // of what is seen
-    const path = `${listPath(this.view)}?${[...queryParts(this.view), query].join('&')}`
+    const path = `${listPath(this.view)}?${[...queryParts(this.view), ...includeParts(this.relations, catalog.named), query].join('&')}`
     const answer = await ask<Resource[]>({ path, signal, silent: ahead })
     const rows = answer.data.slice(skip)
+    labels.add(rows.flatMap((row) => takeLabels(row, this.relations, catalog.named)))
+    labels.note(this.collection, rows)
+    if (!signal.aborted) this.follow(positionOf(answer.headers))
     const total = totalOf(answer.headers)
     if (total !== null) this.settle(total)
     else if (forwards && rows.length < this.size && (rows.length > 0 || page === 0)) this.settle(page * this.size + rows.length)
     return rows
+  }
+
+  /** Follows the list from the position at which it was read. */
+  private follow(position: string | null) {
+    if (this.follower || this.over || position === null) return
+    this.follower = new Follower(this.address(false), position, (event) => this.apply(event), () => this.reload())
+  }
+
+  private apply(event: LiveEvent) {
+    const { kind, data } = event
+    const place = this.find(data.id)
+    if (kind === 'deleted' || kind === 'left') this.news.left(data.id)
+    else if (place) {
+      place.page[place.index] = data
+      labels.note(this.collection, [data])
+      this.news.changed(data, event.previous, this.view.sort.some(({ field }) => field in (event.previous ?? {})))
+      this.changed++
+    } else if (kind === 'created' && this.append(data)) this.news.changed(data, null, false)
+    else if (kind !== 'updated') this.news.entered(data.id)
+    touches.tell(data.type, data.id)
+  }
+
+  /** Shows a row as it is now, after we have changed it. */
+  put(row: Resource) {
+    const place = this.find(row.id)
+    if (place) place.page[place.index] = row
+    labels.note(this.collection, [row])
+    this.changed++
+    touches.tell(row.type, row.id)
+  }
+
+  private find(id: string): { page: Resource[]; index: number } | null {
+    for (const page of this.pages.values()) {
+      const index = page.findIndex((row) => row.id === id)
+      if (index >= 0) return { page, index }
+    }
+    return null
+  }
+
+  /** Adds a new row at the end, if the end is visible, as nothing moves there. */
+  private append(row: Resource): boolean {
+    const [, last] = this.window
+    if (this.view.sort.length || !this.counted || this.total === null || last < this.total) return false
+    const page = this.pages.get(Math.floor(this.total / this.size))
+    const before = this.row(this.total - 1)
+    if (this.total % this.size && (!page || page.length !== this.total % this.size)) return false
+    if (before && before.id > row.id) return false
+    if (page) page.push(row)
+    else this.pages.set(this.total / this.size, [row])
+    labels.note(this.collection, [row])
+    if (!this.sample.length) this.sample = [row]
+    this.total++
+    this.changed++
+    return true
+  }
+
+  /** The rows [first, last), of which missing ones are requested. */
+  async between(first: number, last: number): Promise<Resource[]> {
+    const known = Array.from({ length: last - first }, (_, i) => this.row(first + i))
+    if (known.every((row) => row !== undefined)) return known as Resource[]
+    const path = `${listPath(this.view)}?${[...queryParts(this.view), `offset=${first}`, `limit=${last - first}`].join('&')}`
+    return (await ask<Resource[]>({ path })).data
   }
 
   private settle(total: number) {

@@ -16,6 +16,18 @@ export interface Attribute {
   minimum?: number
   maximum?: number
   pattern?: string
+  minItems?: number
+  maxItems?: number
+  items?: { type?: Kind }
+  properties?: Record<string, Omit<Attribute, 'name' | 'required'>>
+}
+
+/** A relation of a collection, by which related resources are included and filtered. */
+export interface Relation {
+  name: string
+  collection: string // of the related resources
+  many: boolean
+  attribute: string // that refers to the other resource
 }
 
 export interface Collection {
@@ -23,6 +35,9 @@ export interface Collection {
   singular: string
   total: number | null
   attributes: Attribute[]
+  relations?: Relation[]
+  search?: string[] // the attributes that are searched
+  label?: string // the attribute that names a resource to people
 }
 
 export type Resource = { id: string; type: string } & Record<string, unknown>
@@ -42,19 +57,40 @@ export function fieldsOf(collection: Collection, timestamps: boolean): Field[] {
   ]
 }
 
+/** The field at a path: an attribute, a property of an object, or a field of a related resource. */
+export function fieldAt(collection: Collection, path: string, find: (name: string) => Collection | undefined): Attribute | undefined {
+  const own = fieldsOf(collection, true).find(({ name }) => name === path)
+  if (own) return own
+  const [first = '', ...rest] = path.split('.')
+  const relation = collection.relations?.find(({ name }) => name === first)
+  const to = relation && rest.length ? find(relation.collection) : undefined
+  if (to) return fieldAt(to, rest.join('.'), find)
+  let found: Omit<Attribute, 'name' | 'required'> | undefined = collection.attributes.find(({ name }) => name === first)
+  for (const name of rest) found = found?.properties?.[name]
+  return found && { ...found, name: path, required: false }
+}
+
 const NAMES = ['name', 'title', 'label', 'email', 'subject', 'slug']
 
-/** The attribute by which people recognise a resource. */
-export function nameAttribute(collection: Collection): string | undefined {
+/** The attribute that names a resource: the declared label, the first required text, or the likeliest text. */
+export function labelAttribute(collection: Collection): string | undefined {
+  if (collection.label) return collection.label
   const texts = collection.attributes.filter((a) => a.type === 'string' && !a.references && !a.enum && (!a.format || a.format === 'email'))
-  return (NAMES.map((name) => texts.find((a) => a.name === name)).find(Boolean) ?? texts[0])?.name
+  return (texts.find((a) => a.required) ?? NAMES.map((name) => texts.find((a) => a.name === name)).find(Boolean) ?? texts[0])?.name
 }
 
-export function nameOf(collection: Collection, resource: Resource): string {
-  const name = nameAttribute(collection)
+/** The label of a resource, or null if it has none. */
+export function labelOf(collection: Collection, resource: Resource): string | null {
+  const name = labelAttribute(collection)
   const value = name && resource[name]
-  return typeof value === 'string' && value.trim() ? value : shortId(resource.id)
+  return typeof value === 'string' && value.trim() ? value : null
 }
+
+export const nameOf = (collection: Collection, resource: Resource): string => labelOf(collection, resource) ?? shortId(resource.id)
+
+/** The collection that an attribute refers to, through a relation that can be included. */
+export const relationOf = (collection: Collection, attribute: string): Relation | undefined =>
+  collection.relations?.find((relation) => !relation.many && relation.attribute === attribute)
 
 /** The ends of an id: version 7 begins with the time, so that neighbours differ at the end. */
 export function shortId(id: string): string {
@@ -71,6 +107,3 @@ export const count = (n: number) => counter.format(n)
 
 /** "1 user", "2,000 users" */
 export const counted = (n: number, collection: Collection) => `${count(n)} ${n === 1 ? collection.singular : collection.name}`
-
-/** A point in time as people read it, still UTC and to the second. */
-export const moment = (text: string) => text.replace('T', ' ').replace(/(\.\d+)?Z$/, '')

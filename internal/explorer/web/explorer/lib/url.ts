@@ -2,6 +2,8 @@
 // path and query of the API.
 
 import { decode, encode, readFilters, writeFilter, type Filter } from './filters'
+import { fieldAt, type Collection } from './schema'
+import { isRelative, resolveTime } from './times'
 
 export interface SortKey {
   field: string
@@ -14,12 +16,15 @@ export interface View {
   id: string | null // of the opened resource
   mode: 'read' | 'edit' | 'new'
   filters: Filter[]
+  search: string
   sort: SortKey[]
+  chart: string | null // what a chart is grouped by, in place of the table
+  page: string | null // another page than a list, such as that of the caller
   offset: number // position of the first row that is seen
   strange: string[] // parts of the query that we do not understand: the server says what is wrong with them
 }
 
-export const START: View = { collection: null, parent: null, id: null, mode: 'read', filters: [], sort: [], offset: 0, strange: [] }
+export const START: View = { collection: null, parent: null, id: null, mode: 'read', filters: [], search: '', sort: [], chart: null, page: null, offset: 0, strange: [] }
 
 /** Reads a path below the explorer's own, without a slash at its start. */
 export function readView(path: string, query: string): View {
@@ -27,14 +32,17 @@ export function readView(path: string, query: string): View {
   const { filters, others } = readFilters(query)
   const view: View = { ...START, filters, strange: [] }
   const [first, second, third, fourth] = segments
-  if (first) {
+  if (first === '-') view.page = second ?? null
+  else if (first) {
     view.collection = third ?? first
     view.parent = third ? { collection: first, id: second! } : null
     view.id = (third ? fourth : second) ?? null
   }
   for (const part of others) {
     const [, name, value = ''] = /^(\w+)=(.*)$/.exec(decode(part)) ?? []
-    if (name === 'sort' && !view.sort.length && value) view.sort = readSort(value)
+    if (name === 'search' && !view.search && value) view.search = value
+    else if (name === 'sort' && !view.sort.length && value) view.sort = readSort(value)
+    else if (name === 'chart' && /^\w+(:\w+)?$/.test(value) && view.collection) view.chart = value
     else if (name === 'offset' && /^\d{1,15}$/.test(value)) view.offset = Number(value)
     else if (name === 'view' && value === 'new' && view.collection) view.mode = 'new'
     else if (name === 'view' && value === 'edit' && view.id) view.mode = 'edit'
@@ -48,10 +56,12 @@ export const pathOf = (...segments: string[]) => segments.map(encodeURIComponent
 
 /** The address of a view, relative to the explorer's own. */
 export function writeView(view: View): string {
+  if (view.page) return `-/${pathOf(view.page)}`
   if (!view.collection) return ''
   const path = listPath(view) + (view.id && view.mode !== 'new' ? `/${pathOf(view.id)}` : '')
   const parts = queryParts(view)
   if (view.offset > 0) parts.push(`offset=${view.offset}`)
+  if (view.chart) parts.push(`chart=${encode(view.chart)}`)
   if (view.mode !== 'read') parts.push(`view=${view.mode}`)
   return path + (parts.length ? `?${parts.join('&')}` : '')
 }
@@ -65,9 +75,16 @@ export function listPath(view: View): string {
 /** The filters and the sorting of a view, and what else its address asks for, as parts of a query. */
 export function queryParts(view: View): string[] {
   const parts = view.filters.map(writeFilter)
+  if (view.search) parts.unshift(`search=${encode(view.search)}`)
   if (view.sort.length) parts.push(`sort=${writeSort(view.sort)}`)
   parts.push(...view.strange)
   return parts
+}
+
+/** The view with the dates that relative ones stand for now. */
+export function resolved(view: View, collection: Collection, find: (name: string) => Collection | undefined): View {
+  if (!view.filters.some(({ value }) => isRelative(value))) return view
+  return { ...view, filters: view.filters.map((each) => ({ ...each, value: resolveTime(each.value, fieldAt(collection, each.field, find)?.format) })) }
 }
 
 /** A key that is equal for two views that show the same list. */

@@ -23,6 +23,19 @@ test('every view has an address, and every address its view', () => {
       'users?filter[name][contains]=a%26b%20%2B&filter[age][null]=true',
       { collection: 'users', filters: [{ field: 'name', op: 'contains', value: 'a&b +' }, { field: 'age', op: 'null', value: 'true' }] },
     ],
+    [
+      'users?search=ada%20lov&filter[any][0][state]=open&filter[any][0][age][gte]=3&filter[any][1][boss.name][null]=true&filter[created_at][gte]=-7d',
+      {
+        collection: 'users',
+        search: 'ada lov',
+        filters: [
+          { field: 'state', op: 'eq', value: 'open', group: 0 },
+          { field: 'age', op: 'gte', value: '3', group: 0 },
+          { field: 'boss.name', op: 'null', value: 'true', group: 1 },
+          { field: 'created_at', op: 'gte', value: '-7d' },
+        ],
+      },
+    ],
   ]
   for (const [address, view] of views) {
     expect(read(address), address).toEqual({ ...START, ...view })

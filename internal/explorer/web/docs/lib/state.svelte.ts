@@ -1,0 +1,145 @@
+// State of the page: the document, the credential, and which part of the reference is shown.
+
+import { parse } from '../../explorer/lib/json'
+import type { OpenAPI } from './openapi'
+import { referenceOf, type Reference, type Section } from './reference'
+import type { Request, Sample } from './request'
+
+const base = new URL('.', document.baseURI) // ends with /-/docs/
+export const home = base.pathname.replace(/\/$/, '')
+/** URL of the interface, without a slash at its end. */
+export const root = new URL('../../', base).href.replace(/\/$/, '')
+export const explorer = new URL('../explorer', base).pathname
+export const documentURL = new URL('../openapi.json', base).pathname
+
+const KEY = 'plural.credential' // of the explorer too
+
+class Session {
+  credential = $state<string | null>(sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY))
+  asking = $state(false) // the sign-in is open
+
+  set(credential: string | null) {
+    this.credential = credential
+    if (credential !== null) return sessionStorage.setItem(KEY, credential)
+    sessionStorage.removeItem(KEY)
+    localStorage.removeItem(KEY)
+  }
+
+  headers(): Record<string, string> {
+    return this.credential ? { Authorization: `Bearer ${this.credential}` } : {}
+  }
+}
+
+export const session = new Session()
+
+class Documents {
+  reference = $state.raw<Reference | null>(null)
+  trouble = $state('') // why there is none
+  invalid = $state(false) // the credential is not valid
+
+  async load() {
+    try {
+      const response = await fetch(documentURL, { headers: { Accept: 'application/json', ...session.headers() } })
+      this.invalid = response.status === 401
+      if (!response.ok) {
+        this.trouble = this.invalid ? 'Your key or token is not valid.' : `The server answered with ${response.status}.`
+        return
+      }
+      this.reference = referenceOf((await response.json()) as OpenAPI)
+      this.trouble = ''
+    } catch {
+      this.trouble = 'The server cannot be reached.'
+    }
+  }
+}
+
+export const documents = new Documents()
+
+class Samples {
+  private found = new Map<string, Promise<Sample>>()
+
+  /** A resource of a collection, or null. */
+  of(section: Section): Promise<Sample> {
+    const known = this.found.get(section.name)
+    if (known) return known
+    const lists = section.operations.some(({ kind }) => kind === 'list' || kind === 'changes')
+    const asked = lists ? this.ask(section.name) : Promise.resolve(null)
+    this.found.set(section.name, asked)
+    return asked
+  }
+
+  private async ask(name: string): Promise<Sample> {
+    try {
+      const response = await fetch(`${root}/${name}?limit=1`, { headers: { Accept: 'application/json', ...session.headers() } })
+      if (!response.ok) return null
+      const { data } = parse(await response.text()) as { data: Sample[] }
+      return data[0] ?? null
+    } catch {
+      return null
+    }
+  }
+
+  clear() {
+    this.found.clear()
+  }
+}
+
+export const samples = new Samples()
+
+export interface Outcome {
+  status: number // 0: there is no answer
+  text: string // of the status
+  took: number // milliseconds
+  headers: [string, string][]
+  body: string
+}
+
+export async function send(request: Request): Promise<Outcome> {
+  const started = performance.now()
+  try {
+    const response = await fetch(root + request.path, {
+      method: request.method,
+      headers: { Accept: 'application/json', ...request.headers, ...session.headers() },
+      body: request.body,
+      cache: 'no-store',
+    })
+    const body = await response.text()
+    return { status: response.status, text: response.statusText, took: performance.now() - started, headers: [...response.headers], body }
+  } catch (error) {
+    return { status: 0, text: 'No answer', took: performance.now() - started, headers: [], body: error instanceof TypeError ? 'The server cannot be reached, or the request cannot be sent.' : String(error) }
+  }
+}
+
+/** What is shown: a section by its name, empty for the start, and an operation of it. */
+class Router {
+  section = $state('')
+  operation = $state('')
+  moves = $state(0) // how often somebody went somewhere
+
+  constructor() {
+    this.read(location)
+    addEventListener('popstate', () => this.read(location))
+  }
+
+  private read({ pathname, hash }: { pathname: string; hash: string }) {
+    this.section = decodeURIComponent(pathname.slice(base.pathname.length))
+    this.operation = decodeURIComponent(hash.slice(1))
+    this.moves++
+  }
+
+  href(section: string, operation = ''): string {
+    return `${home}${section && `/${section}`}${operation && `#${operation}`}`
+  }
+
+  /** Follows a link within the reference without loading the page again. */
+  follow(event: MouseEvent) {
+    const link = (event.target as Element).closest?.('a[href]') as HTMLAnchorElement | null
+    if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    if (link.target || link.origin !== location.origin || !(link.pathname === home || link.pathname.startsWith(base.pathname))) return
+    event.preventDefault()
+    if (link.href !== location.href) history.pushState(null, '', link.href)
+    this.read(link)
+  }
+}
+
+export const router = new Router()

@@ -1,0 +1,137 @@
+// Editing in place, and the columns of the table.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { accessible, launch, open } from './harness.mjs'
+import { workbench } from './workbench.mjs'
+
+let server, browser
+
+before(async () => {
+  ;[server, browser] = await Promise.all([workbench(), launch()])
+})
+after(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+const columns = async (page) => (await page.locator('[role=columnheader]').allInnerTexts()).map((text) => text.trim())
+const cell = async (page, row, name) => page.locator(`#cell-${row}-${(await columns(page)).indexOf(name) - 1}`)
+
+test('a cell is edited in place: Enter saves, Tab goes on, problems and conflicts are told there', async () => {
+  const page = await open(browser, `${server.explorer}/issues`, { expect: [/status of 4\d\d/] })
+  const [first, second] = server.issues
+  await page.locator('#row-0').waitFor()
+  const priority = await cell(page, 0, 'priority')
+  await priority.dblclick()
+  const input = page.getByLabel('priority', { exact: true })
+  await input.fill('9')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('Must be at most 5.').waitFor()
+  await accessible(page, 'a cell with a problem')
+  await input.fill('3')
+  await page.keyboard.press('Tab') // over the tags, which have a form
+  await page.getByLabel('due_on', { exact: true }).waitFor()
+  assert.equal((await server.ask('GET', `/issues/${first.id}`)).priority, 3)
+  assert.equal(await priority.innerText(), '3')
+  await page.keyboard.press('Shift+Tab')
+  await input.waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('[role=grid]:focus').waitFor()
+
+  // By keyboard: to the state of the second row, and a choice there.
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('state', { exact: true }).selectOption('closed')
+  await page.keyboard.press('Enter')
+  await (await cell(page, 1, 'state')).getByText('closed').waitFor()
+  assert.equal((await server.ask('GET', `/issues/${second.id}`)).state, 'closed')
+
+  // A reference, by its label.
+  await (await cell(page, 4, 'assignee_id')).dblclick()
+  await page.getByRole('combobox', { name: 'assignee_id' }).fill('hopper')
+  await page.getByRole('option', { name: /Grace Hopper/ }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await (await cell(page, 4, 'assignee_id')).getByText('Grace Hopper').waitFor()
+
+  // Somebody else is faster with the same attribute; another attribute does not matter.
+  await (await cell(page, 2, 'title')).dblclick()
+  await page.getByLabel('title', { exact: true }).fill('Mine')
+  await page.route(/\/issues\/[0-9a-f-]+$/, (route) => route.continue())
+  await server.ask('PATCH', `/issues/${server.issues[2].id}`, { title: 'Theirs' })
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('Somebody else has changed it to').waitFor()
+  await page.getByRole('button', { name: 'Overwrite with mine' }).click()
+  await (await cell(page, 2, 'title')).getByText('Mine').waitFor()
+  await (await cell(page, 3, 'title')).dblclick()
+  await page.getByLabel('title', { exact: true }).fill('Also mine')
+  await server.ask('PATCH', `/issues/${server.issues[3].id}`, { priority: 0 })
+  await page.keyboard.press('Enter')
+  await (await cell(page, 3, 'title')).getByText('Also mine').waitFor()
+  const { title, priority: kept } = await server.ask('GET', `/issues/${server.issues[3].id}`)
+  assert.deepEqual({ title, kept }, { title: 'Also mine', kept: 0 })
+  await page.leave()
+})
+
+test('columns are hidden, moved and resized, and stay so; the label does not scroll', async () => {
+  const page = await open(browser, `${server.explorer}/issues`)
+  await page.locator('#row-0').waitFor()
+  assert.deepEqual(await columns(page), ['', 'title', 'state', 'priority', 'tags', 'due_on', 'seen_at', 'assignee_id', 'reporter_id', 'project_id', 'created_at', 'updated_at', 'id'])
+  await page.getByRole('button', { name: 'Columns' }).click()
+  const panel = page.getByRole('group', { name: 'Columns' })
+  for (const name of ['tags', 'seen_at', 'created_at', 'updated_at']) await panel.getByRole('checkbox', { name }).uncheck()
+  await panel.getByRole('button', { name: 'Move priority up' }).click()
+  await accessible(page, 'the choice of columns')
+  await page.keyboard.press('Escape')
+  const left = ['', 'title', 'priority', 'state', 'due_on', 'assignee_id', 'reporter_id', 'project_id', 'id']
+  assert.deepEqual(await columns(page), left)
+
+  const header = (name) => page.getByRole('columnheader', { name, exact: true })
+  const width = async (name) => Math.round((await header(name).boundingBox()).width)
+  const handle = await header('state').locator('.handle').boundingBox()
+  const before = await width('state')
+  await page.mouse.move(handle.x + 4, handle.y + 8)
+  await page.mouse.down()
+  await page.mouse.move(handle.x + 64, handle.y + 8)
+  await page.mouse.up()
+  assert.equal(await width('state'), before + 60)
+  await header('state').getByRole('button').focus()
+  await page.keyboard.press('Shift+ArrowLeft')
+  assert.equal(await width('state'), before + 44)
+  await page.keyboard.press('Control+Shift+ArrowRight')
+  await header('state').waitFor()
+  assert.deepEqual((await columns(page)).slice(1, 5), ['title', 'priority', 'due_on', 'state'])
+  await page.reload()
+  await page.locator('#row-0').waitFor()
+  assert.deepEqual((await columns(page)).slice(1, 5), ['title', 'priority', 'due_on', 'state'])
+  assert.equal(await width('state'), before + 44)
+
+  // The whole header sorts.
+  const { x, y, width: wide, height } = await header('priority').boundingBox()
+  await page.mouse.click(x + wide - 20, y + height - 4)
+  await page.waitForURL(/sort=priority/)
+
+  await page.setViewportSize({ width: 700, height: 500 })
+  const place = () => page.locator('#cell-0-0').evaluate((element) => element.getBoundingClientRect().left)
+  const start = await place()
+  await page.locator('[role=grid]').evaluate((grid) => (grid.scrollLeft = 300))
+  assert.equal(await place(), start)
+  await page.leave()
+})
+
+test('a view is saved under a name', async () => {
+  const page = await open(browser, `${server.explorer}/issues?filter[state]=open&sort=-priority`)
+  await page.locator('#row-0').waitFor()
+  await page.getByRole('button', { name: 'Saved views' }).click()
+  await page.getByLabel('Name of the view').fill('Urgent')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Urgent' }).waitFor()
+  await accessible(page, 'saved views')
+  await page.goto(`${server.explorer}/issues`)
+  await page.getByRole('button', { name: 'Saved views' }).click()
+  await page.getByRole('link', { name: 'Urgent' }).click()
+  await page.waitForURL(`${server.explorer}/issues?filter[state]=open&sort=-priority`)
+  await page.leave()
+})

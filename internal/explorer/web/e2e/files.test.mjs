@@ -1,0 +1,113 @@
+// Import, charts, and the start page.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { accessible, launch, open } from './harness.mjs'
+import { workbench } from './workbench.mjs'
+
+let server, browser
+
+before(async () => {
+  ;[server, browser] = await Promise.all([workbench(), launch()])
+})
+after(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+test('a CSV file with a wrong column is imported after it was corrected', async () => {
+  const page = await open(browser, `${server.explorer}/issues`, { expect: [/status of 422/] })
+  await page.locator('#row-0').waitFor()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('button', { name: 'Import…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Import' })
+  const file = (name, text) => dialog.getByLabel(/file here|rows/).setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+  const lines = ['Titel;STATE;Priority;Assignee', `"One; two";open;1;${server.people[0].id}`, 'Two;nonsense;7;', 'Three;;2;']
+  await file('issues.csv', lines.join('\r\n'))
+  await dialog.getByText('No column is for title, which is required.').waitFor()
+  assert.deepEqual(await dialog.locator('tbody select').evaluateAll((all) => all.map((each) => each.value)), ['', 'state', 'priority', 'assignee_id'])
+  await accessible(page, 'an import')
+  await dialog.getByLabel('Attribute for Titel').selectOption('title')
+  await dialog.getByRole('button', { name: 'Check' }).click()
+  const problems = dialog.getByRole('table', { name: 'Problems' })
+  await problems.waitFor()
+  assert.deepEqual(await problems.locator('tbody tr').allInnerTexts(), [
+    '3\tstate\tnonsense\tMust be one of "open", "doing", "closed".',
+    '3\tpriority\t7\tMust be at most 5.',
+  ])
+  assert.equal((await server.ask('GET', '/issues?limit=-1'))[0].title, 'Issue 40') // nothing was imported
+  await dialog.getByRole('button', { name: 'Import 2 valid rows' }).click()
+  await dialog.getByText('2 issues imported.').waitFor()
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  const made = (await server.ask('GET', '/issues?limit=-2')).map(({ title, state, priority, assignee_id }) => ({ title, state, priority, assignee_id }))
+  assert.deepEqual(made, [
+    { title: 'One; two', state: 'open', priority: 1, assignee_id: server.people[0].id },
+    { title: 'Three', state: 'open', priority: 2, assignee_id: null },
+  ])
+
+  // What exists is changed, found by its key.
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('button', { name: 'Import…' }).click()
+  await file('again.ndjson', `{"id":"${server.issues[0].id}","priority":5}\n{"title":"Four","tags":["a"]}\n`)
+  await dialog.getByLabel('Rows that exist already').selectOption('id')
+  await dialog.getByRole('button', { name: 'Check' }).click()
+  await problems.getByText('id').first().waitFor() // the second has none
+  await dialog.getByRole('button', { name: 'Import 1 valid row' }).click()
+  await dialog.getByText('1 issue imported.').waitFor()
+  assert.equal((await server.ask('GET', `/issues/${server.issues[0].id}`)).priority, 5)
+  await page.leave()
+})
+
+test('a chart groups a list, and each bar leads to its resources', async () => {
+  const page = await open(browser, `${server.explorer}/issues?filter[state][in]=open,doing`)
+  await page.locator('#row-0').waitFor()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('button', { name: 'Chart' }).click()
+  const chart = page.getByRole('region', { name: 'Chart of issues' })
+  await chart.getByRole('row', { name: /open/ }).waitFor()
+  await page.getByLabel('Group by').selectOption('assignee_id')
+  await chart.getByRole('row', { name: /Ada Lovelace/ }).waitFor()
+  const [{ count }] = await server.ask('GET', `/-/groups/issues?filter[state][in]=open,doing&filter[assignee_id]=${server.people[0].id}`)
+  assert.match(await chart.getByRole('row', { name: /Ada Lovelace/ }).innerText(), new RegExp(`${count}$`))
+  await accessible(page, 'a chart')
+  await page.getByLabel('Group by').selectOption('due_on:month')
+  await chart.getByRole('link', { name: /^2026-11: / }).waitFor()
+  await accessible(page, 'a chart over time')
+  await page.getByLabel('Group by').selectOption('assignee_id')
+  await chart.getByRole('link', { name: 'Ada Lovelace' }).click()
+  await page.waitForURL(`${server.explorer}/issues?filter[state][in]=open,doing&filter[assignee_id]=${server.people[0].id}`)
+  await page.locator('header .total', { hasText: new RegExp(`^${count}$`) }).waitFor()
+  await page.leave()
+})
+
+test('the start page counts, shows growth, and describes the attributes', async () => {
+  const page = await open(browser, server.explorer)
+  const people = page.locator('.overview li', { has: page.getByRole('heading', { name: 'people' }) })
+  await people.getByText('3 people').waitFor()
+  await people.getByText('+3 in 7 days').waitFor()
+  const issues = page.locator('.overview li', { has: page.getByRole('heading', { name: 'issues' }) })
+  await issues.locator('summary').click()
+  assert.equal(await issues.getByRole('row', { name: /^title/ }).innerText(), 'title\tstring, required\tat most 200 characters\tOne sentence.')
+  await accessible(page, 'the start page')
+  await page.leave()
+})
+
+test('times are local, and say what they are in UTC', async () => {
+  const page = await open(browser, `${server.explorer}/issues/${server.issues[1].id}`, { timezoneId: 'America/New_York' })
+  const panel = page.getByRole('complementary', { name: 'issue' })
+  const time = panel.locator('time[datetime="2026-11-15T09:30:00.000Z"]')
+  assert.equal(await time.innerText(), '2026-11-15 04:30:00 UTC-05:00')
+  assert.equal(await time.getAttribute('title'), '2026-11-15T09:30:00.000Z (UTC)')
+  await page.leave()
+})
+
+test('the page is small: at most 250 KB compressed', async () => {
+  const page = await open(browser, 'about:blank')
+  const sizes = []
+  page.on('response', (response) => /\/-\/explorer/.test(response.url()) && sizes.push(Number(response.headers()['content-length'])))
+  await page.goto(server.explorer)
+  await page.locator('.overview li').first().waitFor()
+  assert.ok(sizes.length >= 3 && sizes.every((size) => size > 0), `${sizes}`)
+  assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 250_000, `${sizes}`)
+  await page.leave()
+})

@@ -1,0 +1,138 @@
+// Many at once: select, set, delete and export, each counted before and undone after.
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, test } from 'node:test'
+import { accessible, launch, open } from './harness.mjs'
+import { workbench } from './workbench.mjs'
+
+let server, browser
+
+before(async () => {
+  ;[server, browser] = await Promise.all([workbench(), launch()])
+})
+after(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+const bar = (page) => page.getByRole('region', { name: 'Selection' })
+const selected = (page, text) => bar(page).getByText(text, { exact: true }).waitFor()
+
+test('rows are selected by box, Shift, keyboard, and all that match', async () => {
+  const page = await open(browser, `${server.explorer}/issues?filter[state]=open`)
+  await page.locator('#row-0').waitFor()
+  const box = (row) => page.getByRole('checkbox', { name: `Select row ${row}`, exact: true })
+  await box(2).check()
+  await selected(page, '1 issue selected')
+  await box(5).click({ modifiers: ['Shift'] })
+  await selected(page, '4 issues selected')
+  await accessible(page, 'a selection')
+  await page.keyboard.press('Escape')
+  await bar(page).waitFor({ state: 'detached' })
+  for (const key of ['t', 'Home', 'Space', 'Shift+ArrowDown', 'Shift+ArrowDown']) await page.keyboard.press(key)
+  await selected(page, '3 issues selected')
+  assert.deepEqual(await page.locator('[role=row][aria-selected=true]').evaluateAll((rows) => rows.map((row) => row.id)), ['row-0', 'row-1', 'row-2'])
+  await bar(page).getByRole('button', { name: 'Select all 14' }).click()
+  await selected(page, 'All 14 issues selected')
+  await bar(page).getByRole('button', { name: 'Clear the selection' }).click()
+  await page.locator('[role=grid]:focus').waitFor()
+  await page.keyboard.press('Control+a')
+  await selected(page, 'All 14 issues selected')
+  await page.leave()
+})
+
+test('an attribute of many is set in one request, and taken back', async () => {
+  const page = await open(browser, `${server.explorer}/issues?filter[assignee_id]=${server.people[0].id}`, { expect: [/status of 422/] })
+  const before = await server.ask('GET', `/issues?filter[assignee_id]=${server.people[0].id}`)
+  const [ada, grace] = server.people
+  await page.locator('#row-0').waitFor()
+  const sent = []
+  page.on('request', (request) => request.method() !== 'GET' && sent.push(`${request.method()} ${decodeURIComponent(request.url().slice(server.url.length))} ${request.postData()}`))
+  await page.getByRole('checkbox', { name: 'Select row 1', exact: true }).check()
+  await page.getByRole('checkbox', { name: 'Select row 3', exact: true }).click({ modifiers: ['Shift'] })
+  await page.getByRole('button', { name: 'Set attribute…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Set attribute' })
+  await dialog.getByLabel('Attribute').selectOption('priority')
+  await dialog.getByLabel('priority', { exact: true }).fill('9')
+  await dialog.getByRole('button', { name: 'Set for 3' }).click()
+  await dialog.getByText('Must be at most 5.').first().waitFor()
+  await dialog.getByLabel('Attribute').selectOption('assignee_id')
+  await dialog.getByRole('combobox', { name: 'assignee_id' }).fill('grac')
+  await dialog.getByRole('option', { name: /Grace Hopper/ }).click()
+  await accessible(page, 'setting an attribute')
+  await dialog.getByRole('button', { name: 'Set for 3' }).click()
+  await page.getByText('3 issues changed.').waitFor()
+  const ids = before.slice(0, 3).map(({ id }) => id)
+  assert.deepEqual(sent.slice(-1), [`PATCH /issues?filter[id][in]=${ids.join(',')} {"assignee_id":"${grace.id}"}`])
+  const assignees = async () => (await server.ask('GET', `/issues?filter[id][in]=${ids.join(',')}`)).map(({ assignee_id }) => assignee_id)
+  assert.deepEqual(await assignees(), [grace.id, grace.id, grace.id])
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('3 issues as before.').waitFor()
+  assert.deepEqual(await assignees(), [ada.id, ada.id, ada.id])
+  await page.leave()
+})
+
+test('all that match are deleted after a count, and come back with their ids', async () => {
+  const page = await open(browser, `${server.explorer}/issues?filter[state]=closed`)
+  const closed = await server.ask('GET', '/issues?filter[state]=closed')
+  await page.locator('#row-0').waitFor()
+  await page.keyboard.press('t')
+  await page.keyboard.press('Control+a')
+  await page.keyboard.press('Delete')
+  const dialog = page.getByRole('dialog', { name: 'Delete' })
+  await dialog.getByRole('heading', { name: 'Delete 13 issues?' }).waitFor()
+  await dialog.getByText('Nothing else is deleted with them. You can undo it for a moment.').waitFor()
+  await dialog.getByRole('button', { name: 'Delete 13' }).click()
+  await page.getByText('13 issues deleted.').waitFor()
+  await page.getByText('Nothing matches').waitFor()
+  assert.deepEqual(await server.ask('GET', '/issues?filter[state]=closed'), [])
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('13 issues restored.').waitFor()
+  const again = await server.ask('GET', '/issues?filter[state]=closed')
+  const stripped = (all) => all.map(({ created_at, updated_at, ...rest }) => rest)
+  assert.deepEqual(stripped(again), stripped(closed))
+  await page.locator('#row-12').waitFor()
+  await page.leave()
+})
+
+test('what belongs to many is counted by collection before it goes', async () => {
+  const page = await open(browser, `${server.explorer}/projects`)
+  await page.locator('#row-1').waitFor()
+  await page.getByRole('checkbox', { name: 'Select all that match' }).check()
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete' })
+  await dialog.getByText('40 issues', { exact: true }).waitFor()
+  await dialog.getByText('This cannot be undone.').waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.leave()
+})
+
+test('the view and the selection are exported', async () => {
+  const page = await open(browser, `${server.explorer}/issues?filter[state]=doing&sort=-priority`)
+  await page.evaluate(() => delete window.showSaveFilePicker) // a file dialog cannot be operated here
+  await page.locator('#row-0').waitFor()
+  const save = async (format) => {
+    const dialog = page.getByRole('dialog', { name: 'Export' })
+    await dialog.getByRole('radio', { name: format, exact: true }).check()
+    const download = page.waitForEvent('download')
+    await dialog.getByRole('button', { name: 'Save file' }).click()
+    const file = await download
+    return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') }
+  }
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('button', { name: 'Export…' }).click()
+  await accessible(page, 'an export')
+  const csv = await save('CSV')
+  const doing = await server.ask('GET', '/issues?filter[state]=doing&sort=-priority')
+  assert.equal(csv.name, 'issues.csv')
+  assert.equal(csv.text.split('\r\n')[0], 'title,state,priority,tags,due_on,seen_at,assignee_id,reporter_id,project_id,created_at,updated_at,id')
+  assert.deepEqual(csv.text.split('\r\n').slice(1, -1).map((line) => line.split(',')[0]), doing.map(({ title }) => title))
+  await page.getByRole('checkbox', { name: 'Select row 2', exact: true }).check()
+  await page.getByRole('button', { name: 'Export…' }).click()
+  const json = await save('JSON')
+  assert.deepEqual(JSON.parse(json.text), [doing[1]])
+  await page.getByRole('button', { name: 'Export…' }).click()
+  assert.deepEqual(JSON.parse((await save('NDJSON')).text), doing[1])
+  await page.leave()
+})

@@ -1,0 +1,239 @@
+// The reference: what it shows of a server, its examples, and requests that are tried.
+
+import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { accessible, binary, launch, open, serve } from './harness.mjs'
+import { seed } from './seed.mjs'
+
+const root = join(import.meta.dirname, '../../../..')
+let server, browser, data
+
+before(async () => {
+  ;[server, browser] = await Promise.all([serve(), launch()])
+  data = await seed(server, 3)
+})
+after(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+const docs = () => `${server.url}/-/docs`
+
+test('a collection has its attributes, one table of filters, and its operations', async () => {
+  const page = await open(browser, docs())
+  await page.getByRole('heading', { name: 'Plural API' }).waitFor()
+  assert.equal(await page.getByText('GET also works with the singular of a collection').count(), 1)
+  await page.getByRole('navigation').getByRole('link', { name: 'orders' }).click()
+  await page.waitForURL(`${docs()}/orders`)
+  await page.getByRole('heading', { name: 'orders', exact: true }).waitFor()
+  const rows = (table) => page.locator('table').nth(table).locator('tbody tr').evaluateAll((all) => all.map((row) => row.innerText.replace(/\s+/g, ' ').trim()))
+  assert.deepEqual(await rows(0), [
+    'id string (uuid) The key of the resource, its place in the collection, and a cursor.',
+    'type string read only The name of the collection. always orders',
+    'number string or null at most 40 characters',
+    'status string or null one of draft paid shipped default "draft"',
+    'amount number or null',
+    'placed_on string (date) or null',
+    'product_id string (uuid) or null The id of a resource of products.',
+    'customer_id string (uuid) or null The id of a resource of customers.',
+    'created_at string (date-time) read only When it was created.',
+    'updated_at string (date-time) read only When it last changed.',
+  ])
+  assert.deepEqual((await rows(1)).slice(2, 4), ['number string eq ne lt lte gt gte in not_in contains starts_with null', 'status string eq ne lt lte gt gte in not_in contains starts_with null'])
+  assert.deepEqual(await page.locator('h3 .path').allInnerTexts(), [
+    ...['/orders', '/orders', '/orders', '/orders', '/orders/{id}', '/orders/{id}', '/orders/{id}', '/orders/{id}', '/orders/{id}/changes', '/-/groups/orders'],
+    ...Array(4).fill('/customers/{customer_id}/orders'),
+    ...Array(4).fill('/customers/{customer_id}/orders/{id}'),
+    '/customers/{customer_id}/orders/{id}/changes',
+  ])
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Plural API' }).waitFor()
+  await page.leave()
+})
+
+test('requests are tried with real values, and a dry run changes nothing', async () => {
+  const page = await open(browser, `${docs()}/products#getProduct`, { expect: [/status of 404/] })
+  const get = page.locator('#getProduct')
+  await page.waitForFunction((id) => document.getElementById('getProduct-path-id')?.value === id, data.products[0].id)
+  await get.getByRole('button', { name: 'Send' }).click()
+  await get.getByText('200 OK').waitFor()
+  await get.getByLabel('response', { exact: true }).getByText('"serial": 9007199254740993').waitFor() // integers are exact
+  await get.getByText(/^\d+ headers$/).click()
+  await get.getByText('etag', { exact: true }).waitFor()
+
+  // The change that is tried first is a dry run.
+  await page.getByRole('navigation').getByRole('link', { name: 'Update a product' }).click()
+  const update = page.locator('#updateProduct')
+  await update.getByLabel('Body').fill('{"name":"Floor lamp"}')
+  await update.getByRole('button', { name: 'Send' }).click()
+  await update.getByText('200 OK').waitFor()
+  assert.equal((await server.ask('GET', `/products/${data.products[0].id}`)).name, 'Desk lamp')
+  await update.getByLabel('Dry run').uncheck()
+  await update.getByRole('button', { name: 'Send' }).click()
+  await update.getByText(/^\d+ headers$/).click()
+  await update.getByText('etag', { exact: true }).waitFor()
+  assert.equal((await server.ask('GET', `/products/${data.products[0].id}`)).name, 'Floor lamp')
+
+  // An error is shown as it is.
+  await update.getByLabel('id', { exact: true }).fill('nonsense')
+  await update.getByRole('button', { name: 'Send' }).click()
+  await update.getByText('404 Not Found').waitFor()
+  await update.getByText('"code": "not_found"').waitFor()
+
+  // One field has all filters, and the examples follow the form.
+  await page.getByRole('navigation').getByRole('link', { name: 'List products' }).click()
+  const list = page.locator('#listProducts')
+  await list.getByLabel('Filters').fill('filter[name][starts_with]=Book&filter[name][contains]=shelf')
+  await list.getByRole('button', { name: 'Send' }).click()
+  await list.getByLabel('response', { exact: true }).getByText('"Bookshelf"').waitFor()
+  await list.getByText(`curl -g '${server.url}/products?filter[name][starts_with]=Book&filter[name][contains]=shelf&limit=10'`).waitFor()
+  await page.leave()
+})
+
+test('every example compiles, and those of Go and TypeScript use the clients', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plural-examples-'))
+  const page = await open(browser, docs())
+  try {
+    execFileSync(binary, ['client', 'ts', '--schema', server.schema, '--out', join(folder, 'api.ts')], { stdio: 'ignore' })
+    let count = 0
+    const goFiles = []
+    for (const language of ['Go', 'TypeScript']) {
+      await page.evaluate((name) => localStorage.setItem('plural.language', name), language)
+      for (const section of ['orders', 'reports', 'changes', 'Server']) {
+        await page.goto(`${docs()}/${section}`)
+        await page.locator('h3 button').first().waitFor()
+        const buttons = await page.evaluate(() => [...document.querySelectorAll('h3 button')].map((button) => button.click()).length)
+        const shown = page.locator(`pre[aria-label="${language} example"]`)
+        await shown.nth(buttons - 1).waitFor()
+        for (const text of await shown.allInnerTexts()) {
+          const name = `example${count++}`
+          if (language === 'TypeScript') await writeFile(join(folder, `${name}.ts`), text.includes('import') ? text : `${text}\nexport {};\n`)
+          else {
+            // One package: each program is a function of it.
+            goFiles.push(join(folder, `${name}.go`))
+            await writeFile(goFiles.at(-1), text.replace('func main() {', `func ${name}() {`))
+          }
+          if (section === 'orders' || section === 'reports') assert.ok(text.includes(language === 'Go' ? 'client.Of[' : 'await api.'), text)
+        }
+      }
+    }
+    assert.ok(count > 60, `${count} examples`)
+    await writeFile(join(folder, 'main.go'), 'package main\n\nfunc main() {}\n')
+    const vetted = promisify(execFile)('go', ['vet', '-unusedresult=false', join(folder, 'main.go'), ...goFiles], { cwd: root })
+    await writeFile(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: { target: 'es2022', module: 'nodenext', strict: true, noEmit: true, allowImportingTsExtensions: true, lib: ['es2023', 'dom', 'dom.asynciterable'], types: [], skipLibCheck: true },
+        include: ['*.ts'],
+      }),
+    )
+    await writeFile(join(folder, 'node.d.ts'), 'declare const process: { env: Record<string, string | undefined> };\n')
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+    const checked = promisify(execFile)(join(import.meta.dirname, '../node_modules/.bin/tsc'), ['-p', folder])
+    const failed = async (run) => {
+      const { stdout, stderr } = await run.catch((error) => error)
+      return `${stdout}${stderr}`.trim()
+    }
+    const [vet, types] = await Promise.all([vetted, checked].map(failed))
+    for (const [what, output] of Object.entries({ vet, types })) {
+      const name = /example\d+\.(go|ts)/.exec(output)?.[0]
+      assert.equal(output, '', `${what}:\n${output.slice(0, 2000)}\n${name ? await readFile(join(folder, name), 'utf8') : ''}`)
+    }
+    await page.leave()
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('everything is reached by keyboard', async () => {
+  const page = await open(browser, docs())
+  await page.getByRole('heading', { name: 'Plural API' }).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('group cust')
+  await page.getByRole('link', { name: 'Group customers' }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${docs()}/customers#groupCustomers`)
+  await page.locator('#groupCustomers button[aria-expanded=true]:focus').waitFor()
+  await page.locator('#groupCustomers').getByRole('button', { name: 'Send' }).press('Enter')
+  await page.locator('#groupCustomers').getByText('200 OK').waitFor()
+  await page.locator('#groupCustomers h3 button').press('Enter')
+  await page.locator('#groupCustomers h3 button[aria-expanded=false]').waitFor()
+  await page.leave()
+})
+
+test('with access, the reference is that of the key, which is sent with what is tried', async () => {
+  const guarded = await serve({ schema: join(import.meta.dirname, 'access.schema.yaml') })
+  try {
+    const key = execFileSync(binary, ['keys', 'create', '--name', 'ci', '--role', 'proofreader', '--schema', guarded.schema, '--database', guarded.database], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+    const page = await open(browser, `${guarded.url}/-/docs`, { expect: [/status of 401/] })
+    await page.getByRole('heading', { name: 'Notes' }).waitFor() // the title of the schema file
+    await page.getByText('Version 2.1').waitFor()
+    assert.equal(await page.getByRole('link', { name: 'notes', exact: true }).count(), 0)
+    await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Sign in' })
+    await dialog.getByLabel('API key or token').fill('wrong')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('This key or token is not valid.').waitFor()
+    await accessible(page, 'sign-in')
+    await dialog.getByLabel('API key or token').fill(key)
+    await page.keyboard.press('Enter')
+    await page.getByRole('navigation').getByRole('link', { name: 'notes', exact: true }).click()
+    await page.getByRole('heading', { name: 'notes', exact: true }).waitFor()
+    assert.deepEqual(await page.locator('h3 .summary').allInnerTexts(), ['List notes', 'Update notes', 'Get a note', 'Replace a note', 'Update a note', 'Group notes'])
+    await page.locator('#listNotes h3 button').click()
+    const list = page.locator('#listNotes')
+    await list.getByText('Authorization: Bearer $PLURAL_KEY').waitFor()
+    await list.getByRole('button', { name: 'Send' }).click()
+    await list.getByText('200 OK').waitFor()
+    assert.ok(!(await page.content()).includes(key))
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('There is no collection notes').waitFor()
+    assert.deepEqual(await page.evaluate(() => [Object.keys(sessionStorage), document.cookie]), [[], ''])
+    await page.leave()
+  } finally {
+    await guarded.stop()
+  }
+})
+
+const LOOKS = {
+  light: [{ colorScheme: 'light' }, {}],
+  dark: [{ colorScheme: 'dark' }, { runOnly: ['color-contrast'] }],
+  narrow: [{ colorScheme: 'light', viewport: { width: 390, height: 700 } }, { rules: { 'color-contrast': { enabled: false } } }],
+}
+
+for (const [name, [options, rules]] of Object.entries(LOOKS))
+  test(`the reference is accessible: ${name}`, async () => {
+    const page = await open(browser, docs(), options)
+    await page.getByRole('heading', { name: 'Plural API' }).waitFor()
+    await accessible(page, `${name}: overview`, rules)
+    await page.goto(`${docs()}/customers#updateCustomer`)
+    const panel = page.locator('#updateCustomer')
+    await panel.getByRole('button', { name: 'Send' }).click()
+    await panel.getByText('200 OK').waitFor()
+    await page.locator('#listCustomers h3 button').click()
+    for (const summary of await page.locator('summary').all()) await summary.click()
+    await accessible(page, `${name}: operations`, rules)
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    assert.equal(overflow, 0, 'the page scrolls sideways')
+    if (name === 'narrow') {
+      await page.getByRole('button', { name: 'Menu' }).click()
+      await page.getByLabel('Search the reference').fill('email')
+      await accessible(page, 'narrow: menu', rules)
+      await page.getByRole('link', { name: 'email' }).first().click()
+      await page.getByRole('heading', { name: 'Attributes' }).waitFor()
+      assert.equal(await page.getByLabel('Search the reference').isVisible(), false)
+    }
+    await page.leave()
+  })
+
+test('what is not there is said', async () => {
+  const page = await open(browser, `${docs()}/nonsense`)
+  await page.getByText('There is no collection nonsense').waitFor()
+  await page.leave()
+})

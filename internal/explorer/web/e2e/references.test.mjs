@@ -1,0 +1,111 @@
+// References are readable: labels in cells, panel, filters and confirmations, and a picker.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { accessible, launch, open } from './harness.mjs'
+import { workbench } from './workbench.mjs'
+
+let server, browser
+
+before(async () => {
+  ;[server, browser] = await Promise.all([workbench(), launch()])
+})
+after(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+const cell = async (page, row, name) => {
+  const names = await page.locator('[role=columnheader]').allInnerTexts()
+  return page.locator(`#row-${row} [role=gridcell]`).nth(names.map((each) => each.trim()).indexOf(name))
+}
+
+test('cells show labels, which come with the list in one request', async () => {
+  const page = await open(browser, 'about:blank')
+  const sent = []
+  page.on('request', (request) => /:\d+\/(issues|people|projects)\b/.test(request.url()) && sent.push(request.url().slice(server.url.length)))
+  await page.goto(`${server.explorer}/issues`)
+  await page.locator('#row-0').waitFor()
+  assert.equal(await (await cell(page, 0, 'assignee_id')).innerText(), 'Ada Lovelace')
+  assert.equal(await (await cell(page, 0, 'reporter_id')).innerText(), 'Édith Piaf')
+  assert.equal(await (await cell(page, 1, 'project_id')).innerText(), 'Compiler')
+  assert.equal(await (await cell(page, 4, 'assignee_id')).innerText(), 'null')
+  await page.getByText('Live', { exact: true }).waitFor()
+  assert.deepEqual(
+    sent.filter((each) => !each.includes('since=')),
+    ['/issues?include=assignee,reporter,project&fields[assignee]=name&fields[reporter]=name&fields[project]=title&limit=100'],
+  )
+  await (await cell(page, 0, 'assignee_id')).getByRole('link', { name: 'Ada Lovelace' }).click()
+  await page.waitForURL(`${server.explorer}/people/${server.people[0].id}`)
+  const panel = page.getByRole('complementary', { name: 'person' })
+  await panel.getByRole('heading', { name: 'Ada Lovelace' }).waitFor()
+  // What refers to the person, counted by relation and by filter.
+  await panel.getByRole('link', { name: 'issues (assignee_id) 16' }).waitFor()
+  await panel.getByRole('link', { name: 'issues (reporter_id) 0' }).waitFor()
+  await accessible(page, 'a panel with what refers to it')
+  await panel.getByRole('link', { name: 'issues (assignee_id) 16' }).click()
+  await page.locator('.chip .text', { hasText: 'assignee_id is Ada Lovelace' }).waitFor()
+  await page.locator('header .total', { hasText: /^16$/ }).waitFor()
+  await page.leave()
+})
+
+test('a reference is picked by typing, in a filter and in a form; a new one is made from there', async () => {
+  const page = await open(browser, `${server.explorer}/issues`)
+  await page.locator('#row-0').waitFor()
+  await page.getByRole('button', { name: 'Filter' }).click()
+  await page.getByLabel('Attribute').selectOption('assignee_id')
+  const value = page.getByRole('combobox', { name: 'Value' })
+  await value.fill('hop gra')
+  await page.getByRole('option', { name: /Grace Hopper/ }).waitFor()
+  assert.equal(await page.getByRole('listbox', { name: 'people' }).getByRole('option').count(), 1)
+  await accessible(page, 'a picker')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.waitForURL(`${server.explorer}/issues?filter[assignee_id]=${server.people[1].id}`)
+  await page.locator('.chip .text', { hasText: 'assignee_id is Grace Hopper' }).waitFor()
+
+  const issue = server.issues[1]
+  await page.goto(`${server.explorer}/issues/${issue.id}?view=edit`)
+  const assignee = page.getByRole('combobox', { name: 'assignee_id' })
+  await assignee.waitFor()
+  assert.equal(await assignee.inputValue(), 'Grace Hopper')
+  await assignee.fill('edi')
+  await page.getByRole('option', { name: /Édith Piaf/ }).click()
+  assert.equal(await assignee.inputValue(), 'Édith Piaf')
+  await assignee.fill('Nobody')
+  await page.getByRole('option', { name: /New person/ }).click()
+  const dialog = page.getByRole('dialog', { name: 'New person' })
+  await dialog.getByLabel('name', { exact: true }).fill('Emmy Noether')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  assert.equal(await assignee.inputValue(), 'Emmy Noether')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  const panel = page.getByRole('complementary', { name: 'issue' })
+  await panel.locator('dd').getByRole('link', { name: 'Emmy Noether' }).waitFor()
+  const [emmy] = await server.ask('GET', '/people?filter[name]=Emmy%20Noether')
+  assert.equal((await server.ask('GET', `/issues/${issue.id}`)).assignee_id, emmy.id)
+  await page.leave()
+})
+
+test('before a deletion, what goes with it is counted; alone, it can be undone', async () => {
+  const page = await open(browser, `${server.explorer}/projects/${server.projects[0].id}`)
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete' })
+  await dialog.getByText('20 issues').waitFor()
+  await dialog.getByText('This cannot be undone.').waitFor()
+  await accessible(page, 'a deletion')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+
+  const spare = await server.ask('POST', '/people', { name: 'Spare', email: 'spare@example.com' })
+  await page.goto(`${server.explorer}/people/${spare.id}`)
+  await page.getByRole('heading', { name: 'Spare' }).waitFor()
+  await page.keyboard.press('Delete')
+  await dialog.getByText('You can undo it for a moment.').waitFor()
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByText('Spare was deleted.').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('1 person restored.').waitFor()
+  const { name, email } = await server.ask('GET', `/people/${spare.id}`)
+  assert.deepEqual({ name, email }, { name: 'Spare', email: 'spare@example.com' })
+  await page.leave()
+})

@@ -1,0 +1,90 @@
+// Editing one cell: the same checks, conflicts and errors as in a form.
+
+import { Refused } from './api'
+import { ask, explain } from './app.svelte'
+import { bodyOf, entryOf, sortFaults, type Entry } from './form'
+import { same } from './json'
+import type { Attribute, Collection, Resource } from './schema'
+import { pathOf } from './url'
+
+/** Whether a value can be edited in its cell; longer ones have a form. */
+export function editsInCell(attribute: Attribute, value: unknown): boolean {
+  if (attribute.type === 'object' || attribute.type === 'array') return false
+  return !(typeof value === 'string' && (value.includes('\n') || value.length > 500))
+}
+
+export class CellEdit {
+  entry = $state.raw<Entry>({ is: 'absent' })
+  problem = $state('')
+  theirs = $state.raw<{ value: unknown; etag: string | null } | null>(null) // somebody else has changed it
+  busy = $state(false)
+  private etag: Promise<string | null | undefined>
+
+  constructor(
+    readonly collection: Collection,
+    readonly attribute: Attribute,
+    private row: Resource,
+  ) {
+    this.entry = entryOf(attribute, row[attribute.name])
+    this.etag = this.read().catch(() => null)
+  }
+
+  private get path() {
+    return pathOf(this.collection.name, this.row.id)
+  }
+
+  /** The ETag of what is shown; undefined if it is another value by now. */
+  private async read(): Promise<string | null | undefined> {
+    const { data, headers } = await ask<Resource>({ path: this.path, silent: true })
+    return same(data[this.attribute.name], this.row[this.attribute.name]) ? headers.get('ETag') : undefined
+  }
+
+  /** Saves it. Returns the resource as it is then, null if nothing was to be changed, or undefined if there is a problem. */
+  async save(): Promise<Resource | null | undefined> {
+    const { body, problems } = bodyOf([this.attribute], { [this.attribute.name]: this.entry }, this.row)
+    if (problems[this.attribute.name]) {
+      this.problem = problems[this.attribute.name]![0]!
+      return undefined
+    }
+    if (!Object.keys(body).length) return null
+    this.busy = true
+    this.problem = ''
+    try {
+      const etag = await this.etag
+      if (etag === undefined) return await this.again(body)
+      const { data } = await ask<Resource>({ method: 'PATCH', path: this.path, headers: etag ? { 'If-Match': etag } : {}, body })
+      return data
+    } catch (error) {
+      if (error instanceof Refused && error.status === 412) return await this.again(body)
+      const faults = error instanceof Refused ? sortFaults(error.faults, [this.attribute]) : null
+      this.problem = faults?.at[this.attribute.name]?.[0] ?? explain(error).detail
+      return undefined
+    } finally {
+      this.busy = false
+    }
+  }
+
+  /** It has changed since it was read. Other attributes do not matter here. */
+  private async again(body: Record<string, unknown>): Promise<Resource | undefined> {
+    try {
+      const { data, headers } = await ask<Resource>({ path: this.path, silent: true })
+      const etag = headers.get('ETag')
+      if (!same(data[this.attribute.name], this.row[this.attribute.name])) {
+        this.theirs = { value: data[this.attribute.name], etag }
+        return undefined
+      }
+      return (await ask<Resource>({ method: 'PATCH', path: this.path, headers: etag ? { 'If-Match': etag } : {}, body })).data
+    } catch (error) {
+      this.problem = explain(error).detail
+      return undefined
+    }
+  }
+
+  /** Overwrites what somebody else has made of it. */
+  overwrite(): Promise<Resource | null | undefined> {
+    this.row = { ...this.row, [this.attribute.name]: this.theirs!.value }
+    this.etag = Promise.resolve(this.theirs!.etag)
+    this.theirs = null
+    return this.save()
+  }
+}

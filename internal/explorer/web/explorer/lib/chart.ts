@@ -1,0 +1,82 @@
+// Charts of a collection: groups, counted or summed, each linked to the list of its resources.
+
+import type { Filter } from './filters'
+import { fieldsOf, isNumeric, type Collection, type Field } from './schema'
+
+export interface Group {
+  id: string
+  by: Record<string, unknown>
+  count: number
+  sum?: Record<string, number | string | null>
+  avg?: Record<string, number | null>
+}
+
+const UNITS = ['year', 'month', 'day', 'hour'] as const
+type Unit = (typeof UNITS)[number]
+
+/** What the resources of a collection can be grouped by, the likeliest first. */
+export function groupings(collection: Collection, timestamps: boolean): string[] {
+  const fields = fieldsOf(collection, timestamps)
+  const rank = (field: Field) => (field.enum || field.type === 'boolean' ? 0 : field.references ? 1 : field.format?.startsWith('date') ? 2 : 3)
+  return fields
+    .filter(({ name, type }) => name !== 'id' && type !== 'object' && type !== 'array')
+    .sort((a, b) => rank(a) - rank(b))
+    .flatMap((field) =>
+      field.format === 'date-time' ? [`${field.name}:day`, `${field.name}:month`, `${field.name}:year`] : field.format === 'date' ? [`${field.name}:month`, `${field.name}:year`, field.name] : [field.name],
+    )
+}
+
+/** What can be shown of each group. */
+export const measures = (collection: Collection): string[] => ['count', ...collection.attributes.filter((a) => isNumeric(a) || a.format === 'decimal').flatMap(({ name }) => [`sum ${name}`, `avg ${name}`])]
+
+export const isTime = (by: string) => by.includes(':')
+
+/** The path of the groups. Those over time are in their order, the latest ones; others the largest first. */
+export function groupsPath(collection: string, by: string, measure: string, parts: string[], limit: number): string {
+  const [kind, attribute] = measure.split(' ')
+  const sort = isTime(by) ? `sort=-${by}` : 'sort=-count'
+  return `-/groups/${collection}?${[`by=${by}`, ...(attribute ? [`${kind}=${attribute}`] : []), ...parts, sort, `limit=${limit}`].join('&')}`
+}
+
+export function amountOf(group: Group, measure: string): number {
+  const [kind, attribute = ''] = measure.split(' ')
+  return Number((kind === 'sum' ? group.sum?.[attribute] : kind === 'avg' ? group.avg?.[attribute] : group.count) ?? 0)
+}
+
+/** The filters that a group stands for. */
+export function filtersOf(by: string, value: unknown): Filter[] {
+  const [field = '', unit] = by.split(':')
+  if (value === null) return [{ field, op: 'null', value: 'true' }]
+  if (!unit) return [{ field, op: 'eq', value: String(value) }]
+  const end = endOf(String(value), unit as Unit)
+  const from = String(value)
+  return [
+    { field, op: 'gte', value: from },
+    { field, op: 'lt', value: from.includes('T') ? end : end.slice(0, 10) },
+  ]
+}
+
+function endOf(start: string, unit: Unit): string {
+  const d = new Date(start.includes('T') ? start : `${start}T00:00:00.000Z`)
+  if (unit === 'year') d.setUTCFullYear(d.getUTCFullYear() + 1)
+  else if (unit === 'month') d.setUTCMonth(d.getUTCMonth() + 1)
+  else if (unit === 'day') d.setUTCDate(d.getUTCDate() + 1)
+  else d.setUTCHours(d.getUTCHours() + 1)
+  return d.toISOString()
+}
+
+/** A point of time as short as its unit allows. */
+export function shortTime(value: string, by: string): string {
+  const unit = by.split(':')[1]
+  return unit === 'year' ? value.slice(0, 4) : unit === 'month' ? value.slice(0, 7) : unit === 'hour' ? value.slice(5, 13).replace('T', ' ') : value.slice(0, 10)
+}
+
+/** The counts of the last days, also of those without any; the last one is today. */
+export function daily(groups: Group[], by: string, days: number, now = new Date()): number[] {
+  const counts = new Map(groups.map((group) => [String(group.by[by]).slice(0, 10), group.count]))
+  return Array.from({ length: days }, (_, i) => {
+    const day = new Date(now)
+    day.setUTCDate(day.getUTCDate() - (days - 1 - i))
+    return counts.get(day.toISOString().slice(0, 10)) ?? 0
+  })
+}

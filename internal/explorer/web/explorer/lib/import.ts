@@ -1,0 +1,118 @@
+// Reading files to import: rows of named columns, which are mapped to attributes.
+
+import { readCsv } from './csv'
+import { valueOf, type Fault } from './form'
+import { parse, stringify } from './json'
+import type { Attribute } from './schema'
+
+export interface Table {
+  columns: string[]
+  rows: unknown[][] // text from CSV, values from JSON; undefined where a row has none
+  first: number // the line of the first row, for people
+}
+
+/** Reads CSV, a JSON array, or JSON with one object in each line. */
+export function readTable(name: string, text: string): Table {
+  const start = text.replace(/^\uFEFF/, '').trimStart()
+  if (/\.(csv|tsv|txt)$/i.test(name) || !/^[[{]/.test(start)) {
+    const [columns = [], ...rows] = readCsv(text)
+    if (!columns.length) throw new Error('The file is empty.')
+    return { columns: columns.map((each) => each.trim()), rows: rows.map((row) => columns.map((_, i) => row[i])), first: 2 }
+  }
+  const objects = start.startsWith('[') ? readArray(start) : readLines(start)
+  const columns = [...new Set(objects.flatMap((each) => Object.keys(each)))]
+  return { columns, rows: objects.map((each) => columns.map((column) => each[column])), first: 1 }
+}
+
+function readArray(text: string): Record<string, unknown>[] {
+  return (parse(text) as unknown[]).map((each, i) => objectOf(each, `Element ${i + 1}`))
+}
+
+function readLines(text: string): Record<string, unknown>[] {
+  return text
+    .split(/\r?\n/)
+    .filter((line) => line.trim())
+    .map((line, i) => {
+      try {
+        return objectOf(parse(line), `Line ${i + 1}`)
+      } catch (error) {
+        throw new Error(`Line ${i + 1}: ${(error as Error).message}`)
+      }
+    })
+}
+
+function objectOf(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${what} is not an object.`)
+  return value as Record<string, unknown>
+}
+
+const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
+
+/** The attribute that each column is likely for; null: none. */
+export function guess(columns: string[], attributes: Attribute[]): (string | null)[] {
+  const names = ['id', ...attributes.map(({ name }) => name)]
+  return columns.map((column) => names.find((name) => name === column) ?? names.find((name) => plain(name) === plain(column) || plain(name) === `${plain(column)}id`) ?? null)
+}
+
+/** The body of a row. Empty cells are left out, so that defaults apply. */
+export function bodyOfRow(row: unknown[], mapping: (string | null)[], attributes: Attribute[]): Record<string, unknown> {
+  const body: Record<string, unknown> = {}
+  mapping.forEach((name, i) => {
+    const value = row[i]
+    if (name === null || value === undefined || value === '') return
+    const attribute = attributes.find((each) => each.name === name)
+    body[name] = typeof value === 'string' && attribute ? convert(attribute, value) : value
+  })
+  return body
+}
+
+/** Text as a value of the attribute; what cannot be one stays text, for the server to say what is wrong. */
+function convert(attribute: Attribute, text: string): unknown {
+  try {
+    return valueOf(attribute, { is: 'text', text })
+  } catch {
+    return text
+  }
+}
+
+export interface Batch {
+  from: number // index of the first body
+  bodies: Record<string, unknown>[]
+}
+
+/** The bodies in parts that one request can have. */
+export function batches(bodies: Record<string, unknown>[], most: number, bytes = 900_000): Batch[] {
+  const all: Batch[] = []
+  let size = 0
+  bodies.forEach((body, i) => {
+    const length = 3 * stringify(body).length // at most so many bytes
+    const last = all[all.length - 1]
+    if (!last || last.bodies.length >= most || size + length > bytes) {
+      all.push({ from: i, bodies: [body] })
+      size = length
+    } else {
+      last.bodies.push(body)
+      size += length
+    }
+  })
+  return all
+}
+
+export interface BadCell {
+  row: number // index of the row in the file
+  attribute: string // empty: it concerns the whole row
+  detail: string
+}
+
+/** The errors of a request, by row. `rows` are the indexes in the file of what was sent. */
+export function badCells(faults: Fault[], rows: number[]): { cells: BadCell[]; rest: Fault[] } {
+  const cells: BadCell[] = []
+  const rest: Fault[] = []
+  for (const fault of faults) {
+    const [, index, attribute = ''] = /^\/(\d+)(?:\/([^/]*))?/.exec(fault.source?.pointer ?? '') ?? []
+    const row = index === undefined ? undefined : rows[Number(index)]
+    if (row === undefined) rest.push(fault)
+    else cells.push({ row, attribute, detail: fault.detail })
+  }
+  return { cells, rest }
+}

@@ -1,0 +1,25 @@
+// Choosing a resource: what matches, and what was chosen lately.
+
+import { ask } from './app.svelte'
+import { findQuery, MOST } from './find'
+import { labels } from './labels.svelte'
+import type { Collection, Resource } from './schema'
+import { pathOf } from './url'
+
+const recent = new Map<string, string[]>() // ids by collection, the latest first
+
+/** The ids that match, of which labels are known then. */
+export async function findResources(collection: Collection, text: string, signal: AbortSignal): Promise<string[]> {
+  const { data } = await ask<Resource[]>({ path: `${pathOf(collection.name)}?${findQuery(collection, text)}`, signal, silent: true })
+  labels.note(collection, data)
+  const ids = data.map(({ id }) => id)
+  if (text.trim()) return ids
+  const used = recent.get(collection.name) ?? []
+  return [...used, ...ids.reverse().filter((id) => !used.includes(id))].slice(0, MOST)
+}
+
+/** Remembers what was picked, until the page is left. */
+export function picked(collection: Collection, id: string) {
+  const used = recent.get(collection.name) ?? []
+  recent.set(collection.name, [id, ...used.filter((each) => each !== id)].slice(0, 4))
+}

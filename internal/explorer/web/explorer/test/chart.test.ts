@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { amountOf, daily, filtersOf, groupings, groupsPath, measures, shortTime } from '../lib/chart'
+import { limitsOf } from '../lib/limits'
+import { quantile, readMetrics, sumOf } from '../lib/metrics'
+import type { Collection } from '../lib/schema'
+
+const collection: Collection = {
+  name: 'issues',
+  singular: 'issue',
+  total: 1,
+  attributes: [
+    { name: 'title', type: 'string', required: true },
+    { name: 'due', type: 'string', format: 'date', required: false },
+    { name: 'owner_id', type: 'string', references: 'people', required: false },
+    { name: 'state', type: 'string', enum: ['open'], required: false },
+    { name: 'cost', type: 'number', required: false },
+    { name: 'more', type: 'object', required: false },
+  ],
+}
+
+test('what a chart can show', () => {
+  expect(groupings(collection, false)).toEqual(['state', 'owner_id', 'due:month', 'due:year', 'due', 'title', 'cost'])
+  expect(measures(collection)).toEqual(['count', 'sum cost', 'avg cost'])
+  expect(groupsPath('issues', 'state', 'sum cost', ['filter[a]=1'], 5)).toBe('-/groups/issues?by=state&sum=cost&filter[a]=1&sort=-count&limit=5')
+  expect(groupsPath('issues', 'due:month', 'count', [], 5)).toBe('-/groups/issues?by=due:month&sort=-due:month&limit=5')
+  const group = { id: '1', by: {}, count: 2, sum: { cost: '3.50' }, avg: { cost: null } }
+  expect([amountOf(group, 'count'), amountOf(group, 'sum cost'), amountOf(group, 'avg cost')]).toEqual([2, 3.5, 0])
+})
+
+test('a group is a filter', () => {
+  expect(filtersOf('state', 'open')).toEqual([{ field: 'state', op: 'eq', value: 'open' }])
+  expect(filtersOf('state', null)).toEqual([{ field: 'state', op: 'null', value: 'true' }])
+  expect(filtersOf('due:month', '2026-12-01')).toEqual([{ field: 'due', op: 'gte', value: '2026-12-01' }, { field: 'due', op: 'lt', value: '2027-01-01' }])
+  expect(filtersOf('at:day', '2026-02-28T00:00:00.000Z')[1]).toEqual({ field: 'at', op: 'lt', value: '2026-03-01T00:00:00.000Z' })
+  expect([shortTime('2026-12-01', 'due:month'), shortTime('2026-02-28T00:00:00.000Z', 'at:day')]).toEqual(['2026-12', '2026-02-28'])
+})
+
+test('days without any are zero', () => {
+  const groups = [{ id: '1', by: { 'at:day': '2026-11-14T00:00:00.000Z' }, count: 3 }]
+  expect(daily(groups, 'at:day', 4, new Date('2026-11-16T05:00:00Z'))).toEqual([0, 3, 0, 0])
+})
+
+test('limits in words', () => {
+  expect(limitsOf({ name: 'a', type: 'string', required: false, minLength: 1, maxLength: 40, pattern: '^a' })).toBe('1 to 40 characters, matches ^a')
+  expect(limitsOf({ name: 'a', type: 'integer', required: false, minimum: 0 })).toBe('at least 0')
+  expect(limitsOf({ name: 'a', type: 'array', required: false, maxItems: 3 })).toBe('at most 3 items')
+})
+
+test('metrics are summed, and latencies are quantiles of what is new', () => {
+  const text = (a: number, b: number) => `# HELP x\nd_bucket{route="/a\\"b",le="0.1"} ${a}\nd_bucket{route="/a\\"b",le="1"} ${b}\nd_bucket{route="/a\\"b",le="+Inf"} ${b}\nd_count{status="500"} ${b}\nup 1\n`
+  const [before, now] = [readMetrics(text(10, 10)), readMetrics(text(11, 20))]
+  expect([sumOf(now, 'd_count'), sumOf(now, 'd_count', ({ status }) => status === '200'), sumOf(now, 'up')]).toEqual([20, 0, 1])
+  expect([quantile(before, now, 'd', 0.1), quantile(before, now, 'd', 0.5), quantile(now, now, 'd', 0.5)]).toEqual([0.1, 1, null])
+})

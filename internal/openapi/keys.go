@@ -1,0 +1,151 @@
+package openapi
+
+import (
+	"github.com/plural-go/plural/problem"
+	"github.com/plural-go/plural/schema"
+)
+
+const examplePrefix = "k7f3q2m5xa"
+
+// keys is the paths of the API keys; none if the reader may not manage any.
+func (b *builder) keys() object {
+	roles := b.by.Grantable()
+	if len(roles) == 0 {
+		return nil
+	}
+	names := list{}
+	for _, role := range roles {
+		names = append(names, role)
+	}
+	one := b.keySchema(names)
+	properties := append(append(object{}, one[1].value.(object)...), member{"key", object{{"type", "string"}, {"pattern", "^plural_[a-z2-7]{10}_[a-z2-7]{52}$"}, {"description", "The API key itself. It is shown only here, and cannot be read again."}}})
+	withSecret := object{one[0], {"properties", properties}, {"required", append(append(list{}, one[2].value.(list)...), "key")}, {"additionalProperties", false}}
+	text := object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}}
+	input := object{
+		{"type", "object"},
+		{"properties", object{
+			{"type", object{{"type", "string"}, {"const", "keys"}}},
+			{"name", append(append(object{}, text...), member{"description", "What the key is for."})},
+			{"role", object{{"type", "string"}, {"enum", names}, {"description", "The role of its holder: one that your role may grant."}}},
+			{"sub", object{{"type", list{"string", "null"}}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}, {"description", "What `auth.sub` is in rules. Default: the prefix of the key."}}},
+			{"expires_at", object{{"type", list{"string", "null"}}, {"format", "date-time"}, {"description", "When the key expires, in the future. Default: never."}}},
+		}},
+		{"required", list{"name", "role"}}, {"additionalProperties", false},
+	}
+	example := object{
+		{"id", exampleID}, {"type", "keys"}, {"prefix", examplePrefix}, {"name", "ci"}, {"role", names[0]}, {"sub", examplePrefix},
+		{"created_at", exampleTime}, {"expires_at", nil}, {"revoked_at", nil},
+	}
+	plain := append([]problem.Code{problem.CodeUnknownParameter, problem.CodeMalformedQuery, problem.CodeNotAcceptable}, b.anywhere()...)
+	reading := append([]problem.Code{problem.CodeUnexpectedBody}, plain...)
+	answer := func(description string, data, example any, headers ...string) object {
+		return object{{"description", description}, {"headers", b.headersOf(append([]string{"Cache-Control"}, headers...)...)}, {"content", jsonOf(enveloped(data), dataOf(example))}}
+	}
+	prefix := list{object{
+		{"name", "prefix"}, {"in", "path"}, {"required", true}, {"description", "The ten characters after `plural_` in the API key."},
+		{"schema", object{{"type", "string"}, {"pattern", "^[a-z2-7]{10}$"}}}, {"example", examplePrefix},
+	}}
+	return object{
+		{"/-/keys", object{
+			{"get", b.describe(operation{
+				id: "listKeys", tag: serverTag, summary: "List API keys",
+				description: "The API keys of the roles that your role may grant, the oldest first, also those that are revoked or expired. Secrets are not stored.",
+				responses:   object{{"200", answer("All of them.", arrayOf(one), list{example}, "X-Total-Count")}}, codes: reading,
+			})},
+			{"post", b.describe(operation{
+				id: "createKey", tag: serverTag, summary: "Create an API key",
+				description: "Creates an API key of a role that your role may grant. The response has the key itself, once. An `Idempotency-Key` is refused, because the secret is not stored.",
+				body:        object{{"description", "What the key is for, and its role."}, {"required", true}, {"content", jsonOf(input, object{{"name", "ci"}, {"role", names[0]}})}},
+				responses:   object{{"201", answer("The API key, with its secret.", withSecret, append(append(object{}, example...), member{"key", "plural_" + examplePrefix + "_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}), "Location")}},
+				codes: append([]problem.Code{
+					problem.CodeMalformedJSON, problem.CodeTooDeep, problem.CodeBodyTooLarge, problem.CodeUnsupportedMediaType, problem.CodeUnknownAttribute, problem.CodeWrapped, problem.CodeNotAnObject,
+					problem.CodeRequired, problem.CodeType, problem.CodeFormat, problem.CodeMinLength, problem.CodeMaxLength, problem.CodePattern, problem.CodeMinimum, problem.CodeReadOnly, problem.CodeTooManyItems, problem.CodeNullCharacter, problem.CodeStorageFull,
+				}, plain...),
+			})},
+		}},
+		{"/-/keys/{prefix}", pathItem(prefix,
+			member{"get", b.describe(operation{
+				id: "getKey", tag: serverTag, summary: "Get an API key", description: "One API key, without its secret.",
+				responses: object{{"200", answer("The API key.", one, example)}}, codes: append([]problem.Code{problem.CodeNotFound}, reading...),
+			})},
+			member{"delete", b.describe(operation{
+				id: "revokeKey", tag: serverTag, summary: "Revoke an API key",
+				description: "From now on the key is refused, on every server; its streams end within ten seconds. It stays in the list. One that is revoked already keeps its time.",
+				responses:   object{{"200", answer("The API key, with `revoked_at`.", one, append(append(object{}, example[:8]...), member{"revoked_at", exampleTime}))}},
+				codes:       append([]problem.Code{problem.CodeNotFound}, reading...),
+			})},
+		)},
+	}
+}
+
+// keySchema is the schema of an API key: type, properties, required, additionalProperties.
+func (b *builder) keySchema(roles list) object {
+	at := object{{"type", "string"}, {"format", "date-time"}}
+	never := object{{"type", list{"string", "null"}}, {"format", "date-time"}}
+	text := object{{"type", "string"}}
+	properties := object{
+		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},
+		{"type", object{{"type", "string"}, {"const", "keys"}}},
+		{"prefix", object{{"type", "string"}, {"pattern", "^[a-z2-7]{10}$"}, {"description", "What follows `plural_` in the key. It identifies the key."}}},
+		{"name", text}, {"role", object{{"type", "string"}, {"enum", roles}}}, {"sub", text},
+		{"created_at", at}, {"expires_at", never}, {"revoked_at", never},
+	}
+	required := list{}
+	for _, each := range properties {
+		required = append(required, each.name)
+	}
+	return object{{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}}
+}
+
+// me is the path that tells callers who they are.
+func (b *builder) me() member {
+	textOrNull := func(description string) object {
+		return object{{"type", list{"string", "null"}}, {"description", description}}
+	}
+	names := object{{"type", "array"}, {"items", object{{"type", "string"}}}}
+	verbs, required, example := object{}, list{}, object{}
+	for _, verb := range schema.AccessVerbs() {
+		verbs.add(string(verb), object{{"type", "string"}, {"enum", list{"yes", "no", "depends"}}})
+		required, example = append(required, string(verb)), append(example, member{string(verb), "yes"})
+	}
+	properties := object{
+		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},
+		{"type", object{{"type", "string"}, {"const", "callers"}}},
+		{"caller", textOrNull("Who you are in logs and changes: `key:` and the prefix of your API key, or `token:` and your subject. Null without credentials.")},
+		{"role", textOrNull("Null if your credentials give you no role, or if there are no roles.")},
+		{"sub", textOrNull("What `auth.sub` is in rules.")},
+		{"key_name", textOrNull("The name of your API key.")},
+		{"expires_at", object{{"type", list{"string", "null"}}, {"format", "date-time"}, {"description", "When your credentials expire."}}},
+		{"metrics", object{{"type", "boolean"}, {"description", "Whether you may read the metrics."}}},
+		{"keys", append(append(object{}, names...), member{"description", "The roles whose API keys you may create, list and revoke."})},
+		{"collections", object{{"type", "array"}, {"description", "The collections that you may use."}, {"items", object{
+			{"type", "object"},
+			{"properties", object{
+				{"name", object{{"type", "string"}}},
+				{"may", object{
+					{"type", "object"}, {"description", "What you may do: with all resources (`yes`), with none (`no`), or with those that rules select (`depends`)."},
+					{"properties", verbs}, {"required", required}, {"additionalProperties", false},
+				}},
+				{"visible", names}, {"writable", names},
+			}},
+			{"required", list{"name", "may", "visible", "writable"}}, {"additionalProperties", false},
+		}}}},
+	}
+	all := list{}
+	for _, each := range properties {
+		all = append(all, each.name)
+	}
+	shown := object{
+		{"id", exampleID}, {"type", "callers"}, {"caller", "key:" + examplePrefix}, {"role", "editor"}, {"sub", examplePrefix}, {"key_name", "ci"}, {"expires_at", nil},
+		{"metrics", false}, {"keys", list{}}, {"collections", list{object{{"name", b.exampleName()}, {"may", example}, {"visible", list{}}, {"writable", list{}}}}},
+	}
+	return member{"/-/me", object{{"get", b.describe(operation{
+		id: "getMe", tag: serverTag, public: true,
+		summary: "Who am I", description: "Who the caller is, and what the caller may do in each collection.",
+		responses: object{{"200", object{
+			{"description", "The caller."}, {"headers", b.headersOf("Cache-Control")},
+			{"content", jsonOf(enveloped(object{{"type", "object"}, {"properties", properties}, {"required", all}, {"additionalProperties", false}}), dataOf(shown))},
+		}}},
+		codes: append(ofReading(), b.anywhere()...),
+	})}}}
+}

@@ -1,0 +1,174 @@
+package plural
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/resource"
+)
+
+// UpdateMany changes the attributes that are given of all resources that the parameters select, in one
+// transaction, and returns them in the order of the list. A filter, a search or a range is required.
+func (c *Collection[T]) UpdateMany(ctx context.Context, changes any, params ...Param) ([]T, error) {
+	return c.changeMany(ctx, http.MethodPatch, changes, params)
+}
+
+// DeleteMany deletes all resources that the parameters select, in one transaction, and returns them as they last
+// were. A filter, a search or a range is required.
+func (c *Collection[T]) DeleteMany(ctx context.Context, params ...Param) ([]T, error) {
+	return c.changeMany(ctx, http.MethodDelete, nil, params)
+}
+
+func (c *Collection[T]) changeMany(ctx context.Context, method string, changes any, params []Param) ([]T, error) {
+	selected, err := wanted(params, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	if selected.Shows() {
+		return nil, callError(errors.New("a write has no Include and no Fields: it returns whole resources"))
+	}
+	request, err := requestOf(c.collection, method, model.ID{}, changes, nil)
+	if err != nil {
+		return nil, callError(err)
+	}
+	results, err := c.reach.do(ctx, write{Request: request, selected: &selected})
+	if err != nil {
+		return nil, err
+	}
+	return c.values(results)
+}
+
+// Upsert creates a resource, or changes the one that has the same id, or the same values of a unique attribute or of all
+// attributes of a unique group, which onConflict names, with commas between them. The value is a struct or a map. A resource that exists is changed as by
+// Update: only what the value has in JSON is changed.
+func (c *Collection[T]) Upsert(ctx context.Context, onConflict string, value any) (stored T, created bool, err error) {
+	body, err := c.members(value)
+	if err != nil {
+		return stored, false, callError(err)
+	}
+	request, err := requestOf(c.collection, http.MethodPost, model.ID{}, body, nil)
+	if err != nil {
+		return stored, false, callError(err)
+	}
+	results, err := c.reach.do(ctx, write{Request: request, conflict: strings.Split(onConflict, ",")})
+	if err != nil {
+		return stored, false, err
+	}
+	stored, err = c.value(results[0])
+	return stored, results[0].Created, err
+}
+
+// UpsertMany does the same with several values, all or none.
+func (c *Collection[T]) UpsertMany(ctx context.Context, onConflict string, values []T) ([]T, error) {
+	return c.writeMany(ctx, strings.Split(onConflict, ","), values)
+}
+
+// writeMany creates values, or upserts them.
+func (c *Collection[T]) writeMany(ctx context.Context, conflict []string, values []T) ([]T, error) {
+	bodies := make([]map[string]json.RawMessage, len(values))
+	for i, value := range values {
+		body, err := c.members(value)
+		if err != nil {
+			return nil, callError(fmt.Errorf("value %d: %w", i, err))
+		}
+		bodies[i] = body
+	}
+	request, err := requestOf(c.collection, http.MethodPost, model.ID{}, bodies, nil)
+	if err != nil {
+		return nil, callError(err)
+	}
+	request.Limits = resource.Limits{Depth: c.depth, Items: max(1, len(values))}
+	written, err := c.reach.do(ctx, write{Request: request, conflict: conflict})
+	if err != nil {
+		return nil, err
+	}
+	return c.values(written)
+}
+
+// DryRun is a collection whose writes are checked with their hooks, and change nothing.
+type DryRun[T any] struct{ collection *Collection[T] }
+
+// DryRun returns the collection with writes that only tell what they would do. It is not for transactions: a
+// function that returns an error is a dry run by itself.
+func (c *Collection[T]) DryRun() DryRun[T] { return DryRun[T]{c} }
+
+// Trial is what a write would do.
+type Trial[T any] struct {
+	// Items are the resources as the write would leave them, or as they are if it would delete them.
+	Items []T
+
+	// Affected is how many resources of each collection the write would create, change or delete, with all that
+	// follows from it, as far as the caller may see them.
+	Affected map[string]int64
+}
+
+// Create tells what Collection.Create would do.
+func (d DryRun[T]) Create(ctx context.Context, value T) (Trial[T], error) {
+	return d.try(func(c *Collection[T]) ([]T, error) { return one(c.Create(ctx, value)) })
+}
+
+// CreateMany tells what Collection.CreateMany would do.
+func (d DryRun[T]) CreateMany(ctx context.Context, values []T) (Trial[T], error) {
+	return d.try(func(c *Collection[T]) ([]T, error) { return c.CreateMany(ctx, values) })
+}
+
+// Update tells what Collection.Update would do.
+func (d DryRun[T]) Update(ctx context.Context, id string, changes any, conditions ...Condition) (Trial[T], error) {
+	return d.try(func(c *Collection[T]) ([]T, error) { return one(c.Update(ctx, id, changes, conditions...)) })
+}
+
+// UpdateMany tells what Collection.UpdateMany would do.
+func (d DryRun[T]) UpdateMany(ctx context.Context, changes any, params ...Param) (Trial[T], error) {
+	return d.try(func(c *Collection[T]) ([]T, error) { return c.UpdateMany(ctx, changes, params...) })
+}
+
+// Replace tells what Collection.Replace would do.
+func (d DryRun[T]) Replace(ctx context.Context, id string, value T, conditions ...Condition) (Trial[T], error) {
+	return d.try(func(c *Collection[T]) ([]T, error) { return one(c.Replace(ctx, id, value, conditions...)) })
+}
+
+// Delete tells what Collection.Delete would do.
+func (d DryRun[T]) Delete(ctx context.Context, id string, conditions ...Condition) (Trial[T], error) {
+	return d.try(func(c *Collection[T]) ([]T, error) { return one(c.Delete(ctx, id, conditions...)) })
+}
+
+// DeleteMany tells what Collection.DeleteMany would do.
+func (d DryRun[T]) DeleteMany(ctx context.Context, params ...Param) (Trial[T], error) {
+	return d.try(func(c *Collection[T]) ([]T, error) { return c.DeleteMany(ctx, params...) })
+}
+
+// Upsert tells what Collection.Upsert would do.
+func (d DryRun[T]) Upsert(ctx context.Context, onConflict string, value any) (Trial[T], error) {
+	return d.try(func(c *Collection[T]) ([]T, error) {
+		stored, _, err := c.Upsert(ctx, onConflict, value)
+		return one(stored, err)
+	})
+}
+
+// UpsertMany tells what Collection.UpsertMany would do.
+func (d DryRun[T]) UpsertMany(ctx context.Context, onConflict string, values []T) (Trial[T], error) {
+	return d.try(func(c *Collection[T]) ([]T, error) { return c.UpsertMany(ctx, onConflict, values) })
+}
+
+func one[T any](value T, err error) ([]T, error) { return []T{value}, err }
+
+func (d DryRun[T]) try(run func(*Collection[T]) ([]T, error)) (Trial[T], error) {
+	server, ok := d.collection.reach.(*Server)
+	if !ok {
+		return Trial[T]{}, callError(errors.New("a transaction has no dry runs: return an error from its function to undo it"))
+	}
+	dry := &dryRun{Server: server, affected: map[string]int64{}}
+	c := *d.collection
+	c.reach = dry
+	items, err := run(&c)
+	if err != nil {
+		return Trial[T]{}, err
+	}
+	return Trial[T]{Items: items, Affected: dry.affected}, nil
+}
