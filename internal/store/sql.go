@@ -46,7 +46,7 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 	case query.Search:
 		s.search(f, true, holds)
 	case foundSearch:
-		s.Write(db.Choose(holds, "", "NOT "), "(", db.InIDs(s.dialect, s.table.Columns[model.IDColumn], s.Placeholder(f.ids)), ")")
+		s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(s.table.Columns[model.IDColumn], s.Placeholder(f.ids)), ")")
 	case rowSearch:
 		s.search(f.Search, false, holds)
 	case query.Inside:

@@ -88,6 +88,11 @@ func (dialect) Listed(placeholder string) string {
 
 func (dialect) ToID(text string) string { return text + "::uuid" }
 
+// InIDs is no subquery, for whose size the planner would have no estimate.
+func (dialect) InIDs(column, placeholder string) string {
+	return column + " = ANY (" + placeholder + "::text::uuid[])"
+}
+
 func (dialect) JSON(column string, kind model.Kind) string {
 	value := column + "::text"
 	switch {

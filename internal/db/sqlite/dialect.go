@@ -94,6 +94,10 @@ func (dialect) Listed(placeholder string) string { return "json_each(" + placeho
 
 func (dialect) ToID(text string) string { return "unhex(" + text + ", '-')" }
 
+func (d dialect) InIDs(column, placeholder string) string {
+	return column + " IN (SELECT " + d.ToID("value") + " FROM " + d.Listed(placeholder) + ")"
+}
+
 func (dialect) JSON(column string, kind model.Kind) string {
 	value := column
 	switch {
