@@ -10,7 +10,7 @@ COMMIT   := $(shell git rev-parse HEAD 2>/dev/null)
 RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # Where tests need packages of npm, exactly those of the lock file.
 WEB          := internal/explorer/web
-NPM_PROJECTS := internal/openapi/lint internal/openapi/generators client/ts $(WEB)
+NPM_PROJECTS := internal/openapi/lint internal/openapi/generators client/ts client/ra-data-plural $(WEB)
 # The library with the binary, and the tools: modules of their own, so that nobody who imports the library gets what they need.
 TOOLS    := tools/soak tools/bench tools/lint
 FUZZTIME ?= 30s
@@ -176,6 +176,7 @@ test-web: setup ## The explorer: its types and its algebra, the committed build,
 	@out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; OUT=$$out npm --prefix $(WEB) run --silent build >/dev/null; \
 	if ! diff -rq "$$out" internal/explorer/dist; then echo "internal/explorer/dist is not what $(WEB) makes: run make web" >&2; exit 1; fi
 	go build -o bin/mounted ./$(WEB)/e2e/mounted
+	go build -o bin/postgres-e2e ./$(WEB)/e2e/postgres
 	go build -o bin/plural-e2e ./cmd/plural
 	PLURAL=$(CURDIR)/bin/plural-e2e npm --prefix $(WEB) run --silent e2e
 
