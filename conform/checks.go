@@ -28,6 +28,11 @@ const (
 	ourConditions = "interface: Conditional requests"
 	ourKeys       = "interface: Idempotency"
 	ourAsync      = "interface: Asynchronous operations"
+	ourRelated    = "interface: Related resources"
+	ourFields     = "interface: Selected attributes"
+	ourSearch     = "interface: Search"
+	ourGroups     = "interface: Groups"
+	ourMany       = "interface: Writing many resources"
 	ourErrors     = "errors: Errors"
 )
 
@@ -36,9 +41,10 @@ const (
 func Checks() []Check {
 	all := slices.Concat(
 		readChecks, envelopeChecks, representationChecks, rangeChecks, cursorChecks, parameterChecks,
-		filterChecks, sortChecks, totalChecks, linkChecks, pathChecks, methodChecks, errorChecks,
+		filterChecks, filterMoreChecks, searchChecks, sortChecks, fieldChecks, groupChecks, totalChecks, linkChecks, pathChecks, methodChecks, errorChecks,
 		createChecks, writtenEnvelopeChecks, patchChecks, putChecks, deleteChecks, bodyChecks, childChecks, cursorWriteChecks,
 		etagChecks, conditionalReadChecks, conditionalWriteChecks, onceChecks, asyncChecks, operationChecks, changeChecks,
+		includeChecks, upsertChecks, dryRunChecks, transactionChecks, rangeWriteChecks,
 	)
 	for i := range all {
 		all[i].Seed = strings.HasPrefix(all[i].Source, "seed")

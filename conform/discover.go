@@ -15,7 +15,17 @@ type collection struct {
 	Name       string
 	Singular   string
 	Attributes []attribute
-	described  bool // by the server, so that constraints are known too
+	Relations  []includable
+	Search     []string // attributes that are searched
+	described  bool     // by the server, so that constraints are known too
+}
+
+// includable is a relation that can be included.
+type includable struct {
+	Name       string
+	Collection string // of the related resources
+	Many       bool
+	Attribute  string // that refers to the other resource
 }
 
 func (c collection) path() string { return "/" + c.Name }
@@ -151,6 +161,8 @@ func catalog(answer *reply) []collection {
 	var items []struct {
 		Name, Singular string
 		Attributes     []json.RawMessage
+		Relations      []includable
+		Search         []string
 	}
 	if json.Unmarshal(answer.data(), &items) != nil {
 		return nil
@@ -160,7 +172,7 @@ func catalog(answer *reply) []collection {
 		if !nameForm.MatchString(item.Name) || item.Attributes == nil {
 			continue
 		}
-		c := collection{Name: item.Name, Singular: item.Singular, described: true}
+		c := collection{Name: item.Name, Singular: item.Singular, Relations: item.Relations, Search: item.Search, described: true}
 		for _, text := range item.Attributes {
 			c.Attributes = append(c.Attributes, describedAttribute(text))
 		}

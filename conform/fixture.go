@@ -16,7 +16,7 @@ const (
 )
 
 // lookAtMany are the topics of checks that look at a whole collection.
-var lookAtMany = []string{"read", "representation", "range", "cursor", "parameter", "filter", "sort", "total", "link"}
+var lookAtMany = []string{"read", "representation", "range", "cursor", "parameter", "filter", "search", "sort", "fields", "groups", "total", "link"}
 
 // sizeFor is how many resources checks need to look at.
 func sizeFor(checks []Check) int {

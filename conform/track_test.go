@@ -21,6 +21,8 @@ type toy struct {
 	created func(t *toy, id string) string
 	largest int      // limit, 0 for any
 	written []string // paths that were written to, other than by POST
+	whole   []string // writes to the collection, other than POST: method, query and body
+	ranges  bool     // it answers PATCH of a range with what the filter selects
 }
 
 func (t *toy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -32,6 +34,15 @@ func (t *toy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case collection != "things" || r.Method == http.MethodGet && (id != "" && at < 0 || t.largest > 0 && limit > t.largest):
 		w.WriteHeader(http.StatusNotFound)
+	case id == "" && (r.Method == http.MethodPatch || r.Method == http.MethodDelete || r.Method == http.MethodPut):
+		body, _ := io.ReadAll(r.Body)
+		t.whole = append(t.whole, strings.TrimSpace(r.Method+" "+r.URL.RawQuery+" "+string(body)))
+		all := t.ids
+		if t.ranges {
+			all = []string{r.URL.Query().Get("filter[id]")}
+			w.Header().Set("X-Affected", "things=1")
+		}
+		_, _ = io.WriteString(w, `{"data":`+representations(all)+`}`)
 	case r.Method == http.MethodPost && id == "":
 		id = fmt.Sprintf("new-%d", len(t.ids))
 		t.ids = append(t.ids, id)
@@ -103,6 +114,33 @@ func TestExistingResourcesAreNotChanged(t *testing.T) {
 				t.Errorf("not removed: %q, reported %q", server.ids, report.Leftovers)
 			}
 		})
+	}
+}
+
+// A server that ignores the filter of a range is never sent a change of it, and DELETE of a range is never
+// sent where there are resources of others.
+func TestWholeCollectionsAreNotChanged(t *testing.T) {
+	for _, test := range []struct {
+		ids    []string
+		ranges bool
+		patch  bool // a change was sent
+		delete bool
+	}{{[]string{"old-1"}, false, false, false}, {nil, false, false, false}, {[]string{"old-1"}, true, true, false}, {nil, true, true, true}} {
+		server := &toy{ids: test.ids, ranges: test.ranges, created: func(_ *toy, id string) string { return representation(id) }}
+		server.run(t, "many", "upsert", "dryrun", "transaction")
+		patched, deleted := false, false
+		for _, each := range server.whole {
+			one := strings.HasPrefix(each, "PATCH filter[id]=new-") || strings.HasPrefix(each, "DELETE filter[id]=new-")
+			isDry := strings.Contains(each, "&dry_run=true")
+			patched = patched || strings.HasPrefix(each, "PATCH") && !strings.HasSuffix(each, "{}")
+			deleted = deleted || strings.HasPrefix(each, "DELETE")
+			if !one && each != "PATCH  {}" || strings.HasPrefix(each, "DELETE") && !isDry {
+				t.Errorf("sent %s", each)
+			}
+		}
+		if patched != test.patch || deleted != test.delete || len(server.whole) == 0 {
+			t.Errorf("%+v: sent %q", test, server.whole)
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ const keysAddress = "/-/keys"
 
 // keyInput declares the body that creates an API key, so that it is read as that of any resource is.
 var keyInput = func() *model.Collection {
-	legible := schema.Attribute{Type: schema.String, MinLength: 1, MaxLength: maxKeyText, Pattern: `^\P{Cc}*$`}
+	legible := schema.Attribute{Type: schema.String, MinLength: 1, MaxLength: maxKeyText, Pattern: `^[^\x00-\x1f\x7f-\x9f]*$`}
 	attribute := func(name string, required bool) schema.Attribute {
 		a := legible
 		a.Name, a.Required = name, required

@@ -61,7 +61,7 @@ var listFaults = []fault{
 		return strings.HasPrefix(piece, "filter[") && !strings.Contains(piece, "conform") && !strings.Contains(piece, "%")
 	}), []string{
 		"filter.restricts", "filter.equals", "filter.boolean", "filter.any-of", "filter.all-hold", "filter.bare-boolean", "filter.null", "filter.not-equal",
-		"filter.in", "filter.not-in", "filter.list-repeated", "filter.compare", "filter.text", "filter.id", "cursor.outside-filter", "link.keeps-query",
+		"filter.in", "filter.not-in", "filter.list-repeated", "filter.compare", "filter.text", "filter.id", "filter.groups", "cursor.outside-filter", "link.keeps-query",
 	}},
 	{"filters by equality are ignored", rewritten(`filter\[name\]=[^&]*`, ""), []string{"filter.equals", "filter.any-of"}},
 	{"the last of two values", rewritten(`filter\[name\]=[^&]*&(filter\[name\]=)`, "$1"), []string{"filter.any-of"}},

@@ -14,7 +14,7 @@ func large(t *testing.T) *schema.Schema {
 		return schema.Attribute{Name: name, Type: schema.String, Format: format}
 	}
 	return mustSchema(t,
-		schema.Collection{Name: "samples", Attributes: []schema.Attribute{
+		schema.Collection{Name: "samples", Search: []string{"text"}, Attributes: []schema.Attribute{
 			text("text"), format("email", schema.Email), format("uri", schema.URI), format("uuid", schema.UUID),
 			format("date", schema.Date), format("moment", schema.DateTime),
 			{Name: "integer", Type: schema.Integer}, {Name: "number", Type: schema.Number}, {Name: "boolean", Type: schema.Boolean},

@@ -20,14 +20,14 @@ func (b *builder) keys() object {
 	one := b.keySchema(names)
 	properties := append(append(object{}, one[1].value.(object)...), member{"key", object{{"type", "string"}, {"pattern", "^plural_[a-z2-7]{10}_[a-z2-7]{52}$"}, {"description", "The API key itself. It is shown only here, and cannot be read again."}}})
 	withSecret := object{one[0], {"properties", properties}, {"required", append(append(list{}, one[2].value.(list)...), "key")}, {"additionalProperties", false}}
-	text := object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^\P{Cc}*$`}}
+	text := object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}}
 	input := object{
 		{"type", "object"},
 		{"properties", object{
 			{"type", object{{"type", "string"}, {"const", "keys"}}},
 			{"name", append(append(object{}, text...), member{"description", "What the key is for."})},
 			{"role", object{{"type", "string"}, {"enum", names}, {"description", "The role of its holder: one that your role may grant."}}},
-			{"sub", object{{"type", list{"string", "null"}}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^\P{Cc}*$`}, {"description", "What `auth.sub` is in rules. Default: the prefix of the key."}}},
+			{"sub", object{{"type", list{"string", "null"}}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}, {"description", "What `auth.sub` is in rules. Default: the prefix of the key."}}},
 			{"expires_at", object{{"type", list{"string", "null"}}, {"format", "date-time"}, {"description", "When the key expires, in the future. Default: never."}}},
 		}},
 		{"required", list{"name", "role"}}, {"additionalProperties", false},

@@ -1,5 +1,6 @@
-// Package store stores the resources of a schema in a database, with the change log, the queue of
-// operations, idempotency records and API keys. It builds all SQL about resources.
+// Package store stores the resources of a schema in a database, with the queue of operations,
+// idempotency records and API keys. It builds all SQL about resources, except for the change log, which
+// package changelog reads and writes in the same transactions.
 //
 // Every write appends to the change log and updates the totals in the same transaction. Every read
 // takes a filter as its scope: the parent in the path, and the rule of the caller. A write reads the

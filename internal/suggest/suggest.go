@@ -1,5 +1,5 @@
-// Package suggest finds the known word that is nearest to a misspelt one, for error messages of the
-// server and the commands.
+// Package suggest has the words of error messages about names: the known word that is nearest to a
+// misspelt one, hints for words of other systems, and lists of choices.
 package suggest
 
 import (

@@ -44,9 +44,9 @@ type shared struct {
 // db.MaxWait for its start.
 func (b *Database) writeShared(ctx context.Context, t *db.Task) error {
 	s := &shared{ctx: ctx, task: t, done: make(chan struct{})}
-	patience := time.NewTimer(db.MaxWait)
-	defer patience.Stop()
-	if err := b.short.enqueue(s, patience.C); err != nil {
+	timeout := time.NewTimer(db.MaxWait)
+	defer timeout.Stop()
+	if err := b.short.enqueue(s, timeout.C); err != nil {
 		return err
 	}
 	select {
@@ -56,7 +56,7 @@ func (b *Database) writeShared(ctx context.Context, t *db.Task) error {
 			return ctx.Err()
 		}
 		<-s.done
-	case <-patience.C:
+	case <-timeout.C:
 		if s.taken.CompareAndSwap(false, true) {
 			return db.ErrBusy
 		}

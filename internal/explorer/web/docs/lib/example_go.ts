@@ -124,7 +124,7 @@ const step = (given: Record<string, unknown>) =>
 
 export function goProgram(call: Call, request: Request): string {
   const typed = statements(call)
-  const { lines, result } = typed ?? plain(request)
+  const { lines, result } = typed ?? plain(call, request)
   const headers = !typed && Object.keys(request.headers).some((name) => name !== 'Content-Type')
   const imports = ['context', 'fmt', 'log', ...(headers ? ['net/http'] : []), ...(call.signed ? ['os'] : [])]
   const clientOptions = call.signed ? 'client.Options{Key: os.Getenv("PLURAL_KEY")}' : 'client.Options{}'
@@ -151,7 +151,7 @@ ${lines.map((line) => `\t${line}\n`).join('')}\tif err != nil {
 }
 
 /** A request that the client has no call for. */
-function plain({ method, path, headers, body }: Request): { lines: string[]; result: string } {
+function plain({ operation }: Call, { method, path, headers, body }: Request): { lines: string[]; result: string } {
   const [only, query] = path.split('?') as [string, string?]
   const sent = Object.entries(headers).filter(([name]) => name !== 'Content-Type')
   const fields = [
@@ -159,6 +159,8 @@ function plain({ method, path, headers, body }: Request): { lines: string[]; res
     `Path: ${text(only)}`,
     ...(query ? [`Query: ${text(query)}`] : []),
     ...(sent.length ? [`Header: http.Header{${sent.map(([name, value]) => `${text(name)}: {${text(value)}}`).join(', ')}}`] : []),
+    // Otherwise the client adds an Idempotency-Key, which not every operation takes.
+    ...(method === 'GET' || operation.parameters.some((each) => each.name === 'Idempotency-Key') ? [] : ['Repeatable: true']),
     ...(body === null ? [] : [`Body: []byte(${body.includes('`') ? text(body) : `\`${body}\``})`]),
   ]
   return { lines: [`response, err := c.Do(ctx, client.Request{${fields.join(', ')}})`], result: 'response.Status, string(response.Body)' }

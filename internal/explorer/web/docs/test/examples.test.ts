@@ -86,6 +86,7 @@ func main() {
   expect(go('listUsersOfTeam')).toContain('client.Of[map[string]any](c, "users").Under("teams", "t1")')
   expect(go('listChangesOfUser')).toContain('client.History(users, "a1").List(ctx)')
   expect(go('listUsers', { filters: 'filter[any][0][name]=a' })).toContain('c.Do(ctx, client.Request{Method: "GET", Path: "/users", Query: "filter[any][0][name]=a&limit=10"})')
+  expect(go('deleteUsers', { filters: 'filter[any][0][name]=a' })).toContain('c.Do(ctx, client.Request{Method: "DELETE", Path: "/users", Query: "filter[any][0][name]=a", Repeatable: true})')
 })
 
 test('TypeScript uses the generated client, and fetch where it has no call', () => {
