@@ -88,7 +88,7 @@ func files() map[string]string {
 	}
 	texts := map[string]string{}
 	for name, each := range tables {
-		texts[name] = each.String()
+		texts[name] = string(each.text)
 	}
 	return texts
 }
@@ -135,7 +135,7 @@ func writeLines(t *table, d *dice, order int, products []product) (total cents) 
 }
 
 // table is the text of a CSV file.
-type table struct{ strings.Builder }
+type table struct{ text []byte }
 
 func newTable(columns ...any) *table {
 	t := &table{}
@@ -147,9 +147,9 @@ func newTable(columns ...any) *table {
 func (t *table) add(cells ...any) {
 	for i, each := range cells {
 		if i > 0 {
-			t.WriteByte(',')
+			t.text = append(t.text, ',')
 		}
-		fmt.Fprint(t, each)
+		t.text = fmt.Append(t.text, each)
 	}
-	t.WriteByte('\n')
+	t.text = append(t.text, '\n')
 }
